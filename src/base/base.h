@@ -1,0 +1,11 @@
+// base: what every room stands on: errors as values, file helpers, checksums, text.
+//
+// Promises: no function here throws; each failure is an Error that says what was tried, on which path, the errno text
+// and, where there is something to do, what to do. No global state; every function may be called from any thread.
+// Must not know: cases, pools, ranks, or any other room.
+#pragma once
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"

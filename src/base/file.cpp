@@ -1,0 +1,216 @@
+#include "base/file.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+
+namespace forebay {
+namespace {
+
+std::int64_t nanoseconds(const struct timespec& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+Status remove_below(int directory, dev_t device, const std::string& path) {
+  auto entries = list_directory(directory, path);
+  if (!entries) return forward(entries);
+  for (const DirectoryEntry& entry : *entries) {
+    const std::string below = join(path, entry.name);
+    if (entry.type == DT_DIR) {
+      auto child = open_file_at(directory, entry.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      if (!child) return forward(child);
+      struct stat status {};
+      if (fstat(child->get(), &status) != 0) return errno_error("cannot stat", below);
+      if (status.st_dev != device)
+        return error(Code::failed, "will not remove across a mount point at", below, "unmount it first");
+      if (auto removed = remove_below(child->get(), device, below); !removed) return removed;
+      if (unlinkat(directory, entry.name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
+        return errno_error("cannot remove directory", below);
+    } else if (unlinkat(directory, entry.name.c_str(), 0) != 0 && errno != ENOENT) {
+      return errno_error("cannot remove", below);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void Descriptor::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Identity identity_of(const struct stat& status) {
+  return {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size), nanoseconds(status.st_mtim),
+          nanoseconds(status.st_ctim)};
+}
+
+Result<Descriptor> open_file(const std::string& path, int flags, mode_t mode) {
+  return open_file_at(AT_FDCWD, path, flags, mode);
+}
+
+Result<Descriptor> open_file_at(int directory, const std::string& path, int flags, mode_t mode) {
+  int fd = -1;
+  do {
+    fd = ::openat(directory, path.c_str(), flags | O_CLOEXEC, mode);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) return errno_error("cannot open", path);
+  return Descriptor(fd);
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
+  auto file = open_file(path, O_RDONLY);
+  if (!file) return forward(file);
+  std::string content;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t got = ::read(file->get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("cannot read", path);
+    if (got == 0) return content;
+    content.append(buffer, static_cast<std::size_t>(got));
+    if (content.size() > limit) return error(Code::bad_input, fmt::format("more than {} bytes in", limit), path);
+  }
+}
+
+Status write_all(int fd, std::span<const std::byte> bytes, const std::string& path_for_errors) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno_error("cannot write", path_for_errors);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+Status write_all(int fd, std::string_view bytes, const std::string& path_for_errors) {
+  return write_all(fd, std::as_bytes(std::span(bytes.data(), bytes.size())), path_for_errors);
+}
+
+Status replace_file(const std::string& path, std::string_view content) {
+  const std::string temporary = fmt::format("{}.{}.new", path, ::getpid());
+  auto file = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
+  if (!file) return forward(file);
+  if (auto written = write_all(file->get(), content, temporary); !written) {
+    ::unlink(temporary.c_str());
+    return written;
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) return errno_error("cannot rename to", path);
+  return {};
+}
+
+Status make_private_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    if (errno != ENOENT) return errno_error("cannot make directory", path);
+    if (auto parent = make_private_directory(std::string(parent_of(path))); !parent) return parent;
+    if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return errno_error("cannot make directory", path);
+  }
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return errno_error("cannot stat", path);
+  if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 0077) != 0)
+    return error(Code::bad_input, "not a private directory of this user:", path,
+                 "remove it, or let it be owned by you with mode 0700");
+  return {};
+}
+
+Status remove_tree(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return {};
+    return errno_error("cannot stat", path);
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    if (::unlink(path.c_str()) != 0) return errno_error("cannot remove", path);
+    return {};
+  }
+  {
+    auto directory = open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!directory) return forward(directory);
+    if (auto removed = remove_below(directory->get(), status.st_dev, path); !removed) return removed;
+  }
+  if (::rmdir(path.c_str()) != 0) return errno_error("cannot remove directory", path);
+  return {};
+}
+
+Result<std::vector<DirectoryEntry>> list_directory(int directory, const std::string& path_for_errors) {
+  // A descriptor of its own, so that the caller's offset does not matter.
+  auto own = open_file_at(directory, ".", O_RDONLY | O_DIRECTORY);
+  if (!own) return errno_error("cannot list", path_for_errors);
+  std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(own->get()), closedir);
+  if (!stream) return errno_error("cannot list", path_for_errors);
+  own->release();
+  std::vector<DirectoryEntry> entries;
+  for (;;) {
+    errno = 0;
+    const dirent* found = readdir(stream.get());
+    if (found == nullptr) break;
+    const std::string_view name = found->d_name;
+    if (name == "." || name == "..") continue;
+    unsigned char type = found->d_type;
+    if (type == DT_UNKNOWN) {
+      struct stat status {};
+      if (fstatat(directory, found->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (errno == ENOENT) continue;
+        return errno_error("cannot stat", join(path_for_errors, name));
+      }
+      type = static_cast<unsigned char>(IFTODT(status.st_mode));
+    }
+    entries.push_back({std::string(name), type});
+  }
+  if (errno != 0) return errno_error("cannot list", path_for_errors);
+  std::sort(entries.begin(), entries.end(),
+            [](const DirectoryEntry& a, const DirectoryEntry& b) { return a.name < b.name; });
+  return entries;
+}
+
+Result<std::vector<DirectoryEntry>> list_directory(const std::string& path) {
+  auto directory = open_file(path, O_RDONLY | O_DIRECTORY);
+  if (!directory) return forward(directory);
+  return list_directory(directory->get(), path);
+}
+
+Result<std::string> read_link(const std::string& path) {
+  char target[PATH_MAX];
+  const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
+  if (length < 0) return errno_error("cannot read link", path);
+  return std::string(target, static_cast<std::size_t>(length));
+}
+
+Result<std::string> real_path(const std::string& path) {
+  std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr), std::free);
+  if (!resolved) return errno_error("cannot resolve", path);
+  return std::string(resolved.get());
+}
+
+std::string join(std::string_view directory, std::string_view name) {
+  if (directory.empty()) return std::string(name);
+  if (name.empty()) return std::string(directory);
+  std::string path(directory);
+  if (path.back() != '/') path += '/';
+  path += name;
+  return path;
+}
+
+std::string_view parent_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return {};
+  return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+}
+
+std::string_view name_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+bool is_below(std::string_view path, std::string_view directory) {
+  if (!directory.empty() && directory.back() == '/') directory.remove_suffix(1);
+  return path.starts_with(directory) && (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+}  // namespace forebay

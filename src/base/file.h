@@ -1,0 +1,96 @@
+// Files: descriptors, identities, whole small files, private directories, directory listings.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace forebay {
+
+// Owns a file descriptor; closes it at the end of its life. Movable.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  ~Descriptor() { reset(); }
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  int release() { return std::exchange(fd_, -1); }
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+// Tells whether a file still is the one that was seen before. Any write, truncation, replacement, rename or change of
+// mode changes at least one member (ctime cannot be set back by a user).
+struct Identity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t mtime_ns = 0;
+  std::int64_t ctime_ns = 0;
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+Identity identity_of(const struct stat& status);
+
+// open(2) with O_CLOEXEC added, retried on EINTR.
+Result<Descriptor> open_file(const std::string& path, int flags, mode_t mode = 0600);
+Result<Descriptor> open_file_at(int directory, const std::string& path, int flags, mode_t mode = 0600);
+
+// All of a small file (no more than `limit` bytes, else an error: nothing from outside makes us allocate without bound).
+Result<std::string> read_file(const std::string& path, std::size_t limit = std::size_t{64} << 20);
+// Writes every byte, continuing after short writes and EINTR.
+Status write_all(int fd, std::span<const std::byte> bytes, const std::string& path_for_errors);
+Status write_all(int fd, std::string_view bytes, const std::string& path_for_errors);
+// A reader sees the old content or the new, never a part: temporary name in the same directory, then rename. Mode 0600.
+// Not synced: for files whose loss with the node does no harm.
+Status replace_file(const std::string& path, std::string_view content);
+
+// Makes `path` (and missing parents) as a directory of this user alone, mode 0700. Refuses a link, another owner, or a
+// mode that lets others in.
+Status make_private_directory(const std::string& path);
+// Removes a directory and all below it, never following a link and never leaving the file system it starts on. Missing: ok.
+Status remove_tree(const std::string& path);
+
+struct DirectoryEntry {
+  std::string name;
+  unsigned char type;  // DT_REG, DT_DIR, DT_LNK, ...; never DT_UNKNOWN (looked up where the file system does not tell)
+};
+// All entries but "." and "..", sorted by name.
+Result<std::vector<DirectoryEntry>> list_directory(const std::string& path);
+// The same from an open directory descriptor, which stays open and owned by the caller.
+Result<std::vector<DirectoryEntry>> list_directory(int directory, const std::string& path_for_errors);
+
+Result<std::string> read_link(const std::string& path);
+// Absolute, all links resolved; the path must exist.
+Result<std::string> real_path(const std::string& path);
+
+// "a/b" + "c" -> "a/b/c"; an empty part vanishes.
+std::string join(std::string_view directory, std::string_view name);
+// "a/b/c" -> "a/b", "c" -> "".
+std::string_view parent_of(std::string_view path);
+std::string_view name_of(std::string_view path);
+// True when `path` is `directory` or lies below it, by text.
+bool is_below(std::string_view path, std::string_view directory);
+
+}  // namespace forebay

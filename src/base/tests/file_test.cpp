@@ -1,0 +1,77 @@
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace forebay {
+namespace {
+
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char pattern[] = "/tmp/forebay-base-XXXXXX";
+    directory_ = mkdtemp(pattern);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  std::string directory_;
+};
+
+TEST_F(FileTest, AReplacedFileHasTheNewContentAndIsPrivate) {
+  const std::string path = directory_ + "/status";
+  ASSERT_TRUE(replace_file(path, "one"));
+  ASSERT_TRUE(replace_file(path, "two"));
+  EXPECT_EQ(read_file(path).value(), "two");
+  struct stat status {};
+  ASSERT_EQ(lstat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST_F(FileTest, APrivateDirectoryRefusesALinkAndAnOpenMode) {
+  ASSERT_TRUE(make_private_directory(directory_ + "/a/b"));
+  std::filesystem::create_directory_symlink(directory_ + "/a", directory_ + "/link");
+  EXPECT_FALSE(make_private_directory(directory_ + "/link"));
+  ASSERT_EQ(mkdir((directory_ + "/open").c_str(), 0755), 0);
+  const auto refused = make_private_directory(directory_ + "/open");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("0700"), std::string::npos);
+}
+
+TEST_F(FileTest, RemovingATreeDoesNotFollowLinks) {
+  std::filesystem::create_directories(directory_ + "/keep");
+  std::filesystem::create_directories(directory_ + "/gone/deep");
+  ASSERT_TRUE(replace_file(directory_ + "/keep/file", "x"));
+  std::filesystem::create_directory_symlink(directory_ + "/keep", directory_ + "/gone/deep/link");
+  ASSERT_TRUE(remove_tree(directory_ + "/gone"));
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/gone"));
+  EXPECT_TRUE(std::filesystem::exists(directory_ + "/keep/file"));
+}
+
+TEST_F(FileTest, AnErrorNamesThePathAndTheReason) {
+  const auto missing = read_file(directory_ + "/nothing");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().text(), "cannot open " + directory_ + "/nothing: No such file or directory");
+}
+
+TEST_F(FileTest, AFileOverTheLimitIsRefused) {
+  ASSERT_TRUE(replace_file(directory_ + "/big", std::string(100, 'x')));
+  EXPECT_FALSE(read_file(directory_ + "/big", 99));
+  EXPECT_TRUE(read_file(directory_ + "/big", 100));
+}
+
+TEST(Path, PartsAreJoinedAndTaken) {
+  EXPECT_EQ(join("a/b", "c"), "a/b/c");
+  EXPECT_EQ(join("", "c"), "c");
+  EXPECT_EQ(join("/", "c"), "/c");
+  EXPECT_EQ(parent_of("a/b/c"), "a/b");
+  EXPECT_EQ(parent_of("c"), "");
+  EXPECT_EQ(parent_of("/c"), "/");
+  EXPECT_TRUE(is_below("/a/b", "/a"));
+  EXPECT_TRUE(is_below("/a", "/a/"));
+  EXPECT_FALSE(is_below("/ab", "/a"));
+}
+
+}  // namespace
+}  // namespace forebay

@@ -1,0 +1,51 @@
+// The seam to the shared file system: every system call that the drain makes on a case goes through here, so that a test
+// can let the n-th one fail, be short, or be slow. Paths are relative to the case; none leaves it and no link is followed,
+// in any component (openat2 with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, component by component where that is missing).
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/base.h"
+
+namespace forebay::drain {
+
+// Thread-safe. Every call may block for as long as the file system does.
+class SharedFiles {
+ public:
+  virtual ~SharedFiles() = default;
+
+  // A new file (O_EXCL) for writing.
+  virtual Result<Descriptor> create(const std::string& path, mode_t mode) = 0;
+  virtual Result<Descriptor> open_read(const std::string& path) = 0;
+  // One write: may be short. Returns the bytes written.
+  virtual Result<std::size_t> write(int fd, std::span<const std::byte> bytes, const std::string& path) = 0;
+  virtual Result<std::size_t> read(int fd, std::span<std::byte> bytes, const std::string& path) = 0;
+  virtual Status set_times(int fd, std::int64_t mtime_ns, const std::string& path) = 0;
+  virtual Status sync(int fd, const std::string& path) = 0;
+  // fsync of a directory, so that its names are durable.
+  virtual Status sync_directory(const std::string& path) = 0;
+  virtual Status make_directory(const std::string& path, mode_t mode) = 0;
+  virtual Status make_link(const std::string& target, const std::string& path) = 0;
+  // nullopt when it does not exist. Never follows a link.
+  virtual Result<std::optional<struct stat>> status(const std::string& path) = 0;
+  virtual Result<std::string> read_link(const std::string& path) = 0;
+  // Fails with EEXIST rather than replace anything (renameat2 RENAME_NOREPLACE, else link + unlink for files, else a
+  // check and a rename for directories, which cannot replace one that holds anything).
+  virtual Status rename_new(const std::string& from, const std::string& to) = 0;
+  // Exchanges two names; ENOSYS or EINVAL where the file system cannot.
+  virtual Status exchange(const std::string& a, const std::string& b) = 0;
+  virtual Status rename_over(const std::string& from, const std::string& to) = 0;
+  virtual Status remove_file(const std::string& path) = 0;
+  virtual Status remove_directory(const std::string& path) = 0;
+};
+
+// The real one, beneath the directory `case_path`.
+Result<std::unique_ptr<SharedFiles>> open_shared(const std::string& case_path);
+
+}  // namespace forebay::drain

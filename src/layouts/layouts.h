@@ -1,0 +1,79 @@
+// layouts: how drained files are arranged on the shared file system.
+//
+// A layout turns local files into units. A unit is what appears on the case as one: a single file, or a whole time
+// directory. Its files are described as pieces (literal bytes, or a range of a local file), so that the mover, which
+// executes units, knows nothing of any format. Building a unit reads only what the format needs (sizes, a header).
+// Promises: deterministic (the same local files give the same bytes); never looks at the case, never writes.
+// Must not know: how units are carried (drain), where pools are.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/base.h"
+
+namespace forebay::layouts {
+
+// A run of bytes of an output file: `literal` when `source` is empty, else `length` bytes of the local file `source`
+// (absolute path, opened without following links) from `offset`.
+struct Piece {
+  std::string literal;
+  std::string source;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
+// A regular file or a symbolic link to be made on the case.
+struct OutputFile {
+  std::string path;              // relative to the unit's target for a directory unit; empty for a file unit
+  mode_t mode = 0644;            // permission bits
+  std::int64_t mtime_ns = 0;     // kept, so that the order of modification survives
+  std::string link_target;       // not empty: a symbolic link with this text, and no pieces
+  std::vector<Piece> pieces;
+};
+
+struct OutputDirectory {
+  std::string path;  // relative to the unit's target; parents come before children; "" is the target itself
+  mode_t mode = 0755;
+};
+
+// What becomes visible on the case in one step.
+struct Unit {
+  std::string target;  // path relative to the case
+  bool is_directory = false;
+  std::vector<OutputDirectory> directories;  // directory units only
+  std::vector<OutputFile> files;             // a file unit has exactly one
+  // The file on the case that this one may replace, as it was when it was staged or last drained; nullopt: the name
+  // must be new. Directory units are always new.
+  std::optional<Identity> replaces;
+};
+
+// One rank's directory of one time on this node.
+struct RankTime {
+  int rank = 0;
+  std::string directory;           // absolute local path of processor<rank>/<time>, or of the copies kept aside
+  std::vector<std::string> files;  // relative to `directory`, sorted
+};
+
+// verbatim: processor<rank>/<time> as the program wrote it. Modes, times and links are taken from the local files.
+Result<Unit> verbatim_time(const RankTime& rank_time, const std::string& time);
+
+// verbatim: one file or link, as it is.
+Result<Unit> verbatim_file(const std::string& local_path, const std::string& case_path, std::optional<Identity> replaces);
+
+// collated: processors<N>_<first>-<last>/<time> (processors<N> when these are all ranks), one decomposedBlockData file
+// per field. `ranks` are consecutive and sorted. N is the number of ranks of the whole run. A file that not every rank
+// has (OpenFOAM writes uniform/ on each, some function objects on the master only) is carried as facts about the format
+// allow; where a file cannot be collated the error names it, and the caller drains that time verbatim instead.
+Result<Unit> collated_time(const std::vector<RankTime>& ranks, const std::string& time, int all_ranks);
+
+// The directory name of a group: "processors4" or "processors4_0-1".
+std::string group_name(int first, int last, int all_ranks);
+// What FOAM_IORANKS must be so that -fileHandler collated finds these groups, for example "(0 2)".
+std::string io_ranks(const std::vector<std::pair<int, int>>& groups);
+
+}  // namespace forebay::layouts
