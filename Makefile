@@ -1,0 +1,55 @@
+# The short names for what is done often; each target is a line or two that can be typed by hand.
+JOBS ?= 2
+PREFIX ?= /usr/local
+
+sources = git ls-files --cached --others --exclude-standard -- 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
+existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
+
+.PHONY: build demo test unit sanitized bench format check-format lint tidy install clean
+
+build: ## build/bin/forebay
+	scripts/install-dependencies build
+	cmake --preset release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+	cmake --build --preset release -j $(JOBS)
+
+demo: ## motorBike direct, with forebay and without output: demo-output/index.html
+	scripts/install-dependencies build demo
+	$(MAKE) --no-print-directory build
+	demo/run --output demo-output
+
+test: ## everything a change must pass
+	scripts/install-dependencies build demo test
+	$(MAKE) --no-print-directory check-format build
+	scripts/lint python
+	scripts/lint tidy src/base
+	ctest --test-dir build --output-on-failure --timeout 900 -j $(JOBS)
+	$(MAKE) --no-print-directory sanitized
+
+unit: build ## the unit tests alone
+	ctest --test-dir build --output-on-failure -j $(JOBS) -L unit
+
+sanitized: ## the unit tests under the address and undefined behaviour sanitizers
+	cmake --preset sanitizers
+	cmake --build --preset sanitizers -j $(JOBS)
+	ctest --test-dir build-sanitizers --output-on-failure --timeout 300 -j $(JOBS) -L unit
+
+bench: build ## the figures the project promises, about ten minutes
+	scripts/install-dependencies demo
+	build/bin/forebay bench openfoam
+
+format: ## rewrites sources in the project's style
+	@$(existing) | xargs clang-format -i
+	scripts/lint format
+
+check-format:
+	@$(existing) | xargs clang-format --dry-run -Werror
+
+lint: check-format build ## style and clang-tidy over every source file
+	scripts/lint python
+	scripts/lint tidy src
+
+install: build
+	cmake --install build --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-debug build-sanitizers build-thread-sanitizer demo-output .cache
