@@ -1,6 +1,7 @@
 // Files: descriptors, identities, whole small files, private directories, directory listings.
 #pragma once
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/types.h>

@@ -1,0 +1,156 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "tree/tree.h"
+
+namespace forebay::tree {
+namespace {
+
+constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+
+std::string local_path(const StageRequest& request, const Entry& entry) {
+  if (request.below.empty()) return join(request.local_root, entry.path);
+  if (entry.path == request.below) return request.local_root;
+  return join(request.local_root, entry.path.substr(request.below.size() + 1));
+}
+
+timespec time_of(std::int64_t nanoseconds) {
+  return {.tv_sec = nanoseconds / 1'000'000'000, .tv_nsec = nanoseconds % 1'000'000'000};
+}
+
+// The checksum of everything that can be read from `fd` from its start.
+Result<std::uint64_t> checksum_of(int fd, std::span<std::byte> buffer, const std::string& path) {
+  Checksum sum;
+  for (off_t at = 0;;) {
+    const ssize_t got = ::pread(fd, buffer.data(), buffer.size(), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("cannot read", path);
+    if (got == 0) return sum.value();
+    sum.add(buffer.first(static_cast<std::size_t>(got)));
+    at += got;
+  }
+}
+
+// Copies one file under a temporary name, reads the copy again, and renames: what bears the name is whole.
+Status copy_file(const StageRequest& request, const Entry& entry, std::span<std::byte> buffer, StageProgress& progress) {
+  const std::string from = join(request.case_path, entry.path), to = local_path(request, entry);
+  struct stat existing {};
+  if (::lstat(to.c_str(), &existing) == 0 && S_ISREG(existing.st_mode)) {
+    const Identity there = identity_of(existing);
+    if (there.size == entry.identity.size && there.mtime_ns == entry.identity.mtime_ns) {
+      progress.bytes += there.size;
+      return {};
+    }
+  }
+  auto source = open_file(from, O_RDONLY | O_NOFOLLOW);
+  if (!source) return forward(source);
+  const std::string temporary = fmt::format("{}/.fb-{}", parent_of(to), hex(checksum(entry.path)));
+  ::unlink(temporary.c_str());
+  auto target = open_file(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+  if (!target) return forward(target);
+  Checksum sum;
+  std::uint64_t bytes = 0;
+  for (;;) {
+    const ssize_t got = ::read(source->get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("cannot read", from);
+    if (got == 0) break;
+    const auto piece = buffer.first(static_cast<std::size_t>(got));
+    sum.add(piece);
+    if (auto written = write_all(target->get(), piece, temporary); !written) return written;
+    bytes += piece.size();
+    progress.bytes += piece.size();
+  }
+  if (bytes != entry.identity.size)
+    return error(Code::conflict, "changed while it was staged:", from, "run again when nothing writes to the case");
+  auto copied = checksum_of(target->get(), buffer, temporary);
+  if (!copied) return forward(copied);
+  if (*copied != sum.value()) return error(Code::failed, "the copy differs from its original:", to, "check the pool's medium");
+  const timespec times[2] = {time_of(entry.identity.mtime_ns), time_of(entry.identity.mtime_ns)};
+  if (::fchmod(target->get(), entry.mode) != 0 || ::futimens(target->get(), times) != 0)
+    return errno_error("cannot set mode and time of", temporary);
+  if (::rename(temporary.c_str(), to.c_str()) != 0) return errno_error("cannot rename to", to);
+  return {};
+}
+
+Status make_link(const std::string& target, const std::string& path) {
+  if (::symlink(target.c_str(), path.c_str()) == 0) return {};
+  if (errno == EEXIST) {
+    const auto present = read_link(path);
+    if (present && *present == target) return {};
+    errno = EEXIST;
+  }
+  return errno_error("cannot link", path);
+}
+
+Status make_entry(const StageRequest& request, const Entry& entry) {
+  const std::string path = local_path(request, entry);
+  switch (entry.kind) {
+    case Kind::directory:
+      // The owner must be able to fill it; its real mode comes last.
+      if (::mkdir(path.c_str(), entry.mode | 0700) != 0 && errno != EEXIST) return errno_error("cannot make directory", path);
+      return {};
+    case Kind::link:
+      return make_link(join(request.lower, entry.path), path);
+    case Kind::symlink:
+      return make_link(entry.target, path);
+    case Kind::copy:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+Status carry_out(const StageRequest& request, const StagePlan& plan, StageProgress& progress) {
+  std::vector<const Entry*> copies;
+  for (const Entry& entry : plan.entries) {
+    if (entry.kind == Kind::copy) {
+      copies.push_back(&entry);
+    } else if (auto made = make_entry(request, entry); !made) {
+      return made;
+    }
+  }
+  // Large files first, so that the threads end together.
+  std::sort(copies.begin(), copies.end(),
+            [](const Entry* a, const Entry* b) { return a->identity.size > b->identity.size; });
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::optional<Error> failure;
+  const auto work = [&] {
+    const auto buffer = std::make_unique_for_overwrite<std::byte[]>(chunk_bytes);
+    for (std::size_t i = next++; i < copies.size(); i = next++) {
+      if (auto copied = copy_file(request, *copies[i], {buffer.get(), chunk_bytes}, progress); !copied) {
+        next = copies.size();
+        const std::scoped_lock lock(mutex);
+        if (!failure) failure = copied.error();
+      }
+      ++progress.files;
+    }
+  };
+  if (!copies.empty()) {
+    std::vector<std::jthread> threads;
+    const std::size_t count = std::min(copies.size(), static_cast<std::size_t>(std::max(request.threads, 1)));
+    for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
+    work();
+  }
+  if (failure) return tl::unexpected<Error>(*failure);
+  for (auto entry = plan.entries.rbegin(); entry != plan.entries.rend(); ++entry) {
+    const std::string path = local_path(request, *entry);
+    if (entry->kind == Kind::directory && (entry->mode & 0700) != 0700 && ::chmod(path.c_str(), entry->mode) != 0)
+      return errno_error("cannot set the mode of", path);
+  }
+  return {};
+}
+
+}  // namespace forebay::tree

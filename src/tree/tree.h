@@ -1,0 +1,71 @@
+// tree: the case as one node sees it, made of links, copies and directories in a pool.
+//
+// Directories of the case become directories, files become symbolic links that point below `lower` (read once, no copy)
+// or copies (read often, may be rewritten, or asked for), symbolic links of the case stay as they are. What a program
+// then makes is an ordinary file; telling outputs from inputs is one lstat.
+// Promises: the case is only read; nothing is followed out of it; a copy is verified before it gets its name; staging
+// twice into the same place does only what is missing.
+// Must not know: how outputs go home (drain), how processes get here (launch).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/base.h"
+
+namespace forebay::tree {
+
+enum class Kind {
+  directory,  // made
+  link,       // a regular file of the case, as a symbolic link to <lower>/<path>
+  copy,       // a regular file of the case, copied
+  symlink,    // a symbolic link of the case, made anew with the same text
+};
+
+// One entry of the case as it was staged.
+struct Entry {
+  std::string path;  // relative to the case; "" is the case itself
+  Kind kind = Kind::link;
+  mode_t mode = 0;      // permission bits
+  Identity identity;    // of the entry on the case when it was staged
+  std::string target;   // symlink only
+};
+
+struct StageRequest {
+  std::string case_path;   // absolute, resolved
+  std::string below;       // stage only this directory of the case ("processor3"), or "" for all of it
+  std::string local_root;  // becomes the local image of <case_path>/<below>
+  std::string lower;       // what links point into: <lower>/<path relative to the case>
+  std::function<bool(const std::string& path)> skip;  // entries (and what is below them) that are left out; may be empty
+  std::function<bool(const std::string& path)> copy;  // regular files that are copied; may be empty
+  int threads = 4;
+};
+
+// Reads the case and decides; makes nothing. Parents come before their children. Other kinds of file (sockets, pipes,
+// devices) are left out and named in `left_out`.
+struct StagePlan {
+  std::vector<Entry> entries;
+  std::vector<std::string> left_out;
+  std::uint64_t copy_bytes = 0, copy_files = 0, link_files = 0;
+};
+Result<StagePlan> plan(const StageRequest& request);
+
+// How far carry_out is; may be read by another thread.
+struct StageProgress {
+  std::atomic<std::uint64_t> bytes{0}, files{0};
+};
+// Makes what the plan says. A copy that is already there with the size and time of its original is kept, so an
+// interrupted stage goes on where it stopped. An error names the first entry that failed.
+Status carry_out(const StageRequest& request, const StagePlan& plan, StageProgress& progress);
+
+// True when `target` (the text of a symbolic link) is one that staging made for `path`: "<lower>/<path>".
+bool is_staged_link(std::string_view target, std::string_view lower);
+
+// Shell patterns (fnmatch without FNM_PATHNAME, so "*" also matches "/"); a pattern that names a directory matches all
+// below it.
+bool matches_any(const std::vector<std::string>& patterns, const std::string& path);
+
+}  // namespace forebay::tree
