@@ -1,6 +1,6 @@
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <fmt/format.h>
+#include <fnmatch.h>
 #include <unistd.h>
 
 #include <cerrno>

@@ -42,7 +42,8 @@ Result<std::uint64_t> checksum_of(int fd, std::span<std::byte> buffer, const std
 }
 
 // Copies one file under a temporary name, reads the copy again, and renames: what bears the name is whole.
-Status copy_file(const StageRequest& request, const Entry& entry, std::span<std::byte> buffer, StageProgress& progress) {
+Status copy_file(const StageRequest& request, const Entry& entry, std::span<std::byte> buffer,
+                 StageProgress& progress) {
   const std::string from = join(request.case_path, entry.path), to = local_path(request, entry);
   struct stat existing {};
   if (::lstat(to.c_str(), &existing) == 0 && S_ISREG(existing.st_mode)) {
@@ -75,7 +76,8 @@ Status copy_file(const StageRequest& request, const Entry& entry, std::span<std:
     return error(Code::conflict, "changed while it was staged:", from, "run again when nothing writes to the case");
   auto copied = checksum_of(target->get(), buffer, temporary);
   if (!copied) return forward(copied);
-  if (*copied != sum.value()) return error(Code::failed, "the copy differs from its original:", to, "check the pool's medium");
+  if (*copied != sum.value())
+    return error(Code::failed, "the copy differs from its original:", to, "check the pool's medium");
   const timespec times[2] = {time_of(entry.identity.mtime_ns), time_of(entry.identity.mtime_ns)};
   if (::fchmod(target->get(), entry.mode) != 0 || ::futimens(target->get(), times) != 0)
     return errno_error("cannot set mode and time of", temporary);
@@ -98,7 +100,8 @@ Status make_entry(const StageRequest& request, const Entry& entry) {
   switch (entry.kind) {
     case Kind::directory:
       // The owner must be able to fill it; its real mode comes last.
-      if (::mkdir(path.c_str(), entry.mode | 0700) != 0 && errno != EEXIST) return errno_error("cannot make directory", path);
+      if (::mkdir(path.c_str(), entry.mode | 0700) != 0 && errno != EEXIST)
+        return errno_error("cannot make directory", path);
       return {};
     case Kind::link:
       return make_link(join(request.lower, entry.path), path);

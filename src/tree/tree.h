@@ -29,9 +29,9 @@ enum class Kind {
 struct Entry {
   std::string path;  // relative to the case; "" is the case itself
   Kind kind = Kind::link;
-  mode_t mode = 0;      // permission bits
-  Identity identity;    // of the entry on the case when it was staged
-  std::string target;   // symlink only
+  mode_t mode = 0;     // permission bits
+  Identity identity;   // of the entry on the case when it was staged
+  std::string target;  // symlink only
 };
 
 struct StageRequest {
@@ -39,7 +39,8 @@ struct StageRequest {
   std::string below;       // stage only this directory of the case ("processor3"), or "" for all of it
   std::string local_root;  // becomes the local image of <case_path>/<below>
   std::string lower;       // what links point into: <lower>/<path relative to the case>
-  std::function<bool(const std::string& path)> skip;  // entries (and what is below them) that are left out; may be empty
+  std::function<bool(const std::string& path)>
+      skip;  // entries (and what is below them) that are left out; may be empty
   std::function<bool(const std::string& path)> copy;  // regular files that are copied; may be empty
   int threads = 4;
 };

@@ -1,0 +1,116 @@
+#include "drain/times.h"
+
+#include <gtest/gtest.h>
+
+namespace forebay::drain {
+namespace {
+
+class TimesTest : public testing::Test {
+ protected:
+  TimesTest() {
+    times.add_rank(0);
+    times.add_rank(1);
+  }
+  void write(int rank, const std::string& time, const std::string& file) {
+    times.file_made(rank, time, file);
+    times.file_closed(rank, time, file);
+  }
+  void fields(int rank, const std::string& time) {
+    times.directory_made(rank, time);
+    write(rank, time, "U");
+    write(rank, time, "p");
+    write(rank, time, "uniform/time");
+  }
+  void properties(int rank, const std::string& time) {
+    write(rank, time, "uniform/functionObjects/functionObjectProperties");
+  }
+  Times times;
+};
+
+TEST_F(TimesTest, FieldsAloneDoNotMakeAFirstTimeComplete) {
+  fields(0, "1");
+  fields(1, "1");
+  EXPECT_FALSE(times.complete("1"));
+  properties(0, "1");
+  properties(1, "1");
+  EXPECT_FALSE(times.complete("1")) << "nothing tells yet that this was the last file";
+  times.directory_made(0, "2");
+  times.directory_made(1, "2");
+  EXPECT_TRUE(times.complete("1"));
+}
+
+TEST_F(TimesTest, ALaterTimeIsCompleteWhenItHasTheFilesOfTheLast) {
+  for (const int rank : {0, 1}) {
+    fields(rank, "1");
+    properties(rank, "1");
+    fields(rank, "2");
+  }
+  EXPECT_FALSE(times.complete("2")) << "functionObjectProperties comes one step late";
+  properties(0, "2");
+  EXPECT_FALSE(times.complete("2"));
+  properties(1, "2");
+  EXPECT_TRUE(times.complete("2"));
+  EXPECT_EQ(times.newest_complete(), "2");
+}
+
+TEST_F(TimesTest, ATimeThatOneRankLacksIsNotComplete) {
+  fields(0, "1");
+  times.directory_made(0, "2");
+  EXPECT_TRUE(times.whole(0, "1"));
+  EXPECT_FALSE(times.complete("1"));
+  EXPECT_EQ(times.newest_complete(), std::nullopt);
+}
+
+TEST_F(TimesTest, AnOpenFileKeepsATimeIncomplete) {
+  times.directory_made(0, "1");
+  times.file_made(0, "1", "U");
+  times.directory_made(0, "2");
+  EXPECT_FALSE(times.whole(0, "1"));
+  times.file_closed(0, "1", "U");
+  EXPECT_TRUE(times.whole(0, "1"));
+}
+
+TEST_F(TimesTest, TheLastTimeIsCompleteWhenTheProgramEndsCleanly) {
+  fields(0, "1");
+  fields(1, "1");
+  times.rank_ended(0, true);
+  times.rank_ended(1, false);
+  EXPECT_TRUE(times.whole(0, "1"));
+  EXPECT_FALSE(times.whole(1, "1"));
+}
+
+TEST_F(TimesTest, ASpoiledTimeIsNeverComplete) {
+  fields(0, "1");
+  fields(1, "1");
+  times.spoil_open();
+  times.directory_made(0, "2");
+  times.directory_made(1, "2");
+  EXPECT_FALSE(times.complete("1"));
+}
+
+TEST_F(TimesTest, AWholeTimeStaysWholeWhenTheProgramPurgesIt) {
+  fields(0, "1");
+  fields(1, "1");
+  times.directory_made(0, "2");
+  times.directory_made(1, "2");
+  times.file_deleted(0, "1", "U");
+  EXPECT_TRUE(times.complete("1"));
+  EXPECT_EQ(times.files(0, "1").size(), 3u);
+}
+
+TEST_F(TimesTest, ATimePurgedBeforeItWasWholeIsNot) {
+  fields(0, "1");
+  times.file_deleted(0, "1", "U");
+  times.directory_made(0, "2");
+  EXPECT_FALSE(times.whole(0, "1"));
+}
+
+TEST_F(TimesTest, OrderIsThatOfBeginningNotOfNames) {
+  fields(0, "10");
+  fields(0, "9");
+  EXPECT_TRUE(times.before("10", "9"));
+  EXPECT_EQ(times.all(), (std::vector<std::string>{"10", "9"}));
+}
+
+}  // namespace
+}  // namespace forebay::drain

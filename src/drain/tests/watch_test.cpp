@@ -1,0 +1,78 @@
+#include "drain/watch.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace forebay::drain {
+namespace {
+
+class WatchTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char pattern[] = "/tmp/forebay-watch-XXXXXX";
+    root_ = mkdtemp(pattern);
+    std::filesystem::create_directories(root_ + "/processor0/0");
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  void write(const std::string& path) { std::ofstream(root_ + "/" + path) << "x"; }
+  static bool told(const std::vector<Event>& events, Event::Kind kind, const std::string& path) {
+    return std::any_of(events.begin(), events.end(),
+                       [&](const Event& event) { return event.kind == kind && event.path == path; });
+  }
+  std::string root_;
+};
+
+TEST_F(WatchTest, AFileIsToldWhenItIsClosed) {
+  auto watcher = Watcher::open().value();
+  ASSERT_TRUE(watcher.add_tree(root_, ""));
+  write("processor0/0/U");
+  const auto events = watcher.read().value();
+  EXPECT_TRUE(told(events, Event::Kind::created, "processor0/0/U"));
+  EXPECT_TRUE(told(events, Event::Kind::closed, "processor0/0/U"));
+}
+
+TEST_F(WatchTest, WhatIsInADirectoryBeforeItIsWatchedIsFound) {
+  auto watcher = Watcher::open().value();
+  ASSERT_TRUE(watcher.add_tree(root_ + "/processor0", "processor0"));
+  std::filesystem::create_directories(root_ + "/processor0/0.1/uniform");
+  write("processor0/0.1/U");
+  write("processor0/0.1/uniform/time");
+  auto events = watcher.read().value();
+  EXPECT_TRUE(told(events, Event::Kind::found, "processor0/0.1/U"));
+  EXPECT_TRUE(told(events, Event::Kind::found, "processor0/0.1/uniform/time"));
+  write("processor0/0.1/uniform/late");
+  events = watcher.read().value();
+  EXPECT_TRUE(told(events, Event::Kind::closed, "processor0/0.1/uniform/late"));
+}
+
+TEST_F(WatchTest, AMovedDirectoryIsWatchedUnderItsNewName) {
+  auto watcher = Watcher::open().value();
+  ASSERT_TRUE(watcher.add_tree(root_, ""));
+  std::filesystem::rename(root_ + "/processor0", root_ + "/processor1");
+  auto events = watcher.read().value();
+  EXPECT_TRUE(told(events, Event::Kind::moved_out, "processor0"));
+  EXPECT_TRUE(told(events, Event::Kind::moved_in, "processor1"));
+  write("processor1/0/p");
+  events = watcher.read().value();
+  EXPECT_TRUE(told(events, Event::Kind::closed, "processor1/0/p"));
+  EXPECT_FALSE(told(events, Event::Kind::closed, "processor0/0/p"));
+}
+
+TEST_F(WatchTest, ALinkToADirectoryIsNotFollowed) {
+  std::filesystem::create_directories(root_ + "/elsewhere");
+  std::filesystem::create_directories(root_ + "/tree");
+  std::filesystem::create_directory_symlink(root_ + "/elsewhere", root_ + "/tree/link");
+  auto watcher = Watcher::open().value();
+  ASSERT_TRUE(watcher.add_tree(root_ + "/tree", ""));
+  write("elsewhere/file");
+  EXPECT_TRUE(watcher.read().value().empty());
+}
+
+}  // namespace
+}  // namespace forebay::drain

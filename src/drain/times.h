@@ -1,0 +1,71 @@
+// Which times are complete: the state of every (rank, time) of one node, from what was seen of its files.
+//
+// A time of one rank is whole when all its files are closed, none was lost, and one of these holds (facts measured on
+// OpenFOAM v1912: functionObjectProperties of a step is written at the start of the next one, so neither "the last
+// field was closed" nor "a purge was seen" is enough):
+//   - the rank has begun a later time directory, or
+//   - it has every file that the rank's previous whole time had, or
+//   - the rank ended by itself without failure.
+// A time is complete on the node when it is whole for every rank of the node.
+// Pure bookkeeping: no files, no clock. One thread at a time.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace forebay::drain {
+
+class Times {
+ public:
+  // A rank of this node; -1 stands for the undecomposed case.
+  void add_rank(int rank);
+
+  // These return true when something may have become complete.
+  bool directory_made(int rank, const std::string& time);
+  void file_made(int rank, const std::string& time, const std::string& file);
+  bool file_closed(int rank, const std::string& time, const std::string& file);
+  // The program removed it. Whole times stay whole when their content was kept aside.
+  void file_deleted(int rank, const std::string& time, const std::string& file);
+  // The file could not be kept aside or the pool was full while it was written: the time is never called complete.
+  void spoil(int rank, const std::string& time);
+  // Everything that is not yet whole is spoiled (a full pool).
+  void spoil_open();
+  bool rank_ended(int rank, bool cleanly);
+
+  bool whole(int rank, const std::string& time) const;
+  // Complete over the ranks of this node.
+  bool complete(const std::string& time) const;
+  // In the order in which they were begun.
+  std::vector<std::string> all() const;
+  std::optional<std::string> newest_complete() const;
+  // True when `a` was begun before `b`.
+  bool before(const std::string& a, const std::string& b) const;
+  // The files of a rank's time that are still there or kept, sorted.
+  std::vector<std::string> files(int rank, const std::string& time) const;
+  const std::vector<int>& ranks() const { return ranks_; }
+  // Forgets a time (its place in the order as well).
+  void forget(const std::string& time);
+
+ private:
+  struct RankTime {
+    std::set<std::string> open, closed;
+    bool spoiled = false, followed = false, whole = false;
+  };
+  struct Time {
+    std::size_t order = 0;
+    std::map<int, RankTime> ranks;
+  };
+  RankTime& at(int rank, const std::string& time);
+  bool settle(int rank, RankTime& rank_time);
+
+  std::vector<int> ranks_;
+  std::map<std::string, Time> times_;
+  std::map<int, std::string> current_;               // the time a rank began last
+  std::map<int, std::set<std::string>> last_files_;  // of the rank's last whole time
+  std::size_t next_order_ = 0;
+};
+
+}  // namespace forebay::drain

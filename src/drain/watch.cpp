@@ -1,0 +1,112 @@
+#include "drain/watch.h"
+
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+
+namespace forebay::drain {
+namespace {
+
+constexpr std::uint32_t interest =
+    IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
+
+}  // namespace
+
+Result<Watcher> Watcher::open() {
+  Descriptor inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (!inotify)
+    return errno_error("cannot watch files by inotify", "",
+                       "close programs that watch many files, or ask for a larger fs.inotify.max_user_instances");
+  return Watcher(std::move(inotify));
+}
+
+Status Watcher::add_tree(const std::string& local_root, const std::string& prefix) {
+  watch(local_root, prefix, nullptr);
+  if (lost_)
+    return errno_error("cannot watch", local_root,
+                       "the system's limit fs.inotify.max_user_watches may be too small for this case");
+  return {};
+}
+
+// `found` null: the content is staged, only directories matter.
+void Watcher::watch(const std::string& local, const std::string& path, std::vector<Event>* found) {
+  const int descriptor = ::inotify_add_watch(inotify_.get(), local.c_str(), interest);
+  if (descriptor < 0) {
+    // Gone again already: its deletion is told by the parent's watch.
+    if (errno != ENOENT && errno != ENOTDIR) lost_ = true;
+    return;
+  }
+  directories_[descriptor] = {local, path};
+  watches_[path] = descriptor;
+  // Listed after the watch is set: what is made from now on is told by inotify.
+  const auto entries = list_directory(local);
+  if (!entries) return;
+  for (const DirectoryEntry& entry : *entries) {
+    const std::string below = join(path, entry.name);
+    if (found != nullptr) found->push_back({Event::Kind::found, below, entry.type == DT_DIR});
+    if (entry.type == DT_DIR) watch(join(local, entry.name), below, found);
+  }
+}
+
+void Watcher::forget_below(const std::string& path) {
+  for (auto at = watches_.lower_bound(path); at != watches_.end() && at->first.starts_with(path);) {
+    if (!is_below(at->first, path)) {
+      ++at;
+      continue;
+    }
+    ::inotify_rm_watch(inotify_.get(), at->second);
+    directories_.erase(at->second);
+    at = watches_.erase(at);
+  }
+}
+
+void Watcher::translate(std::uint32_t mask, int descriptor, const char* name, std::vector<Event>& events) {
+  if ((mask & IN_Q_OVERFLOW) != 0) {
+    events.push_back({Event::Kind::overflow, {}, false});
+    return;
+  }
+  const auto at = directories_.find(descriptor);
+  if (at == directories_.end()) return;
+  if ((mask & IN_IGNORED) != 0) {
+    const auto by_path = watches_.find(at->second.path);
+    if (by_path != watches_.end() && by_path->second == descriptor) watches_.erase(by_path);
+    directories_.erase(at);
+    return;
+  }
+  const bool is_directory = (mask & IN_ISDIR) != 0;
+  // Copies: watch() may move the table.
+  const std::string path = join(at->second.path, name), local = join(at->second.local, name);
+  if ((mask & IN_MOVED_FROM) != 0) {
+    if (is_directory) forget_below(path);
+    events.push_back({Event::Kind::moved_out, path, is_directory});
+  } else if ((mask & IN_DELETE) != 0) {
+    events.push_back({Event::Kind::deleted, path, is_directory});
+  } else if ((mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
+    events.push_back({(mask & IN_CREATE) != 0 ? Event::Kind::created : Event::Kind::moved_in, path, is_directory});
+    if (is_directory) watch(local, path, &events);
+  } else if ((mask & IN_CLOSE_WRITE) != 0) {
+    events.push_back({Event::Kind::closed, path, is_directory});
+  }
+}
+
+Result<std::vector<Event>> Watcher::read() {
+  std::vector<Event> events;
+  alignas(inotify_event) char buffer[1 << 16];
+  for (;;) {
+    const ssize_t got = ::read(inotify_.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) break;
+    if (got < 0) return errno_error("cannot read inotify events", "");
+    for (const char* at = buffer; at < buffer + got;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(at);
+      translate(event->mask, event->wd, event->len > 0 ? event->name : "", events);
+      at += sizeof(inotify_event) + event->len;
+    }
+  }
+  if (std::exchange(lost_, false)) events.push_back({Event::Kind::overflow, {}, false});
+  return events;
+}
+
+}  // namespace forebay::drain

@@ -1,0 +1,62 @@
+// Watches local trees by inotify and tells what happened there in terms of case paths.
+//
+// Promises: after add_tree, every entry below is either told as `found` or by the event of its making; a directory made
+// later is watched before its content is listed, so nothing falls between (an entry may be told twice). Links are never
+// followed. What inotify cannot tell (a full queue, no watches left) is told as `overflow`.
+// One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/base.h"
+
+namespace forebay::drain {
+
+struct Event {
+  enum class Kind {
+    found,      // seen by listing a new directory: whether it is complete is not known
+    created,    // a new name: file, directory or link
+    closed,     // a file that was open for writing was closed
+    moved_in,   // got this name by rename
+    deleted,    // the name was removed
+    moved_out,  // the name went away by rename
+    overflow,   // events were lost; path empty
+  };
+  Kind kind;
+  std::string path;  // relative to the case
+  bool directory = false;
+};
+
+class Watcher {
+ public:
+  static Result<Watcher> open();
+
+  // Watches `local_root`, which is the image of <case>/<prefix>, and all directories below it. Everything already in it
+  // is staged, not told.
+  Status add_tree(const std::string& local_root, const std::string& prefix);
+  // What has happened since the last call; never blocks.
+  Result<std::vector<Event>> read();
+  // Readable when there is something to read().
+  int descriptor() const { return inotify_.get(); }
+
+ private:
+  struct Directory {
+    std::string local, path;
+  };
+
+  explicit Watcher(Descriptor inotify) : inotify_(std::move(inotify)) {}
+  void watch(const std::string& local, const std::string& path, std::vector<Event>* found);
+  void forget_below(const std::string& path);
+  void translate(std::uint32_t mask, int watch, const char* name, std::vector<Event>& events);
+
+  Descriptor inotify_;
+  std::unordered_map<int, Directory> directories_;  // by watch descriptor
+  std::map<std::string, int> watches_;              // by case path
+  bool lost_ = false;                               // a watch could not be set
+};
+
+}  // namespace forebay::drain
