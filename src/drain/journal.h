@@ -1,8 +1,9 @@
 // The journal of a run: one append-only file in the home pool that tells, after any crash, what was staged, drained,
-// deleted by the program and kept. Lines of text, each with its own checksum; a torn last line is dropped, a damaged line
-// in the middle is an error. The format is in docs/format.md.
+// deleted by the program and kept. Lines of text, each with its own checksum; a torn last line is dropped, a damaged
+// whole line is an error (Code::lost). The format is in docs/format.md.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -20,12 +21,13 @@ struct Record {
 class Journal {
  public:
   // Appends to `path` (made when missing, mode 0600, O_NOFOLLOW). `durable`: every append is followed by fdatasync, for
-  // pools that survive the node.
+  // pools that survive the node. What a crash left of a torn last line is cut off. One writer at a time.
   static Result<Journal> open(const std::string& path, bool durable);
-  // Every whole record, in order.
+  // Every whole record, in order; safe while another process appends.
   static Result<std::vector<Record>> read(const std::string& path);
 
-  // All records reach the file by one write, in order. Thread-safe.
+  // All records reach the file by one write, in order. After a failure none of them counts: what was written of them is
+  // cut off before anything else is appended. Thread-safe.
   Status append(const std::vector<Record>& records);
   Status append(const Record& record) { return append(std::vector<Record>{record}); }
 
@@ -35,9 +37,12 @@ class Journal {
  private:
   Journal(Descriptor file, std::string path, bool durable)
       : file_(std::move(file)), path_(std::move(path)), durable_(durable) {}
+  Status write_lines(const std::string& lines);
   std::mutex mutex_;
   Descriptor file_;
   std::string path_;
+  std::uint64_t good_size_ = 0;  // everything before it is whole lines
+  bool torn_ = false;            // a failed append may have left bytes behind good_size_
   bool durable_ = false;
 };
 

@@ -14,14 +14,15 @@ namespace forebay::drain {
 
 struct MoverSettings {
   int threads = 4;
-  std::optional<std::uint64_t> bytes_per_second;  // bandwidth cap over all threads
-  PublishSettings publish;                        // its `pace` is called too, after the cap
+  std::optional<std::uint64_t> bytes_per_second;                   // bandwidth cap over all threads
+  PublishSettings publish;                                         // its `pace` is called too, after the cap
   std::chrono::milliseconds first_retry{200}, last_retry{20'000};  // doubled in between
-  bool idle_priority = true;                      // io priority idle and nice 19 for the threads
+  bool idle_priority = true;                                       // io priority idle and nice 19 for the threads
 };
 
 // How a unit ended. `attempts` counts from 1. A failure that may pass (anything but Code::conflict and a vanished local
-// source) is retried for ever until `stop` or `give_up`; each failed attempt is reported too, with `final` false.
+// source) is retried for ever until `stop` or `give_up`; each failed attempt is reported too, with `final` false. A
+// unit that `make` found to be nothing ends with an empty Published.
 struct Outcome {
   std::uint64_t ticket = 0;
   bool final = true;
@@ -37,8 +38,10 @@ struct MoverProgress {
 // Thread-safe. Destroying it stops it.
 class Mover {
  public:
-  // `make` builds the unit when its turn comes (so a unit of files that are gone by then costs nothing: return nullopt).
-  // `done` is called from a mover thread, for each attempt.
+  // `make` builds the unit when its turn comes (so a unit of files that are gone by then costs nothing: return
+  // nullopt). Its failure is a failed attempt; final when it says that a local file vanished (ENOENT) or carries no
+  // errno. `done` is called from a mover thread, for each attempt, and for a published unit once its name is durable.
+  // It may submit more, but not stop the mover.
   using Make = std::function<Result<std::optional<layouts::Unit>>()>;
   using Done = std::function<void(const Outcome&)>;
 

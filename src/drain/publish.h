@@ -21,34 +21,55 @@ enum class Verify {
 
 struct PublishSettings {
   Verify verify = Verify::written;
-  // Called before each write with the bytes about to be written; it may sleep (bandwidth cap) and returns false to stop.
+  // Called before each write with the bytes about to be written; it may sleep (bandwidth cap) and returns false to
+  // stop.
   std::function<bool(std::size_t)> pace;
   // Called with each temporary name before it is made and after it is gone, so that the journal knows which stale names
   // are ours. May be empty.
   std::function<Status(const std::string& path, bool made)> temporary;
+  // The mode for a directory of the case that is missing on the way to a target. Empty: 0777 through the umask.
+  std::function<mode_t(const std::string& path)> directory_mode;
+  // Leaves the fsync of the directories that hold the new names to the caller (sync_directories), so that one serves
+  // many units. Until then a crash of the file server may lose the name, never show a part of the file.
+  bool defer_directory_sync = false;
 };
 
 struct PublishedFile {
-  std::string path;    // relative to the case
-  Identity identity;   // on the case, after the rename
+  std::string path;   // relative to the case
+  Identity identity;  // on the case, after the rename
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;
 };
 struct Published {
   std::vector<PublishedFile> files;
   std::uint64_t bytes = 0;
+  std::vector<std::string> unsynced;  // directories for sync_directories; empty unless defer_directory_sync
 };
 
 // Errors: Code::conflict when the name exists and is not what the unit may replace (then the new content is kept on the
 // case beside it as "<name>.forebay-<run>" and the error's advice says so); others carry errno, and leave no temporary
-// behind where that is possible. A directory of the target that is missing is made. Thread-safe for different targets.
+// behind where that is possible. A directory of the target that is missing is made. A name that exists already with the
+// very content of the unit counts as published (a run that was killed between the rename and its journal gets there).
+// Thread-safe for different targets.
 Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const std::string& run,
                           const PublishSettings& settings);
+
+// True when the unit no longer fits the local files: a source vanished, is shorter than promised, or is no regular
+// file.
+bool source_changed(const Error& error);
+
+// Makes the names in these directories durable. A directory that is gone needs nothing.
+Status sync_directories(SharedFiles& shared, const std::vector<std::string>& directories);
+
+// Removes a stale temporary, file or directory with all below it. Refuses names that are not of the temporary form;
+// fine when it is gone.
+Status remove_temporary(SharedFiles& shared, const std::string& path);
 
 // Removes the file from the case if it still is `expected`; Code::conflict when it changed; fine when it is gone.
 Status remove_published(SharedFiles& shared, const std::string& path, const Identity& expected);
 
-// Temporary names are ".fb-" and 16 hexadecimal digits, whatever the length of the target's name.
+// Temporary names lie beside the target and are ".fb-" and 16 hexadecimal digits, whatever the length of the target's
+// name. A new name at each call, so nobody can plant one and a stale one is never in the way.
 std::string temporary_name(const std::string& target, const std::string& run);
 
 }  // namespace forebay::drain

@@ -1,6 +1,7 @@
-// The seam to the shared file system: every system call that the drain makes on a case goes through here, so that a test
-// can let the n-th one fail, be short, or be slow. Paths are relative to the case; none leaves it and no link is followed,
-// in any component (openat2 with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, component by component where that is missing).
+// The seam to the shared file system: every system call that the drain makes on a case goes through here, so that a
+// test can let the n-th one fail, be short, or be slow. Paths are relative to the case; none leaves it and no link is
+// followed, in any component (openat2 with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, component by component where that is
+// missing).
 #pragma once
 
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/base.h"
 
@@ -22,16 +24,23 @@ class SharedFiles {
 
   // A new file (O_EXCL) for writing.
   virtual Result<Descriptor> create(const std::string& path, mode_t mode) = 0;
+  // For reading what the file system has: pages cached by this node are dropped first where the kernel allows it.
   virtual Result<Descriptor> open_read(const std::string& path) = 0;
   // One write: may be short. Returns the bytes written.
   virtual Result<std::size_t> write(int fd, std::span<const std::byte> bytes, const std::string& path) = 0;
   virtual Result<std::size_t> read(int fd, std::span<std::byte> bytes, const std::string& path) = 0;
+  virtual Status set_mode(int fd, mode_t mode, const std::string& path) = 0;
   virtual Status set_times(int fd, std::int64_t mtime_ns, const std::string& path) = 0;
+  virtual Result<struct stat> status(int fd, const std::string& path) = 0;
   virtual Status sync(int fd, const std::string& path) = 0;
   // fsync of a directory, so that its names are durable.
   virtual Status sync_directory(const std::string& path) = 0;
   virtual Status make_directory(const std::string& path, mode_t mode) = 0;
+  // The final mode of a directory, then its fsync: through one descriptor, since the mode may forbid to open it again.
+  virtual Status finish_directory(const std::string& path, mode_t mode) = 0;
+  virtual Result<std::vector<DirectoryEntry>> list(const std::string& path) = 0;
   virtual Status make_link(const std::string& target, const std::string& path) = 0;
+  virtual Status set_link_times(const std::string& path, std::int64_t mtime_ns) = 0;
   // nullopt when it does not exist. Never follows a link.
   virtual Result<std::optional<struct stat>> status(const std::string& path) = 0;
   virtual Result<std::string> read_link(const std::string& path) = 0;
@@ -45,7 +54,10 @@ class SharedFiles {
   virtual Status remove_directory(const std::string& path) = 0;
 };
 
-// The real one, beneath the directory `case_path`.
-Result<std::unique_ptr<SharedFiles>> open_shared(const std::string& case_path);
+// How the real one finds a path: by openat2 where the kernel has it, or always component by component (for tests).
+enum class Resolve { by_kernel, by_component };
+
+// The real one, beneath the directory `case_path`, which is held open.
+Result<std::unique_ptr<SharedFiles>> open_shared(const std::string& case_path, Resolve resolve = Resolve::by_kernel);
 
 }  // namespace forebay::drain
