@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "place/place.h"
+#include "place/ways.h"
 
 namespace forebay::settings {
 
@@ -71,7 +72,7 @@ inline Result<Settings> load() {
 }
 
 // Sets one key from text, as an environment variable or a flag does: assign(s, "run.via", "redirect", "--via"). Lists
-// are separated by ':'. `where` is named in the error. An empty text gives the default.
+// are separated by ':'. `where` begins the error's text. An empty text gives the default.
 Status assign(Settings& settings, std::string_view key, std::string_view text, std::string_view where);
 // What no single key can tell, for example that low_water lies below high_water.
 Status check(const Settings& settings);
@@ -90,7 +91,7 @@ struct Key {
 };
 // All keys, in the order of the documentation.
 const std::vector<Key>& keys();
-// The value of a key as a file would say it: `"10min"`, `[]`, `none`.
+// The value of a key as a file would say it: `"10min"`, `[]`, `"none"`.
 std::string value_text(const Settings& settings, std::string_view key);
 // The table of docs/configuration.md.
 std::string keys_as_markdown();
@@ -99,5 +100,7 @@ std::string name_of(Via via);  // "auto", "path", "redirect", "namespace"
 std::string name_of(Layout layout);
 std::string name_of(Verify verify);
 std::string name_of(DrainWhen when);
+// What choose_way() takes: nullopt for automatic.
+std::optional<place::Way> forced_way(Via via);
 
 }  // namespace forebay::settings
