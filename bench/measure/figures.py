@@ -1,0 +1,44 @@
+"""Medians with confidence intervals, and orders of runs that a drift of the machine does not favour."""
+
+import random
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+RESAMPLES = 2000
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with the bounds of its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+    samples: int
+
+    def text(self, scale: float = 1.0, digits: int = 2) -> str:
+        return f"{self.value * scale:.{digits}f} [{self.low * scale:.{digits}f} .. {self.high * scale:.{digits}f}]"
+
+
+def estimate(
+    repetitions: Sequence, statistic: Callable[[Sequence], float] = statistics.median, seed: int = 1
+) -> Estimate:
+    """Bootstrap over whole repetitions, so whatever `statistic` pairs within one repetition stays paired."""
+    source = random.Random(seed)
+    resampled = sorted(statistic(source.choices(repetitions, k=len(repetitions))) for _ in range(RESAMPLES))
+    margin = (1 - CONFIDENCE) / 2
+    return Estimate(
+        value=statistic(repetitions),
+        low=resampled[int(margin * RESAMPLES)],
+        high=resampled[int((1 - margin) * RESAMPLES) - 1],
+        samples=len(repetitions),
+    )
+
+
+def shuffled(items: Sequence, repetition: int) -> list:
+    """An order of its own for each repetition, and the same ones in every benchmark run."""
+    order = list(items)
+    random.Random(1000 + repetition).shuffle(order)
+    return order

@@ -1,0 +1,75 @@
+"""The shared directory that runs are measured against: the standard slow one, or a plain directory, said aloud."""
+
+import subprocess
+from pathlib import Path
+
+from . import processes
+
+SLOW_SHARED = Path(__file__).resolve().parent.parent / "slow-shared"
+NOT_HERE = 77
+
+
+class Shared:
+    """A directory that stands for the shared file system while the context lasts.
+
+    `slow` tells whether it is the throttled one; `description` goes into every result that was measured on it.
+    """
+
+    def __init__(self, directory: Path, mbit: int = 800, create_ms: int = 10):
+        self.directory = directory
+        self.slow = False
+        self.description = ""
+        self._throttle = [str(mbit), str(create_ms)]
+
+    def __enter__(self):
+        done = subprocess.run(
+            [SLOW_SHARED, "up", self.directory, *self._throttle], capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:
+            self.slow = True
+            mbit, create_ms = self._throttle
+            self.description = f"GlusterFS, 2 bricks, {mbit} mbit/s each way, {create_ms} ms a create, 1 I/O thread"
+        elif done.returncode == NOT_HERE:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            reason = done.stderr.strip().removeprefix("slow-shared: ")
+            self.description = f"a plain directory, because the slow shared file system cannot be set up ({reason})"
+        else:
+            raise RuntimeError(f"slow-shared up failed:\n{done.stderr}")
+        return self
+
+    def __exit__(self, *_):
+        if self.slow:
+            subprocess.run([SLOW_SHARED, "down", self.directory], check=True)
+
+    def server_cpu_seconds(self) -> float:
+        """Processor time of the file server's processes so far; 0 for a plain directory."""
+        return self._cpu_seconds("server")
+
+    def client_cpu_seconds(self) -> float:
+        """Processor time of this node's mount of it so far; 0 for a plain directory."""
+        return self._cpu_seconds("client")
+
+    def _cpu_seconds(self, side: str) -> float:
+        if not self.slow:
+            return 0.0
+        listed = subprocess.run([SLOW_SHARED, "pids", self.directory], capture_output=True, text=True, check=True)
+        lines = (line.split() for line in listed.stdout.splitlines())
+        return processes.cpu_seconds(int(pid) for which, pid in lines if which == side)
+
+    def profile(self) -> dict[str, int]:
+        """Calls that reached the file server since the last time this was asked, by name (CREATE, UNLINK, ...).
+
+        Empty for a plain directory. The first call starts the counting.
+        """
+        if not self.slow:
+            return {}
+        inside = [SLOW_SHARED, "inside", self.directory, "gluster", "--mode=script", "volume", "profile", "shared"]
+        subprocess.run([*inside, "start"], capture_output=True, check=False)  # fails where it is on already
+        listed = subprocess.run([*inside, "info", "incremental"], capture_output=True, text=True, check=True)
+        calls: dict[str, int] = {}
+        for line in listed.stdout.splitlines():
+            # "      0.24      98.62 us      26.99 us     170.25 us              8      CREATE"
+            words = line.split()
+            if len(words) == 9 and words[-1].isupper() and words[-2].isdigit():
+                calls[words[-1]] = calls.get(words[-1], 0) + int(words[-2])
+        return calls

@@ -1,0 +1,210 @@
+"""What I/O adds to a step, whole runs, processor time, and what reaches the shared file system: the central figures."""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from . import variants as v
+from .figures import Estimate, estimate, shuffled
+from .report import Report, Result
+from .shared import Shared
+
+Repetition = dict[v.Variant, v.Measured]
+
+NEAR_TMPFS = 1.1  # times what a bare tmpfs adds
+BELOW_DIRECT = 0.01  # of what direct writing adds
+SAFE_INTERVAL = 600.0  # seconds between drains of the newest complete time, by default
+
+
+@dataclass(frozen=True)
+class Plan:
+    repetitions: int
+    fast: int  # steps of a run that never waits for the shared file system
+    slow: int  # steps of one that does, or whose output all goes there
+    variants: tuple[v.Variant, ...]
+    deadline: float  # time.monotonic() by which the repetitions should have ended; the first one is always done
+
+    def steps(self, variant: v.Variant) -> int:
+        return self.slow if variant.steps == "slow" else self.fast
+
+
+EVERY = (
+    v.NONE,
+    v.NONE_SHORT,
+    v.TMPFS_PURGE,
+    v.TMPFS_KEEP,
+    v.DISCARD,
+    v.DIRECT_PURGE,
+    v.DIRECT_KEEP,
+    v.FOREBAY_PURGE,
+    v.FOREBAY_HELD,
+    v.FOREBAY_LIVE,
+    v.FOREBAY_LIVE_COLLATED,
+)
+QUICK = tuple(variant for variant in EVERY if variant not in (v.FOREBAY_LIVE_COLLATED, v.DIRECT_PURGE))
+
+
+def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> list[Repetition]:
+    """Every variant once per repetition, each repetition in another order."""
+    done: list[Repetition] = []
+    began = time.monotonic()
+    for number in range(plan.repetitions):
+        now = time.monotonic()
+        if done and now + (now - began) / len(done) > plan.deadline:
+            say(f"no time for more than {len(done)} of {plan.repetitions} repetitions")
+            break
+        repetition: Repetition = {}
+        for variant in shuffled(plan.variants, number):
+            repetition[variant] = bench.measure(variant, plan.steps(variant))
+            per_step = repetition[variant].run.step_seconds() * 1e3
+            say(f"repetition {number + 1} of {plan.repetitions}: {variant.name}: {per_step:.1f} ms a step")
+        done.append(repetition)
+    return done
+
+
+def step_seconds(repetitions: Sequence[Repetition], variant: v.Variant, steps: int) -> float:
+    """Mean over the steps of each step's median over the repetitions: step k does the same arithmetic in every run,
+    so a disturbance in one run falls out, and what every run pays at every step stays in."""
+    lengths = [repetition[variant].run.step_lengths(steps) for repetition in repetitions]
+    return statistics.fmean(statistics.median(of_step) for of_step in zip(*lengths, strict=True))
+
+
+def added(variant: v.Variant, steps: int) -> Callable[[Sequence[Repetition]], float]:
+    """What `variant` adds to a step, compared over the same first steps."""
+    return lambda repetitions: step_seconds(repetitions, variant, steps) - step_seconds(repetitions, v.NONE, steps)
+
+
+def add_results(report: Report, prefix: str, repetitions: list[Repetition], plan: Plan) -> None:
+    report.add(
+        f"{prefix}: a step without output",
+        estimate(repetitions, lambda sample: step_seconds(sample, v.NONE, plan.fast)),
+        "ms",
+        1e3,
+        note=f"{len(repetitions)} repetitions",
+    )
+    estimates = {
+        variant: estimate(repetitions, added(variant, min(plan.steps(variant), plan.fast)))
+        for variant in plan.variants
+        if variant not in (v.NONE, v.NONE_SHORT)
+    }
+    for variant, value in estimates.items():
+        if variant.forebay is None:
+            report.add(f"{prefix}: added to a step, {variant.name}", value, "ms", 1e3)
+    for variant, tmpfs, direct in (
+        (v.FOREBAY_PURGE, v.TMPFS_PURGE, v.DIRECT_PURGE),
+        (v.FOREBAY_HELD, v.TMPFS_KEEP, v.DIRECT_KEEP),
+    ):
+        if direct not in estimates:
+            direct = v.DIRECT_KEEP
+        add_goals(report, prefix, variant, *(estimates[key] for key in (variant, tmpfs, direct)))
+    add_live(report, prefix, repetitions, estimates)
+
+
+def add_goals(
+    report: Report, prefix: str, variant: v.Variant, ours: Estimate, tmpfs: Estimate, direct: Estimate
+) -> None:
+    near = tmpfs.value > 0 and ours.value <= NEAR_TMPFS * tmpfs.value
+    inside = ours.value <= tmpfs.high
+    report.add(
+        f"{prefix}: added to a step, {variant.name}, against bare tmpfs",
+        ours,
+        "ms",
+        1e3,
+        reference=tmpfs.value * 1e3,
+        goal=f"<= {NEAR_TMPFS} of the reference, or inside its interval",
+        met=near or inside,
+        note="" if near or not inside else f"by the reference's interval, up to {tmpfs.high * 1e3:.2f} ms",
+    )
+    report.add(
+        f"{prefix}: added to a step, {variant.name}, against direct",
+        ours,
+        "ms",
+        1e3,
+        reference=direct.value * 1e3,
+        goal=f"<= {BELOW_DIRECT} of the reference",
+        met=ours.value <= BELOW_DIRECT * direct.value,
+    )
+
+
+def add_live(report: Report, prefix: str, repetitions: list[Repetition], estimates: dict) -> None:
+    wall = {
+        variant: estimate(repetitions, median_of(variant, lambda measured: measured.run.wall_seconds))
+        for variant in (v.NONE_SHORT, v.DIRECT_KEEP, v.FOREBAY_LIVE, v.FOREBAY_LIVE_COLLATED)
+        if variant in repetitions[0]
+    }
+    for variant in (v.FOREBAY_LIVE, v.FOREBAY_LIVE_COLLATED):
+        if variant not in wall:
+            continue
+        report.add(
+            f"{prefix}: added to a step, {variant.name}",
+            estimates[variant],
+            "ms",
+            1e3,
+            reference=estimates[v.DIRECT_KEEP].value * 1e3,
+        )
+        for reference in (v.NONE_SHORT, v.DIRECT_KEEP):
+            report.add(
+                f"{prefix}: whole run, {variant.name}, against {reference.name}",
+                wall[variant],
+                "s",
+                reference=wall[reference].value,
+            )
+        for what, of in (
+            ("file server", lambda measured: measured.server_cpu),
+            ("mount of the shared directory", lambda measured: measured.client_cpu),
+            ("agent", lambda measured: measured.agent_cpu),
+        ):
+            reference = statistics.median(of(repetition[v.DIRECT_KEEP]) for repetition in repetitions)
+            report.add(
+                f"{prefix}: processor time of the {what}, {variant.name}, against direct",
+                estimate(repetitions, median_of(variant, of)),
+                "s",
+                reference=reference or None,
+            )
+
+
+def median_of(variant: v.Variant, of: Callable[[v.Measured], float]) -> Callable[[Sequence[Repetition]], float]:
+    return lambda repetitions: statistics.median(of(repetition[variant]) for repetition in repetitions)
+
+
+def count_purged_calls(report: Report, prefix: str, bench: v.Bench, shared: Shared, steps: int) -> None:
+    """With purgeWrite 1 the shared file system sees the newest state once per safety interval, not once per step."""
+    if not shared.slow:
+        return
+    calls, walls = {}, {}
+    shared.profile()
+    for variant in (v.DIRECT_PURGE, v.FOREBAY_PURGE):
+        bench.reset(variant)
+        shared.profile()
+        walls[variant] = bench.measure(variant, steps).run.wall_seconds
+        counted = shared.profile()
+        calls[variant] = counted.get("CREATE", 0) + counted.get("UNLINK", 0)
+    files = bench.files_of_last_time(v.FOREBAY_PURGE)
+    # Each drained state is created once and unlinked once when a newer one takes its place; the run's own few files.
+    bound = 2 * files * (1 + int(walls[v.FOREBAY_PURGE] / SAFE_INTERVAL)) + 16
+    report.add(
+        f"{prefix}: creates and unlinks on the shared file system, {v.FOREBAY_PURGE.name}, {steps} steps",
+        calls[v.FOREBAY_PURGE],
+        "calls",
+        reference=calls[v.DIRECT_PURGE],
+        goal=f"<= {bound}: two for each of {files} files per state that is made safe (every 10 min and at the end)",
+        met=calls[v.FOREBAY_PURGE] <= bound,
+    )
+
+
+def count_collated_files(report: Report, prefix: str, bench: v.Bench, steps: int, ranks: int) -> Result:
+    """Collated: as many files a step as one rank writes, on one node."""
+    verbatim = bench.measure(v.DIRECT_KEEP, steps)
+    assert verbatim.run.status == 0
+    by_ranks = bench.files_of_last_time(v.DIRECT_KEEP)
+    bench.measure(v.FOREBAY_LIVE_COLLATED, steps)
+    files = bench.files_of_last_time(v.FOREBAY_LIVE_COLLATED)
+    return report.add(
+        f"{prefix}: files on the shared file system per written step, collated",
+        files,
+        "files",
+        reference=by_ranks,
+        goal=f"<= {by_ranks // ranks}: as many as one rank writes",
+        met=files <= by_ranks // ranks,
+    )

@@ -1,0 +1,127 @@
+"""The ways in which the same solver run is done: where its case lies and who carries its output."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import case, solver
+from .shared import Shared
+
+
+@dataclass(frozen=True)
+class Variant:
+    name: str
+    place: str  # "shared" or "local": where the case lies
+    purge: int  # purgeWrite; 0 keeps every time
+    interval: int = 1
+    steps: str = "fast"  # which of a plan's step counts
+    forebay: tuple[str, ...] | None = None  # flags of `forebay run`; None: without forebay
+    discard: bool = False
+
+
+NONE = Variant("no output", "shared", purge=1, interval=case.NEVER)
+NONE_SHORT = Variant("no output, as short", "shared", purge=1, interval=case.NEVER, steps="slow")
+TMPFS_PURGE = Variant("bare tmpfs, purgeWrite 1", "local", purge=1)
+TMPFS_KEEP = Variant("bare tmpfs, all kept", "local", purge=0)
+DISCARD = Variant("writes thrown away", "local", purge=1, discard=True)
+DIRECT_PURGE = Variant("direct, purgeWrite 1", "shared", purge=1, steps="slow")
+DIRECT_KEEP = Variant("direct, all kept", "shared", purge=0, steps="slow")
+FOREBAY_PURGE = Variant("forebay, purgeWrite 1", "shared", purge=1, forebay=())
+FOREBAY_HELD = Variant("forebay, drain at the end", "shared", purge=0, forebay=("--drain-when", "end"), steps="slow")
+FOREBAY_LIVE = Variant("forebay, draining live", "shared", purge=0, forebay=("--drain-when", "live"), steps="slow")
+FOREBAY_LIVE_COLLATED = Variant(
+    "forebay, draining live, collated",
+    "shared",
+    purge=0,
+    forebay=("--drain-when", "live", "--layout", "collated"),
+    steps="slow",
+)
+
+
+@dataclass
+class Measured:
+    """One run of one variant: its marks, and the processor time that others spent on it."""
+
+    run: solver.Run
+    server_cpu: float = 0.0  # the file server's processes
+    client_cpu: float = 0.0  # this node's mount of it
+    agent_cpu: float = 0.0
+    report: dict | None = None  # what `forebay run --json` wrote
+
+
+class Bench:
+    """One case at one number of ranks, ready to be run in any variant."""
+
+    def __init__(self, forebay: Path, discard: Path, shared: Shared, local: Path, template: Path, ranks: int):
+        self._forebay = forebay
+        self._discard = discard
+        self._shared = shared
+        self._ranks = ranks
+        self._logs = local / "logs"
+        self._logs.mkdir(parents=True, exist_ok=True)
+        self.cases = {
+            "shared": Path(shutil.copytree(template, shared.directory / template.name)),
+            "local": Path(shutil.copytree(template, local / template.name)),
+        }
+
+    def remove(self) -> None:
+        for directory in self.cases.values():
+            shutil.rmtree(directory)
+
+    def reset(self, variant: Variant) -> None:
+        case.reset(self.cases[variant.place])
+
+    def files_of_last_time(self, variant: Variant) -> int:
+        """Files of the newest time on the variant's case, over all ranks."""
+        directory = self.cases[variant.place]
+        newest = case.times(directory, self._ranks)[-1]
+        return sum(path.is_file() for path in directory.glob(f"processor*/{newest}/**/*"))
+
+    def measure(self, variant: Variant, steps: int) -> Measured:
+        directory = self.cases[variant.place]
+        case.reset(directory)
+        case.control(
+            directory,
+            startFrom="startTime",
+            endTime=steps,
+            writeInterval=variant.interval,
+            purgeWrite=variant.purge,
+            runTimeModifiable="false",
+        )
+        log = self._logs / (variant.name.replace(" ", "-").replace(",", "") + ".log")
+        report = log.with_suffix(".json")
+        report.unlink(missing_ok=True)
+        before = self._shared.server_cpu_seconds(), self._shared.client_cpu_seconds()
+        run = solver.run(self._command(variant, directory, report), log, solver.environment(), directory)
+        measured = Measured(
+            run,
+            server_cpu=self._shared.server_cpu_seconds() - before[0],
+            client_cpu=self._shared.client_cpu_seconds() - before[1],
+        )
+        self._check(variant, directory, steps, measured, report)
+        return measured
+
+    def _command(self, variant: Variant, directory: Path, report: Path) -> list:
+        options = []
+        if variant.discard:
+            options = ["-x", f"LD_PRELOAD={self._discard}", "-x", f"FOREBAY_DISCARD_PREFIX={directory}"]
+        command = [*solver.mpirun(self._ranks, *options), "simpleFoam", "-parallel"]
+        if variant.forebay is None:
+            return command
+        return [self._forebay, "run", "--case", directory, *variant.forebay, "--json", report, "--", *command]
+
+    def _check(self, variant: Variant, directory: Path, steps: int, measured: Measured, report: Path) -> None:
+        run = measured.run
+        if run.status != 0 or len(run.marks) != steps:
+            tail = run.log.read_text(errors="replace")[-2000:]
+            raise RuntimeError(f"{variant.name}: status {run.status}, {len(run.marks)} of {steps} steps\n{tail}")
+        if variant.forebay is not None:
+            measured.report = json.loads(report.read_text())
+            measured.agent_cpu = sum(agent["cpu_seconds"] for agent in measured.report["agents"])
+        if variant.discard or variant.interval == case.NEVER:
+            return
+        expected = 1 if variant.purge else steps
+        found = len(case.times(directory, self._ranks))
+        if found != expected:
+            raise RuntimeError(f"{variant.name}: {found} times on the case instead of {expected}; see {run.log}")

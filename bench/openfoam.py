@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""forebay bench openfoam: an unmodified solver that writes every step, direct, on a bare tmpfs, and with forebay.
+
+Measures against the standard slow shared directory where the machine allows it, else a plain one (and says so).
+Every ratio compares runs of this one invocation, interleaved in changing orders; intervals are bootstrap, 95 %.
+"""
+
+import argparse
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from measure import case, parts, report, steps
+from measure import variants as v
+from measure.shared import Shared
+
+QUICK_SECONDS = 48  # from the start to the end of the repetitions; the rest of the minute goes to what follows
+STARTED = time.monotonic()
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="forebay bench openfoam", description=__doc__)
+    parser.add_argument("--forebay", type=Path, default=Path("forebay"), help="the command to measure")
+    parser.add_argument("--quick", action="store_true", help="one small configuration, within a minute")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output instead of a table")
+    parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--sizes", default="30k,62k", help="motorBike meshes: 30k, 62k")
+    parser.add_argument("--ranks", default="2,4")
+    parser.add_argument("--mbit", type=int, default=800, help="bandwidth of the slow shared directory, 0: unlimited")
+    parser.add_argument("--create-ms", type=int, default=10, help="delay of each create there, 0: none")
+    options = parser.parse_args()
+    for size in options.sizes.split(","):
+        if size not in case.SIZES:
+            parser.error(f"unknown size '{size}'; known: {', '.join(case.SIZES)}")
+    found = shutil.which(options.forebay)
+    if found is None:
+        parser.error(f"no such program: {options.forebay}; give its path with --forebay")
+    options.forebay = Path(found).resolve()
+    return options
+
+
+def say(text: str) -> None:
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def local_directory() -> Path:
+    """On a bare tmpfs, which is the reference of the local variants."""
+    base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    return Path(tempfile.mkdtemp(prefix="forebay-bench-", dir=base))
+
+
+def one_configuration(options, result: report.Report, shared: Shared, local: Path, size: str, ranks: int) -> None:
+    prefix = f"{size} cells, {ranks} ranks"
+    say(f"{prefix}: preparing the case")
+    template = case.make(size, ranks, local / "templates" / f"motorBike-{size}-{ranks}")
+    bench = v.Bench(options.forebay, parts.discard_library(options.forebay), shared, local, template, ranks)
+    plan = steps.Plan(
+        repetitions=2 if options.quick else options.repetitions,
+        fast=20 if options.quick else 60,
+        slow=6 if options.quick else 20,
+        variants=steps.QUICK if options.quick else steps.EVERY,
+        deadline=STARTED + QUICK_SECONDS if options.quick else math.inf,
+    )
+    steps.add_results(result, prefix, steps.repeat(bench, plan, say), plan)
+    if not options.quick:
+        say(f"{prefix}: counting what reaches the shared file system")
+        steps.count_purged_calls(result, prefix, bench, shared, plan.fast)
+        steps.count_collated_files(result, prefix, bench, plan.slow, ranks)
+    bench.remove()
+
+
+def main() -> int:
+    options = arguments()
+    for program in ("mpirun", "simpleFoam", "decomposePar"):
+        if shutil.which(program) is None:
+            print(f"bench: {program} is not installed; run scripts/install-dependencies demo", file=sys.stderr)
+            return 2
+    scratch = Path(tempfile.mkdtemp(prefix="forebay-bench-"))
+    local = local_directory()
+    try:
+        with Shared(scratch / "shared", options.mbit, options.create_ms) as shared:
+            say(f"shared directory: {shared.description}")
+            result = report.Report("openfoam", report.machine(shared=shared.description, local=str(local.parent)))
+            for size in ["30k"] if options.quick else options.sizes.split(","):
+                for ranks in [4] if options.quick else map(int, options.ranks.split(",")):
+                    one_configuration(options, result, shared, local, size, ranks)
+            parts.add_startup(result, options.forebay, 50 if options.quick else 400, say)
+            if not options.quick:
+                parts.add_agent(result, options.forebay, shared, say)
+                parts.add_programs(result, options.forebay, say)
+    except (RuntimeError, subprocess.CalledProcessError) as failure:
+        print(f"bench: {failure}", file=sys.stderr)
+        return 1
+    finally:
+        shutil.rmtree(local, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
+    print(result.as_json() if options.json else result.as_table())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
