@@ -92,7 +92,7 @@ class FilePublication {
     // From here on a crash may leave the user's file under the temporary name; nobody may remove it unseen.
     temporary_.let_go();
     auto exchanged = shared_.exchange(temporary_.path(), unit_.target);
-    if (exchanged) return check_exchanged(expected);
+    if (exchanged || exchanged_after_all()) return check_exchanged(expected);
     temporary_.take_back();
     switch (exchanged.error().errno_value) {
       case ENOENT:  // removed just now
@@ -104,6 +104,12 @@ class FilePublication {
       default:
         return forward(exchanged);
     }
+  }
+
+  // A server may do what it was asked and lose the answer.
+  bool exchanged_after_all() {
+    const auto under = shared_.status(temporary_.path());
+    return under && *under && (*under)->st_ino != written_.made.st_ino;
   }
 
   Result<Settled> check_exchanged(const Identity& expected) {

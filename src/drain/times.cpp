@@ -1,6 +1,7 @@
 #include "drain/times.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace forebay::drain {
 
@@ -15,30 +16,28 @@ Times::RankTime& Times::at(int rank, const std::string& time) {
   return found->second.ranks[rank];
 }
 
-bool Times::settle(int rank, RankTime& rank_time) {
-  if (rank_time.whole || rank_time.spoiled || !rank_time.open.empty() || rank_time.closed.empty()) return false;
+void Times::settle(int rank, const std::string& time, RankTime& rank_time) {
+  if (rank_time.whole || rank_time.spoiled || !rank_time.open.empty() || rank_time.closed.empty()) return;
   const auto last = last_files_.find(rank);
   const bool as_last =
       last != last_files_.end() && !last->second.empty() &&
       std::includes(rank_time.closed.begin(), rank_time.closed.end(), last->second.begin(), last->second.end());
-  if (!rank_time.followed && !as_last) return false;
+  if (!rank_time.followed && !as_last) return;
   rank_time.whole = true;
   last_files_[rank] = rank_time.closed;
-  return true;
+  candidates_.push_back(time);
 }
 
-bool Times::directory_made(int rank, const std::string& time) {
+void Times::directory_made(int rank, const std::string& time) {
   at(rank, time);
   auto& current = current_[rank];
-  if (current == time) return false;
-  bool became = false;
+  if (current == time) return;
   if (const auto earlier = times_.find(current); earlier != times_.end()) {
     RankTime& rank_time = earlier->second.ranks[rank];
     rank_time.followed = true;
-    became = settle(rank, rank_time);
+    settle(rank, current, rank_time);
   }
   current = time;
-  return became;
 }
 
 void Times::file_made(int rank, const std::string& time, const std::string& file) {
@@ -46,11 +45,11 @@ void Times::file_made(int rank, const std::string& time, const std::string& file
   if (!rank_time.closed.contains(file)) rank_time.open.insert(file);
 }
 
-bool Times::file_closed(int rank, const std::string& time, const std::string& file) {
+void Times::file_closed(int rank, const std::string& time, const std::string& file) {
   RankTime& rank_time = at(rank, time);
   rank_time.open.erase(file);
   rank_time.closed.insert(file);
-  return settle(rank, rank_time);
+  settle(rank, time, rank_time);
 }
 
 void Times::file_deleted(int rank, const std::string& time, const std::string& file) {
@@ -74,12 +73,12 @@ void Times::spoil_open() {
       if (!rank_time.whole) rank_time.spoiled = true;
 }
 
-bool Times::rank_ended(int rank, bool cleanly) {
+void Times::rank_ended(int rank, bool cleanly) {
   const auto found = times_.find(current_[rank]);
-  if (!cleanly || found == times_.end()) return false;
+  if (!cleanly || found == times_.end()) return;
   RankTime& rank_time = found->second.ranks[rank];
   rank_time.followed = true;
-  return settle(rank, rank_time);
+  settle(rank, found->first, rank_time);
 }
 
 bool Times::whole(int rank, const std::string& time) const {
@@ -100,11 +99,15 @@ std::vector<std::string> Times::all() const {
   return names;
 }
 
-std::optional<std::string> Times::newest_complete() const {
-  std::optional<std::string> newest;
-  for (const auto& [name, time] : times_)
-    if (complete(name) && (!newest || before(*newest, name))) newest = name;
-  return newest;
+std::vector<std::string> Times::take_newly_complete() {
+  std::vector<std::string> found;
+  for (const std::string& time : std::exchange(candidates_, {})) {
+    const auto at = times_.find(time);
+    if (at == times_.end() || at->second.told || !complete(time)) continue;
+    at->second.told = true;
+    found.push_back(time);
+  }
+  return found;
 }
 
 bool Times::before(const std::string& a, const std::string& b) const {
@@ -113,12 +116,15 @@ bool Times::before(const std::string& a, const std::string& b) const {
   return first->second.order < second->second.order;
 }
 
-std::vector<std::string> Times::files(int rank, const std::string& time) const {
+std::size_t Times::order(const std::string& time) const {
   const auto found = times_.find(time);
-  if (found == times_.end()) return {};
-  const auto of_rank = found->second.ranks.find(rank);
-  if (of_rank == found->second.ranks.end()) return {};
-  return {of_rank->second.closed.begin(), of_rank->second.closed.end()};
+  return found == times_.end() ? 0 : found->second.order;
+}
+
+void Times::compact(const std::string& time) {
+  const auto found = times_.find(time);
+  if (found == times_.end() || !complete(time)) return;
+  for (auto& [rank, rank_time] : found->second.ranks) rank_time.closed = {};
 }
 
 void Times::forget(const std::string& time) {

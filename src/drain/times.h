@@ -23,30 +23,32 @@ class Times {
   // A rank of this node; -1 stands for the undecomposed case.
   void add_rank(int rank);
 
-  // These return true when something may have become complete.
-  bool directory_made(int rank, const std::string& time);
+  void directory_made(int rank, const std::string& time);
   void file_made(int rank, const std::string& time, const std::string& file);
-  bool file_closed(int rank, const std::string& time, const std::string& file);
+  void file_closed(int rank, const std::string& time, const std::string& file);
   // The program removed it. Whole times stay whole when their content was kept aside.
   void file_deleted(int rank, const std::string& time, const std::string& file);
   // The file could not be kept aside or the pool was full while it was written: the time is never called complete.
   void spoil(int rank, const std::string& time);
   // Everything that is not yet whole is spoiled (a full pool).
   void spoil_open();
-  bool rank_ended(int rank, bool cleanly);
+  void rank_ended(int rank, bool cleanly);
 
   bool whole(int rank, const std::string& time) const;
   // Complete over the ranks of this node.
   bool complete(const std::string& time) const;
   // In the order in which they were begun.
   std::vector<std::string> all() const;
-  std::optional<std::string> newest_complete() const;
+  // The times that have become complete since the last call, in that order. Costs nothing when there are none.
+  std::vector<std::string> take_newly_complete();
   // True when `a` was begun before `b`.
   bool before(const std::string& a, const std::string& b) const;
-  // The files of a rank's time that are still there or kept, sorted.
-  std::vector<std::string> files(int rank, const std::string& time) const;
+  // A number that grows with every time begun and is the same on all nodes, whose ranks begin the same times.
+  std::size_t order(const std::string& time) const;
   const std::vector<int>& ranks() const { return ranks_; }
-  // Forgets a time (its place in the order as well).
+  // Lets the names of a complete time's files go; what it was stays known.
+  void compact(const std::string& time);
+  // Forgets a time altogether.
   void forget(const std::string& time);
 
  private:
@@ -56,16 +58,18 @@ class Times {
   };
   struct Time {
     std::size_t order = 0;
+    bool told = false;  // by take_newly_complete
     std::map<int, RankTime> ranks;
   };
   RankTime& at(int rank, const std::string& time);
-  bool settle(int rank, RankTime& rank_time);
+  void settle(int rank, const std::string& time, RankTime& rank_time);
 
   std::vector<int> ranks_;
   std::map<std::string, Time> times_;
   std::map<int, std::string> current_;               // the time a rank began last
   std::map<int, std::set<std::string>> last_files_;  // of the rank's last whole time
   std::size_t next_order_ = 0;
+  std::vector<std::string> candidates_;  // may have become complete
 };
 
 }  // namespace forebay::drain

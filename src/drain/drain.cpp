@@ -1,0 +1,338 @@
+#include "drain/drain.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "drain/state.h"
+
+namespace forebay::drain {
+namespace {
+
+// Where the journal still finds room when the pool is full.
+constexpr off_t journal_reserve = off_t{4} << 20;
+
+}  // namespace
+
+Outcomes::Outcomes() : signal_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+void Outcomes::push(Outcome outcome) {
+  const std::scoped_lock lock(mutex_);
+  outcomes_.push_back(std::move(outcome));
+  ::eventfd_write(signal_.get(), 1);
+}
+
+std::vector<Outcome> Outcomes::take() {
+  const std::scoped_lock lock(mutex_);
+  eventfd_t count = 0;
+  ::eventfd_read(signal_.get(), &count);
+  return std::exchange(outcomes_, {});
+}
+
+bool is_sealed(const std::string& path) {
+  auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file) return false;
+  // A read lease is refused (EAGAIN) while anything has the file open for writing or mapped writable. File systems
+  // without leases refuse with another errno: there the close event has to do.
+  if (::fcntl(file->get(), F_SETLEASE, F_RDLCK) != 0) return errno != EAGAIN;
+  ::fcntl(file->get(), F_SETLEASE, F_UNLCK);
+  return true;
+}
+
+std::optional<Code> graver(std::optional<Code> a, std::optional<Code> b) {
+  static constexpr std::array order{Code::lost, Code::conflict, Code::undrained, Code::pool_full, Code::failed};
+  for (const Code code : order)
+    if (a == code || b == code) return code;
+  return a ? a : b;
+}
+
+void Drain::State::record(const Record& entry) {
+  ledger.apply(entry);
+  if (!journal || journal_failed) return;
+  if (auto appended = journal->append(entry); !appended) {
+    journal_failed = true;
+    note(std::nullopt,
+         "the journal can no longer be written, so this run could not be resumed: " + appended.error().text());
+  }
+}
+
+void Drain::State::note(std::optional<Code> code, const std::string& message) {
+  trouble = graver(trouble, code);
+  if (std::find(messages.begin(), messages.end(), message) == messages.end()) messages.push_back(message);
+}
+
+bool Drain::State::serves(int rank) const {
+  const auto& ranks = times.ranks();
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+std::string Drain::State::time_directory(int rank, const std::string& time) const {
+  return rank < 0 ? time : fmt::format("processor{}/{}", rank, time);
+}
+
+// A time that the case did not have: it appears there as a whole. Files of a time that was there are carried one by
+// one.
+bool Drain::State::is_new_time(int rank, const std::string& time) const {
+  const Known* known = ledger.find(time_directory(rank, time));
+  return known == nullptr || !known->staged;
+}
+
+double Drain::State::now() const {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Drain::Drain(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Drain::~Drain() = default;
+
+namespace {
+
+std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shared, Journal& journal) {
+  MoverSettings settings = request.settings.mover;
+  // Appending is thread-safe; the ledger learns of temporaries only from a journal that is read again.
+  settings.publish.temporary = [&journal](const std::string& path, bool made) {
+    return journal.append(temporary_record(path, made));
+  };
+  return std::make_unique<Mover>(shared, request.run, std::move(settings));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
+  auto state = std::make_unique<State>(request);
+  auto shared = open_shared(request.case_path);
+  if (!shared) return forward(shared);
+  state->shared = std::move(*shared);
+  const std::string path = join(request.home, "journal");
+  auto journal = Journal::open(path, request.durable);
+  if (!journal) return forward(journal);
+  state->journal.emplace(std::move(*journal));
+  if (auto file = open_file(path, O_WRONLY)) ::fallocate(file->get(), FALLOC_FL_KEEP_SIZE, 0, journal_reserve);
+  auto watcher = Watcher::open();
+  if (!watcher) return forward(watcher);
+  state->watcher.emplace(std::move(*watcher));
+  state->mover = make_mover(request, *state->shared, *state->journal);
+  return std::unique_ptr<Drain>(new Drain(std::move(state)));
+}
+
+Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const std::vector<Root>& roots,
+                                             const std::vector<int>& ranks) {
+  auto state = std::make_unique<State>(request);
+  auto shared = open_shared(request.case_path);
+  if (!shared) return forward(shared);
+  state->shared = std::move(*shared);
+  const std::string path = join(request.home, "journal");
+  auto records = Journal::read(path);
+  if (!records) return forward(records);
+  for (const Record& entry : *records) state->ledger.apply(entry);
+  auto journal = Journal::open(path, request.durable);
+  if (!journal) return forward(journal);
+  state->journal.emplace(std::move(*journal));
+  state->roots = roots;
+  for (const int rank : ranks) {
+    state->times.add_rank(rank);
+    const std::string local = local_of(roots, state->time_directory(rank, "x"));
+    for (const Root& root : roots)
+      if (is_below(local, root.local)) state->keep.add_rank(rank, root.pool);
+  }
+  state->newest_complete = state->ledger.newest_complete();
+  // Half-written files that the dead run left on the case: only names that its journal knows.
+  const std::set<std::string> stale = state->ledger.temporaries();
+  for (const std::string& temporary : stale) {
+    if (auto removed = state->shared->remove_file(temporary); !removed && removed.error().errno_value != ENOENT)
+      state->note(std::nullopt, "left behind by the dead run: " + removed.error().text());
+    state->record(temporary_record(temporary, false));
+  }
+  state->mover = make_mover(request, *state->shared, *state->journal);
+  return std::unique_ptr<Drain>(new Drain(std::move(state)));
+}
+
+Status Drain::add_root(const Root& root, const std::vector<tree::Entry>& staged) {
+  std::vector<Record> records;
+  records.reserve(staged.size());
+  for (const tree::Entry& entry : staged) records.push_back(staged_record(entry));
+  for (const Record& entry : records) state_->ledger.apply(entry);
+  if (auto appended = state_->journal->append(records); !appended) return appended;
+  state_->roots.push_back(root);
+  return state_->watcher->add_tree(root.local, root.prefix);
+}
+
+void Drain::add_rank(int rank, const std::string& pool) {
+  state_->times.add_rank(rank);
+  state_->keep.add_rank(rank, pool);
+}
+
+int Drain::events_descriptor() const {
+  return state_->watcher ? state_->watcher->descriptor() : -1;
+}
+int Drain::outcomes_descriptor() const {
+  return state_->outcomes.descriptor();
+}
+
+Status Drain::on_events() {
+  if (!state_->watcher) return {};
+  auto events = state_->watcher->read();
+  if (!events) return forward(events);
+  for (const Event& event : *events) state_->handle(event);
+  state_->new_complete_times();
+  return {};
+}
+
+void Drain::on_outcomes() {
+  for (const Outcome& outcome : state_->outcomes.take()) state_->settle(outcome);
+}
+
+void Drain::tick() {
+  State& state = *state_;
+  if (state.phase != State::Phase::running) return;
+  const DrainSettings& settings = state.request.settings;
+  const auto now = Clock::now();
+  if (settings.live) {
+    std::vector<std::string> quiet;
+    for (const auto& [path, changed] : state.pending)
+      if (now - changed >= settings.settle && !state.in_flight.contains(path)) quiet.push_back(path);
+    for (const std::string& path : quiet) {
+      state.pending.erase(path);
+      state.submit_file(path, true);
+    }
+  }
+  if (now - state.last_safe >= settings.safe_interval) {
+    state.last_safe = now;
+    const auto& newest = state.agreed ? state.agreed : state.newest_complete;
+    if (newest && newest != state.newest_safe) state.submit_time(*newest, true);
+  }
+}
+
+void Drain::agree(const std::string& time) {
+  state_->agreed = time;
+  state_->release_kept();
+}
+
+std::vector<std::string> Drain::complete_times() const {
+  std::vector<std::string> complete;
+  for (const std::string& time : state_->times.all())
+    if (state_->times.complete(time)) complete.push_back(time);
+  return complete;
+}
+
+void Drain::pool_was_full() {
+  state_->times.spoil_open();
+  if (state_->ledger.pool_was_full()) return;
+  state_->record(pool_full_record());
+  state_->note(
+      Code::pool_full,
+      "a pool ran full while the program was writing: what it wrote then may be short, and the times that were "
+      "open are not called complete; give the run a larger pool (--pool, pool.budget) or write less often");
+}
+
+void Drain::rank_ended(int rank, bool cleanly) {
+  state_->times.rank_ended(rank, cleanly);
+  state_->new_complete_times();
+}
+
+namespace {
+
+std::uint64_t size_below(const std::string& local) {
+  std::uint64_t bytes = 0;
+  const auto entries = list_directory(local);
+  if (!entries) return 0;
+  for (const DirectoryEntry& entry : *entries) {
+    struct stat status {};
+    const std::string path = join(local, entry.name);
+    if (entry.type == DT_DIR) {
+      bytes += size_below(path);
+    } else if (::lstat(path.c_str(), &status) == 0) {
+      bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::uint64_t Drain::evict(std::uint64_t wanted) {
+  State& state = *state_;
+  std::uint64_t freed = 0;
+  std::vector<std::pair<std::string, std::string>> evictable;  // path on the case, local path
+  for (const auto& [path, known] : state.ledger.all()) {
+    if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) continue;
+    evictable.emplace_back(path, local_of(state.roots, path));
+  }
+  for (const auto& [path, local] : evictable) {
+    if (freed >= wanted) break;
+    struct stat status {};
+    if (::lstat(local.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (mark_of(status) != state.ledger.find(path)->drained || !is_sealed(local)) continue;
+    // The link takes the place of the file by one rename, so the name never vanishes for the program.
+    const std::string temporary = fmt::format("{}/{}evict", parent_of(local), temporary_prefix);
+    ::unlink(temporary.c_str());
+    if (::symlink(join(state.request.lower, path).c_str(), temporary.c_str()) != 0) continue;
+    if (::rename(temporary.c_str(), local.c_str()) != 0) continue;
+    state.record(evicted_record(path));
+    freed += static_cast<std::uint64_t>(status.st_blocks) * 512;
+  }
+  for (const CollatedTime& collated : state.ledger.collated()) {
+    for (int rank = collated.first; rank <= collated.last && freed < wanted; ++rank) {
+      const std::string path = state.time_directory(rank, collated.time);
+      if (state.evicted_times.contains(path)) continue;
+      state.evicted_times.insert(path);
+      const std::string local = local_of(state.roots, path);
+      freed += size_below(local);
+      if (auto removed = remove_tree(local); !removed) state.note(std::nullopt, removed.error().text());
+    }
+  }
+  return freed;
+}
+
+bool Drain::can_make_room() const {
+  const MoverProgress progress = state_->mover->progress();
+  if (progress.queued + progress.active + progress.waiting_for_retry > 0) return true;
+  if (state_->request.settings.live && !state_->pending.empty()) return true;
+  return std::any_of(state_->ledger.all().begin(), state_->ledger.all().end(), [&](const auto& entry) {
+    if (!entry.second.drained || entry.second.evicted || entry.second.deleted) return false;
+    struct stat status {};
+    const std::string local = local_of(state_->roots, entry.first);
+    return entry.second.drained->size > 0 && ::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  });
+}
+
+void Drain::abandon() {
+  state_->mover->stop();
+  state_->gave_up = true;
+}
+
+MoverProgress Drain::progress() const {
+  return state_->mover->progress();
+}
+
+DrainReport Drain::report() const {
+  const State& state = *state_;
+  DrainReport report;
+  report.trouble = state.trouble;
+  report.messages = state.messages;
+  report.local_files = state.local_files;
+  report.local_bytes = state.local_bytes;
+  report.shared_files = state.shared_files;
+  report.shared_bytes = state.shared_bytes;
+  report.undrained_files = state.undrained_files;
+  report.undrained_bytes = state.undrained_bytes;
+  report.kept_from_shared = state.kept_from_shared;
+  report.newest_complete = state.newest_complete;
+  report.newest_safe = state.newest_safe;
+  report.groups = state.groups;
+  for (const auto& [time, entry] : state.timeline) {
+    if (entry.safe >= 0 && entry.complete >= 0)
+      report.lag_seconds = std::max(report.lag_seconds, entry.safe - entry.complete);
+    report.timeline.push_back(entry);
+  }
+  std::sort(report.timeline.begin(), report.timeline.end(),
+            [](const TimelineEntry& a, const TimelineEntry& b) { return a.begun < b.begun; });
+  return report;
+}
+
+}  // namespace forebay::drain

@@ -1,0 +1,136 @@
+// drain: carries what a run writes locally to the case, whole and verified, while the program runs and after it.
+//
+// One Drain serves one node of one run. It watches the local trees, knows what is sealed and which times are complete,
+// keeps the last complete time aside, publishes units through the mover, and at the end settles every path: outputs are
+// carried, the program's own deletions follow last, and whatever cannot be carried is named. It holds no process and
+// no socket: the node's agent (launch) drives it from one thread through descriptors and ticks.
+//
+// Promises (design.md, "Users' data comes first"):
+//   - under a final name on the case there is only whole, verified content;
+//   - a file of the case is replaced or removed only if it still is the one that was staged or drained;
+//   - absence never deletes: a removal needs a journalled act of the program, and intact sentinels at the end;
+//   - what is not carried is reported; report().status is then not ok.
+// Must not know: how processes are started, how trees become visible to them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/base.h"
+#include "drain/ledger.h"
+#include "drain/mover.h"
+#include "tree/tree.h"
+
+namespace forebay::drain {
+
+using Clock = std::chrono::steady_clock;
+
+// A local directory and the directory of the case that it is the image of.
+struct Root {
+  std::string local;   // absolute
+  std::string prefix;  // relative to the case; "" for the tree itself, "processor3" for a rank's directory
+  std::string pool;    // the run's directory in the pool that holds it; its sentinel proves that the pool is intact
+};
+
+struct DrainSettings {
+  bool collated = false;
+  bool live = true;         // false: hold everything until the program has ended
+  bool hold_times = false;  // times wait for the end or the safety interval (the program purges them itself)
+  int all_ranks = 1;        // of the whole run
+  std::chrono::milliseconds safe_interval = std::chrono::minutes(10);
+  std::chrono::milliseconds settle = std::chrono::seconds(2);
+  std::chrono::milliseconds patience = std::chrono::minutes(2);  // at the end, without any progress, before giving up
+  MoverSettings mover;
+};
+
+struct DrainRequest {
+  std::string case_path, run;
+  std::string home;      // the run's directory in the home pool: journal, keep
+  std::string lower;     // what staged links point into
+  bool durable = false;  // the pool survives the node
+  DrainSettings settings;
+};
+
+// When what happened to a time; seconds since the Drain was made, negative for "not yet".
+struct TimelineEntry {
+  std::string time;
+  double begun = -1, complete = -1, safe = -1;
+};
+
+struct DrainReport {
+  // ok, or the gravest of undrained, lost, conflict, pool_full.
+  std::optional<Code> trouble;
+  std::vector<std::string> messages;                 // one line per trouble or notice, with path and advice
+  std::uint64_t local_files = 0, local_bytes = 0;    // closed by the program
+  std::uint64_t shared_files = 0, shared_bytes = 0;  // published on the case
+  std::uint64_t undrained_files = 0, undrained_bytes = 0;
+  std::uint64_t kept_from_shared = 0;  // files that were deleted before they were drained
+  std::optional<std::string> newest_complete, newest_safe;
+  double lag_seconds = 0;  // the longest time between complete and safe
+  std::vector<TimelineEntry> timeline;
+  std::vector<std::pair<int, int>> groups;  // collated: contiguous groups of ranks
+};
+
+class Drain {
+ public:
+  static Result<std::unique_ptr<Drain>> open(const DrainRequest& request);
+  // A Drain from the journal that a dead one left: watches nothing, can only finish.
+  static Result<std::unique_ptr<Drain>> resume(const DrainRequest& request, const std::vector<Root>& roots,
+                                               const std::vector<int>& ranks);
+  ~Drain();
+
+  // Begins to watch an image; `staged` is what was put there. To be called before any program runs in it.
+  Status add_root(const Root& root, const std::vector<tree::Entry>& staged);
+  // A rank of this node and its run directory in its pool.
+  void add_rank(int rank, const std::string& pool);
+
+  // Poll these; call on_events() when the first is readable, on_outcomes() when the second is.
+  int events_descriptor() const;
+  int outcomes_descriptor() const;
+  Status on_events();
+  void on_outcomes();
+  // To be called at least every half second: settles, submits, keeps the safety interval.
+  void tick();
+
+  // Back-pressure: makes room in the pools by replacing what is drained with links; returns the bytes freed.
+  std::uint64_t evict(std::uint64_t wanted);
+  // True while something could still be drained or evicted.
+  bool can_make_room() const;
+  // A pool is or was full: times open now are never called complete, the run's exit will not be 0.
+  void pool_was_full();
+
+  // The newest time that all nodes have complete, when there is more than one node; kept until a newer one is agreed.
+  void agree(const std::string& time);
+  // Times of this node that are complete and still held, oldest first.
+  std::vector<std::string> complete_times() const;
+
+  void rank_ended(int rank, bool cleanly);
+  // The program has ended: submit all that is left. `cleanly`: with status 0.
+  Status begin_finish(bool cleanly);
+  // Drives the end; true when nothing is left to do (or patience is over). To be called on outcomes and ticks.
+  bool finished();
+  // Stops as soon as possible; what is not drained stays local.
+  void abandon();
+
+  DrainReport report() const;
+  MoverProgress progress() const;
+
+ private:
+  struct State;
+  explicit Drain(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// True when nothing has `path` open for writing (a read lease can be had; mappings count as open).
+bool is_sealed(const std::string& path);
+
+// The sentinel of a run in a pool directory.
+inline constexpr const char* sentinel_name = "run.json";
+
+}  // namespace forebay::drain

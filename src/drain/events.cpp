@@ -1,0 +1,145 @@
+// What the watcher tells, turned into bookkeeping.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "drain/state.h"
+#include "openfoam/openfoam.h"
+
+namespace forebay::drain {
+namespace {
+
+// When several nodes must agree on a time, each holds at most about this many candidates.
+constexpr std::size_t most_candidates = 32;
+
+}  // namespace
+
+void Drain::State::handle(const Event& event) {
+  if (event.kind == Event::Kind::overflow) return events_lost();
+  if (name_of(event.path).starts_with(temporary_prefix)) return;
+  const auto time = openfoam::time_path(event.path);
+  if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
+    handle_time(event, time->rank, time->time, time->rest);
+  } else {
+    handle_other(event);
+  }
+}
+
+void Drain::State::handle_time(const Event& event, int rank, const std::string& time, const std::string& rest) {
+  const bool gone = event.kind == Event::Kind::deleted || event.kind == Event::Kind::moved_out;
+  if (gone) {
+    if (evicted_times.contains(time_directory(rank, time))) return;
+    if (!event.directory && !drained_times.contains({rank, time}) && !ledger.find(event.path)) ++kept_from_shared;
+    if (!event.directory) times.file_deleted(rank, time, rest);
+    return removed_by_program(event.path);
+  }
+  if (rest.empty() || event.directory) {
+    times.directory_made(rank, time);
+    timeline.try_emplace(time, TimelineEntry{time, now(), -1, -1});
+    return;
+  }
+  if (event.kind == Event::Kind::created) return times.file_made(rank, time, rest);
+  const std::string local = local_of(roots, event.path);
+  struct stat status {};
+  if (::lstat(local.c_str(), &status) != 0) {
+    // Closed and deleted at once: it was never kept, so this time cannot be vouched for.
+    if (event.kind == Event::Kind::closed) times.spoil(rank, time);
+    return;
+  }
+  if (S_ISLNK(status.st_mode)) return;  // evicted by us, or a link of the program's own: the walk carries that
+  if (event.kind == Event::Kind::found) {
+    times.file_made(rank, time, rest);
+    // Its closing may have been before the watch was set; if it is still open, its closing will be told.
+    if (!is_sealed(local)) return;
+  }
+  ++local_files;
+  local_bytes += static_cast<std::uint64_t>(status.st_size);
+  const auto kept = keep.add(rank, time, rest, local);
+  if (!kept) note(std::nullopt, "a time cannot be kept aside: " + kept.error().text());
+  if (!kept || !*kept) return times.spoil(rank, time);
+  times.file_closed(rank, time, rest);
+  // Written again after the time was carried, or a late function object: carried as a file of its own.
+  if (drained_times.contains({rank, time})) pending[event.path] = Clock::now();
+}
+
+void Drain::State::handle_other(const Event& event) {
+  if (event.kind == Event::Kind::deleted || event.kind == Event::Kind::moved_out) {
+    if (pending.erase(event.path) != 0) ++kept_from_shared;
+    return removed_by_program(event.path);
+  }
+  if (event.directory) return;
+  struct stat status {};
+  const std::string local = local_of(roots, event.path);
+  if (::lstat(local.c_str(), &status) != 0) return;
+  if (S_ISLNK(status.st_mode)) {
+    const auto target = read_link(local);
+    if (target && *target == join(request.lower, event.path)) return;  // staged, or evicted by us
+  }
+  if (event.kind == Event::Kind::created && S_ISREG(status.st_mode)) return;  // its closing will be told
+  if (event.kind == Event::Kind::closed) {
+    ++local_files;
+    local_bytes += static_cast<std::uint64_t>(status.st_size);
+  }
+  pending[event.path] = Clock::now();
+}
+
+// The program's own act, journalled when the case has (or had) something under this name.
+void Drain::State::removed_by_program(const std::string& path) {
+  const auto time = openfoam::time_path(path);
+  const bool collated = time && time->rest.empty() && ledger.collated_of(time->rank, time->time);
+  const auto& all = ledger.all();
+  std::vector<std::string> affected;
+  if (collated) affected.push_back(path);
+  // A directory that was renamed away takes everything below it along.
+  for (auto at = all.lower_bound(path); at != all.end() && at->first.starts_with(path); ++at)
+    if (is_below(at->first, path) && !at->second.deleted) affected.push_back(at->first);
+  for (const std::string& each : affected) record(deleted_record(each));
+}
+
+void Drain::State::events_lost() {
+  if (!ledger.lost_events()) {
+    record(lost_events_record());
+    note(std::nullopt,
+         "the kernel's queue of file events overflowed (fs.inotify.max_queued_events): files were found again by "
+         "looking, but deletions since are not carried to the case");
+  }
+  auto found = outputs(roots, ledger, request.lower, request.case_path);
+  if (!found) return note(std::nullopt, found.error().text());
+  for (const Output& output : *found) handle({Event::Kind::found, output.path, output.kind == Output::Kind::directory});
+}
+
+void Drain::State::new_complete_times() {
+  const std::vector<std::string> complete = times.take_newly_complete();
+  for (const std::string& time : complete) {
+    record(complete_record(time));
+    if (!newest_complete || times.before(*newest_complete, time)) newest_complete = time;
+    timeline[time].complete = now();
+    if (request.settings.live && !request.settings.hold_times) submit_time(time, false);
+  }
+  if (!complete.empty()) release_kept();
+}
+
+// Kept times older than the newest complete one are let go. With several nodes that is the newest which all have; so
+// that some common time exists however far apart the nodes are, a node that holds too many lets every second one of the
+// common order go.
+void Drain::State::release_kept() {
+  const bool alone = request.settings.all_ranks <= static_cast<int>(times.ranks().size());
+  const auto& newest = alone ? newest_complete : agreed;
+  const std::vector<std::string> held = keep.times();
+  for (const std::string& time : held) {
+    if (keep.in_use(time)) continue;
+    bool release = newest && time != *newest && times.before(time, *newest);
+    if (!alone && held.size() > most_candidates && times.complete(time) && time != newest_complete)
+      release = release || times.order(time) % 2 != 0;
+    if (!release) continue;
+    if (auto dropped = keep.drop(time); !dropped) note(std::nullopt, dropped.error().text());
+    if (request.settings.hold_times && !safe_times.contains(time)) {
+      times.forget(time);
+    } else {
+      times.compact(time);
+    }
+  }
+}
+
+}  // namespace forebay::drain

@@ -1,0 +1,240 @@
+// The end of a run: carry what is left, then let the program's deletions follow, then say what could not be done.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include "drain/state.h"
+#include "openfoam/openfoam.h"
+
+namespace forebay::drain {
+namespace {
+
+// Each pass walks the trees and submits what it finds. More than one is needed only when something failed for good (a
+// file that changed while it was read); one that fails every time must not keep the run for ever.
+constexpr int most_passes = 5;
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+}  // namespace
+
+Status Drain::begin_finish(bool cleanly) {
+  State& state = *state_;
+  state.ended_cleanly = cleanly;
+  if (state.watcher) {
+    if (auto read = on_events(); !read) return read;
+    state.watcher.reset();
+  }
+  state.phase = State::Phase::carrying;
+  state.last_progress = Clock::now();
+  state.undo_changed_groups();
+  state.pending.clear();
+  if (!state.pools_intact()) return {};
+  state.submit_last_complete();
+  state.submit_outputs();
+  return {};
+}
+
+bool Drain::finished() {
+  State& state = *state_;
+  on_outcomes();
+  if (state.phase == State::Phase::carrying) {
+    if (!state.jobs.empty()) {
+      if (!state.gave_up && !state.worth_waiting()) {
+        state.gave_up = true;
+        state.mover->give_up();
+      }
+      return false;
+    }
+    if (!state.pools_intact()) {
+      state.phase = State::Phase::done;
+      return true;
+    }
+    if (!state.gave_up && state.passes < most_passes) {
+      state.submit_outputs();
+      if (!state.jobs.empty()) return false;
+    }
+    state.count_undrained();
+    state.phase = State::Phase::removing;
+  }
+  if (state.phase == State::Phase::removing) {
+    if (state.undrained_files == 0) state.remove_deleted();
+    state.phase = State::Phase::done;
+  }
+  return state.phase == State::Phase::done;
+}
+
+bool Drain::State::worth_waiting() {
+  const MoverProgress progress = mover->progress();
+  const std::uint64_t mark = progress.bytes_written + progress.files_written;
+  const auto now = Clock::now();
+  if (mark != progress_mark) {
+    progress_mark = mark;
+    last_progress = now;
+  }
+  return now - last_progress < request.settings.patience;
+}
+
+// A collated time whose files were written again after it was carried: taken back from the case, to be carried anew.
+void Drain::State::undo_changed_groups() {
+  std::set<std::string> changed;
+  for (const auto& [path, when] : pending) {
+    const auto time = openfoam::time_path(path);
+    if (time && ledger.collated_of(time->rank, time->time)) changed.insert(time->time);
+  }
+  const std::vector<CollatedTime> collated = ledger.collated();
+  for (const CollatedTime& each : collated) {
+    if (!changed.contains(each.time)) continue;
+    remove_from_case(join(each.group, each.time));
+    record(uncollated_record(each));
+    for (int rank = each.first; rank <= each.last; ++rank) drained_times.erase({rank, each.time});
+  }
+}
+
+void Drain::State::submit_outputs() {
+  ++passes;
+  auto found = outputs(roots, ledger, request.lower, request.case_path);
+  if (!found) return note(Code::undrained, "the local tree cannot be read: " + found.error().text());
+  for (const Output& output : *found) {
+    if (given_up.contains(output.path) || in_flight.contains(output.path)) continue;
+    const auto time = openfoam::time_path(output.path);
+    if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
+      const std::string directory = time_directory(time->rank, time->time);
+      if (given_up.contains(directory) || in_flight.contains(directory)) continue;
+      if (ledger.find(directory) == nullptr) {
+        const bool complete = times.complete(time->time) || ledger.complete_times().contains(time->time);
+        if (complete && request.settings.collated) {
+          submit_time(time->time, false);
+        } else {
+          submit_rank_time(time->rank, time->time, false);
+        }
+        continue;
+      }
+    }
+    if (output.kind == Output::Kind::directory) {
+      submit_directory(output.path);
+    } else {
+      submit_file(output.path, false);
+    }
+  }
+}
+
+// Where the program removed the last complete time before it could complete a newer one, the case gets the one that
+// was kept. After a clean end the program's own last state is there, and what it purged stays purged.
+void Drain::State::submit_last_complete() {
+  if (ended_cleanly || !newest_complete || safe_times.contains(*newest_complete)) return;
+  const std::string& time = *newest_complete;
+  const auto& ranks = times.ranks();
+  const bool whole_in_tree = std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
+    const std::string kept = keep.directory(rank, time), local = local_of(roots, time_directory(rank, time));
+    return same_names(kept, local);
+  });
+  if (whole_in_tree) return;
+  note(std::nullopt,
+       fmt::format("time {} was the last that all ranks had completed; it was kept and is drained", time));
+  submit_time(time, true);
+}
+
+bool Drain::State::same_names(const std::string& kept, const std::string& local) const {
+  const auto entries = list_directory(kept);
+  if (!entries) return true;  // nothing was kept: nothing to compare with
+  return std::all_of(entries->begin(), entries->end(), [&](const DirectoryEntry& entry) {
+    const std::string there = join(local, entry.name);
+    return entry.type == DT_DIR ? same_names(join(kept, entry.name), there) : exists(there);
+  });
+}
+
+// A pool that was wiped looks like a program that removed everything. Its sentinel tells the two apart.
+bool Drain::State::pools_intact() {
+  bool intact = true;
+  for (const Root& root : roots) {
+    if (exists(join(root.pool, sentinel_name)) && exists(root.local)) continue;
+    intact = false;
+    note(Code::lost, fmt::format("the pool {} was emptied while the run used it: what was not drained before is gone; "
+                                 "nothing is removed from the case",
+                                 printable(root.pool)));
+  }
+  return intact;
+}
+
+// Files that the drain knows below `path`, if they still are what it knows, then the directories that are empty.
+bool Drain::State::remove_from_case(const std::string& path) {
+  std::vector<std::pair<std::string, Known>> below;
+  for (auto at = ledger.all().lower_bound(path); at != ledger.all().end() && at->first.starts_with(path); ++at)
+    if (is_below(at->first, path)) below.push_back(*at);
+  bool all = true;
+  // Children come after their parents, so backwards.
+  for (auto at = below.rbegin(); at != below.rend(); ++at) {
+    const auto& [each, known] = *at;
+    const Status removed = known.directory ? shared->remove_directory(each)
+                                           : remove_published(*shared, each, known.on_case.value_or(Identity{}));
+    if (removed || removed.error().errno_value == ENOENT) {
+      record(removed_record(each));
+    } else if (known.directory && (removed.error().errno_value == ENOTEMPTY || removed.error().errno_value == EEXIST)) {
+      all = false;
+      if (known.deleted)
+        note(Code::conflict,
+             fmt::format("the program removed {}, but the case holds files in it that this run does not "
+                         "know: they are kept",
+                         printable(each)));
+    } else {
+      all = false;
+      note(removed.error().code == Code::conflict ? Code::conflict : Code::undrained,
+           "the program removed a file, the case still has it: " + removed.error().text());
+    }
+  }
+  return all;
+}
+
+void Drain::State::remove_deleted() {
+  std::vector<std::string> deleted;
+  for (const auto& [path, known] : ledger.all())
+    if (known.deleted && !exists(local_of(roots, path)) && (deleted.empty() || !is_below(path, deleted.back())))
+      deleted.push_back(path);
+  const std::vector<CollatedTime> collated = ledger.collated();
+  for (const CollatedTime& each : collated) {
+    bool gone = true;
+    for (int rank = each.first; rank <= each.last; ++rank) {
+      const std::string directory = time_directory(rank, each.time);
+      gone = gone && ledger.deleted_unknown(directory) && !exists(local_of(roots, directory));
+    }
+    if (gone) deleted.push_back(join(each.group, each.time));
+  }
+  if (deleted.empty()) return;
+  if (trouble == Code::conflict || trouble == Code::lost || ledger.lost_events()) {
+    note(std::nullopt, fmt::format("{} files or directories that the program removed stay on the case, because not all "
+                                   "is known for sure (see above); the first is {}",
+                                   deleted.size(), printable(deleted.front())));
+    return;
+  }
+  for (const std::string& path : deleted) remove_from_case(path);
+}
+
+void Drain::State::count_undrained() {
+  auto found = outputs(roots, ledger, request.lower, request.case_path);
+  if (!found) return note(Code::undrained, "the local tree cannot be read: " + found.error().text());
+  std::string first;
+  for (const Output& output : *found) {
+    const auto time = openfoam::time_path(output.path);
+    const bool refused =
+        given_up.contains(output.path) || (time && given_up.contains(time_directory(time->rank, time->time)));
+    if (refused || output.kind == Output::Kind::directory) continue;
+    if (first.empty()) first = output.path;
+    ++undrained_files;
+    undrained_bytes += output.mark.size;
+  }
+  if (undrained_files == 0) return;
+  const std::string reason = failures.empty() ? std::string() : "; " + failures.begin()->second;
+  note(Code::undrained,
+       fmt::format(
+           "{} files ({}) are only local, the first is {}{}; run `forebay drain --resume --case {}` on this node "
+           "when the cause is gone",
+           undrained_files, human_bytes(undrained_bytes), printable(first), reason, printable(request.case_path)));
+}
+
+}  // namespace forebay::drain

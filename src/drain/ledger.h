@@ -1,0 +1,87 @@
+// The ledger: what one node knows of every path of the case that it staged, drained or saw written.
+//
+// It changes only by journal records, so replaying the journal of a dead run gives the ledger back. A path that is
+// neither staged nor drained needs no record: the walk over the local tree finds it.
+// One thread at a time.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "drain/journal.h"
+#include "tree/tree.h"
+
+namespace forebay::drain {
+
+// A local file as it was when it was drained: any later write changes size or time, any replacement the inode.
+struct LocalMark {
+  std::uint64_t inode = 0, size = 0;
+  std::int64_t mtime_ns = 0;
+  std::uint32_t mode = 0;  // permission bits
+  friend bool operator==(const LocalMark&, const LocalMark&) = default;
+};
+LocalMark mark_of(const struct stat& status);
+
+struct Known {
+  std::optional<tree::Kind> staged;  // how it came into the local tree; nullopt: the program made it
+  std::string link_target;           // staged or drained symbolic links
+  std::uint32_t mode = 0;            // permission bits, as staged
+  std::optional<Identity> on_case;   // what the case holds under this path, as staged or as drained by this run
+  std::optional<LocalMark> drained;  // the local version that the case holds
+  bool directory = false;
+  bool deleted = false;  // removed by the program's own act
+  bool evicted = false;  // replaced in the local tree by a link, to make room; the case holds it
+};
+
+// A node's group of ranks whose time was drained in the collated layout.
+struct CollatedTime {
+  std::string time, group;
+  int first = 0, last = 0;
+};
+
+class Ledger {
+ public:
+  void apply(const Record& record);
+
+  const Known* find(const std::string& path) const;
+  const std::map<std::string, Known>& all() const { return known_; }
+  const std::vector<CollatedTime>& collated() const { return collated_; }
+  std::optional<CollatedTime> collated_of(int rank, const std::string& time) const;
+  const std::set<std::string>& temporaries() const { return temporaries_; }
+  const std::set<std::string>& complete_times() const { return complete_; }
+  const std::optional<std::string>& newest_complete() const { return newest_complete_; }
+  // Removed by the program, though neither staged nor drained under this name: a rank's directory of a collated time.
+  bool deleted_unknown(const std::string& path) const { return deleted_unknown_.contains(path); }
+  bool lost_events() const { return lost_events_; }
+  bool pool_was_full() const { return pool_was_full_; }
+  const std::vector<std::string>& conflicts() const { return conflicts_; }
+
+ private:
+  std::map<std::string, Known> known_;
+  std::vector<CollatedTime> collated_;
+  std::set<std::string> temporaries_, complete_, deleted_unknown_;
+  std::optional<std::string> newest_complete_;
+  std::vector<std::string> conflicts_;
+  bool lost_events_ = false, pool_was_full_ = false;
+};
+
+// The records, each made in one place (docs/format.md lists them).
+Record staged_record(const tree::Entry& entry);
+Record drained_record(const std::string& path, const Identity& on_case, const LocalMark& local, std::uint64_t checksum);
+Record drained_link_record(const std::string& path, const Identity& on_case, const std::string& target);
+Record drained_directory_record(const std::string& path);
+Record collated_record(const CollatedTime& collated);
+Record uncollated_record(const CollatedTime& collated);  // taken back, to be carried anew
+Record deleted_record(const std::string& path);          // the program removed it
+Record removed_record(const std::string& path);          // the removal has reached the case
+Record evicted_record(const std::string& path);
+Record complete_record(const std::string& time);
+Record temporary_record(const std::string& path, bool made);
+Record conflict_record(const std::string& path);
+Record lost_events_record();
+Record pool_full_record();
+
+}  // namespace forebay::drain

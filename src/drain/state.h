@@ -1,0 +1,137 @@
+// What the parts of a Drain share. Private to the room.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "drain/drain.h"
+#include "drain/keep.h"
+#include "drain/times.h"
+#include "drain/walk.h"
+#include "drain/watch.h"
+
+namespace forebay::drain {
+
+// What a unit was made of, filled by a mover thread in Mover::Make and read by the agent's thread when the outcome is
+// there (the queue of outcomes orders the two).
+struct Prepared {
+  std::map<std::string, LocalMark> marks;    // by path on the case
+  std::map<std::string, std::string> links;  // path on the case -> target
+  std::vector<std::string> directories;      // made or found on the case
+  bool postponed = false;                    // still open for writing: try again later
+};
+
+struct Job {
+  enum class Kind { file, directory, rank_time, group_time };
+  Kind kind = Kind::file;
+  std::string key;         // what is in flight: a path on the case
+  int rank = 0, last = 0;  // rank_time: rank; group_time: first and last
+  std::string time;
+  bool from_keep = false;
+  std::shared_ptr<Prepared> prepared;
+};
+
+// Outcomes cross from the mover's threads to the agent's thread here.
+class Outcomes {
+ public:
+  Outcomes();
+  void push(Outcome outcome);
+  std::vector<Outcome> take();
+  int descriptor() const { return signal_.get(); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Outcome> outcomes_;
+  Descriptor signal_;
+};
+
+struct Drain::State {
+  explicit State(const DrainRequest& from) : request(from) {}
+
+  DrainRequest request;
+  std::unique_ptr<SharedFiles> shared;
+  std::optional<Journal> journal;
+  Ledger ledger;
+  std::optional<Watcher> watcher;
+  Times times;
+  Keep keep;
+  std::vector<Root> roots;
+  Outcomes outcomes;
+
+  std::map<std::string, Clock::time_point> pending;     // closed files outside new times, and when they last changed
+  std::map<std::uint64_t, Job> jobs;                    // by ticket
+  std::set<std::string> in_flight;                      // keys of jobs
+  std::map<std::string, std::string> failures;          // key -> last error, of what is not carried yet
+  std::set<std::string> given_up;                       // conflicts, by path or time directory
+  std::set<std::pair<int, std::string>> drained_times;  // (rank, time)
+  std::set<std::string> safe_times;                     // drained for all ranks of the node
+  std::set<std::string> not_collatable;                 // times that the collated layout cannot hold
+  std::set<std::string> evicted_times;                  // time directories emptied to make room (collated)
+  std::map<std::string, TimelineEntry> timeline;
+  std::optional<std::string> newest_complete, newest_safe, agreed;
+  std::vector<std::pair<int, int>> groups;
+
+  enum class Phase { running, carrying, removing, done };
+  Phase phase = Phase::running;
+  bool ended_cleanly = false, gave_up = false, journal_failed = false;
+  int passes = 0;
+  Clock::time_point start = Clock::now(), last_safe = start, last_progress = start;
+  std::uint64_t progress_mark = 0;
+
+  std::vector<std::string> messages;
+  std::optional<Code> trouble;
+  std::uint64_t local_files = 0, local_bytes = 0, shared_files = 0, shared_bytes = 0, kept_from_shared = 0;
+  std::uint64_t undrained_files = 0, undrained_bytes = 0;
+
+  // Last, so that its threads end before anything that they use.
+  std::unique_ptr<Mover> mover;
+
+  // events.cpp
+  void handle(const Event& event);
+  void handle_time(const Event& event, int rank, const std::string& time, const std::string& rest);
+  void handle_other(const Event& event);
+  void removed_by_program(const std::string& path);
+  void events_lost();
+  void new_complete_times();
+  void release_kept();
+
+  // submit.cpp
+  void submit(Job job, Mover::Make make);
+  void submit_file(const std::string& path, bool must_be_sealed);
+  void submit_directory(const std::string& path);
+  void submit_rank_time(int rank, const std::string& time, bool from_keep);
+  void submit_group_time(int first, int last, const std::string& time, bool from_keep);
+  void submit_time(const std::string& time, bool from_keep);
+  void settle(const Outcome& outcome);
+  void carried(const Job& job, const Published& published);
+  void time_carried(const std::string& time);
+
+  // finish.cpp
+  void submit_outputs();
+  void submit_last_complete();
+  bool pools_intact();
+  void undo_changed_groups();
+  bool same_names(const std::string& kept, const std::string& local) const;
+  bool remove_from_case(const std::string& path);
+  void remove_deleted();
+  void count_undrained();
+  bool worth_waiting();
+
+  void record(const Record& record);
+  void note(std::optional<Code> code, const std::string& message);
+  bool is_new_time(int rank, const std::string& time) const;
+  bool serves(int rank) const;
+  std::string time_directory(int rank, const std::string& time) const;  // path on the case
+  double now() const;
+};
+
+// The gravest of two troubles: lost, then conflict, undrained, pool_full, failed.
+std::optional<Code> graver(std::optional<Code> a, std::optional<Code> b);
+
+}  // namespace forebay::drain

@@ -1,0 +1,288 @@
+// Units: how paths and times become work for the mover, and what its outcomes mean.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "drain/state.h"
+#include "openfoam/openfoam.h"
+
+namespace forebay::drain {
+namespace {
+
+// Files and links below `directory`, relative to it.
+Status files_below(const std::string& directory, const std::string& relative, std::vector<std::string>& files) {
+  auto entries = list_directory(join(directory, relative));
+  if (!entries) return forward(entries);
+  for (const DirectoryEntry& entry : *entries) {
+    if (std::string_view(entry.name).starts_with(temporary_prefix)) continue;
+    const std::string path = join(relative, entry.name);
+    if (entry.type == DT_DIR) {
+      if (auto below = files_below(directory, path, files); !below) return below;
+    } else if (entry.type == DT_REG || entry.type == DT_LNK) {
+      files.push_back(path);
+    }
+  }
+  return {};
+}
+
+bool missing(const Error& error) {
+  return error.errno_value == ENOENT;
+}
+
+// One rank's time as it lies in `directory`; nullopt when it is gone (the program removed it before its turn came).
+Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& directory) {
+  layouts::RankTime rank_time{rank, directory, {}};
+  if (auto listed = files_below(directory, "", rank_time.files); !listed) {
+    if (missing(listed.error())) return std::nullopt;
+    return forward(listed);
+  }
+  std::sort(rank_time.files.begin(), rank_time.files.end());
+  return rank_time;
+}
+
+// Marks are taken before the content is read: a write in between makes them differ, and the file is carried again.
+void mark_sources(const layouts::Unit& unit, const std::string& directory, Prepared& prepared) {
+  prepared = {};
+  for (const layouts::OutputFile& file : unit.files) {
+    const std::string path = unit.is_directory ? join(unit.target, file.path) : unit.target;
+    if (!file.link_target.empty()) {
+      prepared.links[path] = file.link_target;
+      continue;
+    }
+    struct stat status {};
+    const std::string local = unit.is_directory ? join(directory, file.path) : directory;
+    if (::lstat(local.c_str(), &status) == 0) prepared.marks[path] = mark_of(status);
+  }
+  for (const layouts::OutputDirectory& made : unit.directories)
+    prepared.directories.push_back(join(unit.target, made.path));
+}
+
+}  // namespace
+
+void Drain::State::submit(Job job, Mover::Make make) {
+  in_flight.insert(job.key);
+  if (job.from_keep) keep.use(job.time, true);
+  const std::uint64_t ticket =
+      mover->submit(std::move(make), [this](const Outcome& outcome) { outcomes.push(outcome); });
+  jobs.emplace(ticket, std::move(job));
+}
+
+void Drain::State::submit_file(const std::string& path, bool must_be_sealed) {
+  std::string local = local_of(roots, path);
+  struct stat status {};
+  if (::lstat(local.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return;
+  if (S_ISLNK(status.st_mode)) {
+    // Only links that lead into our own pools are looked through; every other link is carried as a link.
+    const auto target = read_link(local);
+    if (target && *target == join(request.lower, path)) return;
+    if (target && tree::is_staged_link(*target, request.lower)) {
+      local = join(request.case_path, target->substr(request.lower.size() + 1));
+    } else if (target && std::any_of(roots.begin(), roots.end(),
+                                     [&](const Root& root) { return is_below(*target, root.pool); })) {
+      local = *target;
+    }
+  }
+  const Known* known = ledger.find(path);
+  const auto replaces = known != nullptr && !known->directory ? known->on_case : std::nullopt;
+  const auto prepared = std::make_shared<Prepared>();
+  Job job{Job::Kind::file, path, 0, 0, {}, false, prepared};
+  // Directories that the case lacks, parents first, with the mode that they have locally.
+  std::vector<std::pair<std::string, mode_t>> parents;
+  for (std::string at(parent_of(path)); !at.empty(); at = parent_of(at)) {
+    const Known* parent = ledger.find(at);
+    if (parent != nullptr && parent->directory) break;
+    struct stat directory {};
+    if (::lstat(local_of(roots, at).c_str(), &directory) == 0) parents.emplace_back(at, directory.st_mode & 07777);
+  }
+  std::reverse(parents.begin(), parents.end());
+  submit(std::move(job),
+         [path, local, replaces, parents, must_be_sealed, prepared,
+          files = shared.get()]() -> Result<std::optional<layouts::Unit>> {
+           struct stat now {};
+           if (::lstat(local.c_str(), &now) != 0) {
+             if (errno == ENOENT) return std::nullopt;
+             return errno_error("cannot stat", local);
+           }
+           if (must_be_sealed && S_ISREG(now.st_mode) && !is_sealed(local)) {
+             prepared->postponed = true;
+             return std::nullopt;
+           }
+           auto unit = layouts::verbatim_file(local, path, replaces);
+           if (!unit) return forward(unit);
+           mark_sources(*unit, local, *prepared);
+           for (const auto& [parent, mode] : parents) {
+             auto made = files->make_directory(parent, mode);
+             if (!made && made.error().errno_value != EEXIST) return forward(made);
+             prepared->directories.push_back(parent);
+           }
+           return std::optional(std::move(*unit));
+         });
+}
+
+void Drain::State::submit_directory(const std::string& path) {
+  struct stat status {};
+  if (::lstat(local_of(roots, path).c_str(), &status) != 0) return;
+  const auto prepared = std::make_shared<Prepared>();
+  Job job{Job::Kind::directory, path, 0, 0, {}, false, prepared};
+  submit(
+      std::move(job),
+      [path, mode = status.st_mode & 07777, prepared, files = shared.get()]() -> Result<std::optional<layouts::Unit>> {
+        auto made = files->make_directory(path, mode);
+        if (!made && made.error().errno_value != EEXIST) return forward(made);
+        prepared->directories.push_back(path);
+        return std::nullopt;
+      });
+}
+
+void Drain::State::submit_rank_time(int rank, const std::string& time, bool from_keep) {
+  const std::string target = time_directory(rank, time);
+  const std::string directory = from_keep ? keep.directory(rank, time) : local_of(roots, target);
+  const auto prepared = std::make_shared<Prepared>();
+  Job job{Job::Kind::rank_time, target, rank, rank, time, from_keep, prepared};
+  submit(std::move(job), [rank, time, target, directory, prepared]() -> Result<std::optional<layouts::Unit>> {
+    auto rank_time = read_time(rank, directory);
+    if (!rank_time) return forward(rank_time);
+    if (!*rank_time) return std::nullopt;
+    auto unit = layouts::verbatim_time(**rank_time, time);
+    if (!unit && missing(unit.error())) return std::nullopt;  // purged while it was read
+    if (!unit) return forward(unit);
+    unit->target = target;
+    mark_sources(*unit, directory, *prepared);
+    return std::optional(std::move(*unit));
+  });
+}
+
+void Drain::State::submit_group_time(int first, int last, const std::string& time, bool from_keep) {
+  const std::string target = join(layouts::group_name(first, last, request.settings.all_ranks), time);
+  std::vector<std::pair<int, std::string>> directories;
+  for (int rank = first; rank <= last; ++rank)
+    directories.emplace_back(rank,
+                             from_keep ? keep.directory(rank, time) : local_of(roots, time_directory(rank, time)));
+  const auto prepared = std::make_shared<Prepared>();
+  Job job{Job::Kind::group_time, target, first, last, time, from_keep, prepared};
+  submit(std::move(job),
+         [directories, time, target, all = request.settings.all_ranks,
+          prepared]() -> Result<std::optional<layouts::Unit>> {
+           std::vector<layouts::RankTime> ranks;
+           for (const auto& [rank, directory] : directories) {
+             auto rank_time = read_time(rank, directory);
+             if (!rank_time) return forward(rank_time);
+             if (!*rank_time) return std::nullopt;
+             ranks.push_back(std::move(**rank_time));
+           }
+           auto unit = layouts::collated_time(ranks, time, all);
+           if (!unit) return forward(unit);
+           *prepared = {};
+           for (const layouts::OutputDirectory& made : unit->directories)
+             prepared->directories.push_back(join(unit->target, made.path));
+           return std::optional(std::move(*unit));
+         });
+}
+
+// A complete time of this node, in the layout asked for.
+void Drain::State::submit_time(const std::string& time, bool from_keep) {
+  const std::vector<int>& ranks = times.ranks();
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    const bool collate =
+        request.settings.collated && ranks[i] >= 0 && is_new_time(ranks[i], time) && !not_collatable.contains(time);
+    if (collate) {
+      const std::string key = join(layouts::group_name(ranks[i], ranks[last], request.settings.all_ranks), time);
+      if (!ledger.collated_of(ranks[i], time) && !in_flight.contains(key) && !given_up.contains(key))
+        submit_group_time(ranks[i], ranks[last], time, from_keep);
+    } else {
+      for (std::size_t each = i; each <= last; ++each) {
+        const std::string key = time_directory(ranks[each], time);
+        if (!drained_times.contains({ranks[each], time}) && !in_flight.contains(key) && !given_up.contains(key))
+          submit_rank_time(ranks[each], time, from_keep);
+      }
+    }
+    i = last + 1;
+  }
+}
+
+void Drain::State::settle(const Outcome& outcome) {
+  const auto found = jobs.find(outcome.ticket);
+  if (found == jobs.end()) return;
+  Job& job = found->second;
+  if (outcome.result) {
+    failures.erase(job.key);
+    carried(job, *outcome.result);
+  } else {
+    const Error& error = outcome.result.error();
+    failures[job.key] = error.text();
+    if (!outcome.final) return;
+    if (error.code == Code::conflict) {
+      record(conflict_record(job.key));
+      given_up.insert(job.key);
+      failures.erase(job.key);
+      note(Code::conflict, error.text());
+    } else if (job.kind == Job::Kind::group_time && error.errno_value == 0 && phase != Phase::done) {
+      // The layout cannot hold this time (the error names the file): it is carried as it is.
+      not_collatable.insert(job.time);
+      note(std::nullopt, fmt::format("time {} is drained uncollated: {}", job.time, error.text()));
+      failures.erase(job.key);
+    } else if (job.kind == Job::Kind::file && phase == Phase::running) {
+      pending[job.key] = Clock::now();  // changed while it was read
+    }
+  }
+  in_flight.erase(job.key);
+  if (job.from_keep) keep.use(job.time, false);
+  const Job done = std::move(job);
+  jobs.erase(found);
+  if (!outcome.result && not_collatable.contains(done.time)) submit_time(done.time, done.from_keep);
+  if (done.from_keep) release_kept();
+}
+
+void Drain::State::carried(const Job& job, const Published& published) {
+  for (const std::string& directory : job.prepared->directories) {
+    const Known* known = ledger.find(directory);
+    if (known == nullptr || !known->directory) record(drained_directory_record(directory));
+  }
+  if (job.prepared->postponed) {
+    pending[job.key] = Clock::now();
+    return;
+  }
+  if (job.kind == Job::Kind::directory) return;
+  if (published.files.empty()) {  // gone before its turn came
+    if (job.kind == Job::Kind::file) ++kept_from_shared;
+    return;
+  }
+  for (const PublishedFile& file : published.files) {
+    const auto link = job.prepared->links.find(file.path);
+    if (link != job.prepared->links.end()) {
+      record(drained_link_record(file.path, file.identity, link->second));
+      continue;
+    }
+    const auto mark = job.prepared->marks.find(file.path);
+    record(drained_record(file.path, file.identity, mark == job.prepared->marks.end() ? LocalMark{} : mark->second,
+                          file.checksum));
+  }
+  shared_files += published.files.size();
+  shared_bytes += published.bytes;
+  if (job.kind == Job::Kind::file) return;
+  if (job.kind == Job::Kind::group_time) {
+    record(collated_record({job.time, std::string(parent_of(job.key)), job.rank, job.last}));
+    const std::pair group{job.rank, job.last};
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  }
+  for (int rank = job.rank; rank <= job.last; ++rank) drained_times.insert({rank, job.time});
+  time_carried(job.time);
+}
+
+void Drain::State::time_carried(const std::string& time) {
+  for (const int rank : times.ranks())
+    if (!drained_times.contains({rank, time})) return;
+  if (!times.complete(time) && !ledger.complete_times().contains(time)) return;
+  safe_times.insert(time);
+  timeline.try_emplace(time, TimelineEntry{time, -1, -1, -1}).first->second.safe = now();
+  if (!newest_safe || !times.before(time, *newest_safe)) newest_safe = time;
+  last_safe = Clock::now();
+  times.compact(time);
+}
+
+}  // namespace forebay::drain
