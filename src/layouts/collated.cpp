@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <map>
-#include <set>
 
 #include "layouts/local_files.h"
 #include "openfoam/openfoam.h"
@@ -78,17 +77,26 @@ Result<Part> look_at(const RankTime& rank_time, const std::string& path) {
   return part;
 }
 
-// The bytes of a rank's file that make its block: the first block is the file as it is, the others go without header
-// and closing line, as in the files that OpenFOAM's collated writer makes.
-Result<Piece> block_of(const Part& part, bool first) {
+// What all ranks of a group have under one name. `parts` are in the order of ranks; those that lack the file are not
+// there.
+struct Together {
+  std::string path;
+  std::vector<Part> parts;
+};
+
+Result<openfoam::FileHeader> header_of(const Part& part) {
   const auto head = read_range(part.local_path, 0, most_header_bytes);
   if (!head) return forward(head);
-  const auto header = openfoam::parse_header(*head);
+  auto header = openfoam::parse_header(*head);
   if (!header) return error(Code::failed, "no FoamFile header in", part.local_path);
-  Piece piece{{}, part.local_path, 0, part.size};
-  if (first) return piece;
-  piece.offset = header->end;
-  piece.length = part.size - header->end;
+  return *header;
+}
+
+// The bytes of a rank's file that make a block behind the first: all but header and closing line.
+Result<Piece> bare_block(const Part& part) {
+  const auto header = header_of(part);
+  if (!header) return forward(header);
+  Piece piece{{}, part.local_path, header->end, part.size - header->end};
   if (piece.length < openfoam::closing_line.size()) return piece;
   const std::uint64_t tail_at = part.size - openfoam::closing_line.size();
   const auto tail = read_range(part.local_path, tail_at, openfoam::closing_line.size());
@@ -97,19 +105,46 @@ Result<Piece> block_of(const Part& part, bool first) {
   return piece;
 }
 
-// One decomposedBlockData file of all parts.
-Result<OutputFile> blocks_file(const std::string& path, const std::vector<Part>& parts, const std::string& time,
+// The block of a group's `index`-th rank as pieces. The first block is the file as it is, since readers take the format
+// of all blocks from its header; where the first rank has no such file, the header is that of one that has it.
+Result<std::vector<Piece>> block_of(const Part* part, std::size_t index, const Part& any) {
+  if (part != nullptr) {
+    if (index == 0) return std::vector<Piece>{{{}, part->local_path, 0, part->size}};
+    auto bare = bare_block(*part);
+    if (!bare) return forward(bare);
+    return std::vector<Piece>{std::move(*bare)};
+  }
+  const auto header = header_of(any);
+  if (!header) return forward(header);
+  auto empty = openfoam::empty_block(*header);
+  if (!empty)
+    return error(Code::failed, fmt::format("not every rank of the group has this {}:", header->class_name),
+                 any.local_path);
+  std::vector<Piece> pieces;
+  if (index == 0) pieces.push_back({{}, any.local_path, 0, header->end});
+  pieces.push_back({std::move(*empty), {}, 0, 0});
+  return pieces;
+}
+
+// One decomposedBlockData file.
+Result<OutputFile> blocks_file(const Together& together, const std::vector<RankTime>& ranks, const std::string& time,
                                int all_ranks) {
-  OutputFile file{path, parts[0].mode, parts[0].mtime_ns, {}, {}};
+  const std::string& path = together.path;
+  OutputFile file{path, together.parts[0].mode, 0, {}, {}};
   std::string literal = openfoam::collated_header(name_of(path), join(time, parent_of(path)), all_ranks);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    auto block = block_of(parts[i], i == 0);
+  auto part = together.parts.begin();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const Part* own = part != together.parts.end() && part->rank == ranks[i].rank ? &*part++ : nullptr;
+    auto block = block_of(own, i, together.parts[0]);
     if (!block) return forward(block);
-    literal += openfoam::block_prefix(static_cast<int>(i), block->length);
+    std::uint64_t bytes = 0;
+    for (const Piece& piece : *block) bytes += piece.source.empty() ? piece.literal.size() : piece.length;
+    literal += openfoam::block_prefix(static_cast<int>(i), bytes);
     file.pieces.push_back({std::move(literal), {}, 0, 0});
-    if (block->length > 0) file.pieces.push_back(std::move(*block));
+    for (Piece& piece : *block)
+      if (!piece.literal.empty() || piece.length > 0) file.pieces.push_back(std::move(piece));
     literal = openfoam::block_suffix();
-    file.mtime_ns = std::max(file.mtime_ns, parts[i].mtime_ns);
+    if (own != nullptr) file.mtime_ns = std::max(file.mtime_ns, own->mtime_ns);
   }
   file.pieces.push_back({std::move(literal), {}, 0, 0});
   return file;
@@ -121,25 +156,30 @@ OutputFile plain_file(const std::string& path, const Part& part) {
   return file;
 }
 
-Result<OutputFile> collate(const std::string& path, const std::vector<Part>& parts, const std::string& time,
-                           std::size_t group_size, int all_ranks) {
-  const auto head = read_range(parts[0].local_path, 0, most_header_bytes);
+// A mesh whose faces are new at this time. Before its fields can be reconstructed, reconstructParMesh must run, and
+// with the default file handler that writes processorK/T beside the group, which then hides every field (measured:
+// reconstructPar exits 0 without any).
+bool is_new_topology(std::string_view path) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  return path == "polyMesh/faces" || path.ends_with("/polyMesh/faces");
+}
+
+Result<OutputFile> collate(const Together& together, const std::vector<RankTime>& ranks, const std::string& time,
+                           int all_ranks) {
+  const Part& first = together.parts[0];
+  if (is_new_topology(together.path))
+    return error(Code::failed, "cannot collate a time whose mesh has new faces:", first.local_path);
+  const auto head = read_range(first.local_path, 0, most_header_bytes);
   if (!head) return forward(head);
   const auto header = openfoam::parse_header(*head);
-  // Dictionaries and uniform values are kept once, as OpenFOAM does; so are files that are none of its own, as long as
-  // one copy tells all.
-  if (!header || openfoam::is_global_class(header->class_name)) {
-    const auto same = all_same(parts);
-    if (!same) return forward(same);
-    if (*same) return plain_file(path, parts[0]);
-  }
+  if (header && !openfoam::is_global_class(header->class_name)) return blocks_file(together, ranks, time, all_ranks);
+  // Kept once, as OpenFOAM does with its own; so are foreign and compressed files, as long as one copy tells all.
+  const auto same = all_same(together.parts);
+  if (!same) return forward(same);
+  if (*same) return plain_file(together.path, first);
   if (head->starts_with(gzip_magic))
-    return error(Code::failed, "cannot collate a compressed file:", parts[0].local_path, "set writeCompression off");
-  if (!header) return error(Code::failed, "ranks differ in a file that is not OpenFOAM's:", parts[0].local_path);
-  if (parts.size() != group_size)
-    return error(Code::failed, fmt::format("only {} of {} ranks of the group have", parts.size(), group_size),
-                 parts[0].local_path);
-  return blocks_file(path, parts, time, all_ranks);
+    return error(Code::failed, "cannot collate a compressed file:", first.local_path, "set writeCompression off");
+  return error(Code::failed, "ranks differ in a file that a group has only once:", first.local_path);
 }
 
 }  // namespace
@@ -166,8 +206,8 @@ Result<Unit> collated_time(const std::vector<RankTime>& ranks, const std::string
     }
   }
   for (auto& [path, directory] : directories) unit.directories.push_back(directory);
-  for (const auto& [path, parts] : parts_of) {
-    auto file = collate(path, parts, time, ranks.size(), all_ranks);
+  for (auto& [path, parts] : parts_of) {
+    auto file = collate({path, std::move(parts)}, ranks, time, all_ranks);
     if (!file) return forward(file);
     unit.files.push_back(std::move(*file));
   }

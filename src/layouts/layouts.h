@@ -66,9 +66,11 @@ Result<Unit> verbatim_time(const RankTime& rank_time, const std::string& time);
 Result<Unit> verbatim_file(const std::string& local_path, const std::string& case_path, std::optional<Identity> replaces);
 
 // collated: processors<N>_<first>-<last>/<time> (processors<N> when these are all ranks), one decomposedBlockData file
-// per field. `ranks` are consecutive and sorted. N is the number of ranks of the whole run. A file that not every rank
-// has (OpenFOAM writes uniform/ on each, some function objects on the master only) is carried as facts about the format
-// allow; where a file cannot be collated the error names it, and the caller drains that time verbatim instead.
+// per field. `ranks` are consecutive and sorted. N is the number of ranks of the whole run. Dictionaries and uniform values
+// are kept once, as OpenFOAM does; a rank without particles gets empty lists. What cannot be collated is an error that
+// names the file, and the caller drains that time verbatim instead (all ranks of the group; other groups may stay
+// collated): compressed fields, a field that one rank lacks, a dictionary that ranks do not agree on, links, a mesh whose
+// faces are new at this time.
 Result<Unit> collated_time(const std::vector<RankTime>& ranks, const std::string& time, int all_ranks);
 
 // The directory name of a group: "processors4" or "processors4_0-1".

@@ -55,7 +55,9 @@ std::optional<FileHeader> parse_header(std::string_view first_bytes) {
 
   const std::string_view entries = first_bytes.substr(position + 1, close - position - 1);
   const auto entry = [entries](std::string_view key) { return unquoted(dictionary_entry(entries, key).value_or("")); };
-  FileHeader header{entry("format"), entry("class"), entry("location"), entry("object"), close + 1};
+  const bool wide_labels = entry("arch").find("label=64") != std::string::npos;
+  FileHeader header{entry("format"), entry("class"),      entry("location"),
+                    entry("object"), wide_labels ? 8 : 4, close + 1};
   if (header.class_name.empty()) return std::nullopt;
 
   // OpenFOAM ends its header with the separator line and one blank line. A file from elsewhere may have neither;
@@ -70,6 +72,20 @@ std::optional<FileHeader> parse_header(std::string_view first_bytes) {
 
 bool is_global_class(std::string_view class_name) {
   return class_name == "dictionary" || class_name.starts_with("uniformDimensioned");
+}
+
+std::optional<std::string> empty_block(const FileHeader& like) {
+  const std::string_view name = like.class_name;
+  const bool binary = like.format == "binary";
+  if (name.starts_with("Cloud<")) return "0\n(\n)\n";
+  if (binary && name.ends_with("CompactField"))  // one offset, 0, and no values
+    return "\n1\n(" + std::string(static_cast<std::size_t>(like.label_bytes), '\0') + ")\n0\n";
+  for (const std::string_view value : {"label", "scalar", "vector", "sphericalTensor", "symmTensor", "tensor"}) {
+    if (!name.starts_with(value)) continue;
+    const std::string_view rest = name.substr(value.size());
+    if (rest == "Field" || rest == "FieldField") return binary ? "\n0\n" : "0()";
+  }
+  return std::nullopt;
 }
 
 std::string collated_header(std::string_view object, std::string_view location, int blocks) {

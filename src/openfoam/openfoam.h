@@ -69,6 +69,7 @@ struct FileHeader {
   std::string class_name;   // "volVectorField", ...
   std::string location;     // "0.005", may be empty
   std::string object;       // "U"
+  int label_bytes = 4;      // from the arch entry of binary files
   std::size_t end = 0;      // offset of the first byte behind the header's closing brace and separator line
 };
 // Reads the FoamFile header at the start of a file's first bytes; nullopt when there is none (compressed or foreign).
@@ -79,8 +80,12 @@ std::optional<FileHeader> parse_header(std::string_view first_bytes);
 // entry) and the closing line may. So OpenFOAM's own collated writer does, for every class.
 inline constexpr std::string_view closing_line =
     "\n\n// ************************************************************************* //\n";
-// What OpenFOAM keeps once for all ranks, as a plain file: dictionaries and uniform dimensioned values.
+// What OpenFOAM keeps once for all ranks, as a plain file: dictionaries and uniform dimensioned values. Its serial tools
+// copy these files as they are, so blocks would end up in the user's reconstructed case.
 bool is_global_class(std::string_view class_name);
+// The block of a rank that has no such file: a rank without particles writes no lists, where the collated writer writes
+// empty ones. nullopt for what is not a list (a field that one rank lacks).
+std::optional<std::string> empty_block(const FileHeader& like);
 
 // The text before the first block: banner and FoamFile header of a decomposedBlockData file with `blocks` blocks.
 // `location` is the directory below the processor directory: "0.005", "0.005/lagrangian/cloud".
