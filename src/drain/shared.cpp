@@ -243,7 +243,7 @@ class CaseFiles final : public SharedFiles {
     if (!stays_below(path))
       return error(Code::bad_input, "not a name below the case:", path,
                    "names with . or .. or empty parts are refused");
-    const int fd = by_kernel_ ? open_how(root_.get(), path.c_str(), flags | O_NOFOLLOW, mode) : walk(path, flags, mode);
+    const int fd = by_kernel_ ? open_how(root_.get(), path.c_str(), flags, mode) : walk(path, flags, mode);
     if (fd < 0) return failed(what, path);
     return Descriptor(fd);
   }

@@ -21,7 +21,7 @@ class CaseTest : public testing::Test {
  protected:
   void SetUp() override {
     const char* shared_root = std::getenv("FOREBAY_TEST_SHARED");
-    case_ = make_directory(shared_root != nullptr ? shared_root : "/tmp");
+    case_ = make_directory(shared_root != nullptr ? shared_root : default_root());
     pool_ = make_directory("/tmp");
     files_ = open_shared(case_).value();
   }
@@ -30,6 +30,8 @@ class CaseTest : public testing::Test {
     (void)remove_tree(case_);
     (void)remove_tree(pool_);
   }
+
+  virtual std::string default_root() const { return "/tmp"; }
 
   static std::string make_directory(const std::string& where) {
     std::string pattern = where + "/forebay-drain-XXXXXX";
@@ -100,6 +102,28 @@ class CaseTest : public testing::Test {
 
   std::string case_, pool_;
   std::unique_ptr<SharedFiles> files_;
+};
+
+// A case with the book of temporary names that a journal keeps.
+class BookedCaseTest : public CaseTest {
+ protected:
+  // Settings that keep the book that the journal keeps.
+  PublishSettings settings(Verify verify = Verify::written) {
+    PublishSettings made;
+    made.verify = verify;
+    made.temporary = [this](const std::string& path, bool exists) -> Status {
+      if (exists)
+        told_.insert(path);
+      else
+        told_.erase(path);
+      return {};
+    };
+    return made;
+  }
+  Result<Published> publish(const layouts::Unit& unit) { return drain::publish(*files_, unit, "run1", settings()); }
+  mode_t mode(const std::string& path) { return files_->status(path).value()->st_mode & 07777; }
+
+  std::set<std::string> told_;
 };
 
 }  // namespace forebay::drain
