@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -23,15 +24,15 @@ class FaultyFiles final : public SharedFiles {
   void shorten_write(int number) { set(number, 0, Kind::shorten); }
   // This call and all later ones do nothing and fail: for the case, the process is dead.
   void die_at(int number) { set(number, EIO, Kind::die); }
-  // Every call whose name is `call` fails with `errno_value`.
-  void refuse_always(std::string call, int errno_value) {
+  // Calls whose name is `call`, on paths that end in `path_end`, fail with `errno_value`: the first `times` of them.
+  void refuse(std::string call, int errno_value, std::string path_end = {},
+              int times = std::numeric_limits<int>::max()) {
     refused_ = std::move(call);
     refused_errno_ = errno_value;
+    refused_end_ = std::move(path_end);
+    refusals_ = times;
   }
-  void heal() {
-    at_ = 0;
-    refused_.clear();
-  }
+  void heal() { refusals_ = 0; }
   // Seen by each call before it is done.
   std::function<void(const std::string& call, const std::string& path)> before;
 
@@ -122,7 +123,7 @@ class FaultyFiles final : public SharedFiles {
       errno = errno_value;
       return errno_error(std::string("injected fault in ") + name, path);
     };
-    if (refused_ == name) return fault(refused_errno_);
+    if (refused_ == name && path.ends_with(refused_end_) && refusals_.fetch_sub(1) > 0) return fault(refused_errno_);
     const bool now = at_ != 0 && number == at_;
     if (kind_ == Kind::die && at_ != 0 && number >= at_) return fault(EIO);
     if (now && kind_ == Kind::refuse) return fault(errno_);
@@ -136,8 +137,9 @@ class FaultyFiles final : public SharedFiles {
   int at_ = 0;
   int errno_ = 0;
   Kind kind_ = Kind::refuse;
-  std::string refused_;
+  std::string refused_, refused_end_;
   int refused_errno_ = 0;
+  std::atomic<int> refusals_{0};
 };
 
 }  // namespace forebay::drain

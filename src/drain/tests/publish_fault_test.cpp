@@ -49,7 +49,7 @@ class FaultLoopTest : public BookedCaseTest, public testing::WithParamInterface<
   }
 
   void arm(FaultyFiles& files, int number) {
-    if (scenario() == Scenario::replaced_without_exchange) files.refuse_always("exchange", EINVAL);
+    if (scenario() == Scenario::replaced_without_exchange) files.refuse("exchange", EINVAL);
     switch (std::get<1>(GetParam())) {
       case Fault::input_output_error:
         return files.fail_call(number, EIO);

@@ -249,7 +249,7 @@ TEST_F(PublishTest, WithoutExchangeTheExpectedFileIsReplacedByRename) {
   layouts::Unit unit = file_unit("log", "new");
   unit.replaces = identity(case_ + "/log");
   FaultyFiles plain(*files_);
-  plain.refuse_always("exchange", EINVAL);
+  plain.refuse("exchange", EINVAL);
   ASSERT_TRUE(drain::publish(plain, unit, "run1", settings()));
   EXPECT_EQ(content(case_ + "/log"), "new");
   EXPECT_EQ(names(), std::set<std::string>{"log"});
