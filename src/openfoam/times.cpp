@@ -7,10 +7,11 @@
 namespace forebay::openfoam {
 namespace {
 
-// A decimal number with nothing around it. OpenFOAM's strtod would also take "nan", "inf" and hexadecimal numbers; no
-// solver writes those, and a directory of such a name is more likely something else.
+// A decimal number with nothing around it. OpenFOAM's strtod would also take "+1" and "0x10" (and stops with a floating
+// point exception at a directory named "nan"); no solver writes those, and such a directory is more likely something
+// else.
 std::optional<double> parse_time(std::string_view name) {
-  if (name.empty() || name.front() == '+') return std::nullopt;
+  if (name.empty() || name.front() == '.') return std::nullopt;  // hidden ones are not listed
   const std::size_t first = name.front() == '-' ? 1 : 0;
   if (name.find_first_not_of("0123456789.eE+-", first) != std::string_view::npos) return std::nullopt;
   double value = 0;
