@@ -4,9 +4,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/base.h"
+
 namespace forebay::cli {
 
 void add_doctor(CLI::App& app, int& exit_status);
 void add_plan(CLI::App& app, int& exit_status);
+
+// Prints "forebay: <the error's text>" to standard error; returns its exit status.
+int failed(const Error& error);
 
 }  // namespace forebay::cli

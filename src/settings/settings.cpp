@@ -27,7 +27,7 @@ Status apply_file(Settings& settings, const std::string& path, bool must_exist) 
     if (!must_exist && (why == ENOENT || why == ENOTDIR)) return {};
     Error failure = content.error();
     failure.code = Code::bad_input;
-    if (must_exist) failure.advice = "FOREBAY_CONFIG names this file";
+    failure.advice = must_exist ? "FOREBAY_CONFIG names this file" : "make it readable, or set XDG_CONFIG_HOME or HOME";
     return tl::unexpected<Error>(std::move(failure));
   }
   const auto assignments = parse_toml(*content, path);
