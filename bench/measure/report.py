@@ -77,7 +77,9 @@ class Report:
             section = before
             rows.append((f"  {name}", *_cells(result)))
         widths = [max(len(row[column]) for row in rows if len(row) > 1) for column in range(len(header))]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]  # noqa: B905
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows
+        ]
         lines.insert(1, "-" * (sum(widths[:-1]) + 2 * len(header)))
         machine = "\n".join(f"{key}: {value}" for key, value in self.machine.items())
         return f"forebay bench {self.bench}\n{machine}\n\n" + "\n".join(lines)

@@ -9,15 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TIME_LINE = re.compile(rb"^Time = (\S+)$")
+END_LINE = b"End\n"
 
 
 @dataclass
 class Run:
-    """`marks[k]` is the moment (time.monotonic) at which the solver announced its step k, counted from 0."""
+    """`times[k]` is the step that the solver announced at the moment `marks[k]` (time.monotonic); one more mark tells
+    when it ended, the last step's output included."""
 
     started: float
     ended: float = 0.0
     status: int = 0
+    times: list[str] = field(default_factory=list)
     marks: list[float] = field(default_factory=list)
     log: Path | None = None
 
@@ -25,19 +28,16 @@ class Run:
     def wall_seconds(self) -> float:
         return self.ended - self.started
 
-    def step_lengths(self, steps: int) -> list[float]:
-        """Time of each of the first `steps` steps but the last announced one, whose end is not seen. What a step
-        writes is written before the next one is announced. Steps differ as a solver converges: compare like with
-        like."""
-        marks = self.marks[:steps]
-        if len(marks) < 2:
-            raise RuntimeError(f"the solver announced {len(self.marks)} steps, too few to time; see {self.log}")
-        return [after - before for before, after in itertools.pairwise(marks)]
+    def step_lengths(self, steps: int | None = None) -> list[float]:
+        """Time of each of the first `steps` steps (all), the writing of its output included. Steps differ as a solver
+        converges: compare like with like."""
+        if len(self.marks) != len(self.times) + 1:
+            raise RuntimeError(f"the solver did not reach its end; see {self.log}")
+        return [after - before for before, after in itertools.pairwise(self.marks)][:steps]
 
     def step_seconds(self) -> float:
         """Mean over the whole run."""
-        lengths = self.step_lengths(len(self.marks))
-        return sum(lengths) / len(lengths)
+        return (self.marks[-1] - self.marks[0]) / len(self.times)
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -65,8 +65,11 @@ def run(command: list, log: Path, env: dict[str, str], cwd: Path) -> Run:
             command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         for line in child.stdout:
-            if TIME_LINE.match(line):
+            announced = TIME_LINE.match(line)
+            if announced or line == END_LINE:
                 result.marks.append(time.monotonic())
+            if announced:
+                result.times.append(announced[1].decode())
             out.write(line)
         result.status = child.wait()
     result.ended = time.monotonic()

@@ -113,9 +113,9 @@ class Bench:
 
     def _check(self, variant: Variant, directory: Path, steps: int, measured: Measured, report: Path) -> None:
         run = measured.run
-        if run.status != 0 or len(run.marks) != steps:
+        if run.status != 0 or len(run.times) != steps:
             tail = run.log.read_text(errors="replace")[-2000:]
-            raise RuntimeError(f"{variant.name}: status {run.status}, {len(run.marks)} of {steps} steps\n{tail}")
+            raise RuntimeError(f"{variant.name}: status {run.status}, {len(run.times)} of {steps} steps\n{tail}")
         if variant.forebay is not None:
             measured.report = json.loads(report.read_text())
             measured.agent_cpu = sum(agent["cpu_seconds"] for agent in measured.report["agents"])
