@@ -1,0 +1,196 @@
+// Making, moving and removing names.
+#include <stdio.h>
+#include <unistd.h>
+
+#include "redirect/link.h"
+#include "redirect/next.h"
+
+namespace forebay::redirect {
+namespace {
+
+const char* last_component(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
+}
+
+// Only names that can be links into a pool are worth a look: ranks' directories, and files placed by socket.
+bool may_be_pool_link(const Place& place) {
+  if (place.outside() || state.pool_count == 0) return false;
+  return state.socket_pool.size != 0 || strncmp(last_component(place.path), "processor", 9) == 0;
+}
+
+bool is_pool_link(const Place& place, Path& text) {
+  return may_be_pool_link(place) && look(place.directory, place.path, text) == Link::pool;
+}
+
+int kernel_unlink(const Place& place, int flags);
+
+int unlink_redirected(const Place& place) {
+  Path text;
+  if (!is_pool_link(place, text)) return kernel_unlink(place, 0);
+  struct stat status;
+  if (sys_fstatat(AT_FDCWD, text.text, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode))
+    return with_errno_int(-EISDIR);
+  const int result = kernel_unlink(place, 0);
+  if (result == 0) sys_unlinkat(AT_FDCWD, text.text, 0);
+  return result;
+}
+
+int rmdir_redirected(const Place& place) {
+  const int errno_before = errno;
+  const int result = kernel_unlink(place, AT_REMOVEDIR);
+  if (place.outside()) return result;
+  if (result == 0) forget_plain_directories();
+  if (result == 0 || errno != ENOTDIR) return result;
+  Path text;
+  if (look(place.directory, place.path, text) != Link::pool) return result;
+  if (const int failed = sys_unlinkat(AT_FDCWD, text.text, AT_REMOVEDIR); failed < 0) return with_errno_int(failed);
+  errno = errno_before;
+  return kernel_unlink(place, 0);
+}
+
+}  // namespace
+
+ENTRY(int, unlinkat, (int directory, const char* path, int flags)) {
+  Path buffer;
+  const Place place = locate(directory, path, buffer);
+  return (flags & AT_REMOVEDIR) != 0 ? rmdir_redirected(place) : unlink_redirected(place);
+}
+ENTRY(int, unlink, (const char* path)) {
+  Path buffer;
+  return unlink_redirected(locate(AT_FDCWD, path, buffer));
+}
+ENTRY(int, rmdir, (const char* path)) {
+  Path buffer;
+  return rmdir_redirected(locate(AT_FDCWD, path, buffer));
+}
+ENTRY(int, remove, (const char* path)) {
+  Path buffer;
+  const Place place = locate(AT_FDCWD, path, buffer);
+  if (place.outside()) return NEXT(remove)(path);
+  const int errno_before = errno;
+  if (unlink_redirected(place) == 0) return 0;
+  if (errno != EISDIR && errno != EPERM) return -1;
+  errno = errno_before;
+  return rmdir_redirected(place);
+}
+
+namespace {
+int kernel_unlink(const Place& place, int flags) {
+  if (place.directory != AT_FDCWD) return NEXT(unlinkat)(place.directory, place.path, flags);
+  return flags == 0 ? NEXT(unlink)(place.path) : NEXT(rmdir)(place.path);
+}
+}  // namespace
+
+ENTRY(int, mkdir, (const char* path, mode_t mode)) {
+  Path buffer;
+  return NEXT(mkdir)(locate(AT_FDCWD, path, buffer).path, mode);
+}
+ENTRY(int, mkdirat, (int directory, const char* path, mode_t mode)) {
+  Path buffer;
+  const Place place = locate(directory, path, buffer);
+  return NEXT(mkdirat)(place.directory, place.path, mode);
+}
+ENTRY(int, mkfifo, (const char* path, mode_t mode)) {
+  Path buffer;
+  return NEXT(mkfifo)(locate(AT_FDCWD, path, buffer).path, mode);
+}
+ENTRY(int, mkfifoat, (int directory, const char* path, mode_t mode)) {
+  Path buffer;
+  const Place place = locate(directory, path, buffer);
+  return NEXT(mkfifoat)(place.directory, place.path, mode);
+}
+ENTRY(int, mknodat, (int directory, const char* path, mode_t mode, dev_t device)) {
+  Path buffer;
+  const Place place = locate(directory, path, buffer);
+  return with_errno_int(
+      system_call(SYS_mknodat, place.directory, word(place.path), word(mode), word(static_cast<unsigned>(device))));
+}
+ENTRY(int, mknod, (const char* path, mode_t mode, dev_t device)) {
+  return entry_mknodat(AT_FDCWD, path, mode, device);
+}
+ENTRY(int, __xmknod, (int, const char* path, mode_t mode, dev_t* device)) {
+  return entry_mknodat(AT_FDCWD, path, mode, *device);
+}
+ENTRY(int, __xmknodat, (int, int directory, const char* path, mode_t mode, dev_t* device)) {
+  return entry_mknodat(directory, path, mode, *device);
+}
+
+ENTRY(int, symlinkat, (const char* target, int directory, const char* path)) {
+  Path buffer;
+  const Place place = locate(directory, path, buffer);
+  const int result = NEXT(symlinkat)(target, place.directory, place.path);
+  if (result == 0 && !place.outside()) forget_plain_directories();
+  return result;
+}
+ENTRY(int, symlink, (const char* target, const char* path)) {
+  Path buffer;
+  const Place place = locate(AT_FDCWD, path, buffer);
+  if (place.outside()) return NEXT(symlink)(target, path);
+  return entry_symlinkat(target, place.directory, place.path);
+}
+
+// A hard link to a staged link would be a second link: it has to be a file of its own first.
+ENTRY(int, linkat, (int from_directory, const char* from, int to_directory, const char* to, int flags)) {
+  Path from_buffer, to_buffer;
+  Place source = locate(from_directory, from, from_buffer);
+  const Place target = locate(to_directory, to, to_buffer);
+  if (const int failed = make_own(source, from_buffer, (flags & AT_SYMLINK_FOLLOW) != 0); failed < 0)
+    return with_errno_int(failed);
+  return NEXT(linkat)(source.directory, source.path, target.directory, target.path, flags);
+}
+ENTRY(int, link, (const char* from, const char* to)) {
+  return entry_linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+namespace {
+
+// In the case's own directory a rename never crosses file systems; between pools it does. Files and links are carried
+// over; directories answer EXDEV, which mv and its like know how to handle.
+int rename_across(const Place& source, const Place& target, unsigned flags, int errno_before) {
+  if (source.outside() || target.outside() || (flags & ~unsigned{RENAME_NOREPLACE}) != 0 || !really_inside(source) ||
+      !really_inside(target))
+    return with_errno_int(-EXDEV);
+  const int failed = move_across(source, target, flags);
+  if (failed < 0) return with_errno_int(failed);
+  errno = errno_before;
+  return 0;
+}
+
+int rename_redirected(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) {
+  Path from_buffer, to_buffer;
+  const Place source = locate(from_directory, from, from_buffer);
+  const Place target = locate(to_directory, to, to_buffer);
+  Path replaced;
+  const bool replaces_placed = state.socket_pool.size != 0 && flags == 0 && is_pool_link(target, replaced);
+  const int errno_before = errno;
+  int result = static_cast<int>(
+      system_call(SYS_renameat2, source.directory, word(source.path), target.directory, word(target.path), flags));
+  if (source.outside() && target.outside()) return with_errno_int(result);
+  if (result == -EXDEV) return rename_across(source, target, flags, errno_before);
+  if (result == 0) {
+    forget_plain_directories();
+    Path now;
+    if (replaces_placed &&
+        !(look(target.directory, target.path, now) == Link::pool && strcmp(now.text, replaced.text) == 0))
+      sys_unlinkat(AT_FDCWD, replaced.text, 0);
+  }
+  return with_errno_int(result);
+}
+
+}  // namespace
+
+ENTRY(int, rename, (const char* from, const char* to)) {
+  if (!active()) return NEXT(rename)(from, to);
+  return rename_redirected(AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+ENTRY(int, renameat, (int from_directory, const char* from, int to_directory, const char* to)) {
+  if (!active()) return NEXT(renameat)(from_directory, from, to_directory, to);
+  return rename_redirected(from_directory, from, to_directory, to, 0);
+}
+ENTRY(int, renameat2, (int from_directory, const char* from, int to_directory, const char* to, unsigned flags)) {
+  if (!active()) return NEXT(renameat2)(from_directory, from, to_directory, to, flags);
+  return rename_redirected(from_directory, from, to_directory, to, flags);
+}
+
+}  // namespace forebay::redirect

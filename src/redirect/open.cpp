@@ -1,0 +1,136 @@
+// open, openat, creat and their checked variants.
+#include "redirect/open.h"
+
+#include <stdarg.h>
+
+#include "redirect/link.h"
+#include "redirect/next.h"
+
+namespace forebay::redirect {
+namespace {
+
+bool has_mode(int flags) {
+  return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+}
+bool changes(int flags) {
+  return (flags & O_PATH) == 0 && ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0);
+}
+int kernel_open(const Place& place, int flags, mode_t mode);
+
+// The first try met a link where none was to be followed. Finds out what it stands for, and tries again.
+int open_link(Place place, int flags, mode_t mode, int errno_before) {
+  const int met = errno;
+  Path buffer;
+  for (int tries = 0; tries < 40; ++tries) {
+    Path text;
+    const Link kind = look(place.directory, place.path, text);
+    switch (kind) {
+      case Link::none:  // someone has just replaced it
+        break;
+      case Link::staged: {
+        struct stat status;
+        if (!changes(flags) ||
+            (sys_fstatat(AT_FDCWD, text.text, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(status.st_mode))) {
+          errno = errno_before;
+          return kernel_open({AT_FDCWD, text.text, Where::inside}, flags, mode);
+        }
+        if (const int failed = copy_up(place.directory, place.path, text.text, (flags & O_TRUNC) != 0); failed < 0)
+          return with_errno_int(failed);
+        break;
+      }
+      case Link::pool:
+        errno = errno_before;
+        return kernel_open(place, flags & ~O_NOFOLLOW, mode);
+      case Link::genuine:
+        if ((flags & O_NOFOLLOW) != 0) {
+          errno = met;
+          return -1;
+        }
+        follow(place, buffer);
+        if (place.path != buffer.text || place.outside()) {  // leads out of the case, or cannot be resolved
+          errno = errno_before;
+          return kernel_open(place, flags, mode);
+        }
+        break;
+    }
+    errno = errno_before;
+    const int fd = kernel_open(place, flags | O_NOFOLLOW, mode);
+    const bool link_again = errno == ELOOP || (errno == ENOTDIR && kind == Link::genuine);
+    if (fd >= 0 || !link_again) return fd;
+  }
+  return -1;
+}
+
+}  // namespace
+
+int open_redirected(int directory, const char* path, int flags, mode_t mode) {
+  Path buffer;
+  const Place place = locate(directory, path, buffer);
+  if (place.outside()) return kernel_open(place, flags, mode);
+  if (changes(flags)) pass_gate(place);
+  if ((flags & (O_PATH | O_NOFOLLOW)) == (O_PATH | O_NOFOLLOW)) {
+    // The kernel would hand out the link itself.
+    Path text;
+    const Link kind = look(place.directory, place.path, text);
+    if (kind == Link::staged) return kernel_open({AT_FDCWD, text.text, Where::inside}, flags, mode);
+    return kernel_open(place, kind == Link::pool ? flags & ~O_NOFOLLOW : flags, mode);
+  }
+  const int errno_before = errno;
+  // One system call unless the name is a link, which is looked at closer then.
+  const int fd = kernel_open(place, flags | ((flags & O_PATH) != 0 ? 0 : O_NOFOLLOW), mode);
+  if (fd >= 0) [[likely]]
+    return fd;
+  if (errno == ELOOP || (errno == ENOTDIR && (flags & O_DIRECTORY) != 0))
+    return open_link(place, flags, mode, errno_before);
+  return fd;
+}
+
+ENTRY(int, open, (const char* path, int flags, ...)) {
+  mode_t mode = 0;
+  if (has_mode(flags)) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode = va_arg(arguments, mode_t);
+    va_end(arguments);
+  }
+  return open_redirected(AT_FDCWD, path, flags, mode);
+}
+ENTRY_ALIAS(open64, open);
+ENTRY_ALIAS(__open, open);
+ENTRY_ALIAS(__open64, open);
+
+ENTRY(int, openat, (int directory, const char* path, int flags, ...)) {
+  mode_t mode = 0;
+  if (has_mode(flags)) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode = va_arg(arguments, mode_t);
+    va_end(arguments);
+  }
+  return open_redirected(directory, path, flags, mode);
+}
+ENTRY_ALIAS(openat64, openat);
+
+ENTRY(int, creat, (const char* path, mode_t mode)) {
+  return open_redirected(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
+ENTRY_ALIAS(creat64, creat);
+
+// What -D_FORTIFY_SOURCE makes of an open without a mode.
+ENTRY(int, __open_2, (const char* path, int flags)) {
+  return open_redirected(AT_FDCWD, path, flags, 0);
+}
+ENTRY_ALIAS(__open64_2, __open_2);
+ENTRY(int, __openat_2, (int directory, const char* path, int flags)) {
+  return open_redirected(directory, path, flags, 0);
+}
+ENTRY_ALIAS(__openat64_2, __openat_2);
+
+namespace {
+int kernel_open(const Place& place, int flags, mode_t mode) {
+  if (place.directory == AT_FDCWD) return NEXT(open)(place.path, flags, mode);
+  return NEXT(openat)(place.directory, place.path, flags, mode);
+}
+}  // namespace
+
+}  // namespace forebay::redirect

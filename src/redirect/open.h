@@ -1,0 +1,11 @@
+// Opening, for the entries that open in other ways than open(2).
+#pragma once
+
+#include <sys/types.h>
+
+namespace forebay::redirect {
+
+// openat(2) through the library: -1 and errno on failure.
+int open_redirected(int directory, const char* path, int flags, mode_t mode);
+
+}  // namespace forebay::redirect

@@ -1,0 +1,359 @@
+#include "redirect/path.h"
+
+#include "redirect/link.h"
+
+namespace forebay::redirect {
+namespace {
+
+constexpr int link_budget = 40;  // as the kernel's
+
+bool is_dots(const char* name, size_t size) {
+  return name[0] == '.' && (size == 1 || (size == 2 && name[1] == '.'));
+}
+
+// A component is "..".
+bool climbs(const char* path) {
+  for (const char* at = path;; ++at) {
+    if (at[0] == '.' && at[1] == '.' && (at[2] == '/' || at[2] == '\0')) return true;
+    at = strchr(at, '/');
+    if (at == nullptr) return false;
+  }
+}
+
+// A component is a name in the path of the case: only such a relative path can lead into the case from outside.
+bool names_way_to_case(const char* path) {
+  while (*path != '\0') {
+    const char* end = strchrnul(path, '/');
+    const auto size = static_cast<size_t>(end - path);
+    for (int i = 0; i < state.name_count; ++i)
+      if (state.names[i].size == size && memcmp(state.names[i].text, path, size) == 0) return true;
+    if (*end == '\0') return false;
+    path = end + 1;
+  }
+  return false;
+}
+
+// The text behind the case's prefix or an alias of it, or nullptr.
+const char* rest_in_case(const char* path) {
+  if (const char* rest = state.case_root.rest(path)) return rest;
+  for (int i = 0; i < state.alias_count; ++i)
+    if (const char* rest = state.aliases[i].rest(path)) return rest;
+  return nullptr;
+}
+
+bool in_pool(const char* path) {
+  for (int i = 0; i < state.pool_count; ++i)
+    if (state.pools[i].rest(path) != nullptr) return true;
+  return false;
+}
+
+// "//" and dots taken out by text alone; false when there was nothing to take out.
+bool tidy(const char* path, Path& out) {
+  if (strstr(path, "//") == nullptr && strstr(path, "/.") == nullptr) return false;
+  out.clear();
+  while (*path != '\0') {
+    const char* end = strchrnul(path, '/');
+    const auto size = static_cast<size_t>(end - path);
+    if (size == 2 && is_dots(path, size)) {
+      out.pop();
+    } else if (size > 0 && !is_dots(path, size)) {
+      out.append("/", 1);
+      out.append(path, size);
+    }
+    path = *end == '/' ? end + 1 : end;
+  }
+  return true;
+}
+
+// The case's path begins with `path`: canonical by contract, so it holds no links.
+bool leads_to_case(const Path& path) {
+  return path.size == 0 ||
+         (path.size <= state.case_root.size && memcmp(path.text, state.case_root.text, path.size) == 0 &&
+          (path.size == state.case_root.size || state.case_root.text[path.size] == '/'));
+}
+
+uint64_t hash(const char* text, size_t size) {
+  uint64_t value = 0x9e3779b97f4a7c15ULL ^ (uint64_t{state.changes.load(std::memory_order_relaxed)} << 32) ^ size;
+  const auto mix = [&value](uint64_t part) {
+    value = (value ^ part) * 0xff51afd7ed558ccdULL;
+    value ^= value >> 32;
+  };
+  for (; size >= 8; size -= 8, text += 8) {
+    uint64_t part;
+    memcpy(&part, text, 8);
+    mix(part);
+  }
+  uint64_t part = 0;
+  memcpy(&part, text, size);
+  mix(part);
+  return value | 1;
+}
+
+// No component of path[from..end) is a genuine link. Remembers the answer "yes".
+bool is_plain(const char* path, size_t from, size_t end) {
+  if (end <= from) return true;
+  const uint64_t key = hash(path, end);
+  std::atomic<uint64_t>& slot = state.plain[(key >> 8) % State::plain_slots];
+  if (slot.load(std::memory_order_relaxed) == key) return true;
+  Path directory;
+  for (size_t at = from; at < end;) {
+    while (at < end && path[at] == '/') ++at;
+    while (at < end && path[at] != '/') ++at;
+    Path text;
+    directory.assign(path, at);
+    const long size = sys_readlinkat(AT_FDCWD, directory.text, text.text, PATH_MAX);
+    if (size == -EINVAL) continue;
+    if (size < 0) return true;  // missing: nothing to lead astray, and nothing to remember
+    text.text[size] = '\0';
+    if (classify(text.text) == Link::genuine) return false;
+  }
+  slot.store(key, std::memory_order_relaxed);
+  return true;
+}
+
+size_t parent_size(const char* path, size_t size) {
+  while (size > 0 && path[size - 1] == '/') --size;
+  while (size > 0 && path[size - 1] != '/') --size;
+  return size > 0 ? size - 1 : 0;
+}
+
+// What the kernel is to refuse as too long.
+Place too_long(Path& buffer) {
+  memset(buffer.text, 'x', Path::capacity);
+  buffer.text[Path::capacity] = '\0';
+  return {AT_FDCWD, buffer.text, Where::inside};
+}
+
+// Through the case's own eyes: for paths whose text alone does not say where they lead. `from` is absolute and virtual.
+Place locate_by_walk(const Path& from, Path& buffer, Reach reach) {
+  Path resolved;
+  const bool slash = from.size > 0 && from.text[from.size - 1] == '/';
+  if (resolve(from.text, resolved, reach == Reach::whole, true) != 0) {
+    // The kernel meets the same obstacle on the text as it is.
+    const bool inside = to_kernel(from, buffer);
+    return {AT_FDCWD, buffer.text, inside ? Where::inside : Where::outside};
+  }
+  if (slash) resolved.append("/", 1);
+  const bool inside = to_kernel(resolved, buffer);
+  if (buffer.too_long()) return too_long(buffer);
+  return {AT_FDCWD, buffer.text, inside ? Where::inside : Where::outside};
+}
+
+Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
+  const char* path = asked.path;
+  const char* rest = rest_in_case(path);
+  if (rest == nullptr) {
+    if (state.tree.rest(path) == nullptr && !in_pool(path)) {
+      Path tidied;
+      if (!tidy(path, tidied) || (rest_in_case(tidied.text) == nullptr && state.tree.rest(tidied.text) == nullptr))
+        return asked;
+      Path text;
+      text.append(path);
+      return locate_by_walk(text, buffer, reach);
+    }
+    if (!climbs(path)) return {AT_FDCWD, path, Where::inside};
+    Path text;
+    text.append(path);
+    to_virtual(text);
+    return locate_by_walk(text, buffer, reach);
+  }
+  if (climbs(rest)) {
+    Path text;
+    text.append(state.case_root.text, state.case_root.size);
+    text.append(rest);
+    return locate_by_walk(text, buffer, reach);
+  }
+  if (state.beside_namespace && state.case_root.rest(path) != nullptr) return {AT_FDCWD, path, Where::inside};
+  buffer.clear();
+  buffer.append(state.tree.text, state.tree.size);
+  buffer.append(rest);
+  if (buffer.too_long()) return too_long(buffer);
+  const size_t end = reach == Reach::whole ? buffer.size : parent_size(buffer.text, buffer.size);
+  if (!is_plain(buffer.text, state.tree.size, end)) [[unlikely]] {
+    Path text;
+    text.append(state.case_root.text, state.case_root.size);
+    text.append(rest);
+    return locate_by_walk(text, buffer, reach);
+  }
+  return {AT_FDCWD, buffer.text, Where::inside};
+}
+
+Place locate_relative(const Place& asked, Path& buffer, Reach reach) {
+  const bool here = asked.directory == AT_FDCWD;
+  const bool possible = !here || state.maybe_inside.load(std::memory_order_relaxed);
+  if (!possible && !names_way_to_case(asked.path)) return asked;
+  bool astray = climbs(asked.path) || names_way_to_case(asked.path);
+  if (!astray && here && !state.beside_namespace) {
+    const size_t size = strlen(asked.path);
+    astray = !is_plain(asked.path, 0, reach == Reach::whole ? size : parent_size(asked.path, size));
+  }
+  if (astray) {
+    Path text;
+    if (absolute(asked.directory, "", text)) {
+      const bool from_inside = rest_in_case(text.text) != nullptr;
+      text.append("/", 1);
+      text.append(asked.path);
+      const Place found = locate_by_walk(text, buffer, reach);
+      if (from_inside || found.where == Where::inside) return found;
+      return asked;
+    }
+  }
+  return {asked.directory, asked.path, Where::perhaps};
+}
+
+// Of a resolved virtual path.
+bool is_directory(const Path& path) {
+  Path kernel;
+  struct stat status;
+  to_kernel(path, kernel);
+  return sys_fstatat(AT_FDCWD, kernel.text, &status, 0) == 0 && S_ISDIR(status.st_mode);
+}
+
+// A pool's directory is the case's `processorK` that links to it: the link has the name of one of the components.
+bool from_pool(Path& path) {
+  for (int i = 0; i < state.pool_count; ++i) {
+    const char* rest = state.pools[i].rest(path.text);
+    if (rest == nullptr) continue;
+    while (*rest == '/') {
+      const char* name = rest + 1;
+      const char* end = strchrnul(name, '/');
+      Path link, text;
+      link.append(state.tree.text, state.tree.size);
+      link.append(rest, static_cast<size_t>(end - rest));
+      const long size = sys_readlinkat(AT_FDCWD, link.text, text.text, PATH_MAX);
+      const auto up_to_end = static_cast<size_t>(end - path.text);
+      if (size > 0 && static_cast<size_t>(size) == up_to_end && memcmp(text.text, path.text, up_to_end) == 0) {
+        link.replace_front(state.tree.size, state.case_root.text, state.case_root.size);
+        path.replace_front(up_to_end, link.text, link.size);
+        return true;
+      }
+      rest = end;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Place locate(int directory, const char* path, Path& buffer, Reach reach) {
+  const Place asked{directory, path, Where::outside};
+  if (!active() || path == nullptr || path[0] == '\0') return asked;
+  if (path[0] != '/') return locate_relative(asked, buffer, reach);
+  if (!state.first[static_cast<unsigned char>(path[1])] && strstr(path, "/.") == nullptr) return asked;
+  return locate_absolute(asked, buffer, reach);
+}
+
+bool to_virtual(Path& path) {
+  if (state.tree.rest(path.text) != nullptr) {
+    if (!state.beside_namespace) path.replace_front(state.tree.size, state.case_root.text, state.case_root.size);
+    return true;
+  }
+  if (state.case_root.rest(path.text) != nullptr) return true;
+  if (state.lower.rest(path.text) != nullptr) {
+    path.replace_front(state.lower.size, state.case_root.text, state.case_root.size);
+    return true;
+  }
+  for (int i = 0; i < state.alias_count; ++i)
+    if (state.aliases[i].rest(path.text) != nullptr) {
+      path.replace_front(state.aliases[i].size, state.case_root.text, state.case_root.size);
+      return true;
+    }
+  return from_pool(path);
+}
+
+bool to_kernel(const Path& path, Path& out) {
+  const char* rest = state.case_root.rest(path.text);
+  out.clear();
+  if (rest == nullptr) {
+    out.append(path.text, path.size);
+    return false;
+  }
+  out.append(state.tree.text, state.tree.size);
+  out.append(rest);
+  return true;
+}
+
+bool absolute(int directory, const char* path, Path& out) {
+  out.clear();
+  if (path[0] != '/') {
+    long size;
+    if (directory == AT_FDCWD) {
+      size = sys_getcwd(out.text, PATH_MAX) - 1;
+    } else {
+      const DescriptorPath name(directory);
+      size = sys_readlinkat(AT_FDCWD, name.text, out.text, PATH_MAX);
+    }
+    if (size <= 0 || out.text[0] != '/') return false;
+    out.size = static_cast<size_t>(size);
+    out.text[size] = '\0';
+    to_virtual(out);
+    if (path[0] == '\0') return true;
+    out.append("/", 1);
+  }
+  out.append(path);
+  if (path[0] == '/') to_virtual(out);
+  return !out.too_long();
+}
+
+int resolve(const char* from, Path& out, bool last, bool may_miss) {
+  Path rest;
+  rest.append(from);
+  out.clear();
+  int budget = link_budget;
+  size_t at = 0;
+  for (;;) {
+    while (rest.text[at] == '/') ++at;
+    if (rest.text[at] == '\0') return 0;
+    const size_t begin = at;
+    while (rest.text[at] != '/' && rest.text[at] != '\0') ++at;
+    const size_t size = at - begin;
+    if (is_dots(rest.text + begin, size)) {
+      if (size == 2) out.pop();
+      continue;
+    }
+    out.append("/", 1);
+    out.append(rest.text + begin, size);
+    if (out.too_long()) return -ENAMETOOLONG;
+    if (leads_to_case(out)) continue;
+    const bool final = rest.text[at] == '\0';
+    if (final && !last) return 0;
+
+    Path link;
+    to_kernel(out, link);
+    long length = sys_readlinkat(AT_FDCWD, link.text, link.text, PATH_MAX);
+    if (length == -ENOENT && final && may_miss) return 0;
+    if (length >= 0) {
+      link.text[length] = '\0';
+      const Link kind = classify(link.text);
+      if (kind == Link::pool) continue;
+      // Nearly always a file; a link of the case that could not be staged as it is may stand there too.
+      if (kind == Link::staged) length = sys_readlinkat(AT_FDCWD, link.text, link.text, PATH_MAX);
+    }
+    if (length == -EINVAL) {
+      if (!final && !is_directory(out)) return -ENOTDIR;
+      continue;
+    }
+    if (length < 0) return static_cast<int>(length);
+    link.size = static_cast<size_t>(length);
+    link.text[length] = '\0';
+    if (--budget < 0) return -ELOOP;
+    if (link.text[0] == '/') {
+      to_virtual(link);
+      out.clear();
+    } else {
+      out.pop();
+    }
+    link.append(rest.text + at);
+    if (link.too_long()) return -ENAMETOOLONG;
+    rest.assign(link.text, link.size);
+    at = 0;
+  }
+}
+
+bool really_inside(const Place& place) {
+  if (place.where != Where::perhaps) return place.where == Where::inside;
+  Path text;
+  return absolute(place.directory, "", text) && rest_in_case(text.text) != nullptr;
+}
+
+}  // namespace forebay::redirect

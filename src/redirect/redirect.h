@@ -1,0 +1,37 @@
+// redirect: libforebay_redirect.so, loaded by LD_PRELOAD, leads every path of a case to its local tree.
+//
+// Promises: what a program does in the case has the same observable result as in a plain directory. It hands out real
+// kernel descriptors and never touches read, write, mmap, dup or fork. An input that is only a link (a *staged link*)
+// is shown as the file it stands for and copied up before anything changes it; the file that it stands for is never
+// written. Calls that POSIX names async-signal-safe stay so: no allocation, no locks. Paths outside the case cost one
+// comparison of their first bytes.
+// Must not know: any other room. It stands alone, since it is loaded into every program of a run.
+//
+// docs/redirect.md tells how it works, what it covers, and its limits. This header is the contract with whoever starts
+// programs: the environment that configures the library.
+#pragma once
+
+namespace forebay::redirect {
+
+// Absolute canonical path of the case on the shared file system.
+inline constexpr const char* case_variable = "FOREBAY_CASE";
+// Optional: further absolute prefixes that lead to the case, separated by ':'; ':' and '%' inside are %XX-escaped.
+inline constexpr const char* aliases_variable = "FOREBAY_CASE_ALIASES";
+// Absolute canonical path of the local tree. Equal to the case where the tree is bound over it (namespace).
+inline constexpr const char* tree_variable = "FOREBAY_TREE";
+// The directory that staged links point into: a staged link is one whose text begins with this and a '/'.
+inline constexpr const char* lower_variable = "FOREBAY_LOWER";
+// Optional: run directories of the pools, separated by ':', escaped as the aliases. A link whose text lies in one is
+// shown as what it leads to: `processorK` as a directory, a placed file as a regular file.
+inline constexpr const char* pools_variable = "FOREBAY_POOLS";
+// Optional: a file of at least 4 bytes; while its first 32-bit word is not zero, opening for writing in the tree waits.
+inline constexpr const char* gate_variable = "FOREBAY_GATE";
+// Optional: an existing directory in the pool of this process's own socket, where new regular files are made; it lies
+// in one of the pools.
+inline constexpr const char* socket_pool_variable = "FOREBAY_SOCKET_POOL";
+
+// Names that begin so are the library's own, for a moment, while it copies a staged link up. They are hidden from
+// listings and must not be drained.
+inline constexpr const char* temporary_prefix = ".forebay-up-";
+
+}  // namespace forebay::redirect

@@ -1,0 +1,186 @@
+#include "redirect/state.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "redirect/path.h"
+#include "redirect/redirect.h"
+
+namespace forebay::redirect {
+
+constinit State state{};
+
+namespace {
+
+const char* variable(const char* name) {
+  const size_t length = strlen(name);
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry;
+  return nullptr;
+}
+
+const char* store(const char* bytes, size_t count) {
+  if (count + 1 > sizeof state.storage - state.stored) return nullptr;
+  char* at = state.storage + state.stored;
+  memcpy(at, bytes, count);
+  at[count] = '\0';
+  state.stored += count + 1;
+  return at;
+}
+
+int digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+// A stored prefix without slashes at its end; empty unless it is absolute and not the root.
+Prefix prefix_from(const char* bytes, size_t count, bool escaped) {
+  char text[PATH_MAX];
+  size_t size = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (size + 1 >= sizeof text) return {"", 0};
+    if (escaped && bytes[i] == '%' && i + 2 < count && digit(bytes[i + 1]) >= 0 && digit(bytes[i + 2]) >= 0) {
+      text[size++] = static_cast<char>(digit(bytes[i + 1]) * 16 + digit(bytes[i + 2]));
+      i += 2;
+    } else {
+      text[size++] = bytes[i];
+    }
+  }
+  while (size > 0 && text[size - 1] == '/') --size;
+  if (size < 2 || text[0] != '/') return {"", 0};
+  const char* stored = store(text, size);
+  return stored != nullptr ? Prefix{stored, size} : Prefix{"", 0};
+}
+
+// Keeps the variable for children, and returns its value.
+const char* configured(const char* name) {
+  const char* entry = variable(name);
+  if (entry == nullptr) return nullptr;
+  const char* kept = store(entry, strlen(entry));
+  if (kept != nullptr) state.variables[state.variable_count++] = kept;
+  return entry + strlen(name) + 1;
+}
+
+Prefix configured_prefix(const char* name) {
+  const char* value = configured(name);
+  return value != nullptr ? prefix_from(value, strlen(value), false) : Prefix{"", 0};
+}
+
+int configured_list(const char* name, Prefix* list, int capacity) {
+  const char* value = configured(name);
+  int count = 0;
+  while (value != nullptr && *value != '\0' && count < capacity) {
+    const char* end = strchrnul(value, ':');
+    const Prefix prefix = prefix_from(value, static_cast<size_t>(end - value), true);
+    if (prefix.size > 0) list[count++] = prefix;
+    value = *end == ':' ? end + 1 : end;
+  }
+  return count;
+}
+
+void note_names(const Prefix& prefix) {
+  state.first[static_cast<unsigned char>(prefix.text[1])] = true;
+  const char* at = prefix.text + 1;
+  while (state.name_count < State::max_names) {
+    const char* end = strchrnul(at, '/');
+    state.names[state.name_count++] = {at, static_cast<size_t>(end - at)};
+    if (*end == '\0') return;
+    at = end + 1;
+  }
+}
+
+void open_gate() {
+  const char* path = configured(gate_variable);
+  if (path == nullptr) return;
+  const int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  const long mapped = system_call(SYS_mmap, 0, sizeof(uint32_t), PROT_READ, MAP_SHARED, fd, 0);
+  sys_close(fd);
+  if (mapped > 0 || mapped < -4096) state.gate = reinterpret_cast<std::atomic<uint32_t>*>(mapped);
+}
+
+bool configure() {
+  state.case_root = configured_prefix(case_variable);
+  state.tree = configured_prefix(tree_variable);
+  state.lower = configured_prefix(lower_variable);
+  if (state.case_root.size == 0 || state.tree.size == 0 || state.lower.size == 0) return false;
+  state.beside_namespace = strcmp(state.case_root.text, state.tree.text) == 0;
+  state.alias_count = configured_list(aliases_variable, state.aliases, State::max_aliases);
+  state.pool_count = configured_list(pools_variable, state.pools, State::max_pools);
+  state.socket_pool = configured_prefix(socket_pool_variable);
+  open_gate();
+  note_names(state.case_root);
+  for (int i = 0; i < state.alias_count; ++i) note_names(state.aliases[i]);
+  state.first[static_cast<unsigned char>(state.tree.text[1])] = true;
+  for (int i = 0; i < state.pool_count; ++i) state.first[static_cast<unsigned char>(state.pools[i].text[1])] = true;
+  state.first[static_cast<unsigned char>('/')] = state.first[static_cast<unsigned char>('.')] = true;
+  struct stat status;
+  if (sys_fstatat(AT_FDCWD, state.lower.text, &status, 0) == 0) state.lower_device = status.st_dev;
+  state.pid = static_cast<pid_t>(system_call(SYS_getpid));
+  return true;
+}
+
+// A program that was started with its working directory in the case itself goes on in the tree.
+void enter_tree() {
+  Path here;
+  if (sys_getcwd(here.text, PATH_MAX) < 0) return;
+  const char* rest = state.case_root.rest(here.text);
+  if (rest == nullptr || state.beside_namespace) return;
+  Path there;
+  there.append(state.tree.text, state.tree.size);
+  there.append(rest);
+  system_call(SYS_chdir, word(there.text));
+}
+
+}  // namespace
+
+bool start() {
+  if (environ == nullptr) return false;  // too early in the life of the process to know
+  const SignalsHeld held;
+  int expected = unknown;
+  if (!state.phase.compare_exchange_strong(expected, starting, std::memory_order_acq_rel)) {
+    while ((expected = state.phase.load(std::memory_order_acquire)) == starting) system_call(SYS_sched_yield);
+    return expected == active_phase;
+  }
+  const bool usable = configure();
+  if (usable) {
+    enter_tree();
+    note_working_directory();
+  }
+  state.phase.store(usable ? active_phase : inactive_phase, std::memory_order_release);
+  return usable;
+}
+
+namespace {
+bool working_directory_is_inside() {
+  Path here;
+  if (sys_getcwd(here.text, PATH_MAX) < 0) return true;
+  if (state.case_root.rest(here.text) != nullptr || state.tree.rest(here.text) != nullptr) return true;
+  for (int i = 0; i < state.pool_count; ++i)
+    if (state.pools[i].rest(here.text) != nullptr) return true;
+  return false;
+}
+}  // namespace
+
+void note_working_directory() {
+  forget_plain_directories();
+  if (working_directory_is_inside()) {
+    state.maybe_inside.store(true);
+    return;
+  }
+  // A child of vfork shares this memory but not the working directory: it may only ever raise the flag.
+  if (static_cast<pid_t>(system_call(SYS_getpid)) != state.pid) return;
+  state.maybe_inside.store(false);
+  // Another thread may have gone inside in between.
+  if (working_directory_is_inside()) state.maybe_inside.store(true);
+}
+
+namespace {
+__attribute__((constructor)) void start_early() {
+  active();
+}
+}  // namespace
+
+}  // namespace forebay::redirect

@@ -1,0 +1,71 @@
+// The library's one mutable state: what the environment said, and hints that spare system calls.
+#pragma once
+
+#include <atomic>
+
+#include "redirect/system.h"
+
+namespace forebay::redirect {
+
+struct Prefix {
+  const char* text;
+  size_t size;
+
+  // The text behind the prefix ("" or "/..."), or nullptr where `path` does not lie in it.
+  const char* rest(const char* path) const {
+    if (size == 0 || strncmp(path, text, size) != 0) return nullptr;
+    const char* behind = path + size;
+    return *behind == '/' || *behind == '\0' ? behind : nullptr;
+  }
+};
+
+enum Phase : int { unknown, starting, active_phase, inactive_phase };
+
+struct State {
+  std::atomic<int> phase;
+
+  // Set once by start(), read-only from then on.
+  static constexpr int max_aliases = 16, max_pools = 64, max_names = 128, max_variables = 8;
+  Prefix case_root, tree, lower, socket_pool;
+  Prefix aliases[max_aliases];
+  Prefix pools[max_pools];
+  Prefix names[max_names];               // the components of the case's path and its aliases
+  const char* variables[max_variables];  // "FOREBAY_...=...", for children whose environment lost them
+  int alias_count, pool_count, name_count, variable_count;
+  bool beside_namespace;  // the tree is bound over the case: no text is to be mapped
+  bool first[256];        // by the byte behind the first '/': whether an absolute path may be ours
+  dev_t lower_device;     // st_dev of what staged links lead to
+  std::atomic<uint32_t>* gate;
+  pid_t pid;  // of the process that started the library
+
+  // Hints. `maybe_inside` errs on the side of true: the working directory may lie in the tree.
+  std::atomic<bool> maybe_inside;
+  std::atomic<uint32_t> changes;  // counts what can make a known directory name lead elsewhere; `plain` then forgets
+  // Hashes of names of directories that are known to be free of links which the kernel would follow astray.
+  static constexpr size_t plain_slots = 512;
+  std::atomic<uint64_t> plain[plain_slots];
+
+  char storage[64 * 1024];  // the texts above
+  size_t stored;
+};
+
+extern State state;
+
+// Reads the environment; idempotent, thread-safe, async-signal-safe. True when there is a case to redirect.
+bool start();
+
+inline bool active() {
+  const int phase = state.phase.load(std::memory_order_acquire);
+  if (phase == active_phase) [[likely]]
+    return true;
+  return phase != inactive_phase && start();
+}
+
+// Looks where the kernel's working directory is now and keeps the hint.
+void note_working_directory();
+// To be called when a link was made, a directory removed or something renamed.
+inline void forget_plain_directories() {
+  state.changes.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace forebay::redirect
