@@ -11,7 +11,7 @@ h1 { font-size: 1.7rem; line-height: 1.25; margin-bottom: .3rem; }
 h2 { font-size: 1.15rem; margin: 2.4rem 0 .5rem; }
 p.lead { font-size: 1.1rem; margin-top: 0; }
 table { border-collapse: collapse; margin: .6rem 0; font-variant-numeric: tabular-nums; }
-th, td { padding: .35rem 1.1rem; text-align: right; border-bottom: 1px solid #e5e7eb; }
+th, td { padding: .35rem 1.1rem; white-space: nowrap; text-align: right; border-bottom: 1px solid #e5e7eb; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 thead th { border-bottom: 2px solid #1f2937; }
 img, svg { max-width: 100%; height: auto; }

@@ -34,8 +34,12 @@ def draw(lanes: list[Lane], marks: list[tuple[float, str]]) -> str:
     drawing.axis(bottom)
     for row, lane in enumerate(lanes):
         drawing.lane(lane, TOP + row * (LANE + GAP))
-    for row, (moment, text) in enumerate(marks):
-        drawing.mark(moment, text, bottom + 36 + 18 * row)
+    # The latest on top, so that no line crosses a text that begins at another one.
+    latest_first = sorted(marks, reverse=True)
+    for row, (moment, _) in enumerate(latest_first):
+        drawing.mark_line(moment, bottom + 36 + 18 * row)
+    for row, (moment, text) in enumerate(latest_first):
+        drawing.mark_text(moment, text, bottom + 36 + 18 * row)
     return (
         f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="timeline of the run" '
         f'font-family="system-ui, sans-serif" font-size="12.5">{"".join(drawing.parts)}</svg>'
@@ -73,10 +77,15 @@ class _Drawing:
                 f"<title>{escape(span.label)}: {span.begin:.2f} to {span.end:.2f} s</title></rect>"
             )
 
-    def mark(self, moment: float, text: str, y: float) -> None:
+    def mark_line(self, moment: float, y: float) -> None:
         x = self._x(moment)
-        anchor, shift = ("end", -6) if moment > self._seconds / 2 else ("start", 6)
         self.parts.append(
             f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 8}" y2="{y + 3}" stroke="{TEXT}" stroke-dasharray="2 3"/>'
-            f'<text x="{x + shift:.1f}" y="{y}" text-anchor="{anchor}" fill="{TEXT}">{escape(text)}</text>'
+        )
+
+    def mark_text(self, moment: float, text: str, y: float) -> None:
+        anchor, shift = ("end", -6) if moment > 0.7 * self._seconds else ("start", 6)
+        self.parts.append(
+            f'<text x="{self._x(moment) + shift:.1f}" y="{y}" text-anchor="{anchor}" fill="{TEXT}" stroke="white" '
+            f'stroke-width="4" paint-order="stroke">{escape(text)}</text>'
         )
