@@ -55,6 +55,7 @@ Status run(const BenchOptions& options, const std::vector<std::string>& more) {
   if (options.json) words.emplace_back("--json");
   words.insert(words.end(), more.begin(), more.end());
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execv(program->c_str(), arguments.data());
