@@ -76,6 +76,7 @@ struct Path {
   size_t size;
   char text[capacity + 1];
 
+  // The text behind its end is left as it is: a page of zeros would cost more than the calls that need a path.
   Path() : size(0) { text[0] = '\0'; }
   void clear() {
     size = 0;

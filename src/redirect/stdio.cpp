@@ -1,0 +1,83 @@
+// fopen and freopen.
+#include <stdio.h>
+#include <unistd.h>
+
+#include "redirect/link.h"
+#include "redirect/next.h"
+#include "redirect/open.h"
+
+namespace forebay::redirect {
+namespace {
+
+// The open flags of a mode string, or -1 where libc knows better (an unknown mode, or ",ccs=").
+int flags_of(const char* mode) {
+  int flags;
+  switch (mode[0]) {
+    case 'r':
+      flags = O_RDONLY;
+      break;
+    case 'w':
+      flags = O_WRONLY | O_CREAT | O_TRUNC;
+      break;
+    case 'a':
+      flags = O_WRONLY | O_CREAT | O_APPEND;
+      break;
+    default:
+      return -1;
+  }
+  for (const char* at = mode + 1; *at != '\0'; ++at) {
+    if (*at == ',') return -1;
+    if (*at == '+') flags = (flags & ~O_ACCMODE) | O_RDWR;
+    if (*at == 'x') flags |= O_EXCL;
+    if (*at == 'e') flags |= O_CLOEXEC;
+  }
+  return flags;
+}
+
+// For calls of libc that open by themselves: what they would open is made ready.
+int prepare(Place& place, Path& buffer, int flags) {
+  if (place.outside()) return 0;
+  if ((flags & (O_ACCMODE | O_CREAT)) == O_RDONLY) {
+    follow(place, buffer);
+    return 0;
+  }
+  pass_gate(place);
+  return make_own(place, buffer, true, (flags & O_TRUNC) != 0);
+}
+
+}  // namespace
+
+ENTRY(FILE*, fopen, (const char* path, const char* mode)) {
+  Path buffer;
+  Place place = locate(AT_FDCWD, path, buffer);
+  if (place.outside()) return NEXT(fopen)(path, mode);
+  const int flags = flags_of(mode);
+  if (flags < 0) {
+    if (with_errno(prepare(place, buffer, O_RDWR)) < 0) return nullptr;
+    return NEXT(fopen)(place.path, mode);
+  }
+  // Not libc's own open: that would follow a staged link, and looking first would cost a system call more.
+  const int fd = open_redirected(AT_FDCWD, path, flags, 0666);
+  if (fd < 0) return nullptr;
+  if ((flags & (O_APPEND | O_ACCMODE)) == (O_APPEND | O_WRONLY)) system_call(SYS_lseek, fd, 0, SEEK_END);  // as fopen
+  FILE* stream = fdopen(fd, mode);
+  if (stream == nullptr) sys_close(fd);
+  return stream;
+}
+ENTRY_ALIAS(fopen64, fopen);
+
+ENTRY(FILE*, freopen, (const char* path, const char* mode, FILE* stream)) {
+  Path buffer;
+  Place place = locate(AT_FDCWD, path, buffer);
+  const int flags = flags_of(mode);
+  if (with_errno(prepare(place, buffer, flags < 0 ? O_RDWR : flags)) < 0) {
+    const int failed = errno;
+    fclose(stream);
+    errno = failed;
+    return nullptr;
+  }
+  return NEXT(freopen)(place.path, mode, stream);
+}
+ENTRY_ALIAS(freopen64, freopen);
+
+}  // namespace forebay::redirect
