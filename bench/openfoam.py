@@ -91,8 +91,9 @@ def main() -> int:
                     one_configuration(options, result, shared, local, size, ranks)
             parts.add_startup(result, options.forebay, 50 if options.quick else 400, say)
             if not options.quick:
-                parts.add_agent(result, options.forebay, shared, say)
-                parts.add_programs(result, options.forebay, say)
+                parts.add_agent(result, options.forebay, shared.directory, local, say)
+                parts.add_stage(result, options.forebay, shared.directory, local, 7, say)
+                parts.add_programs(result, options.forebay, shared.directory, local, say)
     except (RuntimeError, subprocess.CalledProcessError) as failure:
         print(f"bench: {failure}", file=sys.stderr)
         return 1

@@ -21,10 +21,11 @@ class Result:
     met: bool | None = None
     interval: tuple[float, float] | None = None
     note: str = ""
+    ratio: float | None = None  # to the reference; given where it is more than a quotient, as a median of ratios
 
-    @property
-    def ratio(self) -> float | None:
-        return self.value / self.reference if self.reference else None
+    def __post_init__(self) -> None:
+        if self.ratio is None and self.reference:
+            self.ratio = self.value / self.reference
 
     def as_json(self) -> dict:
         row = {
@@ -60,6 +61,23 @@ class Report:
         result = Result(name, value * scale, unit, **more)
         self.results.append(result)
         return result
+
+    def add_row(self, section: str, row: dict) -> None:
+        """A result that another program measured, in this form already."""
+        interval = row.get("interval")
+        self.results.append(
+            Result(
+                f"{section}: {row['name']}",
+                row["value"],
+                row["unit"],
+                row.get("reference"),
+                None if row.get("goal") is None else str(row["goal"]),
+                row.get("met"),
+                tuple(interval) if interval else None,
+                row.get("note", ""),
+                row.get("ratio"),
+            )
+        )
 
     def as_json(self) -> str:
         rows = [result.as_json() for result in self.results]
