@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
-#define XXH_INLINE_ALL
+// The library's own choice by processor (AVX2, AVX-512) is four times faster than what the compiler's baseline gives,
+// and the drain hashes every byte. It exists for x86 only.
+#define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h>
+#endif
 
 namespace forebay {
 

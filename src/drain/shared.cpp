@@ -121,7 +121,7 @@ class CaseFiles final : public SharedFiles {
   Status make_directory(const std::string& path, mode_t mode) override {
     auto at = place(path);
     if (!at) return forward(at);
-    return done(::mkdirat(at->directory.get(), at->name.c_str(), mode), "cannot make directory", path);
+    return done(::mkdirat(at->directory, at->name.c_str(), mode), "cannot make directory", path);
   }
 
   Status finish_directory(const std::string& path, mode_t mode) override {
@@ -140,15 +140,15 @@ class CaseFiles final : public SharedFiles {
   Status make_link(const std::string& target, const std::string& path) override {
     auto at = place(path);
     if (!at) return forward(at);
-    return done(::symlinkat(target.c_str(), at->directory.get(), at->name.c_str()), "cannot make link", path);
+    return done(::symlinkat(target.c_str(), at->directory, at->name.c_str()), "cannot make link", path);
   }
 
   Status set_link_times(const std::string& path, std::int64_t mtime_ns) override {
     auto at = place(path);
     if (!at) return forward(at);
     const Times times(mtime_ns);
-    return done(::utimensat(at->directory.get(), at->name.c_str(), times.both, AT_SYMLINK_NOFOLLOW),
-                "cannot set the time of", path);
+    return done(::utimensat(at->directory, at->name.c_str(), times.both, AT_SYMLINK_NOFOLLOW), "cannot set the time of",
+                path);
   }
 
   Result<std::optional<struct stat>> status(const std::string& path) override {
@@ -156,7 +156,7 @@ class CaseFiles final : public SharedFiles {
     if (!at && at.error().errno_value == ENOENT) return std::nullopt;
     if (!at) return forward(at);
     struct stat found {};
-    if (::fstatat(at->directory.get(), at->name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) return found;
+    if (::fstatat(at->directory, at->name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) return found;
     if (errno == ENOENT) return std::nullopt;
     return failed("cannot stat", path);
   }
@@ -165,7 +165,7 @@ class CaseFiles final : public SharedFiles {
     auto at = place(path);
     if (!at) return forward(at);
     char text[4097];
-    const ssize_t length = ::readlinkat(at->directory.get(), at->name.c_str(), text, sizeof text);
+    const ssize_t length = ::readlinkat(at->directory, at->name.c_str(), text, sizeof text);
     if (length < 0) return failed("cannot read link", path);
     return std::string(text, static_cast<std::size_t>(length));
   }
@@ -197,13 +197,13 @@ class CaseFiles final : public SharedFiles {
   Status remove_file(const std::string& path) override {
     auto at = place(path);
     if (!at) return forward(at);
-    return done(::unlinkat(at->directory.get(), at->name.c_str(), 0), "cannot remove", path);
+    return done(::unlinkat(at->directory, at->name.c_str(), 0), "cannot remove", path);
   }
 
   Status remove_directory(const std::string& path) override {
     auto at = place(path);
     if (!at) return forward(at);
-    return done(::unlinkat(at->directory.get(), at->name.c_str(), AT_REMOVEDIR), "cannot remove directory", path);
+    return done(::unlinkat(at->directory, at->name.c_str(), AT_REMOVEDIR), "cannot remove directory", path);
   }
 
  private:
@@ -219,7 +219,8 @@ class CaseFiles final : public SharedFiles {
   // A name in an open directory. Directories are looked up anew for each call: the kernel's cache makes that cheap, and
   // a directory that the user moved away meanwhile is not written to.
   struct Place {
-    Descriptor directory;
+    Descriptor own;  // none where the directory is the case itself, or another place's
+    int directory = -1;
     std::string name;
   };
 
@@ -282,37 +283,43 @@ class CaseFiles final : public SharedFiles {
     if (!stays_below(path))
       return error(Code::bad_input, "not a name below the case:", path,
                    "names with . or .. or empty parts are refused");
-    auto directory = open(std::string(parent_of(path)), O_PATH | O_DIRECTORY, 0, "cannot open the directory of");
+    const std::string parent(parent_of(path));
+    if (parent.empty()) return Place{{}, root_.get(), path};
+    auto directory = open(parent, O_PATH | O_DIRECTORY, 0, "cannot open the directory of");
     if (!directory) return forward(directory);
-    return Place{std::move(*directory), std::string(name_of(path))};
+    const int fd = directory->get();
+    return Place{std::move(*directory), fd, std::string(name_of(path))};
   }
 
   Result<std::pair<Place, Place>> places(const std::string& a, const std::string& b) const {
     auto first = place(a);
     if (!first) return forward(first);
+    if (parent_of(a) == parent_of(b) && stays_below(b)) {
+      Place beside{{}, first->directory, std::string(name_of(b))};
+      return std::pair(std::move(*first), std::move(beside));
+    }
     auto second = place(b);
     if (!second) return forward(second);
     return std::pair(std::move(*first), std::move(*second));
   }
 
   static int rename(const Place& from, const Place& to, unsigned flags) {
-    return ::renameat2(from.directory.get(), from.name.c_str(), to.directory.get(), to.name.c_str(), flags);
+    return ::renameat2(from.directory, from.name.c_str(), to.directory, to.name.c_str(), flags);
   }
 
   Status rename_new_by_link(const Place& from, const Place& to, const std::string& to_path) const {
     struct stat found {};
-    if (::fstatat(from.directory.get(), from.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0)
+    if (::fstatat(from.directory, from.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0)
       return failed("cannot rename to", to_path);
     if (!S_ISDIR(found.st_mode)) {
-      if (::linkat(from.directory.get(), from.name.c_str(), to.directory.get(), to.name.c_str(), 0) == 0)
-        return done(::unlinkat(from.directory.get(), from.name.c_str(), 0), "cannot remove the temporary name of",
-                    to_path);
+      if (::linkat(from.directory, from.name.c_str(), to.directory, to.name.c_str(), 0) == 0)
+        return done(::unlinkat(from.directory, from.name.c_str(), 0), "cannot remove the temporary name of", to_path);
       if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK)
         return failed("cannot link to", to_path);
     }
     // What is left cannot be made atomic here. A directory that appears between the two calls is replaced only when it
     // is empty; a file could be lost in that instant, on file systems that know neither flags nor links.
-    if (::fstatat(to.directory.get(), to.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (::fstatat(to.directory, to.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) {
       errno = EEXIST;
       return failed("cannot rename to", to_path);
     }
