@@ -1,0 +1,98 @@
+"""Figures, reports and cases of the benchmarks, without running one."""
+
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from measure import case, figures, report, steps
+from measure import variants as v
+from measure.solver import Run
+
+
+def run_of(*lengths: float) -> v.Measured:
+    marks = [0.0]
+    for length in lengths:
+        marks.append(marks[-1] + length)
+    return v.Measured(Run(0.0, marks[-1], 0, [str(k) for k in range(len(lengths))], marks))
+
+
+class Figures(unittest.TestCase):
+    def test_the_interval_holds_the_median_and_narrows_with_agreement(self):
+        wide, narrow = figures.estimate([1, 5, 9, 2, 8]), figures.estimate([5, 5.1, 4.9, 5, 5])
+        self.assertEqual(wide.value, 5)
+        self.assertTrue(wide.low <= 5 <= wide.high)
+        self.assertLess(narrow.high - narrow.low, wide.high - wide.low)
+
+    def test_orders_differ_between_repetitions_and_agree_between_benchmark_runs(self):
+        items = list(range(9))
+        self.assertEqual(figures.shuffled(items, 3), figures.shuffled(items, 3))
+        self.assertNotEqual(figures.shuffled(items, 3), figures.shuffled(items, 4))
+        self.assertEqual(sorted(figures.shuffled(items, 3)), items)
+
+
+class Steps(unittest.TestCase):
+    def test_a_disturbance_in_one_run_falls_out_and_a_cost_of_every_run_stays(self):
+        repetitions = [
+            {v.NONE: run_of(1, 2, 3), v.TMPFS_KEEP: run_of(1.5, 2.5, 3.5)},
+            {v.NONE: run_of(1, 50, 3), v.TMPFS_KEEP: run_of(1.5, 2.5, 3.5)},
+            {v.NONE: run_of(1, 2, 3), v.TMPFS_KEEP: run_of(90, 2.5, 3.5)},
+        ]
+        self.assertAlmostEqual(steps.added(v.TMPFS_KEEP, 3)(repetitions), 0.5)
+
+    def test_steps_are_compared_with_the_same_steps_only(self):
+        repetitions = [{v.NONE: run_of(4, 3, 2, 1), v.DIRECT_KEEP: run_of(14, 13)}]
+        self.assertAlmostEqual(steps.added(v.DIRECT_KEEP, 2)(repetitions), 10)
+
+    def test_a_solver_that_did_not_reach_its_end_gives_no_figure(self):
+        unfinished = Run(0.0, 1.0, 1, ["1", "2"], [0.1, 0.2])
+        with self.assertRaises(RuntimeError):
+            unfinished.step_lengths()
+
+
+class Reports(unittest.TestCase):
+    def test_json_has_every_key_and_marks_a_figure_without_reference(self):
+        result = report.Report("x", {"cores": 2})
+        result.add("a: alone", 3.0, "ms")
+        result.add("a: compared", 3.0, "ms", reference=6.0, goal="<= 1", met=True)
+        parsed = json.loads(result.as_json())
+        self.assertEqual(set(parsed), {"bench", "machine", "results"})
+        alone, compared = parsed["results"]
+        for key in ("name", "value", "unit", "reference", "ratio", "goal", "met"):
+            self.assertIn(key, alone)
+        self.assertIn(report.NO_REFERENCE, alone["note"])
+        self.assertEqual((compared["ratio"], compared["met"]), (0.5, True))
+
+    def test_the_table_names_a_section_once(self):
+        result = report.Report("x", {})
+        result.add("a: one", 1, "ms")
+        result.add("a: two", 2, "ms", goal="< 1", met=False)
+        table = result.as_table()
+        self.assertEqual(table.count("\na\n"), 1)
+        self.assertIn("NO", table)
+
+
+class Cases(unittest.TestCase):
+    def test_control_replaces_an_entry_and_adds_a_missing_one(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "system/controlDict"
+            path.parent.mkdir()
+            path.write_text("writeInterval   5;\nstopAt endTime;\n")
+            case.control(Path(directory), writeInterval=1, purgeWrite=0)
+            self.assertEqual(path.read_text(), "writeInterval 1;\nstopAt endTime;\n\npurgeWrite 0;\n")
+
+    def test_reset_leaves_inputs_and_time_zero(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = Path(directory)
+            for name in ("processor0/0", "processor0/constant", "processor0/10", "processors2/10", "postProcessing"):
+                (root / name).mkdir(parents=True)
+            case.reset(root)
+            left = sorted(str(path.relative_to(root)) for path in root.glob("**/*"))
+            self.assertEqual(left, ["processor0", "processor0/0", "processor0/constant"])
+
+
+if __name__ == "__main__":
+    unittest.main()
