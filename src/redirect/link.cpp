@@ -193,14 +193,15 @@ Link look(int directory, const char* path, Path& text) {
   return classify(text.text);
 }
 
-void follow(Place& place, Path& buffer) {
-  if (place.outside()) return;
+bool follow(Place& place, Path& buffer) {
+  if (place.outside()) return false;
   Path text;
-  if (look(place.directory, place.path, text) != Link::genuine || !really_inside(place)) return;
+  if (look(place.directory, place.path, text) != Link::genuine || !really_inside(place)) return false;
   Path resolved;
-  if (!absolute(place.directory, place.path, text) || resolve(text.text, resolved, true, true) != 0) return;
+  if (!absolute(place.directory, place.path, text) || resolve(text.text, resolved, true, true) != 0) return false;
   const bool inside = to_kernel(resolved, buffer);
   place = {AT_FDCWD, buffer.text, inside ? Where::inside : Where::outside};
+  return true;
 }
 
 int make_own(Place& place, Path& buffer, bool following, bool discard) {
@@ -223,7 +224,13 @@ int copy_up(int directory, const char* path, const char* lower, bool discard) {
   const SignalsHeld held;
   const Parent parent(directory, path);
   if (parent.fd < 0) return parent.fd;
-  return copy_under_lock(parent.fd, parent.name, lower, discard && may_write(lower));
+  struct stat before;
+  const int seen = sys_fstat(parent.fd, &before);
+  const int result = copy_under_lock(parent.fd, parent.name, lower, discard && may_write(lower));
+  // Opening an input for writing does not change its directory.
+  const timespec times[2] = {{0, UTIME_OMIT}, before.st_mtim};
+  if (seen == 0) system_call(SYS_utimensat, parent.fd, word("."), word(times), 0);
+  return result;
 }
 
 int move_across(const Place& source, const Place& target, unsigned flags) {

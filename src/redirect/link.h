@@ -17,7 +17,8 @@ Link classify(const char* text);
 Link look(int directory, const char* path, Path& text);
 
 // The path to use for a call that follows links: a genuine last component is resolved in the case, not by the kernel.
-void follow(Place& place, Path& buffer);
+// True when that made `place` another one.
+bool follow(Place& place, Path& buffer);
 // Makes sure that `place` is not a staged link, for a call that changes the file itself: follows genuine links when
 // `following`, and copies a staged link up. `discard`: the content is about to be cut to nothing. 0 or a negative
 // errno.

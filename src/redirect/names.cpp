@@ -67,7 +67,7 @@ ENTRY(int, rmdir, (const char* path)) {
 ENTRY(int, remove, (const char* path)) {
   Path buffer;
   const Place place = locate(AT_FDCWD, path, buffer);
-  if (place.outside()) return NEXT(remove)(path);
+  if (place.outside()) return NEXT(remove)(place.path);
   const int errno_before = errno;
   if (unlink_redirected(place) == 0) return 0;
   if (errno != EISDIR && errno != EPERM) return -1;
@@ -126,7 +126,7 @@ ENTRY(int, symlinkat, (const char* target, int directory, const char* path)) {
 ENTRY(int, symlink, (const char* target, const char* path)) {
   Path buffer;
   const Place place = locate(AT_FDCWD, path, buffer);
-  if (place.outside()) return NEXT(symlink)(target, path);
+  if (place.outside()) return NEXT(symlink)(target, place.path);
   return entry_symlinkat(target, place.directory, place.path);
 }
 

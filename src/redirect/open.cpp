@@ -46,8 +46,7 @@ int open_link(Place place, int flags, mode_t mode, int errno_before) {
           errno = met;
           return -1;
         }
-        follow(place, buffer);
-        if (place.path != buffer.text || place.outside()) {  // leads out of the case, or cannot be resolved
+        if (!follow(place, buffer) || place.outside()) {  // cannot be resolved, or leads out of the case
           errno = errno_before;
           return kernel_open(place, flags, mode);
         }

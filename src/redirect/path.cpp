@@ -128,12 +128,8 @@ Place too_long(Path& buffer) {
 Place locate_by_walk(const Path& from, Path& buffer, Reach reach) {
   Path resolved;
   const bool slash = from.size > 0 && from.text[from.size - 1] == '/';
-  if (resolve(from.text, resolved, reach == Reach::whole, true) != 0) {
-    // The kernel meets the same obstacle on the text as it is.
-    const bool inside = to_kernel(from, buffer);
-    return {AT_FDCWD, buffer.text, inside ? Where::inside : Where::outside};
-  }
-  if (slash) resolved.append("/", 1);
+  const bool found = resolve(from.text, resolved, reach == Reach::whole, true) == 0;
+  if (slash && found) resolved.append("/", 1);
   const bool inside = to_kernel(resolved, buffer);
   if (buffer.too_long()) return too_long(buffer);
   return {AT_FDCWD, buffer.text, inside ? Where::inside : Where::outside};
@@ -301,6 +297,10 @@ int resolve(const char* from, Path& out, bool last, bool may_miss) {
   out.clear();
   int budget = link_budget;
   size_t at = 0;
+  const auto fail = [&](long error) {
+    out.append(rest.text + at);
+    return static_cast<int>(error);
+  };
   for (;;) {
     while (rest.text[at] == '/') ++at;
     if (rest.text[at] == '\0') return 0;
@@ -313,7 +313,7 @@ int resolve(const char* from, Path& out, bool last, bool may_miss) {
     }
     out.append("/", 1);
     out.append(rest.text + begin, size);
-    if (out.too_long()) return -ENAMETOOLONG;
+    if (out.too_long()) return fail(-ENAMETOOLONG);
     if (leads_to_case(out)) continue;
     const bool final = rest.text[at] == '\0';
     if (final && !last) return 0;
@@ -330,13 +330,13 @@ int resolve(const char* from, Path& out, bool last, bool may_miss) {
       if (kind == Link::staged) length = sys_readlinkat(AT_FDCWD, link.text, link.text, PATH_MAX);
     }
     if (length == -EINVAL) {
-      if (!final && !is_directory(out)) return -ENOTDIR;
+      if (!final && !is_directory(out)) return fail(-ENOTDIR);
       continue;
     }
-    if (length < 0) return static_cast<int>(length);
+    if (length < 0) return fail(length);
     link.size = static_cast<size_t>(length);
     link.text[length] = '\0';
-    if (--budget < 0) return -ELOOP;
+    if (--budget < 0) return fail(-ELOOP);
     if (link.text[0] == '/') {
       to_virtual(link);
       out.clear();
@@ -344,7 +344,7 @@ int resolve(const char* from, Path& out, bool last, bool may_miss) {
       out.pop();
     }
     link.append(rest.text + at);
-    if (link.too_long()) return -ENAMETOOLONG;
+    if (link.too_long()) return fail(-ENAMETOOLONG);
     rest.assign(link.text, link.size);
     at = 0;
   }

@@ -38,7 +38,7 @@ bool to_kernel(const Path& path, Path& out);
 // The absolute virtual text of a path: nothing resolved. False where it cannot be known.
 bool absolute(int directory, const char* path, Path& out);
 // The virtual path with all links and dots resolved, the last component too when `last`, which may be missing when
-// `may_miss`. 0 or a negative errno.
+// `may_miss`. 0 or a negative errno; then `out` is a path that meets the same obstacle in the kernel.
 int resolve(const char* from, Path& out, bool last, bool may_miss);
 
 // True when the place really lies in the case; answers `perhaps` with the help of /proc.

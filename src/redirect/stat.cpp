@@ -35,9 +35,8 @@ int stat_redirected(int directory, const char* path, struct stat* status, int fl
   if (place.outside()) return result;
   if ((flags & AT_SYMLINK_NOFOLLOW) == 0) {
     if (result == 0 ? !leads_astray(place, status->st_dev) : errno != ENOENT) return result;
-    const char* before = place.path;
-    follow(place, buffer);  // also where the link's target exists in the tree only
-    return place.path != before || place.directory != directory ? kernel_stat(place, status, flags) : result;
+    // Also where the link's target exists in the tree only.
+    return follow(place, buffer) ? kernel_stat(place, status, flags) : result;
   }
   if (result != 0 || !S_ISLNK(status->st_mode)) return result;
   Path text;
@@ -93,9 +92,7 @@ ENTRY(int, statx, (int directory, const char* path, int flags, unsigned mask, st
   if ((flags & AT_SYMLINK_NOFOLLOW) == 0) {
     const dev_t device = result == 0 ? makedev(status->stx_dev_major, status->stx_dev_minor) : 0;
     if (result == 0 ? !leads_astray(place, device) : errno != ENOENT) return result;
-    const char* before = place.path;
-    follow(place, buffer);
-    if (place.path == before && place.directory == directory) return result;
+    if (!follow(place, buffer)) return result;
     return NEXT(statx)(place.directory, place.path, flags, mask, status);
   }
   if (result != 0 || !S_ISLNK(status->stx_mode)) return result;
@@ -141,7 +138,7 @@ ENTRY(ssize_t, readlinkat, (int directory, const char* path, char* text, size_t 
   const Place place = locate(directory, path, buffer);
   // Links of /proc tell kernel paths: the program's working directory, descriptors, executable.
   const bool in_proc = path != nullptr && strncmp(path, "/proc/", 6) == 0 && active();
-  if (place.outside() && !in_proc) return NEXT(readlinkat)(directory, path, text, size);
+  if (place.outside() && !in_proc) return NEXT(readlinkat)(place.directory, place.path, text, size);
   Path target;
   const Link kind = look(place.directory, place.path, target);
   if (kind == Link::pool && !in_proc) return with_errno(-EINVAL);

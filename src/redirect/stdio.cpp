@@ -50,7 +50,7 @@ int prepare(Place& place, Path& buffer, int flags) {
 ENTRY(FILE*, fopen, (const char* path, const char* mode)) {
   Path buffer;
   Place place = locate(AT_FDCWD, path, buffer);
-  if (place.outside()) return NEXT(fopen)(path, mode);
+  if (place.outside()) return NEXT(fopen)(place.path, mode);
   const int flags = flags_of(mode);
   if (flags < 0) {
     if (with_errno(prepare(place, buffer, O_RDWR)) < 0) return nullptr;
