@@ -11,6 +11,14 @@ namespace forebay::cli {
 void add_bench(CLI::App& app, int& exit_status);
 void add_doctor(CLI::App& app, int& exit_status);
 void add_plan(CLI::App& app, int& exit_status);
+void add_run(CLI::App& app, int& exit_status);
+void add_exec(CLI::App& app, int& exit_status);
+void add_status(CLI::App& app, int& exit_status);
+void add_drain(CLI::App& app, int& exit_status);
+void add_clean(CLI::App& app, int& exit_status);
+
+// The whole command: parses, runs one subcommand, returns the exit status.
+int forebay(int argc, char** argv);
 
 // Prints "forebay: <the error's text>" to standard error; returns its exit status.
 int failed(const Error& error);

@@ -17,7 +17,7 @@ constexpr std::size_t most_candidates = 32;
 
 void Drain::State::handle(const Event& event) {
   if (event.kind == Event::Kind::overflow) return events_lost();
-  if (name_of(event.path).starts_with(temporary_prefix)) return;
+  if (is_temporary(name_of(event.path))) return;
   const auto time = openfoam::time_path(event.path);
   if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
     handle_time(event, time->rank, time->time, time->rest);

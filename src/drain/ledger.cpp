@@ -120,8 +120,8 @@ void Ledger::apply(const Record& record) {
   } else if (kind == "drained") {
     Known& known = known_[path];
     known.on_case = identity_at(record, 1);
-    known.drained =
-        LocalMark{number<std::uint64_t>(record, 6), number<std::uint64_t>(record, 7), number<std::int64_t>(record, 8)};
+    known.drained = LocalMark{number<std::uint64_t>(record, 6), number<std::uint64_t>(record, 7),
+                              number<std::int64_t>(record, 8), number<std::uint32_t>(record, 9)};
     known.deleted = known.directory = known.evicted = false;
     known.link_target.clear();
   } else if (kind == "drained-link") {

@@ -23,8 +23,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Names made durable by one fsync of their directory: so many at most, so long after their rename at most.
-constexpr std::size_t most_unsynced = 64;
-constexpr std::chrono::milliseconds longest_unsynced{200};
+constexpr std::size_t most_unsynced = 512;
+constexpr std::chrono::milliseconds longest_unsynced{500};
 // Before a unit larger than this starts, what waits for its fsync gets it.
 constexpr std::uint64_t large_unit = std::uint64_t{8} << 20;
 // How much the bandwidth cap lets through at once after a pause.

@@ -11,7 +11,8 @@
 namespace forebay::drain {
 namespace {
 
-constexpr std::size_t chunk = std::size_t{1} << 20;
+// Fits in a core's second-level cache, so that hashing and writing find what reading brought.
+constexpr std::size_t chunk = std::size_t{256} << 10;
 constexpr std::string_view changed_text = "changed while it was drained:";
 
 // One buffer for each thread that publishes, kept: a fresh one would cost its page faults for every file.

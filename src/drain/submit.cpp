@@ -17,7 +17,7 @@ Status files_below(const std::string& directory, const std::string& relative, st
   auto entries = list_directory(join(directory, relative));
   if (!entries) return forward(entries);
   for (const DirectoryEntry& entry : *entries) {
-    if (std::string_view(entry.name).starts_with(temporary_prefix)) continue;
+    if (is_temporary(entry.name)) continue;
     const std::string path = join(relative, entry.name);
     if (entry.type == DT_DIR) {
       if (auto below = files_below(directory, path, files); !below) return below;

@@ -23,7 +23,7 @@ class Walk {
       return forward(entries);
     }
     for (const DirectoryEntry& entry : *entries) {
-      if (std::string_view(entry.name).starts_with(temporary_prefix)) continue;
+      if (is_temporary(entry.name)) continue;
       if (auto done = one(join(local, entry.name), join(path, entry.name)); !done) return done;
     }
     return {};

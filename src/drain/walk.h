@@ -27,7 +27,11 @@ Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const Ledger
 // The local path of a path of the case.
 std::string local_of(const std::vector<Root>& roots, const std::string& path);
 
-// Temporary names of staging, copy-up and drain begin with this; they are never outputs.
-inline constexpr std::string_view temporary_prefix = ".fb-";
+// Temporary names of staging and eviction begin with the first, those of the redirection library's copy-up with the
+// second; they are never outputs.
+inline constexpr std::string_view temporary_prefix = ".fb-", copy_up_prefix = ".forebay-up-";
+inline bool is_temporary(std::string_view name) {
+  return name.starts_with(temporary_prefix) || name.starts_with(copy_up_prefix);
+}
 
 }  // namespace forebay::drain

@@ -1,1 +1,5 @@
-int main() { return 0; }
+#include "cli/commands.h"
+
+int main(int argc, char** argv) {
+  return forebay::cli::forebay(argc, argv);
+}

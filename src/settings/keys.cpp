@@ -169,6 +169,8 @@ const std::vector<KeyEntry>& entries() {
        "the newest complete time reaches the case at least this often: a dead node costs at most this", 1000, kDay},
       {"drain.settle", [](Settings& s) -> Field { return &s.drain.settle; },
        "how long a file must be quiet before it is drained while the program runs", 0, kDay},
+      {"drain.patience", [](Settings& s) -> Field { return &s.drain.patience; },
+       "how long a file must be quiet before it is drained while the program runs", 0, kDay},
   };
   return table;
 }

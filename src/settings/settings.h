@@ -52,6 +52,9 @@ struct Settings {
     Layout layout = Layout::verbatim;
     std::chrono::milliseconds safe_interval = std::chrono::minutes(10);  // a dead node costs at most this
     std::chrono::milliseconds settle = std::chrono::seconds(2);  // a file is quiet this long before it is drained live
+    // Without any progress for so long, the end of a run gives up and leaves the rest local, and a program that waits
+    // for room in its pool is let go.
+    std::chrono::milliseconds patience = std::chrono::minutes(2);
   } drain;
 };
 

@@ -57,7 +57,7 @@ std::vector<std::string> make_sources(const std::string& pool, const Workload& w
   return sources;
 }
 
-// What a careful person's script would do, with the same buffer size as the mover.
+// What a careful person's program would do.
 void write_plainly(const std::string& source, const std::string& directory, int number) {
   thread_local std::vector<std::byte> buffer(std::size_t{1} << 20);
   const auto from = need(open_file(source, O_RDONLY));

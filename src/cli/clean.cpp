@@ -1,0 +1,98 @@
+// forebay clean: remove what dead runs left. Undrained data only when told twice.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/runs.h"
+#include "drain/ledger.h"
+#include "drain/walk.h"
+#include "launch/plan.h"
+
+namespace forebay::cli {
+namespace {
+
+struct CleanOptions {
+  std::string case_path;
+  std::vector<std::string> pools;
+  int throw_away = 0;
+};
+
+// What the run's trees hold that the case does not; an unreadable journal counts as undrained.
+Result<std::vector<drain::Output>> undrained(const launch::PoolRun& run) {
+  auto records = drain::Journal::read(join(run.home(), "journal"));
+  if (!records) return forward(records);
+  drain::Ledger ledger;
+  for (const drain::Record& record : *records) ledger.apply(record);
+  return drain::outputs(run.roots(), ledger, run.lower(), run.plan.case_path);
+}
+
+int clean(const CleanOptions& options) {
+  auto found = find_runs(options.case_path, options.pools);
+  if (!found) return failed(found.error());
+  int exit_status = 0;
+  for (const launch::PoolRun& run : found->runs) {
+    auto held = launch::lock(run);
+    if (!held) {
+      fmt::print(stderr, "forebay: run {} is alive: kept\n", run.plan.run);
+      continue;
+    }
+    const auto left = undrained(run);
+    if ((!left || !left->empty()) && options.throw_away < 2) {
+      fmt::print(
+          stderr,
+          "forebay: run {} on {} has data that is only here{}; `forebay drain --resume` brings it home. To throw it "
+          "away say so twice: forebay clean --throw-away --throw-away\n",
+          run.plan.run, printable(run.plan.case_path),
+          left ? fmt::format(" ({} entries, the first is {})", left->size(), printable(left->front().path))
+               : " (" + left.error().text() + ")");
+      exit_status = static_cast<int>(Code::undrained);
+      continue;
+    }
+    if (auto removed = launch::remove(run); !removed) {
+      exit_status = failed(removed.error());
+      continue;
+    }
+    const auto plan = launch::read_plan(run.plan.case_path);
+    if (plan && plan->run == run.plan.run)
+      if (auto removed = launch::remove_control_directory(run.plan.case_path); !removed)
+        exit_status = failed(removed.error());
+    fmt::print("run {}: removed\n", run.plan.run);
+  }
+  // A control directory whose pools hold nothing: the run's node is gone, or its pool was emptied.
+  if (!options.case_path.empty()) {
+    const auto real = real_path(options.case_path);
+    const auto plan = real ? launch::read_plan(*real) : Result<launch::Plan>(forward(real));
+    bool here = false;
+    for (const launch::PoolRun& run : found->runs) here = here || (plan && run.plan.run == plan->run);
+    if (plan && !here) {
+      if (options.throw_away < 2) {
+        fmt::print(
+            stderr,
+            "forebay: run {} (started on {}) left its mark on this case, but this node holds nothing of it; if its "
+            "nodes are gone for good, say so twice: --throw-away --throw-away\n",
+            plan->run, plan->submit_host);
+        return static_cast<int>(Code::undrained);
+      }
+      if (auto removed = launch::remove_control_directory(*real); !removed) return failed(removed.error());
+      fmt::print("run {}: its mark on the case is removed\n", plan->run);
+    }
+  }
+  return exit_status;
+}
+
+}  // namespace
+
+void add_clean(CLI::App& app, int& exit_status) {
+  const auto options = std::make_shared<CleanOptions>();
+  CLI::App* command = app.add_subcommand("clean", "remove what dead runs left in this node's pools");
+  command->add_option("--case", options->case_path, "only runs of this case");
+  command->add_option("--pool", options->pools, "look in this pool instead of the configured ones")
+      ->allow_extra_args(false);
+  command->add_flag("--throw-away", options->throw_away, "given twice: also data that is nowhere else");
+  command->footer("Example:\n  forebay clean --case /shared/motorBike");
+  command->callback([options, &exit_status] { exit_status = clean(*options); });
+}
+
+}  // namespace forebay::cli

@@ -1,0 +1,83 @@
+// forebay drain --resume: bring home what dead runs left in this node's pools.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/runs.h"
+#include "launch/agent.h"
+#include "launch/report.h"
+
+namespace forebay::cli {
+namespace {
+
+struct DrainOptions {
+  std::string case_path;
+  std::vector<std::string> pools;
+  bool resume = false, quiet = false;
+};
+
+// The control directory goes when no node of the run has anything left.
+void forget_run(const launch::PoolRun& run) {
+  const auto plan = launch::read_plan(run.plan.case_path);
+  if (!plan || plan->run != run.plan.run) return;
+  const auto entries = list_directory(launch::control_directory(run.plan.case_path));
+  if (!entries) return;
+  for (const DirectoryEntry& entry : *entries) {
+    if (!entry.name.starts_with("node-") || entry.name == fmt::format("node-{}.json", run.node)) continue;
+    const auto text = read_file(join(launch::control_directory(run.plan.case_path), entry.name));
+    const auto other = text ? launch::node_report_from_json(*text) : Result<launch::NodeReport>(forward(text));
+    if (!other || other->phase != launch::Phase::done || other->drain.trouble == Code::undrained) return;
+  }
+  if (auto removed = launch::remove_control_directory(run.plan.case_path); !removed) (void)failed(removed.error());
+}
+
+int resume(const DrainOptions& options) {
+  auto found = find_runs(options.case_path, options.pools);
+  if (!found) return failed(found.error());
+  int exit_status = 0, resumed = 0;
+  for (const std::string& damaged : found->damaged) {
+    fmt::print(stderr, "forebay: {}\n", damaged);
+    exit_status = static_cast<int>(Code::lost);
+  }
+  for (const launch::PoolRun& run : found->runs) {
+    if (launch::has_agent(run)) {
+      fmt::print(stderr, "forebay: run {} has its agent: nothing to resume\n", run.plan.run);
+      continue;
+    }
+    ++resumed;
+    Progress progress(options.quiet);
+    auto report = launch::resume_drain(run.home(), false, [&](const launch::NodeReport& now) { progress.show({now}); });
+    progress.clear();
+    if (!report) {
+      exit_status = failed(report.error());
+      continue;
+    }
+    const drain::DrainReport& drain = report->drain;
+    fmt::print("run {}: {} in {} files brought home to {}\n", run.plan.run, human_bytes(drain.shared_bytes),
+               drain.shared_files, printable(run.plan.case_path));
+    for (const std::string& message : drain.messages) fmt::print(stderr, "  ! {}\n", printable(message));
+    if (drain.trouble) exit_status = static_cast<int>(*drain.trouble);
+    if (!drain.trouble || (drain.trouble != Code::undrained && drain.trouble != Code::lost)) forget_run(run);
+  }
+  if (resumed == 0 && exit_status == 0) fmt::print("nothing to resume on this node\n");
+  return exit_status;
+}
+
+}  // namespace
+
+void add_drain(CLI::App& app, int& exit_status) {
+  const auto options = std::make_shared<DrainOptions>();
+  CLI::App* command = app.add_subcommand("drain", "bring home what runs left in this node's pools");
+  command->add_flag("--resume", options->resume, "go on where a dead or interrupted run stopped")->required();
+  command->add_option("--case", options->case_path, "only runs of this case");
+  command->add_option("--pool", options->pools, "look in this pool instead of the configured ones")
+      ->allow_extra_args(false);
+  command->add_flag("--quiet,-q", options->quiet, "no progress");
+  command->footer("Example:\n  forebay drain --resume --case /shared/motorBike");
+  command->callback([options, &exit_status] { exit_status = resume(*options); });
+}
+
+}  // namespace forebay::cli

@@ -1,0 +1,70 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace forebay::cli {
+namespace {
+
+constexpr std::chrono::seconds plain_interval{10};
+constexpr int bar_width = 24;
+
+std::string bar(double share) {
+  const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * bar_width);
+  return "[" + std::string(static_cast<std::size_t>(full), '#') +
+         std::string(static_cast<std::size_t>(bar_width - full), '.') + "]";
+}
+
+}  // namespace
+
+Progress::Progress(bool quiet)
+    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), last_plain_(std::chrono::steady_clock::now()) {}
+
+std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
+  std::uint64_t copied = 0, to_copy = 0, queued = 0, files = 0, bytes = 0;
+  bool staging = false, draining = false;
+  for (const launch::NodeReport& node : nodes) {
+    staging = staging || node.phase == launch::Phase::staging;
+    draining = draining || node.phase == launch::Phase::draining;
+    copied += node.copied_bytes;
+    to_copy += node.copy_bytes_in_all;
+    queued += node.queued_units;
+    files += node.drain.shared_files;
+    bytes += node.drain.shared_bytes;
+  }
+  if (staging)
+    return fmt::format("staging   {} {} of {}",
+                       bar(to_copy == 0 ? 0 : static_cast<double>(copied) / static_cast<double>(to_copy)),
+                       human_bytes(copied), human_bytes(to_copy));
+  if (draining)
+    return fmt::format("draining  {} in {} files are on the case, {} to go", human_bytes(bytes), files, queued);
+  return {};
+}
+
+void Progress::show(const std::vector<launch::NodeReport>& nodes) {
+  if (quiet_) return;
+  const std::string line = progress_line(nodes);
+  if (line.empty()) return clear();
+  if (terminal_) {
+    fmt::print(stderr, "\r\033[Kforebay: {}", line);
+    std::fflush(stderr);
+    drawn_ = true;
+    return;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_plain_ < plain_interval) return;
+  last_plain_ = now;
+  fmt::print(stderr, "forebay: {}\n", line);
+}
+
+void Progress::clear() {
+  if (!drawn_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+}  // namespace forebay::cli

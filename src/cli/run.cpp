@@ -1,0 +1,110 @@
+// forebay run: an unmodified program, its files at the speed of local memory, its results on the case.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "launch/run.h"
+
+namespace forebay::cli {
+namespace {
+
+struct RunOptions {
+  std::string case_path = ".", json;
+  bool quiet = false, dry = false;
+  std::vector<std::string> pools, copies, sets, command;
+  std::vector<std::pair<std::string, std::string>> assigned;  // key of the settings, value
+};
+
+Result<settings::Settings> settings_of(const RunOptions& options) {
+  auto settings = settings::load();
+  if (!settings) return settings;
+  if (!options.pools.empty()) settings->pool.paths = options.pools;
+  for (const std::string& pattern : options.copies) settings->stage.copy.push_back(pattern);
+  for (const auto& [key, value] : options.assigned)
+    if (auto set = settings::assign(*settings, key, value, "the command line"); !set) return forward(set);
+  for (const std::string& pair : options.sets) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos)
+      return error(Code::bad_input, "--set takes KEY=VALUE, not", pair, "see `forebay doctor` for the keys");
+    if (auto set = settings::assign(*settings, pair.substr(0, equals), pair.substr(equals + 1), "--set"); !set)
+      return forward(set);
+  }
+  if (auto checked = settings::check(*settings); !checked) return forward(checked);
+  return settings;
+}
+
+std::string own_path() {
+  return real_path("/proc/self/exe").value_or("forebay");
+}
+
+int run(const RunOptions& options) {
+  auto settings = settings_of(options);
+  if (!settings) return failed(settings.error());
+  auto prepared = launch::prepare({options.case_path, options.command, *settings, own_path()});
+  if (!prepared) return failed(prepared.error());
+  for (const std::string& notice : prepared->notices) fmt::print(stderr, "forebay: {}\n", notice);
+  if (options.dry) {
+    fmt::print("{}\n", launch::quoted(prepared->line.words));
+    return 0;
+  }
+  Progress progress(options.quiet);
+  auto report = launch::carry_out(*prepared, [&](const auto& nodes) { progress.show(nodes); });
+  progress.clear();
+  if (!report) return failed(report.error());
+  if (!options.quiet || report->trouble) fmt::print(stderr, "{}", launch::to_text(*report));
+  if (!options.json.empty()) {
+    auto file = open_file(options.json, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    auto written = file ? write_all(file->get(), launch::to_json(*report) + "\n", options.json) : Status(forward(file));
+    if (!written) {
+      const int status = failed(written.error());
+      return report->exit_status != 0 ? report->exit_status : status;
+    }
+  }
+  return report->exit_status;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_status) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand("run", "run a program on a case, its files in local memory");
+  command->add_option("--case", options->case_path, "the case's directory")->capture_default_str();
+  command
+      ->add_option("--pool", options->pools,
+                   "directory of local memory to use; once per socket, {socket} is its number")
+      ->allow_extra_args(false);
+  command->add_option("--copy", options->copies, "pattern of inputs to copy instead of link")->allow_extra_args(false);
+  const auto setting = [&](const std::string& flag, const std::string& key, const std::string& meaning) {
+    command->add_option_function<std::string>(
+        flag, [options, key](const std::string& value) { options->assigned.emplace_back(key, value); }, meaning);
+  };
+  setting("--via", "run.via", "how the program gets to its files: auto, path, redirect, namespace");
+  setting("--layout", "drain.layout", "how results are arranged on the case: verbatim, collated");
+  setting("--drain-when", "drain.when", "live, or end: hold everything until the program has ended");
+  setting("--verify", "drain.verify", "written, or read-back: read every drained file again");
+  setting("--bandwidth", "drain.bandwidth", "bytes per second that the drain of a node may take, for example 500M");
+  setting("--safe-interval", "drain.safe_interval", "the newest complete time is drained at least this often");
+  setting("--patience", "drain.patience", "how long the end waits for a shared file system that takes nothing");
+  setting("--budget", "pool.budget", "bytes that a pool may hold");
+  command->add_option("--set", options->sets, "KEY=VALUE: any other key of the configuration")->allow_extra_args(false);
+  command->add_option("--json", options->json, "write the run's report to this file");
+  command->add_flag("--quiet,-q", options->quiet, "print nothing unless something is wrong");
+  command->add_flag("--dry-run", options->dry, "check everything and print the launch line, run nothing");
+  command->add_option("command", options->command, "the program, as it is run today, behind `--`")->required();
+  command->positionals_at_end();
+  command->footer(
+      "Examples:\n"
+      "  forebay run -- mpirun -n 4 simpleFoam -parallel\n"
+      "  forebay run --case /shared/motorBike --layout collated -- srun simpleFoam -parallel\n"
+      "  forebay run -- decomposePar");
+  command->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace forebay::cli

@@ -1,0 +1,18 @@
+// Finding the runs that this node's pools hold, for status, drain and clean.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launch/pool_run.h"
+
+namespace forebay::cli {
+
+struct FoundRuns {
+  std::vector<launch::PoolRun> runs;
+  std::vector<std::string> damaged;
+};
+// In the pools of the configuration, those found, and `pools`; only of `case_path` unless it is empty.
+Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std::string>& pools);
+
+}  // namespace forebay::cli

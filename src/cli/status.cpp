@@ -1,0 +1,110 @@
+// forebay status: what this node's runs have locally, and what of it is safe.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/runs.h"
+#include "launch/report.h"
+
+namespace forebay::cli {
+namespace {
+
+struct StatusOptions {
+  std::string case_path;
+  std::vector<std::string> pools;
+  bool watch = false, json = false;
+};
+
+struct Seen {
+  launch::PoolRun run;
+  launch::NodeReport report;
+  bool alive = false;
+};
+
+std::vector<Seen> look(const FoundRuns& found) {
+  std::vector<Seen> all;
+  for (const launch::PoolRun& run : found.runs) {
+    Seen seen{run, {}, launch::has_agent(run)};
+    if (auto text = read_file(join(run.home(), "status.json")))
+      if (auto report = launch::node_report_from_json(*text)) seen.report = std::move(*report);
+    all.push_back(std::move(seen));
+  }
+  return all;
+}
+
+void print_text(const std::vector<Seen>& all) {
+  if (all.empty()) fmt::print("no run of forebay has anything in this node's pools\n");
+  for (const Seen& seen : all) {
+    const drain::DrainReport& drain = seen.report.drain;
+    fmt::print("run {} on {}\n", seen.run.plan.run, printable(seen.run.plan.case_path));
+    fmt::print("  {:<20}{}\n", "agent",
+               seen.alive ? fmt::format("{} (process {})", name_of(seen.report.phase), seen.report.agent_pid)
+                          : "gone: `forebay drain --resume` carries home what is left");
+    fmt::print("  {:<20}{}\n", "only local",
+               drain.newest_complete && drain.newest_complete != drain.newest_safe
+                   ? "last complete time " + *drain.newest_complete
+                   : std::string("nothing that is complete"));
+    fmt::print("  {:<20}{}\n", "safe", drain.newest_safe ? "time " + *drain.newest_safe : std::string("no time yet"));
+    fmt::print("  {:<20}{} in {} files locally, {} in {} files on the case, {} units to go\n", "moved",
+               human_bytes(drain.local_bytes), drain.local_files, human_bytes(drain.shared_bytes), drain.shared_files,
+               seen.report.queued_units);
+    if (seen.report.paused_milliseconds > 0)
+      fmt::print("  {:<20}{}\n", "held back",
+                 human_duration(std::chrono::milliseconds(seen.report.paused_milliseconds)));
+    for (const std::string& message : drain.messages) fmt::print("  ! {}\n", printable(message));
+  }
+}
+
+void print_json(const std::vector<Seen>& all) {
+  auto runs = nlohmann::json::array();
+  for (const Seen& seen : all) {
+    auto report = nlohmann::json::parse(launch::to_json(seen.report));
+    report["run"] = seen.run.plan.run;
+    report["case"] = printable(seen.run.plan.case_path);
+    report["home"] = printable(seen.run.home());
+    report["alive"] = seen.alive;
+    runs.push_back(std::move(report));
+  }
+  fmt::print("{}\n", runs.dump(1));
+}
+
+int status(const StatusOptions& options) {
+  for (;;) {
+    auto found = find_runs(options.case_path, options.pools);
+    if (!found) return failed(found.error());
+    const std::vector<Seen> all = look(*found);
+    if (options.watch && ::isatty(STDOUT_FILENO) != 0) fmt::print("\033[H\033[2J");
+    if (options.json) {
+      print_json(all);
+    } else {
+      print_text(all);
+    }
+    for (const std::string& damaged : found->damaged) fmt::print(stderr, "forebay: {}\n", damaged);
+    std::fflush(stdout);
+    if (!options.watch || all.empty()) return 0;
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, int& exit_status) {
+  const auto options = std::make_shared<StatusOptions>();
+  CLI::App* command = app.add_subcommand("status", "show the runs of this node: what is only local, what is safe");
+  command->add_option("--case", options->case_path, "only runs of this case");
+  command->add_option("--pool", options->pools, "look in this pool instead of the configured ones")
+      ->allow_extra_args(false);
+  command->add_flag("--watch,-w", options->watch, "again every second, until no run is left");
+  command->add_flag("--json", options->json, "print a JSON array");
+  command->footer("Examples:\n  forebay status --watch\n  forebay status --json");
+  command->callback([options, &exit_status] { exit_status = status(*options); });
+}
+
+}  // namespace forebay::cli

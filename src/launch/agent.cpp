@@ -1,0 +1,549 @@
+#include "launch/agent.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <thread>
+
+#include "drain/drain.h"
+#include "launch/namespace.h"
+#include "launch/pool_run.h"
+#include "launch/pressure.h"
+#include "launch/processes.h"
+#include "launch/protocol.h"
+#include "launch/report.h"
+#include "launch/reporter.h"
+#include "openfoam/openfoam.h"
+#include "tree/tree.h"
+
+namespace forebay::launch {
+namespace {
+
+using namespace std::chrono_literals;
+using drain::Clock;
+
+// Events are read in batches: waking for each would take the processor from the solver more often than it is worth. A
+// purge comes at least one time step after the files that it removes were closed.
+constexpr auto batch_delay = 3ms;
+constexpr auto tick_interval = 200ms;
+constexpr auto status_interval = 1s;
+constexpr auto beat_interval = 5s;
+// How long a node may be without any rank before its parent's end counts as the end of the run.
+constexpr auto empty_interval = 2s;
+
+drain::DrainSettings drain_settings(const Plan& plan) {
+  const auto& from = plan.settings.drain;
+  drain::DrainSettings settings;
+  settings.collated = from.layout == settings::Layout::collated && plan.decomposed;
+  settings.live = from.when == settings::DrainWhen::live;
+  settings.hold_times = plan.hold_times;
+  settings.all_ranks = plan.decomposed ? plan.ranks : 1;
+  settings.safe_interval = from.safe_interval;
+  settings.settle = from.settle;
+  settings.patience = from.patience;
+  settings.mover.threads = from.threads;
+  settings.mover.bytes_per_second = from.bandwidth;
+  settings.mover.publish.verify =
+      from.verify == settings::Verify::read_back ? drain::Verify::read_back : drain::Verify::written;
+  return settings;
+}
+
+drain::DrainRequest drain_request(const PoolRun& run) {
+  return {run.plan.case_path, run.plan.run, run.home(), run.lower(), run.durable, drain_settings(run.plan)};
+}
+
+void add_usage(NodeReport& report) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  report.agent_peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  report.agent_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Agent {
+ public:
+  Agent(const Plan& plan, Descriptor listener, Descriptor parent)
+      : plan_(plan), listener_(std::move(listener)), parent_(std::move(parent)) {}
+
+  int run() {
+    if (auto started = start(); !started) return refuse_all(started.error());
+    serve();
+    finish();
+    return 0;
+  }
+
+ private:
+  struct Member {
+    Descriptor socket, process;
+    pid_t pid = 0;
+    int rank = -1;
+    bool welcome = false;
+  };
+
+  Status start();
+  Status stage_common();
+  Status stage_rank(int rank, const std::string& pool);
+  int refuse_all(const Error& failure);
+  void serve();
+  void accept_member();
+  void hear(Member& member);
+  Result<Welcome> admit(const Hello& hello);
+  void members_ended();
+  void finish();
+  void publish_status(bool final);
+  void carry_out_progress(const tree::StageRequest& request, const tree::StagePlan& plan, Status& result);
+  bool over() const;
+
+  const Plan plan_;
+  Descriptor listener_, parent_;
+  place::Machine machine_;
+  std::vector<place::Pool> pools_;
+  PoolRun run_;
+  Descriptor lock_;
+  Namespace namespace_;
+  std::unique_ptr<drain::Drain> drain_;
+  std::unique_ptr<Pressure> pressure_;
+  std::unique_ptr<Reporter> reporter_;
+  std::vector<Member> members_;
+  NodeReport report_;
+  std::optional<int> parent_status_;
+  bool parent_gone_ = false, admitted_ = false;
+  Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{};
+};
+
+// What is copied rather than linked.
+bool copies(const Plan& plan, const std::string& path) {
+  return plan.copy_inputs || tree::matches_any(plan.settings.stage.copy, path);
+}
+
+Status Agent::start() {
+  ::umask(0);  // modes on the case are set exactly; everything private is made with its mode
+  auto machine = place::observe();
+  if (!machine) return forward(machine);
+  machine_ = std::move(*machine);
+  auto pools = place::choose_pools(machine_, plan_.settings.pool);
+  if (!pools) return forward(pools);
+  pools_ = std::move(*pools);
+  auto run = make_pool_run(plan_, pools_);
+  if (!run) return forward(run);
+  run_ = std::move(*run);
+  auto lock = launch::lock(run_);
+  if (!lock) return forward(lock);
+  lock_ = std::move(*lock);
+  report_.node = run_.node;
+  report_.run = plan_.run;
+  report_.home = run_.home();
+  report_.agent_pid = ::getpid();
+  if (auto log = open_file(join(run_.home(), "agent.log"), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)) {
+    ::dup2(log->get(), STDOUT_FILENO);
+    ::dup2(log->get(), STDERR_FILENO);
+  }
+  if (auto made = make_private_directory(std::string(parent_of(run_.tree()))); !made) return made;
+  if (plan_.way == place::Way::namespaces) {
+    // Descends into the case only inside the namespace; before threads exist.
+    if (auto made = make_private_directory(run_.lower()); !made) return made;
+    if (auto made = make_private_directory(run_.tree()); !made) return made;
+    auto space = make_namespace(plan_.case_path, run_.lower(), run_.tree());
+    if (!space) return forward(space);
+    namespace_ = std::move(*space);
+  } else if (::symlink(plan_.case_path.c_str(), run_.lower().c_str()) != 0) {
+    return errno_error("cannot link", run_.lower());
+  }
+  reporter_ =
+      std::make_unique<Reporter>(join(control_directory(plan_.case_path), fmt::format("node-{}.json", run_.node)));
+  auto pressure = Pressure::make(join(run_.home(), "gate"), pools_, plan_.settings);
+  if (!pressure) return forward(pressure);
+  pressure_ = std::move(*pressure);
+  auto drain = drain::Drain::open(drain_request(run_));
+  if (!drain) return forward(drain);
+  drain_ = std::move(*drain);
+  return stage_common();
+}
+
+void Agent::carry_out_progress(const tree::StageRequest& request, const tree::StagePlan& plan, Status& result) {
+  tree::StageProgress progress;
+  std::atomic<bool> done{false};
+  report_.copy_bytes_in_all += plan.copy_bytes;
+  const std::uint64_t before = report_.copied_bytes;
+  std::jthread worker([&] {
+    result = tree::carry_out(request, plan, progress);
+    done = true;
+  });
+  for (int round = 0; !done; ++round) {
+    report_.copied_bytes = before + progress.bytes;
+    if (round % 20 == 19) publish_status(false);
+    std::this_thread::sleep_for(plan.copy_files == 0 ? 1ms : 10ms);
+  }
+  worker.join();
+  report_.copied_bytes = before + progress.bytes;
+  report_.staged_files += plan.copy_files + plan.link_files;
+}
+
+Status Agent::stage_common() {
+  // Ranks bring their own processor directories; until then each is a link to the case, so none is ever missing.
+  const bool apart = plan_.decomposed && plan_.launched;
+  const auto is_rank_directory = [&](const std::string& path) {
+    const auto rank = openfoam::processor_of(path);
+    return apart && rank && *rank < plan_.ranks;
+  };
+  tree::StageRequest request{plan_.case_path,
+                             "",
+                             run_.tree(),
+                             run_.lower(),
+                             [&](const std::string& path) { return path == control_name || is_rank_directory(path); },
+                             [&](const std::string& path) { return copies(plan_, path); },
+                             plan_.settings.stage.threads};
+  auto plan = tree::plan(request);
+  if (!plan) return forward(plan);
+  Status staged;
+  carry_out_progress(request, *plan, staged);
+  if (!staged) return staged;
+  if (apart) {
+    for (int rank = 0; rank < plan_.ranks; ++rank) {
+      const std::string name = fmt::format("processor{}", rank);
+      struct stat status {};
+      if (::lstat(join(plan_.case_path, name).c_str(), &status) != 0) continue;
+      if (::symlink(join(run_.lower(), name).c_str(), join(run_.tree(), name).c_str()) != 0)
+        return errno_error("cannot link", join(run_.tree(), name));
+      plan->entries.push_back({name, tree::Kind::directory, status.st_mode & 07777, identity_of(status), {}});
+    }
+  } else {
+    run_.ranks[-1] = run_.home();
+    drain_->add_rank(-1, run_.home());
+    if (auto saved = save(run_); !saved) return saved;
+  }
+  return drain_->add_root({run_.tree(), "", run_.home()}, plan->entries);
+}
+
+Status Agent::stage_rank(int rank, const std::string& pool) {
+  const std::string name = fmt::format("processor{}", rank), local = join(pool, name);
+  tree::StageRequest request{plan_.case_path,
+                             name,
+                             local,
+                             run_.lower(),
+                             {},
+                             [&](const std::string& path) { return copies(plan_, path); },
+                             plan_.settings.stage.threads};
+  std::vector<tree::Entry> entries;
+  struct stat status {};
+  if (::lstat(join(plan_.case_path, name).c_str(), &status) == 0) {
+    auto plan = tree::plan(request);
+    if (!plan) return forward(plan);
+    Status staged;
+    carry_out_progress(request, *plan, staged);
+    if (!staged) return staged;
+    entries = std::move(plan->entries);
+  } else if (::mkdir(local.c_str(), 0755) != 0 && errno != EEXIST) {
+    return errno_error("cannot make directory", local);
+  }
+  // The link to the case gives way to the link to the pool in one step.
+  const std::string link = join(run_.tree(), name), temporary = join(run_.tree(), ".fb-" + name);
+  ::unlink(temporary.c_str());
+  if (::symlink(local.c_str(), temporary.c_str()) != 0 || ::rename(temporary.c_str(), link.c_str()) != 0)
+    return errno_error("cannot link", link);
+  run_.ranks[rank] = pool;
+  if (auto saved = save(run_); !saved) return saved;
+  drain_->add_rank(rank, pool);
+  return drain_->add_root({local, name, pool}, entries);
+}
+
+// Nothing can be done on this node: every rank that comes is told why.
+int Agent::refuse_all(const Error& failure) {
+  fmt::print(stderr, "forebay agent: {}\n", failure.text());
+  Welcome welcome;
+  welcome.error = failure.text();
+  welcome.error_code = static_cast<int>(failure.code);
+  const auto until = Clock::now() + 10s;
+  while (Clock::now() < until) {
+    pollfd waits[2] = {{listener_.get(), POLLIN, 0}, {parent_.get(), POLLIN, 0}};
+    ::poll(waits, 2, 500);
+    if ((waits[0].revents & POLLIN) != 0) {
+      const Descriptor member(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (member && receive_hello(member.get())) (void)send_welcome(member.get(), welcome, -1, -1);
+    }
+    if (waits[1].revents != 0) break;
+  }
+  drain_.reset();
+  if (!run_.directories.empty()) (void)remove(run_);
+  return static_cast<int>(failure.code);
+}
+
+void Agent::accept_member() {
+  Member member;
+  member.socket = Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!member.socket) return;
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  ::getsockopt(member.socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length);
+  if (peer.uid != ::geteuid()) return;
+  member.pid = peer.pid;
+  auto watch = watch_process(peer.pid);
+  if (!watch) return;
+  member.process = std::move(*watch);
+  members_.push_back(std::move(member));
+}
+
+Result<Welcome> Agent::admit(const Hello& hello) {
+  if (report_.phase == Phase::draining) return error(Code::failed, "this run is over", plan_.run);
+  Welcome welcome;
+  welcome.case_path = plan_.case_path;
+  welcome.typed_path = plan_.typed_path;
+  std::string pool = run_.home();
+  if (plan_.decomposed && plan_.launched) {
+    if (hello.rank < 0)
+      return error(Code::bad_input, "the launcher did not say which rank this is", "",
+                   "forebay knows Open MPI, PMIx, PMI (MPICH, Intel MPI) and Slurm");
+    if (hello.rank >= plan_.ranks || (hello.size != 0 && hello.size != plan_.ranks))
+      return error(Code::bad_input,
+                   fmt::format("{} ranks, but the case is decomposed into {}", hello.size, plan_.ranks),
+                   plan_.case_path, "decompose the case for this number of ranks, or start as many as it has");
+    const int socket = place::socket_of(machine_, place::Whereabouts{hello.cpus, hello.cpu});
+    const auto index = static_cast<std::size_t>(std::clamp(socket, 0, static_cast<int>(run_.directories.size()) - 1));
+    pool = run_.directories[index];
+    report_.sockets[hello.rank] = static_cast<int>(index);
+    if (!run_.ranks.contains(hello.rank))
+      if (auto staged = stage_rank(hello.rank, pool); !staged) return forward(staged);
+  }
+  const bool in_namespace = plan_.way == place::Way::namespaces;
+  welcome.tree = in_namespace ? plan_.case_path : run_.tree();
+  welcome.enter_namespace = in_namespace;
+  welcome.rewrite_arguments = plan_.way == place::Way::path;
+  welcome.environment["FOREBAY_RUN"] = plan_.run;
+  if (plan_.redirect) {
+    std::string pools;
+    for (const std::string& directory : run_.directories) pools += (pools.empty() ? "" : ":") + directory;
+    welcome.environment["FOREBAY_CASE"] = plan_.case_path;
+    if (plan_.typed_path != plan_.case_path) welcome.environment["FOREBAY_CASE_ALIASES"] = plan_.typed_path;
+    welcome.environment["FOREBAY_TREE"] = welcome.tree;
+    welcome.environment["FOREBAY_LOWER"] = run_.lower();
+    welcome.environment["FOREBAY_POOLS"] = pools;
+    welcome.environment["FOREBAY_GATE"] = join(run_.home(), "gate");
+    welcome.preload = plan_.library;
+  }
+  return welcome;
+}
+
+void Agent::hear(Member& member) {
+  if (member.welcome) {
+    // Nothing more is said on this socket; its end only tells that the program does not keep it.
+    member.socket.reset();
+    return;
+  }
+  auto hello = receive_hello(member.socket.get());
+  if (!hello) {
+    member.socket.reset();
+    return;
+  }
+  member.rank = hello->rank;
+  auto welcome = admit(*hello);
+  if (!welcome) {
+    fmt::print(stderr, "forebay agent: rank {}: {}\n", hello->rank, welcome.error().text());
+    Welcome refusal;
+    refusal.error = welcome.error().text();
+    refusal.error_code = static_cast<int>(welcome.error().code);
+    (void)send_welcome(member.socket.get(), refusal, -1, -1);
+    member.socket.reset();
+    return;
+  }
+  if (!admitted_) {
+    report_.stage_seconds = since(started_);
+    started_ = Clock::now();
+    report_.phase = Phase::running;
+  }
+  admitted_ = member.welcome = true;
+  if (member.rank >= 0) report_.ranks.push_back(member.rank);
+  pressure_->watch(member.pid);
+  if (auto sent = send_welcome(member.socket.get(), *welcome, namespace_.user.get(), namespace_.mount.get()); !sent)
+    fmt::print(stderr, "forebay agent: rank {}: {}\n", hello->rank, sent.error().text());
+  member.socket.reset();
+}
+
+void Agent::members_ended() {
+  std::erase_if(members_, [&](Member& member) {
+    pollfd wait{member.process.get(), POLLIN, 0};
+    if (::poll(&wait, 1, 0) <= 0) return false;
+    pressure_->forget(member.pid);
+    return true;
+  });
+}
+
+// The parent's own program is a member too, so its status comes when its member has ended.
+bool Agent::over() const {
+  if (!members_.empty() || !(parent_status_ || parent_gone_)) return false;
+  return admitted_ || since(ended_) > std::chrono::duration<double>(empty_interval).count();
+}
+
+void Agent::serve() {
+  publish_status(false);
+  while (!over()) {
+    if (!members_.empty()) ended_ = Clock::now();
+    std::vector<pollfd> waits{{listener_.get(), POLLIN, 0},
+                              {parent_gone_ || parent_status_ ? -1 : parent_.get(), POLLIN, 0},
+                              {drain_->events_descriptor(), POLLIN, 0},
+                              {drain_->outcomes_descriptor(), POLLIN, 0}};
+    for (const Member& member : members_) {
+      waits.push_back({member.socket.get(), POLLIN, 0});
+      waits.push_back({member.process.get(), POLLIN, 0});
+    }
+    const auto timeout = pressure_->paused() ? 20ms : std::chrono::milliseconds(tick_interval);
+    ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count()));
+    if ((waits[2].revents & POLLIN) != 0) {
+      std::this_thread::sleep_for(batch_delay);
+      if (auto read = drain_->on_events(); !read) fmt::print(stderr, "forebay agent: {}\n", read.error().text());
+    }
+    if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
+    if (waits[1].revents != 0) {
+      int status = 0;
+      if (::read(parent_.get(), &status, sizeof status) == static_cast<ssize_t>(sizeof status)) {
+        parent_status_ = status;
+      } else {
+        parent_gone_ = true;
+      }
+    }
+    const std::size_t known = members_.size();
+    for (std::size_t i = 0; i < known; ++i)
+      if (waits[4 + 2 * i].revents != 0 && members_[i].socket) hear(members_[i]);
+    if ((waits[0].revents & POLLIN) != 0) accept_member();
+    members_ended();
+    pressure_->act(*drain_);
+    drain_->tick();
+    publish_status(false);
+  }
+}
+
+void Agent::finish() {
+  report_.program_seconds = since(started_);
+  report_.phase = Phase::draining;
+  pressure_->release();
+  const auto began = Clock::now();
+  const bool cleanly = parent_status_ && WIFEXITED(*parent_status_) && WEXITSTATUS(*parent_status_) == 0;
+  if (auto read = drain_->on_events(); !read) fmt::print(stderr, "forebay agent: {}\n", read.error().text());
+  if (cleanly)
+    for (const auto& [rank, pool] : run_.ranks) drain_->rank_ended(rank, true);
+  if (auto begun = drain_->begin_finish(cleanly); !begun)
+    fmt::print(stderr, "forebay agent: {}\n", begun.error().text());
+  while (!drain_->finished()) {
+    pollfd wait{drain_->outcomes_descriptor(), POLLIN, 0};
+    ::poll(&wait, 1, static_cast<int>(std::chrono::milliseconds(tick_interval).count()));
+    publish_status(false);
+  }
+  report_.drain_seconds = since(began);
+  report_.drain = drain_->report();
+  const bool keep = report_.drain.trouble == Code::undrained || report_.drain.trouble == Code::lost;
+  drain_.reset();
+  report_.phase = Phase::done;
+  if (!keep)
+    if (auto removed = remove(run_); !removed) report_.drain.messages.push_back(removed.error().text());
+  publish_status(true);
+  if (!reporter_->flush(plan_.settings.drain.patience))
+    fmt::print(stderr, "forebay agent: the case cannot be told that this node is done\n");
+}
+
+void Agent::publish_status(bool final) {
+  const auto now = Clock::now();
+  if (!final && now - last_status_ < status_interval) return;
+  last_status_ = now;
+  ++report_.beat;
+  if (drain_) {
+    report_.drain = drain_->report();
+    const drain::MoverProgress progress = drain_->progress();
+    report_.queued_units = progress.queued + progress.active + progress.waiting_for_retry;
+  }
+  if (report_.phase == Phase::running) report_.program_seconds = since(started_);
+  report_.paused_milliseconds = pressure_ ? static_cast<std::uint64_t>(pressure_->paused_for().count()) : 0;
+  add_usage(report_);
+  const std::string text = to_json(report_);
+  struct stat status {};
+  if (::lstat(run_.home().c_str(), &status) == 0) (void)replace_file(join(run_.home(), "status.json"), text);
+  const auto interval = report_.phase == Phase::running ? std::chrono::milliseconds(beat_interval) : status_interval;
+  if (!reporter_ || (!final && now - last_beat_ < interval)) return;
+  last_beat_ = now;
+  reporter_->post(text);
+}
+
+}  // namespace
+
+int run_agent(const Plan& plan, Descriptor listener, Descriptor parent) {
+  return Agent(plan, std::move(listener), std::move(parent)).run();
+}
+
+Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
+                                const std::function<void(const NodeReport&)>& progress) {
+  auto run = load_pool_run(home);
+  if (!run) return forward(run);
+  auto held = lock(*run);
+  if (!held) return forward(held);
+  ::umask(0);
+  auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers());
+  if (!drain) return forward(drain);
+  NodeReport report;
+  report.node = run->node;
+  report.run = run->plan.run;
+  report.home = home;
+  report.agent_pid = ::getpid();
+  report.phase = Phase::draining;
+  report.ranks = run->rank_numbers();
+  const auto began = Clock::now();
+  const auto update = [&] {
+    ++report.beat;
+    report.drain = (*drain)->report();
+    const drain::MoverProgress moving = (*drain)->progress();
+    report.queued_units = moving.queued + moving.active + moving.waiting_for_retry;
+    report.drain_seconds = since(began);
+    add_usage(report);
+    (void)replace_file(join(home, "status.json"), to_json(report));
+    if (progress) progress(report);
+  };
+  if (auto begun = (*drain)->begin_finish(cleanly); !begun) return forward(begun);
+  while (!(*drain)->finished()) {
+    pollfd wait{(*drain)->outcomes_descriptor(), POLLIN, 0};
+    ::poll(&wait, 1, 200);
+    update();
+  }
+  report.phase = Phase::done;
+  update();
+  const bool keep = report.drain.trouble == Code::undrained || report.drain.trouble == Code::lost;
+  drain->reset();
+  if (!keep)
+    if (auto removed = remove(*run); !removed) report.drain.messages.push_back(removed.error().text());
+  return report;
+}
+
+Result<NodeReport> resume_node(const Plan& plan, bool cleanly) {
+  auto machine = place::observe();
+  if (!machine) return forward(machine);
+  auto pools = place::choose_pools(*machine, plan.settings.pool);
+  if (!pools) return forward(pools);
+  std::vector<std::string> paths, damaged;
+  for (const place::Pool& pool : *pools) paths.push_back(pool.path);
+  for (const PoolRun& run : find_pool_runs(paths, damaged)) {
+    if (run.plan.run != plan.run || run.node != host_name()) continue;
+    Reporter reporter(join(control_directory(plan.case_path), fmt::format("node-{}.json", run.node)));
+    auto report = resume_drain(run.home(), cleanly, [&](const NodeReport& now) { reporter.post(to_json(now)); });
+    if (!report) return report;
+    report->drain.messages.push_back("the agent was killed while the program ran; the drain was resumed after its end");
+    reporter.post(to_json(*report));
+    reporter.flush(plan.settings.drain.patience);
+    return report;
+  }
+  return error(Code::lost, "the directories of run " + plan.run + " are in none of this node's pools");
+}
+
+}  // namespace forebay::launch

@@ -1,0 +1,237 @@
+#include "launch/exec.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "launch/agent.h"
+#include "launch/namespace.h"
+#include "launch/plan.h"
+#include "launch/protocol.h"
+#include "place/place.h"
+
+namespace forebay::launch {
+namespace {
+
+constexpr int not_found_status = 127, not_started_status = 126;
+
+std::optional<int> variable(const char* name) {
+  const char* text = std::getenv(name);
+  const auto value = text == nullptr ? std::nullopt : parse_integer(text);
+  return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+}
+
+std::string current_directory() {
+  std::unique_ptr<char, void (*)(void*)> path(::getcwd(nullptr, 0), std::free);
+  return path ? std::string(path.get()) : std::string();
+}
+
+// A path that leads into the case, as the local tree has it; others as they are.
+std::string into_tree(const std::string& path, const Welcome& welcome) {
+  for (const std::string& prefix : {welcome.case_path, welcome.typed_path})
+    if (!prefix.empty() && is_below(path, prefix)) return welcome.tree + path.substr(prefix.size());
+  return path;
+}
+
+// Joins the run and becomes the program. Returns only on failure.
+Error become(const Plan& plan, std::vector<std::string> program) {
+  const std::string meeting = meeting_directory(plan.run);
+  auto socket = connect_to(join(meeting, "agent"));
+  if (!socket) return socket.error();
+  Hello hello;
+  const RankOfProcess self = plan.launched ? rank_of_process() : RankOfProcess{};
+  hello.rank = self.rank;
+  hello.size = self.size;
+  const place::Whereabouts where = place::whereabouts();
+  hello.cpus = where.allowed;
+  hello.cpu = where.cpu;
+  hello.program = program.front();
+  if (auto sent = send_hello(socket->get(), hello); !sent) return sent.error();
+  Descriptor user, mount;
+  auto welcome = receive_welcome(socket->get(), user, mount);
+  if (!welcome) return welcome.error();
+  if (!welcome->error.empty()) return {static_cast<Code>(welcome->error_code), welcome->error, "", 0, ""};
+  const std::string directory = current_directory();
+  if (welcome->enter_namespace)
+    if (auto entered = enter(user.get(), mount.get()); !entered) return entered.error();
+  // Also under the same name: in the namespace the path leads elsewhere than before.
+  const std::string start = into_tree(directory, *welcome);
+  if (!directory.empty() && ::chdir(start.c_str()) != 0) return errno_error("cannot start in", start).value();
+  ::setenv("PWD", welcome->rewrite_arguments ? start.c_str() : directory.c_str(), 1);
+  for (const auto& [name, value] : welcome->environment) ::setenv(name.c_str(), value.c_str(), 1);
+  if (!welcome->preload.empty()) {
+    const char* before = std::getenv("LD_PRELOAD");
+    const std::string preload =
+        before == nullptr || *before == '\0' ? welcome->preload : welcome->preload + ":" + before;
+    ::setenv("LD_PRELOAD", preload.c_str(), 1);
+  }
+  std::vector<char*> arguments;
+  for (std::string& argument : program) {
+    if (welcome->rewrite_arguments) argument = into_tree(argument, *welcome);
+    arguments.push_back(argument.data());
+  }
+  arguments.push_back(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  return errno_error("cannot run", program.front(), errno == ENOENT ? "check the name and PATH" : "").value();
+}
+
+[[noreturn]] void run_program(const Plan& plan, const std::vector<std::string>& program) {
+  const Error failure = become(plan, program);
+  fmt::print(stderr, "forebay exec: {}\n", failure.text());
+  ::_exit(failure.errno_value == ENOENT && failure.what == "cannot run" ? not_found_status
+          : failure.errno_value != 0                                    ? not_started_status
+                                                                        : static_cast<int>(failure.code));
+}
+
+// The node's first: makes the agent, runs its own program as a child, and waits for both.
+class Parent {
+ public:
+  Parent(const Plan& plan, std::string meeting, Descriptor lock)
+      : plan_(plan), meeting_(std::move(meeting)), lock_(std::move(lock)) {}
+
+  Result<int> run(const std::vector<std::string>& program) {
+    auto listener = listen_at(join(meeting_, "agent"));
+    if (!listener) return forward(listener);
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return errno_error("cannot make a pipe", "");
+    Descriptor from_parent(ends[0]);
+    to_agent_ = Descriptor(ends[1]);
+    block_signals();
+    agent_ = ::fork();
+    if (agent_ < 0) return errno_error("cannot start the node's agent", "");
+    if (agent_ == 0) {
+      to_agent_.reset();
+      become_agent(std::move(*listener), std::move(from_parent));
+    }
+    from_parent.reset();
+    listener->reset();
+    program_ = ::fork();
+    if (program_ < 0) return errno_error("cannot start", program.front());
+    if (program_ == 0) {
+      to_agent_.reset();
+      signals_.reset();
+      ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+      run_program(plan_, program);
+    }
+    return wait();
+  }
+
+ private:
+  void block_signals() {
+    sigset_t watched;
+    ::sigemptyset(&watched);
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
+      ::sigaddset(&watched, signal);
+    ::sigprocmask(SIG_BLOCK, &watched, &before_);
+    signals_ = Descriptor(::signalfd(-1, &watched, SFD_CLOEXEC));
+  }
+
+  [[noreturn]] void become_agent(Descriptor listener, Descriptor from_parent) {
+    // A session of its own: what is meant for the program's terminal or process group passes it by. It goes when its
+    // work is done, not when it is told to: batch systems send SIGTERM long before they kill.
+    ::setsid();
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
+    signals_.reset();
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+    ::prctl(PR_SET_NAME, "forebay-agent");
+    (void)!::chdir("/");
+    if (auto null = open_file("/dev/null", O_RDWR)) ::dup2(null->get(), STDIN_FILENO);
+    const int status = run_agent(plan_, std::move(listener), std::move(from_parent));
+    (void)remove_tree(meeting_);
+    std::exit(status);
+  }
+
+  Result<int> wait() {
+    while (program_ > 0 || agent_ > 0) {
+      signalfd_siginfo got{};
+      if (::read(signals_.get(), &got, sizeof got) != static_cast<ssize_t>(sizeof got)) continue;
+      const int signal = static_cast<int>(got.ssi_signo);
+      if (signal == SIGCHLD) {
+        reap();
+      } else if (program_ > 0 && got.ssi_code <= 0) {
+        ::kill(program_, signal);  // sent to us alone; what the terminal sends reaches the program by itself
+      }
+    }
+    if (agent_died_) resume();
+    if (WIFSIGNALED(program_status_)) return 128 + WTERMSIG(program_status_);
+    return WEXITSTATUS(program_status_);
+  }
+
+  void reap() {
+    int status = 0;
+    for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (ended == program_) {
+        program_ = 0;
+        program_status_ = status;
+        (void)!::write(to_agent_.get(), &status, sizeof status);
+        to_agent_.reset();
+      } else if (ended == agent_) {
+        agent_ = 0;
+        agent_died_ = WIFSIGNALED(status);
+      }
+    }
+  }
+
+  // The agent was killed. What it had not carried is carried now that the program has ended.
+  void resume();
+
+  const Plan& plan_;
+  const std::string meeting_;
+  Descriptor lock_, signals_, to_agent_;
+  sigset_t before_{};
+  pid_t agent_ = 0, program_ = 0;
+  int program_status_ = 0;
+  bool agent_died_ = false;
+};
+
+void Parent::resume() {
+  const bool cleanly = WIFEXITED(program_status_) && WEXITSTATUS(program_status_) == 0;
+  auto resumed = resume_node(plan_, cleanly);
+  if (!resumed)
+    fmt::print(stderr, "forebay exec: the agent was killed, and resuming failed: {}\n", resumed.error().text());
+  (void)remove_tree(meeting_);
+}
+
+}  // namespace
+
+RankOfProcess rank_of_process() {
+  static constexpr std::array<std::array<const char*, 2>, 4> names{{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                                                    {"PMIX_RANK", "PMIX_SIZE"},
+                                                                    {"PMI_RANK", "PMI_SIZE"},
+                                                                    {"SLURM_PROCID", "SLURM_NTASKS"}}};
+  for (const auto& [rank, size] : names)
+    if (const auto found = variable(rank)) return {*found, variable(size).value_or(0)};
+  return {};
+}
+
+Result<int> exec_program(const ExecRequest& request) {
+  auto plan = read_plan(request.case_path);
+  if (!plan) return forward(plan);
+  const std::string meeting = meeting_directory(plan->run);
+  for (const std::string& each : {std::string(parent_of(meeting)), meeting})
+    if (auto made = make_private_directory(each); !made) return forward(made);
+  auto lock = open_file(join(meeting, "lock"), O_RDWR | O_CREAT | O_NOFOLLOW);
+  if (!lock) return forward(lock);
+  // Who gets the lock is the first, and holds it until the end; its agent holds it too, by inheritance.
+  if (::flock(lock->get(), LOCK_EX | LOCK_NB) == 0)
+    return Parent(*plan, meeting, std::move(*lock)).run(request.program);
+  for (int attempt = 0; attempt < 5000; ++attempt) {
+    if (::access(join(meeting, "agent").c_str(), F_OK) == 0) break;
+    ::usleep(1000);
+  }
+  run_program(*plan, request.program);
+}
+
+}  // namespace forebay::launch

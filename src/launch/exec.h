@@ -1,0 +1,28 @@
+// `forebay exec`: what every rank runs. The node's first one starts the agent and stays as its parent until the drain
+// has ended (batch systems kill what a step leaves behind); the others become the program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/base.h"
+
+namespace forebay::launch {
+
+struct ExecRequest {
+  std::string case_path;  // whose control directory has the plan
+  std::vector<std::string> program;
+};
+
+// Returns only in the parent of the agent, or when the program cannot be started; the value is the exit status: the
+// program's own, 128 + signal when it was killed, 127 when it was not found.
+Result<int> exec_program(const ExecRequest& request);
+
+// The rank of this process and the number of ranks, from the environment that the launcher set: Open MPI, PMIx, PMI
+// (MPICH, Intel MPI), Slurm.
+struct RankOfProcess {
+  int rank = -1, size = 0;
+};
+RankOfProcess rank_of_process();
+
+}  // namespace forebay::launch

@@ -1,0 +1,138 @@
+#include "launch/plan.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace forebay::launch {
+namespace {
+
+using nlohmann::json;
+
+constexpr int plan_version = 1;
+
+// Paths may be any bytes, JSON only UTF-8.
+std::string path_at(const json& from, const char* key) {
+  return unescape(from.at(key).get<std::string>()).value_or(std::string());
+}
+
+bool alive(const Plan& plan) {
+  return plan.submit_host == host_name() && plan.submit_pid > 0 && (::kill(plan.submit_pid, 0) == 0 || errno == EPERM);
+}
+
+}  // namespace
+
+std::string to_json(const Plan& plan) {
+  json out{{"version", plan_version},
+           {"run", plan.run},
+           {"case", escape(plan.case_path)},
+           {"typed", escape(plan.typed_path)},
+           {"settings", json::parse(settings::to_json(plan.settings))},
+           {"way", static_cast<int>(plan.way)},
+           {"redirect", plan.redirect},
+           {"library", escape(plan.library)},
+           {"launched", plan.launched},
+           {"decomposed", plan.decomposed},
+           {"ranks", plan.ranks},
+           {"openfoam", plan.openfoam},
+           {"hold_times", plan.hold_times},
+           {"copy_inputs", plan.copy_inputs},
+           {"submit_host", plan.submit_host},
+           {"submit_pid", plan.submit_pid}};
+  return out.dump(1);
+}
+
+Result<Plan> plan_from_json(const std::string& text) {
+  try {
+    const json from = json::parse(text);
+    if (from.at("version") != plan_version)
+      return error(Code::bad_input, "the plan was written by another version of forebay");
+    Plan plan;
+    plan.run = from.at("run");
+    plan.case_path = path_at(from, "case");
+    plan.typed_path = path_at(from, "typed");
+    auto settings = settings::from_json(from.at("settings").dump());
+    if (!settings) return forward(settings);
+    plan.settings = *settings;
+    plan.way = static_cast<place::Way>(from.at("way").get<int>());
+    plan.redirect = from.at("redirect");
+    plan.library = path_at(from, "library");
+    plan.launched = from.at("launched");
+    plan.decomposed = from.at("decomposed");
+    plan.ranks = from.at("ranks");
+    plan.openfoam = from.at("openfoam");
+    plan.hold_times = from.at("hold_times");
+    plan.copy_inputs = from.at("copy_inputs");
+    plan.submit_host = from.at("submit_host");
+    plan.submit_pid = from.at("submit_pid");
+    return plan;
+  } catch (const json::exception& failure) {
+    return error(Code::bad_input, fmt::format("not a plan of a run ({})", failure.what()));
+  }
+}
+
+std::string control_directory(const std::string& case_path) {
+  return join(case_path, control_name);
+}
+
+Status make_control_directory(const Plan& plan) {
+  const std::string directory = control_directory(plan.case_path);
+  if (::mkdir(directory.c_str(), 0700) != 0) {
+    if (errno != EEXIST)
+      return errno_error("cannot write to the case: cannot make", directory,
+                         "results could not be brought home; check the permissions and the space of the file system");
+    const auto other = read_plan(plan.case_path);
+    if (other && alive(*other))
+      return error(Code::busy, fmt::format("run {} (process {}) works on this case:", other->run, other->submit_pid),
+                   plan.case_path, "wait for it, or stop it");
+    const std::string where = other && !other->submit_host.empty() ? " (started on " + other->submit_host + ")" : "";
+    return error(
+        Code::busy, fmt::format("run {}{} left this case unfinished:", other ? other->run : "?", where), plan.case_path,
+        "`forebay status` shows what it left, `forebay drain --resume --case` brings it home, `forebay clean --case` "
+        "throws it away");
+  }
+  return replace_file(join(directory, "plan.json"), to_json(plan));
+}
+
+Result<Plan> read_plan(const std::string& case_path) {
+  auto text = read_file(join(control_directory(case_path), "plan.json"));
+  if (!text) return forward(text);
+  return plan_from_json(*text);
+}
+
+std::string case_above(const std::string& directory) {
+  for (std::string at = directory; !at.empty(); at = parent_of(at)) {
+    struct stat status {};
+    if (::lstat(join(control_directory(at), "plan.json").c_str(), &status) == 0) return at;
+    if (at == "/") break;
+  }
+  return {};
+}
+
+Status remove_control_directory(const std::string& case_path) {
+  return remove_tree(control_directory(case_path));
+}
+
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  ::gethostname(name, HOST_NAME_MAX);
+  return name;
+}
+
+std::string new_run_name() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &local);
+  return fmt::format("{}-{:04x}", text, std::random_device()() & 0xFFFFu);
+}
+
+}  // namespace forebay::launch

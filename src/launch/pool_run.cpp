@@ -1,0 +1,151 @@
+#include "launch/pool_run.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+namespace forebay::launch {
+namespace {
+
+using nlohmann::json;
+
+std::string user_directory(const std::string& pool) {
+  return join(pool, fmt::format("forebay-{}", ::geteuid()));
+}
+
+std::string rank_directory(int rank) {
+  return fmt::format("processor{}", rank);
+}
+
+}  // namespace
+
+std::string PoolRun::tree() const {
+  return join(join(home(), "tree"), name_of(plan.case_path));
+}
+
+std::vector<drain::Root> PoolRun::roots() const {
+  std::vector<drain::Root> roots{{tree(), "", home()}};
+  for (const auto& [rank, directory] : ranks)
+    if (rank >= 0) roots.push_back({join(directory, rank_directory(rank)), rank_directory(rank), directory});
+  return roots;
+}
+
+std::vector<int> PoolRun::rank_numbers() const {
+  std::vector<int> numbers;
+  for (const auto& [rank, directory] : ranks) numbers.push_back(rank);
+  return numbers;
+}
+
+Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& pools) {
+  PoolRun run;
+  run.plan = plan;
+  run.node = host_name();
+  run.durable = pools.front().medium != place::Medium::tmpfs;
+  for (std::size_t socket = 0; socket < pools.size(); ++socket) {
+    const std::string user = user_directory(pools[socket].path);
+    const std::string directory = fmt::format("{}/{}/s{}", user, plan.run, socket);
+    for (const std::string& each : {user, std::string(parent_of(directory)), directory})
+      if (auto made = make_private_directory(each); !made) return forward(made);
+    run.directories.push_back(directory);
+  }
+  if (auto saved = save(run); !saved) return forward(saved);
+  return run;
+}
+
+Status save(const PoolRun& run) {
+  json directories = json::array(), ranks = json::object();
+  for (const std::string& directory : run.directories) directories.push_back(escape(directory));
+  for (const auto& [rank, directory] : run.ranks) ranks[std::to_string(rank)] = escape(directory);
+  const json record{{"plan", json::parse(to_json(run.plan))},
+                    {"node", run.node},
+                    {"directories", directories},
+                    {"ranks", ranks},
+                    {"durable", run.durable}};
+  for (const std::string& directory : run.directories)
+    if (auto written = replace_file(join(directory, drain::sentinel_name), record.dump(1)); !written) return written;
+  return {};
+}
+
+Result<PoolRun> load_pool_run(const std::string& home) {
+  const std::string path = join(home, drain::sentinel_name);
+  auto text = read_file(path);
+  if (!text) return forward(text);
+  try {
+    const json record = json::parse(*text);
+    auto plan = plan_from_json(record.at("plan").dump());
+    if (!plan) return forward(plan);
+    PoolRun run;
+    run.plan = *plan;
+    run.node = record.at("node");
+    run.durable = record.at("durable");
+    for (const json& directory : record.at("directories"))
+      run.directories.push_back(unescape(directory.get<std::string>()).value_or(std::string()));
+    for (const auto& [rank, directory] : record.at("ranks").items())
+      run.ranks[static_cast<int>(parse_integer(rank).value_or(-1))] =
+          unescape(directory.get<std::string>()).value_or(std::string());
+    if (run.directories.empty() || run.home() != home) return error(Code::bad_input, "not the home of a run:", home);
+    return run;
+  } catch (const json::exception&) {
+    return error(Code::lost, "damaged:", path);
+  }
+}
+
+std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, std::vector<std::string>& damaged) {
+  std::vector<PoolRun> found;
+  std::vector<std::string> seen;
+  for (const std::string& pool : pool_paths) {
+    if (std::find(seen.begin(), seen.end(), pool) != seen.end()) continue;
+    seen.push_back(pool);
+    const auto runs = list_directory(user_directory(pool));
+    if (!runs) continue;
+    for (const DirectoryEntry& entry : *runs) {
+      const std::string home = fmt::format("{}/{}/s0", user_directory(pool), entry.name);
+      struct stat status {};
+      if (entry.type != DT_DIR || ::lstat(home.c_str(), &status) != 0) continue;
+      // What another user could have put there is not ours to believe.
+      if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid()) continue;
+      if (auto run = load_pool_run(home)) {
+        found.push_back(std::move(*run));
+      } else {
+        damaged.push_back(run.error().text());
+      }
+    }
+  }
+  return found;
+}
+
+Result<Descriptor> lock(const PoolRun& run) {
+  const std::string path = join(run.home(), "agent.lock");
+  auto file = open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW);
+  if (!file) return file;
+  if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0)
+    return error(Code::busy, "an agent works on run " + run.plan.run + " at", run.home(), "`forebay status` shows it");
+  return file;
+}
+
+bool has_agent(const PoolRun& run) {
+  auto file = open_file(join(run.home(), "agent.lock"), O_RDONLY | O_NOFOLLOW);
+  return file && ::flock(file->get(), LOCK_SH | LOCK_NB) != 0;
+}
+
+Status remove(const PoolRun& run) {
+  // The sentinel of the home goes last: what a crash leaves half-removed is still found.
+  for (auto directory = run.directories.rbegin(); directory != run.directories.rend(); ++directory) {
+    const auto entries = list_directory(*directory);
+    if (entries)
+      for (const DirectoryEntry& entry : *entries)
+        if (entry.name != drain::sentinel_name)
+          if (auto removed = remove_tree(join(*directory, entry.name)); !removed) return removed;
+    if (auto removed = remove_tree(*directory); !removed) return removed;
+    ::rmdir(std::string(parent_of(*directory)).c_str());
+  }
+  return {};
+}
+
+}  // namespace forebay::launch

@@ -1,0 +1,44 @@
+// A run's directories in the pools of one node, and what they say of themselves: <pool>/forebay-<uid>/<run>/s<socket>,
+// mode 0700, each with run.json, the sentinel that proves that the pool was not emptied. The first is the home: it also
+// has the journal, the local tree, the kept times, the agent's log, its lock and its status.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/base.h"
+#include "drain/drain.h"
+#include "launch/plan.h"
+#include "place/place.h"
+
+namespace forebay::launch {
+
+struct PoolRun {
+  Plan plan;
+  std::string node;
+  std::vector<std::string> directories;  // by socket; [0] is the home
+  std::map<int, std::string> ranks;      // rank -> its pool's directory; -1 for a case in one piece
+  bool durable = false;                  // at least the home survives the node
+
+  const std::string& home() const { return directories.front(); }
+  std::string lower() const { return join(home(), "lower"); }
+  std::string tree() const;  // named like the case: some programs print or use the name of the directory
+  std::vector<drain::Root> roots() const;
+  std::vector<int> rank_numbers() const;
+};
+
+// Makes the directories and writes the sentinels.
+Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& pools);
+// Writes the sentinels again, after a rank has come.
+Status save(const PoolRun& run);
+Result<PoolRun> load_pool_run(const std::string& home);
+// All runs of this user that left directories in these pools; unreadable ones are skipped and named in `damaged`.
+std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, std::vector<std::string>& damaged);
+// True while an agent works on it (it holds the lock in the home as long as it lives).
+bool has_agent(const PoolRun& run);
+// The lock; held as long as the descriptor lives. Code::busy when another process has it.
+Result<Descriptor> lock(const PoolRun& run);
+Status remove(const PoolRun& run);
+
+}  // namespace forebay::launch

@@ -1,0 +1,136 @@
+#include "launch/pressure.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+
+#include "launch/processes.h"
+
+namespace forebay::launch {
+namespace {
+
+// A file system with less than this left gives no-space to nearly every write.
+constexpr std::uint64_t as_good_as_full = std::uint64_t{64} << 10;
+
+std::uint64_t available(const std::string& path) {
+  struct statvfs status {};
+  if (::statvfs(path.c_str(), &status) != 0) return UINT64_MAX;
+  return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Pressure>> Pressure::make(const std::string& gate_path, const std::vector<place::Pool>& pools,
+                                                 const settings::Settings& settings) {
+  std::unique_ptr<Pressure> made(new Pressure);
+  auto file = open_file(gate_path, O_RDWR | O_CREAT | O_NOFOLLOW);
+  if (!file) return forward(file);
+  if (::ftruncate(file->get(), 4096) != 0) return errno_error("cannot size", gate_path);
+  void* mapped = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file->get(), 0);
+  if (mapped == MAP_FAILED) return errno_error("cannot map", gate_path);
+  made->gate_ = static_cast<std::uint32_t*>(mapped);
+  made->high_ = settings.pool.high_water;
+  made->patience_ = settings.drain.patience;
+  made->low_ = settings.pool.low_water;
+  for (const place::Pool& pool : pools) made->pools_.push_back({pool.path, pool.budget, available(pool.path)});
+  // Pools on one mount share its space: what one takes, the other sees gone. Their budgets count together.
+  for (PoolState& pool : made->pools_) {
+    std::uint64_t together = 0;
+    for (const place::Pool& other : pools)
+      if (other.path == pool.path) together += other.budget;
+    pool.budget = std::min(together, pool.available_at_start);
+  }
+  return made;
+}
+
+Pressure::~Pressure() {
+  release();
+  if (gate_ != nullptr) ::munmap(gate_, 4096);
+}
+
+void Pressure::watch(pid_t process) {
+  processes_.push_back(process);
+}
+
+void Pressure::forget(pid_t process) {
+  std::erase(processes_, process);
+}
+
+double Pressure::fullest(bool& full) const {
+  double worst = 0;
+  for (const PoolState& pool : pools_) {
+    const std::uint64_t now = available(pool.path);
+    const std::uint64_t used = pool.available_at_start > now ? pool.available_at_start - now : 0;
+    if (pool.budget > 0) worst = std::max(worst, static_cast<double>(used) / static_cast<double>(pool.budget));
+    full = full || now < as_good_as_full;
+  }
+  return worst;
+}
+
+void Pressure::act(drain::Drain& drain) {
+  bool full = false;
+  const double fill = fullest(full);
+  if (full) drain.pool_was_full();
+  if (fill < low_) {
+    hopeless_ = false;
+    if (paused_) set(false);
+    return;
+  }
+  if (fill < high_ && !paused_) return;
+  const PoolState& pool = pools_.front();
+  drain.evict(static_cast<std::uint64_t>((fill - low_) * static_cast<double>(pool.budget)) + 1);
+  const drain::MoverProgress progress = drain.progress();
+  const std::uint64_t moved = progress.bytes_written + progress.files_written;
+  if (moved != moved_ || !paused_) last_moved_ = drain::Clock::now();
+  moved_ = moved;
+  // A shared file system that takes nothing makes no room either.
+  if (!drain.can_make_room() || drain::Clock::now() - last_moved_ > patience_) {
+    hopeless_ = true;
+    if (paused_) set(false);
+    return;
+  }
+  if (!hopeless_) set(true);
+}
+
+void Pressure::set(bool paused) {
+  if (paused != paused_) {
+    if (paused) {
+      since_ = drain::Clock::now();
+    } else {
+      total_ += drain::Clock::now() - since_;
+    }
+  }
+  paused_ = paused;
+  std::atomic_ref<std::uint32_t>(*gate_).store(paused ? 1 : 0);
+  if (paused) {
+    const std::vector<pid_t> now = with_descendants(processes_);
+    for (const pid_t process : now) {
+      if (std::find(stopped_.begin(), stopped_.end(), process) != stopped_.end()) continue;
+      stopped_.push_back(process);
+      pause_processes({process}, true);
+    }
+    return;
+  }
+  ::syscall(SYS_futex, gate_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  pause_processes(stopped_, false);
+  stopped_.clear();
+}
+
+void Pressure::release() {
+  if (paused_) set(false);
+}
+
+std::chrono::milliseconds Pressure::paused_for() const {
+  auto total = total_;
+  if (paused_) total += drain::Clock::now() - since_;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(total);
+}
+
+}  // namespace forebay::launch

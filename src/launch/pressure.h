@@ -1,0 +1,57 @@
+// Back-pressure: while a pool is nearly full, programs wait before they write more, until the drain has made room.
+//
+// With the redirection library they wait in open (a gate that it looks at), otherwise they are stopped. When nothing
+// can make room they are let go: the kernel then says no-space, and the run says so in the end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/base.h"
+#include "drain/drain.h"
+#include "place/place.h"
+#include "settings/settings.h"
+
+namespace forebay::launch {
+
+class Pressure {
+ public:
+  static Result<std::unique_ptr<Pressure>> make(const std::string& gate_path, const std::vector<place::Pool>& pools,
+                                                const settings::Settings& settings);
+  ~Pressure();
+
+  void watch(pid_t process);
+  void forget(pid_t process);
+  // Looks at the pools and holds back, makes room, or lets go. Cheap enough for every round of the agent.
+  void act(drain::Drain& drain);
+  void release();
+  bool paused() const { return paused_; }
+  std::chrono::milliseconds paused_for() const;
+
+ private:
+  struct PoolState {
+    std::string path;
+    std::uint64_t budget = 0, available_at_start = 0;
+  };
+  Pressure() = default;
+  void set(bool paused);
+  double fullest(bool& full) const;
+
+  std::vector<PoolState> pools_;
+  double high_ = 0, low_ = 0;
+  std::uint32_t* gate_ = nullptr;
+  std::vector<pid_t> processes_, stopped_;
+  bool paused_ = false, hopeless_ = false;
+  std::chrono::milliseconds patience_{};
+  std::uint64_t moved_ = 0;  // by the drain, when last looked at
+  drain::Clock::time_point last_moved_{};
+  drain::Clock::time_point since_{};
+  drain::Clock::duration total_{};
+};
+
+}  // namespace forebay::launch

@@ -1,0 +1,264 @@
+#include "launch/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "layouts/layouts.h"
+
+namespace forebay::launch {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array phase_names{"staging", "running", "draining", "done"};
+
+json json_of(const drain::TimelineEntry& entry) {
+  return {{"time", entry.time}, {"begun", entry.begun}, {"complete", entry.complete}, {"safe", entry.safe}};
+}
+
+json json_of(const drain::DrainReport& report) {
+  json timeline = json::array();
+  for (const drain::TimelineEntry& entry : report.timeline) timeline.push_back(json_of(entry));
+  json messages = json::array();
+  for (const std::string& message : report.messages) messages.push_back(printable(message));
+  return {{"trouble", report.trouble ? static_cast<int>(*report.trouble) : 0},
+          {"messages", messages},
+          {"local_files", report.local_files},
+          {"local_bytes", report.local_bytes},
+          {"shared_files", report.shared_files},
+          {"shared_bytes", report.shared_bytes},
+          {"undrained_files", report.undrained_files},
+          {"undrained_bytes", report.undrained_bytes},
+          {"kept_from_shared", report.kept_from_shared},
+          {"newest_complete", report.newest_complete.value_or("")},
+          {"newest_safe", report.newest_safe.value_or("")},
+          {"lag_seconds", report.lag_seconds},
+          {"timeline", timeline},
+          {"groups", report.groups}};
+}
+
+std::optional<std::string> not_empty(const json& from, const char* key) {
+  const std::string text = from.at(key);
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+drain::DrainReport drain_report(const json& from) {
+  drain::DrainReport report;
+  if (const int code = from.at("trouble"); code != 0) report.trouble = static_cast<Code>(code);
+  report.messages = from.at("messages").get<std::vector<std::string>>();
+  report.local_files = from.at("local_files");
+  report.local_bytes = from.at("local_bytes");
+  report.shared_files = from.at("shared_files");
+  report.shared_bytes = from.at("shared_bytes");
+  report.undrained_files = from.at("undrained_files");
+  report.undrained_bytes = from.at("undrained_bytes");
+  report.kept_from_shared = from.at("kept_from_shared");
+  report.newest_complete = not_empty(from, "newest_complete");
+  report.newest_safe = not_empty(from, "newest_safe");
+  report.lag_seconds = from.at("lag_seconds");
+  for (const json& entry : from.at("timeline"))
+    report.timeline.push_back({entry.at("time"), entry.at("begun"), entry.at("complete"), entry.at("safe")});
+  report.groups = from.at("groups").get<std::vector<std::pair<int, int>>>();
+  return report;
+}
+
+json json_of(const NodeReport& report) {
+  json sockets = json::object();
+  for (const auto& [rank, socket] : report.sockets) sockets[std::to_string(rank)] = socket;
+  return {{"node", report.node},
+          {"run", report.run},
+          {"home", escape(report.home)},
+          {"phase", name_of(report.phase)},
+          {"beat", report.beat},
+          {"agent_pid", report.agent_pid},
+          {"staged_files", report.staged_files},
+          {"staged_bytes", report.staged_bytes},
+          {"copied_bytes", report.copied_bytes},
+          {"copy_bytes_in_all", report.copy_bytes_in_all},
+          {"stage_seconds", report.stage_seconds},
+          {"program_seconds", report.program_seconds},
+          {"drain_seconds", report.drain_seconds},
+          {"queued_units", report.queued_units},
+          {"paused_milliseconds", report.paused_milliseconds},
+          {"agent_peak_bytes", report.agent_peak_bytes},
+          {"agent_cpu_seconds", report.agent_cpu_seconds},
+          {"ranks", report.ranks},
+          {"sockets", sockets},
+          {"complete_times", report.complete_times},
+          {"drain", json_of(report.drain)}};
+}
+
+// The pace of the program: the median interval between the beginnings of times, on the node that saw most.
+std::optional<double> step_seconds(const std::vector<NodeReport>& nodes) {
+  std::vector<double> best;
+  for (const NodeReport& node : nodes) {
+    std::vector<double> begun;
+    for (const drain::TimelineEntry& entry : node.drain.timeline)
+      if (entry.begun >= 0) begun.push_back(entry.begun);
+    std::sort(begun.begin(), begun.end());
+    std::vector<double> intervals;
+    for (std::size_t i = 1; i < begun.size(); ++i) intervals.push_back(begun[i] - begun[i - 1]);
+    if (intervals.size() > best.size()) best = std::move(intervals);
+  }
+  if (best.empty()) return std::nullopt;
+  const auto middle = best.begin() + static_cast<std::ptrdiff_t>(best.size() / 2);
+  std::nth_element(best.begin(), middle, best.end());
+  return *middle;
+}
+
+template <class Member>
+std::uint64_t sum(const RunReport& report, Member member) {
+  std::uint64_t total = 0;
+  for (const NodeReport& node : report.nodes) total += node.drain.*member;
+  return total;
+}
+
+double lag(const RunReport& report) {
+  double longest = 0;
+  for (const NodeReport& node : report.nodes) longest = std::max(longest, node.drain.lag_seconds);
+  return longest;
+}
+
+}  // namespace
+
+std::string name_of(Phase phase) {
+  return phase_names[static_cast<std::size_t>(phase)];
+}
+
+std::string to_json(const NodeReport& report) {
+  return json_of(report).dump();
+}
+
+Result<NodeReport> node_report_from_json(const std::string& text) {
+  try {
+    const json from = json::parse(text);
+    NodeReport report;
+    report.node = from.at("node");
+    report.run = from.at("run");
+    report.home = unescape(from.at("home").get<std::string>()).value_or("");
+    const auto phase = std::find(phase_names.begin(), phase_names.end(), from.at("phase").get<std::string>());
+    report.phase = static_cast<Phase>(phase - phase_names.begin());
+    report.beat = from.at("beat");
+    report.agent_pid = from.at("agent_pid");
+    report.staged_files = from.at("staged_files");
+    report.staged_bytes = from.at("staged_bytes");
+    report.copied_bytes = from.at("copied_bytes");
+    report.copy_bytes_in_all = from.at("copy_bytes_in_all");
+    report.stage_seconds = from.at("stage_seconds");
+    report.program_seconds = from.at("program_seconds");
+    report.drain_seconds = from.at("drain_seconds");
+    report.queued_units = from.at("queued_units");
+    report.paused_milliseconds = from.at("paused_milliseconds");
+    report.agent_peak_bytes = from.at("agent_peak_bytes");
+    report.agent_cpu_seconds = from.at("agent_cpu_seconds");
+    report.ranks = from.at("ranks").get<std::vector<int>>();
+    for (const auto& [rank, socket] : from.at("sockets").items())
+      report.sockets[static_cast<int>(parse_integer(rank).value_or(-1))] = socket;
+    report.complete_times = from.at("complete_times").get<std::vector<std::string>>();
+    report.drain = drain_report(from.at("drain"));
+    return report;
+  } catch (const json::exception& failure) {
+    return error(Code::failed, fmt::format("not a report of a node ({})", failure.what()));
+  }
+}
+
+void summarise(RunReport& report, bool collated, int all_ranks) {
+  std::set<std::pair<int, int>> groups;
+  for (const NodeReport& node : report.nodes) {
+    report.trouble = node.drain.trouble && (!report.trouble || *node.drain.trouble == Code::lost) ? node.drain.trouble
+                                                                                                  : report.trouble;
+    for (const std::string& message : node.drain.messages)
+      report.messages.push_back(report.nodes.size() > 1 ? node.node + ": " + message : message);
+    report.program_seconds = std::max(report.program_seconds, node.program_seconds);
+    report.stage_seconds = std::max(report.stage_seconds, node.stage_seconds);
+    groups.insert(node.drain.groups.begin(), node.drain.groups.end());
+  }
+  report.step_seconds = step_seconds(report.nodes);
+  if (collated && !groups.empty()) report.io_ranks = layouts::io_ranks({groups.begin(), groups.end()});
+  report.ranks = all_ranks;
+  report.exit_status = report.program_status;
+  if (report.exit_status == 0 && report.trouble) report.exit_status = static_cast<int>(*report.trouble);
+}
+
+std::string to_json(const RunReport& report) {
+  json agents = json::array(), nodes = json::array(), timeline = json::array();
+  for (const NodeReport& node : report.nodes) {
+    agents.push_back(
+        {{"node", node.node}, {"peak_resident_bytes", node.agent_peak_bytes}, {"cpu_seconds", node.agent_cpu_seconds}});
+    nodes.push_back(json_of(node));
+  }
+  if (!report.nodes.empty())
+    for (const drain::TimelineEntry& entry : report.nodes.front().drain.timeline) timeline.push_back(json_of(entry));
+  const json out{{"case", printable(report.case_path)},
+                 {"run", report.run},
+                 {"command", printable(report.command)},
+                 {"ranks", report.ranks},
+                 {"wall_seconds", report.wall_seconds},
+                 {"program_seconds", report.program_seconds},
+                 {"stage_seconds", report.stage_seconds},
+                 {"step_seconds", report.step_seconds ? json(*report.step_seconds) : json()},
+                 {"local",
+                  {{"files", sum(report, &drain::DrainReport::local_files)},
+                   {"bytes", sum(report, &drain::DrainReport::local_bytes)}}},
+                 {"shared",
+                  {{"files", sum(report, &drain::DrainReport::shared_files)},
+                   {"bytes", sum(report, &drain::DrainReport::shared_bytes)}}},
+                 {"never_shared_files", sum(report, &drain::DrainReport::kept_from_shared)},
+                 {"undrained",
+                  {{"files", sum(report, &drain::DrainReport::undrained_files)},
+                   {"bytes", sum(report, &drain::DrainReport::undrained_bytes)}}},
+                 {"drain_lag_seconds", lag(report)},
+                 {"io_ranks", report.io_ranks},
+                 {"agents", agents},
+                 {"timeline", timeline},
+                 {"messages", report.messages},
+                 {"nodes", nodes},
+                 {"program_status", report.program_status},
+                 {"exit_status", report.exit_status}};
+  return out.dump(1);
+}
+
+std::string to_text(const RunReport& report) {
+  std::string text;
+  const auto line = [&](const std::string& name, const std::string& value) {
+    text += fmt::format("  {:<22}{}\n", name, value);
+  };
+  const auto amount = [&](std::uint64_t files, std::uint64_t bytes) {
+    return fmt::format("{} in {} file{}", human_bytes(bytes), files, files == 1 ? "" : "s");
+  };
+  text += fmt::format("forebay: run {} on {}\n", report.run, printable(report.case_path));
+  line("wall time",
+       fmt::format("{} (staging {}, program {})", human_duration(std::chrono::duration<double>(report.wall_seconds)),
+                   human_duration(std::chrono::duration<double>(report.stage_seconds)),
+                   human_duration(std::chrono::duration<double>(report.program_seconds))));
+  if (report.step_seconds)
+    line("per written time", human_duration(std::chrono::duration<double>(*report.step_seconds)));
+  line("written locally",
+       amount(sum(report, &drain::DrainReport::local_files), sum(report, &drain::DrainReport::local_bytes)));
+  line("to the shared system",
+       amount(sum(report, &drain::DrainReport::shared_files), sum(report, &drain::DrainReport::shared_bytes)));
+  if (const auto never = sum(report, &drain::DrainReport::kept_from_shared); never != 0)
+    line("never had to go there", fmt::format("{} files, deleted by the program", never));
+  line("drain lag", human_duration(std::chrono::duration<double>(lag(report))));
+  for (const NodeReport& node : report.nodes) {
+    if (!node.drain.newest_complete) continue;
+    const bool safe = node.drain.newest_complete == node.drain.newest_safe;
+    line("last complete time",
+         fmt::format("{}{}", *node.drain.newest_complete,
+                     safe ? "" : fmt::format(" (safe: {})", node.drain.newest_safe.value_or("none"))));
+    break;
+  }
+  if (!report.io_ranks.empty())
+    line("collated groups", fmt::format("for -fileHandler collated: FOAM_IORANKS='{}'", report.io_ranks));
+  for (const std::string& message : report.messages) text += "  ! " + printable(message) + "\n";
+  line("exit status", report.exit_status == report.program_status
+                          ? fmt::format("{}", report.exit_status)
+                          : fmt::format("{} (the program's own: {})", report.exit_status, report.program_status));
+  return text;
+}
+
+}  // namespace forebay::launch

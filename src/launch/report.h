@@ -1,0 +1,52 @@
+// What the agents of a run report, and the run's summary made of it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/base.h"
+#include "drain/drain.h"
+
+namespace forebay::launch {
+
+enum class Phase { staging, running, draining, done };
+std::string name_of(Phase phase);
+
+// One node. Written by its agent: status.json in the home pool, and node-<host>.json in the control directory.
+struct NodeReport {
+  std::string node, run, home;
+  Phase phase = Phase::staging;
+  std::uint64_t beat = 0;  // grows while the agent lives
+  int agent_pid = 0;
+  std::uint64_t staged_files = 0, staged_bytes = 0, copied_bytes = 0, copy_bytes_in_all = 0;
+  double stage_seconds = 0, program_seconds = 0, drain_seconds = 0;
+  std::uint64_t queued_units = 0, paused_milliseconds = 0;
+  std::uint64_t agent_peak_bytes = 0;
+  double agent_cpu_seconds = 0;
+  std::vector<int> ranks;
+  std::map<int, int> sockets;  // rank -> socket
+  std::vector<std::string> complete_times;
+  drain::DrainReport drain;
+};
+std::string to_json(const NodeReport& report);
+Result<NodeReport> node_report_from_json(const std::string& text);
+
+struct RunReport {
+  std::string case_path, run, command;
+  int ranks = 0;
+  int program_status = 0, exit_status = 0;
+  double wall_seconds = 0, program_seconds = 0, stage_seconds = 0;
+  std::optional<double> step_seconds;  // between written times, median
+  std::vector<NodeReport> nodes;
+  std::optional<Code> trouble;
+  std::vector<std::string> messages;
+  std::string io_ranks;  // collated: the FOAM_IORANKS that fits
+};
+// Fills in everything that follows from `nodes`.
+void summarise(RunReport& report, bool collated, int all_ranks);
+std::string to_json(const RunReport& report);
+std::string to_text(const RunReport& report);
+
+}  // namespace forebay::launch

@@ -1,0 +1,194 @@
+#include "launch/run.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <map>
+
+namespace forebay::launch {
+namespace {
+
+using namespace std::chrono_literals;
+using drain::Clock;
+
+constexpr auto look_interval = 200ms;
+// An agent's report grows at least every few seconds; a node that is silent for so long is taken for dead.
+constexpr auto silence = 60s;
+
+// Watches the reports of all nodes. A node is silent when its beat has not changed for too long.
+class Nodes {
+ public:
+  explicit Nodes(std::string case_path) : case_path_(std::move(case_path)) {}
+
+  void look() {
+    const auto now = Clock::now();
+    for (NodeReport& report : read_node_reports(case_path_)) {
+      const std::string name = report.node;
+      const auto before = reports_.find(name);
+      if (before == reports_.end() || before->second.beat != report.beat) changed_[name] = now;
+      reports_[name] = std::move(report);
+    }
+  }
+  bool done() const {
+    for (const auto& [name, report] : reports_)
+      if (report.phase != Phase::done && !is_silent(name)) return false;
+    return true;
+  }
+  bool is_silent(const std::string& name) const {
+    const auto changed = changed_.find(name);
+    return changed != changed_.end() && Clock::now() - changed->second > silence;
+  }
+  std::vector<NodeReport> reports() const {
+    std::vector<NodeReport> all;
+    for (const auto& [name, report] : reports_) all.push_back(report);
+    return all;
+  }
+
+ private:
+  const std::string case_path_;
+  std::map<std::string, NodeReport> reports_;
+  std::map<std::string, Clock::time_point> changed_;
+};
+
+class Signals {
+ public:
+  Signals() {
+    sigset_t watched;
+    ::sigemptyset(&watched);
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::sigaddset(&watched, signal);
+    ::sigprocmask(SIG_BLOCK, &watched, &before_);
+    descriptor_ = Descriptor(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  ~Signals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  // To be called in a child.
+  void restore() const { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  // The next signal within the time, or nothing.
+  std::optional<signalfd_siginfo> next(std::chrono::milliseconds at_most) const {
+    pollfd wait{descriptor_.get(), POLLIN, 0};
+    ::poll(&wait, 1, static_cast<int>(at_most.count()));
+    signalfd_siginfo got{};
+    if (::read(descriptor_.get(), &got, sizeof got) != static_cast<ssize_t>(sizeof got)) return std::nullopt;
+    return got;
+  }
+
+ private:
+  sigset_t before_{};
+  Descriptor descriptor_;
+};
+
+// The program starts in the case, unless the user is in it already or names it in the command.
+bool starts_elsewhere(const Plan& plan, const LaunchLine& line) {
+  auto here = real_path(".");
+  if (here && is_below(*here, plan.case_path)) return true;
+  std::size_t named = 0;
+  for (const std::string& word : line.words)
+    if (is_below(word, plan.case_path) || is_below(word, plan.typed_path)) ++named;
+  return named > line.programs.size();  // each inserted `forebay exec --case` names it once
+}
+
+// The launcher's wait status.
+Result<int> run_launcher(const Plan& plan, const LaunchLine& line, const Signals& signals, Nodes& nodes,
+                         const std::function<void(const std::vector<NodeReport>&)>& progress) {
+  std::vector<std::string> words = line.words;
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) return errno_error("cannot start", words.front());
+  if (child == 0) {
+    signals.restore();
+    if (!starts_elsewhere(plan, line) && ::chdir(plan.typed_path.c_str()) == 0)
+      ::setenv("PWD", plan.typed_path.c_str(), 1);
+    ::execvp(arguments.front(), arguments.data());
+    fmt::print(stderr, "forebay run: {}\n", errno_error("cannot run", words.front()).value().text());
+    ::_exit(127);
+  }
+  for (;;) {
+    const auto signal = signals.next(look_interval);
+    int status = 0;
+    if (::waitpid(child, &status, WNOHANG) == child) return status;
+    // From the terminal the launcher gets it by itself; sent to us alone, we pass it on.
+    if (signal && signal->ssi_signo != SIGCHLD && signal->ssi_code <= 0)
+      ::kill(child, static_cast<int>(signal->ssi_signo));
+    if (progress) {
+      nodes.look();
+      progress(nodes.reports());
+    }
+  }
+}
+
+// Until every node is done; false when the user lost patience.
+bool wait_for_drains(const Signals& signals, Nodes& nodes,
+                     const std::function<void(const std::vector<NodeReport>&)>& progress) {
+  for (auto interval = 5ms;; interval = std::min<std::chrono::milliseconds>(interval * 2, look_interval)) {
+    nodes.look();
+    if (progress) progress(nodes.reports());
+    if (nodes.done()) return true;
+    const auto signal = signals.next(interval);
+    if (signal && (signal->ssi_signo == SIGINT || signal->ssi_signo == SIGTERM)) return false;
+  }
+}
+
+}  // namespace
+
+std::vector<NodeReport> read_node_reports(const std::string& case_path) {
+  std::vector<NodeReport> reports;
+  const std::string directory = control_directory(case_path);
+  const auto entries = list_directory(directory);
+  if (!entries) return reports;
+  for (const DirectoryEntry& entry : *entries) {
+    if (!entry.name.starts_with("node-")) continue;
+    const auto text = read_file(join(directory, entry.name));
+    if (!text) continue;
+    if (auto report = node_report_from_json(*text)) reports.push_back(std::move(*report));
+  }
+  return reports;
+}
+
+Result<RunReport> carry_out(const Prepared& prepared,
+                            const std::function<void(const std::vector<NodeReport>&)>& progress) {
+  const Plan& plan = prepared.plan;
+  const auto began = Clock::now();
+  if (auto made = make_control_directory(plan); !made) return forward(made);
+  const Signals signals;
+  Nodes nodes(plan.case_path);
+  auto status = run_launcher(plan, prepared.line, signals, nodes, progress);
+  if (!status) {
+    (void)remove_control_directory(plan.case_path);
+    return forward(status);
+  }
+  const bool waited = wait_for_drains(signals, nodes, progress);
+  RunReport report;
+  report.case_path = plan.case_path;
+  report.run = plan.run;
+  report.command = quoted(prepared.line.words);
+  report.program_status = WIFEXITED(*status) ? WEXITSTATUS(*status) : 128 + WTERMSIG(*status);
+  report.nodes = nodes.reports();
+  summarise(report, plan.settings.drain.layout == settings::Layout::collated, plan.ranks);
+  for (const NodeReport& node : report.nodes) {
+    if (node.phase == Phase::done) continue;
+    report.trouble = Code::undrained;
+    report.messages.push_back(
+        waited
+            ? fmt::format("node {} has been silent for {} and may be dead: its last safe time is {}; when it is back, "
+                          "run `forebay drain --resume --case {}` there",
+                          node.node, human_duration(silence), node.drain.newest_safe.value_or("none"),
+                          printable(plan.case_path))
+            : fmt::format("node {} still drains in the background; `forebay status` shows it", node.node));
+  }
+  report.wall_seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  if (report.exit_status == 0 && report.trouble) report.exit_status = static_cast<int>(*report.trouble);
+  const bool unfinished = report.trouble == Code::undrained || report.trouble == Code::lost;
+  if (!unfinished)
+    if (auto removed = remove_control_directory(plan.case_path); !removed)
+      report.messages.push_back(removed.error().text());
+  return report;
+}
+
+}  // namespace forebay::launch

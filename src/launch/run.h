@@ -1,0 +1,42 @@
+// `forebay run`: decides, starts the launcher with `forebay exec` put in, waits for the program and then for every
+// node's drain, and says what happened.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/base.h"
+#include "launch/line.h"
+#include "launch/plan.h"
+#include "launch/report.h"
+#include "settings/settings.h"
+
+namespace forebay::launch {
+
+struct RunRequest {
+  std::string case_path;             // as typed
+  std::vector<std::string> command;  // behind `--`
+  settings::Settings settings;
+  std::string forebay;  // this program's own path
+};
+
+// What will be done; nothing is touched yet.
+struct Prepared {
+  Plan plan;
+  LaunchLine line;
+  std::vector<std::string> notices;
+};
+// Validates everything that can be known beforehand: the case, the launch line, the launcher, ranks against the
+// decomposition, pools, the way in, whether the case can be written.
+Result<Prepared> prepare(const RunRequest& request);
+
+// Carries it out. `progress` is called about five times a second while nodes stage or drain (it may draw); it is given
+// the latest reports. Errors are those of before the program started.
+Result<RunReport> carry_out(const Prepared& prepared,
+                            const std::function<void(const std::vector<NodeReport>&)>& progress);
+
+// The reports that nodes have written to the control directory of a case so far.
+std::vector<NodeReport> read_node_reports(const std::string& case_path);
+
+}  // namespace forebay::launch
