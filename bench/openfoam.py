@@ -89,7 +89,7 @@ def main() -> int:
             for size in ["30k"] if options.quick else options.sizes.split(","):
                 for ranks in [4] if options.quick else map(int, options.ranks.split(",")):
                     one_configuration(options, result, shared, local, size, ranks)
-            parts.add_startup(result, options.forebay, 50 if options.quick else 400, say)
+            parts.add_startup(result, options.forebay, shared.directory, local, 100 if options.quick else 400, say)
             if not options.quick:
                 parts.add_agent(result, options.forebay, shared.directory, local, say)
                 parts.add_stage(result, options.forebay, shared.directory, local, 7, say)

@@ -1,6 +1,8 @@
 """Smaller figures: start-up of a rank, the agent at rest, staging, and the benchmark programs of single rooms."""
 
+import contextlib
 import json
+import os
 import statistics
 import subprocess
 import time
@@ -35,39 +37,53 @@ def discard_library(forebay: Path) -> Path:
     return library
 
 
-def add_startup(report: Report, forebay: Path, pairs: int, say: Say) -> None:
-    true = "/bin/true"
-    command = [str(forebay), "exec", "--", true]
-    startup.measure(report, "forebay exec", command, [true], solver.environment(), pairs, say)
+def add_startup(report: Report, forebay: Path, shared: Path, local: Path, pairs: int, say: Say) -> None:
+    """`forebay exec -- true` against `true`, as ranks of a run that is under way."""
+    with idle_run(forebay, shared / "exec-case", local / "exec.log", "--via", "path") as case:
+        command = [str(forebay), "exec", "--case", str(case), "--", "/bin/true"]
+        startup.measure(report, "forebay exec", command, ["/bin/true"], solver.environment(), pairs, say)
 
 
-def small_case(directory: Path) -> Path:
-    """Any directory is a case; this one has next to nothing in it."""
-    directory.mkdir()
-    (directory / "input").write_text("nothing much\n")
-    return directory
+@contextlib.contextmanager
+def idle_run(forebay: Path, case: Path, log: Path, *flags: str) -> Iterator[Path]:
+    """A run whose program waits, on a case with next to nothing in it, until the context ends."""
+    case.mkdir()
+    (case / "input").write_text("nothing much\n")
+    with log.open("wb") as out:
+        run = subprocess.Popen(
+            [forebay, "run", "--case", case, *flags, "--", "cat"], stdin=subprocess.PIPE, stdout=out, stderr=out
+        )
+        try:
+            deadline = time.monotonic() + 10
+            while not agents(forebay, case):
+                if time.monotonic() > deadline or run.poll() is not None:
+                    raise RuntimeError(f"forebay run -- cat did not start: {log.read_text()}")
+                time.sleep(0.1)
+            yield case
+        finally:
+            run.stdin.close()
+            run.wait()
+    if run.returncode != 0:
+        raise RuntimeError(f"forebay run -- cat ended with status {run.returncode}: {log.read_text()}")
+
+
+def agents(forebay: Path, case: Path) -> list[int]:
+    """Process ids of the agents of a case whose program runs."""
+    command = [forebay, "status", "--case", case, "--json"]
+    listed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return [run["agent_pid"] for run in listed if run["alive"] and run["phase"] == "running"]
 
 
 def add_agent(report: Report, forebay: Path, shared: Path, local: Path, say: Say) -> None:
     """Memory and processor time of an agent whose program does nothing."""
     say(f"the agent at rest for {IDLE_SECONDS:.0f} s")
-    case = small_case(shared / "idle-case")
-    out = (local / "idle.log").open("wb")
-    command = [forebay, "run", "--case", case, "--", "sleep", str(IDLE_SECONDS + 4)]
-    run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
-    try:
+    with idle_run(forebay, shared / "idle-case", local / "idle.log") as case:
+        pids = agents(forebay, case)
         time.sleep(2)
-        listed = subprocess.run([forebay, "status", "--json"], capture_output=True, text=True, check=True)
-        pids = set(find_all(json.loads(listed.stdout), "agent_pid", str(case)))
         before, began = processes.cpu_seconds(pids), time.monotonic()
         time.sleep(IDLE_SECONDS)
         share = (processes.cpu_seconds(pids) - before) / (time.monotonic() - began)
         resident = max(processes.peak_resident_bytes(pid) for pid in pids)
-    finally:
-        run.wait()
-        out.close()
-    if run.returncode != 0:
-        raise RuntimeError(f"forebay run -- sleep ended with status {run.returncode}: {Path(out.name).read_text()}")
     report.add(
         "agent: processor time at rest, of one core",
         share,
@@ -86,50 +102,50 @@ def add_agent(report: Report, forebay: Path, shared: Path, local: Path, say: Say
     )
 
 
-def find_all(value: object, key: str, case: str) -> Iterator:
-    """Every value of `key` below those parts of a JSON value that speak of `case`, or of no case at all."""
-    if isinstance(value, dict):
-        if value.get("case", case) != case:
-            return
-        if key in value:
-            yield value[key]
-        value = list(value.values())
-    if isinstance(value, list):
-        for part in value:
-            yield from find_all(part, key, case)
-
-
 def add_stage(report: Report, forebay: Path, shared: Path, local: Path, rounds: int, say: Say) -> None:
-    """Eager copies of a case against plain parallel copies of the same files, alternating."""
-    say(f"staging {STAGED_FILES} files of {STAGED_BYTES >> 20} MiB, {rounds} rounds")
+    """Eager copies of a case against plain parallel copies of the same files, alternating; once read over the network,
+    as it is at the start of a run, and once from the node's page cache, where only the code counts."""
     case = shared / "stage-case"
     case.mkdir()
     content = bytes(range(256)) * (STAGED_BYTES // 256)
     for number in range(STAGED_FILES):
         (case / f"input{number}").write_bytes(content)
-    pairs = []
-    for number in range(rounds):
-        if number % 2:
-            plain = plain_copies(case, local / f"copies{number}")
-            ours = staged_copies(forebay, case, local / "stage.json")
-        else:
-            ours = staged_copies(forebay, case, local / "stage.json")
-            plain = plain_copies(case, local / f"copies{number}")
-        pairs.append((ours, plain))
-    ratio = estimate(pairs, lambda sample: statistics.median(ours / plain for ours, plain in sample))
-    report.add(
-        "stage in: verified copies, of the rate of plain parallel ones",
-        ratio,
-        "",
-        reference=1.0,
-        goal=f">= {RATE_GOAL}",
-        met=ratio.value >= RATE_GOAL,
-        note=f"{statistics.median(ours for ours, _ in pairs) * 1e-6:.0f} MB/s",
-    )
+    for cached in (False, True):
+        where = "in the page cache" if cached else "on the shared directory"
+        say(f"staging {STAGED_FILES} files of {STAGED_BYTES >> 20} MiB that lie {where}, {rounds} rounds")
+        pairs = []
+        for number in range(rounds):
+            rates = {}
+            for ours in (True, False) if number % 2 else (False, True):
+                if not cached:
+                    forget(case)
+                rates[ours] = staged_copies(forebay, case, local / "stage.json") if ours else plain_copies(case, local)
+            pairs.append((rates[True], rates[False]))
+        ratio = estimate(pairs, lambda sample: statistics.median(ours / plain for ours, plain in sample))
+        report.add(
+            f"stage in: verified copies of files {where}",
+            statistics.median(ours for ours, _ in pairs),
+            "MB/s",
+            1e-6,
+            reference=statistics.median(plain for _, plain in pairs) * 1e-6,
+            ratio=ratio.value,
+            goal=f">= {RATE_GOAL} of plain parallel copies",
+            met=ratio.value >= RATE_GOAL,
+            note=f"the ratio's interval: {ratio.text()}",
+        )
 
 
-def plain_copies(case: Path, to: Path) -> float:
+def forget(case: Path) -> None:
+    """Drops what this node's page cache holds of the files."""
+    for path in case.iterdir():
+        if path.is_file():
+            with path.open("rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def plain_copies(case: Path, local: Path) -> float:
     """Bytes per second of `cp` in parallel."""
+    to = local / "copies"
     to.mkdir()
     began = time.monotonic()
     listed = subprocess.Popen(["find", ".", "-type", "f", "-print0"], cwd=case, stdout=subprocess.PIPE)
