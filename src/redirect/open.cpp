@@ -64,7 +64,10 @@ int open_link(Place place, int flags, mode_t mode, int errno_before) {
 
 int open_redirected(int directory, const char* path, int flags, mode_t mode) {
   Path buffer;
-  const Place place = locate(directory, path, buffer);
+  return open_place(locate(directory, path, buffer), flags, mode);
+}
+
+int open_place(const Place& place, int flags, mode_t mode) {
   if (place.outside()) return kernel_open(place, flags, mode);
   if (changes(flags)) pass_gate(place);
   if ((flags & (O_PATH | O_NOFOLLOW)) == (O_PATH | O_NOFOLLOW)) {

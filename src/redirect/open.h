@@ -1,11 +1,12 @@
 // Opening, for the entries that open in other ways than open(2).
 #pragma once
 
-#include <sys/types.h>
+#include "redirect/path.h"
 
 namespace forebay::redirect {
 
-// openat(2) through the library: -1 and errno on failure.
+// openat(2) through the library: -1 and errno on failure. The first takes what locate() returned.
+int open_place(const Place& place, int flags, mode_t mode);
 int open_redirected(int directory, const char* path, int flags, mode_t mode);
 
 }  // namespace forebay::redirect

@@ -1,5 +1,8 @@
 #include "redirect/path.h"
 
+#include <dirent.h>
+#include <emmintrin.h>
+
 #include "redirect/link.h"
 
 namespace forebay::redirect {
@@ -11,13 +14,43 @@ bool is_dots(const char* name, size_t size) {
   return name[0] == '.' && (size == 1 || (size == 2 && name[1] == '.'));
 }
 
+// text[i] == first and text[i + 1] is `second` or `other`, for some i: 16 bytes at a time, since this is all that most
+// paths cost. `text` is ended by NUL behind `size` bytes.
+bool has_pair(const char* text, size_t size, char first, char second, char other) {
+  const auto pairs_at = [&](size_t at) {
+    const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at));
+    const __m128i next = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at + 1));
+    const __m128i seconds =
+        _mm_or_si128(_mm_cmpeq_epi8(next, _mm_set1_epi8(second)), _mm_cmpeq_epi8(next, _mm_set1_epi8(other)));
+    return _mm_movemask_epi8(_mm_and_si128(_mm_cmpeq_epi8(here, _mm_set1_epi8(first)), seconds)) != 0;
+  };
+  if (size < 16) {
+    for (size_t at = 0; at < size; ++at)
+      if (text[at] == first && (text[at + 1] == second || text[at + 1] == other)) return true;
+    return false;
+  }
+  for (size_t at = 0; at + 16 <= size; at += 16)
+    if (pairs_at(at)) return true;
+  return pairs_at(size - 16);
+}
+
 // A component is "..".
-bool climbs(const char* path) {
+bool climbs(const char* path, size_t size) {
+  if (!has_pair(path, size, '.', '.', '.')) [[likely]]
+    return false;
   for (const char* at = path;; ++at) {
     if (at[0] == '.' && at[1] == '.' && (at[2] == '/' || at[2] == '\0')) return true;
     at = strchr(at, '/');
     if (at == nullptr) return false;
   }
+}
+bool climbs(const char* path) {
+  return climbs(path, strlen(path));
+}
+
+// "//" or a component that begins with a dot.
+bool is_untidy(const char* path) {
+  return has_pair(path, strlen(path), '/', '.', '/');
 }
 
 // A component is a name in the path of the case: only such a relative path can lead into the case from outside.
@@ -49,7 +82,7 @@ bool in_pool(const char* path) {
 
 // "//" and dots taken out by text alone; false when there was nothing to take out.
 bool tidy(const char* path, Path& out) {
-  if (strstr(path, "//") == nullptr && strstr(path, "/.") == nullptr) return false;
+  if (!is_untidy(path)) return false;
   out.clear();
   while (*path != '\0') {
     const char* end = strchrnul(path, '/');
@@ -92,7 +125,7 @@ uint64_t hash(const char* text, size_t size) {
 // No component of path[from..end) is a genuine link. Remembers the answer "yes".
 bool is_plain(const char* path, size_t from, size_t end) {
   if (end <= from) return true;
-  const uint64_t key = hash(path, end);
+  const uint64_t key = hash(path + from, end - from) ^ (from << 1);  // names below the tree, and relative ones
   std::atomic<uint64_t>& slot = state.plain[(key >> 8) % State::plain_slots];
   if (slot.load(std::memory_order_relaxed) == key) return true;
   Path directory;
@@ -113,7 +146,7 @@ bool is_plain(const char* path, size_t from, size_t end) {
 
 size_t parent_size(const char* path, size_t size) {
   while (size > 0 && path[size - 1] == '/') --size;
-  while (size > 0 && path[size - 1] != '/') --size;
+  while (size > 0 && path[size - 1] != '/') --size;  // names are short: a call would cost more
   return size > 0 ? size - 1 : 0;
 }
 
@@ -153,16 +186,16 @@ Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
     to_virtual(text);
     return locate_by_walk(text, buffer, reach);
   }
-  if (climbs(rest)) {
+  const size_t size = strlen(rest);
+  if (climbs(rest, size)) {
     Path text;
     text.append(state.case_root.text, state.case_root.size);
-    text.append(rest);
+    text.append(rest, size);
     return locate_by_walk(text, buffer, reach);
   }
   if (state.beside_namespace && state.case_root.rest(path) != nullptr) return {AT_FDCWD, path, Where::inside};
-  buffer.clear();
-  buffer.append(state.tree.text, state.tree.size);
-  buffer.append(rest);
+  buffer.assign(state.tree.text, state.tree.size);
+  buffer.append(rest, size);
   if (buffer.too_long()) return too_long(buffer);
   const size_t end = reach == Reach::whole ? buffer.size : parent_size(buffer.text, buffer.size);
   if (!is_plain(buffer.text, state.tree.size, end)) [[unlikely]] {
@@ -205,28 +238,44 @@ bool is_directory(const Path& path) {
   return sys_fstatat(AT_FDCWD, kernel.text, &status, 0) == 0 && S_ISDIR(status.st_mode);
 }
 
-// A pool's directory is the case's `processorK` that links to it: the link has the name of one of the components.
+// The link `name` of the tree's root leads to path[0..end) or to a directory above: then the path becomes the case's.
+bool from_link(Path& path, const char* name, size_t size) {
+  Path link, text;
+  link.append(state.tree.text, state.tree.size);
+  link.append("/", 1);
+  link.append(name, size);
+  const long length = sys_readlinkat(AT_FDCWD, link.text, text.text, PATH_MAX);
+  if (length <= 0) return false;
+  text.text[length] = '\0';
+  const Prefix target{text.text, static_cast<size_t>(length)};
+  if (target.rest(path.text) == nullptr) return false;
+  link.replace_front(state.tree.size, state.case_root.text, state.case_root.size);
+  path.replace_front(target.size, link.text, link.size);
+  return true;
+}
+
+// A pool's directory is what the case calls it: nearly always by the name of one of its components, `processorK`, or
+// else by a name that a rename gave to the link.
 bool from_pool(Path& path) {
-  for (int i = 0; i < state.pool_count; ++i) {
-    const char* rest = state.pools[i].rest(path.text);
-    if (rest == nullptr) continue;
-    while (*rest == '/') {
-      const char* name = rest + 1;
-      const char* end = strchrnul(name, '/');
-      Path link, text;
-      link.append(state.tree.text, state.tree.size);
-      link.append(rest, static_cast<size_t>(end - rest));
-      const long size = sys_readlinkat(AT_FDCWD, link.text, text.text, PATH_MAX);
-      const auto up_to_end = static_cast<size_t>(end - path.text);
-      if (size > 0 && static_cast<size_t>(size) == up_to_end && memcmp(text.text, path.text, up_to_end) == 0) {
-        link.replace_front(state.tree.size, state.case_root.text, state.case_root.size);
-        path.replace_front(up_to_end, link.text, link.size);
-        return true;
-      }
-      rest = end;
-    }
+  if (!in_pool(path.text)) return false;
+  for (size_t at = path.size; at > 0;) {
+    const size_t end = at;
+    while (path.text[at - 1] != '/') --at;
+    if (from_link(path, path.text + at, end - at)) return true;
+    --at;
   }
-  return false;
+  const int root = sys_openat(AT_FDCWD, state.tree.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0) return false;
+  alignas(dirent64) char bytes[4096];
+  bool found = false;
+  for (long count; !found && (count = system_call(SYS_getdents64, root, word(bytes), sizeof bytes)) > 0;)
+    for (long at = 0; !found && at < count;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(bytes + at);
+      at += entry->d_reclen;
+      found = entry->d_type == DT_LNK && from_link(path, entry->d_name, strlen(entry->d_name));
+    }
+  sys_close(root);
+  return found;
 }
 
 }  // namespace
@@ -235,7 +284,7 @@ Place locate(int directory, const char* path, Path& buffer, Reach reach) {
   const Place asked{directory, path, Where::outside};
   if (!active() || path == nullptr || path[0] == '\0') return asked;
   if (path[0] != '/') return locate_relative(asked, buffer, reach);
-  if (!state.first[static_cast<unsigned char>(path[1])] && strstr(path, "/.") == nullptr) return asked;
+  if (!state.first[static_cast<unsigned char>(path[1])] && !is_untidy(path)) return asked;
   return locate_absolute(asked, buffer, reach);
 }
 

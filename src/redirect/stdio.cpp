@@ -57,7 +57,7 @@ ENTRY(FILE*, fopen, (const char* path, const char* mode)) {
     return NEXT(fopen)(place.path, mode);
   }
   // Not libc's own open: that would follow a staged link, and looking first would cost a system call more.
-  const int fd = open_redirected(AT_FDCWD, path, flags, 0666);
+  const int fd = open_place(place, flags, 0666);
   if (fd < 0) return nullptr;
   if ((flags & (O_APPEND | O_ACCMODE)) == (O_APPEND | O_WRONLY)) system_call(SYS_lseek, fd, 0, SEEK_END);  // as fopen
   FILE* stream = fdopen(fd, mode);

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from harness import Pair, finish, report, write
+from harness import AliasPair, NamespacePair, Pair, can_bind, finish, report, write
 
 
 def build(case, shared):
@@ -49,6 +49,14 @@ def build(case, shared):
 
 library, calls = map(os.path.abspath, sys.argv[1:3])
 outcomes = []
-with Pair(library, build, copied=["b.txt", "dir/y.txt"]) as pair:
+copied = ["b.txt", "dir/y.txt"]
+with Pair(library, build, copied) as pair:
     outcomes.append(report("every call", pair.compare([calls, pair.case])))
+with AliasPair(library, build, copied) as pair:
+    outcomes.append(report("every call by another name", pair.compare([calls, pair.base + "/al:ias%/case"])))
+if can_bind():
+    with NamespacePair(library, build, copied) as pair:
+        outcomes.append(report("every call beside a namespace", pair.compare([calls, pair.case])))
+else:
+    print("skip  every call beside a namespace: mounting needs a privilege that is missing")
 finish(outcomes)

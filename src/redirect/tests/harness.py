@@ -89,6 +89,9 @@ class Pair:
             command, cwd=start, env=environment, capture_output=True, stdin=subprocess.DEVNULL, timeout=120
         )
 
+    def run_redirected(self, command):
+        return self.run(command, self.environment())
+
     def materialise(self, result):
         """What a drain would leave: the local tree over the case."""
         shutil.rmtree(result, ignore_errors=True)
@@ -128,7 +131,7 @@ class Pair:
         self.renew()
         self.stage()
         before = snapshot(self.case, times=True)
-        redirected = self.run(command, self.environment())
+        redirected = self.run_redirected(command)
         problems = []
         if snapshot(self.case, times=True) != before:
             problems += differences(before, snapshot(self.case, times=True), "the case itself was changed: ")
@@ -147,6 +150,55 @@ class Pair:
         if problems and direct.returncode == redirected.returncode:
             problems.append("output: " + redirected.stderr.decode(errors="replace")[-2000:])
         return problems
+
+
+class AliasPair(Pair):
+    """The case has a second name, through a symbolic link, with characters that need escaping."""
+
+    def renew(self):
+        super().renew()
+        self.alias = os.path.join(self.base, "al:ias%")
+        if not os.path.islink(self.alias):
+            os.symlink(self.shared, self.alias)
+
+    def environment(self, **more):
+        name = self.alias.replace("%", "%25").replace(":", "%3A") + "/case"
+        return super().environment(FOREBAY_CASE_ALIASES="/nowhere:" + name, **more)
+
+
+class NamespacePair(Pair):
+    """The tree is bound over the case, and redirect is loaded beside."""
+
+    def stage(self):
+        super().stage()
+        os.unlink(self.lower)
+        os.mkdir(self.lower)
+
+    def run_redirected(self, command):
+        script = (
+            f"mount --bind '{self.case}' '{self.lower}' && mount --bind '{self.tree}' '{self.case}' && "
+            f"cd '{self.case}' && exec env LD_PRELOAD='{self.library}' \"$@\""
+        )
+        environment = dict(self.environment(), FOREBAY_TREE=self.case)
+        del environment["LD_PRELOAD"]
+        return self.run(["unshare", "-m", "sh", "-c", script, "sh", *command], environment)
+
+    def renew(self):
+        # A link would do as the mount point's name, but not as the mount point.
+        if os.path.isdir(self.lower) and not os.path.islink(self.lower):
+            os.rmdir(self.lower)
+        super().renew()
+
+    def materialise(self, result):
+        # Links of the tree lead into `lower`, which shows the case inside the namespace only.
+        os.rmdir(self.lower)
+        os.symlink(self.case, self.lower)
+        super().materialise(result)
+        os.unlink(self.lower)
+
+
+def can_bind():
+    return subprocess.run(["unshare", "-m", "mount", "--bind", "/tmp", "/tmp"], capture_output=True).returncode == 0
 
 
 def line_differences(name, one, two):
