@@ -56,7 +56,17 @@ ENTRY(FILE*, fopen, (const char* path, const char* mode)) {
     if (with_errno(prepare(place, buffer, O_RDWR)) < 0) return nullptr;
     return NEXT(fopen)(place.path, mode);
   }
-  // Not libc's own open: that would follow a staged link, and looking first would cost a system call more.
+  if ((flags & (O_CREAT | O_EXCL)) == O_CREAT) {
+    // Nearly always a new file, which libc can make by itself: an exclusive open follows no link.
+    char exclusive[16] = {mode[0], 'x'};
+    const int errno_before = errno;
+    strncat(exclusive, mode + 1, sizeof exclusive - 3);
+    pass_gate(place);
+    if (FILE* stream = NEXT(fopen)(place.path, exclusive)) return stream;
+    if (errno != EEXIST) return nullptr;
+    errno = errno_before;
+  }
+  // Not libc's own open, which would follow a staged link.
   const int fd = open_place(place, flags, 0666);
   if (fd < 0) return nullptr;
   if ((flags & (O_APPEND | O_ACCMODE)) == (O_APPEND | O_WRONLY)) system_call(SYS_lseek, fd, 0, SEEK_END);  // as fopen

@@ -1,4 +1,7 @@
-// What redirect costs: the same small program with and without the library, in alternating pairs of processes.
+// What redirect costs: the same small program with and without the library, in pairs of processes that take turns.
+//
+// Each pair is two new processes. They alternate slice by slice, so that whatever else the machine does hits both
+// alike; a pair's ratio is that of the sums over its slices.
 //
 //   redirect_bench LIBRARY [--files N] [--pairs N] [--only NAME]
 //
@@ -23,7 +26,7 @@
 
 namespace {
 
-constexpr int files_per_directory = 5000;
+constexpr int slice_files = 200;
 constexpr double goal = 1.03;
 
 double now() {
@@ -35,17 +38,9 @@ double now() {
   std::exit(1);
 }
 
-std::string file_name(const std::string& directory, int number) {
-  return directory + "/" + std::to_string(number / files_per_directory) + "/file" + std::to_string(number);
-}
-
-// The measured program. Prints the seconds that its calls took.
-int work(const std::string& what, const std::string& directory, int files) {
+// One slice: calls on files of one directory. Returns the seconds that they took.
+double work(const std::string& what, const std::vector<std::string>& names) {
   static char bytes[4096];
-  for (int i = 0; i <= (files - 1) / files_per_directory; ++i)
-    mkdir((directory + "/" + std::to_string(i)).c_str(), 0700);
-  std::vector<std::string> names;
-  for (int i = 0; i < files; ++i) names.push_back(file_name(directory, i));
   struct stat status {};
   const double begin = now();
   if (what == "fopen") {
@@ -65,37 +60,64 @@ int work(const std::string& what, const std::string& directory, int files) {
     }
   }
   const double seconds = now() - begin;
-  std::printf("%.9f\n", seconds);
-  std::fflush(stdout);
   for (const std::string& name : names) unlink(name.c_str());
+  return seconds;
+}
+
+// The measured program: a slice for each byte on its standard input, the seconds on its standard output.
+int serve(const std::string& what, const std::string& directory) {
+  std::vector<std::string> names;
+  for (int i = 0; i < slice_files; ++i) names.push_back(directory + "/0.1/uniform/file" + std::to_string(i));
+  work(what, names);
+  char byte;
+  while (read(STDIN_FILENO, &byte, 1) == 1) {
+    const double seconds = work(what, names);
+    if (write(STDOUT_FILENO, &seconds, sizeof seconds) != sizeof seconds) return 1;
+  }
   return 0;
 }
 
-// Runs the program above in a process of its own.
-double run(const std::vector<std::string>& arguments, const std::vector<std::string>& variables) {
-  std::vector<char*> argv, environment;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  for (const std::string& variable : variables) environment.push_back(const_cast<char*>(variable.c_str()));
-  argv.push_back(nullptr);
-  environment.push_back(nullptr);
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) fail("make", "a pipe");
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  pid_t pid = 0;
-  if (posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), environment.data()) != 0)
-    fail("start", arguments[0]);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  char text[64] = "";
-  const ssize_t size = read(ends[0], text, sizeof text - 1);
-  close(ends[0]);
-  int status = 0;
-  waitpid(pid, &status, 0);
-  if (status != 0 || size <= 0) fail("run", arguments[1]);
-  return std::strtod(text, nullptr);
-}
+// The program above in a process of its own.
+class Worker {
+ public:
+  Worker(const std::vector<std::string>& arguments, const std::vector<std::string>& variables) {
+    std::vector<char*> argv, environment;
+    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    for (const std::string& variable : variables) environment.push_back(const_cast<char*>(variable.c_str()));
+    argv.push_back(nullptr);
+    environment.push_back(nullptr);
+    int in[2], out[2];
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) fail("make", "a pipe");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+    if (posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, argv.data(), environment.data()) != 0)
+      fail("start", arguments[0]);
+    posix_spawn_file_actions_destroy(&actions);
+    close(in[0]);
+    close(out[1]);
+    to_ = in[1];
+    from_ = out[0];
+  }
+  ~Worker() {
+    close(to_);
+    close(from_);
+    waitpid(pid_, nullptr, 0);
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  double slice() {
+    double seconds = 0;
+    if (write(to_, "", 1) != 1 || read(from_, &seconds, sizeof seconds) != sizeof seconds) fail("talk to", "a worker");
+    return seconds;
+  }
+
+ private:
+  pid_t pid_ = 0;
+  int to_ = -1, from_ = -1;
+};
 
 struct Interval {
   double median, low, high;
@@ -133,7 +155,7 @@ constexpr Measurement measurements[] = {
 
 int main(int count, char** arguments) {
   const std::vector<std::string> words(arguments, arguments + count);
-  if (words.size() == 5 && words[1] == "work") return work(words[2], words[3], std::atoi(words[4].c_str()));
+  if (words.size() == 4 && words[1] == "serve") return serve(words[2], words[3]);
   if (words.size() < 2) {
     std::fprintf(stderr, "usage: redirect_bench LIBRARY [--files N] [--pairs N] [--only NAME]\n");
     return 2;
@@ -149,7 +171,8 @@ int main(int count, char** arguments) {
   char base[] = "/dev/shm/redirect-bench-XXXXXX";
   if (mkdtemp(base) == nullptr) fail("make", base);
   const std::string root = base;
-  for (const char* name : {"/case", "/tree", "/away"}) mkdir((root + name).c_str(), 0700);
+  for (const char* name : {"/case", "/tree/0.1/uniform", "/away/0.1/uniform"})
+    std::filesystem::create_directories(root + name);
   const std::vector<std::string> with = {"LD_PRELOAD=" + std::filesystem::absolute(words[1]).string(),
                                          "FOREBAY_CASE=" + root + "/case", "FOREBAY_TREE=" + root + "/tree",
                                          "FOREBAY_LOWER=" + root + "/case"};
@@ -162,20 +185,24 @@ int main(int count, char** arguments) {
   const char* separator = "";
   for (const Measurement& measurement : measurements) {
     if (!only.empty() && std::string(measurement.name).find(only) == std::string::npos) continue;
-    const std::string number = std::to_string(files), direct = root + (measurement.in_case ? "/tree" : "/away"),
+    const std::string direct = root + (measurement.in_case ? "/tree" : "/away"),
                       through = root + (measurement.in_case ? "/case" : "/away");
     std::vector<double> ratios, values, references;
     for (int pair = 0; pair < pairs; ++pair) {
       double seconds[2] = {};
-      for (int half = 0; half < 2; ++half) {
-        const bool redirected = (half == 0) == (pair % 2 == 0);
-        seconds[redirected ? 1 : 0] =
-            redirected ? run({words[0], "work", measurement.what, through, number}, with)
-                       : run({words[0], "work", measurement.what, direct, number}, {"FOREBAY_NONE="});
+      std::vector<double> slices;
+      Worker plain({words[0], "serve", measurement.what, direct}, {"FOREBAY_NONE="});
+      Worker redirected({words[0], "serve", measurement.what, through}, with);
+      for (int done = 0, turn = 0; done < files; done += slice_files, ++turn) {
+        const double first = turn % 2 == 0 ? plain.slice() : redirected.slice();
+        const double second = turn % 2 == 0 ? redirected.slice() : plain.slice();
+        seconds[turn % 2] += first;
+        seconds[1 - turn % 2] += second;
+        slices.push_back(turn % 2 == 0 ? second / first : first / second);
       }
       references.push_back(seconds[0]);
       values.push_back(seconds[1]);
-      ratios.push_back(seconds[1] / seconds[0]);
+      ratios.push_back(interval_of(slices).median);
     }
     const Interval ratio = interval_of(ratios);
     std::printf(
