@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import case, parts, report, steps
+from measure import case, parts, report, solver, steps
 from measure import variants as v
 from measure.shared import Shared
 
@@ -76,6 +76,7 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
 
 def main() -> int:
     options = arguments()
+    solver.clean_up_when_terminated()
     for program in ("mpirun", "simpleFoam", "decomposePar"):
         if shutil.which(program) is None:
             print(f"bench: {program} is not installed; run scripts/install-dependencies demo", file=sys.stderr)

@@ -3,7 +3,9 @@
 import itertools
 import os
 import re
+import signal
 import subprocess
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +42,11 @@ class Run:
         return (self.marks[-1] - self.marks[0]) / len(self.times)
 
 
+def clean_up_when_terminated() -> None:
+    """Lets SIGTERM unwind like Ctrl-C does, so that what was mounted is unmounted."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
 def environment(**more: str) -> dict[str, str]:
     """What Debian's OpenFOAM and Open MPI need in a plain shell, also as root."""
     return {
@@ -64,13 +71,18 @@ def run(command: list, log: Path, env: dict[str, str], cwd: Path) -> Run:
         child = subprocess.Popen(
             command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
-        for line in child.stdout:
-            announced = TIME_LINE.match(line)
-            if announced or line == END_LINE:
-                result.marks.append(time.monotonic())
-            if announced:
-                result.times.append(announced[1].decode())
-            out.write(line)
-        result.status = child.wait()
+        try:
+            for line in child.stdout:
+                announced = TIME_LINE.match(line)
+                if announced or line == END_LINE:
+                    result.marks.append(time.monotonic())
+                if announced:
+                    result.times.append(announced[1].decode())
+                out.write(line)
+            result.status = child.wait()
+        except BaseException:  # interrupted: the shared directory is about to go, and no solver may outlive it
+            child.terminate()
+            child.wait()
+            raise
     result.ended = time.monotonic()
     return result
