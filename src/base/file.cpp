@@ -17,6 +17,8 @@ std::int64_t nanoseconds(const struct timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
+Result<std::vector<DirectoryEntry>> list_and_close(Descriptor own, const std::string& path_for_errors);
+
 Status remove_below(int directory, dev_t device, const std::string& path) {
   auto entries = list_directory(directory, path);
   if (!entries) return forward(entries);
@@ -142,9 +144,22 @@ Result<std::vector<DirectoryEntry>> list_directory(int directory, const std::str
   // A descriptor of its own, so that the caller's offset does not matter.
   auto own = open_file_at(directory, ".", O_RDONLY | O_DIRECTORY);
   if (!own) return errno_error("cannot list", path_for_errors);
-  std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(own->get()), closedir);
+  return list_and_close(std::move(*own), path_for_errors);
+}
+
+Result<std::vector<DirectoryEntry>> list_directory(const std::string& path) {
+  auto directory = open_file(path, O_RDONLY | O_DIRECTORY);
+  if (!directory) return forward(directory);
+  return list_and_close(std::move(*directory), path);
+}
+
+namespace {
+
+Result<std::vector<DirectoryEntry>> list_and_close(Descriptor own, const std::string& path_for_errors) {
+  const int directory = own.get();
+  std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(directory), closedir);
   if (!stream) return errno_error("cannot list", path_for_errors);
-  own->release();
+  own.release();
   std::vector<DirectoryEntry> entries;
   for (;;) {
     errno = 0;
@@ -169,11 +184,7 @@ Result<std::vector<DirectoryEntry>> list_directory(int directory, const std::str
   return entries;
 }
 
-Result<std::vector<DirectoryEntry>> list_directory(const std::string& path) {
-  auto directory = open_file(path, O_RDONLY | O_DIRECTORY);
-  if (!directory) return forward(directory);
-  return list_directory(directory->get(), path);
-}
+}  // namespace
 
 Result<std::string> read_link(const std::string& path) {
   char target[PATH_MAX];

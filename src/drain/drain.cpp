@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "drain/state.h"
+#include "openfoam/openfoam.h"
 
 namespace forebay::drain {
 namespace {
@@ -70,6 +71,10 @@ void Drain::State::note(std::optional<Code> code, const std::string& message) {
 bool Drain::State::serves(int rank) const {
   const auto& ranks = times.ranks();
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+bool Drain::State::alone() const {
+  return request.settings.all_ranks <= static_cast<int>(times.ranks().size());
 }
 
 std::string Drain::State::time_directory(int rank, const std::string& time) const {
@@ -138,9 +143,16 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
     state->times.add_rank(rank);
     const std::string local = local_of(roots, state->time_directory(rank, "x"));
     for (const Root& root : roots)
-      if (is_below(local, root.local)) state->keep.add_rank(rank, root.pool);
+      if (is_below(local, root.local))
+        if (auto kept = state->keep.add_rank(rank, root.pool); !kept) return forward(kept);
   }
   state->newest_complete = state->ledger.newest_complete();
+  if (!state->alone()) {
+    std::vector<std::string> kept = state->keep.times();
+    std::sort(kept.begin(), kept.end(), openfoam::time_less);
+    for (const std::string& time : kept)
+      if (state->ledger.complete_times().contains(time)) state->candidates.add(time);
+  }
   // Half-written files that the dead run left on the case: only names that its journal knows.
   const std::set<std::string> stale = state->ledger.temporaries();
   for (const std::string& temporary : stale) {
@@ -162,9 +174,9 @@ Status Drain::add_root(const Root& root, const std::vector<tree::Entry>& staged)
   return state_->watcher->add_tree(root.local, root.prefix);
 }
 
-void Drain::add_rank(int rank, const std::string& pool) {
+Status Drain::add_rank(int rank, const std::string& pool) {
   state_->times.add_rank(rank);
-  state_->keep.add_rank(rank, pool);
+  return state_->keep.add_rank(rank, pool);
 }
 
 int Drain::events_descriptor() const {
@@ -192,6 +204,7 @@ void Drain::tick() {
   if (state.phase != State::Phase::running) return;
   const DrainSettings& settings = state.request.settings;
   const auto now = Clock::now();
+  state.new_complete_times();
   if (settings.live) {
     std::vector<std::string> quiet;
     for (const auto& [path, changed] : state.pending)
@@ -201,23 +214,42 @@ void Drain::tick() {
       state.submit_file(path, true);
     }
   }
-  if (now - state.last_safe >= settings.safe_interval) {
+  if (state.alone() && now - state.last_safe >= settings.safe_interval) {
     state.last_safe = now;
-    const auto& newest = state.agreed ? state.agreed : state.newest_complete;
+    const auto& newest = state.newest_complete;
     if (newest && newest != state.newest_safe) state.submit_time(*newest, true);
   }
 }
 
+bool Drain::pin(const std::string& time) {
+  const std::vector<std::string> held = complete_times();
+  if (std::find(held.begin(), held.end(), time) == held.end()) return false;
+  state_->pinned = time;
+  return true;
+}
+
 void Drain::agree(const std::string& time) {
   state_->agreed = time;
+  for (const std::string& older : state_->candidates.times())
+    if (state_->times.before(older, time)) state_->candidates.remove(older);
+  secure(time);
   state_->release_kept();
 }
 
+void Drain::secure(const std::string& time) {
+  if (!state_->safe_times.contains(time)) state_->submit_time(time, true);
+}
+
 std::vector<std::string> Drain::complete_times() const {
-  std::vector<std::string> complete;
-  for (const std::string& time : state_->times.all())
-    if (state_->times.complete(time)) complete.push_back(time);
-  return complete;
+  const State& state = *state_;
+  std::vector<std::string> held = state.candidates.times();
+  for (const auto& each : {state.pinned, state.agreed})
+    if (each && std::find(held.begin(), held.end(), *each) == held.end()) held.insert(held.begin(), *each);
+  return held;
+}
+
+std::vector<std::string> Drain::safe_times() const {
+  return state_->recently_safe;
 }
 
 void Drain::pool_was_full() {
@@ -285,6 +317,12 @@ std::uint64_t Drain::evict(std::uint64_t wanted) {
       freed += size_below(local);
       if (auto removed = remove_tree(local); !removed) state.note(std::nullopt, removed.error().text());
     }
+  }
+  if (freed < wanted && !state.alone()) {
+    // Held only so that nodes can agree: the next agreement will be on a later time.
+    for (const std::string& time : state.candidates.times())
+      if (time != state.newest_complete && time != state.pinned) state.candidates.remove(time);
+    state.release_kept();
   }
   return freed;
 }

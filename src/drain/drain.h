@@ -88,7 +88,7 @@ class Drain {
   // Begins to watch an image; `staged` is what was put there. To be called before any program runs in it.
   Status add_root(const Root& root, const std::vector<tree::Entry>& staged);
   // A rank of this node and its run directory in its pool.
-  void add_rank(int rank, const std::string& pool);
+  Status add_rank(int rank, const std::string& pool);
 
   // Poll these; call on_events() when the first is readable, on_outcomes() when the second is.
   int events_descriptor() const;
@@ -105,10 +105,18 @@ class Drain {
   // A pool is or was full: times open now are never called complete, the run's exit will not be 0.
   void pool_was_full();
 
-  // The newest time that all nodes have complete, when there is more than one node; kept until a newer one is agreed.
+  // When the run has several nodes, they agree on times (launch/agreement.h). Until then a node holds up to
+  // Candidates::most complete times, beside the pinned and the agreed one.
+  // Holds a time until another is pinned; false when it is no longer there.
+  bool pin(const std::string& time);
+  // All nodes hold this time: it is carried now and kept until a newer one is agreed; older ones are let go.
   void agree(const std::string& time);
-  // Times of this node that are complete and still held, oldest first.
+  // Carries a complete time that is held to the case, whatever else is asked for.
+  void secure(const std::string& time);
+  // Times of this node that are complete and still held (here or on the case), oldest first.
   std::vector<std::string> complete_times() const;
+  // The newest of those that are on the case for all ranks of this node, oldest first.
+  std::vector<std::string> safe_times() const;
 
   void rank_ended(int rank, bool cleanly);
   // The program has ended: submit all that is left. `cleanly`: with status 0.

@@ -8,12 +8,6 @@
 #include "openfoam/openfoam.h"
 
 namespace forebay::drain {
-namespace {
-
-// When several nodes must agree on a time, each holds at most about this many candidates.
-constexpr std::size_t most_candidates = 32;
-
-}  // namespace
 
 void Drain::State::handle(const Event& event) {
   if (event.kind == Event::Kind::overflow) return events_lost();
@@ -40,27 +34,56 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
     return;
   }
   if (event.kind == Event::Kind::created) return times.file_made(rank, time, rest);
-  const std::string local = local_of(roots, event.path);
+  file_of_time(event.path, rank, time, rest, event.kind != Event::Kind::found);
+}
+
+// Kept aside at once; counted as closed when it is known to be.
+void Drain::State::file_of_time(const std::string& path, int rank, const std::string& time, const std::string& file,
+                                bool closed) {
+  const std::string local = local_of(roots, path);
   struct stat status {};
   if (::lstat(local.c_str(), &status) != 0) {
     // Closed and deleted at once: it was never kept, so this time cannot be vouched for.
-    if (event.kind == Event::Kind::closed) times.spoil(rank, time);
+    if (closed) times.spoil(rank, time);
     return;
   }
   if (S_ISLNK(status.st_mode)) return;  // evicted by us, or a link of the program's own: the walk carries that
-  if (event.kind == Event::Kind::found) {
-    times.file_made(rank, time, rest);
-    // Its closing may have been before the watch was set; if it is still open, its closing will be told.
-    if (!is_sealed(local)) return;
-  }
-  ++local_files;
-  local_bytes += static_cast<std::uint64_t>(status.st_size);
-  const auto kept = keep.add(rank, time, rest, local);
+  const auto kept = keep.add(rank, time, file, local);
   if (!kept) note(std::nullopt, "a time cannot be kept aside: " + kept.error().text());
   if (!kept || !*kept) return times.spoil(rank, time);
-  times.file_closed(rank, time, rest);
+  if (!closed) {
+    times.file_made(rank, time, file);
+    unsure.try_emplace(path, Unsure{rank, time, file, Clock::now()});
+    return;
+  }
+  if (!unsure.empty()) unsure.erase(path);
+  file_is_closed(path, rank, time, file, static_cast<std::uint64_t>(status.st_size));
+}
+
+void Drain::State::ask_unsure() {
+  constexpr std::chrono::milliseconds quiet{100};
+  const auto now = Clock::now();
+  std::vector<std::pair<std::string, Unsure>> due;
+  for (const auto& [path, entry] : unsure)
+    if (now - entry.found > quiet || !times.is_current(entry.rank, entry.time)) due.emplace_back(path, entry);
+  for (const auto& [path, entry] : due) {
+    // Asked of the kept link: the program may have purged its own name since.
+    const std::string kept = keep.path(entry.rank, entry.time, entry.file);
+    struct stat status {};
+    const bool there = ::lstat(kept.c_str(), &status) == 0;
+    if (there && !is_sealed(kept)) continue;  // its closing will be told
+    unsure.erase(path);
+    if (there) file_is_closed(path, entry.rank, entry.time, entry.file, static_cast<std::uint64_t>(status.st_size));
+  }
+}
+
+void Drain::State::file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file,
+                                  std::uint64_t bytes) {
+  ++local_files;
+  local_bytes += bytes;
+  times.file_closed(rank, time, file);
   // Written again after the time was carried, or a late function object: carried as a file of its own.
-  if (drained_times.contains({rank, time})) pending[event.path] = Clock::now();
+  if (drained_times.contains({rank, time})) pending[path] = Clock::now();
 }
 
 void Drain::State::handle_other(const Event& event) {
@@ -110,9 +133,11 @@ void Drain::State::events_lost() {
 }
 
 void Drain::State::new_complete_times() {
+  if (!unsure.empty()) ask_unsure();
   const std::vector<std::string> complete = times.take_newly_complete();
   for (const std::string& time : complete) {
     record(complete_record(time));
+    candidates.add(time);
     if (!newest_complete || times.before(*newest_complete, time)) newest_complete = time;
     timeline[time].complete = now();
     if (request.settings.live && !request.settings.hold_times) submit_time(time, false);
@@ -120,19 +145,16 @@ void Drain::State::new_complete_times() {
   if (!complete.empty()) release_kept();
 }
 
-// Kept times older than the newest complete one are let go. With several nodes that is the newest which all have; so
-// that some common time exists however far apart the nodes are, a node that holds too many lets every second one of the
-// common order go.
+// Kept times older than the newest complete one are let go. With several nodes only what they will not agree on: the
+// candidates, the pinned and the agreed time stay.
 void Drain::State::release_kept() {
-  const bool alone = request.settings.all_ranks <= static_cast<int>(times.ranks().size());
-  const auto& newest = alone ? newest_complete : agreed;
-  const std::vector<std::string> held = keep.times();
-  for (const std::string& time : held) {
-    if (keep.in_use(time)) continue;
-    bool release = newest && time != *newest && times.before(time, *newest);
-    if (!alone && held.size() > most_candidates && times.complete(time) && time != newest_complete)
-      release = release || times.order(time) % 2 != 0;
-    if (!release) continue;
+  if (!newest_complete) return;
+  const auto wanted = [&](const std::string& time) {
+    return !alone() && !safe_times.contains(time) && (candidates.contains(time) || time == pinned || time == agreed);
+  };
+  for (const std::string& time : keep.times()) {
+    if (keep.in_use(time) || time == *newest_complete || !times.before(time, *newest_complete) || wanted(time))
+      continue;
     if (auto dropped = keep.drop(time); !dropped) note(std::nullopt, dropped.error().text());
     if (request.settings.hold_times && !safe_times.contains(time)) {
       times.forget(time);

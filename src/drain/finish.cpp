@@ -127,12 +127,17 @@ void Drain::State::submit_outputs() {
 // Where the program removed the last complete time before it could complete a newer one, the case gets the one that
 // was kept. After a clean end the program's own last state is there, and what it purged stays purged.
 void Drain::State::submit_last_complete() {
+  if (!alone()) {
+    if (!ended_cleanly) submit_newest_candidates();
+    return;
+  }
   if (ended_cleanly || !newest_complete || safe_times.contains(*newest_complete)) return;
   const std::string& time = *newest_complete;
   const auto& ranks = times.ranks();
   const bool whole_in_tree = std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
-    const std::string kept = keep.directory(rank, time), local = local_of(roots, time_directory(rank, time));
-    return same_names(kept, local);
+    const std::string local = local_of(roots, time_directory(rank, time));
+    const std::set<std::string> kept = keep.files(rank, time);
+    return std::all_of(kept.begin(), kept.end(), [&](const std::string& file) { return exists(join(local, file)); });
   });
   if (whole_in_tree) return;
   note(std::nullopt,
@@ -140,13 +145,13 @@ void Drain::State::submit_last_complete() {
   submit_time(time, true);
 }
 
-bool Drain::State::same_names(const std::string& kept, const std::string& local) const {
-  const auto entries = list_directory(kept);
-  if (!entries) return true;  // nothing was kept: nothing to compare with
-  return std::all_of(entries->begin(), entries->end(), [&](const DirectoryEntry& entry) {
-    const std::string there = join(local, entry.name);
-    return entry.type == DT_DIR ? same_names(join(kept, entry.name), there) : exists(there);
-  });
+// Ranks that compute together are at most one time apart, so the newest time that all nodes have complete is one of the
+// two newest of each node.
+void Drain::State::submit_newest_candidates() {
+  std::vector<std::string> newest = candidates.times();
+  if (newest.size() > 2) newest.erase(newest.begin(), newest.end() - 2);
+  for (const std::string& time : newest)
+    if (!safe_times.contains(time)) submit_time(time, true);
 }
 
 // A pool that was wiped looks like a program that removed everything. Its sentinel tells the two apart.

@@ -1,47 +1,84 @@
 #include "drain/keep.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
+#include <utility>
 
 namespace forebay::drain {
 namespace {
 
-Status make_directories(const std::string& path, const std::string& root, std::set<std::string>& made) {
-  if (path.size() <= root.size() || made.contains(path)) return {};
-  if (auto parent = make_directories(std::string(parent_of(path)), root, made); !parent) return parent;
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return errno_error("cannot make directory", path);
-  made.insert(path);
-  return {};
+std::string flat_name(const std::string& time, const std::string& file) {
+  std::string name;
+  name.reserve(time.size() + file.size() + 8);
+  for (const std::string* part : {&time, &file}) {
+    if (part == &file) name += "%2F";
+    for (const char c : *part) {
+      if (c == '/') {
+        name += "%2F";
+      } else if (c == '%') {
+        name += "%25";
+      } else {
+        name += c;
+      }
+    }
+  }
+  return name;
+}
+
+std::string path_of_flat(const std::string& name) {
+  std::string path;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name.compare(i, 3, "%2F") == 0 || name.compare(i, 3, "%25") == 0) {
+      path += name[i + 2] == 'F' ? '/' : '%';
+      i += 2;
+    } else {
+      path += name[i];
+    }
+  }
+  return path;
 }
 
 }  // namespace
 
-void Keep::add_rank(int rank, const std::string& pool_directory) {
-  roots_[rank] = pool_directory;
-}
-
-std::string Keep::directory(int rank, const std::string& time) const {
-  const auto root = roots_.find(rank);
+Status Keep::add_rank(int rank, const std::string& pool_directory) {
   const std::string name = rank < 0 ? std::string("serial") : fmt::format("processor{}", rank);
-  return fmt::format("{}/keep/{}/{}", root == roots_.end() ? std::string() : root->second, name, time);
+  Place place;
+  place.path = fmt::format("{}/keep/{}", pool_directory, name);
+  place.directories = fmt::format("{}/kept-times/{}", pool_directory, name);
+  if (auto made = make_private_directory(place.path); !made) return made;
+  auto links = open_file(place.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!links) return forward(links);
+  auto entries = list_directory(links->get(), place.path);
+  if (!entries) return forward(entries);
+  for (const DirectoryEntry& entry : *entries) {
+    const std::string path = path_of_flat(entry.name);
+    const std::size_t slash = path.find('/');
+    if (slash != std::string::npos) times_[path.substr(0, slash)][rank].insert(path.substr(slash + 1));
+  }
+  place.links = std::move(*links);
+  places_[rank] = std::move(place);
+  return {};
 }
 
 Result<bool> Keep::add(int rank, const std::string& time, const std::string& file, const std::string& local) {
-  const std::string kept = join(directory(rank, time), file);
-  if (auto made = make_directories(std::string(parent_of(kept)), roots_[rank], made_); !made) return forward(made);
-  if (::link(local.c_str(), kept.c_str()) != 0) {
+  const std::string kept = flat_name(time, file);
+  if (kept.size() > NAME_MAX) return false;
+  const int links = places_[rank].links.get();
+  if (::linkat(AT_FDCWD, local.c_str(), links, kept.c_str(), 0) != 0) {
     if (errno == ENOENT) return false;
     if (errno != EEXIST) return errno_error("cannot keep a link to", local);
     // Closed before: the same file again needs nothing, another one under this name replaces it.
     struct stat now {
     }, before{};
     if (::lstat(local.c_str(), &now) != 0) return false;
-    if (::lstat(kept.c_str(), &before) == 0 && now.st_ino == before.st_ino) return true;
-    ::unlink(kept.c_str());
-    if (::link(local.c_str(), kept.c_str()) != 0) {
+    if (::fstatat(links, kept.c_str(), &before, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == before.st_ino) return true;
+    ::unlinkat(links, kept.c_str(), 0);
+    if (::linkat(AT_FDCWD, local.c_str(), links, kept.c_str(), 0) != 0) {
       if (errno == ENOENT) return false;
       return errno_error("cannot keep a link to", local);
     }
@@ -50,15 +87,41 @@ Result<bool> Keep::add(int rank, const std::string& time, const std::string& fil
   return true;
 }
 
-bool Keep::holds(int rank, const std::string& time) const {
-  const auto found = times_.find(time);
-  return found != times_.end() && found->second.contains(rank);
-}
-
 std::vector<std::string> Keep::times() const {
   std::vector<std::string> names;
   for (const auto& [time, ranks] : times_) names.push_back(time);
   return names;
+}
+
+std::string Keep::path(int rank, const std::string& time, const std::string& file) const {
+  const auto place = places_.find(rank);
+  return place == places_.end() ? std::string() : join(place->second.path, flat_name(time, file));
+}
+
+std::set<std::string> Keep::files(int rank, const std::string& time) const {
+  const auto found = times_.find(time);
+  if (found == times_.end()) return {};
+  const auto of_rank = found->second.find(rank);
+  return of_rank == found->second.end() ? std::set<std::string>{} : of_rank->second;
+}
+
+Result<std::string> Keep::as_directory(int rank, const std::string& time) {
+  const Place& place = places_[rank];
+  const std::string directory = join(place.directories, time);
+  if (auto removed = remove_tree(directory); !removed) return forward(removed);
+  if (auto made = make_private_directory(place.directories); !made) return forward(made);
+  for (const std::string& file : files(rank, time)) {
+    const std::string path = join(directory, file);
+    // What is below is private by its parent; these modes are those that the case will get.
+    for (std::size_t slash = place.directories.size(); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      const std::string each = path.substr(0, slash);
+      if (slash > place.directories.size() && ::mkdir(each.c_str(), 0755) != 0 && errno != EEXIST)
+        return errno_error("cannot make directory", each);
+    }
+    if (::linkat(place.links.get(), flat_name(time, file).c_str(), AT_FDCWD, path.c_str(), 0) != 0)
+      return errno_error("cannot link", path);
+  }
+  return directory;
 }
 
 void Keep::use(const std::string& time, bool begin) {
@@ -73,18 +136,11 @@ Status Keep::drop(const std::string& time) {
   const auto found = times_.find(time);
   if (found == times_.end()) return {};
   for (const auto& [rank, files] : found->second) {
-    const std::string root = directory(rank, time);
-    std::set<std::string> directories{root};
-    for (const std::string& file : files) {
-      const std::string path = join(root, file);
-      if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno_error("cannot remove", path);
-      for (std::string at(parent_of(path)); at.size() > root.size(); at = parent_of(at)) directories.insert(at);
-    }
-    // Children sort behind their parents.
-    for (auto at = directories.rbegin(); at != directories.rend(); ++at) {
-      ::rmdir(at->c_str());
-      made_.erase(*at);
-    }
+    const Place& place = places_[rank];
+    for (const std::string& file : files)
+      if (::unlinkat(place.links.get(), flat_name(time, file).c_str(), 0) != 0 && errno != ENOENT)
+        return errno_error("cannot remove a kept file of time " + time + " in", place.path);
+    if (auto removed = remove_tree(join(place.directories, time)); !removed) return removed;
   }
   times_.erase(found);
   return {};

@@ -1,7 +1,10 @@
 // Keep: files of times, hard-linked aside when they are closed, so that the program's own purge cannot take the last
 // complete time away. No bytes are copied; a kept time costs space only after the program has removed it.
 //
-// Layout: <pool run directory>/keep/processor<K>/<time>/<file>, or keep/serial/<time>/<file> for an undecomposed case.
+// Layout: <pool run directory>/keep/processor<K>/<name>, or keep/serial/<name> for an undecomposed case, where <name>
+// is
+// "<time>/<file>" with '/' and '%' written as %2F and %25. Flat, since making and removing directories would cost as
+// much as the links, in the middle of the program's time step.
 // One thread at a time.
 #pragma once
 
@@ -16,14 +19,17 @@ namespace forebay::drain {
 
 class Keep {
  public:
-  // Where a rank's files are kept: on the same file system as its local tree.
-  void add_rank(int rank, const std::string& pool_directory);
-  // Links `local` aside. False when it was gone before it could be linked.
+  // Makes a rank's directory, on the same file system as its local tree, and finds what a dead run kept there.
+  Status add_rank(int rank, const std::string& pool_directory);
+  // Links `local` aside. False when it was gone before it could be linked, or its name is too long to be kept.
   Result<bool> add(int rank, const std::string& time, const std::string& file, const std::string& local);
-  // The directory that mirrors <time> of this rank.
-  std::string directory(int rank, const std::string& time) const;
-  bool holds(int rank, const std::string& time) const;
+
   std::vector<std::string> times() const;
+  // Where a kept file is.
+  std::string path(int rank, const std::string& time, const std::string& file) const;
+  std::set<std::string> files(int rank, const std::string& time) const;
+  // A directory that looks like the rank's time, made of links to what is kept.
+  Result<std::string> as_directory(int rank, const std::string& time);
   // While a time is in use (its files are being carried) it must not be dropped; uses are counted.
   void use(const std::string& time, bool begin);
   bool in_use(const std::string& time) const { return uses_.contains(time); }
@@ -31,10 +37,14 @@ class Keep {
   Status drop(const std::string& time);
 
  private:
-  std::map<std::string, int> uses_;
-  std::map<int, std::string> roots_;
-  std::set<std::string> made_;                                         // directories made so far
+  struct Place {
+    std::string path, directories;  // where the links are, and where as_directory makes its images
+    Descriptor links;
+  };
+
+  std::map<int, Place> places_;
   std::map<std::string, std::map<int, std::set<std::string>>> times_;  // time -> rank -> files
+  std::map<std::string, int> uses_;
 };
 
 }  // namespace forebay::drain

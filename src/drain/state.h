@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "drain/candidates.h"
 #include "drain/drain.h"
 #include "drain/keep.h"
 #include "drain/times.h"
@@ -64,7 +65,15 @@ struct Drain::State {
   std::vector<Root> roots;
   Outcomes outcomes;
 
-  std::map<std::string, Clock::time_point> pending;     // closed files outside new times, and when they last changed
+  std::map<std::string, Clock::time_point> pending;  // closed files outside new times, and when they last changed
+  // Files of times that a listing found: whether they were closed before the watch was set is not known. They are asked
+  // when they have been quiet for a moment, or when the rank goes on.
+  struct Unsure {
+    int rank;
+    std::string time, file;
+    Clock::time_point found;
+  };
+  std::map<std::string, Unsure> unsure;
   std::map<std::uint64_t, Job> jobs;                    // by ticket
   std::set<std::string> in_flight;                      // keys of jobs
   std::map<std::string, std::string> failures;          // key -> last error, of what is not carried yet
@@ -74,7 +83,9 @@ struct Drain::State {
   std::set<std::string> not_collatable;                 // times that the collated layout cannot hold
   std::set<std::string> evicted_times;                  // time directories emptied to make room (collated)
   std::map<std::string, TimelineEntry> timeline;
-  std::optional<std::string> newest_complete, newest_safe, agreed;
+  std::optional<std::string> newest_complete, newest_safe, agreed, pinned;
+  Candidates candidates;                   // while several nodes have not agreed
+  std::vector<std::string> recently_safe;  // the newest ones, oldest first
   std::vector<std::pair<int, int>> groups;
 
   enum class Phase { running, carrying, removing, done };
@@ -95,6 +106,10 @@ struct Drain::State {
   // events.cpp
   void handle(const Event& event);
   void handle_time(const Event& event, int rank, const std::string& time, const std::string& rest);
+  void file_of_time(const std::string& path, int rank, const std::string& time, const std::string& file, bool closed);
+  void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file,
+                      std::uint64_t bytes);
+  void ask_unsure();
   void handle_other(const Event& event);
   void removed_by_program(const std::string& path);
   void events_lost();
@@ -115,9 +130,9 @@ struct Drain::State {
   // finish.cpp
   void submit_outputs();
   void submit_last_complete();
+  void submit_newest_candidates();
   bool pools_intact();
   void undo_changed_groups();
-  bool same_names(const std::string& kept, const std::string& local) const;
   bool remove_from_case(const std::string& path);
   void remove_deleted();
   void count_undrained();
@@ -127,6 +142,7 @@ struct Drain::State {
   void note(std::optional<Code> code, const std::string& message);
   bool is_new_time(int rank, const std::string& time) const;
   bool serves(int rank) const;
+  bool alone() const;  // no other node has ranks of this run
   std::string time_directory(int rank, const std::string& time) const;  // path on the case
   double now() const;
 };

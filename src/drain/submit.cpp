@@ -139,28 +139,32 @@ void Drain::State::submit_directory(const std::string& path) {
 
 void Drain::State::submit_rank_time(int rank, const std::string& time, bool from_keep) {
   const std::string target = time_directory(rank, time);
-  const std::string directory = from_keep ? keep.directory(rank, time) : local_of(roots, target);
+  const auto directory = from_keep ? keep.as_directory(rank, time) : local_of(roots, target);
+  if (!directory) return note(Code::undrained, "the kept time cannot be drained: " + directory.error().text());
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::rank_time, target, rank, rank, time, from_keep, prepared};
-  submit(std::move(job), [rank, time, target, directory, prepared]() -> Result<std::optional<layouts::Unit>> {
-    auto rank_time = read_time(rank, directory);
-    if (!rank_time) return forward(rank_time);
-    if (!*rank_time) return std::nullopt;
-    auto unit = layouts::verbatim_time(**rank_time, time);
-    if (!unit && missing(unit.error())) return std::nullopt;  // purged while it was read
-    if (!unit) return forward(unit);
-    unit->target = target;
-    mark_sources(*unit, directory, *prepared);
-    return std::optional(std::move(*unit));
-  });
+  submit(std::move(job),
+         [rank, time, target, directory = *directory, prepared]() -> Result<std::optional<layouts::Unit>> {
+           auto rank_time = read_time(rank, directory);
+           if (!rank_time) return forward(rank_time);
+           if (!*rank_time) return std::nullopt;
+           auto unit = layouts::verbatim_time(**rank_time, time);
+           if (!unit && missing(unit.error())) return std::nullopt;  // purged while it was read
+           if (!unit) return forward(unit);
+           unit->target = target;
+           mark_sources(*unit, directory, *prepared);
+           return std::optional(std::move(*unit));
+         });
 }
 
 void Drain::State::submit_group_time(int first, int last, const std::string& time, bool from_keep) {
   const std::string target = join(layouts::group_name(first, last, request.settings.all_ranks), time);
   std::vector<std::pair<int, std::string>> directories;
-  for (int rank = first; rank <= last; ++rank)
-    directories.emplace_back(rank,
-                             from_keep ? keep.directory(rank, time) : local_of(roots, time_directory(rank, time)));
+  for (int rank = first; rank <= last; ++rank) {
+    const auto directory = from_keep ? keep.as_directory(rank, time) : local_of(roots, time_directory(rank, time));
+    if (!directory) return note(Code::undrained, "the kept time cannot be drained: " + directory.error().text());
+    directories.emplace_back(rank, *directory);
+  }
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::group_time, target, first, last, time, from_keep, prepared};
   submit(std::move(job),
@@ -281,6 +285,9 @@ void Drain::State::time_carried(const std::string& time) {
   safe_times.insert(time);
   timeline.try_emplace(time, TimelineEntry{time, -1, -1, -1}).first->second.safe = now();
   if (!newest_safe || !times.before(time, *newest_safe)) newest_safe = time;
+  std::erase(recently_safe, time);
+  recently_safe.push_back(time);
+  if (recently_safe.size() > Candidates::most) recently_safe.erase(recently_safe.begin());
   last_safe = Clock::now();
   times.compact(time);
 }

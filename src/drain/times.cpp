@@ -81,6 +81,11 @@ void Times::rank_ended(int rank, bool cleanly) {
   settle(rank, found->first, rank_time);
 }
 
+bool Times::is_current(int rank, const std::string& time) const {
+  const auto current = current_.find(rank);
+  return current != current_.end() && current->second == time;
+}
+
 bool Times::whole(int rank, const std::string& time) const {
   const auto found = times_.find(time);
   if (found == times_.end()) return false;

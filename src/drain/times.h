@@ -34,6 +34,8 @@ class Times {
   void spoil_open();
   void rank_ended(int rank, bool cleanly);
 
+  // True while the rank has not begun a later time.
+  bool is_current(int rank, const std::string& time) const;
   bool whole(int rank, const std::string& time) const;
   // Complete over the ranks of this node.
   bool complete(const std::string& time) const;

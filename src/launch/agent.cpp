@@ -125,7 +125,7 @@ class Agent {
   NodeReport report_;
   std::optional<int> parent_status_;
   bool parent_gone_ = false, admitted_ = false;
-  Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{};
+  Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, last_events_{};
 };
 
 // What is copied rather than linked.
@@ -226,7 +226,7 @@ Status Agent::stage_common() {
     }
   } else {
     run_.ranks[-1] = run_.home();
-    drain_->add_rank(-1, run_.home());
+    if (auto added = drain_->add_rank(-1, run_.home()); !added) return added;
     if (auto saved = save(run_); !saved) return saved;
   }
   return drain_->add_root({run_.tree(), "", run_.home()}, plan->entries);
@@ -260,7 +260,7 @@ Status Agent::stage_rank(int rank, const std::string& pool) {
     return errno_error("cannot link", link);
   run_.ranks[rank] = pool;
   if (auto saved = save(run_); !saved) return saved;
-  drain_->add_rank(rank, pool);
+  if (auto added = drain_->add_rank(rank, pool); !added) return added;
   return drain_->add_root({local, name, pool}, entries);
 }
 
@@ -405,8 +405,10 @@ void Agent::serve() {
     const auto timeout = pressure_->paused() ? 20ms : std::chrono::milliseconds(tick_interval);
     ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count()));
     if ((waits[2].revents & POLLIN) != 0) {
-      std::this_thread::sleep_for(batch_delay);
+      // The first of a burst is mostly a new directory: watched before its files are made, it needs no second look.
+      std::this_thread::sleep_until(std::min(last_events_ + batch_delay, Clock::now() + batch_delay));
       if (auto read = drain_->on_events(); !read) fmt::print(stderr, "forebay agent: {}\n", read.error().text());
+      last_events_ = Clock::now();
     }
     if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
     if (waits[1].revents != 0) {
