@@ -94,7 +94,7 @@ def main() -> int:
             if not options.quick:
                 parts.add_agent(result, options.forebay, shared.directory, local, say)
                 parts.add_stage(result, options.forebay, shared.directory, local, 7, say)
-                parts.add_programs(result, options.forebay, shared.directory, local, say)
+                parts.add_programs(result, options.forebay, shared.directory, say)
     except (RuntimeError, subprocess.CalledProcessError) as failure:
         print(f"bench: {failure}", file=sys.stderr)
         return 1

@@ -168,12 +168,13 @@ def staged_copies(forebay: Path, case: Path, to: Path) -> float:
     return node["copied_bytes"] / node["stage_seconds"]
 
 
-def add_programs(report: Report, forebay: Path, shared: Path, local: Path, say: Say) -> None:
+def add_programs(report: Report, forebay: Path, shared: Path, say: Say) -> None:
     """What the rooms' own benchmark programs measure; each prints results in the form of a report."""
-    for name, arguments in (("drain", [shared, "3"]), ("redirect", [local])):
+    library = beside(forebay, "libforebay_redirect.so")
+    for name, arguments in (("drain", [shared, "3"]), ("redirect", [library])):
         program = beside(forebay, f"{name}_bench")
-        if program is None:
-            say(f"{name}: left out, {name}_bench is not part of this installation")
+        if program is None or None in arguments:
+            say(f"{name}: left out, {name}_bench or what it measures is not part of this installation")
             continue
         say(f"{name}: its own benchmark")
         done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
