@@ -33,12 +33,6 @@ void Candidates::add(const std::string& time) {
   entries_ = std::move(held);
 }
 
-void Candidates::remove_before(const std::string& time) {
-  const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.time == time; });
-  if (found != entries_.end()) entries_.erase(entries_.begin(), found);
-}
-
 void Candidates::remove(const std::string& time) {
   std::erase_if(entries_, [&](const Entry& entry) { return entry.time == time; });
 }

@@ -23,8 +23,6 @@ class Candidates {
 
   // A time has become complete; to be called in the order of times.
   void add(const std::string& time);
-  // All that are older are no longer wanted.
-  void remove_before(const std::string& time);
   void remove(const std::string& time);
   bool contains(const std::string& time) const;
   // Oldest first.

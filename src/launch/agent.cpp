@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "drain/drain.h"
+#include "launch/agreement.h"
 #include "launch/namespace.h"
 #include "launch/pool_run.h"
 #include "launch/pressure.h"
@@ -107,11 +108,14 @@ class Agent {
   Result<Welcome> admit(const Hello& hello);
   void members_ended();
   void finish();
-  void publish_status(bool final);
+  void publish_status(bool at_once);
+  bool alone() const;
+  void agree_with_others();
   void carry_out_progress(const tree::StageRequest& request, const tree::StagePlan& plan, Status& result);
   bool over() const;
 
   const Plan plan_;
+  const Pace pace_ = pace_of(plan_.settings.drain.safe_interval);
   Descriptor listener_, parent_;
   place::Machine machine_;
   std::vector<place::Pool> pools_;
@@ -125,7 +129,8 @@ class Agent {
   NodeReport report_;
   std::optional<int> parent_status_;
   bool parent_gone_ = false, admitted_ = false;
-  Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, last_events_{};
+  Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, last_events_{},
+                    last_round_ = started_;
 };
 
 // What is copied rather than linked.
@@ -426,8 +431,33 @@ void Agent::serve() {
     members_ended();
     pressure_->act(*drain_);
     drain_->tick();
+    agree_with_others();
     publish_status(false);
   }
+}
+
+bool Agent::alone() const {
+  if (!plan_.decomposed || !plan_.launched) return true;
+  const std::set<int> ranks(report_.ranks.begin(), report_.ranks.end());
+  return static_cast<int>(ranks.size()) == plan_.ranks;
+}
+
+// Reading and telling is the reporter's thread; here is only what follows from it.
+void Agent::agree_with_others() {
+  if (alone() || !reporter_) return;
+  reporter_->listen(pace_.listen, std::find(report_.ranks.begin(), report_.ranks.end(), 0) != report_.ranks.end());
+  const auto others = reporter_->heard();
+  if (!others) return;
+  report_.complete_times = drain_->complete_times();
+  Accord next = next_accord(report_, *others, plan_.ranks, Clock::now() - last_round_ >= pace_.round);
+  if (next == report_.accord) return;
+  if (next.pinned != report_.accord.pinned && !drain_->pin(next.pinned)) next.pinned.clear();
+  if (next.agreed != report_.accord.agreed) {
+    drain_->agree(next.agreed);
+    last_round_ = Clock::now();
+  }
+  report_.accord = std::move(next);
+  publish_status(true);
 }
 
 void Agent::finish() {
@@ -448,6 +478,8 @@ void Agent::finish() {
   }
   report_.drain_seconds = since(began);
   report_.drain = drain_->report();
+  report_.complete_times = drain_->complete_times();
+  report_.safe_times = drain_->safe_times();
   const bool keep = report_.drain.trouble == Code::undrained || report_.drain.trouble == Code::lost;
   drain_.reset();
   report_.phase = Phase::done;
@@ -458,13 +490,16 @@ void Agent::finish() {
     fmt::print(stderr, "forebay agent: the case cannot be told that this node is done\n");
 }
 
-void Agent::publish_status(bool final) {
+void Agent::publish_status(bool at_once) {
   const auto now = Clock::now();
-  if (!final && now - last_status_ < status_interval) return;
+  const auto beat = alone() ? std::chrono::milliseconds(beat_interval) : pace_.listen;
+  if (!at_once && now - last_status_ < std::min<std::chrono::milliseconds>(status_interval, beat)) return;
   last_status_ = now;
   ++report_.beat;
   if (drain_) {
     report_.drain = drain_->report();
+    report_.complete_times = drain_->complete_times();
+    report_.safe_times = drain_->safe_times();
     const drain::MoverProgress progress = drain_->progress();
     report_.queued_units = progress.queued + progress.active + progress.waiting_for_retry;
   }
@@ -474,8 +509,8 @@ void Agent::publish_status(bool final) {
   const std::string text = to_json(report_);
   struct stat status {};
   if (::lstat(run_.home().c_str(), &status) == 0) (void)replace_file(join(run_.home(), "status.json"), text);
-  const auto interval = report_.phase == Phase::running ? std::chrono::milliseconds(beat_interval) : status_interval;
-  if (!reporter_ || (!final && now - last_beat_ < interval)) return;
+  const auto interval = report_.phase == Phase::running ? beat : std::chrono::milliseconds(status_interval);
+  if (!reporter_ || (!at_once && now - last_beat_ < interval)) return;
   last_beat_ = now;
   reporter_->post(text);
 }
@@ -506,6 +541,8 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
   const auto update = [&] {
     ++report.beat;
     report.drain = (*drain)->report();
+    report.complete_times = (*drain)->complete_times();
+    report.safe_times = (*drain)->safe_times();
     const drain::MoverProgress moving = (*drain)->progress();
     report.queued_units = moving.queued + moving.active + moving.waiting_for_retry;
     report.drain_seconds = since(began);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "launch/agreement.h"
 #include "layouts/layouts.h"
 
 namespace forebay::launch {
@@ -89,6 +90,9 @@ json json_of(const NodeReport& report) {
           {"ranks", report.ranks},
           {"sockets", sockets},
           {"complete_times", report.complete_times},
+          {"safe_times", report.safe_times},
+          {"accord",
+           {{"proposed", report.accord.proposed}, {"pinned", report.accord.pinned}, {"agreed", report.accord.agreed}}},
           {"drain", json_of(report.drain)}};
 }
 
@@ -159,11 +163,24 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     for (const auto& [rank, socket] : from.at("sockets").items())
       report.sockets[static_cast<int>(parse_integer(rank).value_or(-1))] = socket;
     report.complete_times = from.at("complete_times").get<std::vector<std::string>>();
+    report.safe_times = from.at("safe_times").get<std::vector<std::string>>();
+    const json& accord = from.at("accord");
+    report.accord = {accord.at("proposed"), accord.at("pinned"), accord.at("agreed")};
     report.drain = drain_report(from.at("drain"));
     return report;
   } catch (const json::exception& failure) {
     return error(Code::failed, fmt::format("not a report of a node ({})", failure.what()));
   }
+}
+
+// Ranks of a node that do not follow each other cannot share a file.
+void explain_groups(RunReport& report) {
+  for (const NodeReport& node : report.nodes)
+    if (node.drain.groups.size() > 1)
+      report.messages.push_back(fmt::format(
+          "{}: its ranks are not contiguous, so its collated times lie in {} groups; fewer files come of an order that "
+          "fills node after node (mpirun --map-by core, srun --distribution=block)",
+          node.node, node.drain.groups.size()));
 }
 
 void summarise(RunReport& report, bool collated, int all_ranks) {
@@ -179,6 +196,14 @@ void summarise(RunReport& report, bool collated, int all_ranks) {
   }
   report.step_seconds = step_seconds(report.nodes);
   if (collated && !groups.empty()) report.io_ranks = layouts::io_ranks({groups.begin(), groups.end()});
+  if (collated) explain_groups(report);
+  if (report.nodes.size() == 1) {
+    report.last_complete = report.nodes.front().drain.newest_complete;
+    report.last_safe = report.nodes.front().drain.newest_safe;
+  } else {
+    report.last_complete = complete_over_all(report.nodes, all_ranks);
+    report.last_safe = safe_over_all(report.nodes, all_ranks);
+  }
   report.ranks = all_ranks;
   report.exit_status = report.program_status;
   if (report.exit_status == 0 && report.trouble) report.exit_status = static_cast<int>(*report.trouble);
@@ -213,6 +238,8 @@ std::string to_json(const RunReport& report) {
                    {"bytes", sum(report, &drain::DrainReport::undrained_bytes)}}},
                  {"drain_lag_seconds", lag(report)},
                  {"io_ranks", report.io_ranks},
+                 {"last_complete", report.last_complete ? json(*report.last_complete) : json()},
+                 {"last_safe", report.last_safe ? json(*report.last_safe) : json()},
                  {"agents", agents},
                  {"timeline", timeline},
                  {"messages", report.messages},
@@ -244,14 +271,11 @@ std::string to_text(const RunReport& report) {
   if (const auto never = sum(report, &drain::DrainReport::kept_from_shared); never != 0)
     line("never had to go there", fmt::format("{} files, deleted by the program", never));
   line("drain lag", human_duration(std::chrono::duration<double>(lag(report))));
-  for (const NodeReport& node : report.nodes) {
-    if (!node.drain.newest_complete) continue;
-    const bool safe = node.drain.newest_complete == node.drain.newest_safe;
+  if (report.last_complete || report.last_safe)
     line("last complete time",
-         fmt::format("{}{}", *node.drain.newest_complete,
-                     safe ? "" : fmt::format(" (safe: {})", node.drain.newest_safe.value_or("none"))));
-    break;
-  }
+         report.last_complete == report.last_safe
+             ? *report.last_complete
+             : fmt::format("{} (safe: {})", report.last_complete.value_or("none"), report.last_safe.value_or("none")));
   if (!report.io_ranks.empty())
     line("collated groups", fmt::format("for -fileHandler collated: FOAM_IORANKS='{}'", report.io_ranks));
   for (const std::string& message : report.messages) text += "  ! " + printable(message) + "\n";

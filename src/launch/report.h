@@ -14,6 +14,14 @@ namespace forebay::launch {
 enum class Phase { staging, running, draining, done };
 std::string name_of(Phase phase);
 
+// What a node says about the time to keep and to drain, when the run has several (agreement.h). Empty: none.
+struct Accord {
+  std::string proposed;  // by the leader: all are asked to hold it
+  std::string pinned;    // held until another is asked for
+  std::string agreed;    // held by all nodes, drained by all
+  friend bool operator==(const Accord&, const Accord&) = default;
+};
+
 // One node. Written by its agent: status.json in the home pool, and node-<host>.json in the control directory.
 struct NodeReport {
   std::string node, run, home;
@@ -26,8 +34,10 @@ struct NodeReport {
   std::uint64_t agent_peak_bytes = 0;
   double agent_cpu_seconds = 0;
   std::vector<int> ranks;
-  std::map<int, int> sockets;  // rank -> socket
-  std::vector<std::string> complete_times;
+  std::map<int, int> sockets;               // rank -> socket
+  std::vector<std::string> complete_times;  // complete on this node and still held, oldest first
+  std::vector<std::string> safe_times;      // the newest ones that are on the case for all ranks of this node
+  Accord accord;
   drain::DrainReport drain;
 };
 std::string to_json(const NodeReport& report);
@@ -42,7 +52,8 @@ struct RunReport {
   std::vector<NodeReport> nodes;
   std::optional<Code> trouble;
   std::vector<std::string> messages;
-  std::string io_ranks;  // collated: the FOAM_IORANKS that fits
+  std::string io_ranks;                                 // collated: the FOAM_IORANKS that fits
+  std::optional<std::string> last_complete, last_safe;  // over all ranks: anywhere, on the case
 };
 // Fills in everything that follows from `nodes`.
 void summarise(RunReport& report, bool collated, int all_ranks);

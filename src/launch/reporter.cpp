@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace forebay::launch {
 namespace {
 
@@ -37,19 +40,71 @@ bool Reporter::flush(std::chrono::milliseconds at_most) {
   return changed_.wait_for(lock, at_most, [this] { return !newest_ && !writing_; });
 }
 
+void Reporter::listen(std::chrono::milliseconds pace, bool all) {
+  const std::scoped_lock lock(mutex_);
+  if (pace_ == pace && all_ == all) return;
+  pace_ = pace;
+  all_ = all;
+  changed_.notify_all();
+}
+
+std::optional<std::vector<NodeReport>> Reporter::heard() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(heard_, std::nullopt);
+}
+
+// A report that is being rewritten does not parse; it is read again at the next look.
+std::vector<NodeReport> Reporter::read_others(bool all) {
+  std::vector<std::string> paths;
+  const std::string directory(parent_of(path_));
+  if (!all && !leader_.empty()) {
+    paths.push_back(leader_);
+  } else if (const auto entries = list_directory(directory)) {
+    for (const DirectoryEntry& entry : *entries)
+      if (entry.name.starts_with("node-") && entry.name != forebay::name_of(path_))
+        paths.push_back(join(directory, entry.name));
+  }
+  std::vector<NodeReport> reports;
+  for (const std::string& path : paths) {
+    const auto text = read_file(path);
+    auto report = text ? node_report_from_json(*text) : Result<NodeReport>(forward(text));
+    if (!report) continue;
+    if (std::find(report->ranks.begin(), report->ranks.end(), 0) != report->ranks.end()) leader_ = path;
+    reports.push_back(std::move(*report));
+  }
+  return reports;
+}
+
 void Reporter::work(std::stop_token stop) {
+  using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
-  while (changed_.wait(lock, stop, [this] { return newest_.has_value(); })) {
-    const std::string text = std::move(*newest_);
-    newest_.reset();
-    writing_ = true;
+  Clock::time_point next_look = Clock::now();
+  while (!stop.stop_requested()) {
+    const auto wake = [&] { return newest_.has_value() || (pace_ && Clock::now() >= next_look); };
+    if (pace_) {
+      changed_.wait_until(lock, stop, next_look, wake);
+    } else {
+      changed_.wait(lock, stop, [&] { return newest_.has_value() || pace_.has_value(); });
+    }
+    if (newest_) {
+      const std::string text = std::move(*newest_);
+      newest_.reset();
+      writing_ = true;
+      lock.unlock();
+      const bool written = write_in_place(path_, text);
+      lock.lock();
+      writing_ = false;
+      if (!written && !newest_) newest_ = text;
+      changed_.notify_all();
+      if (!written) changed_.wait_for(lock, stop, retry_after, [] { return false; });
+    }
+    if (!pace_ || Clock::now() < next_look || stop.stop_requested()) continue;
+    const bool all = all_;
     lock.unlock();
-    const bool written = write_in_place(path_, text);
+    auto reports = read_others(all);
     lock.lock();
-    writing_ = false;
-    if (!written && !newest_) newest_ = text;
-    changed_.notify_all();
-    if (!written) changed_.wait_for(lock, stop, retry_after, [] { return false; });
+    heard_ = std::move(reports);
+    next_look = Clock::now() + *pace_;
   }
 }
 
