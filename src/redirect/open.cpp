@@ -15,10 +15,18 @@ bool has_mode(int flags) {
 bool changes(int flags) {
   return (flags & O_PATH) == 0 && ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0);
 }
-int kernel_open(const Place& place, int flags, mode_t mode);
+HOT int kernel_open(const Place& place, int flags, mode_t mode);
+
+// O_PATH and O_NOFOLLOW: the kernel would hand out the link itself.
+COLD int open_name(const Place& place, int flags, mode_t mode) {
+  Path text;
+  const Link kind = look(place.directory, place.path, text);
+  if (kind == Link::staged) return kernel_open({AT_FDCWD, text.text, Where::inside}, flags, mode);
+  return kernel_open(place, kind == Link::pool ? flags & ~O_NOFOLLOW : flags, mode);
+}
 
 // The first try met a link where none was to be followed. Finds out what it stands for, and tries again.
-int open_link(Place place, int flags, mode_t mode, int errno_before) {
+COLD int open_link(Place place, int flags, mode_t mode, int errno_before) {
   const int met = errno;
   Path buffer;
   for (int tries = 0; tries < 40; ++tries) {
@@ -70,13 +78,7 @@ int open_redirected(int directory, const char* path, int flags, mode_t mode) {
 int open_place(const Place& place, int flags, mode_t mode) {
   if (place.outside()) return kernel_open(place, flags, mode);
   if (changes(flags)) pass_gate(place);
-  if ((flags & (O_PATH | O_NOFOLLOW)) == (O_PATH | O_NOFOLLOW)) {
-    // The kernel would hand out the link itself.
-    Path text;
-    const Link kind = look(place.directory, place.path, text);
-    if (kind == Link::staged) return kernel_open({AT_FDCWD, text.text, Where::inside}, flags, mode);
-    return kernel_open(place, kind == Link::pool ? flags & ~O_NOFOLLOW : flags, mode);
-  }
+  if ((flags & (O_PATH | O_NOFOLLOW)) == (O_PATH | O_NOFOLLOW)) return open_name(place, flags, mode);
   const int errno_before = errno;
   // One system call unless the name is a link, which is looked at closer then.
   const int fd = kernel_open(place, flags | ((flags & O_PATH) != 0 ? 0 : O_NOFOLLOW), mode);

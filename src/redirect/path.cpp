@@ -16,7 +16,7 @@ bool is_dots(const char* name, size_t size) {
 
 // text[i] == first and text[i + 1] is `second` or `other`, for some i: 16 bytes at a time, since this is all that most
 // paths cost. `text` is ended by NUL behind `size` bytes.
-bool has_pair(const char* text, size_t size, char first, char second, char other) {
+HOT bool has_pair(const char* text, size_t size, char first, char second, char other) {
   const auto pairs_at = [&](size_t at) {
     const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at));
     const __m128i next = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at + 1));
@@ -35,7 +35,7 @@ bool has_pair(const char* text, size_t size, char first, char second, char other
 }
 
 // A component is "..".
-bool climbs(const char* path, size_t size) {
+HOT bool climbs(const char* path, size_t size) {
   if (!has_pair(path, size, '.', '.', '.')) [[likely]]
     return false;
   for (const char* at = path;; ++at) {
@@ -44,10 +44,6 @@ bool climbs(const char* path, size_t size) {
     if (at == nullptr) return false;
   }
 }
-bool climbs(const char* path) {
-  return climbs(path, strlen(path));
-}
-
 // "//" or a component that begins with a dot.
 bool is_untidy(const char* path) {
   return has_pair(path, strlen(path), '/', '.', '/');
@@ -80,9 +76,8 @@ bool in_pool(const char* path) {
   return false;
 }
 
-// "//" and dots taken out by text alone; false when there was nothing to take out.
-bool tidy(const char* path, Path& out) {
-  if (!is_untidy(path)) return false;
+// "//" and dots taken out by text alone.
+void tidy(const char* path, Path& out) {
   out.clear();
   while (*path != '\0') {
     const char* end = strchrnul(path, '/');
@@ -95,7 +90,6 @@ bool tidy(const char* path, Path& out) {
     }
     path = *end == '/' ? end + 1 : end;
   }
-  return true;
 }
 
 // The case's path begins with `path`: canonical by contract, so it holds no links.
@@ -105,29 +99,32 @@ bool leads_to_case(const Path& path) {
           (path.size == state.case_root.size || state.case_root.text[path.size] == '/'));
 }
 
-uint64_t hash(const char* text, size_t size) {
+HOT uint64_t hash(const char* text, size_t size) {
   uint64_t value = 0x9e3779b97f4a7c15ULL ^ (uint64_t{state.changes.load(std::memory_order_relaxed)} << 32) ^ size;
   const auto mix = [&value](uint64_t part) {
     value = (value ^ part) * 0xff51afd7ed558ccdULL;
     value ^= value >> 32;
   };
-  for (; size >= 8; size -= 8, text += 8) {
+  const auto eight = [](const char* at) {
     uint64_t part;
-    memcpy(&part, text, 8);
+    memcpy(&part, at, 8);
+    return part;
+  };
+  size_t at = 0;
+  for (; at + 8 <= size; at += 8) mix(eight(text + at));
+  if (at == size) return value | 1;
+  if (size >= 8) {
+    mix(eight(text + size - 8));  // some bytes twice, which does no harm
+  } else {
+    uint64_t part = 0;
+    while (at < size) part = part << 8 | static_cast<unsigned char>(text[at++]);
     mix(part);
   }
-  uint64_t part = 0;
-  memcpy(&part, text, size);
-  mix(part);
   return value | 1;
 }
 
-// No component of path[from..end) is a genuine link. Remembers the answer "yes".
-bool is_plain(const char* path, size_t from, size_t end) {
-  if (end <= from) return true;
-  const uint64_t key = hash(path + from, end - from) ^ (from << 1);  // names below the tree, and relative ones
-  std::atomic<uint64_t>& slot = state.plain[(key >> 8) % State::plain_slots];
-  if (slot.load(std::memory_order_relaxed) == key) return true;
+// The slow half of is_plain: looks at each directory.
+COLD bool look_for_links(const char* path, size_t from, size_t end, std::atomic<uint64_t>& slot, uint64_t key) {
   Path directory;
   for (size_t at = from; at < end;) {
     while (at < end && path[at] == '/') ++at;
@@ -144,21 +141,32 @@ bool is_plain(const char* path, size_t from, size_t end) {
   return true;
 }
 
-size_t parent_size(const char* path, size_t size) {
+// No component of path[from..end) is a genuine link. Remembers the answer "yes" by `name`, which is the same text but
+// was not written just now: reading what was written by pieces in the same moment stalls the processor.
+HOT bool is_plain(const char* name, const char* path, size_t from, size_t end) {
+  if (end <= from) return true;
+  const uint64_t key = hash(name, end - from) ^ (from << 1);  // names below the tree, and relative ones
+  std::atomic<uint64_t>& slot = state.plain[(key >> 8) % State::plain_slots];
+  if (slot.load(std::memory_order_relaxed) == key) [[likely]]
+    return true;
+  return look_for_links(path, from, end, slot, key);
+}
+
+HOT size_t parent_size(const char* path, size_t size) {
   while (size > 0 && path[size - 1] == '/') --size;
   while (size > 0 && path[size - 1] != '/') --size;  // names are short: a call would cost more
   return size > 0 ? size - 1 : 0;
 }
 
 // What the kernel is to refuse as too long.
-Place too_long(Path& buffer) {
+COLD Place too_long(Path& buffer) {
   memset(buffer.text, 'x', Path::capacity);
   buffer.text[Path::capacity] = '\0';
   return {AT_FDCWD, buffer.text, Where::inside};
 }
 
 // Through the case's own eyes: for paths whose text alone does not say where they lead. `from` is absolute and virtual.
-Place locate_by_walk(const Path& from, Path& buffer, Reach reach) {
+COLD Place locate_by_walk(const Path& from, Path& buffer, Reach reach) {
   Path resolved;
   const bool slash = from.size > 0 && from.text[from.size - 1] == '/';
   const bool found = resolve(from.text, resolved, reach == Reach::whole, true) == 0;
@@ -168,65 +176,74 @@ Place locate_by_walk(const Path& from, Path& buffer, Reach reach) {
   return {AT_FDCWD, buffer.text, inside ? Where::inside : Where::outside};
 }
 
-Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
+// The case's path with `rest` behind it, walked.
+COLD Place locate_rest_by_walk(const char* rest, Path& buffer, Reach reach) {
+  Path text;
+  text.append(state.case_root.text, state.case_root.size);
+  text.append(rest);
+  return locate_by_walk(text, buffer, reach);
+}
+
+// A local path that climbs.
+COLD Place locate_local_by_walk(const char* path, Path& buffer, Reach reach) {
+  Path text;
+  text.append(path);
+  to_virtual(text);
+  return locate_by_walk(text, buffer, reach);
+}
+
+// Outside by its beginning, but with dots or double slashes.
+COLD Place locate_untidy(const Place& asked, Path& buffer, Reach reach) {
+  Path tidied;
+  tidy(asked.path, tidied);
+  if (rest_in_case(tidied.text) == nullptr && state.tree.rest(tidied.text) == nullptr) return asked;
+  Path text;
+  text.append(asked.path);
+  return locate_by_walk(text, buffer, reach);
+}
+
+HOT Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
   const char* path = asked.path;
   const char* rest = rest_in_case(path);
   if (rest == nullptr) {
-    if (state.tree.rest(path) == nullptr && !in_pool(path)) {
-      Path tidied;
-      if (!tidy(path, tidied) || (rest_in_case(tidied.text) == nullptr && state.tree.rest(tidied.text) == nullptr))
-        return asked;
-      Path text;
-      text.append(path);
-      return locate_by_walk(text, buffer, reach);
-    }
-    if (!climbs(path)) return {AT_FDCWD, path, Where::inside};
-    Path text;
-    text.append(path);
-    to_virtual(text);
-    return locate_by_walk(text, buffer, reach);
+    if (state.tree.rest(path) == nullptr && !in_pool(path))
+      return is_untidy(path) ? locate_untidy(asked, buffer, reach) : asked;
+    if (climbs(path, strlen(path))) return locate_local_by_walk(path, buffer, reach);
+    return {AT_FDCWD, path, Where::inside};
   }
   const size_t size = strlen(rest);
-  if (climbs(rest, size)) {
-    Path text;
-    text.append(state.case_root.text, state.case_root.size);
-    text.append(rest, size);
-    return locate_by_walk(text, buffer, reach);
-  }
+  if (climbs(rest, size)) return locate_rest_by_walk(rest, buffer, reach);
   if (state.beside_namespace && state.case_root.rest(path) != nullptr) return {AT_FDCWD, path, Where::inside};
   buffer.assign(state.tree.text, state.tree.size);
   buffer.append(rest, size);
   if (buffer.too_long()) return too_long(buffer);
-  const size_t end = reach == Reach::whole ? buffer.size : parent_size(buffer.text, buffer.size);
-  if (!is_plain(buffer.text, state.tree.size, end)) [[unlikely]] {
-    Path text;
-    text.append(state.case_root.text, state.case_root.size);
-    text.append(rest);
-    return locate_by_walk(text, buffer, reach);
-  }
+  const size_t end = state.tree.size + (reach == Reach::whole ? size : parent_size(rest, size));
+  if (!is_plain(rest, buffer.text, state.tree.size, end)) [[unlikely]]
+    return locate_rest_by_walk(rest, buffer, reach);
   return {AT_FDCWD, buffer.text, Where::inside};
 }
 
-Place locate_relative(const Place& asked, Path& buffer, Reach reach) {
+// A relative path whose text alone does not say where it leads: from where the kernel is.
+COLD Place locate_from_here(const Place& asked, Path& buffer, Reach reach) {
+  Path text;
+  if (!absolute(asked.directory, "", text)) return {asked.directory, asked.path, Where::perhaps};
+  const bool from_inside = rest_in_case(text.text) != nullptr;
+  text.append("/", 1);
+  text.append(asked.path);
+  const Place found = locate_by_walk(text, buffer, reach);
+  return from_inside || found.where == Where::inside ? found : asked;
+}
+
+HOT Place locate_relative(const Place& asked, Path& buffer, Reach reach) {
   const bool here = asked.directory == AT_FDCWD;
   const bool possible = !here || state.maybe_inside.load(std::memory_order_relaxed);
-  if (!possible && !names_way_to_case(asked.path)) return asked;
-  bool astray = climbs(asked.path) || names_way_to_case(asked.path);
-  if (!astray && here && !state.beside_namespace) {
-    const size_t size = strlen(asked.path);
-    astray = !is_plain(asked.path, 0, reach == Reach::whole ? size : parent_size(asked.path, size));
-  }
-  if (astray) {
-    Path text;
-    if (absolute(asked.directory, "", text)) {
-      const bool from_inside = rest_in_case(text.text) != nullptr;
-      text.append("/", 1);
-      text.append(asked.path);
-      const Place found = locate_by_walk(text, buffer, reach);
-      if (from_inside || found.where == Where::inside) return found;
-      return asked;
-    }
-  }
+  if (names_way_to_case(asked.path)) return locate_from_here(asked, buffer, reach);
+  if (!possible) return asked;
+  const size_t size = strlen(asked.path);
+  if (climbs(asked.path, size)) return locate_from_here(asked, buffer, reach);
+  if (here && !state.beside_namespace &&
+      !is_plain(asked.path, asked.path, 0, reach == Reach::whole ? size : parent_size(asked.path, size)))
+    return locate_from_here(asked, buffer, reach);
   return {asked.directory, asked.path, Where::perhaps};
 }
 

@@ -29,7 +29,7 @@ enum class Reach : unsigned char {
 };
 
 // Maps a path. Never fails: what cannot be mapped is returned as it is, and the kernel says what is wrong with it.
-Place locate(int directory, const char* path, Path& buffer, Reach reach = Reach::parent);
+HOT Place locate(int directory, const char* path, Path& buffer, Reach reach = Reach::parent);
 
 // A kernel path becomes the virtual one, in place. True when it lies in the case, the tree or a pool.
 bool to_virtual(Path& path);

@@ -14,21 +14,37 @@ ENTRY_DECLARATION(int, statx, (int, const char*, int, unsigned, struct statx*));
 
 namespace {
 
-int kernel_stat(const Place& place, struct stat* status, int flags) {
+HOT int kernel_stat(const Place& place, struct stat* status, int flags) {
   if (place.directory == AT_FDCWD && flags == 0) return NEXT(stat)(place.path, status);
   if (place.directory == AT_FDCWD && flags == AT_SYMLINK_NOFOLLOW) return NEXT(lstat)(place.path, status);
   return NEXT(fstatat)(place.directory, place.path, status, flags);
 }
 
-// What a followed path led to lies on the shared file system: either it is an untouched input, or a genuine link led
-// out of the tree, and has to be followed in the case instead.
-bool leads_astray(const Place& place, dev_t device) {
-  if (state.beside_namespace || device != state.lower_device) return false;
+COLD bool look_astray(const Place& place) {
   Path text;
   return look(place.directory, place.path, text) == Link::genuine;
 }
 
-int stat_redirected(int directory, const char* path, struct stat* status, int flags) {
+// What a followed path led to lies on the shared file system: either it is an untouched input, or a genuine link led
+// out of the tree, and has to be followed in the case instead.
+bool leads_astray(const Place& place, dev_t device) {
+  return !state.beside_namespace && device == state.lower_device && look_astray(place);
+}
+
+// lstat met a link.
+COLD int stat_link(const Place& place, struct stat* status, int flags) {
+  Path text;
+  switch (look(place.directory, place.path, text)) {
+    case Link::staged:
+      return with_errno_int(sys_fstatat(AT_FDCWD, text.text, status, AT_SYMLINK_NOFOLLOW));
+    case Link::pool:
+      return kernel_stat(place, status, flags & ~AT_SYMLINK_NOFOLLOW);
+    default:
+      return 0;
+  }
+}
+
+HOT int stat_redirected(int directory, const char* path, struct stat* status, int flags) {
   Path buffer;
   Place place = locate(directory, path, buffer);
   const int result = kernel_stat(place, status, flags);
@@ -38,16 +54,7 @@ int stat_redirected(int directory, const char* path, struct stat* status, int fl
     // Also where the link's target exists in the tree only.
     return follow(place, buffer) ? kernel_stat(place, status, flags) : result;
   }
-  if (result != 0 || !S_ISLNK(status->st_mode)) return result;
-  Path text;
-  switch (look(place.directory, place.path, text)) {
-    case Link::staged:
-      return with_errno_int(sys_fstatat(AT_FDCWD, text.text, status, AT_SYMLINK_NOFOLLOW));
-    case Link::pool:
-      return kernel_stat(place, status, flags & ~AT_SYMLINK_NOFOLLOW);
-    default:
-      return result;
-  }
+  return result == 0 && S_ISLNK(status->st_mode) ? stat_link(place, status, flags) : result;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace forebay::redirect {
 
-constinit State state{};
+alignas(64) constinit State state{};
 
 namespace {
 

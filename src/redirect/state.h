@@ -39,31 +39,33 @@ struct Prefix {
 enum Phase : int { unknown, starting, active_phase, inactive_phase };
 
 struct State {
-  std::atomic<int> phase;
-
-  // Set once by start(), read-only from then on.
   static constexpr int max_aliases = 16, max_pools = 64, max_names = 128, max_variables = 8;
-  Prefix case_root, tree, lower, socket_pool;
-  Prefix aliases[max_aliases];
-  Prefix pools[max_pools];
-  Prefix names[max_names];               // the components of the case's path and its aliases
-  const char* variables[max_variables];  // "FOREBAY_...=...", for children whose environment lost them
-  int alias_count, pool_count, name_count, variable_count;
-  bool beside_namespace;  // the tree is bound over the case: no text is to be mapped
-  bool first[256];        // by the byte behind the first '/': whether an absolute path may be ours
-  dev_t lower_device;     // st_dev of what staged links lead to
-  std::atomic<uint32_t>* gate;
-  pid_t pid;  // of the process that started the library
 
-  // Hints. `maybe_inside` errs on the side of true: the working directory may lie in the tree.
+  // First what every call looks at, side by side: after a system call each line of it comes from afar.
+  std::atomic<int> phase;
+  int alias_count, pool_count;  // these and all that is not atomic are set once by start(), and read-only from then on
+  // A hint that errs on the side of true: the working directory may lie in the tree.
   std::atomic<bool> maybe_inside;
+  bool beside_namespace;          // the tree is bound over the case: no text is to be mapped
   std::atomic<uint32_t> changes;  // counts what can make a known directory name lead elsewhere; `plain` then forgets
+  std::atomic<uint32_t>* gate;
+  Prefix case_root, tree;
+  dev_t lower_device;  // st_dev of what staged links lead to
+  bool first[256];     // by the byte behind the first '/': whether an absolute path may be ours
   // Hashes of names of directories that are known to be free of links which the kernel would follow astray.
   static constexpr size_t plain_slots = 512;
   std::atomic<uint64_t> plain[plain_slots];
 
-  char storage[64 * 1024];  // the texts above
+  Prefix lower, socket_pool;
+  Prefix aliases[max_aliases];
+  Prefix pools[max_pools];
+  Prefix names[max_names];               // the components of the case's path and its aliases
+  const char* variables[max_variables];  // "FOREBAY_...=...", for children whose environment lost them
+  int name_count, variable_count;
+  pid_t pid;  // of the process that started the library
+
   size_t stored;
+  char storage[64 * 1024];  // the texts above
 };
 
 extern State state;
