@@ -1,0 +1,204 @@
+"""Proves: "for cavity, pitzDaily, motorBike and damBreak (1, 2, 4 ranks; binary and ascii; with and without purgeWrite,
+writeCompression, functionObjects that write under postProcessing, runTimeModifiable edits made at a given step),
+`diff -r` of the case after a direct run and after a forebay run is empty but for log times; modes, links and
+modification order are kept too."
+
+What is run (each value of a column meets at least two values of every other that matters; not the full product):
+
+    case       ranks  format  purge  compressed  post  edit  way in     layout    drain
+    cavity     serial ascii   0      no          yes   no    redirect   verbatim  live
+    cavity     4      binary  2      yes         no    no    namespace  verbatim  live
+    cavity     2      ascii   0      no          yes   yes   path       verbatim  live
+    cavity     2      binary  0      no          yes   no    redirect   collated  end
+    cavity     1      binary  0      yes         no    yes   redirect   verbatim  end
+    pitzDaily  1      binary  1      no          yes   no    redirect   verbatim  end
+    pitzDaily  2      binary  0      yes         yes   no    path       verbatim  end
+    pitzDaily  4      ascii   1      no          no    yes   redirect   verbatim  live
+    pitzDaily  4      ascii   2      no          yes   no    path       collated  live
+    damBreak   serial binary  2      yes         no    yes   namespace  verbatim  live
+    damBreak   2      ascii   0      yes         yes   no    redirect   verbatim  end
+    damBreak   4      binary  0      no          yes   no    namespace  collated  live
+    damBreak   4      binary  1      no          no    yes   namespace  collated  end
+    motorBike  2      binary  1      no          yes   no    namespace  verbatim  live
+    motorBike  4      ascii   0      no          no    yes   namespace  verbatim  end
+    motorBike  serial binary  0      no          yes   no    path       verbatim  live
+
+"serial" is `forebay run -- icoFoam`, ranks 1 is `mpirun -n 1 icoFoam`. Steps are written one by one. "edit": the solver
+itself replaces system/fvSolution at a given time (timeActivatedFileUpdate); reading it anew stops it until the test has
+edited system/controlDict on the shared side, so that both runs meet that edit at the same step.
+
+Compared: the set of paths, bytes, permission bits, link texts, and the order in which the files of each rank were
+modified. Nothing is excluded: the solver's log goes to the test, not into the case. With layout collated, where files
+lie differently by request, both cases are reconstructed by OpenFOAM's own reconstructPar, with the default file handler
+and no flag, and everything outside the processor directories is compared (a time in the order in which it was written).
+"""
+
+import os
+import re
+import sys
+import threading
+import time
+import unittest
+from typing import NamedTuple
+
+import casetools
+
+FOREBAY = ""
+SOLVERS = {"cavity": "icoFoam", "pitzDaily": "simpleFoam", "damBreak": "interFoam", "motorBike": "simpleFoam"}
+STEPS = 6
+LONG_AGO = time.time() - 1000  # OpenFOAM takes a dictionary for edited when it is more than ten seconds newer
+
+
+class Run(NamedTuple):
+    case: str
+    ranks: object
+    format: str
+    purge: int
+    compressed: bool
+    post: bool
+    edit: bool
+    way: str
+    layout: str
+    when: str
+
+    def name(self):
+        words = [self.case, str(self.ranks), self.format, f"purge{self.purge}"]
+        words += [word for word in ("compressed", "post", "edit") if getattr(self, word)]
+        return "_".join(words + [self.way, self.layout, self.when])
+
+
+RUNS = [
+    Run("cavity", "serial", "ascii", 0, False, True, False, "redirect", "verbatim", "live"),
+    Run("cavity", 4, "binary", 2, True, False, False, "namespace", "verbatim", "live"),
+    Run("cavity", 2, "ascii", 0, False, True, True, "path", "verbatim", "live"),
+    Run("cavity", 2, "binary", 0, False, True, False, "redirect", "collated", "end"),
+    Run("cavity", 1, "binary", 0, True, False, True, "redirect", "verbatim", "end"),
+    Run("pitzDaily", 1, "binary", 1, False, True, False, "redirect", "verbatim", "end"),
+    Run("pitzDaily", 2, "binary", 0, True, True, False, "path", "verbatim", "end"),
+    Run("pitzDaily", 4, "ascii", 1, False, False, True, "redirect", "verbatim", "live"),
+    Run("pitzDaily", 4, "ascii", 2, False, True, False, "path", "collated", "live"),
+    Run("damBreak", "serial", "binary", 2, True, False, True, "namespace", "verbatim", "live"),
+    Run("damBreak", 2, "ascii", 0, True, True, False, "redirect", "verbatim", "end"),
+    Run("damBreak", 4, "binary", 0, False, True, False, "namespace", "collated", "live"),
+    Run("damBreak", 4, "binary", 1, False, False, True, "namespace", "collated", "end"),
+    Run("motorBike", 2, "binary", 1, False, True, False, "namespace", "verbatim", "live"),
+    Run("motorBike", 4, "ascii", 0, False, False, True, "namespace", "verbatim", "end"),
+    Run("motorBike", "serial", "binary", 0, False, True, False, "path", "verbatim", "live"),
+]
+
+
+def prepare_edit(case, gate):
+    """Lets the solver itself replace fvSolution at its second step by one that includes the pipe `gate`."""
+    delta = float(casetools.control_entry(case, "deltaT"))
+    solution = os.path.join(case, "system", "fvSolution")
+    with open(solution) as file:
+        text = file.read()
+    with open(solution + ".edited", "w") as file:
+        file.write(text + f'\n#include "{gate}"\n')
+    with open(os.path.join(case, "system", "controlDict"), "a") as file:
+        file.write(
+            "\nfunctions { update { type timeActivatedFileUpdate; libs (utilityFunctionObjects);"
+            f' fileToUpdate "<system>/fvSolution"; timeVsFile (({2 * delta} "<system>/fvSolution.edited")); }} }}\n'
+        )
+    for name in os.listdir(os.path.join(case, "system")):
+        os.utime(os.path.join(case, "system", name), (LONG_AGO, LONG_AGO))
+
+
+def edit_at_gate(case, gate, interval):
+    """On the shared side, while the solver waits at the gate: what a user does with an editor that writes a new file
+    and renames it."""
+    descriptor = os.open(gate, os.O_WRONLY)  # until the solver has opened it for reading
+    control = os.path.join(case, "system", "controlDict")
+    with open(control) as file:
+        text = file.read()
+    with open(control + "~", "w") as file:
+        file.write(re.sub(r"(?m)^writeInterval\s.*$", f"writeInterval {interval};", text))
+    os.rename(control + "~", control)
+    os.write(descriptor, b"// go on\n")
+    os.close(descriptor)
+
+
+def written_times(case):
+    rank = os.path.join(case, "processor0")
+    return sorted(name for name in os.listdir(rank if os.path.isdir(rank) else case) if re.match(r"\d", name))
+
+
+class SolverTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.place = casetools.Workplace("equivalence")
+        self.addCleanup(self.place.remove)
+
+    def solve(self, run, case, with_forebay):
+        words = [SOLVERS[run.case]]
+        if run.ranks != "serial":
+            words = ["mpirun", "-n", str(run.ranks), *words] + (["-parallel"] if run.ranks > 1 else [])
+        if with_forebay:
+            words = [FOREBAY, "run", "--quiet", "--case", case, "--pool", self.place.pool, "--via", run.way,
+                     "--layout", run.layout, "--drain-when", run.when, "--set", "drain.settle=200ms", "--", *words]  # fmt: skip
+        editor = None
+        if run.edit:
+            gate = os.path.join(self.place.directory, "gate")
+            if os.path.exists(gate):
+                os.remove(gate)
+            os.mkfifo(gate)
+            editor = threading.Thread(target=edit_at_gate, args=(case, gate, 2), daemon=True)
+            editor.start()
+        casetools.run(words, cwd=case)
+        if editor:
+            editor.join(30)
+            self.assertFalse(editor.is_alive(), "the solver never read the dictionary that it had replaced")
+            os.remove(gate)
+            open(gate, "w").close()  # later tools read the dictionary too
+
+    def check(self, run):
+        if run.way == "namespace" and not casetools.namespaces_work():
+            self.skipTest("namespaces do not work here")
+        made = os.path.join(self.place.directory, run.case)
+        options = ["--format", run.format, "--purge", str(run.purge), "--steps", str(STEPS)]
+        options += ["--compression", "on" if run.compressed else "off"] + (["--post"] if run.post else [])
+        casetools.make_case(run.case, made, "--ranks", str(1 if run.ranks == "serial" else run.ranks), *options)
+        if run.edit:
+            prepare_edit(made, os.path.join(self.place.directory, "gate"))
+        cases = []
+        for side in ("direct", "forebay"):
+            os.mkdir(os.path.join(self.place.directory, side))
+            cases.append(os.path.join(self.place.directory, side, run.case))
+            casetools.copy_case(made, cases[-1])
+        before = casetools.snapshot(cases[1])
+        for case in cases:
+            self.solve(run, case, case == cases[1])
+        self.assertNotEqual(casetools.snapshot(cases[0]), before, "the direct run wrote nothing")
+        self.compare(run, *cases)
+        self.assertEqual(casetools.leftovers(cases[1], self.place.pool), [])
+
+    def compare(self, run, direct, forebay):
+        excluded = []
+        if run.edit:  # the edit came through: every second step from then on
+            self.assertLess(len(written_times(direct)), STEPS + 1)
+        if run.layout == "collated":
+            self.assertTrue(any(name.startswith("processors") for name in os.listdir(forebay)), "nothing was collated")
+            for case in (direct, forebay):
+                casetools.run(["reconstructPar"], cwd=case)
+            excluded = [rb"processors?\d+(/.*)?"]
+        self.assertEqual(casetools.differences(casetools.snapshot(direct), casetools.snapshot(forebay), excluded), [])
+        for name in sorted(os.listdir(direct)):
+            if run.layout == "verbatim" and re.fullmatch(r"processor\d+", name):
+                order = casetools.order_differences(os.path.join(direct, name), os.path.join(forebay, name))
+                self.assertEqual(order, [])
+        if run.ranks in ("serial", 1):
+            self.assertEqual(casetools.order_differences(direct, forebay), [])
+
+
+def add(run):
+    setattr(SolverTest, "test_" + run.name(), lambda self: self.check(run))
+
+
+for each in RUNS:
+    add(each)
+
+if __name__ == "__main__":
+    FOREBAY = os.path.abspath(sys.argv.pop(1))
+    casetools.need_openfoam()
+    unittest.main(verbosity=2)
