@@ -81,7 +81,6 @@ int configured_list(const char* name, Prefix* list, int capacity) {
 }
 
 void note_names(const Prefix& prefix) {
-  state.first[static_cast<unsigned char>(prefix.text[1])] = true;
   const char* at = prefix.text + 1;
   while (state.name_count < State::max_names) {
     const char* end = strchrnul(at, '/');
@@ -89,6 +88,15 @@ void note_names(const Prefix& prefix) {
     if (*end == '\0') return;
     at = end + 1;
   }
+}
+
+void add_mark(const Prefix& prefix) {
+  Mark& mark = state.marks[state.mark_count++];
+  const size_t count = prefix.size < 8 ? prefix.size : 8;
+  mark.size = static_cast<uint32_t>(prefix.size);
+  mark.offset = static_cast<uint32_t>(prefix.size - count);
+  mark.mask = count == 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * count)) - 1;
+  memcpy(&mark.bytes, prefix.text + mark.offset, count);
 }
 
 void open_gate() {
@@ -113,9 +121,10 @@ bool configure() {
   open_gate();
   note_names(state.case_root);
   for (int i = 0; i < state.alias_count; ++i) note_names(state.aliases[i]);
-  state.first[static_cast<unsigned char>(state.tree.text[1])] = true;
-  for (int i = 0; i < state.pool_count; ++i) state.first[static_cast<unsigned char>(state.pools[i].text[1])] = true;
-  state.first[static_cast<unsigned char>('/')] = state.first[static_cast<unsigned char>('.')] = true;
+  add_mark(state.case_root);
+  add_mark(state.tree);
+  for (int i = 0; i < state.alias_count; ++i) add_mark(state.aliases[i]);
+  for (int i = 0; i < state.pool_count; ++i) add_mark(state.pools[i]);
   struct stat status;
   if (sys_fstatat(AT_FDCWD, state.lower.text, &status, 0) == 0) state.lower_device = status.st_dev;
   state.pid = static_cast<pid_t>(system_call(SYS_getpid));

@@ -36,6 +36,13 @@ struct Prefix {
   }
 };
 
+// How an absolute path is told apart from ours: the last eight bytes of a prefix (fewer where it is shorter) say more
+// than its first, which it shares with its neighbours.
+struct Mark {
+  uint64_t bytes, mask;
+  uint32_t offset, size;
+};
+
 enum Phase : int { unknown, starting, active_phase, inactive_phase };
 
 struct State {
@@ -51,7 +58,9 @@ struct State {
   std::atomic<uint32_t>* gate;
   Prefix case_root, tree;
   dev_t lower_device;  // st_dev of what staged links lead to
-  bool first[256];     // by the byte behind the first '/': whether an absolute path may be ours
+  // Of the case, its aliases, the tree and the pools.
+  int mark_count;
+  Mark marks[2 + max_aliases + max_pools];
   // Hashes of names of directories that are known to be free of links which the kernel would follow astray.
   static constexpr size_t plain_slots = 512;
   std::atomic<uint64_t> plain[plain_slots];

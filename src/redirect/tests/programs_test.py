@@ -16,7 +16,7 @@ appended $(wc -l < input.txt)
 HERE
 exec 5<> rw.txt; read -r line <&5; echo "read $line"; echo more >&5; exec 5>&-
 for name in one two three; do echo "$name" > "made-$name"; done
-ls | sort > listing.txt
+names=$(ls | sort); echo "$names" > listing.txt
 mkdir -p deep/er/est && cd deep/er && echo here > est/file && cd .. && echo "$PWD" && cat er/est/file
 cd "$1/processor0" && echo rank >> 0/U && cat ../input.txt > copy.txt && cd ..
 mv made-one renamed; rm made-two; cp input.txt copied; ln copied hard; ln -s input.txt soft; chmod 600 two.txt
