@@ -14,50 +14,78 @@ bool is_dots(const char* name, size_t size) {
   return name[0] == '.' && (size == 1 || (size == 2 && name[1] == '.'));
 }
 
-// text[i] == first and text[i + 1] is `second` or `other`, for some i: 16 bytes at a time, since this is all that most
-// paths cost. `text` is ended by NUL behind `size` bytes.
-HOT bool has_pair(const char* text, size_t size, char first, char second, char other) {
-  const auto pairs_at = [&](size_t at) {
-    const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at));
-    const __m128i next = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at + 1));
-    const __m128i seconds =
-        _mm_or_si128(_mm_cmpeq_epi8(next, _mm_set1_epi8(second)), _mm_cmpeq_epi8(next, _mm_set1_epi8(other)));
-    return _mm_movemask_epi8(_mm_and_si128(_mm_cmpeq_epi8(here, _mm_set1_epi8(first)), seconds)) != 0;
-  };
-  if (size < 16) {
-    for (size_t at = 0; at < size; ++at)
-      if (text[at] == first && (text[at + 1] == second || text[at + 1] == other)) return true;
-    return false;
-  }
-  for (size_t at = 0; at + 16 <= size; at += 16)
-    if (pairs_at(at)) return true;
-  return pairs_at(size - 16);
-}
+// What has to be known of a path's text, found in one pass.
+struct Shape {
+  size_t size;
+  size_t parent;  // the size without the last component and the slashes around it
+  bool climbs;    // has a component ".."
+};
 
-// A component is "..".
-HOT bool climbs(const char* path, size_t size) {
-  if (!has_pair(path, size, '.', '.', '.')) [[likely]]
-    return false;
+bool has_dots_component(const char* path) {
   for (const char* at = path;; ++at) {
     if (at[0] == '.' && at[1] == '.' && (at[2] == '/' || at[2] == '\0')) return true;
     at = strchr(at, '/');
     if (at == nullptr) return false;
   }
 }
-// "//" or a component that begins with a dot. Reads aligned pieces, which never reach into a page that is not there.
+
+size_t parent_size(const char* path, size_t size) {
+  while (size > 0 && path[size - 1] == '/') --size;
+  while (size > 0 && path[size - 1] != '/') --size;
+  return size > 0 ? size - 1 : 0;
+}
+
+// Goes over text in aligned pieces of 16 bytes, which never reach into a page that is not there.
+class Pieces {
+ public:
+  explicit Pieces(const char* text)
+      : piece_(reinterpret_cast<const __m128i*>(reinterpret_cast<uintptr_t>(text) & ~uintptr_t{15})),
+        bytes_(_mm_load_si128(piece_)),
+        mask_(~0U << (reinterpret_cast<uintptr_t>(text) & 15)) {}
+  // Bit i: byte i of the piece is `wanted`, and belongs to the text or lies behind it.
+  unsigned where(char wanted) const {
+    return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8(wanted)))) & mask_;
+  }
+  const char* begin() const { return reinterpret_cast<const char*>(piece_); }
+  void next() {
+    bytes_ = _mm_load_si128(++piece_);
+    mask_ = ~0U;
+  }
+
+ private:
+  const __m128i* piece_;
+  __m128i bytes_;
+  unsigned mask_;
+};
+
+HOT Shape shape_of(const char* path) {
+  const char* last_slash = path;
+  bool doubtful = false;  // two dots in a row
+  unsigned before = 0;
+  for (Pieces pieces(path);; pieces.next()) {
+    const unsigned end = pieces.where('\0');
+    const unsigned inside = (end - 1) & ~end;  // in front of the first NUL; all where there is none
+    const unsigned dots = pieces.where('.') & inside, slashes = pieces.where('/') & inside;
+    doubtful |= (((dots << 1) | before) & dots) != 0;
+    before = dots >> 15;
+    if (slashes != 0) last_slash = pieces.begin() + (31 - __builtin_clz(slashes));
+    if (end == 0) continue;
+    const auto size = static_cast<size_t>(pieces.begin() + __builtin_ctz(end) - path);
+    const auto parent = static_cast<size_t>(last_slash - path);
+    const bool plain_end = size == 0 || (path[size - 1] != '/' && (parent == 0 || path[parent - 1] != '/'));
+    return {size, plain_end ? parent : parent_size(path, size), doubtful && has_dots_component(path)};
+  }
+}
+
+// "//" or a component that begins with a dot.
 HOT bool is_untidy(const char* path) {
-  const __m128i slash = _mm_set1_epi8('/'), dot = _mm_set1_epi8('.');
-  const auto begin = reinterpret_cast<uintptr_t>(path);
-  const auto* piece = reinterpret_cast<const __m128i*>(begin & ~uintptr_t{15});
-  unsigned mask = ~0U << (begin & 15);  // bytes in front of the path do not count
-  for (unsigned before = 0;; ++piece, mask = ~0U) {
-    const __m128i bytes = _mm_load_si128(piece);
-    const auto end = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()))) & mask;
-    const auto slashes = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, slash))) & mask;
-    const auto seconds = slashes | (static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, dot))) & mask);
-    unsigned found = ((slashes << 1) | before) & seconds;
-    if (end != 0) return (found & (end - 1) & ~end) != 0;
-    if (found != 0) return true;
+  unsigned before = 0;
+  for (Pieces pieces(path);; pieces.next()) {
+    const unsigned end = pieces.where('\0');
+    const unsigned inside = (end - 1) & ~end;
+    const unsigned slashes = pieces.where('/') & inside;
+    if ((((slashes << 1) | before) & (slashes | pieces.where('.')) & inside) != 0) return true;
+    if (end != 0) return false;
     before = slashes >> 15;
   }
 }
@@ -178,12 +206,6 @@ HOT bool is_plain(const char* name, const char* path, size_t from, size_t end) {
   return look_for_links(path, from, end, slot, key);
 }
 
-HOT size_t parent_size(const char* path, size_t size) {
-  while (size > 0 && path[size - 1] == '/') --size;
-  while (size > 0 && path[size - 1] != '/') --size;  // names are short: a call would cost more
-  return size > 0 ? size - 1 : 0;
-}
-
 // What the kernel is to refuse as too long.
 COLD Place too_long(Path& buffer) {
   memset(buffer.text, 'x', Path::capacity);
@@ -234,16 +256,16 @@ HOT Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
   if (rest == nullptr) {
     if (state.tree.rest(path) == nullptr && !in_pool(path))
       return is_untidy(path) ? locate_untidy(asked, buffer, reach) : asked;
-    if (climbs(path, strlen(path))) return locate_local_by_walk(path, buffer, reach);
+    if (shape_of(path).climbs) return locate_local_by_walk(path, buffer, reach);
     return {AT_FDCWD, path, Where::inside};
   }
-  const size_t size = strlen(rest);
-  if (climbs(rest, size)) return locate_rest_by_walk(rest, buffer, reach);
+  const Shape shape = shape_of(rest);
+  if (shape.climbs) return locate_rest_by_walk(rest, buffer, reach);
   if (state.beside_namespace && state.case_root.rest(path) != nullptr) return {AT_FDCWD, path, Where::inside};
   buffer.assign(state.tree.text, state.tree.size);
-  buffer.append(rest, size);
+  buffer.append(rest, shape.size);
   if (buffer.too_long()) return too_long(buffer);
-  const size_t end = state.tree.size + (reach == Reach::whole ? size : parent_size(rest, size));
+  const size_t end = state.tree.size + (reach == Reach::whole ? shape.size : shape.parent);
   if (!is_plain(rest, buffer.text, state.tree.size, end)) [[unlikely]]
     return locate_rest_by_walk(rest, buffer, reach);
   return {AT_FDCWD, buffer.text, Where::inside};
@@ -265,10 +287,10 @@ HOT Place locate_relative(const Place& asked, Path& buffer, Reach reach) {
   const bool possible = !here || state.maybe_inside.load(std::memory_order_relaxed);
   if (names_way_to_case(asked.path)) return locate_from_here(asked, buffer, reach);
   if (!possible) return asked;
-  const size_t size = strlen(asked.path);
-  if (climbs(asked.path, size)) return locate_from_here(asked, buffer, reach);
+  const Shape shape = shape_of(asked.path);
+  if (shape.climbs) return locate_from_here(asked, buffer, reach);
   if (here && !state.beside_namespace &&
-      !is_plain(asked.path, asked.path, 0, reach == Reach::whole ? size : parent_size(asked.path, size)))
+      !is_plain(asked.path, asked.path, 0, reach == Reach::whole ? shape.size : shape.parent))
     return locate_from_here(asked, buffer, reach);
   return {asked.directory, asked.path, Where::perhaps};
 }
