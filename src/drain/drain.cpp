@@ -263,6 +263,7 @@ void Drain::pool_was_full() {
 }
 
 void Drain::rank_ended(int rank, bool cleanly) {
+  state_->ask_unsure(true);  // nobody has its files open any more
   state_->times.rank_ended(rank, cleanly);
   state_->new_complete_times();
 }

@@ -60,12 +60,12 @@ void Drain::State::file_of_time(const std::string& path, int rank, const std::st
   file_is_closed(path, rank, time, file, static_cast<std::uint64_t>(status.st_size));
 }
 
-void Drain::State::ask_unsure() {
+void Drain::State::ask_unsure(bool all) {
   constexpr std::chrono::milliseconds quiet{100};
   const auto now = Clock::now();
   std::vector<std::pair<std::string, Unsure>> due;
   for (const auto& [path, entry] : unsure)
-    if (now - entry.found > quiet || !times.is_current(entry.rank, entry.time)) due.emplace_back(path, entry);
+    if (all || now - entry.found > quiet || !times.is_current(entry.rank, entry.time)) due.emplace_back(path, entry);
   for (const auto& [path, entry] : due) {
     // Asked of the kept link: the program may have purged its own name since.
     const std::string kept = keep.path(entry.rank, entry.time, entry.file);

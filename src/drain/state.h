@@ -109,7 +109,7 @@ struct Drain::State {
   void file_of_time(const std::string& path, int rank, const std::string& time, const std::string& file, bool closed);
   void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file,
                       std::uint64_t bytes);
-  void ask_unsure();
+  void ask_unsure(bool all = false);
   void handle_other(const Event& event);
   void removed_by_program(const std::string& path);
   void events_lost();
