@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "launch/agreement.h"
+
 namespace forebay::launch {
 namespace {
 
@@ -18,13 +20,13 @@ using namespace std::chrono_literals;
 using drain::Clock;
 
 constexpr auto look_interval = 200ms;
-// An agent's report grows at least every few seconds; a node that is silent for so long is taken for dead.
-constexpr auto silence = 60s;
 
-// Watches the reports of all nodes. A node is silent when its beat has not changed for too long.
+// Watches the reports of all nodes. A node is silent when its beat has not changed for too long: agents report at least
+// every few seconds.
 class Nodes {
  public:
-  explicit Nodes(std::string case_path) : case_path_(std::move(case_path)) {}
+  Nodes(std::string case_path, std::chrono::milliseconds silence)
+      : case_path_(std::move(case_path)), silence_(silence) {}
 
   void look() {
     const auto now = Clock::now();
@@ -42,7 +44,7 @@ class Nodes {
   }
   bool is_silent(const std::string& name) const {
     const auto changed = changed_.find(name);
-    return changed != changed_.end() && Clock::now() - changed->second > silence;
+    return changed != changed_.end() && Clock::now() - changed->second > silence_;
   }
   std::vector<NodeReport> reports() const {
     std::vector<NodeReport> all;
@@ -52,6 +54,7 @@ class Nodes {
 
  private:
   const std::string case_path_;
+  const std::chrono::milliseconds silence_;
   std::map<std::string, NodeReport> reports_;
   std::map<std::string, Clock::time_point> changed_;
 };
@@ -157,7 +160,8 @@ Result<RunReport> carry_out(const Prepared& prepared,
   const auto began = Clock::now();
   if (auto made = make_control_directory(plan); !made) return forward(made);
   const Signals signals;
-  Nodes nodes(plan.case_path);
+  const std::chrono::milliseconds silence = plan.settings.drain.silence;
+  Nodes nodes(plan.case_path, silence);
   auto status = run_launcher(plan, prepared.line, signals, nodes, progress);
   if (!status) {
     (void)remove_control_directory(plan.case_path);
@@ -175,12 +179,17 @@ Result<RunReport> carry_out(const Prepared& prepared,
     if (node.phase == Phase::done) continue;
     report.trouble = Code::undrained;
     report.messages.push_back(
-        waited
-            ? fmt::format("node {} has been silent for {} and may be dead: its last safe time is {}; when it is back, "
-                          "run `forebay drain --resume --case {}` there",
-                          node.node, human_duration(silence), node.drain.newest_safe.value_or("none"),
-                          printable(plan.case_path))
-            : fmt::format("node {} still drains in the background; `forebay status` shows it", node.node));
+        waited ? fmt::format(
+                     "node {} has been silent for {} and may be dead: the last time that is safe for all ranks is "
+                     "{}; when it is back, run `forebay drain --resume --case {}` there",
+                     node.node, human_duration(silence), report.last_safe.value_or("none"), printable(plan.case_path))
+               : fmt::format("node {} still drains in the background; `forebay status` shows it", node.node));
+  }
+  if (plan.decomposed && plan.launched && report.program_status == 0 && !represents_all(report.nodes, plan.ranks)) {
+    report.trouble = Code::undrained;
+    report.messages.push_back(
+        "not all ranks are in the nodes' reports: a node could not write to the case; `forebay drain --resume` there "
+        "brings home what it holds");
   }
   report.wall_seconds = std::chrono::duration<double>(Clock::now() - began).count();
   if (report.exit_status == 0 && report.trouble) report.exit_status = static_cast<int>(*report.trouble);

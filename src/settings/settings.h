@@ -55,6 +55,8 @@ struct Settings {
     // Without any progress for so long, the end of a run gives up and leaves the rest local, and a program that waits
     // for room in its pool is let go.
     std::chrono::milliseconds patience = std::chrono::minutes(2);
+    std::chrono::milliseconds silence =
+        std::chrono::minutes(1);  // a node that says nothing for so long is taken for dead
   } drain;
 };
 
