@@ -13,10 +13,9 @@ const char* last_component(const char* path) {
   return slash != nullptr ? slash + 1 : path;
 }
 
-// Only names that can be links into a pool are worth a look: ranks' directories, and files placed by socket.
+// Only ranks' directories are links into a pool: other names are not worth a look.
 bool may_be_pool_link(const Place& place) {
-  if (place.outside() || state.pool_count == 0) return false;
-  return state.socket_pool.size != 0 || strncmp(last_component(place.path), "processor", 9) == 0;
+  return !place.outside() && state.pool_count != 0 && strncmp(last_component(place.path), "processor", 9) == 0;
 }
 
 bool is_pool_link(const Place& place, Path& text) {
@@ -27,13 +26,7 @@ int kernel_unlink(const Place& place, int flags);
 
 int unlink_redirected(const Place& place) {
   Path text;
-  if (!is_pool_link(place, text)) return kernel_unlink(place, 0);
-  struct stat status;
-  if (sys_fstatat(AT_FDCWD, text.text, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode))
-    return with_errno_int(-EISDIR);
-  const int result = kernel_unlink(place, 0);
-  if (result == 0) sys_unlinkat(AT_FDCWD, text.text, 0);
-  return result;
+  return is_pool_link(place, text) ? with_errno_int(-EISDIR) : kernel_unlink(place, 0);
 }
 
 int rmdir_redirected(const Place& place) {
@@ -161,20 +154,12 @@ int rename_redirected(int from_directory, const char* from, int to_directory, co
   Path from_buffer, to_buffer;
   const Place source = locate(from_directory, from, from_buffer);
   const Place target = locate(to_directory, to, to_buffer);
-  Path replaced;
-  const bool replaces_placed = state.socket_pool.size != 0 && flags == 0 && is_pool_link(target, replaced);
   const int errno_before = errno;
   int result = static_cast<int>(
       system_call(SYS_renameat2, source.directory, word(source.path), target.directory, word(target.path), flags));
   if (source.outside() && target.outside()) return with_errno_int(result);
   if (result == -EXDEV) return rename_across(source, target, flags, errno_before);
-  if (result == 0) {
-    forget_plain_directories();
-    Path now;
-    if (replaces_placed &&
-        !(look(target.directory, target.path, now) == Link::pool && strcmp(now.text, replaced.text) == 0))
-      sys_unlinkat(AT_FDCWD, replaced.text, 0);
-  }
+  if (result == 0) forget_plain_directories();
   return with_errno_int(result);
 }
 

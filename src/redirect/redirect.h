@@ -22,14 +22,10 @@ inline constexpr const char* tree_variable = "FOREBAY_TREE";
 // The directory that staged links point into: a staged link is one whose text begins with this and a '/'.
 inline constexpr const char* lower_variable = "FOREBAY_LOWER";
 // Optional: run directories of the pools, separated by ':', escaped as the aliases. A link whose text lies in one is
-// shown as what it leads to: `processorK` as a directory, a placed file as a regular file.
+// shown as what it leads to; the tree's root holds such links for ranks' directories, named `processor...`.
 inline constexpr const char* pools_variable = "FOREBAY_POOLS";
 // Optional: a file of at least 4 bytes; while its first 32-bit word is not zero, opening for writing in the tree waits.
 inline constexpr const char* gate_variable = "FOREBAY_GATE";
-// Optional: an existing directory in the pool of this process's own socket, where new regular files are made; it lies
-// in one of the pools.
-inline constexpr const char* socket_pool_variable = "FOREBAY_SOCKET_POOL";
-
 // Names that begin so are the library's own, for a moment, while it copies a staged link up. They are hidden from
 // listings and must not be drained.
 inline constexpr const char* temporary_prefix = ".forebay-up-";

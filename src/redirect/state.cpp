@@ -117,7 +117,6 @@ bool configure() {
   state.beside_namespace = strcmp(state.case_root.text, state.tree.text) == 0;
   state.alias_count = configured_list(aliases_variable, state.aliases, State::max_aliases);
   state.pool_count = configured_list(pools_variable, state.pools, State::max_pools);
-  state.socket_pool = configured_prefix(socket_pool_variable);
   open_gate();
   note_names(state.case_root);
   for (int i = 0; i < state.alias_count; ++i) note_names(state.aliases[i]);

@@ -65,7 +65,7 @@ struct State {
   static constexpr size_t plain_slots = 512;
   std::atomic<uint64_t> plain[plain_slots];
 
-  Prefix lower, socket_pool;
+  Prefix lower;
   Prefix aliases[max_aliases];
   Prefix pools[max_pools];
   Prefix names[max_names];               // the components of the case's path and its aliases

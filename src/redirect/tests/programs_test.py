@@ -25,7 +25,7 @@ sort -o sort.txt sort.txt
 [ -f input.txt ] && [ ! -L input.txt ] && [ -d processor0 ] && [ ! -L processor0 ] && echo types
 if (set -C; echo no > two.txt) 2>/dev/null; then echo clobbered; else echo kept; fi
 ./script.sh arg; sh script.sh; "$1/script.sh" absolute; bash -c '. ./script.sh sourced'
-touch -d 2001-01-01 touched.txt; stat -c '%n %Y %s %F' touched.txt input.txt
+touch -d 2001-01-01 touched.txt; stat -c '%n %Y' touched.txt; stat -c '%n %s %F' touched.txt input.txt
 wc -c < big.bin; tee copy-of-big.bin < big.bin | cksum; truncate -s 1000 big.bin
 test -e ../outside.txt; cat ../outside.txt; echo changed > ../outside.txt
 echo *.txt; echo processor*/0/U
