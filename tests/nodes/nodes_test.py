@@ -1,0 +1,136 @@
+"""A run over several nodes leaves on the case what a direct run leaves, whichever way and layout.
+
+    nodes_test.py FOREBAY [unittest arguments]
+"""
+
+import os
+import re
+import shutil
+import sys
+import unittest
+
+from cluster import Lab, common_times, differences, parallel, report_of, times_of
+
+FOREBAY = ""
+SOLVER = ["icoFoam", "-parallel"]
+
+
+class NodesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = Lab(2)
+        cls.addClassCleanup(cls.lab.close)
+        cls.original = cls.lab.make_case("original", "cavity", "--ranks", "4", "--steps", "4")
+        cls.direct = cls.lab.copy_case(cls.original, "direct")
+        status, output = cls.lab.run("n1", "sh", "-c", f"cd {cls.lab.seen(cls.direct)} && {' '.join(parallel() + SOLVER)}")
+        assert status == 0, output
+
+    def forebay(self, case, *options, launcher=None, program=None, expected=0):
+        self.json = os.path.join(self.lab.shared, "report.json")
+        status, output = self.lab.run(
+            "n1", FOREBAY, "run", "--case", self.lab.seen(case), "--json", self.lab.seen(self.json), *options, "--",
+            *(launcher or parallel()), *(program or SOLVER)
+        )  # fmt: skip
+        self.assertEqual(status, expected, output[-3000:])
+        return output
+
+    def fresh(self):
+        case = self.lab.copy_case(self.original, self.id().split(".")[-1])
+        self.addCleanup(shutil.rmtree, case, ignore_errors=True)
+        return case
+
+    def check_equal(self, case):
+        self.assertEqual(differences(case, self.direct), [], "what a direct run leaves")
+
+    def in_case(self, case, *words):
+        status, output = self.lab.run("n1", "sh", "-c", f"cd {self.lab.seen(case)} && {' '.join(words)}")
+        self.assertEqual(status, 0, output[-3000:])
+        return output
+
+    def test_each_rank_has_the_pool_of_its_socket_and_the_case_equals_the_direct_run(self):
+        case = self.fresh()
+        bound = parallel("--bind-to", "numa", "--map-by", "ppr:1:numa")
+        self.forebay(case, launcher=bound)
+        self.check_equal(case)
+        report = report_of(self.json)
+        self.assertEqual({node["node"]: sorted(node["ranks"]) for node in report["nodes"]}, {"n1": [0, 1], "n2": [2, 3]})
+        for node in report["nodes"]:
+            self.assertEqual(sorted(node["sockets"].values()), [0, 1], node["sockets"])
+            self.assertEqual(node["phase"], "done")
+        self.assertEqual(report["last_safe"], "0.02")
+        self.assertEqual(report["shared"]["files"], sum(node["drain"]["shared_files"] for node in report["nodes"]))
+        self.assertFalse(os.path.exists(os.path.join(case, ".forebay")), "nothing of forebay stays on the case")
+
+    def test_every_way_in_works_over_nodes(self):
+        for way in ("path", "redirect", "namespace"):
+            with self.subTest(way):
+                case = self.lab.copy_case(self.original, way)
+                self.addCleanup(shutil.rmtree, case, ignore_errors=True)
+                self.forebay(case, "--via", way)
+                self.check_equal(case)
+
+    def test_collated_groups_of_nodes_are_read_by_openfoam(self):
+        case = self.fresh()
+        output = self.forebay(case, "--layout", "collated")
+        groups = sorted(name for name in os.listdir(case) if name.startswith("processors"))
+        self.assertEqual(groups, ["processors4_0-1", "processors4_2-3"])
+        for rank in range(4):
+            left = set(os.listdir(os.path.join(case, f"processor{rank}")))
+            self.assertEqual(left, {"0", "constant"}, "a processorK/T beside a group would win")
+        # The files of a written step: one per field and node, not per rank.
+        fields = [name for name in os.listdir(os.path.join(case, groups[0], "0.02")) if name != "uniform"]
+        self.assertEqual(sorted(fields), ["U", "p", "phi"])
+        io_ranks = re.search(r"FOAM_IORANKS='([^']*)'", output)[1]
+        self.assertEqual(io_ranks, "(0 2)")
+        reference = self.reconstructed(self.lab.copy_case(self.direct, "reference"))
+        self.assertEqual(self.reconstructed(case), reference)
+        shutil.rmtree(os.path.join(case, "0.02"))
+        self.assertEqual(self.reconstructed(case, f"env FOAM_IORANKS='{io_ranks}'", "-fileHandler collated"), reference)
+        self.check_restart(case)
+
+    def reconstructed(self, case, before="", option=""):
+        self.addCleanup(shutil.rmtree, case, ignore_errors=True)
+        self.in_case(case, before, "reconstructPar -latestTime", option)
+        with open(os.path.join(case, "0.02", "U"), "rb") as fields:
+            return fields.read()
+
+    def check_restart(self, case):
+        """Two more steps from what was drained give the same bits as from a direct run's times."""
+        control = os.path.join("system", "controlDict")
+        continued = self.lab.copy_case(self.direct, "continued")
+        self.addCleanup(shutil.rmtree, continued, ignore_errors=True)
+        for each in (case, continued):
+            with open(os.path.join(each, control)) as file:
+                text = file.read()
+            text = re.sub(r"\nendTime .*", "\nendTime 0.03;", text)
+            with open(os.path.join(each, control), "w") as file:
+                file.write(re.sub(r"\nstartFrom .*", "\nstartFrom latestTime;", text))
+            self.in_case(each, *parallel(), *SOLVER)
+        for rank in range(4):
+            time = os.path.join(f"processor{rank}", "0.03")
+            self.assertEqual(differences(os.path.join(case, time), os.path.join(continued, time)), [])
+
+    def test_ranks_that_are_not_contiguous_get_a_group_per_contiguous_run(self):
+        case = self.fresh()
+        output = self.forebay(case, "--layout", "collated", launcher=parallel("--map-by", "node"))
+        groups = sorted(name for name in os.listdir(case) if name.startswith("processors"))
+        self.assertEqual(groups, [f"processors4_{rank}-{rank}" for rank in range(4)])
+        self.assertIn("n1: its ranks are not contiguous", output)
+        self.assertIn("FOAM_IORANKS='(0 1 2 3)'", output)
+        self.reconstructed(case)
+
+    def test_deletions_of_the_program_reach_the_case_over_nodes(self):
+        case = self.fresh()
+        control = os.path.join(case, "system", "controlDict")
+        with open(control) as file:
+            text = file.read()
+        with open(control, "w") as file:
+            file.write(re.sub(r"\npurgeWrite .*", "\npurgeWrite 1;", text))
+        self.forebay(case, "--safe-interval", "1s")
+        self.assertEqual([times_of(case, rank) for rank in range(4)], [{"0.02"}] * 4)
+        self.assertEqual(common_times(case, 4), {"0.02"})
+
+
+if __name__ == "__main__":
+    FOREBAY = os.path.realpath(sys.argv.pop(1))
+    unittest.main(verbosity=2)
