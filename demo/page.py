@@ -33,10 +33,10 @@ def image(path: Path, text: str) -> str:
     return f'<img alt="{escape(text)}" src="data:image/png;base64,{content}">'
 
 
-def checks(results: list[tuple[str, bool]]) -> str:
+def checks(results: dict[str, bool]) -> str:
     items = "".join(
         f'<li>{escape(what)}: <span class="{"good" if equal else "bad"}">{"equal" if equal else "DIFFERENT"}</span></li>'
-        for what, equal in results
+        for what, equal in results.items()
     )
     return f"<ul>{items}</ul>"
 
