@@ -33,7 +33,7 @@ sanitized: ## the unit tests under the address and undefined behaviour sanitizer
 	cmake --build --preset sanitizers -j $(JOBS)
 	ctest --test-dir build-sanitizers --output-on-failure --timeout 300 -j $(JOBS) -L unit
 
-bench: build ## the figures the project promises, about ten minutes
+bench: build ## the figures the project promises; twenty minutes on a quiet machine
 	scripts/install-dependencies demo
 	build/bin/forebay bench openfoam
 

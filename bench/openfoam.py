@@ -28,7 +28,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--forebay", type=Path, default=Path("forebay"), help="the command to measure")
     parser.add_argument("--quick", action="store_true", help="one small configuration, within a minute")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output instead of a table")
-    parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--sizes", default="30k,62k", help="motorBike meshes: 30k, 62k")
     parser.add_argument("--ranks", default="2,4")
     parser.add_argument("--mbit", type=int, default=800, help="bandwidth of the slow shared directory, 0: unlimited")
