@@ -72,6 +72,7 @@ void add_bench(CLI::App& app, int& exit_status) {
   command->add_flag("--json", options->json, "print one JSON object");
   command->allow_extras();
   command->footer(
+      "Examples:\n  forebay bench openfoam --quick\n  forebay bench openfoam --json --ranks 2,4\n"
       "Further options go to the benchmark: --repetitions N, --sizes 30k,62k, --ranks 2,4, --mbit N, --create-ms N");
   command->callback([options, command, &exit_status] {
     const Status status = run(*options, command->remaining());

@@ -45,6 +45,7 @@ void add_doctor(CLI::App& app, int& exit_status) {
   const auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("doctor", "tell what this node offers, what a run would use, and why");
   command->add_flag("--json", *json, "print one JSON object");
+  command->footer("Examples:\n  forebay doctor\n  forebay doctor --json");
   command->callback([json, &exit_status] { exit_status = doctor(*json); });
 }
 

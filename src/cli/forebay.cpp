@@ -1,6 +1,7 @@
 // The command as a whole.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -33,10 +34,27 @@ std::string suggestion(const CLI::App& app, const std::vector<std::string>& word
   return {};
 }
 
+bool known_command(const CLI::App& app, const std::vector<std::string>& words) {
+  const auto commands = app.get_subcommands({});
+  return !words.empty() && std::any_of(commands.begin(), commands.end(),
+                                       [&](const CLI::App* each) { return each->get_name() == words.front(); });
+}
+
+// `run` and `exec` take a program. Without `--` its options would be taken for ours.
+bool lacks_program(const std::vector<std::string>& words) {
+  if (words.empty() || (words.front() != "run" && words.front() != "exec")) return false;
+  for (const std::string& word : words) {
+    if (word == "-h" || word == "--help") return false;
+    if (word == "--") return &word == &words.back();
+  }
+  return true;
+}
+
 }  // namespace
 
 int forebay(int argc, char** argv) {
   int exit_status = 0;
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   CLI::App app("File and state I/O of flow simulation at the speed of local memory.", "forebay");
   app.set_version_flag("--version", FOREBAY_VERSION);
   app.require_subcommand(1);
@@ -47,13 +65,16 @@ int forebay(int argc, char** argv) {
   for (const auto add : {add_run, add_exec, add_status, add_drain, add_clean, add_plan, add_bench, add_doctor})
     add(app, exit_status);
   try {
+    if (lacks_program(words)) throw CLI::RequiredError("program");
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ParseError& wrong) {
-    fmt::print(stderr, "forebay: {}\n", wrong.what());
-    const std::string near = suggestion(app, {argv + 1, argv + argc});
-    fmt::print(stderr, "{}{}see `forebay --help`\n", near, near.empty() ? "" : "\n");
+    const std::string near = suggestion(app, words);
+    fmt::print(stderr, "forebay: {}\n{}{}",
+               lacks_program(words) ? "no program: write it as it is run today, behind `--`" : wrong.what(), near,
+               near.empty() ? "" : "\n");
+    fmt::print(stderr, "see `forebay{} --help`\n", known_command(app, words) ? " " + words.front() : "");
     return static_cast<int>(Code::bad_input);
   }
   return exit_status;

@@ -87,6 +87,8 @@ void add_plan(CLI::App& app, int& exit_status) {
       ->check(CLI::IsMember({"core", "socket", "node"}))
       ->capture_default_str();
   command->add_flag("--json", options->json, "print a JSON array");
+  command->footer(
+      "Examples:\n  forebay plan --ranks 96\n  forebay plan --ranks 96 --nodes n1:48,n2:48 --order socket --json");
   command->callback([options, &exit_status] { exit_status = print_plan(*options); });
 }
 

@@ -1,5 +1,6 @@
 // forebay run: an unmodified program, its files at the speed of local memory, its results on the case.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -44,9 +45,23 @@ std::string own_path() {
   return real_path("/proc/self/exe").value_or("forebay");
 }
 
+// The report is written last, but a place where it cannot be written is known first.
+Status check_report_file(const std::string& path) {
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  const std::string directory(parent_of(path));
+  if (exists && S_ISDIR(status.st_mode)) return error(Code::bad_input, "--json takes a file, not a directory:", path);
+  if (::access(exists ? path.c_str() : directory.empty() ? "." : directory.c_str(), W_OK) == 0) return {};
+  auto refused = errno_error("cannot write the report to", path);
+  refused.value().code = Code::bad_input;
+  return refused;
+}
+
 int run(const RunOptions& options) {
   auto settings = settings_of(options);
   if (!settings) return failed(settings.error());
+  if (!options.json.empty())
+    if (auto writable = check_report_file(options.json); !writable) return failed(writable.error());
   auto prepared = launch::prepare({options.case_path, options.command, *settings, own_path()});
   if (!prepared) return failed(prepared.error());
   for (const std::string& notice : prepared->notices) fmt::print(stderr, "forebay: {}\n", notice);

@@ -335,11 +335,11 @@ class Parser {
                  {}, "write `forebay exec --` before your program yourself: " + by_hand(at));
   }
 
-  // A guess for the message: the program is the first word behind the unknown option that is no option itself.
+  // A guess for the message: the program is the first word behind the unknown option that is no option and no number.
   std::string by_hand(std::size_t at) const {
     std::vector<std::string> words = command_;
     std::size_t guess = at + 1;
-    while (guess < words.size() && words[guess].starts_with("-")) ++guess;
+    while (guess < words.size() && (words[guess].starts_with("-") || parse_integer(words[guess]))) ++guess;
     words.insert(words.begin() + static_cast<std::ptrdiff_t>(std::min(guess, words.size())), {"forebay", "exec", "--"});
     return quoted(words);
   }
