@@ -98,6 +98,8 @@ void Drain::State::handle_other(const Event& event) {
   if (S_ISLNK(status.st_mode)) {
     const auto target = read_link(local);
     if (target && *target == join(request.lower, event.path)) return;  // staged, or evicted by us
+    if (target && tree::is_staged_link(*target, request.lower))
+      note_renamed_input(target->substr(request.lower.size() + 1), event.path);
   }
   if (event.kind == Event::Kind::created && S_ISREG(status.st_mode)) return;  // its closing will be told
   if (event.kind == Event::Kind::closed) {
@@ -111,6 +113,7 @@ void Drain::State::handle_other(const Event& event) {
 void Drain::State::removed_by_program(const std::string& path) {
   const auto time = openfoam::time_path(path);
   const bool collated = time && time->rest.empty() && ledger.collated_of(time->rank, time->time);
+  note_removal_in_flight(path);
   const auto& all = ledger.all();
   std::vector<std::string> affected;
   if (collated) affected.push_back(path);

@@ -58,6 +58,10 @@ bool Drain::finished() {
     if (!state.gave_up && state.passes < most_passes) {
       state.submit_outputs();
       if (!state.jobs.empty()) return false;
+      if (state.make_way()) {
+        state.submit_outputs();
+        return false;
+      }
     }
     state.count_undrained();
     state.phase = State::Phase::removing;
@@ -100,6 +104,10 @@ void Drain::State::submit_outputs() {
   ++passes;
   auto found = outputs(roots, ledger, request.lower, request.case_path);
   if (!found) return note(Code::undrained, "the local tree cannot be read: " + found.error().text());
+  for (const Output& output : *found)
+    if (output.kind == Output::Kind::file && is_below(output.local, request.case_path))
+      note_renamed_input(output.local.substr(request.case_path.size() + 1), output.path);
+  std::vector<std::string> changed_modes;
   for (const Output& output : *found) {
     if (given_up.contains(output.path) || in_flight.contains(output.path)) continue;
     const auto time = openfoam::time_path(output.path);
@@ -117,11 +125,18 @@ void Drain::State::submit_outputs() {
       }
     }
     if (output.kind == Output::Kind::directory) {
-      submit_directory(output.path);
+      const Known* known = ledger.find(output.path);
+      if (known != nullptr && known->directory) {
+        changed_modes.push_back(output.path);
+      } else {
+        submit_directory(output.path);
+      }
     } else {
       submit_file(output.path, false);
     }
   }
+  if (jobs.empty())
+    for (const std::string& path : changed_modes) submit_directory(path);
 }
 
 // Where the program removed the last complete time before it could complete a newer one, the case gets the one that

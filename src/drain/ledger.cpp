@@ -70,8 +70,8 @@ Record drained_link_record(const std::string& path, const Identity& on_case, con
   return record;
 }
 
-Record drained_directory_record(const std::string& path) {
-  return {"drained-directory", {path}};
+Record drained_directory_record(const std::string& path, std::uint32_t mode) {
+  return {"drained-directory", {path, std::to_string(mode)}};
 }
 
 Record collated_record(const CollatedTime& collated) {
@@ -134,6 +134,7 @@ void Ledger::apply(const Record& record) {
     Known& known = known_[path];
     known.directory = true;
     known.deleted = false;
+    known.mode = number<std::uint32_t>(record, 1);
     if (!known.on_case) known.on_case = Identity{};
   } else if (kind == "collated") {
     collated_.push_back({path, word(record, 1), number<int>(record, 2), number<int>(record, 3)});

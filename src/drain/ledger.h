@@ -72,7 +72,7 @@ class Ledger {
 Record staged_record(const tree::Entry& entry);
 Record drained_record(const std::string& path, const Identity& on_case, const LocalMark& local, std::uint64_t checksum);
 Record drained_link_record(const std::string& path, const Identity& on_case, const std::string& target);
-Record drained_directory_record(const std::string& path);
+Record drained_directory_record(const std::string& path, std::uint32_t mode);
 Record collated_record(const CollatedTime& collated);
 Record uncollated_record(const CollatedTime& collated);  // taken back, to be carried anew
 Record deleted_record(const std::string& path);          // the program removed it

@@ -24,7 +24,7 @@ namespace forebay::drain {
 struct Prepared {
   std::map<std::string, LocalMark> marks;    // by path on the case
   std::map<std::string, std::string> links;  // path on the case -> target
-  std::vector<std::string> directories;      // made or found on the case
+  std::map<std::string, mode_t> directories;  // made or found on the case, with the mode that was asked for
   bool postponed = false;                    // still open for writing: try again later
 };
 
@@ -126,6 +126,17 @@ struct Drain::State {
   void settle(const Outcome& outcome);
   void carried(const Job& job, const Published& published);
   void time_carried(const std::string& time);
+
+  // acts.cpp
+  std::set<std::string> removed_in_flight;                // by the program, while on their way to the case
+  std::map<std::string, std::set<std::string>> borrowed;  // input -> names that stand for its content
+  std::set<std::string> ways;                             // names that must be removed before others can be carried
+  void note_removal_in_flight(const std::string& path);
+  void catch_up_removal(const std::string& path);
+  void note_renamed_input(const std::string& origin, const std::string& path);
+  bool free_borrowers(const std::string& origin);
+  std::string in_the_way(const std::string& path) const;
+  bool make_way();
 
   // finish.cpp
   void submit_outputs();

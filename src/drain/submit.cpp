@@ -57,7 +57,7 @@ void mark_sources(const layouts::Unit& unit, const std::string& directory, Prepa
     if (::lstat(local.c_str(), &status) == 0) prepared.marks[path] = mark_of(status);
   }
   for (const layouts::OutputDirectory& made : unit.directories)
-    prepared.directories.push_back(join(unit.target, made.path));
+    prepared.directories[join(unit.target, made.path)] = made.mode;
 }
 
 }  // namespace
@@ -85,7 +85,15 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed) {
       local = *target;
     }
   }
+  if (const std::string way = in_the_way(path); !way.empty()) {
+    ways.insert(way);  // at the end, when all else is on the case
+    return;
+  }
   const Known* known = ledger.find(path);
+  if (known != nullptr && !free_borrowers(path)) {
+    if (phase == Phase::running) pending[path] = Clock::now();
+    return;
+  }
   const auto replaces = known != nullptr && !known->directory ? known->on_case : std::nullopt;
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::file, path, 0, 0, {}, false, prepared};
@@ -95,7 +103,8 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed) {
     const Known* parent = ledger.find(at);
     if (parent != nullptr && parent->directory) break;
     struct stat directory {};
-    if (::lstat(local_of(roots, at).c_str(), &directory) == 0) parents.emplace_back(at, directory.st_mode & 07777);
+    if (::lstat(local_of(roots, at).c_str(), &directory) == 0)
+      parents.emplace_back(at, (directory.st_mode & 0777) | S_IRWXU);  // its own mode comes when it is filled
   }
   std::reverse(parents.begin(), parents.end());
   submit(std::move(job),
@@ -116,25 +125,33 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed) {
            for (const auto& [parent, mode] : parents) {
              auto made = files->make_directory(parent, mode);
              if (!made && made.error().errno_value != EEXIST) return forward(made);
-             prepared->directories.push_back(parent);
+             prepared->directories[parent] = mode;
            }
            return std::optional(std::move(*unit));
          });
 }
 
+// Made where it is missing, and given its mode where the program changed it. The mode comes in a pass of its own, since
+// it may forbid to put anything into the directory.
 void Drain::State::submit_directory(const std::string& path) {
   struct stat status {};
   if (::lstat(local_of(roots, path).c_str(), &status) != 0) return;
+  if (const std::string way = in_the_way(path); !way.empty()) {
+    ways.insert(way);
+    return;
+  }
+  const Known* known = ledger.find(path);
+  const bool there = known != nullptr && known->directory;
+  // The pool's file system or group may not give the bit that the case's directories hand down.
+  const mode_t mode = there ? (status.st_mode & 07777) | (known->mode & S_ISGID) : (status.st_mode & 0777) | S_IRWXU;
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::directory, path, 0, 0, {}, false, prepared};
-  submit(
-      std::move(job),
-      [path, mode = status.st_mode & 07777, prepared, files = shared.get()]() -> Result<std::optional<layouts::Unit>> {
-        auto made = files->make_directory(path, mode);
-        if (!made && made.error().errno_value != EEXIST) return forward(made);
-        prepared->directories.push_back(path);
-        return std::nullopt;
-      });
+  submit(std::move(job), [path, there, mode, prepared, files = shared.get()]() -> Result<std::optional<layouts::Unit>> {
+    auto made = there ? files->finish_directory(path, mode) : files->make_directory(path, mode);
+    if (!made && (there || made.error().errno_value != EEXIST)) return forward(made);
+    prepared->directories[path] = mode;
+    return std::nullopt;
+  });
 }
 
 void Drain::State::submit_rank_time(int rank, const std::string& time, bool from_keep) {
@@ -181,7 +198,7 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
            if (!unit) return forward(unit);
            *prepared = {};
            for (const layouts::OutputDirectory& made : unit->directories)
-             prepared->directories.push_back(join(unit->target, made.path));
+             prepared->directories[join(unit->target, made.path)] = made.mode;
            return std::optional(std::move(*unit));
          });
 }
@@ -235,6 +252,7 @@ void Drain::State::settle(const Outcome& outcome) {
     }
   }
   in_flight.erase(job.key);
+  if (in_flight.empty()) removed_in_flight.clear();
   if (job.from_keep) keep.use(job.time, false);
   const Job done = std::move(job);
   jobs.erase(found);
@@ -243,9 +261,11 @@ void Drain::State::settle(const Outcome& outcome) {
 }
 
 void Drain::State::carried(const Job& job, const Published& published) {
-  for (const std::string& directory : job.prepared->directories) {
+  for (const auto& [directory, mode] : job.prepared->directories) {
     const Known* known = ledger.find(directory);
-    if (known == nullptr || !known->directory) record(drained_directory_record(directory));
+    if (known != nullptr && known->directory && job.kind != Job::Kind::directory) continue;
+    record(drained_directory_record(directory, mode));
+    catch_up_removal(directory);
   }
   if (job.prepared->postponed) {
     pending[job.key] = Clock::now();
@@ -260,11 +280,12 @@ void Drain::State::carried(const Job& job, const Published& published) {
     const auto link = job.prepared->links.find(file.path);
     if (link != job.prepared->links.end()) {
       record(drained_link_record(file.path, file.identity, link->second));
-      continue;
+    } else {
+      const auto mark = job.prepared->marks.find(file.path);
+      record(drained_record(file.path, file.identity, mark == job.prepared->marks.end() ? LocalMark{} : mark->second,
+                            file.checksum));
     }
-    const auto mark = job.prepared->marks.find(file.path);
-    record(drained_record(file.path, file.identity, mark == job.prepared->marks.end() ? LocalMark{} : mark->second,
-                          file.checksum));
+    catch_up_removal(file.path);
   }
   shared_files += published.files.size();
   shared_bytes += published.bytes;

@@ -38,17 +38,23 @@ class Walk {
       if (errno == ENOENT) return {};
       return errno_error("cannot stat", local);
     }
-    if (S_ISDIR(status.st_mode)) return one_directory(local, path);
+    if (S_ISDIR(status.st_mode)) return one_directory(local, path, status.st_mode & 07777);
     if (S_ISLNK(status.st_mode)) return one_link(local, path);
     if (S_ISREG(status.st_mode)) one_file(local, path, status);
     return {};  // sockets, pipes and devices live only as long as the run
   }
 
-  Status one_directory(const std::string& local, const std::string& path) {
+  // A mode that the program changed. That the pool lacks a bit which directories of the case hand down is no change.
+  static bool other_mode(const Known& known, mode_t mode) {
+    return ((mode ^ known.mode) & 01777) != 0 || ((mode & ~known.mode) & (S_ISUID | S_ISGID)) != 0;
+  }
+
+  Status one_directory(const std::string& local, const std::string& path, mode_t mode) {
     if (const auto time = openfoam::time_path(path); time && time->rest.empty() && time->rank >= 0)
       if (ledger_.collated_of(time->rank, time->time)) return {};
     const Known* known = ledger_.find(path);
-    if (known == nullptr || !known->directory) found.push_back({path, local, Output::Kind::directory, {}, {}});
+    if (known == nullptr || !known->directory || known->deleted || other_mode(*known, mode))
+      found.push_back({path, local, Output::Kind::directory, {}, {}});
     return directory(local, path);
   }
 

@@ -95,6 +95,12 @@ Status make_link(const std::string& target, const std::string& path) {
   return errno_error("cannot link", path);
 }
 
+// Archivers and make look at it; not every file system keeps it for links.
+bool set_time(const std::string& path, const Entry& entry) {
+  const timespec times[2] = {time_of(entry.identity.mtime_ns), time_of(entry.identity.mtime_ns)};
+  return ::utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 Status make_entry(const StageRequest& request, const Entry& entry) {
   const std::string path = local_path(request, entry);
   switch (entry.kind) {
@@ -106,7 +112,9 @@ Status make_entry(const StageRequest& request, const Entry& entry) {
     case Kind::link:
       return make_link(join(request.lower, entry.path), path);
     case Kind::symlink:
-      return make_link(entry.target, path);
+      if (auto made = make_link(entry.target, path); !made) return made;
+      (void)set_time(path, entry);
+      return {};
     case Kind::copy:
       return {};
   }
@@ -150,8 +158,10 @@ Status carry_out(const StageRequest& request, const StagePlan& plan, StageProgre
   if (failure) return tl::unexpected<Error>(*failure);
   for (auto entry = plan.entries.rbegin(); entry != plan.entries.rend(); ++entry) {
     const std::string path = local_path(request, *entry);
-    if (entry->kind == Kind::directory && (entry->mode & 0700) != 0700 && ::chmod(path.c_str(), entry->mode) != 0)
-      return errno_error("cannot set the mode of", path);
+    if (entry->kind != Kind::directory) continue;
+    if (!set_time(path, *entry)) return errno_error("cannot set the time of", path);
+    const bool made_so = (entry->mode & 0700) == 0700 && (entry->mode & ~mode_t{0777}) == 0;
+    if (!made_so && ::chmod(path.c_str(), entry->mode) != 0) return errno_error("cannot set the mode of", path);
   }
   return {};
 }

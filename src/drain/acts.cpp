@@ -1,0 +1,120 @@
+// What a program does to names that the case already has: removes them while they are carried, gives an input another
+// name, puts a directory where a file was.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "drain/state.h"
+
+namespace forebay::drain {
+namespace {
+
+constexpr std::size_t chunk = std::size_t{256} << 10;
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+// The content, mode and time of `from` under the name of the link `to`, in one step.
+Status replace_link_by_copy(const std::string& from, const std::string& to) {
+  auto source = open_file(from, O_RDONLY | O_NOFOLLOW);
+  if (!source) return forward(source);
+  struct stat status {};
+  if (::fstat(source->get(), &status) != 0) return errno_error("cannot stat", from);
+  const std::string temporary = fmt::format("{}/{}{}", parent_of(to), temporary_prefix, hex(checksum(to)));
+  ::unlink(temporary.c_str());
+  auto target = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+  if (!target) return forward(target);
+  std::vector<std::byte> buffer(chunk);
+  for (;;) {
+    const ssize_t got = ::read(source->get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("cannot read", from);
+    if (got == 0) break;
+    if (auto put = write_all(target->get(), std::span(buffer).first(static_cast<std::size_t>(got)), temporary); !put) {
+      ::unlink(temporary.c_str());
+      return put;
+    }
+  }
+  const std::array times{status.st_atim, status.st_mtim};
+  if (::fchmod(target->get(), status.st_mode & 07777) != 0 || ::futimens(target->get(), times.data()) != 0 ||
+      ::rename(temporary.c_str(), to.c_str()) != 0)
+    return errno_error("cannot copy an input to", to);
+  return {};
+}
+
+}  // namespace
+
+// A removal that comes while the name is on its way to the case: the ledger does not know the name yet.
+void Drain::State::note_removal_in_flight(const std::string& path) {
+  const auto below = in_flight.lower_bound(path);
+  bool concerned = below != in_flight.end() && is_below(*below, path);
+  if (!concerned) {
+    const auto inside = in_flight.lower_bound(path + "/");
+    concerned = inside != in_flight.end() && is_below(*inside, path);
+  }
+  for (std::string at(path); !concerned && !at.empty(); at = parent_of(at)) concerned = in_flight.contains(at);
+  if (concerned) removed_in_flight.insert(path);
+}
+
+// To be called when `path` was recorded as drained.
+void Drain::State::catch_up_removal(const std::string& path) {
+  if (removed_in_flight.empty()) return;
+  bool removed = false;
+  for (std::string at(path); !removed && !at.empty(); at = parent_of(at)) removed = removed_in_flight.contains(at);
+  if (removed && !exists(local_of(roots, path))) record(deleted_record(path));
+}
+
+// The program gave the input `origin` the name `path`: a link whose content is the case's own file.
+void Drain::State::note_renamed_input(const std::string& origin, const std::string& path) {
+  if (origin != path) borrowed[origin].insert(path);
+}
+
+// Before the case's `origin` is replaced, every other name that still stands for its old content gets a copy. False:
+// not now, since one of them is being read.
+bool Drain::State::free_borrowers(const std::string& origin) {
+  const auto found = borrowed.find(origin);
+  if (found == borrowed.end()) return true;
+  for (const std::string& path : found->second) {
+    const std::string local = local_of(roots, path);
+    const auto target = read_link(local);
+    if (!target || *target != join(request.lower, origin)) continue;
+    if (in_flight.contains(path)) return false;
+    if (auto copied = replace_link_by_copy(join(request.case_path, origin), local); !copied) {
+      failures[origin] = copied.error().text();
+      return false;
+    }
+  }
+  borrowed.erase(found);
+  return true;
+}
+
+// The name at or above `path` under which the case still holds what the program removed, and which is now of the other
+// kind (a directory for a file, or the reverse); empty: none.
+std::string Drain::State::in_the_way(const std::string& path) const {
+  for (std::string at(path); !at.empty(); at = parent_of(at)) {
+    const Known* known = ledger.find(at);
+    if (known == nullptr || !known->deleted) continue;
+    struct stat status {};
+    if (::lstat(local_of(roots, at).c_str(), &status) == 0 && S_ISDIR(status.st_mode) != known->directory) return at;
+  }
+  return {};
+}
+
+// The one removal that cannot come last. Everything else must be on the case by then, and the new content is whole in
+// the pool.
+bool Drain::State::make_way() {
+  if (ways.empty() || ledger.lost_events() || trouble == Code::conflict || trouble == Code::lost || !failures.empty())
+    return false;
+  bool made = false;
+  for (const std::string& path : std::exchange(ways, {})) made = remove_from_case(path) || made;
+  return made;
+}
+
+}  // namespace forebay::drain
