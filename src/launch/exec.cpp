@@ -218,10 +218,10 @@ RankOfProcess rank_of_process() {
 
 Result<int> exec_program(const ExecRequest& request) {
   auto plan = read_plan(request.case_path);
-  if (!plan) return forward(plan);
   if (!plan && plan.error().errno_value == ENOENT)
     return error(Code::bad_input, "no run of forebay on", request.case_path,
                  "start the launcher by `forebay run --case DIR -- ...`");
+  if (!plan) return forward(plan);
   const std::string meeting = meeting_directory(plan->run);
   for (const std::string& each : {std::string(parent_of(meeting)), meeting})
     if (auto made = make_private_directory(each); !made) return forward(made);
