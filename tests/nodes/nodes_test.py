@@ -1,6 +1,6 @@
 """A run over several nodes leaves on the case what a direct run leaves, whichever way and layout.
 
-    nodes_test.py FOREBAY [unittest arguments]
+nodes_test.py FOREBAY [unittest arguments]
 """
 
 import os
@@ -22,7 +22,9 @@ class NodesTest(unittest.TestCase):
         cls.addClassCleanup(cls.lab.close)
         cls.original = cls.lab.make_case("original", "cavity", "--ranks", "4", "--steps", "4")
         cls.direct = cls.lab.copy_case(cls.original, "direct")
-        status, output = cls.lab.run("n1", "sh", "-c", f"cd {cls.lab.seen(cls.direct)} && {' '.join(parallel() + SOLVER)}")
+        status, output = cls.lab.run(
+            "n1", "sh", "-c", f"cd {cls.lab.seen(cls.direct)} && {' '.join(parallel() + SOLVER)}"
+        )
         assert status == 0, output
 
     def forebay(self, case, *options, launcher=None, program=None, expected=0):
@@ -53,7 +55,9 @@ class NodesTest(unittest.TestCase):
         self.forebay(case, launcher=bound)
         self.check_equal(case)
         report = report_of(self.json)
-        self.assertEqual({node["node"]: sorted(node["ranks"]) for node in report["nodes"]}, {"n1": [0, 1], "n2": [2, 3]})
+        self.assertEqual(
+            {node["node"]: sorted(node["ranks"]) for node in report["nodes"]}, {"n1": [0, 1], "n2": [2, 3]}
+        )
         for node in report["nodes"]:
             self.assertEqual(sorted(node["sockets"].values()), [0, 1], node["sockets"])
             self.assertEqual(node["phase"], "done")

@@ -1,0 +1,102 @@
+"""A node dies in the middle of a run: what is safe, what the run says, and how the rest comes home.
+
+death_test.py FOREBAY [unittest arguments]
+"""
+
+import json
+import os
+import sys
+import time
+import unittest
+
+from cluster import Lab, common_times, parallel, report_of, times_of, wait_for
+
+FOREBAY = ""
+POOLS = ["--pool", "/mnt/pmem_fsdax0", "--pool", "/mnt/pmem_fsdax1"]  # images that survive the node's death
+INTERVAL = 3.0
+
+
+def value(name):
+    return float(name)
+
+
+class DeathTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = Lab(2, "--disk")
+        cls.addClassCleanup(cls.lab.close)
+
+    def states(self, case):
+        """The accord of each node, from its report on the case."""
+        found = {}
+        for node in ("n1", "n2"):
+            try:
+                with open(os.path.join(case, ".forebay", f"node-{node}.json")) as file:
+                    found[node] = json.load(file)
+            except (OSError, ValueError):
+                return {}  # not there yet, or being rewritten
+        return found
+
+    def test_a_dead_node_costs_at_most_the_safety_interval(self):
+        # "drains the newest complete time at least every T (default 10 minutes), so that a dead node costs at most T
+        # even with purgeWrite 1"
+        case = self.lab.make_case("dying", "cavity", "--ranks", "4", "--steps", "1000000", "--purge", "1")
+        seen = self.lab.seen(case)
+        run = self.lab.start(
+            "n1", FOREBAY, "run", "--case", seen, "--json", "/mnt/shared/report.json", *POOLS,
+            "--safe-interval", f"{INTERVAL:g}s", "--set", "drain.silence=3s", "--", *parallel(), "icoFoam", "-parallel",
+        )  # fmt: skip
+        self.addCleanup(lambda: run.poll() is None and run.kill())
+        # Two agreements have been carried by both nodes.
+        wait_for(lambda: run.poll() is not None or len(common_times(case, 4)) >= 2, 60, "two times safe over all ranks")
+        if run.poll() is not None:
+            self.fail(f"the run ended by itself: {run.communicate()[0]}")
+        begun = {}
+        end = time.monotonic() + 2 * INTERVAL
+        while time.monotonic() < end:
+            for entry in self.states(case).get("n1", {"drain": {"timeline": []}})["drain"]["timeline"]:
+                begun.setdefault(entry["time"], time.monotonic())
+            time.sleep(0.2)
+        status_text = self.lab.run("n2", FOREBAY, "status", "--case", seen)[1]
+        self.assertRegex(status_text, r"safe +time \d")
+        died = time.monotonic()
+        self.lab.kill("n2")
+        safe_at_death = common_times(case, 4)
+        output, _ = run.communicate(timeout=60)
+
+        newest = max(safe_at_death, key=value)
+        later = [at for name, at in begun.items() if value(name) > value(newest)]
+        lost = died - min(later) if later else 0
+        self.assertLess(lost, INTERVAL + 4, f"time {newest} is the newest that all ranks have on the case")
+        self.assertNotEqual(run.returncode, 0, output)
+        self.assertIn("node n2 has been silent", output)
+        self.assertIn("drain --resume", output)
+        report = report_of(os.path.join(self.lab.shared, "report.json"))
+        self.assertIn(report["last_safe"], safe_at_death, "what the run calls safe is there; it may know of less")
+        self.assertLess(died - begun.get(report["last_safe"], died), 2 * INTERVAL + 2)
+        self.assertLessEqual(safe_at_death - common_times(case, 4), set(), "nothing safe is taken away after a death")
+        first = next(node for node in report["nodes"] if node["node"] == "n1")
+        self.assertEqual(
+            (first["phase"], first["drain"]["undrained_files"]), ("done", 0), "the survivor drains its part"
+        )
+
+        # The node comes back with its disks.
+        self.lab.restart("n2")
+        status, text = self.lab.run("n2", FOREBAY, "drain", "--resume", "--case", seen, *POOLS)
+        self.assertEqual(status, 0, text)
+        recovered = max(common_times(case, 4), key=value)
+        self.assertGreaterEqual(value(recovered), value(newest))
+        # At most one time apart: the last one that all nodes had complete is there for all ranks.
+        newer = {name for rank in range(4) for name in times_of(case, rank) if value(name) > value(recovered)}
+        self.assertLessEqual(len(newer), 2, newer)
+        self.assertFalse(os.path.exists(os.path.join(case, ".forebay")), "the run is forgotten when all is home")
+        shorter = f"sed -i -E 's/^endTime .*/endTime {value(recovered) + 0.01:g};/; s/^startFrom .*/startFrom startTime;/; s/^startTime .*/startTime {recovered};/' system/controlDict"
+        status, text = self.lab.run(
+            "n1", "sh", "-c", f"cd {seen} && {shorter} && {' '.join(parallel())} icoFoam -parallel"
+        )
+        self.assertEqual(status, 0, "a restart from the recovered time works: " + text[-2000:])
+
+
+if __name__ == "__main__":
+    FOREBAY = os.path.realpath(sys.argv.pop(1))
+    unittest.main(verbosity=2)
