@@ -167,6 +167,26 @@ dd if=copy of=data/numbers bs=64 oflag=append conv=notrunc 2> /dev/null
 dd if=holes of=direct bs=4096 conv=fsync 2> /dev/null
 """
 
+# Knows nothing of a preloaded library.
+STATIC = r"""
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(void) {
+  char text[64];
+  FILE *in = fopen("data/numbers", "r"), *out = fopen("made", "w");
+  while (in && out && fgets(text, sizeof text, in)) fputs(text, out);
+  fclose(in), fclose(out);
+  int file = open("data/words", O_WRONLY | O_APPEND);
+  if (write(file, "appended\n", 9) != 9) return 1;
+  close(file);
+  mkdir("directory", 0750), rename("made", "directory/made"), symlink("directory", "way"), unlink("hard1");
+  rename("data/words.bak", "directory/moved"), chmod("directory/made", 0604), rmdir("empty");
+  return 0;
+}
+"""
+
 TAR = r"""
 set -e
 tar --sort=name -cf all.tar data link script.sh empty hard1 hard2 && tar -tvf all.tar
@@ -219,7 +239,7 @@ class ProgramsTest(unittest.TestCase):
                 os.utime(os.path.join(directory, each), (LONG_AGO, LONG_AGO), follow_symlinks=False)
         return case
 
-    def run_once(self, made, words, way):
+    def run_once(self, made, words, way, program=None):
         """A copy of the case under one name for all ways, with what the program left and printed."""
         self.number += 1
         case = os.path.join(self.place.directory, str(self.number), "case")
@@ -230,7 +250,7 @@ class ProgramsTest(unittest.TestCase):
         else:
             options = ["--quiet", "--case", case, "--pool", self.place.pool, "--via", way]
             options += ["--set", "drain.settle=50ms", "--patience", "5s"]
-            done = casetools.run([FOREBAY, "run", *options, "--", *words], cwd=case)
+            done = casetools.run([program or FOREBAY, "run", *options, "--", *words], cwd=case)
         return case, done.stdout
 
     def check(self, words, ways=("redirect", "namespace", "path"), excluded=(), after=None):
@@ -288,6 +308,35 @@ class ProgramsTest(unittest.TestCase):
 
     def test_dd(self):
         self.check(["sh", "-c", DD])
+
+
+    def test_static_binary(self):
+        """By namespace, where nothing is interposed. What it appends to a linked input goes to the shared file."""
+        self.need("gcc")
+        if not casetools.namespaces_work():
+            self.skipTest("namespaces do not work here")
+        program = os.path.join(self.place.directory, "program")
+        built = subprocess.run(["gcc", "-static", "-w", "-x", "c", "-o", program, "-"], input=STATIC, text=True,
+                               capture_output=True)  # fmt: skip
+        if built.returncode != 0:
+            self.skipTest("no static C library")
+        self.check([program], ways=("namespace", "path"))
+
+    def test_inputs_are_copied_where_nothing_disguises_links(self):
+        """forebay without its library, as it would be where nobody installed that."""
+        alone = os.path.join(self.place.directory, "alone", "bin", "forebay")
+        os.makedirs(os.path.dirname(alone))
+        shutil.copy(FOREBAY, alone)
+        made = self.make_input()
+        direct, printed = self.run_once(made, ["sh", "-c", SHELL], "direct")
+        for way in ("path",) + (("namespace",) if casetools.namespaces_work() else ()):
+            with self.subTest(way):
+                case, text = self.run_once(made, ["sh", "-c", SHELL], way, program=alone)
+                self.assertEqual(text, printed)
+                self.assertEqual(casetools.differences(casetools.snapshot(direct), casetools.snapshot(case)), [])
+        words = ["run", "--case", made, "--pool", self.place.pool, "--via", "path", "--", "ls", "-l", "data"]
+        done = casetools.run([alone, *words], cwd=made)
+        self.assertIn(b"inputs are copied, not linked", done.stderr)
 
 
 def add_change(name, script):

@@ -1,0 +1,201 @@
+"""Proves: "an undecomposed case runs in one tree: decomposePar, blockMesh, snappyHexMesh and serial solvers work under
+`forebay run` too", with the same results as direct runs; so does a whole script that calls them, and a parallel run
+that follows. And: "A restart from a drained time gives bit-identical fields to an uninterrupted run, in both layouts."
+
+Excluded: of the tools' logs (log.*) the lines with times, process, host and case. In restarts uniform/cumulativeContErr,
+which OpenFOAM itself writes with six digits, so that every restart, direct ones too, goes on from a rounded value.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import casetools
+
+FOREBAY = ""
+TIMES = re.compile(rb"Date|Time  |PID|Host|Case|Exec|ExecutionTime|ClockTime|[0-9.e-]+ s\b|seconds")
+HEADER = "FoamFile { version 2.0; format ascii; class dictionary; object %s; }\n"
+
+BLOCK = """
+scale 1; vertices ((0 0 0) (.1 0 0) (.1 .1 0) (0 .1 0) (0 0 .1) (.1 0 .1) (.1 .1 .1) (0 .1 .1));
+blocks (hex (0 1 2 3 4 5 6 7) (8 8 8) simpleGrading (1 1 1)); edges ();
+boundary ( movingWall { type wall; faces ((3 7 6 2)); }
+ fixedWalls { type wall; faces ((0 4 7 3) (2 6 5 1) (1 5 4 0) (0 3 2 1) (4 5 6 7)); } );
+"""
+SNAPPY = """
+castellatedMesh true; snap true; addLayers false; mergeTolerance 1e-6;
+geometry { ball { type searchableSphere; centre (.05 .05 .05); radius .02; } }
+castellatedMeshControls { maxLocalCells 10000; maxGlobalCells 20000; minRefinementCells 0; nCellsBetweenLevels 1;
+ features (); refinementSurfaces { ball { level (1 1); patchInfo { type wall; } } } resolveFeatureAngle 30;
+ refinementRegions {} locationInMesh (.0111 .0111 .0111); allowFreeStandingZoneFaces true; }
+snapControls { nSmoothPatch 3; tolerance 2; nSolveIter 10; nRelaxIter 5; }
+addLayersControls { relativeSizes true; layers {} expansionRatio 1; finalLayerThickness .3; minThickness .1; nGrow 0;
+ featureAngle 60; nRelaxIter 3; nSmoothSurfaceNormals 1; nSmoothNormals 3; nSmoothThickness 10;
+ maxFaceThicknessRatio .5; maxThicknessToMedialRatio .3; minMedialAxisAngle 90; nBufferCellsNoExtrude 0; nLayerIter 9; }
+meshQualityControls { maxNonOrtho 65; maxBoundarySkewness 20; maxInternalSkewness 4; maxConcave 80; minVol 1e-20;
+ minTetQuality 1e-15; minArea -1; minTwist .02; minDeterminant .001; minFaceWeight .05; minVolRatio .01;
+ minTriangleTwist -1; nSmoothScale 4; errorReduction .75; }
+"""
+ALLRUN = """#!/bin/sh
+cd "${0%/*}" || exit 1
+tool() { name=$1; echo "running $name"; "$@" > "log.$name" 2>&1 || { cat "log.$name"; exit 1; }; }
+tool blockMesh
+tool snappyHexMesh -overwrite
+rm -rf 0
+cp -r 0.orig 0
+tool decomposePar
+mkdir -p notes
+date > /dev/null && echo "made $(ls -d processor* | wc -l) parts" | tee notes/parts
+"""
+
+
+def without_times(path):
+    with open(path, "rb") as file:
+        return [line for line in file if not TIMES.search(line)]
+
+
+class ToolsTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.place = casetools.Workplace("tools")
+        self.addCleanup(self.place.remove)
+
+    def forebay(self, case, way, *words, options=()):
+        return casetools.run(
+            [FOREBAY, "run", "--quiet", "--case", case, "--pool", self.place.pool, "--via", way, *options, "--", *words],
+            cwd=case,
+        )
+
+    def two(self, made):
+        cases = []
+        for side in ("direct", "forebay"):
+            os.makedirs(os.path.join(self.place.directory, side), exist_ok=True)
+            cases.append(os.path.join(self.place.directory, side, os.path.basename(made)))
+            subprocess.run(["rm", "-rf", cases[-1]], check=True)
+            casetools.copy_case(made, cases[-1])
+        return cases
+
+    def equal(self, direct, forebay, what):
+        logs = [rb"log\..*"]
+        found = casetools.differences(casetools.snapshot(direct), casetools.snapshot(forebay), logs)
+        self.assertEqual(found, [], what)
+        names = sorted(name for name in os.listdir(direct) if name.startswith("log."))
+        self.assertEqual(names, sorted(name for name in os.listdir(forebay) if name.startswith("log.")))
+        for name in names:
+            with self.subTest(name):
+                self.assertEqual(without_times(f"{direct}/{name}"), without_times(f"{forebay}/{name}"))
+        self.assertEqual(casetools.leftovers(forebay, self.place.pool), [])
+
+    def dictionary(self, case, name, text):
+        with open(os.path.join(case, "system", name), "w") as file:
+            file.write(HEADER % name + text)
+
+    def ways(self):
+        return ["redirect", "path"] + (["namespace"] if casetools.namespaces_work() else [])
+
+    def test_each_tool_by_each_way(self):
+        """blockMesh, setFields, decomposePar, a parallel solver, reconstructPar, one after the other."""
+        made = os.path.join(self.place.directory, "damBreak")
+        casetools.make_case("damBreak", made, "--ranks", "2", "--steps", "3")
+        subprocess.run(f"rm -rf {made}/processor* {made}/constant/polyMesh", shell=True, check=True)
+        steps = [
+            ["blockMesh"],
+            ["setFields"],
+            ["decomposePar"],
+            ["mpirun", "-n", "2", "interFoam", "-parallel"],
+            ["reconstructPar"],
+            ["decomposePar", "-force"],
+        ]
+        for way in self.ways():
+            direct, forebay = self.two(made)
+            for words in steps:
+                with self.subTest(way=way, words=words):
+                    casetools.run(words, cwd=direct)
+                    self.forebay(forebay, way, *words)
+                    self.equal(direct, forebay, f"{words} by {way}")
+
+    def test_a_whole_script_and_a_parallel_run_after_it(self):
+        made = os.path.join(self.place.directory, "cavity")
+        casetools.make_case("cavity", made, "--ranks", "2", "--steps", "4")
+        subprocess.run(f"rm -rf {made}/processor* {made}/constant/polyMesh && mv {made}/0 {made}/0.orig",
+                       shell=True, check=True)  # fmt: skip
+        for field, kind in (("p", "zeroGradient"), ("U", "noSlip")):
+            path = os.path.join(made, "0.orig", field)
+            with open(path) as file:
+                text = re.sub(r"frontAndBack\s*\{[^}]*\}", "ball { type %s; }" % kind, file.read())
+            with open(path, "w") as file:
+                file.write(text)
+        self.dictionary(made, "blockMeshDict", BLOCK)
+        self.dictionary(made, "snappyHexMeshDict", SNAPPY)
+        casetools.set_control(made, "deltaT", "0.001")
+        casetools.set_control(made, "endTime", "0.004")
+        with open(os.path.join(made, "Allrun"), "w") as file:
+            file.write(ALLRUN)
+        os.chmod(os.path.join(made, "Allrun"), 0o755)
+        for way in self.ways():
+            if way == "path":
+                continue  # a script that leaves for its own directory by its path belongs to the other ways
+            with self.subTest(way):
+                direct, forebay = self.two(made)
+                casetools.run(["./Allrun"], cwd=direct)
+                self.forebay(forebay, way, "./Allrun")
+                self.equal(direct, forebay, f"Allrun by {way}")
+                self.assertTrue(os.path.isdir(os.path.join(forebay, "processor1", "constant", "polyMesh")))
+                words = ["mpirun", "-n", "2", "icoFoam", "-parallel"]
+                casetools.run(words, cwd=direct)
+                self.forebay(forebay, way, *words)
+                self.equal(direct, forebay, f"the run after Allrun by {way}")
+
+    def test_a_script_that_starts_the_ranks_itself(self):
+        made = os.path.join(self.place.directory, "cavity")
+        casetools.make_case("cavity", made, "--ranks", "2", "--steps", "3")
+        script = "mpirun -n 2 icoFoam -parallel > log.icoFoam && reconstructPar > log.reconstructPar && rm -r processor1"
+        for way in self.ways():
+            with self.subTest(way):
+                direct, forebay = self.two(made)
+                casetools.run(["sh", "-c", script], cwd=direct)
+                self.forebay(forebay, way, "sh", "-c", script)
+                self.equal(direct, forebay, way)
+
+    def restart(self, layout, way, drain):
+        name, ranks, half, last = "pitzDaily", 4, "3", "6"
+        made = os.path.join(self.place.directory, name)
+        if not os.path.isdir(made):
+            casetools.make_case(name, made, "--ranks", str(ranks), "--steps", last)
+        direct, forebay = self.two(made)
+        words = ["mpirun", "-n", str(ranks), "simpleFoam", "-parallel"]
+        casetools.run(words, cwd=direct)
+        options = ["--layout", layout, "--drain-when", drain]
+        casetools.set_control(forebay, "endTime", half)
+        self.forebay(forebay, way, *words, options=options)
+        self.assertEqual(os.path.isdir(os.path.join(forebay, "processor0", half)), layout == "verbatim")
+        casetools.set_control(forebay, "startFrom", "latestTime")
+        casetools.set_control(forebay, "endTime", last)
+        self.forebay(forebay, way, *words, options=options)
+        roots = [f"processor{rank}" for rank in range(ranks)]
+        if layout == "collated":
+            roots = [""]
+            for case in (direct, forebay):
+                casetools.run(["reconstructPar", "-time", last], cwd=case)
+        for root in roots:
+            times = [casetools.snapshot(os.path.join(case, root, last)) for case in (direct, forebay)]
+            self.assertIn(b"U", times[0])
+            self.assertEqual(casetools.differences(*times, [rb"uniform/cumulativeContErr"]), [])
+
+    def test_a_restart_from_a_drained_time_verbatim(self):
+        self.restart("verbatim", "redirect", "live")
+        self.restart("verbatim", "path", "end")
+
+    def test_a_restart_from_a_drained_time_collated(self):
+        self.restart("collated", "redirect", "end")
+        if casetools.namespaces_work():
+            self.restart("collated", "namespace", "live")
+
+
+if __name__ == "__main__":
+    FOREBAY = os.path.abspath(sys.argv.pop(1))
+    casetools.need_openfoam()
+    unittest.main(verbosity=2)
