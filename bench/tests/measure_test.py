@@ -47,6 +47,19 @@ class Steps(unittest.TestCase):
         repetitions = [{v.NONE: run_of(4, 3, 2, 1), v.DIRECT_KEEP: run_of(14, 13)}]
         self.assertAlmostEqual(steps.added(v.DIRECT_KEEP, 2)(repetitions), 10)
 
+    def goals(self, ours, tmpfs, direct):
+        result = report.Report("x", {})
+        estimates = (figures.Estimate(*values, 5) for values in (ours, tmpfs, direct))
+        steps.add_goals(result, "case", v.FOREBAY_PURGE, *estimates)
+        return [row.met for row in result.results]
+
+    def test_goals_are_met_near_tmpfs_and_far_below_direct(self):
+        self.assertEqual(self.goals((2.1, 2, 2.2), (2, 1.9, 2.1), (420, 400, 440)), [True, True])
+        self.assertEqual(self.goals((5, 4, 6), (2, 1.9, 2.1), (420, 400, 440)), [False, False])
+
+    def test_a_value_that_only_noise_can_give_meets_no_goal(self):
+        self.assertEqual(self.goals((-50, -60, -40), (-8, -9, -7), (250, 240, 260)), [False, False])
+
     def test_a_solver_that_did_not_reach_its_end_gives_no_figure(self):
         unfinished = Run(0.0, 1.0, 1, ["1", "2"], [0.1, 0.2])
         with self.assertRaises(RuntimeError):
