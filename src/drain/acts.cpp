@@ -107,6 +107,28 @@ std::string Drain::State::in_the_way(const std::string& path) const {
   return {};
 }
 
+// A write through a link reached the shared file itself: correct, but slow, and the user should know. (Or she edited it
+// there; the two look alike.)
+void Drain::State::note_written_inputs() {
+  std::string first;
+  std::size_t count = 0;
+  for (const auto& [path, known] : ledger.all()) {
+    if (known.staged != tree::Kind::link || known.deleted || known.drained || !known.on_case) continue;
+    const auto target = read_link(local_of(roots, path));
+    if (!target || *target != join(request.lower, path)) continue;
+    const auto now = shared->status(path);
+    if (!now || !*now) continue;
+    const Identity identity = identity_of(**now);
+    if (identity.size == known.on_case->size && identity.mtime_ns == known.on_case->mtime_ns) continue;
+    if (count++ == 0) first = path;
+  }
+  if (count == 0) return;
+  note(std::nullopt, fmt::format("{} inputs changed on the shared file system during the run, the first is {}: edited "
+                                 "there, or written through a link at that file system's speed (--copy PATTERN keeps "
+                                 "such inputs local)",
+                                 count, printable(first)));
+}
+
 // The one removal that cannot come last. Everything else must be on the case by then, and the new content is whole in
 // the pool.
 bool Drain::State::make_way() {

@@ -64,6 +64,7 @@ bool Drain::finished() {
       }
     }
     state.count_undrained();
+    state.note_written_inputs();
     state.phase = State::Phase::removing;
   }
   if (state.phase == State::Phase::removing) {

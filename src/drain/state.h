@@ -137,6 +137,7 @@ struct Drain::State {
   bool free_borrowers(const std::string& origin);
   std::string in_the_way(const std::string& path) const;
   bool make_way();
+  void note_written_inputs();
 
   // finish.cpp
   void submit_outputs();
