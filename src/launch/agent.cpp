@@ -25,6 +25,7 @@
 #include "launch/protocol.h"
 #include "launch/report.h"
 #include "launch/reporter.h"
+#include "launch/several_nodes.h"
 #include "openfoam/openfoam.h"
 #include "tree/tree.h"
 
@@ -152,6 +153,8 @@ Status Agent::start() {
   auto lock = launch::lock(run_);
   if (!lock) return forward(lock);
   lock_ = std::move(*lock);
+  if (needs_one_node(plan_))
+    if (auto claimed = claim_case(plan_); !claimed) return claimed;
   report_.node = run_.node;
   report_.run = plan_.run;
   report_.home = run_.home();
@@ -208,11 +211,15 @@ Status Agent::stage_common() {
     const auto rank = openfoam::processor_of(path);
     return apart && rank && *rank < plan_.ranks;
   };
+  DirectDirectories direct(plan_);
+  const auto left_out = [&](const std::string& path) {
+    return path == control_name || is_rank_directory(path) || direct.take(path);
+  };
   tree::StageRequest request{plan_.case_path,
                              "",
                              run_.tree(),
                              run_.lower(),
-                             [&](const std::string& path) { return path == control_name || is_rank_directory(path); },
+                             left_out,
                              [&](const std::string& path) { return copies(plan_, path); },
                              plan_.settings.stage.threads};
   auto plan = tree::plan(request);
@@ -220,6 +227,7 @@ Status Agent::stage_common() {
   Status staged;
   carry_out_progress(request, *plan, staged);
   if (!staged) return staged;
+  if (auto linked = direct.link(run_.tree(), run_.lower()); !linked) return linked;
   if (apart) {
     for (int rank = 0; rank < plan_.ranks; ++rank) {
       const std::string name = fmt::format("processor{}", rank);

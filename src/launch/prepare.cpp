@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "launch/run.h"
+#include "launch/several_nodes.h"
 #include "openfoam/openfoam.h"
 #include "place/place.h"
 #include "place/ways.h"
@@ -124,6 +125,8 @@ Result<Prepared> prepare(const RunRequest& request) {
     plan.decomposed = true;  // a solver of the user's own on a decomposed case
     plan.ranks = facts->ranks;
   }
+  if (const int nodes = nodes_in(request.command).value_or(1); nodes > 1 && needs_one_node(plan))
+    return too_many_nodes(fmt::format("{} nodes in the launch line", nodes), plan.case_path);
   if (auto way = choose_way(request, tolerated, prepared); !way) return forward(way);
   auto machine = place::observe();
   if (!machine) return forward(machine);

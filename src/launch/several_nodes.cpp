@@ -1,0 +1,108 @@
+#include "launch/several_nodes.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <set>
+
+#include "tree/tree.h"
+
+namespace forebay::launch {
+namespace {
+
+// The value of the option that `line[at]` is, written as "--name value" or "--name=value".
+std::optional<std::string> value_of(const std::vector<std::string>& line, std::size_t at,
+                                    std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (line[at] == name && at + 1 < line.size()) return line[at + 1];
+    if (name.starts_with("--") && line[at].starts_with(std::string(name) + "="))
+      return line[at].substr(name.size() + 1);
+  }
+  return std::nullopt;
+}
+
+std::string host_of(std::string_view word) {
+  return std::string(word.substr(0, word.find(':')));
+}
+
+// The first words of the lines of a host file.
+void hosts_of_file(const std::string& path, std::set<std::string>& hosts) {
+  const auto text = read_file(path);
+  if (!text) return;
+  for (const std::string_view line : split(*text, '\n')) {
+    const std::string_view word = line.substr(0, line.find_first_of(" \t#"));
+    if (!word.empty()) hosts.insert(host_of(word));
+  }
+}
+
+}  // namespace
+
+std::optional<int> nodes_in(const std::vector<std::string>& line) {
+  if (line.empty()) return std::nullopt;
+  const bool slurm = name_of(line.front()) == "srun";
+  std::set<std::string> hosts;
+  for (std::size_t at = 1; at < line.size(); ++at) {
+    if (slurm) {
+      // "-N 2", "-N2", "--nodes=2-4": at least so many.
+      auto count = value_of(line, at, {"-N", "--nodes"});
+      if (!count && line[at].size() > 2 && line[at].starts_with("-N")) count = line[at].substr(2);
+      if (count)
+        if (const auto number = parse_integer(std::string_view(*count).substr(0, count->find('-'))))
+          return static_cast<int>(*number);
+      continue;
+    }
+    if (const auto list = value_of(line, at, {"-H", "-host", "--host", "-hosts", "--hosts"}))
+      for (const std::string_view host : split(*list, ',')) hosts.insert(host_of(host));
+    if (const auto file = value_of(line, at, {"-hostfile", "--hostfile", "-machinefile", "--machinefile", "-f"}))
+      hosts_of_file(*file, hosts);
+  }
+  return hosts.empty() ? std::nullopt : std::optional(static_cast<int>(hosts.size()));
+}
+
+bool needs_one_node(const Plan& plan) {
+  return plan.launched && !plan.decomposed && plan.settings.stage.direct.empty();
+}
+
+tl::unexpected<Error> too_many_nodes(const std::string& which, const std::string& case_path) {
+  return error(Code::bad_input,
+               "the case is not decomposed, and ranks on several nodes would write into it (" + which + "):", case_path,
+               "run it on one node, or name the directories that they write to, so that these stay on the shared file "
+               "system: --set stage.direct=DIRECTORY");
+}
+
+Status claim_case(const Plan& plan) {
+  const std::string path = join(control_directory(plan.case_path), "sole-node"), own = host_name();
+  const auto file = open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+  if (file) return write_all(file->get(), own, path);
+  if (file.error().errno_value != EEXIST) return forward(file);
+  // The other node may be about to write its name.
+  std::string other;
+  for (int attempt = 0; attempt < 100 && other.empty(); ++attempt) {
+    if (const auto text = read_file(path)) other = *text;
+    if (other.empty()) ::usleep(10'000);
+  }
+  if (other == own) return {};
+  return too_many_nodes(printable(other) + " and " + own, plan.case_path);
+}
+
+bool DirectDirectories::take(const std::string& path) {
+  if (plan_.settings.stage.direct.empty() || !tree::matches_any(plan_.settings.stage.direct, path)) return false;
+  struct stat status {};
+  if (::lstat(join(plan_.case_path, path).c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
+  taken_.push_back(path);
+  return true;
+}
+
+Status DirectDirectories::link(const std::string& tree, const std::string& lower) const {
+  for (const std::string& path : taken_) {
+    const std::string link = join(tree, path);
+    if (::symlink(join(lower, path).c_str(), link.c_str()) != 0 && errno != EEXIST)
+      return errno_error("cannot link", link);
+  }
+  return {};
+}
+
+}  // namespace forebay::launch

@@ -1,0 +1,68 @@
+#include "launch/several_nodes.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+namespace forebay::launch {
+namespace {
+
+std::optional<int> nodes(const std::string& line) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split(line, ' ')) words.emplace_back(word);
+  return nodes_in(words);
+}
+
+TEST(SeveralNodesTest, HostListsTellTheNumberOfNodes) {
+  EXPECT_EQ(nodes("mpirun --host n1:2,n2:2 -n 4 prog"), 2);
+  EXPECT_EQ(nodes("mpirun -H n1,n1,n1 prog"), 1);
+  EXPECT_EQ(nodes("mpiexec -hosts=n1 -n 4 prog"), std::nullopt) << "no launcher writes it so";
+  EXPECT_EQ(nodes("mpiexec --host=n1,n2,n3 prog"), 3);
+}
+
+TEST(SeveralNodesTest, SlurmsNodeCountIsRead) {
+  EXPECT_EQ(nodes("srun -N 2 -n 4 prog"), 2);
+  EXPECT_EQ(nodes("srun -N2 prog"), 2);
+  EXPECT_EQ(nodes("srun --nodes=2-4 prog"), 2);
+  EXPECT_EQ(nodes("mpirun -N 2 prog"), std::nullopt) << "there it is ranks per node";
+}
+
+TEST(SeveralNodesTest, ALineThatDoesNotTellGivesNothing) {
+  EXPECT_EQ(nodes("mpirun -n 4 prog"), std::nullopt);
+  EXPECT_EQ(nodes_in({}), std::nullopt);
+}
+
+class ClaimTest : public testing::Test {
+ protected:
+  ClaimTest() {
+    char name[] = "/tmp/forebay-claim-XXXXXX";
+    plan.case_path = ::mkdtemp(name);
+    plan.run = "run";
+    plan.launched = true;
+    EXPECT_TRUE(make_control_directory(plan));
+  }
+  ~ClaimTest() override { (void)remove_tree(plan.case_path); }
+  Plan plan;
+};
+
+TEST_F(ClaimTest, TheSameNodeMayClaimAgainAnotherMayNot) {
+  ASSERT_TRUE(claim_case(plan));
+  EXPECT_TRUE(claim_case(plan));
+  ASSERT_TRUE(replace_file(join(control_directory(plan.case_path), "sole-node"), "elsewhere"));
+  const auto refused = claim_case(plan);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::bad_input);
+  EXPECT_NE(refused.error().text().find("elsewhere"), std::string::npos) << refused.error().text();
+  EXPECT_NE(refused.error().text().find("stage.direct"), std::string::npos) << refused.error().text();
+}
+
+TEST_F(ClaimTest, DecomposedCasesAndDirectDirectoriesMayHaveSeveralNodes) {
+  EXPECT_TRUE(needs_one_node(plan));
+  plan.settings.stage.direct = {"results"};
+  EXPECT_FALSE(needs_one_node(plan));
+  plan.settings.stage.direct.clear();
+  plan.decomposed = true;
+  EXPECT_FALSE(needs_one_node(plan));
+}
+
+}  // namespace
+}  // namespace forebay::launch
