@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,6 +191,16 @@ Result<RunReport> carry_out(const Prepared& prepared,
     report.messages.push_back(
         "not all ranks are in the nodes' reports: a node could not write to the case; `forebay drain --resume` there "
         "brings home what it holds");
+  }
+  struct stat mark {};
+  if (::lstat(control_directory(plan.case_path).c_str(), &mark) != 0) {
+    // Without it no node can tell how it fared, so silence is not consent.
+    report.trouble = Code::undrained;
+    report.messages.push_back(
+        errno_error("the case, or the run's mark on it, vanished during the run:", control_directory(plan.case_path),
+                    "`forebay status` shows what is only local")
+            .value()
+            .text());
   }
   report.wall_seconds = std::chrono::duration<double>(Clock::now() - began).count();
   if (report.exit_status == 0 && report.trouble) report.exit_status = static_cast<int>(*report.trouble);
