@@ -26,6 +26,7 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
     if (evicted_times.contains(time_directory(rank, time))) return;
     if (!event.directory && !drained_times.contains({rank, time}) && !ledger.find(event.path)) ++kept_from_shared;
     if (!event.directory) times.file_deleted(rank, time, rest);
+    if (rest.empty() && !keep.files(rank, time).empty()) purged_kept[time].insert(rank);
     return removed_by_program(event.path);
   }
   if (rest.empty() || event.directory) {
@@ -159,6 +160,7 @@ void Drain::State::release_kept() {
     if (keep.in_use(time) || time == *newest_complete || !times.before(time, *newest_complete) || wanted(time))
       continue;
     if (auto dropped = keep.drop(time); !dropped) note(std::nullopt, dropped.error().text());
+    purged_kept.erase(time);
     if (request.settings.hold_times && !safe_times.contains(time)) {
       times.forget(time);
     } else {

@@ -128,6 +128,7 @@ struct Drain::State {
   void time_carried(const std::string& time);
 
   // acts.cpp
+  std::map<std::string, std::set<int>> purged_kept;       // kept times that the program removed, and for which ranks
   std::set<std::string> removed_in_flight;                // by the program, while on their way to the case
   std::map<std::string, std::set<std::string>> borrowed;  // input -> names that stand for its content
   std::set<std::string> ways;                             // names that must be removed before others can be carried

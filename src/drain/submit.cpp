@@ -295,7 +295,12 @@ void Drain::State::carried(const Job& job, const Published& published) {
     const std::pair group{job.rank, job.last};
     if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
   }
-  for (int rank = job.rank; rank <= job.last; ++rank) drained_times.insert({rank, job.time});
+  // Carried from what was kept, the program having purged it: its removal follows like any other, at the end.
+  const auto purged = purged_kept.find(job.time);
+  for (int rank = job.rank; rank <= job.last; ++rank) {
+    drained_times.insert({rank, job.time});
+    if (purged != purged_kept.end() && purged->second.contains(rank)) removed_by_program(time_directory(rank, job.time));
+  }
   time_carried(job.time);
 }
 
