@@ -60,6 +60,9 @@ int clean(const CleanOptions& options) {
         exit_status = failed(removed.error());
     fmt::print("run {}: removed\n", run.plan.run);
   }
+  const auto warm = launch::remove_warm(found->pools, found->case_path);
+  if (!warm) exit_status = failed(warm.error());
+  if (warm && *warm > 0) fmt::print("{} sets of files that were kept for a next run: removed\n", *warm);
   // A control directory whose pools hold nothing: the run's node is gone, or its pool was emptied.
   if (!options.case_path.empty()) {
     const auto real = real_path(options.case_path);

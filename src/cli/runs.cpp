@@ -29,6 +29,8 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
   }
   for (launch::PoolRun& run : launch::find_pool_runs(paths, found.damaged))
     if (wanted.empty() || run.plan.case_path == wanted) found.runs.push_back(std::move(run));
+  found.pools = std::move(paths);
+  found.case_path = std::move(wanted);
   return found;
 }
 

@@ -11,6 +11,8 @@ namespace forebay::cli {
 struct FoundRuns {
   std::vector<launch::PoolRun> runs;
   std::vector<std::string> damaged;
+  std::vector<std::string> pools;  // where was looked
+  std::string case_path;           // resolved; empty: all cases
 };
 // In the pools of the configuration, those found, and `pools`; only of `case_path` unless it is empty.
 Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std::string>& pools);

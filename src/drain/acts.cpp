@@ -129,6 +129,18 @@ void Drain::State::note_written_inputs() {
                                  count, printable(first)));
 }
 
+std::vector<tree::WarmFile> Drain::carried_files() const {
+  std::vector<tree::WarmFile> files;
+  for (const auto& [path, known] : state_->ledger.all()) {
+    if (known.directory || known.deleted || !known.drained || !known.on_case) continue;
+    const std::string local = local_of(state_->roots, path);
+    struct stat status {};
+    if (::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode) && mark_of(status) == *known.drained)
+      files.push_back({path, local, *known.on_case});
+  }
+  return files;
+}
+
 // The one removal that cannot come last. Everything else must be on the case by then, and the new content is whole in
 // the pool.
 bool Drain::State::make_way() {

@@ -26,6 +26,7 @@
 #include "drain/ledger.h"
 #include "drain/mover.h"
 #include "tree/tree.h"
+#include "tree/warm.h"
 
 namespace forebay::drain {
 
@@ -128,6 +129,8 @@ class Drain {
 
   DrainReport report() const;
   MoverProgress progress() const;
+  // Files of the program that the case holds as they lie here.
+  std::vector<tree::WarmFile> carried_files() const;
 
  private:
   struct State;

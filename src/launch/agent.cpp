@@ -28,6 +28,7 @@
 #include "launch/several_nodes.h"
 #include "openfoam/openfoam.h"
 #include "tree/tree.h"
+#include "tree/warm.h"
 
 namespace forebay::launch {
 namespace {
@@ -109,6 +110,8 @@ class Agent {
   Result<Welcome> admit(const Hello& hello);
   void members_ended();
   void finish();
+  void take_warm(const tree::StageRequest& request, std::vector<tree::Entry>& entries);
+  void keep_warm(bool cleanly);
   void publish_status(bool at_once);
   bool alone() const;
   void agree_with_others();
@@ -124,6 +127,8 @@ class Agent {
   Descriptor lock_;
   Namespace namespace_;
   std::unique_ptr<drain::Drain> drain_;
+  std::vector<tree::WarmFile> warm_;  // left by the run before
+  tree::WarmSet warm_used_;
   std::unique_ptr<Pressure> pressure_;
   std::unique_ptr<Reporter> reporter_;
   std::vector<Member> members_;
@@ -227,6 +232,8 @@ Status Agent::stage_common() {
   Status staged;
   carry_out_progress(request, *plan, staged);
   if (!staged) return staged;
+  warm_ = tree::read_warm(warm_directory(run_));
+  take_warm(request, plan->entries);
   if (auto linked = direct.link(run_.tree(), run_.lower()); !linked) return linked;
   if (apart) {
     for (int rank = 0; rank < plan_.ranks; ++rank) {
@@ -262,6 +269,7 @@ Status Agent::stage_rank(int rank, const std::string& pool) {
     Status staged;
     carry_out_progress(request, *plan, staged);
     if (!staged) return staged;
+    take_warm(request, plan->entries);
     entries = std::move(plan->entries);
   } else if (::mkdir(local.c_str(), 0755) != 0 && errno != EEXIST) {
     return errno_error("cannot make directory", local);
@@ -468,6 +476,35 @@ void Agent::agree_with_others() {
   publish_status(true);
 }
 
+void Agent::take_warm(const tree::StageRequest& request, std::vector<tree::Entry>& entries) {
+  const tree::WarmSet used = tree::use_warm(warm_, request, entries);
+  warm_used_.files += used.files;
+  warm_used_.bytes += used.bytes;
+}
+
+// What a tool made for the ranks (decomposePar) is what the next run on this case reads first: it stays in the pool.
+void Agent::keep_warm(bool cleanly) {
+  constexpr std::uint64_t part_of_budget = 4;
+  if (warm_used_.files > 0)
+    report_.drain.messages.push_back(
+        fmt::format("{} inputs ({}) were still in the pool from the run before and were not read from the case",
+                    warm_used_.files, human_bytes(warm_used_.bytes)));
+  std::vector<tree::WarmFile> files;
+  if (cleanly && plan_.openfoam && !plan_.launched)
+    for (tree::WarmFile& file : drain_->carried_files())
+      if (openfoam::processor_of(std::string_view(file.path).substr(0, file.path.find('/'))))
+        files.push_back(std::move(file));
+  const auto kept = tree::keep_warm(warm_directory(run_), files, pools_.front().budget / part_of_budget);
+  if (!kept) {
+    report_.drain.messages.push_back(kept.error().text());
+  } else if (kept->files > 0) {
+    report_.drain.messages.push_back(
+        fmt::format("{} files ({}) of the processor directories stay in the pool for the next run on this case; "
+                    "`forebay clean` removes them",
+                    kept->files, human_bytes(kept->bytes)));
+  }
+}
+
 void Agent::finish() {
   report_.program_seconds = since(started_);
   report_.phase = Phase::draining;
@@ -489,6 +526,7 @@ void Agent::finish() {
   report_.complete_times = drain_->complete_times();
   report_.safe_times = drain_->safe_times();
   const bool keep = report_.drain.trouble == Code::undrained || report_.drain.trouble == Code::lost;
+  keep_warm(cleanly && !report_.drain.trouble);
   drain_.reset();
   report_.phase = Phase::done;
   if (!keep)

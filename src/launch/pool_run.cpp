@@ -19,6 +19,12 @@ std::string user_directory(const std::string& pool) {
   return join(pool, fmt::format("forebay-{}", ::geteuid()));
 }
 
+constexpr const char* warm_prefix = "warm-";
+
+std::string warm_name(const std::string& case_path) {
+  return warm_prefix + hex(checksum(case_path));
+}
+
 std::string rank_directory(int rank) {
   return fmt::format("processor{}", rank);
 }
@@ -146,6 +152,25 @@ Status remove(const PoolRun& run) {
     ::rmdir(std::string(parent_of(*directory)).c_str());
   }
   return {};
+}
+
+std::string warm_directory(const PoolRun& run) {
+  return join(parent_of(parent_of(run.home())), warm_name(run.plan.case_path));
+}
+
+Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::string& case_path) {
+  int sets = 0;
+  for (const std::string& pool : pool_paths) {
+    const auto entries = list_directory(user_directory(pool));
+    if (!entries) continue;
+    for (const DirectoryEntry& entry : *entries) {
+      if (!entry.name.starts_with(warm_prefix) || entry.type != DT_DIR) continue;
+      if (!case_path.empty() && entry.name != warm_name(case_path)) continue;
+      if (auto removed = remove_tree(join(user_directory(pool), entry.name)); !removed) return forward(removed);
+      ++sets;
+    }
+  }
+  return sets;
 }
 
 }  // namespace forebay::launch

@@ -41,4 +41,9 @@ bool has_agent(const PoolRun& run);
 Result<Descriptor> lock(const PoolRun& run);
 Status remove(const PoolRun& run);
 
+// Where a pool keeps warm files of a case (tree/warm.h), beside the runs.
+std::string warm_directory(const PoolRun& run);
+// Removes the warm files that pools keep of `case_path`, or of all cases when it is empty; returns how many sets.
+Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::string& case_path);
+
 }  // namespace forebay::launch

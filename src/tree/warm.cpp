@@ -1,0 +1,122 @@
+#include "tree/warm.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+
+namespace forebay::tree {
+namespace {
+
+// The set's list, one line a file: escaped path and the identity's numbers. The n-th line's content is the file "n". It
+// is written last, so a set without it is not whole.
+constexpr const char* index_name = "index";
+
+std::string line_of(const WarmFile& file) {
+  const Identity& on_case = file.on_case;
+  return fmt::format("{} {} {} {} {} {}\n", escape(file.path), on_case.device, on_case.inode, on_case.size,
+                     on_case.mtime_ns, on_case.ctime_ns);
+}
+
+std::optional<WarmFile> file_of(std::string_view line, const std::string& local) {
+  const auto words = split(line, ' ');
+  if (words.size() != 6) return std::nullopt;
+  const auto path = unescape(words[0]);
+  std::int64_t numbers[5];
+  for (std::size_t i = 0; i < 5; ++i) {
+    const auto number = parse_integer(words[i + 1]);
+    if (!number) return std::nullopt;
+    numbers[i] = *number;
+  }
+  if (!path) return std::nullopt;
+  return WarmFile{*path, local,
+                  Identity{static_cast<std::uint64_t>(numbers[0]), static_cast<std::uint64_t>(numbers[1]),
+                           static_cast<std::uint64_t>(numbers[2]), numbers[3], numbers[4]}};
+}
+
+// The warm file itself is as it was when it was carried.
+bool is_intact(const WarmFile& file) {
+  struct stat status {};
+  if (::lstat(file.local.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const Identity identity = identity_of(status);
+  return identity.size == file.on_case.size && identity.mtime_ns == file.on_case.mtime_ns;
+}
+
+// Over the link, in one step.
+bool put(const WarmFile& file, const Entry& entry, const std::string& to) {
+  if (::rename(file.local.c_str(), to.c_str()) == 0) return true;
+  if (errno != EXDEV) return false;
+  const std::string temporary = fmt::format("{}/.fb-{}", parent_of(to), hex(checksum(entry.path)));
+  std::error_code failure;
+  std::filesystem::copy_file(file.local, temporary, std::filesystem::copy_options::overwrite_existing, failure);
+  const std::int64_t time = entry.identity.mtime_ns, second = 1'000'000'000;
+  const timespec times[2] = {{time / second, time % second}, {time / second, time % second}};
+  const bool whole = !failure && ::chmod(temporary.c_str(), entry.mode) == 0 &&
+                     ::utimensat(AT_FDCWD, temporary.c_str(), times, 0) == 0 &&
+                     ::rename(temporary.c_str(), to.c_str()) == 0;
+  ::unlink(whole ? file.local.c_str() : temporary.c_str());
+  return whole;
+}
+
+}  // namespace
+
+Result<WarmSet> keep_warm(const std::string& directory, const std::vector<WarmFile>& files, std::uint64_t budget) {
+  if (auto removed = remove_tree(directory); !removed) return forward(removed);
+  WarmSet set;
+  if (files.empty()) return set;
+  if (auto made = make_private_directory(directory); !made) return forward(made);
+  std::string index;
+  for (const WarmFile& file : files) {
+    if (set.bytes + file.on_case.size > budget || !is_intact(file)) continue;
+    if (::rename(file.local.c_str(), join(directory, std::to_string(set.files)).c_str()) != 0) continue;
+    index += line_of(file);
+    ++set.files;
+    set.bytes += file.on_case.size;
+  }
+  Status written = set.files > 0 ? replace_file(join(directory, index_name), index) : Status();
+  if (set.files == 0 || !written) (void)remove_tree(directory);
+  if (!written) return forward(written);
+  return set;
+}
+
+std::vector<WarmFile> read_warm(const std::string& directory) {
+  std::vector<WarmFile> files;
+  struct stat status {};
+  // What another user could have put there is not ours to believe.
+  if (::lstat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid())
+    return files;
+  const auto index = read_file(join(directory, index_name));
+  if (!index) return files;
+  std::size_t number = 0;
+  for (const std::string_view line : split(*index, '\n'))
+    if (auto file = file_of(line, join(directory, std::to_string(number++)))) files.push_back(std::move(*file));
+  return files;
+}
+
+WarmSet use_warm(const std::vector<WarmFile>& files, const StageRequest& request, std::vector<Entry>& entries) {
+  WarmSet used;
+  std::map<std::string_view, const WarmFile*> by_path;
+  for (const WarmFile& file : files) by_path[file.path] = &file;
+  if (by_path.empty()) return used;
+  for (Entry& entry : entries) {
+    const auto found = by_path.find(entry.path);
+    if (entry.kind != Kind::link || found == by_path.end()) continue;
+    const WarmFile& file = *found->second;
+    if (file.on_case != entry.identity || !is_intact(file)) continue;
+    const std::string below =
+        request.below.empty() ? entry.path : entry.path.substr(std::min(entry.path.size(), request.below.size() + 1));
+    if (!put(file, entry, join(request.local_root, below))) continue;
+    entry.kind = Kind::copy;
+    ++used.files;
+    used.bytes += file.on_case.size;
+  }
+  return used;
+}
+
+}  // namespace forebay::tree
