@@ -45,10 +45,21 @@ std::string into_tree(const std::string& path, const Welcome& welcome) {
   return path;
 }
 
+// The agent's socket has its name a moment before anyone listens.
+Result<Descriptor> reach_agent(const std::string& path) {
+  constexpr int attempts = 5000;
+  for (int attempt = 1;; ++attempt) {
+    auto socket = connect_to(path);
+    const bool early = !socket && (socket.error().errno_value == ECONNREFUSED || socket.error().errno_value == ENOENT);
+    if (!early || attempt == attempts) return socket;
+    ::usleep(1000);
+  }
+}
+
 // Joins the run and becomes the program. Returns only on failure.
 Error become(const Plan& plan, std::vector<std::string> program) {
   const std::string meeting = meeting_directory(plan.run);
-  auto socket = connect_to(join(meeting, "agent"));
+  auto socket = reach_agent(join(meeting, "agent"));
   if (!socket) return socket.error();
   Hello hello;
   const RankOfProcess self = plan.launched ? rank_of_process() : RankOfProcess{};
@@ -230,10 +241,6 @@ Result<int> exec_program(const ExecRequest& request) {
   // Who gets the lock is the first, and holds it until the end; its agent holds it too, by inheritance.
   if (::flock(lock->get(), LOCK_EX | LOCK_NB) == 0)
     return Parent(*plan, meeting, std::move(*lock)).run(request.program);
-  for (int attempt = 0; attempt < 5000; ++attempt) {
-    if (::access(join(meeting, "agent").c_str(), F_OK) == 0) break;
-    ::usleep(1000);
-  }
   run_program(*plan, request.program);
 }
 
