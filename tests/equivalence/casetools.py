@@ -140,11 +140,18 @@ def hard_links(root):
     return sorted(sorted(group) for group in groups.values() if len(group) > 1)
 
 
+def kept_warm(pool):
+    """Sets of files that a tool made for the ranks, kept in the pool for the next run."""
+    return [os.path.join(root, name) for root, names, _ in os.walk(pool) for name in names if name.startswith("warm-")]
+
+
 def leftovers(case, pool):
-    """What a finished run may not leave: its control directory, temporary names, anything in the pool."""
+    """What a finished run may not leave: its control directory, temporary names, anything in the pool (but what is
+    kept for the next run)."""
     found = []
     for root, keep in ((case, lambda name: name == ".forebay" or name.startswith(".fb-")), (pool, lambda name: True)):
         for directory, directories, files in os.walk(os.fsencode(root)):
+            directories[:] = [name for name in directories if not name.startswith(b"warm-")]
             for name in directories + files:
                 if keep(os.fsdecode(name)) and not os.fsdecode(name).startswith("forebay-"):
                     found.append(os.path.join(directory, name))

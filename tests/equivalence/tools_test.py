@@ -1,6 +1,6 @@
 """Proves: "an undecomposed case runs in one tree: decomposePar, blockMesh, snappyHexMesh and serial solvers work under
 `forebay run` too", with the same results as direct runs; so does a whole script that calls them, and a parallel run
-that follows. And: "A restart from a drained time gives bit-identical fields to an uninterrupted run, in both layouts."
+that follows, which "finds their results local". And: "A restart from a drained time gives bit-identical fields to an uninterrupted run, in both layouts."
 
 Excluded: of the tools' logs (log.*) the lines with times, process, host and case. In restarts uniform/cumulativeContErr,
 which OpenFOAM itself writes with six digits, so that every restart, direct ones too, goes on from a rounded value.
@@ -65,7 +65,20 @@ class ToolsTest(unittest.TestCase):
 
     def forebay(self, case, way, *words, options=()):
         return casetools.run(
-            [FOREBAY, "run", "--quiet", "--case", case, "--pool", self.place.pool, "--via", way, *options, "--", *words],
+            [
+                FOREBAY,
+                "run",
+                "--quiet",
+                "--case",
+                case,
+                "--pool",
+                self.place.pool,
+                "--via",
+                way,
+                *options,
+                "--",
+                *words,
+            ],
             cwd=case,
         )
 
@@ -152,13 +165,65 @@ class ToolsTest(unittest.TestCase):
     def test_a_script_that_starts_the_ranks_itself(self):
         made = os.path.join(self.place.directory, "cavity")
         casetools.make_case("cavity", made, "--ranks", "2", "--steps", "3")
-        script = "mpirun -n 2 icoFoam -parallel > log.icoFoam && reconstructPar > log.reconstructPar && rm -r processor1"
+        script = (
+            "mpirun -n 2 icoFoam -parallel > log.icoFoam && reconstructPar > log.reconstructPar && rm -r processor1"
+        )
         for way in self.ways():
             with self.subTest(way):
                 direct, forebay = self.two(made)
                 casetools.run(["sh", "-c", script], cwd=direct)
                 self.forebay(forebay, way, "sh", "-c", script)
                 self.equal(direct, forebay, way)
+
+    def test_a_parallel_run_finds_what_decomposePar_made_local(self):
+        """Where reading a file marks its time of access, the case's mesh must not bear such a mark afterwards."""
+        made = os.path.join(self.place.directory, "cavity")
+        casetools.make_case("cavity", made, "--ranks", "2", "--steps", "3")
+        subprocess.run(f"rm -rf {made}/processor*", shell=True, check=True)
+        for way in self.ways():
+            with self.subTest(way):
+                direct, forebay = self.two(made)
+                words = ["mpirun", "-n", "2", "icoFoam", "-parallel"]
+                for each in (["decomposePar"], words):
+                    casetools.run(each, cwd=direct)
+                self.forebay(forebay, way, "decomposePar")
+                mesh = [os.path.join(forebay, f"processor{rank}", path) for rank in (0, 1)
+                        for path in ("constant/polyMesh/faces", "constant/polyMesh/owner", "0/U")]  # fmt: skip
+                accessed = [os.stat(path).st_atime_ns for path in mesh]
+                report = os.path.join(self.place.directory, "report.json")
+                self.forebay(forebay, way, *words, options=["--json", report])
+                with open(report) as file:
+                    self.assertIn("were still in the pool from the run before", file.read())
+                self.assertEqual([os.stat(path).st_atime_ns for path in mesh], accessed)
+                self.equal(direct, forebay, way)
+                with open(mesh[0], "rb") as file:
+                    file.read()
+                if os.stat(mesh[0]).st_atime_ns == accessed[0]:
+                    print("(this file system does not mark reads)", end=" ")
+
+    def test_what_was_edited_on_the_case_meanwhile_is_not_taken_from_the_pool(self):
+        made = os.path.join(self.place.directory, "cavity")
+        casetools.make_case("cavity", made, "--ranks", "2", "--steps", "3", "--format", "ascii")
+        subprocess.run(f"rm -rf {made}/processor*", shell=True, check=True)
+        direct, forebay = self.two(made)
+        words = ["mpirun", "-n", "2", "icoFoam", "-parallel"]
+        casetools.run(["decomposePar"], cwd=direct)
+        self.forebay(forebay, "redirect", "decomposePar")
+        for case in (direct, forebay):
+            subprocess.run(["sed", "-i", "s/uniform (1 0 0)/uniform (2 0 0)/", *(f"{case}/processor{r}/0/U" for r in (0, 1))],
+                           check=True)  # fmt: skip
+        casetools.run(words, cwd=direct)
+        self.forebay(forebay, "redirect", *words)
+        self.equal(direct, forebay, "after the edit")
+
+    def test_clean_removes_what_was_kept_for_a_next_run(self):
+        made = os.path.join(self.place.directory, "cavity")
+        casetools.make_case("cavity", made, "--ranks", "2", "--steps", "3")
+        subprocess.run(f"rm -rf {made}/processor*", shell=True, check=True)
+        self.forebay(made, "redirect", "decomposePar")
+        self.assertNotEqual(casetools.kept_warm(self.place.pool), [])
+        casetools.run([FOREBAY, "clean", "--case", made, "--pool", self.place.pool], cwd=self.place.directory)
+        self.assertEqual(casetools.kept_warm(self.place.pool), [])
 
     def restart(self, layout, way, drain):
         name, ranks, half, last = "pitzDaily", 4, "3", "6"

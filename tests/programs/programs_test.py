@@ -309,7 +309,6 @@ class ProgramsTest(unittest.TestCase):
     def test_dd(self):
         self.check(["sh", "-c", DD])
 
-
     def test_static_binary(self):
         """By namespace, where nothing is interposed. What it appends to a linked input goes to the shared file."""
         self.need("gcc")
