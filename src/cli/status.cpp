@@ -52,6 +52,9 @@ void print_text(const std::vector<Seen>& all) {
                    ? "last complete time " + *drain.newest_complete
                    : std::string("nothing that is complete"));
     fmt::print("  {:<20}{}\n", "safe", drain.newest_safe ? "time " + *drain.newest_safe : std::string("no time yet"));
+    if (!seen.report.accord.agreed.empty())
+      fmt::print("  {:<20}time {}, held by every node and brought home by each\n", "all nodes",
+                 seen.report.accord.agreed);
     fmt::print("  {:<20}{} in {} files locally, {} in {} files on the case, {} units to go\n", "moved",
                human_bytes(drain.local_bytes), drain.local_files, human_bytes(drain.shared_bytes), drain.shared_files,
                seen.report.queued_units);
