@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 #include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +11,8 @@
 #include <climits>
 #include <cstdlib>
 #include <memory>
+
+#include "base/text.h"
 
 namespace forebay {
 namespace {
@@ -222,6 +226,31 @@ std::string_view name_of(std::string_view path) {
 bool is_below(std::string_view path, std::string_view directory) {
   if (!directory.empty() && directory.back() == '/') directory.remove_suffix(1);
   return path.starts_with(directory) && (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+bool has_parent_step(std::string_view path) {
+  for (const std::string_view part : split(path, '/'))
+    if (part == "..") return true;
+  return false;
+}
+
+Result<Descriptor> open_unlinked(const std::string& path, int flags) {
+  struct open_how how {};
+  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC | O_NOFOLLOW);
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  int fd = -1;
+  do {
+    fd = static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how));
+  } while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+  if (fd >= 0) return Descriptor(fd);
+  if (errno != ENOSYS) return errno_error("cannot open", path);
+  // Before Linux 5.6, and where a sandbox forbids the call: an instant remains between the look and the opening.
+  const std::string parent(parent_of(path));
+  if (const auto real = real_path(parent); !real || *real != parent) {
+    errno = ELOOP;
+    return errno_error("cannot open", path);
+  }
+  return open_file(path, flags | O_NOFOLLOW);
 }
 
 }  // namespace forebay

@@ -58,7 +58,8 @@ Identity identity_of(const struct stat& status);
 Result<Descriptor> open_file(const std::string& path, int flags, mode_t mode = 0600);
 Result<Descriptor> open_file_at(int directory, const std::string& path, int flags, mode_t mode = 0600);
 
-// All of a small file (no more than `limit` bytes, else an error: nothing from outside makes us allocate without bound).
+// All of a small file (no more than `limit` bytes, else an error: nothing from outside makes us allocate without
+// bound).
 Result<std::string> read_file(const std::string& path, std::size_t limit = std::size_t{64} << 20);
 // Writes every byte, continuing after short writes and EINTR.
 Status write_all(int fd, std::span<const std::byte> bytes, const std::string& path_for_errors);
@@ -70,7 +71,8 @@ Status replace_file(const std::string& path, std::string_view content);
 // Makes `path` (and missing parents) as a directory of this user alone, mode 0700. Refuses a link, another owner, or a
 // mode that lets others in.
 Status make_private_directory(const std::string& path);
-// Removes a directory and all below it, never following a link and never leaving the file system it starts on. Missing: ok.
+// Removes a directory and all below it, never following a link and never leaving the file system it starts on. Missing:
+// ok.
 Status remove_tree(const std::string& path);
 
 struct DirectoryEntry {
@@ -93,5 +95,9 @@ std::string_view parent_of(std::string_view path);
 std::string_view name_of(std::string_view path);
 // True when `path` is `directory` or lies below it, by text.
 bool is_below(std::string_view path, std::string_view directory);
+// True when a part of the path is "..", so that is_below() would tell nothing about where it leads.
+bool has_parent_step(std::string_view path);
+// For reading; refused (ELOOP) when the path or any directory on the way to it is a symbolic link. `path` is absolute.
+Result<Descriptor> open_unlinked(const std::string& path, int flags);
 
 }  // namespace forebay

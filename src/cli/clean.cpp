@@ -9,6 +9,7 @@
 #include "drain/ledger.h"
 #include "drain/walk.h"
 #include "launch/plan.h"
+#include "launch/processes.h"
 
 namespace forebay::cli {
 namespace {
@@ -34,7 +35,7 @@ int clean(const CleanOptions& options) {
   int exit_status = 0;
   for (const launch::PoolRun& run : found->runs) {
     auto held = launch::lock(run);
-    if (!held) {
+    if (!held || !launch::processes_of(run.plan.run).empty()) {
       fmt::print(stderr, "forebay: run {} is alive: kept\n", run.plan.run);
       continue;
     }

@@ -53,6 +53,7 @@ int resume(const DrainOptions& options) {
     progress.clear();
     if (!report) {
       exit_status = failed(report.error());
+      if (report.error().code == Code::busy) exit_status = static_cast<int>(Code::undrained);
       continue;
     }
     const drain::DrainReport& drain = report->drain;

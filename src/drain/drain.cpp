@@ -47,7 +47,7 @@ bool is_sealed(const std::string& path) {
 }
 
 std::optional<Code> graver(std::optional<Code> a, std::optional<Code> b) {
-  static constexpr std::array order{Code::lost, Code::conflict, Code::undrained, Code::pool_full, Code::failed};
+  static constexpr std::array order{Code::lost, Code::undrained, Code::conflict, Code::pool_full, Code::failed};
   for (const Code code : order)
     if (a == code || b == code) return code;
   return a ? a : b;
@@ -103,6 +103,9 @@ std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shar
   settings.publish.temporary = [&journal](const std::string& path, bool made) {
     return journal.append(temporary_record(path, made));
   };
+  settings.publish.placed = [&journal](const std::string& path, const Identity& identity) {
+    return journal.append(placed_record(path, identity));
+  };
   return std::make_unique<Mover>(shared, request.run, std::move(settings));
 }
 
@@ -128,13 +131,17 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
 Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const std::vector<Root>& roots,
                                              const std::vector<int>& ranks) {
   auto state = std::make_unique<State>(request);
-  auto shared = open_shared(request.case_path);
-  if (!shared) return forward(shared);
-  state->shared = std::move(*shared);
   const std::string path = join(request.home, "journal");
   auto records = Journal::read(path);
   if (!records) return forward(records);
   for (const Record& entry : *records) state->ledger.apply(entry);
+  // The case itself was staged first. Since then it may have been mounted anew, under another device number.
+  const Known* itself = state->ledger.find("");
+  auto shared =
+      open_shared(request.case_path, Resolve::by_kernel,
+                  itself != nullptr && itself->on_case ? std::optional(itself->on_case->device) : std::nullopt);
+  if (!shared) return forward(shared);
+  state->shared = std::move(*shared);
   auto journal = Journal::open(path, request.durable);
   if (!journal) return forward(journal);
   state->journal.emplace(std::move(*journal));
@@ -156,9 +163,11 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   // Half-written files that the dead run left on the case: only names that its journal knows.
   const std::set<std::string> stale = state->ledger.temporaries();
   for (const std::string& temporary : stale) {
-    if (auto removed = state->shared->remove_file(temporary); !removed && removed.error().errno_value != ENOENT)
+    if (auto removed = remove_temporary(*state->shared, temporary); !removed) {
       state->note(std::nullopt, "left behind by the dead run: " + removed.error().text());
-    state->record(temporary_record(temporary, false));
+    } else {
+      state->record(temporary_record(temporary, false));
+    }
   }
   state->mover = make_mover(request, *state->shared, *state->journal);
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
@@ -192,6 +201,11 @@ Status Drain::on_events() {
   if (!events) return forward(events);
   for (const Event& event : *events) state_->handle(event);
   state_->new_complete_times();
+  if (state_->timeline.size() != state_->steps) {
+    state_->steps = state_->timeline.size();
+    state_->largest_step = std::max(state_->largest_step, state_->local_bytes - state_->step_began_at);
+    state_->step_began_at = state_->local_bytes;
+  }
   return {};
 }
 
@@ -325,7 +339,12 @@ std::uint64_t Drain::evict(std::uint64_t wanted) {
       if (time != state.newest_complete && time != state.pinned) state.candidates.remove(time);
     state.release_kept();
   }
+  if (freed < wanted) state.submit_held();
   return freed;
+}
+
+std::uint64_t Drain::largest_step() const {
+  return state_->largest_step;
 }
 
 bool Drain::can_make_room() const {

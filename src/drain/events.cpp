@@ -31,57 +31,53 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   }
   if (rest.empty() || event.directory) {
     times.directory_made(rank, time);
+    // Now, not after the batch: the next events may tell that the older time was purged.
+    if (!unsure.empty()) ask_unsure();
     timeline.try_emplace(time, TimelineEntry{time, now(), -1, -1});
     return;
   }
+  if (event.link) return;  // a link of the program's own: the walk carries it
   if (event.kind == Event::Kind::created) return times.file_made(rank, time, rest);
-  file_of_time(event.path, rank, time, rest, event.kind != Event::Kind::found);
-}
-
-// Kept aside at once; counted as closed when it is known to be.
-void Drain::State::file_of_time(const std::string& path, int rank, const std::string& time, const std::string& file,
-                                bool closed) {
-  const std::string local = local_of(roots, path);
-  struct stat status {};
-  if (::lstat(local.c_str(), &status) != 0) {
-    // Closed and deleted at once: it was never kept, so this time cannot be vouched for.
-    if (closed) times.spoil(rank, time);
-    return;
+  const std::string local = local_of(roots, event.path);
+  if (event.kind == Event::Kind::moved_in) {
+    struct stat status {};
+    if (::lstat(local.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) return;  // evicted by us
   }
-  if (S_ISLNK(status.st_mode)) return;  // evicted by us, or a link of the program's own: the walk carries that
-  const auto kept = keep.add(rank, time, file, local);
+  const auto kept = keep.add(rank, time, rest, local);
   if (!kept) note(std::nullopt, "a time cannot be kept aside: " + kept.error().text());
+  // Closed and deleted before it could be kept: this time cannot be vouched for.
   if (!kept || !*kept) return times.spoil(rank, time);
-  if (!closed) {
-    times.file_made(rank, time, file);
-    unsure.try_emplace(path, Unsure{rank, time, file, Clock::now()});
+  if (event.kind == Event::Kind::found) {
+    times.file_made(rank, time, rest);
+    unsure.try_emplace(event.path, Unsure{rank, time, rest, Clock::now()});
     return;
   }
-  if (!unsure.empty()) unsure.erase(path);
-  file_is_closed(path, rank, time, file, static_cast<std::uint64_t>(status.st_size));
+  if (!unsure.empty()) unsure.erase(event.path);
+  file_is_closed(event.path, rank, time, rest);
 }
 
+// A rank that has begun a later time has closed the files of the last: streams live no longer than the writing of one
+// time. Before that, or at the end, the kernel is asked for a lease, which is too dear for every file of every step. A
+// program that keeps files open for longer is found out when the time is carried: then every file needs its lease.
 void Drain::State::ask_unsure(bool all) {
   constexpr std::chrono::milliseconds quiet{100};
   const auto now = Clock::now();
   std::vector<std::pair<std::string, Unsure>> due;
-  for (const auto& [path, entry] : unsure)
-    if (all || now - entry.found > quiet || !times.is_current(entry.rank, entry.time)) due.emplace_back(path, entry);
-  for (const auto& [path, entry] : due) {
+  for (const auto& [path, entry] : unsure) {
+    const bool current = times.is_current(entry.rank, entry.time);
+    if (current && !all && now - entry.found <= quiet) continue;
     // Asked of the kept link: the program may have purged its own name since.
-    const std::string kept = keep.path(entry.rank, entry.time, entry.file);
-    struct stat status {};
-    const bool there = ::lstat(kept.c_str(), &status) == 0;
-    if (there && !is_sealed(kept)) continue;  // its closing will be told
+    if (!current || is_sealed(keep.path(entry.rank, entry.time, entry.file))) due.emplace_back(path, entry);
+  }
+  for (const auto& [path, entry] : due) {
     unsure.erase(path);
-    if (there) file_is_closed(path, entry.rank, entry.time, entry.file, static_cast<std::uint64_t>(status.st_size));
+    file_is_closed(path, entry.rank, entry.time, entry.file);
   }
 }
 
-void Drain::State::file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file,
-                                  std::uint64_t bytes) {
+void Drain::State::file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file) {
   ++local_files;
-  local_bytes += bytes;
+  local_bytes += keep.size(rank, time, file).value_or(0);
   times.file_closed(rank, time, file);
   // Written again after the time was carried, or a late function object: carried as a file of its own.
   if (drained_times.contains({rank, time})) pending[path] = Clock::now();

@@ -63,6 +63,7 @@ bool Drain::finished() {
         return false;
       }
     }
+    state.remove_stale();
     state.count_undrained();
     state.note_written_inputs();
     state.phase = State::Phase::removing;
@@ -78,7 +79,7 @@ bool Drain::State::worth_waiting() {
   const MoverProgress progress = mover->progress();
   const std::uint64_t mark = progress.bytes_written + progress.files_written;
   const auto now = Clock::now();
-  if (mark != progress_mark) {
+  if (mark > progress_mark) {  // failed attempts let it fall
     progress_mark = mark;
     last_progress = now;
   }
@@ -214,12 +215,21 @@ bool Drain::State::remove_from_case(const std::string& path) {
 
 void Drain::State::remove_deleted() {
   std::vector<std::string> deleted;
-  for (const auto& [path, known] : ledger.all())
-    if (known.deleted && !exists(local_of(roots, path)) && (deleted.empty() || !is_below(path, deleted.back())))
-      deleted.push_back(path);
+  // After a crash the last complete time stays, though the program had purged it. Another node may be dead, and what it
+  // brought home is not known here: then every complete time that this node brought home stays.
+  const auto stays = [&](const std::string& time) {
+    if (ended_cleanly) return false;
+    return time == newest_complete || (!alone() && ledger.complete_times().contains(time));
+  };
+  for (const auto& [path, known] : ledger.all()) {
+    if (!known.deleted || exists(local_of(roots, path))) continue;
+    if (!deleted.empty() && is_below(path, deleted.back())) continue;
+    const auto time = openfoam::time_path(path);
+    if (!time || !stays(time->time)) deleted.push_back(path);
+  }
   const std::vector<CollatedTime> collated = ledger.collated();
   for (const CollatedTime& each : collated) {
-    bool gone = true;
+    bool gone = !stays(each.time);
     for (int rank = each.first; rank <= each.last; ++rank) {
       const std::string directory = time_directory(rank, each.time);
       gone = gone && ledger.deleted_unknown(directory) && !exists(local_of(roots, directory));
@@ -234,6 +244,22 @@ void Drain::State::remove_deleted() {
     return;
   }
   for (const std::string& path : deleted) remove_from_case(path);
+}
+
+// Temporary names that could not be removed while the shared file system failed. Only the journal has all of them.
+void Drain::State::remove_stale() {
+  const auto records = Journal::read(join(request.home, "journal"));
+  if (!records) return;
+  Ledger told;
+  for (const Record& entry : *records) told.apply(entry);
+  for (const std::string& temporary : told.temporaries()) {
+    if (auto removed = remove_temporary(*shared, temporary); !removed) {
+      note(Code::undrained, "a half-written file stays on the case until `forebay drain --resume` can remove it: " +
+                                removed.error().text());
+    } else {
+      record(temporary_record(temporary, false));
+    }
+  }
 }
 
 void Drain::State::count_undrained() {

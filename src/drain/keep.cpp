@@ -98,6 +98,15 @@ std::string Keep::path(int rank, const std::string& time, const std::string& fil
   return place == places_.end() ? std::string() : join(place->second.path, flat_name(time, file));
 }
 
+std::optional<std::uint64_t> Keep::size(int rank, const std::string& time, const std::string& file) const {
+  const auto place = places_.find(rank);
+  struct stat status {};
+  if (place == places_.end() ||
+      ::fstatat(place->second.links.get(), flat_name(time, file).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return std::nullopt;
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
 std::set<std::string> Keep::files(int rank, const std::string& time) const {
   const auto found = times_.find(time);
   if (found == times_.end()) return {};

@@ -8,7 +8,9 @@
 // One thread at a time.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,8 +27,9 @@ class Keep {
   Result<bool> add(int rank, const std::string& time, const std::string& file, const std::string& local);
 
   std::vector<std::string> times() const;
-  // Where a kept file is.
+  // Where a kept file is, and its size now; nullopt when it is not kept.
   std::string path(int rank, const std::string& time, const std::string& file) const;
+  std::optional<std::uint64_t> size(int rank, const std::string& time, const std::string& file) const;
   std::set<std::string> files(int rank, const std::string& time) const;
   // A directory that looks like the rank's time, made of links to what is kept.
   Result<std::string> as_directory(int rank, const std::string& time);

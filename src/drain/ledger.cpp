@@ -63,6 +63,12 @@ Record drained_record(const std::string& path, const Identity& on_case, const Lo
   return record;
 }
 
+Record placed_record(const std::string& path, const Identity& on_case) {
+  Record record{"placed", {path}};
+  add(record.words, on_case);
+  return record;
+}
+
 Record drained_link_record(const std::string& path, const Identity& on_case, const std::string& target) {
   Record record{"drained-link", {path}};
   add(record.words, on_case);
@@ -124,6 +130,11 @@ void Ledger::apply(const Record& record) {
                               number<std::int64_t>(record, 8), number<std::uint32_t>(record, 9)};
     known.deleted = known.directory = known.evicted = false;
     known.link_target.clear();
+  } else if (kind == "placed") {
+    Known& known = known_[path];
+    known.on_case = identity_at(record, 1);
+    known.drained.reset();
+    known.directory = false;
   } else if (kind == "drained-link") {
     Known& known = known_[path];
     known.on_case = identity_at(record, 1);

@@ -71,6 +71,8 @@ class Ledger {
 // The records, each made in one place (docs/format.md lists them).
 Record staged_record(const tree::Entry& entry);
 Record drained_record(const std::string& path, const Identity& on_case, const LocalMark& local, std::uint64_t checksum);
+// Put under its name on the case, not yet known to be durable: ours to replace.
+Record placed_record(const std::string& path, const Identity& on_case);
 Record drained_link_record(const std::string& path, const Identity& on_case, const std::string& target);
 Record drained_directory_record(const std::string& path, std::uint32_t mode);
 Record collated_record(const CollatedTime& collated);

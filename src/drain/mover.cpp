@@ -169,7 +169,16 @@ void Mover::State::attempt(Job job, std::unique_lock<std::mutex>& lock) {
     if (!unsynced.empty()) sync_names(lock);
     lock.unlock();
   }
-  auto published = publish(shared, **unit, run, publish_settings);
+  // What a failed attempt wrote does not count: who waits for progress would wait for ever.
+  std::uint64_t written = 0;
+  PublishSettings counting = publish_settings;
+  counting.pace = [this, &written](std::size_t bytes) {
+    if (!pace(bytes)) return false;
+    written += bytes;
+    return true;
+  };
+  auto published = publish(shared, **unit, run, counting);
+  if (!published) bytes_written.fetch_sub(written, std::memory_order_relaxed);
   lock.lock();
   if (!published) return failed(std::move(job), published.error(), !may_pass(published.error()), lock);
   files_written += published->files.size();
@@ -239,8 +248,9 @@ bool Mover::State::pace(std::size_t bytes) {
     }
     if (stopping) return false;
   }
+  if (settings.publish.pace && !settings.publish.pace(bytes)) return false;
   bytes_written.fetch_add(bytes, std::memory_order_relaxed);
-  return !settings.publish.pace || settings.publish.pace(bytes);
+  return true;
 }
 
 void Mover::State::stop() {

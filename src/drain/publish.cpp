@@ -150,6 +150,8 @@ class FilePublication {
     published_.unsynced.emplace_back(parent_of(unit_.target));
     auto identity = identity_now(settled);
     if (!identity) return forward(identity);
+    if (context_.settings.placed)
+      if (auto told = context_.settings.placed(unit_.target, *identity); !told) return forward(told);
     published_.files.push_back({unit_.target, *identity, written_.bytes, written_.checksum});
     published_.bytes = written_.bytes;
     return std::move(published_);

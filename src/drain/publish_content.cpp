@@ -86,7 +86,8 @@ class ContentWriter {
   Status open_source(const std::string& path) {
     if (source_ && path == source_path_) return {};
     // O_NONBLOCK: a pipe that took the file's name must not hold the mover up.
-    auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    // Without links on the way: a directory of the tree may have been replaced by one that leads elsewhere.
+    auto file = open_unlinked(path, O_RDONLY | O_NONBLOCK);
     if (!file && (file.error().errno_value == ENOENT || file.error().errno_value == ELOOP))
       return changed(path, file.error().errno_value);
     if (!file) return forward(file);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <mutex>
 #include <utility>
 
 namespace forebay::drain {
@@ -66,8 +67,15 @@ bool lacks_flags(int errno_value) {
 
 class CaseFiles final : public SharedFiles {
  public:
-  CaseFiles(Descriptor root, std::string path, bool by_kernel)
-      : root_(std::move(root)), case_path_(std::move(path)), by_kernel_(by_kernel) {}
+  // `status` is that of the open root.
+  CaseFiles(Descriptor root, const struct stat& status, std::string path, bool by_kernel,
+            std::optional<std::uint64_t> device)
+      : root_(std::make_shared<Descriptor>(std::move(root))),
+        inode_(status.st_ino),
+        device_now_(status.st_dev),
+        device_(device.value_or(status.st_dev)),
+        case_path_(std::move(path)),
+        by_kernel_(by_kernel) {}
 
   Result<Descriptor> create(const std::string& path, mode_t mode) override {
     return open(path, O_WRONLY | O_CREAT | O_EXCL, mode, "cannot make");
@@ -107,7 +115,7 @@ class CaseFiles final : public SharedFiles {
   Result<struct stat> status(int fd, const std::string& path) override {
     struct stat found {};
     if (::fstat(fd, &found) != 0) return failed("cannot stat", path);
-    return found;
+    return as_noted(found);
   }
 
   Status sync(int fd, const std::string& path) override { return done(::fsync(fd), "cannot sync", path); }
@@ -156,7 +164,7 @@ class CaseFiles final : public SharedFiles {
     if (!at && at.error().errno_value == ENOENT) return std::nullopt;
     if (!at) return forward(at);
     struct stat found {};
-    if (::fstatat(at->directory, at->name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) return found;
+    if (::fstatat(at->directory, at->name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) return as_noted(found);
     if (errno == ENOENT) return std::nullopt;
     return failed("cannot stat", path);
   }
@@ -219,7 +227,8 @@ class CaseFiles final : public SharedFiles {
   // A name in an open directory. Directories are looked up anew for each call: the kernel's cache makes that cheap, and
   // a directory that the user moved away meanwhile is not written to.
   struct Place {
-    Descriptor own;  // none where the directory is the case itself, or another place's
+    std::shared_ptr<Descriptor> root;  // stays open meanwhile
+    Descriptor own;                    // none where the directory is the case itself, or another place's
     int directory = -1;
     std::string name;
   };
@@ -235,18 +244,46 @@ class CaseFiles final : public SharedFiles {
     return {};
   }
 
+  std::shared_ptr<Descriptor> root() const {
+    const std::scoped_lock lock(root_mutex_);
+    return root_;
+  }
+
+  // True when the case could be opened anew, so that what failed is worth another try.
+  bool reopen() const {
+    const Descriptor fresh(open_name(AT_FDCWD, case_path_.c_str(), O_RDONLY | O_DIRECTORY, 0));
+    struct stat status {};
+    if (!fresh || ::fstat(fresh.get(), &status) != 0 || status.st_ino != inode_) return false;
+    const std::scoped_lock lock(root_mutex_);
+    struct stat held {};
+    if (::fstat(root_->get(), &held) == 0 && held.st_dev == status.st_dev && held.st_ino == status.st_ino) return false;
+    root_ = std::make_shared<Descriptor>(::fcntl(fresh.get(), F_DUPFD_CLOEXEC, 0));
+    device_now_ = status.st_dev;
+    return true;
+  }
+
+  struct stat as_noted(struct stat found) const {
+    if (found.st_dev == device_now_) found.st_dev = device_;
+    return found;
+  }
+
   Result<Descriptor> open(const std::string& path, int flags, mode_t mode, std::string_view what) const {
-    if (path.empty()) {
-      const int fd = open_name(root_.get(), ".", flags, mode);
-      if (fd < 0) return failed(what, path);
-      return Descriptor(fd);
-    }
-    if (!stays_below(path))
+    if (!path.empty() && !stays_below(path))
       return error(Code::bad_input, "not a name below the case:", path,
                    "names with . or .. or empty parts are refused");
-    const int fd = by_kernel_ ? open_how(root_.get(), path.c_str(), flags, mode) : walk(path, flags, mode);
-    if (fd < 0) return failed(what, path);
-    return Descriptor(fd);
+    for (bool again = false;; again = true) {
+      const auto at = root();
+      const int fd = path.empty() ? open_name(at->get(), ".", flags, mode)
+                     : by_kernel_ ? open_how(at->get(), path.c_str(), flags, mode)
+                                  : walk(at->get(), path, flags, mode);
+      if (fd >= 0) return Descriptor(fd);
+      const int reason = errno;
+      const bool stale = reason == ENOTCONN || reason == ESTALE || reason == EIO;
+      if (again || !stale || !reopen()) {
+        errno = reason;
+        return failed(what, path);
+      }
+    }
   }
 
   Result<Descriptor> open_directory(const std::string& path) const {
@@ -254,9 +291,9 @@ class CaseFiles final : public SharedFiles {
   }
 
   // Every component opened on its own, none of them a link.
-  int walk(const std::string& path, int flags, mode_t mode) const {
+  static int walk(int root, const std::string& path, int flags, mode_t mode) {
     Descriptor directory;
-    int at = root_.get();
+    int at = root;
     std::string_view rest = path;
     for (;;) {
       const std::size_t end = rest.find('/');
@@ -284,18 +321,25 @@ class CaseFiles final : public SharedFiles {
       return error(Code::bad_input, "not a name below the case:", path,
                    "names with . or .. or empty parts are refused");
     const std::string parent(parent_of(path));
-    if (parent.empty()) return Place{{}, root_.get(), path};
+    if (parent.empty()) {
+      // Nothing is opened on the way, so this tells whether the root is still connected.
+      auto at = root();
+      struct stat found {};
+      if (::fstat(at->get(), &found) != 0 && reopen()) at = root();
+      const int fd = at->get();
+      return Place{std::move(at), {}, fd, path};
+    }
     auto directory = open(parent, O_PATH | O_DIRECTORY, 0, "cannot open the directory of");
     if (!directory) return forward(directory);
     const int fd = directory->get();
-    return Place{std::move(*directory), fd, std::string(name_of(path))};
+    return Place{{}, std::move(*directory), fd, std::string(name_of(path))};
   }
 
   Result<std::pair<Place, Place>> places(const std::string& a, const std::string& b) const {
     auto first = place(a);
     if (!first) return forward(first);
     if (parent_of(a) == parent_of(b) && stays_below(b)) {
-      Place beside{{}, first->directory, std::string(name_of(b))};
+      Place beside{{}, {}, first->directory, std::string(name_of(b))};
       return std::pair(std::move(*first), std::move(beside));
     }
     auto second = place(b);
@@ -327,23 +371,30 @@ class CaseFiles final : public SharedFiles {
     return done(rename(from, to, 0), "cannot rename to", to_path);
   }
 
-  Descriptor root_;
-  std::string case_path_;
-  bool by_kernel_;
+  mutable std::mutex root_mutex_;
+  mutable std::shared_ptr<Descriptor> root_;
+  const ino_t inode_;
+  mutable std::atomic<dev_t> device_now_;
+  const dev_t device_;
+  const std::string case_path_;
+  const bool by_kernel_;
   std::atomic<bool> flags_missing_{false};
 };
 
 }  // namespace
 
-Result<std::unique_ptr<SharedFiles>> open_shared(const std::string& case_path, Resolve resolve) {
+Result<std::unique_ptr<SharedFiles>> open_shared(const std::string& case_path, Resolve resolve,
+                                                 std::optional<std::uint64_t> device) {
   auto root = open_file(case_path, O_RDONLY | O_DIRECTORY);
   if (!root) return forward(root);
+  struct stat status {};
+  if (::fstat(root->get(), &status) != 0) return errno_error("cannot stat", case_path);
   bool by_kernel = false;
   if (resolve == Resolve::by_kernel) {
     const Descriptor probe(open_how(root->get(), ".", O_PATH | O_DIRECTORY, 0));
     by_kernel = static_cast<bool>(probe);
   }
-  return std::make_unique<CaseFiles>(std::move(*root), case_path, by_kernel);
+  return std::make_unique<CaseFiles>(std::move(*root), status, case_path, by_kernel, device);
 }
 
 }  // namespace forebay::drain

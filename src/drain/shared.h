@@ -57,7 +57,11 @@ class SharedFiles {
 // How the real one finds a path: by openat2 where the kernel has it, or always component by component (for tests).
 enum class Resolve { by_kernel, by_component };
 
-// The real one, beneath the directory `case_path`, which is held open.
-Result<std::unique_ptr<SharedFiles>> open_shared(const std::string& case_path, Resolve resolve = Resolve::by_kernel);
+// The real one, beneath the directory `case_path`, which is held open. When the file system was mounted anew (ENOTCONN,
+// ESTALE, EIO on what was held), it is opened again, if it still is the same directory by its inode: never what lies
+// under a mount that went away. `device`: the number that the case had when its identities were noted; it is told for
+// files of the case ever after, since a mount of a network file system gets a new one each time.
+Result<std::unique_ptr<SharedFiles>> open_shared(const std::string& case_path, Resolve resolve = Resolve::by_kernel,
+                                                 std::optional<std::uint64_t> device = std::nullopt);
 
 }  // namespace forebay::drain

@@ -22,10 +22,10 @@ namespace forebay::drain {
 // What a unit was made of, filled by a mover thread in Mover::Make and read by the agent's thread when the outcome is
 // there (the queue of outcomes orders the two).
 struct Prepared {
-  std::map<std::string, LocalMark> marks;    // by path on the case
-  std::map<std::string, std::string> links;  // path on the case -> target
+  std::map<std::string, LocalMark> marks;     // by path on the case
+  std::map<std::string, std::string> links;   // path on the case -> target
   std::map<std::string, mode_t> directories;  // made or found on the case, with the mode that was asked for
-  bool postponed = false;                    // still open for writing: try again later
+  bool postponed = false;                     // still open for writing: try again later
 };
 
 struct Job {
@@ -94,6 +94,8 @@ struct Drain::State {
   int passes = 0;
   Clock::time_point start = Clock::now(), last_safe = start, last_progress = start;
   std::uint64_t progress_mark = 0;
+  std::uint64_t largest_step = 0, step_began_at = 0;  // local bytes
+  std::size_t steps = 0;
 
   std::vector<std::string> messages;
   std::optional<Code> trouble;
@@ -106,9 +108,7 @@ struct Drain::State {
   // events.cpp
   void handle(const Event& event);
   void handle_time(const Event& event, int rank, const std::string& time, const std::string& rest);
-  void file_of_time(const std::string& path, int rank, const std::string& time, const std::string& file, bool closed);
-  void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file,
-                      std::uint64_t bytes);
+  void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file);
   void ask_unsure(bool all = false);
   void handle_other(const Event& event);
   void removed_by_program(const std::string& path);
@@ -123,6 +123,7 @@ struct Drain::State {
   void submit_rank_time(int rank, const std::string& time, bool from_keep);
   void submit_group_time(int first, int last, const std::string& time, bool from_keep);
   void submit_time(const std::string& time, bool from_keep);
+  void submit_held();
   void settle(const Outcome& outcome);
   void carried(const Job& job, const Published& published);
   void time_carried(const std::string& time);
@@ -149,18 +150,20 @@ struct Drain::State {
   bool remove_from_case(const std::string& path);
   void remove_deleted();
   void count_undrained();
+  void remove_stale();
   bool worth_waiting();
 
   void record(const Record& record);
   void note(std::optional<Code> code, const std::string& message);
   bool is_new_time(int rank, const std::string& time) const;
   bool serves(int rank) const;
-  bool alone() const;  // no other node has ranks of this run
+  bool alone() const;                                                   // no other node has ranks of this run
   std::string time_directory(int rank, const std::string& time) const;  // path on the case
   double now() const;
 };
 
-// The gravest of two troubles: lost, then conflict, undrained, pool_full, failed.
+// The gravest of two troubles: lost, then undrained, conflict, pool_full, failed. What is only local must never be
+// hidden behind another trouble: pools are removed then.
 std::optional<Code> graver(std::optional<Code> a, std::optional<Code> b);
 
 }  // namespace forebay::drain

@@ -33,13 +33,22 @@ bool missing(const Error& error) {
 }
 
 // One rank's time as it lies in `directory`; nullopt when it is gone (the program removed it before its turn came).
-Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& directory) {
+Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& directory, bool must_be_sealed) {
   layouts::RankTime rank_time{rank, directory, {}};
   if (auto listed = files_below(directory, "", rank_time.files); !listed) {
     if (missing(listed.error())) return std::nullopt;
     return forward(listed);
   }
   std::sort(rank_time.files.begin(), rank_time.files.end());
+  for (const std::string& file : rank_time.files) {
+    struct stat status {};
+    const std::string path = join(directory, file);
+    if (!must_be_sealed || is_sealed(path)) continue;
+    if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
+    if (!S_ISREG(status.st_mode)) continue;
+    errno = EBUSY;
+    return errno_error("still open for writing:", path);
+  }
   return rank_time;
 }
 
@@ -80,8 +89,9 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed) {
     if (target && *target == join(request.lower, path)) return;
     if (target && tree::is_staged_link(*target, request.lower)) {
       local = join(request.case_path, target->substr(request.lower.size() + 1));
-    } else if (target && std::any_of(roots.begin(), roots.end(),
-                                     [&](const Root& root) { return is_below(*target, root.pool); })) {
+    } else if (target && !has_parent_step(*target) && std::any_of(roots.begin(), roots.end(), [&](const Root& root) {
+                 return is_below(*target, root.pool);
+               })) {
       local = *target;
     }
   }
@@ -161,8 +171,9 @@ void Drain::State::submit_rank_time(int rank, const std::string& time, bool from
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::rank_time, target, rank, rank, time, from_keep, prepared};
   submit(std::move(job),
-         [rank, time, target, directory = *directory, prepared]() -> Result<std::optional<layouts::Unit>> {
-           auto rank_time = read_time(rank, directory);
+         [rank, time, target, directory = *directory, prepared,
+          must_be_sealed = phase == Phase::running]() -> Result<std::optional<layouts::Unit>> {
+           auto rank_time = read_time(rank, directory, must_be_sealed);
            if (!rank_time) return forward(rank_time);
            if (!*rank_time) return std::nullopt;
            auto unit = layouts::verbatim_time(**rank_time, time);
@@ -185,11 +196,11 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::group_time, target, first, last, time, from_keep, prepared};
   submit(std::move(job),
-         [directories, time, target, all = request.settings.all_ranks,
+         [directories, time, target, all = request.settings.all_ranks, must_be_sealed = phase == Phase::running,
           prepared]() -> Result<std::optional<layouts::Unit>> {
            std::vector<layouts::RankTime> ranks;
            for (const auto& [rank, directory] : directories) {
-             auto rank_time = read_time(rank, directory);
+             auto rank_time = read_time(rank, directory, must_be_sealed);
              if (!rank_time) return forward(rank_time);
              if (!*rank_time) return std::nullopt;
              ranks.push_back(std::move(**rank_time));
@@ -224,6 +235,19 @@ void Drain::State::submit_time(const std::string& time, bool from_keep) {
     }
     i = last + 1;
   }
+}
+
+// What waits for the end of the run, or for the program to purge it, goes now: its room is needed.
+void Drain::State::submit_held() {
+  for (const std::string& time : ledger.complete_times()) {
+    struct stat status {};
+    const auto& ranks = times.ranks();
+    if (safe_times.contains(time) || ranks.empty()) continue;
+    if (::lstat(local_of(roots, time_directory(ranks.front(), time)).c_str(), &status) == 0) submit_time(time, false);
+  }
+  const auto held = request.settings.live ? decltype(pending)() : std::exchange(pending, {});
+  for (const auto& [path, changed] : held)
+    if (!in_flight.contains(path)) submit_file(path, true);
 }
 
 void Drain::State::settle(const Outcome& outcome) {
@@ -299,7 +323,8 @@ void Drain::State::carried(const Job& job, const Published& published) {
   const auto purged = purged_kept.find(job.time);
   for (int rank = job.rank; rank <= job.last; ++rank) {
     drained_times.insert({rank, job.time});
-    if (purged != purged_kept.end() && purged->second.contains(rank)) removed_by_program(time_directory(rank, job.time));
+    if (purged != purged_kept.end() && purged->second.contains(rank))
+      removed_by_program(time_directory(rank, job.time));
   }
   time_carried(job.time);
 }

@@ -64,7 +64,8 @@ class Walk {
     const Known* known = ledger_.find(path);
     for (const Root& root : roots_) {
       if (*target == root.local) return {};  // a rank's directory in its own pool: a root of its own
-      if (is_below(*target, root.pool) && !is_below(*target, lower_)) return placed_file(*target, path);
+      if (is_below(*target, root.pool) && !has_parent_step(*target) && !is_below(*target, lower_))
+        return placed_file(*target, path);
     }
     if (tree::is_staged_link(*target, lower_)) {
       const std::string origin = target->substr(lower_.size() + 1);

@@ -23,6 +23,7 @@ Result<Watcher> Watcher::open() {
 }
 
 Status Watcher::add_tree(const std::string& local_root, const std::string& prefix) {
+  roots_.push_back({local_root, prefix});
   watch(local_root, prefix, nullptr);
   if (lost_)
     return errno_error("cannot watch", local_root,
@@ -45,7 +46,7 @@ void Watcher::watch(const std::string& local, const std::string& path, std::vect
   if (!entries) return;
   for (const DirectoryEntry& entry : *entries) {
     const std::string below = join(path, entry.name);
-    if (found != nullptr) found->push_back({Event::Kind::found, below, entry.type == DT_DIR});
+    if (found != nullptr) found->push_back({Event::Kind::found, below, entry.type == DT_DIR, entry.type == DT_LNK});
     if (entry.type == DT_DIR) watch(join(local, entry.name), below, found);
   }
 }
@@ -64,6 +65,8 @@ void Watcher::forget_below(const std::string& path) {
 
 void Watcher::translate(std::uint32_t mask, int descriptor, const char* name, std::vector<Event>& events) {
   if ((mask & IN_Q_OVERFLOW) != 0) {
+    // Directories may have been made unseen. Those that are watched already stay as they are.
+    for (const Directory& root : std::vector(roots_)) watch(root.local, root.path, nullptr);
     events.push_back({Event::Kind::overflow, {}, false});
     return;
   }

@@ -29,6 +29,7 @@ struct Event {
   Kind kind;
   std::string path;  // relative to the case
   bool directory = false;
+  bool link = false;  // found only: a symbolic link
 };
 
 class Watcher {
@@ -56,6 +57,7 @@ class Watcher {
   Descriptor inotify_;
   std::unordered_map<int, Directory> directories_;  // by watch descriptor
   std::map<std::string, int> watches_;              // by case path
+  std::vector<Directory> roots_;
   bool lost_ = false;                               // a watch could not be set
 };
 

@@ -25,6 +25,7 @@
 #include "launch/protocol.h"
 #include "launch/report.h"
 #include "launch/reporter.h"
+#include "launch/run.h"
 #include "launch/several_nodes.h"
 #include "openfoam/openfoam.h"
 #include "tree/tree.h"
@@ -109,6 +110,7 @@ class Agent {
   void hear(Member& member);
   Result<Welcome> admit(const Hello& hello);
   void members_ended();
+  bool ended_cleanly() const;
   void finish();
   void take_warm(const tree::StageRequest& request, std::vector<tree::Entry>& entries);
   void keep_warm(bool cleanly);
@@ -134,10 +136,17 @@ class Agent {
   std::vector<Member> members_;
   NodeReport report_;
   std::optional<int> parent_status_;
-  bool parent_gone_ = false, admitted_ = false;
+  bool parent_gone_ = false, admitted_ = false, rank_failed_ = false;
   Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, last_events_{},
                     last_round_ = started_;
 };
+
+// A path as an element of a list that ':' separates (src/redirect/redirect.h).
+std::string list_word(const std::string& path) {
+  std::string word;
+  for (const char c : path) word += c == ':' ? "%3A" : c == '%' ? "%25" : std::string(1, c);
+  return word;
+}
 
 // What is copied rather than linked.
 bool copies(const Plan& plan, const std::string& path) {
@@ -349,9 +358,9 @@ Result<Welcome> Agent::admit(const Hello& hello) {
   welcome.environment["FOREBAY_RUN"] = plan_.run;
   if (plan_.redirect) {
     std::string pools;
-    for (const std::string& directory : run_.directories) pools += (pools.empty() ? "" : ":") + directory;
+    for (const std::string& directory : run_.directories) pools += (pools.empty() ? "" : ":") + list_word(directory);
     welcome.environment["FOREBAY_CASE"] = plan_.case_path;
-    if (plan_.typed_path != plan_.case_path) welcome.environment["FOREBAY_CASE_ALIASES"] = plan_.typed_path;
+    if (plan_.typed_path != plan_.case_path) welcome.environment["FOREBAY_CASE_ALIASES"] = list_word(plan_.typed_path);
     welcome.environment["FOREBAY_TREE"] = welcome.tree;
     welcome.environment["FOREBAY_LOWER"] = run_.lower();
     welcome.environment["FOREBAY_POOLS"] = pools;
@@ -401,8 +410,15 @@ void Agent::members_ended() {
     pollfd wait{member.process.get(), POLLIN, 0};
     if (::poll(&wait, 1, 0) <= 0) return false;
     pressure_->forget(member.pid);
+    if (member.welcome && status_of_ended(member.process, member.pid).value_or(0) != 0) rank_failed_ = true;
     return true;
   });
+}
+
+// The parent tells of its own program only; a rank that was killed beside it ends a run as badly.
+bool Agent::ended_cleanly() const {
+  if (!parent_status_ || !WIFEXITED(*parent_status_) || WEXITSTATUS(*parent_status_) != 0) return false;
+  return !rank_failed_;
 }
 
 // The parent's own program is a member too, so its status comes when its member has ended.
@@ -510,7 +526,7 @@ void Agent::finish() {
   report_.phase = Phase::draining;
   pressure_->release();
   const auto began = Clock::now();
-  const bool cleanly = parent_status_ && WIFEXITED(*parent_status_) && WEXITSTATUS(*parent_status_) == 0;
+  const bool cleanly = ended_cleanly();
   if (auto read = drain_->on_events(); !read) fmt::print(stderr, "forebay agent: {}\n", read.error().text());
   if (cleanly)
     for (const auto& [rank, pool] : run_.ranks) drain_->rank_ended(rank, true);
@@ -564,6 +580,7 @@ void Agent::publish_status(bool at_once) {
 }  // namespace
 
 int run_agent(const Plan& plan, Descriptor listener, Descriptor parent) {
+  ::signal(SIGIO, SIG_IGN);  // a program that opens a file at the very moment when it is asked for a lease
   return Agent(plan, std::move(listener), std::move(parent)).run();
 }
 
@@ -573,7 +590,11 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
   if (!run) return forward(run);
   auto held = lock(*run);
   if (!held) return forward(held);
+  if (!processes_of(run->plan.run).empty())
+    return error(Code::busy, "the program of run " + run->plan.run + " still runs on", run->plan.case_path,
+                 "when it has ended, `forebay drain --resume` brings home what it wrote");
   ::umask(0);
+  ::signal(SIGIO, SIG_IGN);
   auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers());
   if (!drain) return forward(drain);
   NodeReport report;
@@ -611,24 +632,87 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
   return report;
 }
 
-Result<NodeReport> resume_node(const Plan& plan, bool cleanly) {
+namespace {
+
+// What this node's pools hold of a run; nullopt: nothing.
+Result<std::optional<PoolRun>> find_here(const Plan& plan) {
   auto machine = place::observe();
   if (!machine) return forward(machine);
   auto pools = place::choose_pools(*machine, plan.settings.pool);
   if (!pools) return forward(pools);
   std::vector<std::string> paths, damaged;
   for (const place::Pool& pool : *pools) paths.push_back(pool.path);
-  for (const PoolRun& run : find_pool_runs(paths, damaged)) {
-    if (run.plan.run != plan.run || run.node != host_name()) continue;
-    Reporter reporter(join(control_directory(plan.case_path), fmt::format("node-{}.json", run.node)));
-    auto report = resume_drain(run.home(), cleanly, [&](const NodeReport& now) { reporter.post(to_json(now)); });
-    if (!report) return report;
-    report->drain.messages.push_back("the agent was killed while the program ran; the drain was resumed after its end");
-    reporter.post(to_json(*report));
-    reporter.flush(plan.settings.drain.patience);
+  for (PoolRun& run : find_pool_runs(paths, damaged))
+    if (run.plan.run == plan.run && run.node == host_name()) return std::optional(std::move(run));
+  if (!damaged.empty()) return error(Code::lost, damaged.front());
+  return std::optional<PoolRun>();
+}
+
+// No rank is let in before the journal is there.
+bool had_begun(const PoolRun& run) {
+  struct stat status {};
+  return ::lstat(join(run.home(), "journal").c_str(), &status) == 0;
+}
+
+Result<NodeReport> resume_here(const Plan& plan, bool cleanly, Reporter& reporter) {
+  auto run = find_here(plan);
+  if (!run) return forward(run);
+  if (*run && had_begun(**run)) {
+    auto report = resume_drain((*run)->home(), cleanly, [&](const NodeReport& now) { reporter.post(to_json(now)); });
+    if (report)
+      report->drain.messages.push_back(
+          "the agent was killed while the program ran; the drain was resumed after its end");
     return report;
   }
-  return error(Code::lost, "the directories of run " + plan.run + " are in none of this node's pools");
+  NodeReport report;
+  for (NodeReport& each : read_node_reports(plan.case_path))
+    if (each.node == host_name()) report = std::move(each);
+  report.node = host_name();
+  report.run = plan.run;
+  report.phase = Phase::done;
+  if (report.ranks.empty()) {
+    if (*run)
+      if (auto removed = remove(**run); !removed) return forward(removed);
+    report.drain.messages.push_back("the agent was killed before the program began; nothing was written");
+  } else {
+    report.drain.trouble = Code::lost;
+    report.drain.messages.push_back("the agent was killed and its pool is gone: what was not drained before is lost");
+  }
+  return report;
+}
+
+}  // namespace
+
+void release_held(const Plan& plan) {
+  if (auto run = find_here(plan); run && *run) {
+    // Who waits at the gate looks again after a second.
+    constexpr std::uint32_t open = 0;
+    if (auto gate = open_file(join((*run)->home(), "gate"), O_WRONLY | O_NOFOLLOW))
+      (void)!::pwrite(gate->get(), &open, sizeof open, 0);
+  }
+  pause_processes(processes_of(plan.run), false);
+}
+
+Result<NodeReport> resume_node(const Plan& plan, bool cleanly) {
+  while (!processes_of(plan.run).empty()) std::this_thread::sleep_for(tick_interval);
+  Reporter reporter(join(control_directory(plan.case_path), fmt::format("node-{}.json", host_name())));
+  auto report = resume_here(plan, cleanly, reporter);
+  if (!report) {
+    // Who waits for this node must learn that nobody works on it any more.
+    NodeReport failure;
+    failure.node = host_name();
+    failure.run = plan.run;
+    failure.phase = Phase::done;
+    failure.drain.trouble = report.error().code == Code::lost ? Code::lost : Code::undrained;
+    failure.drain.messages.push_back("the agent was killed, and resuming failed: " + report.error().text() +
+                                     "; run `forebay drain --resume --case " + printable(plan.case_path) +
+                                     "` on this node");
+    reporter.post(to_json(failure));
+  } else {
+    reporter.post(to_json(*report));
+  }
+  reporter.flush(plan.settings.drain.patience);
+  return report;
 }
 
 }  // namespace forebay::launch

@@ -20,7 +20,10 @@ int run_agent(const Plan& plan, Descriptor listener, Descriptor parent);
 // `progress` is told the state now and then; may be empty.
 Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
                                 const std::function<void(const NodeReport&)>& progress);
-// The same for what this node holds of a run, reporting to the control directory as an agent does.
+// The same for what this node holds of a run whose agent was killed, once all its processes on this node have ended.
+// Reports to the control directory as an agent does, also when it fails.
 Result<NodeReport> resume_node(const Plan& plan, bool cleanly);
+// Lets the processes of a run go on that its agent held back before it was killed.
+void release_held(const Plan& plan);
 
 }  // namespace forebay::launch

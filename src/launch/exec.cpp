@@ -143,7 +143,8 @@ class Parent {
   void block_signals() {
     sigset_t watched;
     ::sigemptyset(&watched);
-    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
+    // SIGPIPE: from the pipe to an agent that was killed.
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE})
       ::sigaddset(&watched, signal);
     ::sigprocmask(SIG_BLOCK, &watched, &before_);
     signals_ = Descriptor(::signalfd(-1, &watched, SFD_CLOEXEC));
@@ -191,6 +192,7 @@ class Parent {
       } else if (ended == agent_) {
         agent_ = 0;
         agent_died_ = WIFSIGNALED(status);
+        if (agent_died_ && program_ > 0) release_held(plan_);
       }
     }
   }

@@ -102,7 +102,14 @@ Status make_control_directory(const Plan& plan) {
 }
 
 Result<Plan> read_plan(const std::string& case_path) {
-  auto text = read_file(join(control_directory(case_path), "plan.json"));
+  const std::string directory = control_directory(case_path);
+  // Others who may write to the case must not give orders: a plan names a library to load.
+  struct stat status {};
+  if (::lstat(directory.c_str(), &status) != 0) return errno_error("cannot open", directory);
+  if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 0022) != 0)
+    return error(Code::bad_input, "not a private directory of this user:", directory,
+                 "forebay did not make it so; look at it, then remove it");
+  auto text = read_file(join(directory, "plan.json"));
   if (!text) return forward(text);
   return plan_from_json(*text);
 }

@@ -18,6 +18,10 @@ namespace {
 
 // A file system with less than this left gives no-space to nearly every write.
 constexpr std::uint64_t as_good_as_full = std::uint64_t{64} << 10;
+// Above the high mark so many output steps must fit: ranks are not at the same point, and what one sees takes a moment.
+constexpr double steps_above = 1.5;
+// However large the steps: a program that is always held back never gets anywhere.
+constexpr double least_high = 0.3;
 
 std::uint64_t available(const std::string& path) {
   struct statvfs status {};
@@ -74,22 +78,33 @@ double Pressure::fullest(bool& full) const {
   return worst;
 }
 
+// Leaves room for a measured output step.
+double Pressure::high_mark(const drain::Drain& drain) const {
+  double mark = high_;
+  for (const PoolState& pool : pools_)
+    if (pool.budget > 0)
+      mark = std::min(mark,
+                      1 - steps_above * static_cast<double>(drain.largest_step()) / static_cast<double>(pool.budget));
+  return std::max(mark, least_high);
+}
+
 void Pressure::act(drain::Drain& drain) {
   bool full = false;
   const double fill = fullest(full);
   if (full) drain.pool_was_full();
-  if (fill < low_) {
+  const double high = high_mark(drain), low = std::min(low_, 0.8 * high);
+  if (fill < low) {
     hopeless_ = false;
     if (paused_) set(false);
     return;
   }
-  if (fill < high_ && !paused_) return;
+  if (fill < high && !paused_) return;
   const PoolState& pool = pools_.front();
-  drain.evict(static_cast<std::uint64_t>((fill - low_) * static_cast<double>(pool.budget)) + 1);
+  drain.evict(static_cast<std::uint64_t>((fill - low) * static_cast<double>(pool.budget)) + 1);
   const drain::MoverProgress progress = drain.progress();
   const std::uint64_t moved = progress.bytes_written + progress.files_written;
-  if (moved != moved_ || !paused_) last_moved_ = drain::Clock::now();
-  moved_ = moved;
+  if (moved > moved_ || !paused_) last_moved_ = drain::Clock::now();  // failed attempts let it fall
+  moved_ = std::max(moved, moved_);
   // A shared file system that takes nothing makes no room either.
   if (!drain.can_make_room() || drain::Clock::now() - last_moved_ > patience_) {
     hopeless_ = true;

@@ -41,6 +41,7 @@ class Pressure {
   Pressure() = default;
   void set(bool paused);
   double fullest(bool& full) const;
+  double high_mark(const drain::Drain& drain) const;
 
   std::vector<PoolState> pools_;
   double high_ = 0, low_ = 0;

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/base.h"
@@ -15,5 +17,10 @@ std::vector<pid_t> with_descendants(const std::vector<pid_t>& roots);
 void pause_processes(const std::vector<pid_t>& processes, bool paused);
 // A descriptor that becomes readable when the process ends (pidfd_open).
 Result<Descriptor> watch_process(pid_t process);
+// The wait status of a process that has ended, whoever its parent was; nullopt where the kernel does not tell (before
+// Linux 6.15, once its parent has asked for it).
+std::optional<int> status_of_ended(const Descriptor& watch, pid_t process);
+// Processes of this user that work for the run: they have its name in their environment.
+std::vector<pid_t> processes_of(const std::string& run);
 
 }  // namespace forebay::launch

@@ -1,12 +1,42 @@
+#include <linux/types.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <map>
 
 #include "launch/processes.h"
 
 namespace forebay::launch {
+namespace {
+
+// Of <linux/pidfd.h>, which older headers lack.
+struct EndedProcess {
+  __u64 mask, cgroup;
+  __u32 pid, thread_group, parent, users[8];
+  __s32 exit_code;
+};
+static_assert(sizeof(EndedProcess) == 64);
+constexpr unsigned long get_info = _IOWR(0xFF, 11, EndedProcess);
+constexpr __u64 has_exit_code = 1U << 3;
+
+// "pid (name) state parent ...": the name may hold anything, so from its last parenthesis on.
+std::vector<std::string> words_of(pid_t process) {
+  const auto stat = read_file("/proc/" + std::to_string(process) + "/stat", 4096);
+  const std::size_t end = stat ? stat->rfind(") ") : std::string::npos;
+  if (end == std::string::npos) return {};
+  std::vector<std::string> words;
+  for (const std::string_view word : split(std::string_view(*stat).substr(end + 2), ' ')) words.emplace_back(word);
+  if (!words.empty() && words.back().ends_with('\n')) words.back().pop_back();
+  return words;
+}
+constexpr std::size_t parent_word = 1, exit_code_word = 49;
+
+}  // namespace
 
 std::vector<pid_t> with_descendants(const std::vector<pid_t>& roots) {
   std::multimap<pid_t, pid_t> children;
@@ -15,12 +45,8 @@ std::vector<pid_t> with_descendants(const std::vector<pid_t>& roots) {
     for (const DirectoryEntry& entry : *entries) {
       const auto process = parse_integer(entry.name);
       if (!process) continue;
-      const auto stat = read_file("/proc/" + entry.name + "/stat", 4096);
-      // "pid (name) state parent ...": the name may hold anything, so from its last parenthesis on.
-      const std::size_t end = stat ? stat->rfind(") ") : std::string::npos;
-      if (end == std::string::npos) continue;
-      const auto words = split(std::string_view(*stat).substr(end + 2), ' ');
-      const auto parent = words.size() > 1 ? parse_integer(words[1]) : std::nullopt;
+      const auto words = words_of(static_cast<pid_t>(*process));
+      const auto parent = words.size() > parent_word ? parse_integer(words[parent_word]) : std::nullopt;
       if (parent) children.emplace(static_cast<pid_t>(*parent), static_cast<pid_t>(*process));
     }
   }
@@ -40,6 +66,35 @@ Result<Descriptor> watch_process(pid_t process) {
   Descriptor watch(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   if (!watch) return errno_error("cannot watch process", std::to_string(process));
   return watch;
+}
+
+std::optional<int> status_of_ended(const Descriptor& watch, pid_t process) {
+  // As long as it is dead and not asked for, /proc tells.
+  if (const auto words = words_of(process); words.size() > exit_code_word && words[0] == "Z")
+    if (const auto code = parse_integer(words[exit_code_word])) return static_cast<int>(*code);
+  EndedProcess ended{};
+  ended.mask = has_exit_code;
+  if (::ioctl(watch.get(), get_info, &ended) == 0 && (ended.mask & has_exit_code) != 0) return ended.exit_code;
+  return std::nullopt;
+}
+
+std::vector<pid_t> processes_of(const std::string& run) {
+  const std::string variable = "FOREBAY_RUN=" + run;
+  std::vector<pid_t> found;
+  const auto entries = list_directory("/proc");
+  if (!entries) return found;
+  for (const DirectoryEntry& entry : *entries) {
+    const auto process = parse_integer(entry.name);
+    struct stat status {};
+    const std::string directory = "/proc/" + entry.name;
+    if (!process || *process == ::getpid() || ::stat(directory.c_str(), &status) != 0) continue;
+    if (status.st_uid != ::geteuid()) continue;
+    const auto environment = read_file(directory + "/environ");
+    if (!environment) continue;
+    const auto words = split(*environment, '\0');
+    if (std::find(words.begin(), words.end(), variable) != words.end()) found.push_back(static_cast<pid_t>(*process));
+  }
+  return found;
 }
 
 }  // namespace forebay::launch

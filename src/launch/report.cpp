@@ -210,12 +210,13 @@ void summarise(RunReport& report, bool collated, int all_ranks) {
 }
 
 std::string to_json(const RunReport& report) {
-  json agents = json::array(), nodes = json::array(), timeline = json::array();
+  json agents = json::array(), nodes = json::array(), timeline = json::array(), messages = json::array();
   for (const NodeReport& node : report.nodes) {
     agents.push_back(
         {{"node", node.node}, {"peak_resident_bytes", node.agent_peak_bytes}, {"cpu_seconds", node.agent_cpu_seconds}});
     nodes.push_back(json_of(node));
   }
+  for (const std::string& message : report.messages) messages.push_back(printable(message));
   if (!report.nodes.empty())
     for (const drain::TimelineEntry& entry : report.nodes.front().drain.timeline) timeline.push_back(json_of(entry));
   const json out{{"case", printable(report.case_path)},
@@ -242,7 +243,7 @@ std::string to_json(const RunReport& report) {
                  {"last_safe", report.last_safe ? json(*report.last_safe) : json()},
                  {"agents", agents},
                  {"timeline", timeline},
-                 {"messages", report.messages},
+                 {"messages", messages},
                  {"nodes", nodes},
                  {"program_status", report.program_status},
                  {"exit_status", report.exit_status}};

@@ -13,7 +13,9 @@ constexpr std::chrono::milliseconds retry_after{500};
 
 // A reader may see a mixture of two texts; it then fails to parse, and reads again.
 bool write_in_place(const std::string& path, const std::string& text) {
-  auto file = open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW);
+  auto directory = open_file(std::string(parent_of(path)), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (!directory) return false;
+  auto file = open_file_at(directory->get(), std::string(forebay::name_of(path)), O_WRONLY | O_CREAT | O_NOFOLLOW);
   if (!file) return false;
   if (!write_all(file->get(), text, path)) return false;
   return ::ftruncate(file->get(), static_cast<off_t>(text.size())) == 0;

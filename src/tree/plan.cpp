@@ -83,7 +83,8 @@ Result<StagePlan> plan(const StageRequest& request) {
 }
 
 bool is_staged_link(std::string_view target, std::string_view lower) {
-  return target.size() > lower.size() && is_below(target, lower);
+  // A planted "<lower>/../../x" leads elsewhere.
+  return target.size() > lower.size() && is_below(target, lower) && !has_parent_step(target);
 }
 
 bool matches_any(const std::vector<std::string>& patterns, const std::string& path) {
