@@ -2,6 +2,7 @@
  * LD_PRELOAD. For tests only; never installed.
  *
  *   FOREBAY_FAULT_PREFIX=/path    only this directory and what lies below it is affected
+ *   FOREBAY_FAULT_PROGRAM=name    only in this program, not in those that it starts; default: in all
  *   FOREBAY_FAULT=RULE,RULE,...   what goes wrong
  *   FOREBAY_FAULT_FILE=/path      a file whose content takes the place of FOREBAY_FAULT whenever it exists; read again
  *                                 when its time or size changes, so that a test turns faults on and off in mid-run
@@ -131,6 +132,8 @@ static void unlock_in_child(void) {
 static void start(void) {
   faults.started = 1;
   pthread_atfork(NULL, NULL, unlock_in_child);
+  const char* program = getenv("FOREBAY_FAULT_PROGRAM");
+  if (program != NULL && strcmp(program, program_invocation_short_name) != 0) return;
   const char* prefix = getenv("FOREBAY_FAULT_PREFIX");
   if (prefix == NULL || *prefix == '\0') return;
   snprintf(faults.prefix[0], PATH_MAX, "%s", prefix);

@@ -1,0 +1,231 @@
+"""Issue, "Faults": agent killed at random points and resumed; program killed (SIGKILL, SIGTERM, Ctrl-C to run); a stale
+pool of a dead run (found, offered for resume). Nothing lost, nothing half-written under a final name."""
+
+import os
+import pty
+import random
+import select
+import signal
+import time
+
+import harness
+from harness import BUSY, UNDRAINED, FaultyCase, wait_for
+
+
+class AgentKilled(FaultyCase):
+    def test_a_killed_agent_is_resumed_by_its_parent_after_the_program_ended(self):
+        seed = int(os.environ.get("FOREBAY_TEST_SEED", time.time_ns() % 1_000_000))
+        print(f"seed {seed} (FOREBAY_TEST_SEED)")
+        points = random.Random(seed)
+        for trial in range(6):
+            with self.subTest(seed=seed, trial=trial):
+                process = self.start(
+                    self.solver("-steps", 8, "-delay", 60, "-append", "log"), ["--set", "drain.settle=50ms"]
+                )
+                agent = self.agent()
+                time.sleep(points.uniform(0.05, 0.8))
+                try:
+                    os.kill(agent, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                status = self.finish(process)
+                if status != 0:
+                    # Killed before the ranks had started: they say so, and nothing was written.
+                    self.assertEqual(self.completed(), {}, self.output)
+                    self.assertEqual(self.on_case(), {})
+                    self.forebay("clean", "--case", self.case, "--pool", self.pool, "--throw-away", "--throw-away")
+                else:
+                    logs = [f"processor{rank}/log" for rank in range(self.ranks)]
+                    for log in logs:
+                        with open(os.path.join(self.case, log)) as file:
+                            self.assertEqual(file.read(), "".join(f"step {i}\n" for i in range(1, 9)))
+                        os.unlink(os.path.join(self.case, log))
+                    self.assert_all_home()
+                    self.assert_nothing_left()
+            self.tearDown()
+            self.setUp()
+
+    def test_while_the_program_of_a_killed_agent_runs_nothing_takes_its_pool_away(self):
+        process = self.start(self.solver("-steps", 12, "-delay", 200))
+        agent = self.agent()
+        self.solvers()
+        wait_for(self.completed, what="the first files")
+        os.kill(agent, signal.SIGKILL)
+        time.sleep(0.1)
+        self.assertEqual(self.resume(), UNDRAINED)
+        self.assertIn("still run", self.output)
+        self.assertNotEqual(
+            self.forebay("clean", "--throw-away", "--throw-away", "--case", self.case, "--pool", self.pool), 2
+        )
+        self.assertEqual(len(self.homes()), 1, "the pool of a running program was removed")
+        self.assertEqual(self.finish(process), 0, self.output)
+        self.assert_all_home()
+        self.assert_nothing_left()
+
+    def test_ranks_that_were_paused_go_on_when_the_agent_dies(self):
+        process = self.start(self.solver("-steps", 6, "-delay", 100))
+        agent = self.agent()
+        solvers = self.solvers()
+        wait_for(self.completed, what="the first files")
+        for pid in solvers:  # as back-pressure does
+            os.kill(pid, signal.SIGSTOP)
+        os.kill(agent, signal.SIGKILL)
+        self.assertEqual(self.finish(process, 30), 0, self.output)
+        self.assert_all_home()
+
+
+class AllKilled(FaultyCase):
+    def kill_all(self, process):
+        self.kill_tree(process.pid)
+        process.wait()
+        self.kill_left_overs()
+        for name in ("forebay", "forebay-agent", "stepFoam"):
+            wait_for(lambda: not self.of_this_test(name), what="the end of " + name)  # noqa: B023
+        wait_for(lambda: not any(run["alive"] for run in self.status()), what="the end of the agent")
+
+    def test_a_stale_pool_is_found_offered_and_resumed_and_a_second_run_refused(self):
+        process = self.start(self.solver("-steps", 50, "-delay", 60), ["--drain-when", "end"])
+        wait_for(lambda: len(self.completed()) > 60, what="some times")
+        self.kill_all(process)
+        before = self.completed()
+        cut = set(self.cut_files())
+        self.assertEqual(self.on_case(), {})
+
+        [run] = self.status()
+        self.assertFalse(run["alive"])
+        self.assertEqual(self.forebay("status", "--case", self.case, "--pool", self.pool), 0)
+        self.assertIn("forebay drain --resume", self.output)
+        self.assertEqual(self.run_forebay(self.solver()), BUSY)
+        self.assertIn("left this case unfinished", self.output)
+        self.assertIn("forebay drain --resume", self.output)
+        self.assertEqual(self.completed(), before, "the refused run started its program")
+        self.assertEqual(self.forebay("clean", "--case", self.case, "--pool", self.pool), UNDRAINED)
+        self.assertIn("twice", self.output)
+
+        self.assertEqual(self.resume(), 0, self.output)
+        files = self.on_case()
+        for path, size in before.items():
+            self.assertEqual(files.get(path), harness.content(path, size), path)
+        self.assert_case_is_whole(allow_cut=cut)
+        self.assert_nothing_left()
+        self.assertEqual(self.run_forebay(self.solver("-steps", 1, "-from", 1000)), 0, self.output)
+
+    def cut_files(self):
+        """Files that the program was writing when it was killed: they are brought home as a direct run leaves them."""
+        for home in self.homes():
+            for directory, _, names in os.walk(home):
+                if "/processor" not in directory or "/keep/" in directory:
+                    continue
+                for name in names:
+                    full = os.path.join(directory, name)
+                    path = full[len(home) + 1 :]
+                    if os.path.islink(full):
+                        continue
+                    with open(full, "rb") as file:
+                        if not harness.is_whole(path, file.read()):
+                            yield path
+
+    def test_killed_while_it_drains_nothing_is_half_written_and_resuming_ends_it(self):
+        process = self.start(self.solver("-steps", 6, "-delay", 20, "-bytes", 200_000), ["--bandwidth", "4M"])
+        wait_for(self.on_case, what="the first files on the case")
+        time.sleep(0.3)
+        self.kill_all(process)
+        for path, data in self.on_case().items():
+            if ".fb-" not in path:
+                self.assertTrue(harness.is_whole(path, data), path)
+        completed = self.completed()
+        cut = set(self.cut_files())
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assert_case_is_whole(allow_cut=cut)
+        files = self.on_case()
+        for path, size in completed.items():
+            self.assertEqual(files.get(path), harness.content(path, size), path)
+        self.assert_nothing_left()
+
+
+class ProgramKilled(FaultyCase):
+    purge = 1
+
+    def options(self):
+        return self.solver("-steps", 40, "-delay", 50, "-purge", 1)
+
+    def check_after_kill(self, at_least=None):
+        """The last complete time is home, whole over all ranks; nothing that the program completed and kept is lost."""
+        files = self.on_case()
+        cut = set()
+        for path, data in files.items():
+            if not harness.is_whole(path, data):
+                cut.add(path)
+        self.assertLessEqual(len(cut), self.ranks, f"more cut files than ranks: {cut}")
+        for path, size in self.completed().items():
+            self.assertEqual(files.get(path), harness.content(path, size), path)
+        complete = [t for t in self.complete_times_on_case() if not any(f"/{t}/" in path for path in cut)]
+        self.assertTrue(complete, f"no complete time on the case: {sorted(files)}")
+        for rank in range(self.ranks):
+            for field in harness.FIELDS:
+                path = f"processor{rank}/{complete[-1]}/{field}"
+                self.assertTrue(harness.is_whole(path, files[path]), path)
+        self.assertGreaterEqual(complete[-1], at_least or self.newest_completed(), self.output)
+        self.assert_nothing_left()
+
+    def test_one_rank_killed_in_the_middle_of_a_file_leaves_the_last_complete_time(self):
+        process = self.start(self.solver("-steps", 40, "-delay", 50, "-purge", 1, "-crash", 7))
+        self.assertNotEqual(self.finish(process), 0, self.output)
+        self.assertEqual(self.report["exit_status"], process.returncode)
+        self.check_after_kill()
+
+    def test_files_that_are_deleted_at_once_after_closing_leave_a_complete_time(self):
+        # The late file of a time is made, closed and purged within a millisecond; the fields were there for a step.
+        process = self.start(self.solver("-steps", 40, "-delay", 80, "-purge", 1, "-hasty", "-crash", 12))
+        self.assertNotEqual(self.finish(process), 0, self.output)
+        self.check_after_kill(at_least=1)
+
+    def test_a_time_that_was_safe_and_then_purged_stays_when_the_program_crashes(self):
+        process = self.start(
+            self.solver("-steps", 60, "-delay", 80, "-purge", 1, "-crash", 26), ["--safe-interval", "1s"]
+        )
+        self.assertNotEqual(self.finish(process), 0, self.output)
+        self.check_after_kill()
+
+    def test_sigterm_to_run_ends_the_program_and_brings_home_what_there_was(self):
+        process = self.start(self.options())
+        wait_for(lambda: any("/5/" in path for path in self.completed()), what="step 5")
+        os.kill(process.pid, signal.SIGTERM)
+        self.assertNotEqual(self.finish(process), 0, self.output)
+        self.check_after_kill()
+
+    def test_a_program_that_ignores_sigterm_is_killed_by_its_launcher_and_still_drained(self):
+        process = self.start(self.options() + ["-stubborn"])
+        wait_for(lambda: any("/5/" in path for path in self.completed()), what="step 5")
+        os.kill(process.pid, signal.SIGTERM)
+        self.assertNotEqual(self.finish(process), 0, self.output)
+        self.check_after_kill()
+
+    def test_control_c_on_the_terminal_ends_the_program_and_brings_home_what_there_was(self):
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execvpe(harness.FOREBAY, self.line(self.options()), self.environment())
+        try:
+            wait_for(lambda: any("/5/" in path for path in self.completed()), what="step 5")
+            os.write(terminal, b"\x03")
+            text, status = b"", None
+            until = time.monotonic() + 30
+            while status is None and time.monotonic() < until:
+                if select.select([terminal], [], [], 0.05)[0]:
+                    try:
+                        text += os.read(terminal, 4096)
+                    except OSError:
+                        pass
+                ended, found = os.waitpid(pid, os.WNOHANG)
+                if ended:
+                    status = os.waitstatus_to_exitcode(found)
+            self.output = text.decode(errors="replace")
+            self.assertIsNotNone(status, text)
+            self.assertNotEqual(status, 0, text)
+            self.check_after_kill()
+        finally:
+            os.close(terminal)
+
+
+if __name__ == "__main__":
+    harness.main()

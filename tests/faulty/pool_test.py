@@ -1,0 +1,136 @@
+"""Issue, "Faults": pool full (back-pressure; if nothing can drain, the program gets no-space, the run's exit is non-zero
+even when the program's was 0, and the open time is never called complete). design.md: absence never deletes anything."""
+
+import os
+import shutil
+import unittest
+
+import harness
+from harness import LOST, POOL_FULL, UNDRAINED, FaultyCase, may_mount, wait_for
+
+
+@unittest.skipUnless(may_mount(), "mounting a small pool needs root")
+class SmallPool(FaultyCase):
+    def setUp(self):
+        super().setUp()
+        os.rmdir(self.pool)
+        self.mount(self.pool, "size=24m,mode=0700")
+
+    # 4 ranks x 3 fields x 250 kB: 3 MB a step, 60 MB in all.
+    def steps(self):
+        return self.solver("-strict", "-steps", 20, "-delay", 40, "-bytes", 250_000)
+
+    def run_small(self, *options):
+        self.assertEqual(self.run_forebay(self.steps(), ["--verify", "written", *options], seconds=100), 0, self.output)
+        self.assert_all_home()
+        self.assert_nothing_left()
+        [node] = self.report["nodes"]
+        return node
+
+    def test_a_pool_much_smaller_than_the_output_is_enough_while_the_drain_makes_room(self):
+        self.run_small("--via", "namespace")
+
+    def test_the_program_is_paused_when_the_shared_directory_is_slower(self):
+        node = self.run_small("--via", "namespace", "--bandwidth", "12M")
+        self.assertGreater(node["paused_milliseconds"], 0)
+
+    def test_with_redirect_it_waits_at_the_gate(self):
+        node = self.run_small("--via", "redirect", "--bandwidth", "12M")
+        self.assertGreater(node["paused_milliseconds"], 0)
+
+    def test_what_was_held_for_the_end_is_carried_when_its_room_is_needed(self):
+        self.run_small("--drain-when", "end")
+
+    def test_a_paused_program_goes_on_when_its_agent_is_killed(self):
+        process = self.start(self.steps(), ["--bandwidth", "1M"])
+        agent = self.agent()
+        wait_for(lambda: any(run["paused_milliseconds"] > 0 for run in self.status()), 30, "the pause")
+        os.kill(agent, 9)
+        self.finish(process, 60)
+        self.assertNotEqual(process.returncode, 0, "a pool ran full without an agent, and the run succeeded")
+        completed = self.completed()
+        self.resume()
+        files = self.on_case()
+        for path, size in completed.items():
+            self.assertEqual(files.get(path), harness.content(path, size), path)
+
+    def test_when_nothing_can_drain_the_program_gets_no_space_and_the_run_says_so(self):
+        # The program ignores failed writes and ends with status 0, as OpenFOAM does.
+        status = self.run_forebay(
+            self.solver("-steps", 14, "-delay", 40, "-bytes", 250_000),
+            ["--patience", "2s"],
+            fault="fsync:ENOSPC",
+            seconds=100,
+        )
+        self.assertEqual(self.report["program_status"], 0, self.output)
+        self.assertIn(status, (POOL_FULL, UNDRAINED), self.output)
+        self.assertIn("No space left on device", self.output)
+        self.assertIn("ran full", self.output)
+        self.assertIn("not called complete", self.output)
+        whole = {
+            each
+            for each in range(1, 15)
+            if all(
+                f"processor{rank}/{each}/{name}" in self.completed()
+                for rank in range(self.ranks)
+                for name in harness.FIELDS
+            )
+        }
+        [node] = self.report["nodes"]
+        for entry in node["drain"]["timeline"]:
+            if entry["complete"] >= 0:
+                self.assertIn(int(entry["time"]), whole, "a time with a cut file is called complete")
+        self.assertEqual(self.resume(fault=""), POOL_FULL, self.output)
+        files = self.on_case()
+        for path, size in self.completed().items():
+            self.assertEqual(files.get(path), harness.content(path, size), path)
+
+
+class WipedPool(FaultyCase):
+    def test_a_pool_that_was_wiped_is_reported_as_lost_and_nothing_on_the_case_is_deleted(self):
+        inputs = os.path.join(self.case, "processor0/0")
+        os.makedirs(inputs)
+        with open(os.path.join(inputs, "U"), "w") as file:
+            file.write("initial\n")
+        process = self.start(self.solver("-steps", 10, "-delay", 100))
+        wait_for(lambda: any("/2/" in path for path in self.on_case()), what="a drained time")
+        before = set(self.on_case())
+        shutil.rmtree(self.homes()[0], ignore_errors=True)
+        self.assertEqual(self.finish(process) != 0, True)
+        self.assertIn(LOST, (process.returncode, self.report["nodes"][0]["drain"]["trouble"]), self.output)
+        self.assertIn("emptied", self.output)
+        self.assertEqual(before - set(self.on_case()), set(), "files of the case were deleted")
+        with open(os.path.join(inputs, "U")) as file:
+            self.assertEqual(file.read(), "initial\n")
+        for rank in range(self.ranks):
+            self.assertTrue(os.path.exists(os.path.join(self.case, f"processor{rank}/constant/polyMesh/points")))
+
+
+class ManyFiles(FaultyCase):
+    ranks = 0
+
+    def test_an_overflowed_queue_of_events_loses_no_file_and_deletes_nothing(self):
+        with open("/proc/sys/fs/inotify/max_queued_events") as file:
+            limit = int(file.read())
+        files = limit // 2 + 2000  # a file is made and closed: two events
+        victim = os.path.join(self.case, "removed-by-the-program")
+        with open(victim, "w") as file:
+            file.write("an input\n")
+        script = f"sleep 0.5; rm removed-by-the-program; exec {harness.STEPFOAM} -flood {files}"
+        process = self.start(["sh", "-c", script])
+        agent = self.agent()
+        wait_for(self.homes, what="the pool")
+        wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
+        os.kill(agent, 19)
+        wait_for(
+            lambda: not self.of_this_test("sh") and not self.of_this_test("stepFoam"), 60, "the end of the program"
+        )
+        os.kill(agent, 18)
+        self.assertEqual(self.finish(process, 120), 0, self.output)
+        self.assertIn("overflowed", self.output)
+        self.assertEqual(len(os.listdir(os.path.join(self.case, "flood"))), files)
+        self.assertTrue(os.path.exists(victim), "a deletion was carried though events were lost")
+
+
+if __name__ == "__main__":
+    harness.main()

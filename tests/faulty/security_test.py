@@ -1,0 +1,203 @@
+"""Issue, "Security": a symlink planted in the case or the pool does not make the agent write or read elsewhere; pools and
+sockets are private; a hostile file name cannot inject anything."""
+
+import json
+import os
+import stat
+
+import harness
+from harness import FaultyCase, wait_for
+
+
+class Links(FaultyCase):
+    ranks = 0
+
+    def setUp(self):
+        super().setUp()
+        self.outside = os.path.join(self.directory, "outside")
+        os.mkdir(self.outside)
+        with open(os.path.join(self.outside, "secret"), "w") as file:
+            file.write("secret\n")
+
+    def script(self, text, **more):
+        return self.start(["sh", "-c", text], ["--set", "drain.settle=200ms", "--patience", "2s"], **more)
+
+    def on_case_text(self):
+        text = b""
+        for directory, _, names in os.walk(self.case):
+            for name in names:
+                full = os.path.join(directory, name)
+                if not os.path.islink(full):
+                    with open(full, "rb") as file:
+                        text += file.read()
+        return text
+
+    def test_a_directory_of_the_case_replaced_by_a_link_is_not_written_through(self):
+        os.mkdir(os.path.join(self.case, "results"))
+        process = self.script("sleep 1; echo data > results/data; sleep 1")
+        wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
+        os.rmdir(os.path.join(self.case, "results"))
+        os.symlink(self.outside, os.path.join(self.case, "results"))
+        self.assertNotEqual(self.finish(process), 0, self.output)
+        self.assertEqual(os.listdir(self.outside), ["secret"], "written outside of the case")
+        self.assertIn("symbolic link", self.output)
+        self.assertEqual(len(self.homes()), 1, "the only copy was removed")
+
+    def test_a_file_of_the_case_replaced_by_a_link_is_not_written_through(self):
+        with open(os.path.join(self.case, "setup"), "w") as file:
+            file.write("original\n")
+        process = self.start(
+            ["sh", "-c", "sleep 1; echo data > setup; sleep 1"], ["--copy", "setup", "--set", "drain.settle=200ms"]
+        )
+        wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
+        os.unlink(os.path.join(self.case, "setup"))
+        os.symlink(os.path.join(self.outside, "secret"), os.path.join(self.case, "setup"))
+        self.assertEqual(self.finish(process), harness.CONFLICT, self.output)
+        with open(os.path.join(self.outside, "secret")) as file:
+            self.assertEqual(file.read(), "secret\n")
+
+    def test_an_output_directory_replaced_by_a_link_is_not_read_through(self):
+        process = self.script(f"mkdir out; echo mine > out/secret; mv out kept; ln -s {self.outside} out; sleep 1")
+        self.finish(process)
+        self.assertNotIn(b"secret\n", self.on_case_text().replace(b"out/secret", b""))
+        out = os.path.join(self.case, "out")
+        self.assertTrue(os.path.islink(out), "the program's own link is carried as a link")
+        self.assertEqual(os.readlink(out), self.outside)
+        with open(os.path.join(self.case, "kept/secret")) as file:
+            self.assertEqual(file.read(), "mine\n")
+
+    def test_links_that_climb_out_of_the_pool_or_the_case_are_not_looked_through(self):
+        process = self.start(["sh", "-c", "sleep 1.5"], ["--via", "path", "--set", "drain.settle=200ms"])
+        wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
+        [home] = self.homes()
+        up = "/.." * 12
+        for base in (home, os.path.join(home, "lower")):
+            name = "planted-" + os.path.basename(base)
+            os.symlink(base + up + self.outside + "/secret", os.path.join(home, "tree/case", name))
+        self.finish(process)
+        self.assertNotIn(b"secret\n", self.on_case_text())
+
+    def test_a_control_directory_of_somebody_else_is_not_obeyed(self):
+        control = os.path.join(self.case, ".forebay")
+        os.mkdir(control)
+        os.chmod(control, 0o777)
+        with open(os.path.join(control, "plan.json"), "w") as file:
+            json.dump({"run": "x", "library": "/tmp/evil.so"}, file)
+        self.assertNotEqual(self.forebay("exec", "--case", self.case, "--", "true"), 0)
+        self.assertIn("private", self.output)
+
+
+class Privacy(FaultyCase):
+    def test_everything_that_a_run_makes_is_its_users_alone(self):
+        process = self.start(self.solver("-steps", 5, "-delay", 200))
+        self.solvers()
+        [run] = self.status()
+        meeting = f"/tmp/forebay-{os.geteuid()}/{run['run']}-{os.uname().nodename}"
+        home = self.homes()[0]
+        for directory in (
+            os.path.dirname(os.path.dirname(home)),
+            os.path.dirname(home),
+            home,
+            os.path.join(self.case, ".forebay"),
+            os.path.dirname(meeting),
+            meeting,
+        ):
+            mode = os.lstat(directory)
+            self.assertEqual(stat.S_IMODE(mode.st_mode), 0o700, directory)
+            self.assertEqual(mode.st_uid, os.geteuid())
+        for name in ("run.json", "journal", "agent.log", "status.json", "gate", "agent.lock"):
+            self.assertEqual(stat.S_IMODE(os.lstat(os.path.join(home, name)).st_mode) & 0o077, 0, name)
+        self.assertTrue(stat.S_ISSOCK(os.lstat(os.path.join(meeting, "agent")).st_mode))
+        self.assertEqual(self.finish(process), 0, self.output)
+        self.assertFalse(os.path.exists(meeting), "the meeting directory is left")
+
+    def test_a_pool_directory_that_another_user_made_is_refused(self):
+        if os.geteuid() != 0:
+            self.skipTest("giving a directory away needs root")
+        user = os.path.join(self.pool, f"forebay-{os.geteuid()}")
+        os.mkdir(user, 0o700)
+        os.chown(user, 12345, 12345)
+        self.assertNotEqual(self.run_forebay(self.solver()), 0)
+        self.assertIn("not a private directory of this user", self.output)
+        self.assertEqual(os.listdir(user), [])
+        os.chown(user, 0, 0)
+        os.chmod(user, 0o755)
+        self.forebay("clean", "--case", self.case, "--pool", self.pool, "--throw-away", "--throw-away")
+        self.assertNotEqual(self.run_forebay(self.solver()), 0)
+        self.assertIn("not a private directory of this user", self.output)
+
+    def test_a_pool_directory_that_is_a_link_is_refused(self):
+        elsewhere = os.path.join(self.directory, "elsewhere")
+        os.mkdir(elsewhere, 0o700)
+        os.symlink(elsewhere, os.path.join(self.pool, f"forebay-{os.geteuid()}"))
+        self.assertNotEqual(self.run_forebay(self.solver()), 0)
+        self.assertIn("not a private directory of this user", self.output)
+        self.assertEqual(os.listdir(elsewhere), [])
+
+
+class Names(FaultyCase):
+    ranks = 0
+    names = [
+        b"new\nline",
+        b"quote\"and's",
+        b"$(touch injected)`touch injected`;&|",
+        b"\x1b[31mred\x1b[0m",
+        b"\xff\xfe not utf-8",
+        b"%41 percent %",
+        b"x" * 255,
+        "ü".encode() * 127,
+        b" lead and trail ",
+        b"-rf",
+        b"tab\tand\\backslash",
+    ]
+
+    def program(self):
+        path = os.path.join(self.directory, "make.py")
+        with open(path, "w") as file:
+            file.write(
+                f"import os, time\nos.mkdir('d')\nfor name in {self.names!r}:\n"
+                "    for path in (name, b'd/' + name):\n"
+                "        with open(path, 'wb') as file: file.write(name)\ntime.sleep(1)\n"
+            )
+        return ["python3", path]
+
+    def check(self):
+        for name in self.names:
+            for path in (name, b"d/" + name):
+                with open(os.path.join(os.fsencode(self.case), path), "rb") as file:
+                    self.assertEqual(file.read(), name)
+        self.assertFalse(os.path.exists(os.path.join(self.case, "injected")))
+        self.assertEqual([n for n in os.listdir(self.case) if n.startswith(".fb-")], [])
+
+    def test_hostile_names_survive_and_inject_nothing(self):
+        self.assertEqual(self.run_forebay(self.program(), ["--set", "drain.settle=100ms"]), 0, self.output)
+        self.check()
+
+    def test_hostile_names_in_messages_reports_and_journal_after_a_failure(self):
+        process = self.start(self.program(), ["--set", "drain.settle=100ms", "--patience", "1s"], fault="fsync:EIO")
+        self.assertEqual(self.finish(process), harness.UNDRAINED, self.output)
+        self.assertNotIn("\x1b", self.output)
+        self.assertNotIn("new\nline", self.output)
+        self.assertIsNotNone(self.report)
+        self.assertNotIn("\x1b", json.dumps(self.report, ensure_ascii=False))
+        self.status()
+        for words in (["status"], ["clean"]):
+            self.forebay(*words, "--case", self.case, "--pool", self.pool)
+            self.assertNotIn("\x1b", self.output)
+        with open(os.path.join(self.homes()[0], "journal"), "rb") as file:
+            for line in file.read().splitlines():
+                self.assertTrue(all(32 <= byte < 127 for byte in line), line)
+        self.assertEqual(self.resume(fault=""), 0, self.output)
+        self.check()
+
+    def test_a_case_with_a_hostile_name_runs(self):
+        self.case = os.path.join(self.directory, "case \x1b[31m\n'\"$(touch injected)")
+        os.mkdir(self.case)
+        self.assertEqual(self.run_forebay(["sh", "-c", "echo fine > result"]), 0, self.output)
+        self.assertNotIn("\x1b", self.output)
+        with open(os.path.join(self.case, "result")) as file:
+            self.assertEqual(file.read(), "fine\n")
+
+
+if __name__ == "__main__":
+    harness.main()
