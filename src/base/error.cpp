@@ -19,8 +19,7 @@ std::string Error::text() const {
 
 tl::unexpected<Error> errno_error(std::string_view what, std::string_view path, std::string_view advice) {
   const int saved = errno;
-  return tl::unexpected<Error>(
-      Error{Code::failed, std::string(what), std::string(path), saved, std::string(advice)});
+  return tl::unexpected<Error>(Error{Code::failed, std::string(what), std::string(path), saved, std::string(advice)});
 }
 
 tl::unexpected<Error> error(Code code, std::string_view what, std::string_view path, std::string_view advice) {

@@ -12,21 +12,31 @@
 
 namespace forebay {
 
-std::uint64_t checksum(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
-std::uint64_t checksum(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
-std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
+std::uint64_t checksum(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+std::uint64_t checksum(std::string_view bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+std::string hex(std::uint64_t value) {
+  return fmt::format("{:016x}", value);
+}
 
 struct Checksum::State {
   XXH3_state_t xxh3;
 };
 
-Checksum::Checksum() : state_(std::make_unique<State>()) { XXH3_64bits_reset(&state_->xxh3); }
+Checksum::Checksum() : state_(std::make_unique<State>()) {
+  XXH3_64bits_reset(&state_->xxh3);
+}
 Checksum::~Checksum() = default;
 Checksum::Checksum(Checksum&&) noexcept = default;
 Checksum& Checksum::operator=(Checksum&&) noexcept = default;
 void Checksum::add(std::span<const std::byte> bytes) {
   XXH3_64bits_update(&state_->xxh3, bytes.data(), bytes.size());
 }
-std::uint64_t Checksum::value() const { return XXH3_64bits_digest(&state_->xxh3); }
+std::uint64_t Checksum::value() const {
+  return XXH3_64bits_digest(&state_->xxh3);
+}
 
 }  // namespace forebay

@@ -120,9 +120,9 @@ std::string human_bytes(std::uint64_t bytes) {
     ++unit;
   }
   if (unit == 0) return fmt::format("{} B", bytes);
-  return value < 9.995 ? fmt::format("{:.2f} {}", value, units[unit])
-                       : value < 99.95 ? fmt::format("{:.1f} {}", value, units[unit])
-                                       : fmt::format("{:.0f} {}", value, units[unit]);
+  return value < 9.995   ? fmt::format("{:.2f} {}", value, units[unit])
+         : value < 99.95 ? fmt::format("{:.1f} {}", value, units[unit])
+                         : fmt::format("{:.0f} {}", value, units[unit]);
 }
 
 std::string human_duration(std::chrono::duration<double> duration) {
@@ -136,10 +136,24 @@ std::string human_duration(std::chrono::duration<double> duration) {
 }
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
-  static constexpr std::array<Unit, 18> units{{{"", 1}, {"B", 1}, {"k", 1e3}, {"kB", 1e3}, {"K", 1e3}, {"M", 1e6},
-                                               {"MB", 1e6}, {"G", 1e9}, {"GB", 1e9}, {"T", 1e12}, {"TB", 1e12},
-                                               {"Ki", 1024.0}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"Mi", 1048576.0},
-                                               {"GiB", 1073741824.0}, {"Gi", 1073741824.0}, {"TiB", 1099511627776.0}}};
+  static constexpr std::array<Unit, 18> units{{{"", 1},
+                                               {"B", 1},
+                                               {"k", 1e3},
+                                               {"kB", 1e3},
+                                               {"K", 1e3},
+                                               {"M", 1e6},
+                                               {"MB", 1e6},
+                                               {"G", 1e9},
+                                               {"GB", 1e9},
+                                               {"T", 1e12},
+                                               {"TB", 1e12},
+                                               {"Ki", 1024.0},
+                                               {"KiB", 1024.0},
+                                               {"MiB", 1048576.0},
+                                               {"Mi", 1048576.0},
+                                               {"GiB", 1073741824.0},
+                                               {"Gi", 1073741824.0},
+                                               {"TiB", 1099511627776.0}}};
   const auto value = parse_quantity(text, units);
   if (!value || *value > 9e18) return std::nullopt;
   return static_cast<std::uint64_t>(*value);

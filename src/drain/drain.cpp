@@ -18,6 +18,9 @@ namespace {
 
 // Where the journal still finds room when the pool is full.
 constexpr off_t journal_reserve = off_t{4} << 20;
+constexpr const char* pool_full_text =
+    "a pool ran full while the program was writing: what it wrote then may be short, and the times that were open are "
+    "not called complete; give the run a larger pool (--pool, pool.budget) or write less often";
 
 }  // namespace
 
@@ -153,6 +156,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
       if (is_below(local, root.local))
         if (auto kept = state->keep.add_rank(rank, root.pool); !kept) return forward(kept);
   }
+  if (state->ledger.pool_was_full()) state->note(Code::pool_full, pool_full_text);
   state->newest_complete = state->ledger.newest_complete();
   if (!state->alone()) {
     std::vector<std::string> kept = state->keep.times();
@@ -270,10 +274,7 @@ void Drain::pool_was_full() {
   state_->times.spoil_open();
   if (state_->ledger.pool_was_full()) return;
   state_->record(pool_full_record());
-  state_->note(
-      Code::pool_full,
-      "a pool ran full while the program was writing: what it wrote then may be short, and the times that were "
-      "open are not called complete; give the run a larger pool (--pool, pool.budget) or write less often");
+  state_->note(Code::pool_full, pool_full_text);
 }
 
 void Drain::rank_ended(int rank, bool cleanly) {

@@ -86,6 +86,8 @@ void Drain::State::file_is_closed(const std::string& path, int rank, const std::
 void Drain::State::handle_other(const Event& event) {
   if (event.kind == Event::Kind::deleted || event.kind == Event::Kind::moved_out) {
     if (pending.erase(event.path) != 0) ++kept_from_shared;
+    // What is below has another name now, or none; something else may take the directory's place.
+    if (event.directory) std::erase_if(pending, [&](const auto& each) { return is_below(each.first, event.path); });
     return removed_by_program(event.path);
   }
   if (event.directory) return;

@@ -1,4 +1,5 @@
 // Units: how paths and times become work for the mover, and what its outcomes mean.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -121,10 +122,15 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed) {
          [path, local, replaces, parents, must_be_sealed, prepared,
           files = shared.get()]() -> Result<std::optional<layouts::Unit>> {
            struct stat now {};
-           if (::lstat(local.c_str(), &now) != 0) {
-             if (errno == ENOENT) return std::nullopt;
-             return errno_error("cannot stat", local);
+           // A link that took the place of a directory on the way: the file is gone from here, what is there is
+           // another.
+           const auto there = open_unlinked(local, O_PATH);
+           if (!there) {
+             const int reason = there.error().errno_value;
+             if (reason == ENOENT || reason == ELOOP || reason == ENOTDIR) return std::nullopt;
+             return forward(there);
            }
+           if (::fstat(there->get(), &now) != 0) return errno_error("cannot stat", local);
            if (must_be_sealed && S_ISREG(now.st_mode) && !is_sealed(local)) {
              prepared->postponed = true;
              return std::nullopt;

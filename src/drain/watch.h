@@ -58,7 +58,7 @@ class Watcher {
   std::unordered_map<int, Directory> directories_;  // by watch descriptor
   std::map<std::string, int> watches_;              // by case path
   std::vector<Directory> roots_;
-  bool lost_ = false;                               // a watch could not be set
+  bool lost_ = false;  // a watch could not be set
 };
 
 }  // namespace forebay::drain

@@ -46,7 +46,8 @@ bool in_path(const std::string& program) {
 // `openfoam::tolerates_links`, and the solver that the case itself names reads its inputs once and rewrites none.
 bool links_do(const std::vector<std::string>& programs, const openfoam::CaseFacts& facts) {
   return std::all_of(programs.begin(), programs.end(), [&](const std::string& program) {
-    return std::string(forebay::name_of(program)) == facts.application && openfoam::tolerates_links(forebay::name_of(program));
+    return std::string(forebay::name_of(program)) == facts.application &&
+           openfoam::tolerates_links(forebay::name_of(program));
   });
 }
 

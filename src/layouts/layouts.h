@@ -29,10 +29,10 @@ struct Piece {
 
 // A regular file or a symbolic link to be made on the case.
 struct OutputFile {
-  std::string path;              // relative to the unit's target for a directory unit; empty for a file unit
-  mode_t mode = 0644;            // permission bits
-  std::int64_t mtime_ns = 0;     // kept, so that the order of modification survives
-  std::string link_target;       // not empty: a symbolic link with this text, and no pieces
+  std::string path;           // relative to the unit's target for a directory unit; empty for a file unit
+  mode_t mode = 0644;         // permission bits
+  std::int64_t mtime_ns = 0;  // kept, so that the order of modification survives
+  std::string link_target;    // not empty: a symbolic link with this text, and no pieces
   std::vector<Piece> pieces;
 };
 
@@ -63,14 +63,15 @@ struct RankTime {
 Result<Unit> verbatim_time(const RankTime& rank_time, const std::string& time);
 
 // verbatim: one file or link, as it is.
-Result<Unit> verbatim_file(const std::string& local_path, const std::string& case_path, std::optional<Identity> replaces);
+Result<Unit> verbatim_file(const std::string& local_path, const std::string& case_path,
+                           std::optional<Identity> replaces);
 
 // collated: processors<N>_<first>-<last>/<time> (processors<N> when these are all ranks), one decomposedBlockData file
-// per field. `ranks` are consecutive and sorted. N is the number of ranks of the whole run. Dictionaries and uniform values
-// are kept once, as OpenFOAM does; a rank without particles gets empty lists. What cannot be collated is an error that
-// names the file, and the caller drains that time verbatim instead (all ranks of the group; other groups may stay
-// collated): compressed fields, a field that one rank lacks, a dictionary that ranks do not agree on, links, a mesh whose
-// faces are new at this time.
+// per field. `ranks` are consecutive and sorted. N is the number of ranks of the whole run. Dictionaries and uniform
+// values are kept once, as OpenFOAM does; a rank without particles gets empty lists. What cannot be collated is an
+// error that names the file, and the caller drains that time verbatim instead (all ranks of the group; other groups may
+// stay collated): compressed fields, a field that one rank lacks, a dictionary that ranks do not agree on, links, a
+// mesh whose faces are new at this time.
 Result<Unit> collated_time(const std::vector<RankTime>& ranks, const std::string& time, int all_ranks);
 
 // The directory name of a group: "processors4" or "processors4_0-1".

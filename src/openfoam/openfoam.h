@@ -17,11 +17,11 @@ namespace forebay::openfoam {
 
 // What a case directory says about itself.
 struct CaseFacts {
-  bool is_case = false;           // system/controlDict is there
-  int ranks = 0;                  // processor0..processor<ranks-1> all exist; 0: not decomposed, or one is missing
+  bool is_case = false;             // system/controlDict is there
+  int ranks = 0;                    // processor0..processor<ranks-1> all exist; 0: not decomposed, or one is missing
   std::optional<int> missing_rank;  // the first missing one, when a processor directory with a higher number exists
   std::vector<std::string> groups;  // processors<N>... directories (collated input), sorted
-  int group_ranks = 0;            // N of these; 0 when there are none, or when they disagree
+  int group_ranks = 0;              // N of these; 0 when there are none, or when they disagree
   // From system/controlDict; nullopt when absent or not a plain literal (#calc, macros, ...).
   std::optional<int> purge_write;
   std::optional<double> write_interval;
@@ -32,8 +32,8 @@ Result<CaseFacts> inspect(const std::string& directory);
 
 // The value of a top-level entry of a dictionary's text: "purgeWrite 1;" -> "1". Comments and strings are understood,
 // sub-dictionaries skipped, the last entry wins as in OpenFOAM; nullopt when absent, when the last one is a dictionary,
-// or when its value is known only to OpenFOAM (macros, #calc, an entry inside #if, ...). What #include brings is unseen.
-// White space within a value is one blank, comments are gone, strings keep their quotes.
+// or when its value is known only to OpenFOAM (macros, #calc, an entry inside #if, ...). What #include brings is
+// unseen. White space within a value is one blank, comments are gone, strings keep their quotes.
 std::optional<std::string> dictionary_entry(std::string_view text, std::string_view key);
 
 // "0", "0.005", "1e-05", "100": what OpenFOAM takes for a time directory. "constant" is not one.
@@ -65,12 +65,12 @@ bool tolerates_links(std::string_view program);
 
 // The FoamFile header of a file.
 struct FileHeader {
-  std::string format;       // "ascii" or "binary"
-  std::string class_name;   // "volVectorField", ...
-  std::string location;     // "0.005", may be empty
-  std::string object;       // "U"
-  int label_bytes = 4;      // from the arch entry of binary files
-  std::size_t end = 0;      // offset of the first byte behind the header's closing brace and separator line
+  std::string format;      // "ascii" or "binary"
+  std::string class_name;  // "volVectorField", ...
+  std::string location;    // "0.005", may be empty
+  std::string object;      // "U"
+  int label_bytes = 4;     // from the arch entry of binary files
+  std::size_t end = 0;     // offset of the first byte behind the header's closing brace and separator line
 };
 // Reads the FoamFile header at the start of a file's first bytes; nullopt when there is none (compressed or foreign).
 std::optional<FileHeader> parse_header(std::string_view first_bytes);
@@ -80,8 +80,8 @@ std::optional<FileHeader> parse_header(std::string_view first_bytes);
 // entry) and the closing line may. So OpenFOAM's own collated writer does, for every class.
 inline constexpr std::string_view closing_line =
     "\n\n// ************************************************************************* //\n";
-// What OpenFOAM keeps once for all ranks, as a plain file: dictionaries and uniform dimensioned values. Its serial tools
-// copy these files as they are, so blocks would end up in the user's reconstructed case.
+// What OpenFOAM keeps once for all ranks, as a plain file: dictionaries and uniform dimensioned values. Its serial
+// tools copy these files as they are, so blocks would end up in the user's reconstructed case.
 bool is_global_class(std::string_view class_name);
 // The block of a rank that has no such file: a rank without particles writes no lists, where the collated writer writes
 // empty ones. nullopt for what is not a list (a field that one rank lacks).

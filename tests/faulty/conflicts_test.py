@@ -58,7 +58,7 @@ class Conflicts(Edits):
 
     def test_a_file_made_on_the_shared_side_is_kept_and_so_is_the_runs(self):
         self.ranks = 0
-        process = self.start(self.script("sleep 1; echo program > result; sleep 1"), ["--set", "drain.settle=100ms"])
+        process = self.start(self.script("sleep 2.5; echo program > result; sleep 1"), ["--set", "drain.settle=100ms"])
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         self.write("result", "user\n")
         self.assertEqual(self.finish(process), CONFLICT, self.output)
@@ -71,7 +71,7 @@ class Conflicts(Edits):
         self.ranks = 0
         self.write("setup", "original\n")
         process = self.start(
-            self.script("sleep 1; echo program >> setup"), ["--copy", "setup", "--set", "drain.settle=100ms"]
+            self.script("sleep 2.5; echo program >> setup"), ["--copy", "setup", "--set", "drain.settle=100ms"]
         )
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         self.write("setup", "user\n")
@@ -84,7 +84,7 @@ class Conflicts(Edits):
         self.ranks = 0
         self.write("setup", "original\n")
         self.write("linked", "original\n")
-        process = self.start(self.script("sleep 2; cat setup linked > seen"), ["--copy", "setup"])
+        process = self.start(self.script("sleep 2.5; cat setup linked > seen"), ["--copy", "setup"])
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         self.write("setup", "user\n")
         self.write("linked", "user\n")
@@ -95,7 +95,7 @@ class Conflicts(Edits):
     def test_conflict_and_undrained_together_keep_what_is_only_local(self):
         self.ranks = 0
         process = self.start(
-            self.script("sleep 1; echo program > result; sleep 1; echo late > late"),
+            self.script("sleep 2.5; echo program > result; sleep 1; echo late > late"),
             ["--set", "drain.settle=100ms", "--patience", "2s"],
             fault="",
         )
@@ -132,7 +132,7 @@ class Deletions(Edits):
         self.assertFalse(self.exists("doomed") or self.exists("old"))
 
     def test_nothing_is_deleted_while_something_is_undrained(self):
-        process = self.start(self.script("sleep 1; rm -r doomed old; echo new > new"), ["--patience", "1s"], fault="")
+        process = self.start(self.script("sleep 2.5; rm -r doomed old; echo new > new"), ["--patience", "1s"], fault="")
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         self.set_fault("fsync:EIO")
         self.assertEqual(self.finish(process), UNDRAINED, self.output)
@@ -142,7 +142,7 @@ class Deletions(Edits):
         self.assertEqual(self.read("new"), "new\n")
 
     def test_an_input_that_the_user_changed_meanwhile_is_not_deleted(self):
-        process = self.start(self.script("sleep 2; rm -r doomed old"))
+        process = self.start(self.script("sleep 2.5; rm -r doomed old"))
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         self.write("doomed", "changed by the user\n")
         self.write("old/c", "new from the user\n")
@@ -151,7 +151,7 @@ class Deletions(Edits):
         self.assertEqual(self.read("old/c"), "new from the user\n")
 
     def test_an_entry_that_vanished_without_an_act_of_the_program_is_not_deleted(self):
-        process = self.start(self.script("sleep 2"))
+        process = self.start(self.script("sleep 3"))
         agent = self.agent()
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         os.kill(agent, 9)  # nobody sees it vanish

@@ -34,7 +34,7 @@ class Links(FaultyCase):
 
     def test_a_directory_of_the_case_replaced_by_a_link_is_not_written_through(self):
         os.mkdir(os.path.join(self.case, "results"))
-        process = self.script("sleep 1; echo data > results/data; sleep 1")
+        process = self.script("sleep 2.5; echo data > results/data; sleep 1")
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         os.rmdir(os.path.join(self.case, "results"))
         os.symlink(self.outside, os.path.join(self.case, "results"))
@@ -47,7 +47,7 @@ class Links(FaultyCase):
         with open(os.path.join(self.case, "setup"), "w") as file:
             file.write("original\n")
         process = self.start(
-            ["sh", "-c", "sleep 1; echo data > setup; sleep 1"], ["--copy", "setup", "--set", "drain.settle=200ms"]
+            ["sh", "-c", "sleep 2.5; echo data > setup; sleep 1"], ["--copy", "setup", "--set", "drain.settle=200ms"]
         )
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         os.unlink(os.path.join(self.case, "setup"))
@@ -67,7 +67,7 @@ class Links(FaultyCase):
             self.assertEqual(file.read(), "mine\n")
 
     def test_links_that_climb_out_of_the_pool_or_the_case_are_not_looked_through(self):
-        process = self.start(["sh", "-c", "sleep 1.5"], ["--via", "path", "--set", "drain.settle=200ms"])
+        process = self.start(["sh", "-c", "sleep 3"], ["--via", "path", "--set", "drain.settle=200ms"])
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         [home] = self.homes()
         up = "/.." * 12

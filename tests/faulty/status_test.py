@@ -15,7 +15,7 @@ class SafeInterval(FaultyCase):
         began = time.monotonic()
         process = self.start(self.solver("-steps", 70, "-delay", 80, "-purge", 1), ["--safe-interval", "1s"])
         self.solvers()
-        seen, local, phases, gaps = set(), [], [], []
+        seen, local, gaps = set(), [], []
         last = time.monotonic()
         while process.poll() is None:
             complete = self.complete_times_on_case()

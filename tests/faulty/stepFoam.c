@@ -1,9 +1,10 @@
 /* A solver that computes nothing and writes like OpenFOAM: per rank and without a barrier it makes a time directory,
- * writes its files (open, write, close), purges older times, and writes uniform/functionObjects/functionObjectProperties
- * of a step only when the next one begins. Every file tells in its content what it should be: lines "<path> <size>",
- * cut to the size, ending in "END\n".
+ * writes its files (open, write, close), purges older times, and writes
+ * uniform/functionObjects/functionObjectProperties of a step only when the next one begins. Every file tells in its
+ * content what it should be: lines "<path> <size>", cut to the size, ending in "END\n".
  *
- *   stepFoam [-steps N] [-delay MS] [-bytes B] [-purge N] [-from N] [-crash STEP] [-abort] [-hasty] [-stubborn] [-hang STEP]
+ *   stepFoam [-steps N] [-delay MS] [-bytes B] [-purge N] [-from N] [-crash STEP] [-abort] [-hasty] [-stubborn] [-hang
+ * STEP]
  *            [-spread MS] [-record DIR] [-append NAME] [-strict] [-flood N]
  *
  *   -purge N      keep N times only; the older one goes as soon as the last file of the newer one is closed
@@ -174,18 +175,30 @@ int main(int count, char** words) {
     }
     if (++i == count) return 2;
     const long number = atol(words[i]);
-    if (strcmp(option, "-steps") == 0) steps = number;
-    else if (strcmp(option, "-delay") == 0) delay = number;
-    else if (strcmp(option, "-bytes") == 0) bytes = number;
-    else if (strcmp(option, "-purge") == 0) kept = number;
-    else if (strcmp(option, "-from") == 0) from = number;
-    else if (strcmp(option, "-crash") == 0) crash = number;
-    else if (strcmp(option, "-hang") == 0) hang = number;
-    else if (strcmp(option, "-spread") == 0) spread = number;
-    else if (strcmp(option, "-flood") == 0) files = number;
-    else if (strcmp(option, "-record") == 0) directory = words[i];
-    else if (strcmp(option, "-append") == 0) log = words[i];
-    else return 2;
+    if (strcmp(option, "-steps") == 0)
+      steps = number;
+    else if (strcmp(option, "-delay") == 0)
+      delay = number;
+    else if (strcmp(option, "-bytes") == 0)
+      bytes = number;
+    else if (strcmp(option, "-purge") == 0)
+      kept = number;
+    else if (strcmp(option, "-from") == 0)
+      from = number;
+    else if (strcmp(option, "-crash") == 0)
+      crash = number;
+    else if (strcmp(option, "-hang") == 0)
+      hang = number;
+    else if (strcmp(option, "-spread") == 0)
+      spread = number;
+    else if (strcmp(option, "-flood") == 0)
+      files = number;
+    else if (strcmp(option, "-record") == 0)
+      directory = words[i];
+    else if (strcmp(option, "-append") == 0)
+      log = words[i];
+    else
+      return 2;
   }
   if (directory != NULL) {
     char path[PATH_MAX];

@@ -24,7 +24,9 @@ TEST(Text, AWordThatEscapeDidNotMakeIsRefused) {
 TEST(Text, ControlCharactersNeverReachATerminal) {
   EXPECT_EQ(printable("plain/p\xC3\xA4th"), "plain/p\xC3\xA4th");
   EXPECT_EQ(printable("a\x1b[31m\n"), "a\\x1b[31m\\x0a");
-  EXPECT_EQ(printable("\xC2\x9B" "31m"), "\\xc2\\x9b31m");
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "31m"),
+            "\\xc2\\x9b31m");
   EXPECT_EQ(printable("\xff"), "\\xff");
 }
 
