@@ -42,7 +42,7 @@ class SmallPool(FaultyCase):
         self.run_small("--drain-when", "end")
 
     def test_a_paused_program_goes_on_when_its_agent_is_killed(self):
-        process = self.start(self.steps(), ["--bandwidth", "1M"])
+        process = self.start(self.steps(), ["--bandwidth", "6M", "--set", "drain.silence=5s"])
         agent = self.agent()
         wait_for(lambda: any(run["paused_milliseconds"] > 0 for run in self.status()), 30, "the pause")
         os.kill(agent, 9)
@@ -113,10 +113,11 @@ class ManyFiles(FaultyCase):
         with open("/proc/sys/fs/inotify/max_queued_events") as file:
             limit = int(file.read())
         files = limit // 2 + 2000  # a file is made and closed: two events
+        os.mkdir(os.path.join(self.case, "flood"))  # watched from the start
         victim = os.path.join(self.case, "removed-by-the-program")
         with open(victim, "w") as file:
             file.write("an input\n")
-        script = f"sleep 0.5; rm removed-by-the-program; exec {harness.STEPFOAM} -flood {files}"
+        script = f"sleep 2.5; rm removed-by-the-program; exec {' '.join(self.solver('-flood', files))}"
         process = self.start(["sh", "-c", script])
         agent = self.agent()
         wait_for(self.homes, what="the pool")
