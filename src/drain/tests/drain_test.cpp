@@ -1,0 +1,340 @@
+// A Drain driven by hand: events, ticks and the end, on temporary directories.
+#include "drain/drain.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "case_fixture.h"
+#include "tree/tree.h"
+
+namespace forebay::drain {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string field(const std::string& time, const std::string& values) {
+  return "FoamFile\n{\n    version 2.0;\n    format ascii;\n    class volScalarField;\n    location \"" + time +
+         "\";\n    object p;\n}\n\n" + values + "\n";
+}
+
+// Two ranks; processor0 and processor1 in the pool, the rest of the case in the tree.
+class DrainTest : public CaseTest {
+ protected:
+  void SetUp() override {
+    CaseTest::SetUp();
+    for (const std::string rank : {"0", "1"}) write(case_ + "/processor" + rank + "/constant/points", "points");
+    write(case_ + "/setup", "original");
+    write(case_ + "/doomed", "an input");
+    home_ = pool_ + "/s0";
+    std::filesystem::create_directories(home_ + "/tree/case");
+    std::filesystem::create_symlink(case_, home_ + "/lower");
+    write(home_ + "/" + sentinel_name, "{}");
+    settings_.all_ranks = 2;
+    settings_.settle = 10ms;
+    settings_.patience = 500ms;
+    settings_.mover.first_retry = 5ms;
+    settings_.mover.last_retry = 20ms;
+    settings_.mover.idle_priority = false;
+  }
+
+  DrainRequest request() const { return {case_, "run1", home_, home_ + "/lower", false, settings_}; }
+  std::string tree() const { return home_ + "/tree/case"; }
+  std::string local(int rank) const { return home_ + "/processor" + std::to_string(rank); }
+  std::vector<Root> roots() const {
+    return {{tree(), "", home_}, {local(0), "processor0", home_}, {local(1), "processor1", home_}};
+  }
+
+  std::vector<tree::Entry> stage(const Root& root) {
+    const tree::StageRequest stage{
+        case_,
+        root.prefix,
+        root.local,
+        home_ + "/lower",
+        [&](const std::string& path) { return root.prefix.empty() && path.starts_with("processor"); },
+        [](const std::string& path) { return path == "setup"; },
+        1};
+    auto plan = tree::plan(stage);
+    tree::StageProgress progress;
+    EXPECT_TRUE(plan && tree::carry_out(stage, *plan, progress));
+    return plan ? plan->entries : std::vector<tree::Entry>();
+  }
+
+  void open() {
+    auto opened = Drain::open(request());
+    ASSERT_TRUE(opened) << opened.error().text();
+    drain_ = std::move(*opened);
+    for (const Root& root : roots()) ASSERT_TRUE(drain_->add_root(root, stage(root)));
+    for (const int rank : {0, 1}) ASSERT_TRUE(drain_->add_rank(rank, home_));
+  }
+
+  void resume() {
+    auto resumed = Drain::resume(request(), roots(), {0, 1});
+    ASSERT_TRUE(resumed) << resumed.error().text();
+    drain_ = std::move(*resumed);
+  }
+
+  void round() {
+    ASSERT_TRUE(drain_->on_events());
+    drain_->on_outcomes();
+    drain_->tick();
+    ::usleep(2000);
+  }
+  bool drive(const std::function<bool()>& until) {
+    for (int i = 0; i < 1000 && !until(); ++i) round();
+    return until();
+  }
+  DrainReport finish(bool cleanly = true) {
+    if (cleanly)
+      for (const int rank : {0, 1}) drain_->rank_ended(rank, true);
+    EXPECT_TRUE(drain_->begin_finish(cleanly));
+    for (int i = 0; i < 3000 && !drain_->finished(); ++i) ::usleep(1000);
+    DrainReport report = drain_->report();
+    drain_.reset();
+    return report;
+  }
+
+  void write_time(const std::string& time, int rank) {
+    write(local(rank) + "/" + time + "/p", field(time, "values of " + std::to_string(rank)));
+    write(local(rank) + "/" + time + "/uniform/time", field(time, time));
+  }
+  void write_time(const std::string& time) {
+    for (const int rank : {0, 1}) write_time(time, rank);
+    for (int i = 0; i < 5; ++i) round();
+  }
+  void purge(const std::string& time) {
+    for (const int rank : {0, 1}) std::filesystem::remove_all(local(rank) + "/" + time);
+    for (int i = 0; i < 5; ++i) round();
+  }
+  bool on_case(const std::string& path) const { return std::filesystem::exists(case_ + "/" + path); }
+
+  std::string home_;
+  DrainSettings settings_;
+  std::unique_ptr<Drain> drain_;
+};
+
+TEST_F(DrainTest, CarriesATimeLiveAsSoonAsTheNextHasBegun) {
+  open();
+  write_time("1");
+  EXPECT_FALSE(on_case("processor0/1"));
+  write_time("2");
+  EXPECT_TRUE(drive([&] { return on_case("processor0/1/p") && on_case("processor1/1/p"); }));
+  EXPECT_FALSE(on_case("processor0/2"));
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt);
+  EXPECT_EQ(report.newest_complete, "2");
+  EXPECT_EQ(content(case_ + "/processor1/2/p"), field("2", "values of 1"));
+  EXPECT_EQ(report.undrained_files, 0u);
+}
+
+TEST_F(DrainTest, HoldsEverythingUntilTheEndWhenAskedTo) {
+  settings_.live = false;
+  open();
+  write_time("1");
+  write_time("2");
+  write(tree() + "/log", "a line");
+  for (int i = 0; i < 20; ++i) round();
+  EXPECT_FALSE(on_case("processor0/1") || on_case("log"));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_TRUE(on_case("processor0/1/p") && on_case("processor1/2/p"));
+  EXPECT_EQ(content(case_ + "/log"), "a line");
+}
+
+TEST_F(DrainTest, WritesOneFilePerFieldAndTimeWhenCollated) {
+  settings_.collated = true;
+  open();
+  write_time("1");
+  write_time("2");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt);
+  EXPECT_TRUE(on_case("processors2/1/p") && on_case("processors2/2/p"));
+  EXPECT_FALSE(on_case("processor0/1") || on_case("processor1/2"));
+  EXPECT_EQ(report.groups, (std::vector<std::pair<int, int>>{{0, 1}}));
+}
+
+TEST_F(DrainTest, WhatTheProgramPurgedBeforeItWasDrainedNeverReachesTheCase) {
+  settings_.hold_times = true;
+  open();
+  for (const std::string time : {"1", "2", "3"}) {
+    write_time(time);
+    if (time != "1") purge(std::to_string(std::stoi(time) - 1));
+  }
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt);
+  EXPECT_FALSE(on_case("processor0/1") || on_case("processor0/2"));
+  EXPECT_TRUE(on_case("processor0/3/p"));
+}
+
+TEST_F(DrainTest, TheLastCompleteTimeComesHomeAfterACrashThoughItWasPurged) {
+  settings_.hold_times = true;
+  open();
+  write_time("1");
+  write_time("2");
+  purge("1");
+  write_time("3", 0);  // rank 1 never gets there
+  // Files that a listing found count as closed when they have been quiet for a moment.
+  ASSERT_TRUE(drive([&] { return drain_->report().newest_complete == "2"; }));
+  std::filesystem::remove_all(local(0) + "/2");
+  const DrainReport report = finish(false);
+  EXPECT_EQ(report.newest_complete, "2");
+  for (const int rank : {0, 1})
+    EXPECT_EQ(content(case_ + "/processor" + std::to_string(rank) + "/2/p"),
+              field("2", "values of " + std::to_string(rank)));
+}
+
+TEST_F(DrainTest, ATimeThatWasSafeAndThenPurgedStaysAfterACrash) {
+  settings_.hold_times = true;
+  settings_.safe_interval = 1ms;
+  open();
+  write_time("1");
+  write_time("2");
+  ASSERT_TRUE(drive([&] { return on_case("processor0/1/p") && on_case("processor1/1/p"); }));
+  purge("1");
+  // What is complete by now may be 1 or 2; both ranks have it on the case.
+  const DrainReport report = finish(false);
+  ASSERT_TRUE(report.newest_complete);
+  EXPECT_TRUE(on_case("processor0/" + *report.newest_complete + "/p"));
+  EXPECT_TRUE(on_case("processor1/" + *report.newest_complete + "/p"));
+}
+
+TEST_F(DrainTest, ADeletionReachesTheCaseAtTheEndOnly) {
+  open();
+  std::filesystem::remove(tree() + "/doomed");
+  write(tree() + "/new", "new");
+  ASSERT_TRUE(drive([&] { return on_case("new"); }));
+  EXPECT_TRUE(on_case("doomed"));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_FALSE(on_case("doomed"));
+}
+
+TEST_F(DrainTest, ADeletedInputThatTheUserChangedIsKept) {
+  open();
+  std::filesystem::remove(tree() + "/doomed");
+  for (int i = 0; i < 5; ++i) round();
+  write(case_ + "/doomed", "changed by the user");
+  EXPECT_EQ(finish().trouble, Code::conflict);
+  EXPECT_EQ(content(case_ + "/doomed"), "changed by the user");
+}
+
+TEST_F(DrainTest, AWipedPoolIsALossAndDeletesNothing) {
+  open();
+  write_time("1");
+  std::filesystem::remove_all(home_ + "/tree");
+  std::filesystem::remove_all(local(0));
+  std::filesystem::remove(home_ + "/" + sentinel_name);
+  for (int i = 0; i < 5; ++i) round();
+  EXPECT_EQ(finish().trouble, Code::lost);
+  EXPECT_TRUE(on_case("setup") && on_case("doomed") && on_case("processor0/constant/points"));
+}
+
+TEST_F(DrainTest, BothVersionsOfAFileThatWasEditedTwiceAreKept) {
+  open();
+  write(tree() + "/setup", "of the program");
+  write(case_ + "/setup", "of the user");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, Code::conflict);
+  EXPECT_EQ(content(case_ + "/setup"), "of the user");
+  EXPECT_EQ(content(case_ + "/setup.forebay-run1"), "of the program");
+}
+
+TEST_F(DrainTest, WhatIsOnlyLocalIsNotHiddenBehindAConflict) {
+  open();
+  write(tree() + "/setup", "of the program");
+  write(case_ + "/setup", "of the user");
+  write(case_ + "/elsewhere/x", "");
+  std::filesystem::create_directories(tree() + "/results");
+  write(tree() + "/results/data", "only here");
+  std::filesystem::create_symlink(case_ + "/elsewhere", case_ + "/results");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, Code::undrained);
+  EXPECT_EQ(report.undrained_files, 1u);
+  EXPECT_FALSE(on_case("elsewhere/data")) << "written through a link";
+}
+
+TEST_F(DrainTest, EvictingADrainedFileLeavesALinkToTheCase) {
+  open();
+  write(tree() + "/log", std::string(100'000, 'x'));
+  ASSERT_TRUE(drive([&] { return on_case("log"); }));
+  for (int i = 0; i < 10; ++i) round();
+  EXPECT_TRUE(drain_->can_make_room());
+  EXPECT_GE(drain_->evict(1), 100'000u);
+  EXPECT_TRUE(std::filesystem::is_symlink(tree() + "/log"));
+  EXPECT_EQ(content(tree() + "/log").size(), 100'000u);
+  EXPECT_FALSE(drain_->can_make_room());
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_EQ(content(case_ + "/log").size(), 100'000u);
+  EXPECT_FALSE(std::filesystem::is_symlink(case_ + "/log"));
+}
+
+TEST_F(DrainTest, HeldTimesAreCarriedWhenTheirRoomIsNeeded) {
+  settings_.live = false;
+  open();
+  write_time("1");
+  write_time("2");
+  (void)drain_->evict(1'000'000);
+  EXPECT_TRUE(drive([&] { return on_case("processor0/1/p") && on_case("processor1/1/p"); }));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+}
+
+TEST_F(DrainTest, APoolThatWasFullSpoilsTheOpenTimeAndIsRememberedByAResumedRun) {
+  open();
+  write_time("1");
+  drain_->pool_was_full();
+  write_time("2");
+  drain_.reset();
+  resume();
+  const DrainReport report = finish(false);
+  EXPECT_EQ(report.trouble, Code::pool_full);
+  EXPECT_NE(report.newest_complete, "1");
+}
+
+// Resuming with every leading part of the journal: whatever a crash left of it, all that the program wrote comes home,
+// and nothing of the user's goes.
+TEST_F(DrainTest, ResumesFromAJournalThatEndsAfterAnyRecord) {
+  for (std::size_t kept = 0;; ++kept) {
+    open();
+    write_time("1");
+    write_time("2");
+    write(tree() + "/log", "first");
+    std::filesystem::remove(tree() + "/doomed");
+    ASSERT_TRUE(drive([&] { return on_case("processor0/1/p") && on_case("processor1/1/p") && on_case("log"); }));
+    write(tree() + "/setup", "of the program");
+    for (int i = 0; i < 5; ++i) round();
+    drain_.reset();
+
+    const std::string whole = content(home_ + "/journal");
+    std::size_t end = 0, lines = 0;
+    while (lines < kept && end < whole.size()) {
+      end = whole.find('\n', end) + 1;
+      ++lines;
+    }
+    std::filesystem::resize_file(home_ + "/journal", end);
+    resume();
+    const DrainReport report = finish(false);
+    SCOPED_TRACE(testing::Message() << "after " << lines << " records");
+    EXPECT_EQ(report.undrained_files, 0u);
+    EXPECT_TRUE(!report.trouble || report.trouble == Code::conflict);
+    for (const int rank : {0, 1})
+      for (const std::string time : {"1", "2"})
+        EXPECT_EQ(content(case_ + "/processor" + std::to_string(rank) + "/" + time + "/p"),
+                  field(time, "values of " + std::to_string(rank)));
+    EXPECT_EQ(content(case_ + "/log"), "first");
+    const std::string beside = content(case_ + "/setup.forebay-run1");
+    EXPECT_TRUE(content(case_ + "/setup") == "of the program" || beside == "of the program");
+    EXPECT_TRUE(!on_case("doomed") || content(case_ + "/doomed") == "an input");
+    EXPECT_EQ(temporaries(), std::set<std::string>());
+    const bool all = end == whole.size();
+    EXPECT_TRUE(!all || !on_case("doomed")) << "with the whole journal the deletion is known";
+    TearDown();
+    SetUp();
+    if (all || HasFailure()) break;
+  }
+}
+
+}  // namespace
+}  // namespace forebay::drain
