@@ -28,6 +28,8 @@ Status Drain::begin_finish(bool cleanly) {
   state.ended_cleanly = cleanly;
   if (state.watcher) {
     if (auto read = on_events(); !read) return read;
+    state.ask_unsure(true);  // nobody writes any more, however the program ended
+    state.new_complete_times();
     state.watcher.reset();
   }
   state.phase = State::Phase::carrying;

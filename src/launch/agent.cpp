@@ -396,6 +396,7 @@ void Agent::hear(Member& member) {
     report_.stage_seconds = since(started_);
     started_ = Clock::now();
     report_.phase = Phase::running;
+    last_status_ = {};  // told at once
   }
   admitted_ = member.welcome = true;
   if (member.rank >= 0) report_.ranks.push_back(member.rank);
