@@ -1,5 +1,5 @@
 """Issue, "Faults": two runs on one case at once (second refuses), a name that already exists on the case, a case edited
-on the shared side during the run; design.md, "Users' data comes first": deletions come last, and only after every drain."""
+on the shared side during the run; design.md, "Users' data comes first": deletions come last, only after every drain."""
 
 import os
 import time

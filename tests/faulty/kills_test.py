@@ -165,7 +165,9 @@ class ProgramKilled(FaultyCase):
             for field in harness.FIELDS:
                 path = f"processor{rank}/{complete[-1]}/{field}"
                 self.assertTrue(harness.is_whole(path, files[path]), path)
-        self.assertGreaterEqual(complete[-1], at_least or self.newest_completed(), self.output)
+        # A time whose last file was closed within the last moment, and that no rank had followed by another, may have been
+        # cut by the kill itself: nobody can vouch for it, so it may be the one before.
+        self.assertGreaterEqual(complete[-1], at_least or self.newest_completed() - 1, self.output)
         self.assert_nothing_left()
 
     def test_one_rank_killed_in_the_middle_of_a_file_leaves_the_last_complete_time(self):

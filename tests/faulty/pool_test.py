@@ -1,5 +1,5 @@
-"""Issue, "Faults": pool full (back-pressure; if nothing can drain, the program gets no-space, the run's exit is non-zero
-even when the program's was 0, and the open time is never called complete). design.md: absence never deletes anything."""
+"""Issue, "Faults": pool full (back-pressure; if nothing can drain, the program gets no-space, the run's exit is not 0
+even when the program's was, and the open time is never called complete). design.md: absence never deletes anything."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
-"""Issue, "Security": a symlink planted in the case or the pool does not make the agent write or read elsewhere; pools and
-sockets are private; a hostile file name cannot inject anything."""
+"""Issue, "Security": a symlink planted in the case or the pool does not make the agent write or read elsewhere; pools
+and sockets are private; a hostile file name cannot inject anything."""
 
 import json
 import os
