@@ -106,8 +106,8 @@ std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shar
   settings.publish.temporary = [&journal](const std::string& path, bool made) {
     return journal.append(temporary_record(path, made));
   };
-  settings.publish.placed = [&journal](const std::string& path, const Identity& identity) {
-    return journal.append(placed_record(path, identity));
+  settings.publish.placing = [&journal](const std::string& path, const Identity& identity) {
+    return journal.append(placing_record(path, identity));
   };
   return std::make_unique<Mover>(shared, request.run, std::move(settings));
 }

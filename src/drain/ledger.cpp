@@ -63,6 +63,12 @@ Record drained_record(const std::string& path, const Identity& on_case, const Lo
   return record;
 }
 
+Record placing_record(const std::string& path, const Identity& before) {
+  Record record{"placing", {path}};
+  add(record.words, before);
+  return record;
+}
+
 Record placed_record(const std::string& path, const Identity& on_case) {
   Record record{"placed", {path}};
   add(record.words, on_case);
@@ -128,11 +134,13 @@ void Ledger::apply(const Record& record) {
     known.on_case = identity_at(record, 1);
     known.drained = LocalMark{number<std::uint64_t>(record, 6), number<std::uint64_t>(record, 7),
                               number<std::int64_t>(record, 8), number<std::uint32_t>(record, 9)};
+    known.placing.reset();
     known.deleted = known.directory = known.evicted = false;
     known.link_target.clear();
   } else if (kind == "placed") {
     Known& known = known_[path];
     known.on_case = identity_at(record, 1);
+    known.placing.reset();
     known.drained.reset();
     known.directory = false;
   } else if (kind == "drained-link") {

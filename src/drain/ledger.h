@@ -30,6 +30,7 @@ struct Known {
   std::string link_target;           // staged or drained symbolic links
   std::uint32_t mode = 0;            // permission bits, as staged
   std::optional<Identity> on_case;   // what the case holds under this path, as staged or as drained by this run
+  std::optional<Identity> placing;  // a version that got its name, or was about to, when the run was killed
   std::optional<LocalMark> drained;  // the local version that the case holds
   bool directory = false;
   bool deleted = false;  // removed by the program's own act
@@ -71,7 +72,8 @@ class Ledger {
 // The records, each made in one place (docs/format.md lists them).
 Record staged_record(const tree::Entry& entry);
 Record drained_record(const std::string& path, const Identity& on_case, const LocalMark& local, std::uint64_t checksum);
-// Put under its name on the case, not yet known to be durable: ours to replace.
+// About to get its name on the case; and found under it by a resumed run: ours to replace.
+Record placing_record(const std::string& path, const Identity& before);
 Record placed_record(const std::string& path, const Identity& on_case);
 Record drained_link_record(const std::string& path, const Identity& on_case, const std::string& target);
 Record drained_directory_record(const std::string& path, std::uint32_t mode);

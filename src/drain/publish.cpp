@@ -35,6 +35,8 @@ class FilePublication {
     auto written = write();
     if (!written) return forward(written);
     written_ = std::move(*written);
+    if (context_.settings.placing && written_.file)
+      if (auto told = context_.settings.placing(unit_.target, identity_of(written_.made)); !told) return forward(told);
     auto settled = unit_.replaces ? replace(*unit_.replaces) : make_new();
     if (!settled) return forward(settled);
     return finish(*settled);
@@ -150,8 +152,6 @@ class FilePublication {
     published_.unsynced.emplace_back(parent_of(unit_.target));
     auto identity = identity_now(settled);
     if (!identity) return forward(identity);
-    if (context_.settings.placed)
-      if (auto told = context_.settings.placed(unit_.target, *identity); !told) return forward(told);
     published_.files.push_back({unit_.target, *identity, written_.bytes, written_.checksum});
     published_.bytes = written_.bytes;
     return std::move(published_);

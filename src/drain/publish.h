@@ -27,9 +27,9 @@ struct PublishSettings {
   // Called with each temporary name before it is made and after it is gone, so that the journal knows which stale names
   // are ours. May be empty.
   std::function<Status(const std::string& path, bool made)> temporary;
-  // Called with what a file unit has put under its name, at once, long before its name is durable and it is reported: a
-  // run that goes on after a crash then knows the case's file as its own. May be empty.
-  std::function<Status(const std::string& path, const Identity& identity)> placed;
+  // Called with a whole file just before it gets its name (the rename changes its ctime only): a run that goes on after
+  // a crash then knows the case's file as its own. May be empty.
+  std::function<Status(const std::string& path, const Identity& identity)> placing;
   // The mode for a directory of the case that is missing on the way to a target. Empty: 0777 through the umask.
   std::function<mode_t(const std::string& path)> directory_mode;
   // Leaves the fsync of the directories that hold the new names to the caller (sync_directories), so that one serves

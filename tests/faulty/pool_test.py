@@ -18,7 +18,7 @@ class SmallPool(FaultyCase):
 
     # 4 ranks x 3 fields x 250 kB: 3 MB a step, 60 MB in all.
     def steps(self):
-        return self.solver("-strict", "-steps", 20, "-delay", 40, "-bytes", 250_000)
+        return self.solver("-strict", "-steps", 20, "-delay", 60, "-bytes", 250_000)
 
     def run_small(self, *options):
         self.assertEqual(self.run_forebay(self.steps(), ["--verify", "written", *options], seconds=100), 0, self.output)
