@@ -164,6 +164,16 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
     for (const std::string& time : kept)
       if (state->ledger.complete_times().contains(time)) state->candidates.add(time);
   }
+  // Files that got their names just before the run was killed are its own.
+  const auto placing = state->ledger.placing();
+  for (const auto& [place, before] : placing) {
+    const auto status = state->shared->status(place);
+    if (!status) return forward(status);
+    if (!*status) continue;
+    const Identity now = identity_of(**status);
+    if (now.inode == before.inode && now.size == before.size && now.mtime_ns == before.mtime_ns)
+      state->record(placed_record(place, now));
+  }
   // Half-written files that the dead run left on the case: only names that its journal knows.
   const std::set<std::string> stale = state->ledger.temporaries();
   for (const std::string& temporary : stale) {

@@ -134,13 +134,15 @@ void Ledger::apply(const Record& record) {
     known.on_case = identity_at(record, 1);
     known.drained = LocalMark{number<std::uint64_t>(record, 6), number<std::uint64_t>(record, 7),
                               number<std::int64_t>(record, 8), number<std::uint32_t>(record, 9)};
-    known.placing.reset();
+    placing_.erase(path);
     known.deleted = known.directory = known.evicted = false;
     known.link_target.clear();
+  } else if (kind == "placing") {
+    placing_[path] = identity_at(record, 1);
   } else if (kind == "placed") {
     Known& known = known_[path];
     known.on_case = identity_at(record, 1);
-    known.placing.reset();
+    placing_.erase(path);
     known.drained.reset();
     known.directory = false;
   } else if (kind == "drained-link") {

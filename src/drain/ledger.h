@@ -30,7 +30,6 @@ struct Known {
   std::string link_target;           // staged or drained symbolic links
   std::uint32_t mode = 0;            // permission bits, as staged
   std::optional<Identity> on_case;   // what the case holds under this path, as staged or as drained by this run
-  std::optional<Identity> placing;  // a version that got its name, or was about to, when the run was killed
   std::optional<LocalMark> drained;  // the local version that the case holds
   bool directory = false;
   bool deleted = false;  // removed by the program's own act
@@ -52,6 +51,8 @@ class Ledger {
   const std::vector<CollatedTime>& collated() const { return collated_; }
   std::optional<CollatedTime> collated_of(int rank, const std::string& time) const;
   const std::set<std::string>& temporaries() const { return temporaries_; }
+  // Versions that got their names on the case, or were about to, when the run was killed; as they were before.
+  const std::map<std::string, Identity>& placing() const { return placing_; }
   const std::set<std::string>& complete_times() const { return complete_; }
   const std::optional<std::string>& newest_complete() const { return newest_complete_; }
   // Removed by the program, though neither staged nor drained under this name: a rank's directory of a collated time.
@@ -62,6 +63,7 @@ class Ledger {
 
  private:
   std::map<std::string, Known> known_;
+  std::map<std::string, Identity> placing_;
   std::vector<CollatedTime> collated_;
   std::set<std::string> temporaries_, complete_, deleted_unknown_;
   std::optional<std::string> newest_complete_;

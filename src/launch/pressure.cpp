@@ -19,7 +19,7 @@ namespace {
 // A file system with less than this left gives no-space to nearly every write.
 constexpr std::uint64_t as_good_as_full = std::uint64_t{64} << 10;
 // Above the high mark so many output steps must fit: ranks are not at the same point, and what one sees takes a moment.
-constexpr double steps_above = 1.5;
+constexpr double steps_above = 2;
 // However large the steps: a program that is always held back never gets anywhere.
 constexpr double least_high = 0.3;
 

@@ -14,7 +14,7 @@ class SmallPool(FaultyCase):
     def setUp(self):
         super().setUp()
         os.rmdir(self.pool)
-        self.mount(self.pool, "size=24m,mode=0700")
+        self.mount(self.pool, "size=36m,mode=0700")
 
     # 4 ranks x 3 fields x 250 kB: 3 MB a step, 60 MB in all.
     def steps(self):
@@ -57,7 +57,7 @@ class SmallPool(FaultyCase):
     def test_when_nothing_can_drain_the_program_gets_no_space_and_the_run_says_so(self):
         # The program ignores failed writes and ends with status 0, as OpenFOAM does.
         status = self.run_forebay(
-            self.solver("-steps", 14, "-delay", 40, "-bytes", 250_000),
+            self.solver("-steps", 20, "-delay", 40, "-bytes", 250_000),
             ["--patience", "2s"],
             fault="fsync:ENOSPC",
             seconds=100,
@@ -69,7 +69,7 @@ class SmallPool(FaultyCase):
         self.assertIn("not called complete", self.output)
         whole = {
             each
-            for each in range(1, 15)
+            for each in range(1, 21)
             if all(
                 f"processor{rank}/{each}/{name}" in self.completed()
                 for rank in range(self.ranks)
