@@ -54,9 +54,7 @@ class SafeInterval(FaultyCase):
 
     def test_the_last_complete_time_follows_the_trap_of_the_late_file(self):
         # functionObjectProperties of a step is written when the next one begins: until then the step is not complete.
-        process = self.start(
-            self.solver("-steps", 6, "-delay", 400, "-hasty", "-hang", 4), ["--safe-interval", "1s"]
-        )
+        process = self.start(self.solver("-steps", 6, "-delay", 400, "-hasty", "-hang", 4), ["--safe-interval", "1s"])
         wait_for(lambda: any("/3/" in path for path in self.completed()), what="step 3")
         time.sleep(1.5)
         for run in self.status():
