@@ -7,8 +7,8 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/runs.h"
-#include "launch/agent.h"
 #include "launch/report.h"
+#include "launch/resume.h"
 
 namespace forebay::cli {
 namespace {
@@ -61,7 +61,7 @@ int resume(const DrainOptions& options) {
                drain.shared_files, printable(run.plan.case_path));
     for (const std::string& message : drain.messages) fmt::print(stderr, "  ! {}\n", printable(message));
     if (drain.trouble) exit_status = static_cast<int>(*drain.trouble);
-    if (!drain.trouble || (drain.trouble != Code::undrained && drain.trouble != Code::lost)) forget_run(run);
+    if (!drain::needs_pool(drain.trouble)) forget_run(run);
   }
   if (resumed == 0 && exit_status == 0) fmt::print("nothing to resume on this node\n");
   return exit_status;

@@ -78,6 +78,11 @@ struct DrainReport {
   std::vector<std::pair<int, int>> groups;  // collated: contiguous groups of ranks
 };
 
+// True while a pool holds something that is nowhere else, or evidence of a loss: it must not be removed.
+inline bool needs_pool(std::optional<Code> trouble) {
+  return trouble == Code::undrained || trouble == Code::lost;
+}
+
 class Drain {
  public:
   static Result<std::unique_ptr<Drain>> open(const DrainRequest& request);

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -45,37 +43,6 @@ constexpr auto status_interval = 1s;
 constexpr auto beat_interval = 5s;
 // How long a node may be without any rank before its parent's end counts as the end of the run.
 constexpr auto empty_interval = 2s;
-
-drain::DrainSettings drain_settings(const Plan& plan) {
-  const auto& from = plan.settings.drain;
-  drain::DrainSettings settings;
-  settings.collated = from.layout == settings::Layout::collated && plan.decomposed;
-  settings.live = from.when == settings::DrainWhen::live;
-  settings.hold_times = plan.hold_times;
-  settings.all_ranks = plan.decomposed ? plan.ranks : 1;
-  settings.safe_interval = from.safe_interval;
-  settings.settle = from.settle;
-  settings.patience = from.patience;
-  settings.mover.threads = from.threads;
-  settings.mover.bytes_per_second = from.bandwidth;
-  settings.mover.publish.verify =
-      from.verify == settings::Verify::read_back ? drain::Verify::read_back : drain::Verify::written;
-  return settings;
-}
-
-drain::DrainRequest drain_request(const PoolRun& run) {
-  return {run.plan.case_path, run.plan.run, run.home(), run.lower(), run.durable, drain_settings(run.plan)};
-}
-
-void add_usage(NodeReport& report) {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  report.agent_peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  report.agent_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -371,11 +338,6 @@ Result<Welcome> Agent::admit(const Hello& hello) {
 }
 
 void Agent::hear(Member& member) {
-  if (member.welcome) {
-    // Nothing more is said on this socket; its end only tells that the program does not keep it.
-    member.socket.reset();
-    return;
-  }
   auto hello = receive_hello(member.socket.get());
   if (!hello) {
     member.socket.reset();
@@ -542,7 +504,7 @@ void Agent::finish() {
   report_.drain = drain_->report();
   report_.complete_times = drain_->complete_times();
   report_.safe_times = drain_->safe_times();
-  const bool keep = report_.drain.trouble == Code::undrained || report_.drain.trouble == Code::lost;
+  const bool keep = drain::needs_pool(report_.drain.trouble);
   keep_warm(cleanly && !report_.drain.trouble);
   drain_.reset();
   report_.phase = Phase::done;
@@ -559,13 +521,7 @@ void Agent::publish_status(bool at_once) {
   if (!at_once && now - last_status_ < std::min<std::chrono::milliseconds>(status_interval, beat)) return;
   last_status_ = now;
   ++report_.beat;
-  if (drain_) {
-    report_.drain = drain_->report();
-    report_.complete_times = drain_->complete_times();
-    report_.safe_times = drain_->safe_times();
-    const drain::MoverProgress progress = drain_->progress();
-    report_.queued_units = progress.queued + progress.active + progress.waiting_for_retry;
-  }
+  if (drain_) take_state(report_, *drain_);
   if (report_.phase == Phase::running) report_.program_seconds = since(started_);
   report_.paused_milliseconds = pressure_ ? static_cast<std::uint64_t>(pressure_->paused_for().count()) : 0;
   add_usage(report_);
@@ -583,137 +539,6 @@ void Agent::publish_status(bool at_once) {
 int run_agent(const Plan& plan, Descriptor listener, Descriptor parent) {
   ::signal(SIGIO, SIG_IGN);  // a program that opens a file at the very moment when it is asked for a lease
   return Agent(plan, std::move(listener), std::move(parent)).run();
-}
-
-Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
-                                const std::function<void(const NodeReport&)>& progress) {
-  auto run = load_pool_run(home);
-  if (!run) return forward(run);
-  auto held = lock(*run);
-  if (!held) return forward(held);
-  if (!processes_of(run->plan.run).empty())
-    return error(Code::busy, "the program of run " + run->plan.run + " still runs on", run->plan.case_path,
-                 "when it has ended, `forebay drain --resume` brings home what it wrote");
-  ::umask(0);
-  ::signal(SIGIO, SIG_IGN);
-  auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers());
-  if (!drain) return forward(drain);
-  NodeReport report;
-  report.node = run->node;
-  report.run = run->plan.run;
-  report.home = home;
-  report.agent_pid = ::getpid();
-  report.phase = Phase::draining;
-  report.ranks = run->rank_numbers();
-  const auto began = Clock::now();
-  const auto update = [&] {
-    ++report.beat;
-    report.drain = (*drain)->report();
-    report.complete_times = (*drain)->complete_times();
-    report.safe_times = (*drain)->safe_times();
-    const drain::MoverProgress moving = (*drain)->progress();
-    report.queued_units = moving.queued + moving.active + moving.waiting_for_retry;
-    report.drain_seconds = since(began);
-    add_usage(report);
-    (void)replace_file(join(home, "status.json"), to_json(report));
-    if (progress) progress(report);
-  };
-  if (auto begun = (*drain)->begin_finish(cleanly); !begun) return forward(begun);
-  while (!(*drain)->finished()) {
-    pollfd wait{(*drain)->outcomes_descriptor(), POLLIN, 0};
-    ::poll(&wait, 1, 200);
-    update();
-  }
-  report.phase = Phase::done;
-  update();
-  const bool keep = report.drain.trouble == Code::undrained || report.drain.trouble == Code::lost;
-  drain->reset();
-  if (!keep)
-    if (auto removed = remove(*run); !removed) report.drain.messages.push_back(removed.error().text());
-  return report;
-}
-
-namespace {
-
-// What this node's pools hold of a run; nullopt: nothing.
-Result<std::optional<PoolRun>> find_here(const Plan& plan) {
-  auto machine = place::observe();
-  if (!machine) return forward(machine);
-  auto pools = place::choose_pools(*machine, plan.settings.pool);
-  if (!pools) return forward(pools);
-  std::vector<std::string> paths, damaged;
-  for (const place::Pool& pool : *pools) paths.push_back(pool.path);
-  for (PoolRun& run : find_pool_runs(paths, damaged))
-    if (run.plan.run == plan.run && run.node == host_name()) return std::optional(std::move(run));
-  if (!damaged.empty()) return error(Code::lost, damaged.front());
-  return std::optional<PoolRun>();
-}
-
-// No rank is let in before the journal is there.
-bool had_begun(const PoolRun& run) {
-  struct stat status {};
-  return ::lstat(join(run.home(), "journal").c_str(), &status) == 0;
-}
-
-Result<NodeReport> resume_here(const Plan& plan, bool cleanly, Reporter& reporter) {
-  auto run = find_here(plan);
-  if (!run) return forward(run);
-  if (*run && had_begun(**run)) {
-    auto report = resume_drain((*run)->home(), cleanly, [&](const NodeReport& now) { reporter.post(to_json(now)); });
-    if (report)
-      report->drain.messages.push_back(
-          "the agent was killed while the program ran; the drain was resumed after its end");
-    return report;
-  }
-  NodeReport report;
-  for (NodeReport& each : read_node_reports(plan.case_path))
-    if (each.node == host_name()) report = std::move(each);
-  report.node = host_name();
-  report.run = plan.run;
-  report.phase = Phase::done;
-  if (report.ranks.empty()) {
-    if (*run)
-      if (auto removed = remove(**run); !removed) return forward(removed);
-    report.drain.messages.push_back("the agent was killed before the program began; nothing was written");
-  } else {
-    report.drain.trouble = Code::lost;
-    report.drain.messages.push_back("the agent was killed and its pool is gone: what was not drained before is lost");
-  }
-  return report;
-}
-
-}  // namespace
-
-void release_held(const Plan& plan) {
-  if (auto run = find_here(plan); run && *run) {
-    // Who waits at the gate looks again after a second.
-    constexpr std::uint32_t open = 0;
-    if (auto gate = open_file(join((*run)->home(), "gate"), O_WRONLY | O_NOFOLLOW))
-      (void)!::pwrite(gate->get(), &open, sizeof open, 0);
-  }
-  pause_processes(processes_of(plan.run), false);
-}
-
-Result<NodeReport> resume_node(const Plan& plan, bool cleanly) {
-  while (!processes_of(plan.run).empty()) std::this_thread::sleep_for(tick_interval);
-  Reporter reporter(join(control_directory(plan.case_path), fmt::format("node-{}.json", host_name())));
-  auto report = resume_here(plan, cleanly, reporter);
-  if (!report) {
-    // Who waits for this node must learn that nobody works on it any more.
-    NodeReport failure;
-    failure.node = host_name();
-    failure.run = plan.run;
-    failure.phase = Phase::done;
-    failure.drain.trouble = report.error().code == Code::lost ? Code::lost : Code::undrained;
-    failure.drain.messages.push_back("the agent was killed, and resuming failed: " + report.error().text() +
-                                     "; run `forebay drain --resume --case " + printable(plan.case_path) +
-                                     "` on this node");
-    reporter.post(to_json(failure));
-  } else {
-    reporter.post(to_json(*report));
-  }
-  reporter.flush(plan.settings.drain.patience);
-  return report;
 }
 
 }  // namespace forebay::launch

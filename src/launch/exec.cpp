@@ -20,6 +20,7 @@
 #include "launch/namespace.h"
 #include "launch/plan.h"
 #include "launch/protocol.h"
+#include "launch/resume.h"
 #include "place/place.h"
 
 namespace forebay::launch {

@@ -29,6 +29,23 @@ std::string rank_directory(int rank) {
   return fmt::format("processor{}", rank);
 }
 
+drain::DrainSettings drain_settings(const Plan& plan) {
+  const auto& from = plan.settings.drain;
+  drain::DrainSettings settings;
+  settings.collated = from.layout == settings::Layout::collated && plan.decomposed;
+  settings.live = from.when == settings::DrainWhen::live;
+  settings.hold_times = plan.hold_times;
+  settings.all_ranks = plan.decomposed ? plan.ranks : 1;
+  settings.safe_interval = from.safe_interval;
+  settings.settle = from.settle;
+  settings.patience = from.patience;
+  settings.mover.threads = from.threads;
+  settings.mover.bytes_per_second = from.bandwidth;
+  settings.mover.publish.verify =
+      from.verify == settings::Verify::read_back ? drain::Verify::read_back : drain::Verify::written;
+  return settings;
+}
+
 }  // namespace
 
 std::string PoolRun::tree() const {
@@ -171,6 +188,10 @@ Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::s
     }
   }
   return sets;
+}
+
+drain::DrainRequest drain_request(const PoolRun& run) {
+  return {run.plan.case_path, run.plan.run, run.home(), run.lower(), run.durable, drain_settings(run.plan)};
 }
 
 }  // namespace forebay::launch

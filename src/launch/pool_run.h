@@ -41,6 +41,9 @@ bool has_agent(const PoolRun& run);
 Result<Descriptor> lock(const PoolRun& run);
 Status remove(const PoolRun& run);
 
+// How the drain of this run works, from the run's settings.
+drain::DrainRequest drain_request(const PoolRun& run);
+
 // Where a pool keeps warm files of a case (tree/warm.h), beside the runs.
 std::string warm_directory(const PoolRun& run);
 // Removes the warm files that pools keep of `case_path`, or of all cases when it is empty; returns how many sets.

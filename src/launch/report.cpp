@@ -1,6 +1,7 @@
 #include "launch/report.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -131,6 +132,24 @@ double lag(const RunReport& report) {
 
 std::string name_of(Phase phase) {
   return phase_names[static_cast<std::size_t>(phase)];
+}
+
+void take_state(NodeReport& report, const drain::Drain& drain) {
+  report.drain = drain.report();
+  report.complete_times = drain.complete_times();
+  report.safe_times = drain.safe_times();
+  const drain::MoverProgress progress = drain.progress();
+  report.queued_units = progress.queued + progress.active + progress.waiting_for_retry;
+}
+
+void add_usage(NodeReport& report) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  report.agent_peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  report.agent_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 std::string to_json(const NodeReport& report) {

@@ -40,6 +40,10 @@ struct NodeReport {
   Accord accord;
   drain::DrainReport drain;
 };
+// What the drain has to tell now.
+void take_state(NodeReport& report, const drain::Drain& drain);
+// The processor time and memory of this process.
+void add_usage(NodeReport& report);
 std::string to_json(const NodeReport& report);
 Result<NodeReport> node_report_from_json(const std::string& text);
 

@@ -204,8 +204,7 @@ Result<RunReport> carry_out(const Prepared& prepared,
   }
   report.wall_seconds = std::chrono::duration<double>(Clock::now() - began).count();
   if (report.exit_status == 0 && report.trouble) report.exit_status = static_cast<int>(*report.trouble);
-  const bool unfinished = report.trouble == Code::undrained || report.trouble == Code::lost;
-  if (!unfinished)
+  if (!drain::needs_pool(report.trouble))
     if (auto removed = remove_control_directory(plan.case_path); !removed)
       report.messages.push_back(removed.error().text());
   return report;

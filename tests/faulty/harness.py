@@ -277,28 +277,26 @@ class FaultyCase(unittest.TestCase):
             default=0,
         )
 
-    def completed(self):
-        """Per the solver's own records: what it completed and did not remove again, with sizes."""
-        files = {}
+    def recorded(self):
+        """The solver's own records, in order: "+" when it completed a file, "-" when it removed one, path, size."""
         for name in os.listdir(self.records):
             with open(os.path.join(self.records, name)) as file:
                 for line in file.read().splitlines():
                     mark, path, size = line.split(" ")
-                    if mark == "+":
-                        files[path] = int(size)
-                    else:
-                        files.pop(path, None)
+                    yield mark, path, int(size)
+
+    def completed(self):
+        """What the solver completed and did not remove again, with sizes."""
+        files = {}
+        for mark, path, size in self.recorded():
+            if mark == "+":
+                files[path] = size
+            else:
+                files.pop(path, None)
         return files
 
     def ever_completed(self):
-        files = {}
-        for name in os.listdir(self.records):
-            with open(os.path.join(self.records, name)) as file:
-                for line in file.read().splitlines():
-                    mark, path, size = line.split(" ")
-                    if mark == "+":
-                        files[path] = int(size)
-        return files
+        return {path: size for mark, path, size in self.recorded() if mark == "+"}
 
     def on_case(self, below=""):
         """Files of times on the case: path -> content."""

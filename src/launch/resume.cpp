@@ -1,0 +1,154 @@
+#include "launch/resume.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "drain/drain.h"
+#include "launch/pool_run.h"
+#include "launch/processes.h"
+#include "launch/reporter.h"
+#include "launch/run.h"
+#include "place/place.h"
+
+namespace forebay::launch {
+namespace {
+
+constexpr std::chrono::milliseconds look_interval{200};
+
+}  // namespace
+
+Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
+                                const std::function<void(const NodeReport&)>& progress) {
+  auto run = load_pool_run(home);
+  if (!run) return forward(run);
+  auto held = lock(*run);
+  if (!held) return forward(held);
+  if (!processes_of(run->plan.run).empty())
+    return error(Code::busy, "the program of run " + run->plan.run + " still runs on", run->plan.case_path,
+                 "when it has ended, `forebay drain --resume` brings home what it wrote");
+  ::umask(0);
+  ::signal(SIGIO, SIG_IGN);
+  auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers());
+  if (!drain) return forward(drain);
+  NodeReport report;
+  report.node = run->node;
+  report.run = run->plan.run;
+  report.home = home;
+  report.agent_pid = ::getpid();
+  report.phase = Phase::draining;
+  report.ranks = run->rank_numbers();
+  const auto began = drain::Clock::now();
+  const auto update = [&] {
+    ++report.beat;
+    take_state(report, **drain);
+    report.drain_seconds = std::chrono::duration<double>(drain::Clock::now() - began).count();
+    add_usage(report);
+    (void)replace_file(join(home, "status.json"), to_json(report));
+    if (progress) progress(report);
+  };
+  if (auto begun = (*drain)->begin_finish(cleanly); !begun) return forward(begun);
+  while (!(*drain)->finished()) {
+    pollfd wait{(*drain)->outcomes_descriptor(), POLLIN, 0};
+    ::poll(&wait, 1, static_cast<int>(look_interval.count()));
+    update();
+  }
+  report.phase = Phase::done;
+  update();
+  drain->reset();
+  if (!drain::needs_pool(report.drain.trouble))
+    if (auto removed = remove(*run); !removed) report.drain.messages.push_back(removed.error().text());
+  return report;
+}
+
+namespace {
+
+// What this node's pools hold of a run; nullopt: nothing.
+Result<std::optional<PoolRun>> find_here(const Plan& plan) {
+  auto machine = place::observe();
+  if (!machine) return forward(machine);
+  auto pools = place::choose_pools(*machine, plan.settings.pool);
+  if (!pools) return forward(pools);
+  std::vector<std::string> paths, damaged;
+  for (const place::Pool& pool : *pools) paths.push_back(pool.path);
+  for (PoolRun& run : find_pool_runs(paths, damaged))
+    if (run.plan.run == plan.run && run.node == host_name()) return std::optional(std::move(run));
+  if (!damaged.empty()) return error(Code::lost, damaged.front());
+  return std::optional<PoolRun>();
+}
+
+// No rank is let in before the journal is there.
+bool had_begun(const PoolRun& run) {
+  struct stat status {};
+  return ::lstat(join(run.home(), "journal").c_str(), &status) == 0;
+}
+
+Result<NodeReport> resume_here(const Plan& plan, bool cleanly, Reporter& reporter) {
+  auto run = find_here(plan);
+  if (!run) return forward(run);
+  if (*run && had_begun(**run)) {
+    auto report = resume_drain((*run)->home(), cleanly, [&](const NodeReport& now) { reporter.post(to_json(now)); });
+    if (report)
+      report->drain.messages.push_back(
+          "the agent was killed while the program ran; the drain was resumed after its end");
+    return report;
+  }
+  NodeReport report;
+  for (NodeReport& each : read_node_reports(plan.case_path))
+    if (each.node == host_name()) report = std::move(each);
+  report.node = host_name();
+  report.run = plan.run;
+  report.phase = Phase::done;
+  if (report.ranks.empty()) {
+    if (*run)
+      if (auto removed = remove(**run); !removed) return forward(removed);
+    report.drain.messages.push_back("the agent was killed before the program began; nothing was written");
+  } else {
+    report.drain.trouble = Code::lost;
+    report.drain.messages.push_back("the agent was killed and its pool is gone: what was not drained before is lost");
+  }
+  return report;
+}
+
+}  // namespace
+
+void release_held(const Plan& plan) {
+  if (auto run = find_here(plan); run && *run) {
+    // Who waits at the gate looks again after a second.
+    constexpr std::uint32_t open = 0;
+    if (auto gate = open_file(join((*run)->home(), "gate"), O_WRONLY | O_NOFOLLOW))
+      (void)!::pwrite(gate->get(), &open, sizeof open, 0);
+  }
+  pause_processes(processes_of(plan.run), false);
+}
+
+Result<NodeReport> resume_node(const Plan& plan, bool cleanly) {
+  while (!processes_of(plan.run).empty()) std::this_thread::sleep_for(look_interval);
+  Reporter reporter(join(control_directory(plan.case_path), fmt::format("node-{}.json", host_name())));
+  auto report = resume_here(plan, cleanly, reporter);
+  if (!report) {
+    // Who waits for this node must learn that nobody works on it any more.
+    NodeReport failure;
+    failure.node = host_name();
+    failure.run = plan.run;
+    failure.phase = Phase::done;
+    failure.drain.trouble = report.error().code == Code::lost ? Code::lost : Code::undrained;
+    failure.drain.messages.push_back("the agent was killed, and resuming failed: " + report.error().text() +
+                                     "; run `forebay drain --resume --case " + printable(plan.case_path) +
+                                     "` on this node");
+    reporter.post(to_json(failure));
+  } else {
+    reporter.post(to_json(*report));
+  }
+  reporter.flush(plan.settings.drain.patience);
+  return report;
+}
+
+}  // namespace forebay::launch
