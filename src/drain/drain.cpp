@@ -205,6 +205,9 @@ Status Drain::add_rank(int rank, const std::string& pool) {
 int Drain::events_descriptor() const {
   return state_->watcher ? state_->watcher->descriptor() : -1;
 }
+bool Drain::events_crowd() const {
+  return state_->watcher && state_->watcher->crowded();
+}
 int Drain::outcomes_descriptor() const {
   return state_->outcomes.descriptor();
 }

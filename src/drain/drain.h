@@ -98,6 +98,8 @@ class Drain {
 
   // Poll these; call on_events() when the first is readable, on_outcomes() when the second is.
   int events_descriptor() const;
+  // True when so many events wait that the kernel may soon drop some.
+  bool events_crowd() const;
   int outcomes_descriptor() const;
   Status on_events();
   void on_outcomes();

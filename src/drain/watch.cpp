@@ -1,6 +1,7 @@
 #include "drain/watch.h"
 
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -92,6 +93,12 @@ void Watcher::translate(std::uint32_t mask, int descriptor, const char* name, st
   } else if ((mask & IN_CLOSE_WRITE) != 0) {
     events.push_back({Event::Kind::closed, path, is_directory});
   }
+}
+
+bool Watcher::crowded() const {
+  constexpr int much = 4096 * (sizeof(inotify_event) + 16);  // 16: a short name, padded
+  int waiting = 0;
+  return ::ioctl(inotify_.get(), FIONREAD, &waiting) == 0 && waiting > much;
 }
 
 Result<std::vector<Event>> Watcher::read() {

@@ -43,6 +43,8 @@ class Watcher {
   Result<std::vector<Event>> read();
   // Readable when there is something to read().
   int descriptor() const { return inotify_.get(); }
+  // True when the kernel's queue is a good part full (fs.inotify.max_queued_events, 16384 by default).
+  bool crowded() const;
 
  private:
   struct Directory {

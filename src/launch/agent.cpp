@@ -35,9 +35,13 @@ namespace {
 using namespace std::chrono_literals;
 using drain::Clock;
 
-// Events are read in batches: waking for each would take the processor from the solver more often than it is worth. A
-// purge comes at least one time step after the files that it removes were closed.
-constexpr auto batch_delay = 3ms;
+// Events are read in batches, so that following the program takes at most 1/256 of a core: what this costs, the solver
+// waits for. A purge comes a time step after the files that it removes were closed, so every time is seen complete where
+// steps are longer than the pause; where they are shorter, the last complete time is at most `longest_pause` old.
+constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
+constexpr int pause_per_work = 256;
+// While events wait: how often the pools' free space and the queue of events are looked at.
+constexpr auto glance_interval = 20ms;
 constexpr auto tick_interval = 200ms;
 constexpr auto status_interval = 1s;
 constexpr auto beat_interval = 5s;
@@ -77,6 +81,7 @@ class Agent {
   void hear(Member& member);
   Result<Welcome> admit(const Hello& hello);
   void members_ended();
+  void read_events();
   bool ended_cleanly() const;
   void finish();
   void take_warm(const tree::StageRequest& request, std::vector<tree::Entry>& entries);
@@ -104,7 +109,7 @@ class Agent {
   NodeReport report_;
   std::optional<int> parent_status_;
   bool parent_gone_ = false, admitted_ = false, rank_failed_ = false;
-  Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, last_events_{},
+  Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, next_events_{},
                     last_round_ = started_;
 };
 
@@ -390,6 +395,18 @@ bool Agent::over() const {
   return admitted_ || since(ended_) > std::chrono::duration<double>(empty_interval).count();
 }
 
+void Agent::read_events() {
+  const auto work = [] {
+    timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+  };
+  const auto before = work();
+  if (auto read = drain_->on_events(); !read) fmt::print(stderr, "forebay agent: {}\n", read.error().text());
+  next_events_ =
+      Clock::now() + std::clamp<Clock::duration>((work() - before) * pause_per_work, shortest_pause, longest_pause);
+}
+
 void Agent::serve() {
   publish_status(false);
   while (!over()) {
@@ -402,14 +419,11 @@ void Agent::serve() {
       waits.push_back({member.socket.get(), POLLIN, 0});
       waits.push_back({member.process.get(), POLLIN, 0});
     }
-    const auto timeout = pressure_->paused() ? 20ms : std::chrono::milliseconds(tick_interval);
+    const bool early = Clock::now() < next_events_ && !drain_->events_crowd();
+    if (early) waits[2].fd = -1;
+    const auto timeout = early || pressure_->paused() ? glance_interval : tick_interval;
     ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count()));
-    if ((waits[2].revents & POLLIN) != 0) {
-      // The first of a burst is mostly a new directory: watched before its files are made, it needs no second look.
-      std::this_thread::sleep_until(std::min(last_events_ + batch_delay, Clock::now() + batch_delay));
-      if (auto read = drain_->on_events(); !read) fmt::print(stderr, "forebay agent: {}\n", read.error().text());
-      last_events_ = Clock::now();
-    }
+    if ((waits[2].revents & POLLIN) != 0) read_events();
     if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
     if (waits[1].revents != 0) {
       int status = 0;
