@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,7 +18,8 @@
 namespace forebay::tree {
 namespace {
 
-constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+// Small enough that what was read is still in the core's cache when it is written, read again and compared.
+constexpr std::size_t chunk_bytes = std::size_t{128} << 10;
 
 std::string local_path(const StageRequest& request, const Entry& entry) {
   if (request.below.empty()) return join(request.local_root, entry.path);
@@ -28,22 +31,27 @@ timespec time_of(std::int64_t nanoseconds) {
   return {.tv_sec = nanoseconds / 1'000'000'000, .tv_nsec = nanoseconds % 1'000'000'000};
 }
 
-// The checksum of everything that can be read from `fd` from its start.
-Result<std::uint64_t> checksum_of(int fd, std::span<std::byte> buffer, const std::string& path) {
-  Checksum sum;
-  for (off_t at = 0;;) {
-    const ssize_t got = ::pread(fd, buffer.data(), buffer.size(), at);
+// True when the file holds `expected` at `offset`.
+Result<bool> holds(int fd, std::uint64_t offset, std::span<const std::byte> expected, std::span<std::byte> buffer,
+                   const std::string& path) {
+  for (std::size_t done = 0; done < expected.size();) {
+    const ssize_t got = ::pread(fd, buffer.data(), expected.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno_error("cannot read", path);
-    if (got == 0) return sum.value();
-    sum.add(buffer.first(static_cast<std::size_t>(got)));
-    at += got;
+    if (got == 0 || std::memcmp(buffer.data(), expected.data() + done, static_cast<std::size_t>(got)) != 0)
+      return false;
+    done += static_cast<std::size_t>(got);
   }
+  return true;
 }
 
-// Copies one file under a temporary name, reads the copy again, and renames: what bears the name is whole.
-Status copy_file(const StageRequest& request, const Entry& entry, std::span<std::byte> buffer,
-                 StageProgress& progress) {
+// What one thread copies with.
+struct Buffers {
+  std::array<std::byte, chunk_bytes> read, again;
+};
+
+// Copies one file under a temporary name, reads what it wrote again, and renames: what bears the name is whole.
+Status copy_file(const StageRequest& request, const Entry& entry, Buffers& buffers, StageProgress& progress) {
   const std::string from = join(request.case_path, entry.path), to = local_path(request, entry);
   struct stat existing {};
   if (::lstat(to.c_str(), &existing) == 0 && S_ISREG(existing.st_mode)) {
@@ -59,25 +67,22 @@ Status copy_file(const StageRequest& request, const Entry& entry, std::span<std:
   ::unlink(temporary.c_str());
   auto target = open_file(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!target) return forward(target);
-  Checksum sum;
   std::uint64_t bytes = 0;
   for (;;) {
-    const ssize_t got = ::read(source->get(), buffer.data(), buffer.size());
+    const ssize_t got = ::read(source->get(), buffers.read.data(), chunk_bytes);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno_error("cannot read", from);
     if (got == 0) break;
-    const auto piece = buffer.first(static_cast<std::size_t>(got));
-    sum.add(piece);
+    const auto piece = std::span(buffers.read).first(static_cast<std::size_t>(got));
     if (auto written = write_all(target->get(), piece, temporary); !written) return written;
+    const auto same = holds(target->get(), bytes, piece, buffers.again, temporary);
+    if (!same) return forward(same);
+    if (!*same) return error(Code::failed, "the copy differs from its original:", to, "check the pool's medium");
     bytes += piece.size();
     progress.bytes += piece.size();
   }
   if (bytes != entry.identity.size)
     return error(Code::conflict, "changed while it was staged:", from, "run again when nothing writes to the case");
-  auto copied = checksum_of(target->get(), buffer, temporary);
-  if (!copied) return forward(copied);
-  if (*copied != sum.value())
-    return error(Code::failed, "the copy differs from its original:", to, "check the pool's medium");
   const timespec times[2] = {time_of(entry.identity.mtime_ns), time_of(entry.identity.mtime_ns)};
   if (::fchmod(target->get(), entry.mode) != 0 || ::futimens(target->get(), times) != 0)
     return errno_error("cannot set mode and time of", temporary);
@@ -139,9 +144,9 @@ Status carry_out(const StageRequest& request, const StagePlan& plan, StageProgre
   std::mutex mutex;
   std::optional<Error> failure;
   const auto work = [&] {
-    const auto buffer = std::make_unique_for_overwrite<std::byte[]>(chunk_bytes);
+    const auto buffers = std::make_unique_for_overwrite<Buffers>();
     for (std::size_t i = next++; i < copies.size(); i = next++) {
-      if (auto copied = copy_file(request, *copies[i], {buffer.get(), chunk_bytes}, progress); !copied) {
+      if (auto copied = copy_file(request, *copies[i], *buffers, progress); !copied) {
         next = copies.size();
         const std::scoped_lock lock(mutex);
         if (!failure) failure = copied.error();
