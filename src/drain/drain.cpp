@@ -218,8 +218,8 @@ Status Drain::on_events() {
   if (!events) return forward(events);
   for (const Event& event : *events) state_->handle(event);
   state_->new_complete_times();
-  if (state_->timeline.size() != state_->steps) {
-    state_->steps = state_->timeline.size();
+  if (state_->timeline.steps() != state_->steps) {
+    state_->steps = state_->timeline.steps();
     state_->largest_step = std::max(state_->largest_step, state_->local_bytes - state_->step_began_at);
     state_->step_began_at = state_->local_bytes;
   }
@@ -283,7 +283,14 @@ std::vector<std::string> Drain::safe_times() const {
   return state_->recently_safe;
 }
 
-void Drain::pool_was_full() {
+void Drain::pool_is_full(bool now) {
+  if (!now) {
+    // What is still unread was written while the pool was full.
+    if (state_->pool_is_full) (void)on_events();
+    state_->pool_is_full = false;
+    return;
+  }
+  state_->pool_is_full = true;
   state_->times.spoil_open();
   if (state_->ledger.pool_was_full()) return;
   state_->record(pool_full_record());
@@ -382,7 +389,7 @@ MoverProgress Drain::progress() const {
   return state_->mover->progress();
 }
 
-DrainReport Drain::report() const {
+DrainReport Drain::report(std::size_t timeline_entries) const {
   const State& state = *state_;
   DrainReport report;
   report.trouble = state.trouble;
@@ -397,13 +404,8 @@ DrainReport Drain::report() const {
   report.newest_complete = state.newest_complete;
   report.newest_safe = state.newest_safe;
   report.groups = state.groups;
-  for (const auto& [time, entry] : state.timeline) {
-    if (entry.safe >= 0 && entry.complete >= 0)
-      report.lag_seconds = std::max(report.lag_seconds, entry.safe - entry.complete);
-    report.timeline.push_back(entry);
-  }
-  std::sort(report.timeline.begin(), report.timeline.end(),
-            [](const TimelineEntry& a, const TimelineEntry& b) { return a.begun < b.begun; });
+  report.lag_seconds = state.timeline.longest_lag();
+  report.timeline = state.timeline.newest(timeline_entries);
   return report;
 }
 

@@ -25,6 +25,7 @@
 #include "base/base.h"
 #include "drain/ledger.h"
 #include "drain/mover.h"
+#include "drain/timeline.h"
 #include "tree/tree.h"
 #include "tree/warm.h"
 
@@ -56,12 +57,6 @@ struct DrainRequest {
   std::string lower;     // what staged links point into
   bool durable = false;  // the pool survives the node
   DrainSettings settings;
-};
-
-// When what happened to a time; seconds since the Drain was made, negative for "not yet".
-struct TimelineEntry {
-  std::string time;
-  double begun = -1, complete = -1, safe = -1;
 };
 
 struct DrainReport {
@@ -113,8 +108,9 @@ class Drain {
   bool can_make_room() const;
   // The most bytes that the program wrote from one time's beginning to the next.
   std::uint64_t largest_step() const;
-  // A pool is or was full: times open now are never called complete, the run's exit will not be 0.
-  void pool_was_full();
+  // Whether a pool is full now, to be told before on_events(): once it was, the run's exit will not be 0, and times that
+  // were written in the meantime are never called complete.
+  void pool_is_full(bool now);
 
   // When the run has several nodes, they agree on times (launch/agreement.h). Until then a node holds up to
   // Candidates::most complete times, beside the pinned and the agreed one.
@@ -137,7 +133,8 @@ class Drain {
   // Stops as soon as possible; what is not drained stays local.
   void abandon();
 
-  DrainReport report() const;
+  // With the entries of the timeline that were told of last, at most so many.
+  DrainReport report(std::size_t timeline_entries = SIZE_MAX) const;
   MoverProgress progress() const;
   // Files of the program that the case holds as they lie here.
   std::vector<tree::WarmFile> carried_files() const;

@@ -33,10 +33,11 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
     times.directory_made(rank, time);
     // Now, not after the batch: the next events may tell that the older time was purged.
     if (!unsure.empty()) ask_unsure();
-    timeline.try_emplace(time, TimelineEntry{time, now(), -1, -1});
+    timeline.begun(time, now());
     return;
   }
   if (event.link) return;  // a link of the program's own: the walk carries it
+  if (pool_is_full) times.spoil(rank, time);  // its files may be cut
   if (event.kind == Event::Kind::created) return times.file_made(rank, time, rest);
   const std::string local = local_of(roots, event.path);
   if (event.kind == Event::Kind::moved_in) {
@@ -141,7 +142,7 @@ void Drain::State::new_complete_times() {
     record(complete_record(time));
     candidates.add(time);
     if (!newest_complete || times.before(*newest_complete, time)) newest_complete = time;
-    timeline[time].complete = now();
+    timeline.complete(time, now());
     if (request.settings.live && !request.settings.hold_times) submit_time(time, false);
   }
   if (!complete.empty()) release_kept();

@@ -82,7 +82,7 @@ struct Drain::State {
   std::set<std::string> safe_times;                     // drained for all ranks of the node
   std::set<std::string> not_collatable;                 // times that the collated layout cannot hold
   std::set<std::string> evicted_times;                  // time directories emptied to make room (collated)
-  std::map<std::string, TimelineEntry> timeline;
+  Timeline timeline;
   std::optional<std::string> newest_complete, newest_safe, agreed, pinned;
   Candidates candidates;                   // while several nodes have not agreed
   std::vector<std::string> recently_safe;  // the newest ones, oldest first
@@ -91,6 +91,7 @@ struct Drain::State {
   enum class Phase { running, carrying, removing, done };
   Phase phase = Phase::running;
   bool ended_cleanly = false, gave_up = false, journal_failed = false;
+  bool pool_is_full = false;
   int passes = 0;
   Clock::time_point start = Clock::now(), last_safe = start, last_progress = start;
   std::uint64_t progress_mark = 0;

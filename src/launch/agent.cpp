@@ -36,8 +36,8 @@ using namespace std::chrono_literals;
 using drain::Clock;
 
 // Events are read in batches, so that following the program takes at most 1/256 of a core: what this costs, the solver
-// waits for. A purge comes a time step after the files that it removes were closed, so every time is seen complete where
-// steps are longer than the pause; where they are shorter, the last complete time is at most `longest_pause` old.
+// waits for. A purge comes a time step after the files that it removes were closed, so every time is seen complete
+// where steps are longer than the pause; where they are shorter, the last complete time is at most `longest_pause` old.
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
 constexpr int pause_per_work = 256;
 // While events wait: how often the pools' free space and the queue of events are looked at.
@@ -403,8 +403,9 @@ void Agent::read_events() {
   };
   const auto before = work();
   if (auto read = drain_->on_events(); !read) fmt::print(stderr, "forebay agent: {}\n", read.error().text());
+  const auto longest = pressure_->tight() ? shortest_pause : longest_pause;
   next_events_ =
-      Clock::now() + std::clamp<Clock::duration>((work() - before) * pause_per_work, shortest_pause, longest_pause);
+      Clock::now() + std::clamp<Clock::duration>((work() - before) * pause_per_work, shortest_pause, longest);
 }
 
 void Agent::serve() {
@@ -421,8 +422,12 @@ void Agent::serve() {
     }
     const bool early = Clock::now() < next_events_ && !drain_->events_crowd();
     if (early) waits[2].fd = -1;
-    const auto timeout = early || pressure_->paused() ? glance_interval : tick_interval;
+    const auto timeout = pressure_->tight()             ? shortest_pause
+                         : early || pressure_->paused() ? glance_interval
+                                                        : tick_interval;
     ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count()));
+    // Before the events: what was closed while a pool was full may be cut.
+    pressure_->act(*drain_);
     if ((waits[2].revents & POLLIN) != 0) read_events();
     if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
     if (waits[1].revents != 0) {
@@ -438,7 +443,6 @@ void Agent::serve() {
       if (waits[4 + 2 * i].revents != 0 && members_[i].socket) hear(members_[i]);
     if ((waits[0].revents & POLLIN) != 0) accept_member();
     members_ended();
-    pressure_->act(*drain_);
     drain_->tick();
     agree_with_others();
     publish_status(false);

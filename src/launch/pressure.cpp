@@ -91,8 +91,9 @@ double Pressure::high_mark(const drain::Drain& drain) const {
 void Pressure::act(drain::Drain& drain) {
   bool full = false;
   const double fill = fullest(full);
-  if (full) drain.pool_was_full();
+  drain.pool_is_full(full);
   const double high = high_mark(drain), low = std::min(low_, 0.8 * high);
+  tight_ = full || fill >= high;
   if (fill < low) {
     hopeless_ = false;
     if (paused_) set(false);

@@ -31,6 +31,8 @@ class Pressure {
   void act(drain::Drain& drain);
   void release();
   bool paused() const { return paused_; }
+  // True while a pool is so full that what happens there must be followed closely.
+  bool tight() const { return tight_; }
   std::chrono::milliseconds paused_for() const;
 
  private:
@@ -47,7 +49,7 @@ class Pressure {
   double high_ = 0, low_ = 0;
   std::uint32_t* gate_ = nullptr;
   std::vector<pid_t> processes_, stopped_;
-  bool paused_ = false, hopeless_ = false;
+  bool paused_ = false, hopeless_ = false, tight_ = false;
   std::chrono::milliseconds patience_{};
   std::uint64_t moved_ = 0;  // by the drain, when last looked at
   drain::Clock::time_point last_moved_{};

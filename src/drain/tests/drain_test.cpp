@@ -284,7 +284,7 @@ TEST_F(DrainTest, HeldTimesAreCarriedWhenTheirRoomIsNeeded) {
 TEST_F(DrainTest, APoolThatWasFullSpoilsTheOpenTimeAndIsRememberedByAResumedRun) {
   open();
   write_time("1");
-  drain_->pool_was_full();
+  drain_->pool_is_full(true);
   write_time("2");
   drain_.reset();
   resume();
