@@ -340,7 +340,7 @@ void Drain::State::time_carried(const std::string& time) {
     if (!drained_times.contains({rank, time})) return;
   if (!times.complete(time) && !ledger.complete_times().contains(time)) return;
   safe_times.insert(time);
-  timeline.try_emplace(time, TimelineEntry{time, -1, -1, -1}).first->second.safe = now();
+  timeline.safe(time, now());
   if (!newest_safe || !times.before(time, *newest_safe)) newest_safe = time;
   std::erase(recently_safe, time);
   recently_safe.push_back(time);

@@ -16,6 +16,9 @@ namespace {
 
 using nlohmann::json;
 
+// A report that grows with the steps would be written every second, and read by every node.
+constexpr std::size_t interim_timeline = 50;
+
 constexpr std::array phase_names{"staging", "running", "draining", "done"};
 
 json json_of(const drain::TimelineEntry& entry) {
@@ -135,7 +138,7 @@ std::string name_of(Phase phase) {
 }
 
 void take_state(NodeReport& report, const drain::Drain& drain) {
-  report.drain = drain.report();
+  report.drain = drain.report(interim_timeline);
   report.complete_times = drain.complete_times();
   report.safe_times = drain.safe_times();
   const drain::MoverProgress progress = drain.progress();

@@ -40,7 +40,7 @@ struct NodeReport {
   Accord accord;
   drain::DrainReport drain;
 };
-// What the drain has to tell now.
+// What the drain has to tell while it works: of the timeline only the newest entries.
 void take_state(NodeReport& report, const drain::Drain& drain);
 // The processor time and memory of this process.
 void add_usage(NodeReport& report);
