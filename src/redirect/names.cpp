@@ -50,8 +50,9 @@ ENTRY(int, unlinkat, (int directory, const char* path, int flags)) {
   return (flags & AT_REMOVEDIR) != 0 ? rmdir_redirected(place) : unlink_redirected(place);
 }
 ENTRY(int, unlink, (const char* path)) {
+  if (is_outside(path)) return NEXT(unlink)(path);
   Path buffer;
-  return unlink_redirected(locate(AT_FDCWD, path, buffer));
+  return unlink_redirected(locate_near(AT_FDCWD, path, buffer));
 }
 ENTRY(int, rmdir, (const char* path)) {
   Path buffer;

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
-#include <stdarg.h>
 #include <sys/single_threaded.h>
 
 #include "redirect/link.h"
@@ -12,9 +11,6 @@
 namespace forebay::redirect {
 namespace {
 
-bool has_mode(int flags) {
-  return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
-}
 bool changes(int flags) {
   return (flags & O_PATH) == 0 && ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0);
 }
@@ -91,9 +87,9 @@ COLD int open_link(Place place, int flags, mode_t mode, int errno_before) {
 
 }  // namespace
 
-int open_redirected(int directory, const char* path, int flags, mode_t mode) {
+[[gnu::noinline]] int open_near(int directory, const char* path, int flags, mode_t mode) {
   Path buffer;
-  return open_place(locate(directory, path, buffer), flags, mode);
+  return open_place(locate_near(directory, path, buffer), flags, mode);
 }
 
 int open_place(const Place& place, int flags, mode_t mode) {
@@ -115,44 +111,38 @@ int open_place(const Place& place, int flags, mode_t mode) {
   return fd;
 }
 
-ENTRY(int, open, (const char* path, int flags, ...)) {
-  mode_t mode = 0;
-  if (has_mode(flags)) {
-    va_list arguments;
-    va_start(arguments, flags);
-    mode = va_arg(arguments, mode_t);
-    va_end(arguments);
-  }
-  return open_redirected(AT_FDCWD, path, flags, mode);
+// libc takes the mode as an unnamed argument. Here it is named, which is the same to a caller on x86_64: the register
+// is passed on as it came, and the kernel looks at it only where the flags ask for a new file.
+ENTRY(int, open, (const char* path, int flags, mode_t mode)) {
+  if (is_outside(path)) return NEXT(open)(path, flags, mode);
+  return open_near(AT_FDCWD, path, flags, mode);
 }
 ENTRY_ALIAS(open64, open);
 ENTRY_ALIAS(__open, open);
 ENTRY_ALIAS(__open64, open);
 
-ENTRY(int, openat, (int directory, const char* path, int flags, ...)) {
-  mode_t mode = 0;
-  if (has_mode(flags)) {
-    va_list arguments;
-    va_start(arguments, flags);
-    mode = va_arg(arguments, mode_t);
-    va_end(arguments);
-  }
-  return open_redirected(directory, path, flags, mode);
+ENTRY(int, openat, (int directory, const char* path, int flags, mode_t mode)) {
+  if (is_outside(directory, path)) return NEXT(openat)(directory, path, flags, mode);
+  return open_near(directory, path, flags, mode);
 }
 ENTRY_ALIAS(openat64, openat);
 
+int open_redirected(int directory, const char* path, int flags, mode_t mode) {
+  return directory == AT_FDCWD ? entry_open(path, flags, mode) : entry_openat(directory, path, flags, mode);
+}
+
 ENTRY(int, creat, (const char* path, mode_t mode)) {
-  return open_redirected(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+  return entry_open(path, O_CREAT | O_WRONLY | O_TRUNC, mode);
 }
 ENTRY_ALIAS(creat64, creat);
 
 // What -D_FORTIFY_SOURCE makes of an open without a mode.
 ENTRY(int, __open_2, (const char* path, int flags)) {
-  return open_redirected(AT_FDCWD, path, flags, 0);
+  return entry_open(path, flags, 0);
 }
 ENTRY_ALIAS(__open64_2, __open_2);
 ENTRY(int, __openat_2, (int directory, const char* path, int flags)) {
-  return open_redirected(directory, path, flags, 0);
+  return entry_openat(directory, path, flags, 0);
 }
 ENTRY_ALIAS(__openat64_2, __openat_2);
 

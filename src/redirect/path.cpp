@@ -77,43 +77,27 @@ HOT Shape shape_of(const char* path) {
   }
 }
 
-// "//" or a component that begins with a dot.
-HOT bool is_untidy(const char* path) {
-  unsigned before = 0;
-  for (Pieces pieces(path);; pieces.next()) {
-    const unsigned end = pieces.where('\0');
-    const unsigned inside = (end - 1) & ~end;
-    const unsigned slashes = pieces.where('/') & inside;
-    if ((((slashes << 1) | before) & (slashes | pieces.where('.')) & inside) != 0) return true;
-    if (end != 0) return false;
-    before = slashes >> 15;
+// The text begins with a component that occurs in the path of the case.
+bool begins_with_name(const char* text) {
+  const auto initial = static_cast<unsigned char>(*text);
+  if ((state.initials[initial / 64] >> (initial % 64) & 1) == 0) [[likely]]
+    return false;
+  for (int i = 0; i < state.name_count; ++i) {
+    const Prefix& name = state.names[i];
+    if (strncmp(name.text, text, name.size) == 0 && (text[name.size] == '/' || text[name.size] == '\0')) return true;
   }
-}
-
-// An absolute path that surely begins with none of our prefixes.
-HOT bool is_elsewhere(const char* path) {
-  const auto within = reinterpret_cast<uintptr_t>(path) & 4095;
-  for (int i = 0; i < state.mark_count; ++i) {
-    const Mark& mark = state.marks[i];
-    if (within + mark.offset + 8 >= 4096) return false;  // the bytes behind a short path may not be there to be read
-    uint64_t bytes;
-    memcpy(&bytes, path + mark.offset, 8);
-    if ((bytes & mark.mask) == mark.bytes) return false;
-  }
-  return true;
+  return false;
 }
 
 // A component is a name in the path of the case: only such a relative path can lead into the case from outside.
-bool names_way_to_case(const char* path) {
-  while (*path != '\0') {
-    const char* end = strchrnul(path, '/');
-    const auto size = static_cast<size_t>(end - path);
-    for (int i = 0; i < state.name_count; ++i)
-      if (state.names[i].size == size && memcmp(state.names[i].text, path, size) == 0) return true;
-    if (*end == '\0') return false;
-    path = end + 1;
+HOT bool names_way_to_case(const char* path) {
+  if (begins_with_name(path)) return true;
+  for (Pieces pieces(path);; pieces.next()) {
+    const unsigned end = pieces.where('\0');
+    for (unsigned slashes = pieces.where('/') & (end - 1) & ~end; slashes != 0; slashes &= slashes - 1)
+      if (begins_with_name(pieces.begin() + __builtin_ctz(slashes) + 1)) return true;
+    if (end != 0) return false;
   }
-  return false;
 }
 
 // The text behind the case's prefix or an alias of it, or nullptr.
@@ -345,12 +329,24 @@ bool from_pool(Path& path) {
 
 }  // namespace
 
-Place locate(int directory, const char* path, Path& buffer, Reach reach) {
+bool is_outside_relative(const char* path) {
+  if (path == nullptr || path[0] == '\0') return true;
+  if (path[0] == '/') return is_elsewhere(path) && !is_untidy(path);
+  return !state.maybe_inside.load(std::memory_order_relaxed) && !names_way_to_case(path);
+}
+
+bool is_outside_early(const char* path) {
+  return !active() || is_outside_relative(path);
+}
+
+Place locate_near(int directory, const char* path, Path& buffer, Reach reach) {
   const Place asked{directory, path, Where::outside};
-  if (!active() || path == nullptr || path[0] == '\0') return asked;
-  if (path[0] != '/') return locate_relative(asked, buffer, reach);
-  if (is_elsewhere(path) && !is_untidy(path)) return asked;
-  return locate_absolute(asked, buffer, reach);
+  return path[0] == '/' ? locate_absolute(asked, buffer, reach) : locate_relative(asked, buffer, reach);
+}
+
+Place locate(int directory, const char* path, Path& buffer, Reach reach) {
+  if (is_outside(directory, path)) return {directory, path, Where::outside};
+  return locate_near(directory, path, buffer, reach);
 }
 
 bool to_virtual(Path& path) {

@@ -2,6 +2,7 @@
 // the tree or a pool).
 #pragma once
 
+#include "redirect/outside.h"
 #include "redirect/state.h"
 #include "redirect/system.h"
 
@@ -30,6 +31,8 @@ enum class Reach : unsigned char {
 
 // Maps a path. Never fails: what cannot be mapped is returned as it is, and the kernel says what is wrong with it.
 HOT Place locate(int directory, const char* path, Path& buffer, Reach reach = Reach::parent);
+// The same for a path of which is_outside() was false.
+HOT Place locate_near(int directory, const char* path, Path& buffer, Reach reach = Reach::parent);
 
 // A kernel path becomes the virtual one, in place. True when it lies in the case, the tree or a pool.
 bool to_virtual(Path& path);

@@ -44,9 +44,9 @@ COLD int stat_link(const Place& place, struct stat* status, int flags) {
   }
 }
 
-HOT int stat_redirected(int directory, const char* path, struct stat* status, int flags) {
+HOT [[gnu::noinline]] int stat_near(int directory, const char* path, struct stat* status, int flags) {
   Path buffer;
-  Place place = locate(directory, path, buffer);
+  Place place = locate_near(directory, path, buffer);
   const int result = kernel_stat(place, status, flags);
   if (place.outside()) return result;
   if ((flags & AT_SYMLINK_NOFOLLOW) == 0) {
@@ -60,40 +60,42 @@ HOT int stat_redirected(int directory, const char* path, struct stat* status, in
 }  // namespace
 
 ENTRY(int, stat, (const char* path, struct stat* status)) {
-  return stat_redirected(AT_FDCWD, path, status, 0);
+  if (is_outside(path)) return NEXT(stat)(path, status);
+  return stat_near(AT_FDCWD, path, status, 0);
 }
 ENTRY_ALIAS(stat64, stat);
 
 ENTRY(int, lstat, (const char* path, struct stat* status)) {
-  return stat_redirected(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
+  if (is_outside(path)) return NEXT(lstat)(path, status);
+  return stat_near(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
 }
 ENTRY_ALIAS(lstat64, lstat);
 
 ENTRY(int, fstatat, (int directory, const char* path, struct stat* status, int flags)) {
-  return stat_redirected(directory, path, status, flags);
+  if (is_outside(directory, path)) return NEXT(fstatat)(directory, path, status, flags);
+  return stat_near(directory, path, status, flags);
 }
 ENTRY_ALIAS(fstatat64, fstatat);
 
 // The names that programs built before glibc 2.33 call; on x86_64 versions 0 and 1 are the same structure.
-ENTRY(int, __xstat, (int version, const char* path, struct stat* status)) {
+ENTRY(int, __fxstatat, (int version, int directory, const char* path, struct stat* status, int flags)) {
   if (version != 0 && version != 1) return with_errno_int(-EINVAL);
-  return stat_redirected(AT_FDCWD, path, status, 0);
+  return entry_fstatat(directory, path, status, flags);
+}
+ENTRY_ALIAS(__fxstatat64, __fxstatat);
+ENTRY(int, __xstat, (int version, const char* path, struct stat* status)) {
+  return entry___fxstatat(version, AT_FDCWD, path, status, 0);
 }
 ENTRY_ALIAS(__xstat64, __xstat);
 ENTRY(int, __lxstat, (int version, const char* path, struct stat* status)) {
-  if (version != 0 && version != 1) return with_errno_int(-EINVAL);
-  return stat_redirected(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
+  return entry___fxstatat(version, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
 }
 ENTRY_ALIAS(__lxstat64, __lxstat);
-ENTRY(int, __fxstatat, (int version, int directory, const char* path, struct stat* status, int flags)) {
-  if (version != 0 && version != 1) return with_errno_int(-EINVAL);
-  return stat_redirected(directory, path, status, flags);
-}
-ENTRY_ALIAS(__fxstatat64, __fxstatat);
 
-ENTRY(int, statx, (int directory, const char* path, int flags, unsigned mask, struct statx* status)) {
+namespace {
+HOT [[gnu::noinline]] int statx_near(int directory, const char* path, int flags, unsigned mask, struct statx* status) {
   Path buffer;
-  Place place = locate(directory, path, buffer);
+  Place place = locate_near(directory, path, buffer);
   const int result = NEXT(statx)(place.directory, place.path, flags, mask, status);
   if (place.outside()) return result;
   if ((flags & AT_SYMLINK_NOFOLLOW) == 0) {
@@ -112,6 +114,13 @@ ENTRY(int, statx, (int directory, const char* path, int flags, unsigned mask, st
     default:
       return result;
   }
+}
+
+}  // namespace
+
+ENTRY(int, statx, (int directory, const char* path, int flags, unsigned mask, struct statx* status)) {
+  if (is_outside(directory, path)) return NEXT(statx)(directory, path, flags, mask, status);
+  return statx_near(directory, path, flags, mask, status);
 }
 
 ENTRY(int, access, (const char* path, int mode)) {

@@ -85,18 +85,39 @@ void note_names(const Prefix& prefix) {
   while (state.name_count < State::max_names) {
     const char* end = strchrnul(at, '/');
     state.names[state.name_count++] = {at, static_cast<size_t>(end - at)};
+    state.initials[static_cast<unsigned char>(*at) / 64] |= uint64_t{1} << (static_cast<unsigned char>(*at) % 64);
     if (*end == '\0') return;
     at = end + 1;
   }
 }
 
-void add_mark(const Prefix& prefix) {
-  Mark& mark = state.marks[state.mark_count++];
-  const size_t count = prefix.size < 8 ? prefix.size : 8;
-  mark.size = static_cast<uint32_t>(prefix.size);
-  mark.offset = static_cast<uint32_t>(prefix.size - count);
-  mark.mask = count == 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * count)) - 1;
-  memcpy(&mark.bytes, prefix.text + mark.offset, count);
+template <class Visit>
+void for_each_prefix(Visit visit) {
+  visit(state.case_root);
+  visit(state.tree);
+  for (int i = 0; i < state.alias_count; ++i) visit(state.aliases[i]);
+  for (int i = 0; i < state.pool_count; ++i) visit(state.pools[i]);
+}
+
+void make_marks() {
+  Marks& marks = state.marks;
+  size_t shortest = state.case_root.size;
+  for_each_prefix([&](const Prefix& prefix) { shortest = prefix.size < shortest ? prefix.size : shortest; });
+  const size_t count = shortest < 8 ? shortest : 8;
+  marks.offset = shortest - count;
+  marks.mask = count == 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * count)) - 1;
+  for_each_prefix([&](const Prefix& prefix) {
+    uint64_t bytes = 0;
+    memcpy(&bytes, prefix.text + marks.offset, count);
+    for (int i = 0; i < marks.count; ++i)
+      if (marks.bytes[i] == bytes) return;
+    if (marks.count < Marks::capacity) {
+      marks.bytes[marks.count++] = bytes;
+    } else {
+      marks.mask = 0;  // too many: none is told apart
+      marks.bytes[0] = 0;
+    }
+  });
 }
 
 void open_gate() {
@@ -120,10 +141,7 @@ bool configure() {
   open_gate();
   note_names(state.case_root);
   for (int i = 0; i < state.alias_count; ++i) note_names(state.aliases[i]);
-  add_mark(state.case_root);
-  add_mark(state.tree);
-  for (int i = 0; i < state.alias_count; ++i) add_mark(state.aliases[i]);
-  for (int i = 0; i < state.pool_count; ++i) add_mark(state.pools[i]);
+  make_marks();
   struct stat status;
   if (sys_fstatat(AT_FDCWD, state.lower.text, &status, 0) == 0) state.lower_device = status.st_dev;
   state.pid = static_cast<pid_t>(system_call(SYS_getpid));

@@ -19,28 +19,29 @@ struct Prefix {
   }
 
  private:
-  // Eight bytes at a time, which may be bytes behind the end of `path`, but on the same page: most calls of a program
-  // cost this comparison and no more.
+  // Sixteen bytes at a time, the last ones overlapping; they may be bytes behind the end of `path`, but on the same
+  // page.
   bool begins(const char* path) const {
-    size_t at = 0;
-    for (; at + 8 <= size; at += 8) {
-      if ((reinterpret_cast<uintptr_t>(path + at) & 4095) > 4088) return strncmp(path + at, text + at, size - at) == 0;
-      uint64_t ours, theirs;
-      memcpy(&ours, text + at, 8);
-      memcpy(&theirs, path + at, 8);
-      if (ours != theirs) return false;
-    }
-    for (; at < size; ++at)
-      if (path[at] != text[at]) return false;
-    return true;
+    if (size < 16 || (reinterpret_cast<uintptr_t>(path) & 4095) + size > 4096) return strncmp(path, text, size) == 0;
+    const auto same = [&](size_t at) {
+      const __m128i ours = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at));
+      const __m128i theirs = _mm_loadu_si128(reinterpret_cast<const __m128i*>(path + at));
+      return _mm_movemask_epi8(_mm_cmpeq_epi8(ours, theirs)) == 0xffff;
+    };
+    for (size_t at = 0; at + 16 <= size; at += 16)
+      if (!same(at)) return false;
+    return same(size - 16);
   }
 };
 
-// How an absolute path is told apart from ours: the last eight bytes of a prefix (fewer where it is shorter) say more
-// than its first, which it shares with its neighbours.
-struct Mark {
-  uint64_t bytes, mask;
-  uint32_t offset, size;
+// How an absolute path is told apart from ours: eight bytes at one offset (fewer where the shortest prefix has fewer),
+// as far behind as the shortest prefix allows, since prefixes share their beginnings with their neighbours.
+struct Marks {
+  static constexpr int capacity = 32;
+  size_t offset;
+  uint64_t mask;
+  int count;
+  uint64_t bytes[capacity];  // of the case, its aliases, the tree and the pools, each value once
 };
 
 enum Phase : int { unknown, starting, active_phase, inactive_phase };
@@ -57,10 +58,9 @@ struct State {
   std::atomic<uint32_t> changes;  // counts what can make a known directory name lead elsewhere; `plain` then forgets
   std::atomic<uint32_t>* gate;
   Prefix case_root, tree;
-  dev_t lower_device;  // st_dev of what staged links lead to
-  // Of the case, its aliases, the tree and the pools.
-  int mark_count;
-  Mark marks[2 + max_aliases + max_pools];
+  dev_t lower_device;    // st_dev of what staged links lead to
+  uint64_t initials[4];  // of `names`, a bit for each
+  Marks marks;
   // Hashes of names of directories that are known to be free of links which the kernel would follow astray.
   static constexpr size_t plain_slots = 512;
   std::atomic<uint64_t> plain[plain_slots];

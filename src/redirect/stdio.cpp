@@ -7,6 +7,9 @@
 #include "redirect/open.h"
 
 namespace forebay::redirect {
+
+ENTRY_DECLARATION(FILE*, fopen, (const char*, const char*));
+
 namespace {
 
 // The open flags of a mode string, or -1 where libc knows better (an unknown mode, or ",ccs=").
@@ -47,9 +50,10 @@ int prepare(Place& place, Path& buffer, int flags) {
 
 }  // namespace
 
-ENTRY(FILE*, fopen, (const char* path, const char* mode)) {
+namespace {
+HOT [[gnu::noinline]] FILE* fopen_near(const char* path, const char* mode) {
   Path buffer;
-  Place place = locate(AT_FDCWD, path, buffer);
+  Place place = locate_near(AT_FDCWD, path, buffer);
   if (place.outside()) return NEXT(fopen)(place.path, mode);
   const int flags = flags_of(mode);
   if (flags < 0) {
@@ -73,6 +77,11 @@ ENTRY(FILE*, fopen, (const char* path, const char* mode)) {
   FILE* stream = fdopen(fd, mode);
   if (stream == nullptr) sys_close(fd);
   return stream;
+}
+}  // namespace
+
+ENTRY(FILE*, fopen, (const char* path, const char* mode)) {
+  return is_outside(path) ? NEXT(fopen)(path, mode) : fopen_near(path, mode);
 }
 ENTRY_ALIAS(fopen64, fopen);
 
