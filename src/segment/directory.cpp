@@ -1,0 +1,123 @@
+#include "segment/directory.h"
+
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+namespace forebay::segment {
+namespace {
+
+Status sync_path(const std::string& path) {
+  auto file = open_file(path, O_RDONLY);
+  if (!file) return forward(file);
+  if (::fsync(file->get()) != 0 && errno != EINVAL) return errno_error("cannot sync", path);
+  return {};
+}
+
+Status lock(int fd, const std::string& path) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
+  if (errno == EWOULDBLOCK) {
+    return error(Code::busy, "the store is in use by another process:", path,
+                 "wait until that has closed it, or give this one another name");
+  }
+  // Some shared file systems are mounted without locks; the first tier, a local one, guards the store then.
+  if (errno == ENOSYS || errno == EOPNOTSUPP) return {};
+  return errno_error("cannot lock", path);
+}
+
+}  // namespace
+
+Result<StoreDirectory> StoreDirectory::open(const std::string& pool, const std::string& name, bool kept) {
+  StoreDirectory directory;
+  directory.pool_ = pool;
+  directory.path_ = join(pool, name);
+  directory.kept_ = kept;
+  if (auto ok = kept ? directory.open_named() : directory.open_unnamed(); !ok) return forward(ok);
+  return directory;
+}
+
+Status StoreDirectory::open_named() {
+  if (auto ok = make_private_directory(path_); !ok) return ok;
+  const std::string file = join(path_, "segments");
+  auto opened = open_file(file, O_RDWR | O_CREAT | O_NOFOLLOW);
+  if (!opened) return forward(opened);
+  segments_ = std::move(*opened);
+  return lock(segments_.get(), path_);
+}
+
+Status StoreDirectory::open_unnamed() {
+  if (auto opened = open_file(pool_, O_RDWR | O_TMPFILE)) {
+    segments_ = std::move(*opened);
+    return lock(segments_.get(), pool_);
+  } else if (opened.error().errno_value != EOPNOTSUPP && opened.error().errno_value != EISDIR) {
+    return forward(opened);
+  }
+  std::string file = join(pool_, ".forebay-XXXXXX");
+  const int fd = ::mkostemp(file.data(), O_CLOEXEC);
+  if (fd < 0) return errno_error("cannot make a file in", pool_);
+  segments_ = Descriptor(fd);
+  if (::unlink(file.c_str()) != 0) return errno_error("cannot remove", file);
+  return lock(segments_.get(), pool_);
+}
+
+Result<std::optional<DecodedHead>> StoreDirectory::read_head() const {
+  const std::string file = join(path_, "store");
+  auto bytes = read_file(file, 2 * kStoreFileBytes);
+  if (!bytes) {
+    if (bytes.error().errno_value == ENOENT) return std::nullopt;
+    return forward(bytes);
+  }
+  auto head = decode_head(*bytes, file);
+  if (!head) return forward(head);
+  return std::optional(std::move(*head));
+}
+
+Status StoreDirectory::write_head(const StoreHead& head, std::uint64_t epoch) {
+  const std::string file = join(path_, "store");
+  const std::string temporary = file + ".new";
+  auto opened = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
+  if (!opened) return forward(opened);
+  if (auto ok = write_all(opened->get(), std::string_view(encode_head(head, epoch)), temporary); !ok) return ok;
+  if (::fsync(opened->get()) != 0) return errno_error("cannot sync", temporary);
+  if (::rename(temporary.c_str(), file.c_str()) != 0) return errno_error("cannot rename to", file);
+  return sync_path(path_);
+}
+
+Status StoreDirectory::write_epoch(std::uint64_t store, std::uint64_t epoch) {
+  const std::string path = join(path_, "store");
+  auto file = open_file(path, O_WRONLY | O_NOFOLLOW);
+  if (!file) return forward(file);
+  const EpochLine line = epoch_line(store, epoch);
+  const ssize_t written = ::pwrite(file->get(), &line.line, sizeof(line.line), static_cast<off_t>(line.at));
+  if (written != static_cast<ssize_t>(sizeof(line.line))) return errno_error("cannot write", path);
+  if (::fdatasync(file->get()) != 0) return errno_error("cannot sync", path);
+  return {};
+}
+
+Status StoreDirectory::keep(bool kept) {
+  if (kept == kept_) return {};
+  if (!kept) {
+    // The head first: without it nothing here counts as committed.
+    for (const char* name : {"store", "store.new", "segments"}) {
+      const std::string file = join(path_, name);
+      if (::unlink(file.c_str()) != 0 && errno != ENOENT) return errno_error("cannot remove", file);
+    }
+    if (::rmdir(path_.c_str()) != 0 && errno != ENOENT) return errno_error("cannot remove", path_);
+    kept_ = false;
+    return {};
+  }
+  if (auto ok = make_private_directory(path_); !ok) return ok;
+  const std::string file = join(path_, "segments");
+  const std::string unnamed = "/proc/self/fd/" + std::to_string(segments_.get());
+  if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, file.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    return errno_error("cannot keep the store as", file,
+                       errno == EEXIST ? "another one is kept there" : "ask for keep when it is opened");
+  }
+  kept_ = true;
+  return {};
+}
+
+}  // namespace forebay::segment

@@ -1,0 +1,118 @@
+// What lies on a medium: docs/format.md, "Store of a trajectory". All numbers are little-endian.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/base.h"
+
+namespace forebay::segment {
+
+static_assert(std::endian::native == std::endian::little, "the formats are little-endian");
+
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kLine = 64;  // a cache line: the unit of alignment of everything in a segment
+
+constexpr std::uint64_t round_to_lines(std::uint64_t bytes) {
+  return (bytes + kLine - 1) / kLine * kLine;
+}
+
+// Stands before every payload. Self-checking: `check` covers the members up to `place`, salted with the store's
+// identity, and `state` is bound to `check`, so that a torn mixture of two headers fits neither.
+struct RecordHeader {
+  std::uint64_t check = 0;
+  std::uint64_t generation = 0;
+  std::int64_t step = 0;
+  double time = 0;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t payload_check = 0;  // XXH3-64 of the payload; 0: none
+  std::uint64_t place = 0;          // bytes from the beginning of the segment to this header
+  std::uint64_t state = 0;
+};
+static_assert(sizeof(RecordHeader) == kLine && std::is_trivially_copyable_v<RecordHeader>);
+
+enum class RecordState { none, live, dropped };
+// Fills in `check` and `state`.
+void seal_header(RecordHeader& header, std::uint64_t store, RecordState state = RecordState::live) noexcept;
+RecordState state_of(const RecordHeader& header, std::uint64_t store) noexcept;
+// The value that turns a live header into a dropped one; stored alone, as one word.
+std::uint64_t dropped_state(const RecordHeader& header) noexcept;
+
+// The first two lines of a segment hold one of these each; the newer one that fits counts. The older one is
+// overwritten, so one always stands.
+struct SegmentHeader {
+  std::uint64_t check = 0;
+  std::uint64_t generation = 0;  // grows with every use of any segment of the store; 0: never used
+  std::uint64_t serial = 0;      // which of two headers of one generation is the newer
+  std::uint64_t epoch = 0;       // the segment counts while this is the store's epoch
+  std::uint64_t sealed_end = 0;  // where the last record ends; 0: records may still follow
+  std::uint64_t records = 0;     // how many, once it is sealed
+  std::uint64_t reserved[2] = {0, 0};
+};
+static_assert(sizeof(SegmentHeader) == kLine && std::is_trivially_copyable_v<SegmentHeader>);
+constexpr std::size_t kFirstRecord = 2 * kLine;
+
+void seal_header(SegmentHeader& header, std::uint64_t store) noexcept;
+bool fits(const SegmentHeader& header, std::uint64_t store) noexcept;
+// The one that counts of the two at the beginning of a segment, and which of the two it is.
+struct FoundHeader {
+  SegmentHeader header;
+  unsigned which = 0;
+};
+std::optional<FoundHeader> newest_header(std::span<const std::byte, kFirstRecord> lines, std::uint64_t store) noexcept;
+
+// --- the head of a store: the file `store`, or the beginning of a device ---------------------------------------------
+
+struct FieldEntry {
+  std::string name;  // at most kFieldName bytes
+  std::uint32_t type = 0;
+  std::uint64_t count = 0;
+};
+constexpr std::size_t kFieldName = 47;
+constexpr std::size_t kFieldLimit = 256;
+
+struct StoreHead {
+  std::uint64_t store = 0;  // random identity, the salt of all checks
+  std::uint64_t segment_bytes = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 1;
+  std::uint32_t tier = 0;
+  std::uint32_t tiers = 1;
+  std::uint32_t payload_checks = 0;  // 1: records carry checksums of their payloads
+  std::vector<FieldEntry> fields;
+};
+
+// Epochs follow the head, in two lines of which the newer one that fits counts.
+constexpr std::size_t kHeadBytes = 32768;
+constexpr std::size_t kEpochAt = 32768;
+constexpr std::size_t kStoreFileBytes = kEpochAt + 4096;
+
+struct Epoch {
+  std::uint64_t check = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t reserved[6] = {0, 0, 0, 0, 0, 0};
+};
+static_assert(sizeof(Epoch) == kLine);
+
+// A whole store file: head, and `epoch` in the first of its two lines.
+std::string encode_head(const StoreHead& head, std::uint64_t epoch);
+struct DecodedHead {
+  StoreHead head;
+  std::uint64_t epoch = 0;
+};
+// Errors: Code::conflict for another version, Code::lost for damage (with the byte where it is).
+Result<DecodedHead> decode_head(std::string_view bytes, const std::string& path);
+// The line to overwrite for a new epoch: its offset in the file, and its bytes.
+struct EpochLine {
+  std::uint64_t at = 0;
+  Epoch line;
+};
+EpochLine epoch_line(std::uint64_t store, std::uint64_t epoch) noexcept;
+
+}  // namespace forebay::segment

@@ -1,0 +1,33 @@
+// Finds the records of a segment that a process left behind. Believes nothing that it reads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "segment/format.h"
+
+namespace forebay::segment {
+
+struct Walk {
+  SegmentHeader header;
+  std::uint64_t end = 0;      // behind the last record
+  std::uint64_t records = 0;  // dropped ones too
+  // Stretches where records were, or must have been, that cannot be read; no more than kDamageLimit of them are listed.
+  struct Damage {
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+  };
+  std::vector<Damage> damages;
+  std::uint64_t damage_count = 0;
+};
+constexpr std::size_t kDamageLimit = 16;
+
+// `visit` gets the records that count, in the order of their commits. Reads headers only, unless something is amiss:
+// then it searches the rest of the segment for headers, so that one bad line costs one record.
+Walk walk(std::span<const std::byte> segment, std::uint64_t store, const SegmentHeader& header,
+          const std::function<void(const RecordHeader&)>& visit);
+
+}  // namespace forebay::segment

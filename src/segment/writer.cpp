@@ -1,0 +1,82 @@
+#include "segment/writer.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cstring>
+
+namespace forebay::segment {
+
+int Writer::start(Medium& medium, std::span<std::byte> segment, Store store, std::uint64_t generation,
+                  std::uint64_t epoch) {
+  medium_ = &medium;
+  segment_ = segment;
+  store_ = store;
+  at_ = kFirstRecord;
+  records_ = 0;
+  const auto old = newest_header(segment.first<kFirstRecord>(), store.id);
+  next_line_ = old ? 1 - old->which : 0;
+  header_ = {};
+  header_.generation = generation;
+  header_.epoch = epoch;
+  return write_header();
+}
+
+int Writer::write_header() noexcept {
+  seal_header(header_, store_.id);
+  if (const int failed = medium_->store(segment_.data() + next_line_ * kLine, &header_, kLine); failed != 0) {
+    return failed;
+  }
+  next_line_ = 1 - next_line_;
+  ++header_.serial;
+  return medium_->fence();
+}
+
+int Writer::commit(std::int64_t step, double time, std::uint64_t payload_bytes, Payload how) noexcept {
+  std::byte* const at = segment_.data() + at_;
+  if (how == Payload::written) {
+    if (const int failed = medium_->flush(at + kLine, payload_bytes); failed != 0) return failed;
+  }
+  RecordHeader header;
+  header.generation = header_.generation;
+  header.step = step;
+  header.time = time;
+  header.payload_bytes = payload_bytes;
+  header.payload_check = store_.payload_checks ? payload_check(at + kLine, payload_bytes) : 0;
+  header.place = at_;
+  seal_header(header, store_.id);
+  if (const int failed = medium_->fence(); failed != 0) return failed;
+  if (const int failed = medium_->store(at, &header, kLine); failed != 0) return failed;
+  if (const int failed = medium_->fence(); failed != 0) return failed;
+  at_ += kLine + round_to_lines(payload_bytes);
+  ++records_;
+  return 0;
+}
+
+void Writer::take_back(std::uint64_t place) noexcept {
+  at_ = place;
+  --records_;
+}
+
+int Writer::seal() noexcept {
+  header_.sealed_end = at_;
+  header_.records = records_;
+  return write_header();
+}
+
+int mark_dropped(Medium& medium, std::byte* header) noexcept {
+  RecordHeader found;
+  std::memcpy(&found, header, sizeof(found));
+  const std::uint64_t state = dropped_state(found);
+  if (const int failed = medium.store(header + offsetof(RecordHeader, state), &state, sizeof(state)); failed != 0) {
+    return failed;
+  }
+  return medium.fence();
+}
+
+std::uint64_t payload_check(const void* payload, std::uint64_t bytes) noexcept {
+  const std::uint64_t check = XXH3_64bits(payload, bytes);
+  return check == 0 ? 1 : check;
+}
+
+}  // namespace forebay::segment
