@@ -25,9 +25,7 @@
 #include "launch/reporter.h"
 #include "launch/run.h"
 #include "launch/several_nodes.h"
-#include "openfoam/openfoam.h"
-#include "tree/tree.h"
-#include "tree/warm.h"
+#include "launch/staging.h"
 
 namespace forebay::launch {
 namespace {
@@ -73,8 +71,6 @@ class Agent {
   };
 
   Status start();
-  Status stage_common();
-  Status stage_rank(int rank, const std::string& pool);
   int refuse_all(const Error& failure);
   void serve();
   void accept_member();
@@ -84,12 +80,9 @@ class Agent {
   void read_events();
   bool ended_cleanly() const;
   void finish();
-  void take_warm(const tree::StageRequest& request, std::vector<tree::Entry>& entries);
-  void keep_warm(bool cleanly);
   void publish_status(bool at_once);
   bool alone() const;
   void agree_with_others();
-  void carry_out_progress(const tree::StageRequest& request, const tree::StagePlan& plan, Status& result);
   bool over() const;
 
   const Plan plan_;
@@ -101,8 +94,7 @@ class Agent {
   Descriptor lock_;
   Namespace namespace_;
   std::unique_ptr<drain::Drain> drain_;
-  std::vector<tree::WarmFile> warm_;  // left by the run before
-  tree::WarmSet warm_used_;
+  std::optional<Staging> staging_;
   std::unique_ptr<Pressure> pressure_;
   std::unique_ptr<Reporter> reporter_;
   std::vector<Member> members_;
@@ -118,11 +110,6 @@ std::string list_word(const std::string& path) {
   std::string word;
   for (const char c : path) word += c == ':' ? "%3A" : c == '%' ? "%25" : std::string(1, c);
   return word;
-}
-
-// What is copied rather than linked.
-bool copies(const Plan& plan, const std::string& path) {
-  return plan.copy_inputs || tree::matches_any(plan.settings.stage.copy, path);
 }
 
 Status Agent::start() {
@@ -168,102 +155,8 @@ Status Agent::start() {
   auto drain = drain::Drain::open(drain_request(run_));
   if (!drain) return forward(drain);
   drain_ = std::move(*drain);
-  return stage_common();
-}
-
-void Agent::carry_out_progress(const tree::StageRequest& request, const tree::StagePlan& plan, Status& result) {
-  tree::StageProgress progress;
-  std::atomic<bool> done{false};
-  report_.copy_bytes_in_all += plan.copy_bytes;
-  const std::uint64_t before = report_.copied_bytes;
-  std::jthread worker([&] {
-    result = tree::carry_out(request, plan, progress);
-    done = true;
-  });
-  for (int round = 0; !done; ++round) {
-    report_.copied_bytes = before + progress.bytes;
-    if (round % 20 == 19) publish_status(false);
-    std::this_thread::sleep_for(plan.copy_files == 0 ? 1ms : 10ms);
-  }
-  worker.join();
-  report_.copied_bytes = before + progress.bytes;
-  report_.staged_files += plan.copy_files + plan.link_files;
-}
-
-Status Agent::stage_common() {
-  // Ranks bring their own processor directories; until then each is a link to the case, so none is ever missing.
-  const bool apart = plan_.decomposed && plan_.launched;
-  const auto is_rank_directory = [&](const std::string& path) {
-    const auto rank = openfoam::processor_of(path);
-    return apart && rank && *rank < plan_.ranks;
-  };
-  DirectDirectories direct(plan_);
-  const auto left_out = [&](const std::string& path) {
-    return path == control_name || is_rank_directory(path) || direct.take(path);
-  };
-  tree::StageRequest request{plan_.case_path,
-                             "",
-                             run_.tree(),
-                             run_.lower(),
-                             left_out,
-                             [&](const std::string& path) { return copies(plan_, path); },
-                             plan_.settings.stage.threads};
-  auto plan = tree::plan(request);
-  if (!plan) return forward(plan);
-  Status staged;
-  carry_out_progress(request, *plan, staged);
-  if (!staged) return staged;
-  warm_ = tree::read_warm(warm_directory(run_));
-  take_warm(request, plan->entries);
-  if (auto linked = direct.link(run_.tree(), run_.lower()); !linked) return linked;
-  if (apart) {
-    for (int rank = 0; rank < plan_.ranks; ++rank) {
-      const std::string name = fmt::format("processor{}", rank);
-      struct stat status {};
-      if (::lstat(join(plan_.case_path, name).c_str(), &status) != 0) continue;
-      if (::symlink(join(run_.lower(), name).c_str(), join(run_.tree(), name).c_str()) != 0)
-        return errno_error("cannot link", join(run_.tree(), name));
-      plan->entries.push_back({name, tree::Kind::directory, status.st_mode & 07777, identity_of(status), {}});
-    }
-  } else {
-    run_.ranks[-1] = run_.home();
-    if (auto added = drain_->add_rank(-1, run_.home()); !added) return added;
-    if (auto saved = save(run_); !saved) return saved;
-  }
-  return drain_->add_root({run_.tree(), "", run_.home()}, plan->entries);
-}
-
-Status Agent::stage_rank(int rank, const std::string& pool) {
-  const std::string name = fmt::format("processor{}", rank), local = join(pool, name);
-  tree::StageRequest request{plan_.case_path,
-                             name,
-                             local,
-                             run_.lower(),
-                             {},
-                             [&](const std::string& path) { return copies(plan_, path); },
-                             plan_.settings.stage.threads};
-  std::vector<tree::Entry> entries;
-  struct stat status {};
-  if (::lstat(join(plan_.case_path, name).c_str(), &status) == 0) {
-    auto plan = tree::plan(request);
-    if (!plan) return forward(plan);
-    Status staged;
-    carry_out_progress(request, *plan, staged);
-    if (!staged) return staged;
-    take_warm(request, plan->entries);
-    entries = std::move(plan->entries);
-  } else if (::mkdir(local.c_str(), 0755) != 0 && errno != EEXIST) {
-    return errno_error("cannot make directory", local);
-  }
-  // The link to the case gives way to the link to the pool in one step.
-  const std::string link = join(run_.tree(), name), temporary = join(run_.tree(), ".fb-" + name);
-  ::unlink(temporary.c_str());
-  if (::symlink(local.c_str(), temporary.c_str()) != 0 || ::rename(temporary.c_str(), link.c_str()) != 0)
-    return errno_error("cannot link", link);
-  run_.ranks[rank] = pool;
-  if (auto saved = save(run_); !saved) return saved;
-  if (auto added = drain_->add_rank(rank, pool); !added) return added;
-  return drain_->add_root({local, name, pool}, entries);
+  staging_.emplace(plan_, run_, *drain_, report_, [this] { publish_status(false); });
+  return staging_->common();
 }
 
 // Nothing can be done on this node: every rank that comes is told why.
@@ -321,7 +214,7 @@ Result<Welcome> Agent::admit(const Hello& hello) {
     pool = run_.directories[index];
     report_.sockets[hello.rank] = static_cast<int>(index);
     if (!run_.ranks.contains(hello.rank))
-      if (auto staged = stage_rank(hello.rank, pool); !staged) return forward(staged);
+      if (auto staged = staging_->rank(hello.rank, pool); !staged) return forward(staged);
   }
   const bool in_namespace = plan_.way == place::Way::namespaces;
   welcome.tree = in_namespace ? plan_.case_path : run_.tree();
@@ -473,35 +366,6 @@ void Agent::agree_with_others() {
   publish_status(true);
 }
 
-void Agent::take_warm(const tree::StageRequest& request, std::vector<tree::Entry>& entries) {
-  const tree::WarmSet used = tree::use_warm(warm_, request, entries);
-  warm_used_.files += used.files;
-  warm_used_.bytes += used.bytes;
-}
-
-// What a tool made for the ranks (decomposePar) is what the next run on this case reads first: it stays in the pool.
-void Agent::keep_warm(bool cleanly) {
-  constexpr std::uint64_t part_of_budget = 4;
-  if (warm_used_.files > 0)
-    report_.drain.messages.push_back(
-        fmt::format("{} inputs ({}) were still in the pool from the run before and were not read from the case",
-                    warm_used_.files, human_bytes(warm_used_.bytes)));
-  std::vector<tree::WarmFile> files;
-  if (cleanly && plan_.openfoam && !plan_.launched)
-    for (tree::WarmFile& file : drain_->carried_files())
-      if (openfoam::processor_of(std::string_view(file.path).substr(0, file.path.find('/'))))
-        files.push_back(std::move(file));
-  const auto kept = tree::keep_warm(warm_directory(run_), files, pools_.front().budget / part_of_budget);
-  if (!kept) {
-    report_.drain.messages.push_back(kept.error().text());
-  } else if (kept->files > 0) {
-    report_.drain.messages.push_back(
-        fmt::format("{} files ({}) of the processor directories stay in the pool for the next run on this case; "
-                    "`forebay clean` removes them",
-                    kept->files, human_bytes(kept->bytes)));
-  }
-}
-
 void Agent::finish() {
   report_.program_seconds = since(started_);
   report_.phase = Phase::draining;
@@ -523,7 +387,7 @@ void Agent::finish() {
   report_.complete_times = drain_->complete_times();
   report_.safe_times = drain_->safe_times();
   const bool keep = drain::needs_pool(report_.drain.trouble);
-  keep_warm(cleanly && !report_.drain.trouble);
+  staging_->keep_warm(cleanly && !report_.drain.trouble, pools_.front().budget);
   drain_.reset();
   report_.phase = Phase::done;
   if (!keep)

@@ -1,0 +1,140 @@
+#include "launch/staging.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <future>
+#include <utility>
+
+#include "launch/several_nodes.h"
+#include "openfoam/openfoam.h"
+
+namespace forebay::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What is copied rather than linked.
+bool copies(const Plan& plan, const std::string& path) {
+  return plan.copy_inputs || tree::matches_any(plan.settings.stage.copy, path);
+}
+
+}  // namespace
+
+Status Staging::carry_out(const tree::StageRequest& request, const tree::StagePlan& plan) {
+  tree::StageProgress progress;
+  report_.copy_bytes_in_all += plan.copy_bytes;
+  const std::uint64_t before = report_.copied_bytes;
+  auto staged = std::async(std::launch::async, [&] { return tree::carry_out(request, plan, progress); });
+  while (staged.wait_for(200ms) != std::future_status::ready) {
+    report_.copied_bytes = before + progress.bytes;
+    show_();
+  }
+  report_.copied_bytes = before + progress.bytes;
+  report_.staged_files += plan.copy_files + plan.link_files;
+  return staged.get();
+}
+
+Status Staging::common() {
+  const bool apart = plan_.decomposed && plan_.launched;
+  const auto is_rank_directory = [&](const std::string& path) {
+    const auto rank = openfoam::processor_of(path);
+    return apart && rank && *rank < plan_.ranks;
+  };
+  DirectDirectories direct(plan_);
+  const auto left_out = [&](const std::string& path) {
+    return path == control_name || is_rank_directory(path) || direct.take(path);
+  };
+  tree::StageRequest request{plan_.case_path,
+                             "",
+                             run_.tree(),
+                             run_.lower(),
+                             left_out,
+                             [&](const std::string& path) { return copies(plan_, path); },
+                             plan_.settings.stage.threads};
+  auto plan = tree::plan(request);
+  if (!plan) return forward(plan);
+  if (auto staged = carry_out(request, *plan); !staged) return staged;
+  warm_ = tree::read_warm(warm_directory(run_));
+  take_warm(request, plan->entries);
+  if (auto linked = direct.link(run_.tree(), run_.lower()); !linked) return linked;
+  if (apart) {
+    for (int rank = 0; rank < plan_.ranks; ++rank) {
+      const std::string name = fmt::format("processor{}", rank);
+      struct stat status {};
+      if (::lstat(join(plan_.case_path, name).c_str(), &status) != 0) continue;
+      if (::symlink(join(run_.lower(), name).c_str(), join(run_.tree(), name).c_str()) != 0)
+        return errno_error("cannot link", join(run_.tree(), name));
+      plan->entries.push_back({name, tree::Kind::directory, status.st_mode & 07777, identity_of(status), {}});
+    }
+  } else {
+    run_.ranks[-1] = run_.home();
+    if (auto added = drain_.add_rank(-1, run_.home()); !added) return added;
+    if (auto saved = save(run_); !saved) return saved;
+  }
+  return drain_.add_root({run_.tree(), "", run_.home()}, plan->entries);
+}
+
+Status Staging::rank(int rank, const std::string& pool) {
+  const std::string name = fmt::format("processor{}", rank), local = join(pool, name);
+  tree::StageRequest request{plan_.case_path,
+                             name,
+                             local,
+                             run_.lower(),
+                             {},
+                             [&](const std::string& path) { return copies(plan_, path); },
+                             plan_.settings.stage.threads};
+  std::vector<tree::Entry> entries;
+  struct stat status {};
+  if (::lstat(join(plan_.case_path, name).c_str(), &status) == 0) {
+    auto plan = tree::plan(request);
+    if (!plan) return forward(plan);
+    if (auto staged = carry_out(request, *plan); !staged) return staged;
+    take_warm(request, plan->entries);
+    entries = std::move(plan->entries);
+  } else if (::mkdir(local.c_str(), 0755) != 0 && errno != EEXIST) {
+    return errno_error("cannot make directory", local);
+  }
+  // The link to the case gives way to the link to the pool in one step.
+  const std::string link = join(run_.tree(), name), temporary = join(run_.tree(), ".fb-" + name);
+  ::unlink(temporary.c_str());
+  if (::symlink(local.c_str(), temporary.c_str()) != 0 || ::rename(temporary.c_str(), link.c_str()) != 0)
+    return errno_error("cannot link", link);
+  run_.ranks[rank] = pool;
+  if (auto saved = save(run_); !saved) return saved;
+  if (auto added = drain_.add_rank(rank, pool); !added) return added;
+  return drain_.add_root({local, name, pool}, entries);
+}
+
+void Staging::take_warm(const tree::StageRequest& request, std::vector<tree::Entry>& entries) {
+  const tree::WarmSet used = tree::use_warm(warm_, request, entries);
+  warm_used_.files += used.files;
+  warm_used_.bytes += used.bytes;
+}
+
+void Staging::keep_warm(bool cleanly, std::uint64_t budget) {
+  constexpr std::uint64_t part_of_budget = 4;
+  if (warm_used_.files > 0)
+    report_.drain.messages.push_back(
+        fmt::format("{} inputs ({}) were still in the pool from the run before and were not read from the case",
+                    warm_used_.files, human_bytes(warm_used_.bytes)));
+  std::vector<tree::WarmFile> files;
+  if (cleanly && plan_.openfoam && !plan_.launched)
+    for (tree::WarmFile& file : drain_.carried_files())
+      if (openfoam::processor_of(std::string_view(file.path).substr(0, file.path.find('/'))))
+        files.push_back(std::move(file));
+  const auto kept = tree::keep_warm(warm_directory(run_), files, budget / part_of_budget);
+  if (!kept) {
+    report_.drain.messages.push_back(kept.error().text());
+  } else if (kept->files > 0) {
+    report_.drain.messages.push_back(
+        fmt::format("{} files ({}) of the processor directories stay in the pool for the next run on this case; "
+                    "`forebay clean` removes them",
+                    kept->files, human_bytes(kept->bytes)));
+  }
+}
+
+}  // namespace forebay::launch
