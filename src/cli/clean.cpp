@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/interface.h"
 #include "cli/runs.h"
 #include "drain/ledger.h"
 #include "drain/walk.h"
@@ -91,11 +92,16 @@ int clean(const CleanOptions& options) {
 void add_clean(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<CleanOptions>();
   CLI::App* command = app.add_subcommand("clean", "remove what dead runs left in this node's pools");
-  command->add_option("--case", options->case_path, "only runs of this case");
+  command->add_option("--case", options->case_path, "only runs of this case")->type_name("DIR");
   command->add_option("--pool", options->pools, "look in this pool instead of the configured ones")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->type_name("DIR");
   command->add_flag("--throw-away", options->throw_away, "given twice: also data that is nowhere else");
-  command->footer("Example:\n  forebay clean --case /shared/motorBike");
+  command->footer(
+      footer({"forebay clean", "forebay clean --case /shared/motorBike", "forebay clean --throw-away --throw-away"},
+             {"Runs that are alive are kept. A run whose data is nowhere else is kept, with exit status 3, unless "
+              "--throw-away "
+              "is given twice."}));
   command->callback([options, &exit_status] { exit_status = clean(*options); });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 #include "base/base.h"
 
@@ -16,6 +17,10 @@ void add_exec(CLI::App& app, int& exit_status);
 void add_status(CLI::App& app, int& exit_status);
 void add_drain(CLI::App& app, int& exit_status);
 void add_clean(CLI::App& app, int& exit_status);
+void add_man(CLI::App& app, int& exit_status);
+void add_completion(CLI::App& app, int& exit_status);
+// The whole tree of commands.
+void add_commands(CLI::App& app, int& exit_status);
 
 // The whole command: parses, runs one subcommand, returns the exit status.
 int forebay(int argc, char** argv);

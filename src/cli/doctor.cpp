@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/doctor_report.h"
+#include "cli/interface.h"
 
 namespace forebay::cli {
 namespace {
@@ -45,7 +46,7 @@ void add_doctor(CLI::App& app, int& exit_status) {
   const auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("doctor", "tell what this node offers, what a run would use, and why");
   command->add_flag("--json", *json, "print one JSON object");
-  command->footer("Examples:\n  forebay doctor\n  forebay doctor --json");
+  command->footer(footer({"forebay doctor", "forebay doctor --json"}));
   command->callback([json, &exit_status] { exit_status = doctor(*json); });
 }
 

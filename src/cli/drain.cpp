@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/interface.h"
 #include "cli/progress.h"
 #include "cli/runs.h"
 #include "launch/report.h"
@@ -73,11 +74,15 @@ void add_drain(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<DrainOptions>();
   CLI::App* command = app.add_subcommand("drain", "bring home what runs left in this node's pools");
   command->add_flag("--resume", options->resume, "go on where a dead or interrupted run stopped")->required();
-  command->add_option("--case", options->case_path, "only runs of this case");
+  command->add_option("--case", options->case_path, "only runs of this case")->type_name("DIR");
   command->add_option("--pool", options->pools, "look in this pool instead of the configured ones")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->type_name("DIR");
   command->add_flag("--quiet,-q", options->quiet, "no progress");
-  command->footer("Example:\n  forebay drain --resume --case /shared/motorBike");
+  command->footer(footer(
+      {"forebay drain --resume", "forebay drain --resume --case /shared/motorBike"},
+      {"A run drains by itself. This is for what is left after a crash, a kill or a full disk; run it on the node "
+       "that holds the data, as often as you like."}));
   command->callback([options, &exit_status] { exit_status = resume(*options); });
 }
 

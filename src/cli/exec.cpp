@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/interface.h"
 #include "launch/exec.h"
 #include "launch/plan.h"
 
@@ -37,11 +38,16 @@ void add_exec(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<ExecOptions>();
   CLI::App* command =
       app.add_subcommand("exec", "what each rank runs under a launcher; `forebay run` puts it in where it can");
-  command->add_option("--case", options->case_path, "the case's directory (default: from the working directory)");
-  command->add_option("program", options->program, "the program and its arguments, behind `--`")->required();
+  command->add_option("--case", options->case_path, "the case's directory (default: from the working directory)")
+      ->type_name("DIR");
+  command->add_option("program", options->program, "the program and its arguments, behind `--`")
+      ->required()
+      ->type_name("");
   command->positionals_at_end();
-  command->footer(
-      "Example:\n  forebay run --case /shared/motorBike -- mylauncher -k 4 forebay exec -- simpleFoam -parallel");
+  command->footer(footer(
+      {"forebay run --case /shared/motorBike -- mylauncher -k 4 forebay exec -- simpleFoam -parallel"},
+      {"The first on each node starts that node's agent and stays until the results are home; the others become the "
+       "program. Needed only where `forebay run` cannot tell where the program begins in the launch line."}));
   command->callback([options, &exit_status] { exit_status = exec(*options); });
 }
 

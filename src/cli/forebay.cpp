@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/interface.h"
 
 namespace forebay::cli {
 namespace {
@@ -52,18 +53,24 @@ bool lacks_program(const std::vector<std::string>& words) {
 
 }  // namespace
 
+void add_commands(CLI::App& app, int& exit_status) {
+  app.set_version_flag("--version", FOREBAY_VERSION, "print the version");
+  app.require_subcommand(1);
+  app.footer(footer(
+      {"forebay run --case /shared/motorBike -- mpirun -n 4 simpleFoam -parallel", "forebay status", "forebay doctor"},
+      {"Runs unmodified programs on a case on a shared file system, with their files in the memory beside "
+       "each socket, and carries the results to the case in the background, whole and verified.",
+       "`forebay COMMAND --help` and forebay-COMMAND(1) tell of each command."}));
+  for (const auto add :
+       {add_run, add_exec, add_status, add_drain, add_clean, add_plan, add_bench, add_doctor, add_man, add_completion})
+    add(app, exit_status);
+}
+
 int forebay(int argc, char** argv) {
   int exit_status = 0;
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   CLI::App app("File and state I/O of flow simulation at the speed of local memory.", "forebay");
-  app.set_version_flag("--version", FOREBAY_VERSION);
-  app.require_subcommand(1);
-  app.footer(
-      "Run a decomposed OpenFOAM case:  forebay run -- mpirun -n 4 simpleFoam -parallel\n"
-      "See what is only local:          forebay status\n"
-      "Exit statuses: docs/exit-codes.md");
-  for (const auto add : {add_run, add_exec, add_status, add_drain, add_clean, add_plan, add_bench, add_doctor})
-    add(app, exit_status);
+  add_commands(app, exit_status);
   try {
     if (lacks_program(words)) throw CLI::RequiredError("program");
     app.parse(argc, argv);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/interface.h"
 #include "place/place.h"
 #include "settings/settings.h"
 
@@ -80,15 +81,22 @@ int print_plan(const PlanOptions& options) {
 void add_plan(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<PlanOptions>();
   CLI::App* command = app.add_subcommand("plan", "tell which rank would run on which node and socket, with which pool");
-  command->add_option("--ranks,-n", options->ranks, "number of ranks")->required()->check(CLI::Range(1, 10'000'000));
-  command->add_option("--nodes", options->nodes,
-                      "nodes with their slots, for example n1:24,n2:24 (default: this node)");
-  command->add_option("--order", options->order, "how the launcher hands out ranks: core, socket or node")
-      ->check(CLI::IsMember({"core", "socket", "node"}))
+  command->add_option("--ranks,-n", options->ranks, "number of ranks")
+      ->type_name("N")
+      ->required()
+      ->check(CLI::Range(1, 10'000'000).description(""));
+  command->add_option("--nodes", options->nodes, "nodes with their slots, for example n1:24,n2:24 (default: this node)")
+      ->type_name("NODES");
+  command
+      ->add_option("--order", options->order,
+                   "how the launcher hands out ranks: core after core, or round the sockets or the nodes")
+      ->type_name("core|socket|node")
+      ->check(CLI::IsMember({"core", "socket", "node"}).description(""))
       ->capture_default_str();
   command->add_flag("--json", options->json, "print a JSON array");
   command->footer(
-      "Examples:\n  forebay plan --ranks 96\n  forebay plan --ranks 96 --nodes n1:48,n2:48 --order socket --json");
+      footer({"forebay plan --ranks 96", "forebay plan --ranks 96 --nodes n1:48,n2:48 --order socket --json"},
+             {"A forecast: what holds is where each rank finds itself."}));
   command->callback([options, &exit_status] { exit_status = print_plan(*options); });
 }
 

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/interface.h"
 #include "cli/progress.h"
 #include "launch/run.h"
+#include "settings/settings.h"
 
 namespace forebay::cli {
 namespace {
@@ -39,6 +41,21 @@ Result<settings::Settings> settings_of(const RunOptions& options) {
   }
   if (auto checked = settings::check(*settings); !checked) return forward(checked);
   return settings;
+}
+
+// What a flag for this key takes, as --help and completion show it.
+std::string value_of(const std::string& name) {
+  for (const settings::Key& key : settings::keys()) {
+    if (key.name != name) continue;
+    // one of "live" "end"
+    const auto quoted = split(key.type, '"');
+    std::string words;
+    for (std::size_t i = 1; key.type.starts_with("one of") && i < quoted.size(); i += 2)
+      words.append(words.empty() ? "" : "|").append(quoted[i]);
+    if (!words.empty()) return words;
+    return key.type.starts_with("bytes") ? "BYTES" : key.type.starts_with("time") ? "TIME" : "VALUE";
+  }
+  return "VALUE";
 }
 
 std::string own_path() {
@@ -90,35 +107,45 @@ int run(const RunOptions& options) {
 void add_run(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "run a program on a case, its files in local memory");
-  command->add_option("--case", options->case_path, "the case's directory")->capture_default_str();
+  command->add_option("--case", options->case_path, "the case's directory")->type_name("DIR")->capture_default_str();
   command
       ->add_option("--pool", options->pools,
                    "directory of local memory to use; once per socket, {socket} is its number")
-      ->allow_extra_args(false);
-  command->add_option("--copy", options->copies, "pattern of inputs to copy instead of link")->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->type_name("DIR");
+  command->add_option("--copy", options->copies, "inputs to copy instead of link, as a pattern like constant/*")
+      ->allow_extra_args(false)
+      ->type_name("PATTERN");
   const auto setting = [&](const std::string& flag, const std::string& key, const std::string& meaning) {
-    command->add_option_function<std::string>(
-        flag, [options, key](const std::string& value) { options->assigned.emplace_back(key, value); }, meaning);
+    command
+        ->add_option_function<std::string>(
+            flag, [options, key](const std::string& value) { options->assigned.emplace_back(key, value); }, meaning)
+        ->type_name(value_of(key));
   };
-  setting("--via", "run.via", "how the program gets to its files: auto, path, redirect, namespace");
-  setting("--layout", "drain.layout", "how results are arranged on the case: verbatim, collated");
-  setting("--drain-when", "drain.when", "live, or end: hold everything until the program has ended");
-  setting("--verify", "drain.verify", "written, or read-back: read every drained file again");
+  setting("--via", "run.via", "how the program gets to its files");
+  setting("--layout", "drain.layout", "how results are arranged on the case");
+  setting("--drain-when", "drain.when", "drain while the program runs, or hold everything until it has ended");
+  setting("--verify", "drain.verify", "checksum of what was written, or of every drained file read again");
   setting("--bandwidth", "drain.bandwidth", "bytes per second that the drain of a node may take, for example 500M");
   setting("--safe-interval", "drain.safe_interval", "the newest complete time is drained at least this often");
   setting("--patience", "drain.patience", "how long the end waits for a shared file system that takes nothing");
   setting("--budget", "pool.budget", "bytes that a pool may hold");
-  command->add_option("--set", options->sets, "KEY=VALUE: any other key of the configuration")->allow_extra_args(false);
-  command->add_option("--json", options->json, "write the run's report to this file");
+  command->add_option("--set", options->sets, "any other key of the configuration")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  command->add_option("--json", options->json, "write the run's report to this file")->type_name("FILE");
   command->add_flag("--quiet,-q", options->quiet, "print nothing unless something is wrong");
   command->add_flag("--dry-run", options->dry, "check everything and print the launch line, run nothing");
-  command->add_option("command", options->command, "the program, as it is run today, behind `--`")->required();
+  command->add_option("command", options->command, "the program, as it is run today, behind `--`")
+      ->required()
+      ->type_name("");
   command->positionals_at_end();
-  command->footer(
-      "Examples:\n"
-      "  forebay run -- mpirun -n 4 simpleFoam -parallel\n"
-      "  forebay run --case /shared/motorBike --layout collated -- srun simpleFoam -parallel\n"
-      "  forebay run -- decomposePar");
+  command->footer(footer(
+      {"forebay run -- mpirun -n 4 simpleFoam -parallel",
+       "forebay run --case /shared/motorBike --layout collated -- srun simpleFoam -parallel",
+       "forebay run -- decomposePar"},
+      {"The program sees the case under the path that it knows. What it writes is in local memory at once, and on "
+       "the case, whole and verified, when the run has ended; `forebay status` shows how far it is."}));
   command->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

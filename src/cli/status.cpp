@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cli/commands.h"
+#include "cli/interface.h"
 #include "cli/progress.h"
 #include "cli/runs.h"
 #include "launch/report.h"
@@ -101,12 +102,15 @@ int status(const StatusOptions& options) {
 void add_status(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<StatusOptions>();
   CLI::App* command = app.add_subcommand("status", "show the runs of this node: what is only local, what is safe");
-  command->add_option("--case", options->case_path, "only runs of this case");
+  command->add_option("--case", options->case_path, "only runs of this case")->type_name("DIR");
   command->add_option("--pool", options->pools, "look in this pool instead of the configured ones")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->type_name("DIR");
   command->add_flag("--watch,-w", options->watch, "again every second, until no run is left");
   command->add_flag("--json", options->json, "print a JSON array");
-  command->footer("Examples:\n  forebay status --watch\n  forebay status --json");
+  command->footer(
+      footer({"forebay status", "forebay status --watch", "forebay status --case /shared/motorBike --json"},
+             {"\"safe\" is what the case holds, whole and verified; what is \"only local\" goes with this node."}));
   command->callback([options, &exit_status] { exit_status = status(*options); });
 }
 
