@@ -1,8 +1,9 @@
 # The short names for what is done often; each target is a line or two that can be typed by hand.
 JOBS ?= 2
 PREFIX ?= /usr/local
+BUILD_TREE ?= build
 
-sources = git ls-files --cached --others --exclude-standard -- 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
+sources = git ls-files --cached --others --exclude-standard -- 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'apps/*.cpp' 'apps/*.h' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
 .PHONY: build demo test unit sanitized bench format check-format lint tidy install clean
@@ -48,8 +49,8 @@ lint: check-format build ## style and clang-tidy over every source file
 	scripts/lint python
 	scripts/lint tidy src
 
-install: build
-	cmake --install build --prefix $(PREFIX)
+install: build ## below PREFIX, or below DESTDIR for a package
+	cmake --install "$(BUILD_TREE)" --prefix "$(PREFIX)"
 
 clean:
 	rm -rf build build-debug build-sanitizers build-thread-sanitizer demo-output .cache

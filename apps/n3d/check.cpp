@@ -1,0 +1,174 @@
+#include "check.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/file.h"
+#include "check_solver.h"
+#include "fields.h"
+#include "schedule/binomial.h"
+#include "sweep.h"
+
+namespace n3d {
+namespace {
+
+constexpr double viscosity = 0.02, time_step = 0.02;
+
+struct Bench {
+  const Grid& grid;
+  Sizes sizes;
+  NavierStokes flow{grid, viscosity, time_step};
+  std::vector<double> start = std::vector<double>(grid.state_size());
+  Progress silent{false};
+
+  Bench(const Grid& on, const Sizes& with) : grid(on), sizes(with) { fill_random_flow(flow, sizes.seed, start); }
+};
+
+double relative(double a, double b) {
+  return std::abs(a - b) / std::max(std::abs(a), std::abs(b));
+}
+
+// <A v, w> = <v, A^T w> for one step and for a whole run, with vectors that are not even free of divergence.
+void check_transpose(Bench& bench, std::vector<Proof>& proofs) {
+  const Grid& grid = bench.grid;
+  const auto steps = static_cast<std::size_t>(bench.sizes.steps);
+  std::vector<std::vector<double>> states{bench.start};
+  for (std::size_t n = 0; n < steps; ++n) {
+    states.emplace_back(grid.state_size());
+    bench.flow.step(states[n], states[n + 1]);
+  }
+  for (const std::size_t count : {std::size_t{1}, steps}) {
+    std::vector<double> v(grid.state_size()), w(grid.state_size());
+    fill_noise(grid, 11, v);
+    fill_noise(grid, 12, w);
+    std::vector<double> derivative = v, transposed = w;
+    for (std::size_t n = 0; n < count; ++n) bench.flow.tangent_step(states[n], derivative);
+    for (std::size_t n = count; n-- > 0;) bench.flow.adjoint_step(states[n], transposed);
+    proofs.push_back({count == 1 ? "dot product, one step" : fmt::format("dot product, {} steps", count),
+                      relative(grid.inner(derivative, w), grid.inner(v, transposed)), 0, 1e-12});
+  }
+}
+
+// The slope of log remainder over log epsilon, by least squares.
+double slope_of(std::span<const Remainder> remainders) {
+  double x_mean = 0, y_mean = 0, xy = 0, xx = 0;
+  const auto count = static_cast<double>(remainders.size());
+  for (const Remainder& r : remainders) {
+    x_mean += std::log(r.epsilon) / count;
+    y_mean += std::log(r.remainder) / count;
+  }
+  for (const Remainder& r : remainders) {
+    xy += (std::log(r.epsilon) - x_mean) * (std::log(r.remainder) - y_mean);
+    xx += (std::log(r.epsilon) - x_mean) * (std::log(r.epsilon) - x_mean);
+  }
+  return xy / xx;
+}
+
+Status check_taylor(Bench& bench, Checked& checked) {
+  std::vector<double> direction(bench.grid.state_size()), gradient(direction.size()), moved(direction.size());
+  fill_random_flow(bench.flow, bench.sizes.seed + 1, direction);
+  for (const Measure measure : {Measure::energy, Measure::dissipation, Measure::tracking}) {
+    Objective objective(bench.flow, measure, bench.sizes.steps);
+    const auto store = make_array_store(bench.grid.state_size());
+    Sweep sweep(bench.flow, objective, *store, bench.sizes.steps, bench.silent);
+    const auto value = sweep.gradient(bench.start, gradient);
+    if (!value) return forebay::forward(value);
+    const double slope = bench.grid.inner(gradient, direction);
+    std::vector<Remainder> remainders;
+    for (const double epsilon : {1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5}) {
+      for (std::size_t i = 0; i < moved.size(); ++i) moved[i] = bench.start[i] + epsilon * direction[i];
+      remainders.push_back({name_of(measure), epsilon, std::abs(sweep.value(moved) - *value - epsilon * slope)});
+    }
+    checked.proofs.push_back({fmt::format("Taylor slope, {}", name_of(measure)), slope_of(remainders), 1.98, 2.02});
+    checked.remainders.insert(checked.remainders.end(), remainders.begin(), remainders.end());
+  }
+  return {};
+}
+
+// The gradient with every way to keep states, bit by bit, and the number of steps that recomputing took.
+Status check_stores(Bench& bench, const std::string& directory, std::vector<Proof>& proofs) {
+  const std::size_t size = bench.grid.state_size();
+  Objective objective(bench.flow, Measure::tracking, bench.sizes.steps);
+  std::vector<double> reference(size), gradient(size);
+  const auto run = [&](StateStore& store, Step slots, std::vector<double>& into) -> Result<Phases> {
+    Sweep sweep(bench.flow, objective, store, slots, bench.silent);
+    const auto value = sweep.gradient(bench.start, into);
+    if (!value) return forebay::forward(value);
+    return sweep.phases();
+  };
+  const auto differ = [&] {
+    return bench.grid.maximum(std::memcmp(reference.data(), gradient.data(), size * sizeof(double)) == 0 ? 0 : 1);
+  };
+  const auto arrays = make_array_store(size);
+  const Step all = bench.sizes.steps - 1;
+  if (const auto done = run(*arrays, all, reference); !done) return forebay::forward(done);
+  const auto files = make_file_store(size, directory, bench.grid.rank(), false);
+  if (const auto done = run(*files, all, gradient); !done) return forebay::forward(done);
+  proofs.push_back({"gradient from files differs from that from arrays", differ(), 0, 0});
+  for (const Step slots : {Step{1}, Step{3}}) {
+    const auto done = run(*arrays, slots, gradient);
+    if (!done) return forebay::forward(done);
+    proofs.push_back({fmt::format("gradient from revolve, {} slots, differs", slots), differ(), 0, 0});
+    const auto expected = static_cast<double>(forebay::schedule::forward_steps(bench.sizes.steps, slots));
+    const auto taken = static_cast<double>(done->forward.count + done->recompute.count - 1);
+    proofs.push_back({fmt::format("forward steps of revolve, {} slots", slots), taken, expected, expected});
+  }
+  return {};
+}
+
+// A directory of this run alone, the same on every rank.
+Result<std::string> temporary_directory(const Grid& grid) {
+  char path[64] = "/tmp/n3d-XXXXXX";
+  int made = 1;
+  if (grid.rank() == 0 && ::mkdtemp(path) == nullptr) made = 0;
+  MPI_Bcast(&made, 1, MPI_INT, 0, grid.communicator());
+  MPI_Bcast(path, sizeof path, MPI_CHAR, 0, grid.communicator());
+  if (made == 0) return forebay::errno_error("cannot make a directory", "/tmp");
+  return std::string(path);
+}
+
+}  // namespace
+
+bool Checked::all_hold() const {
+  return std::all_of(proofs.begin(), proofs.end(), [](const Proof& proof) { return proof.holds(); });
+}
+
+std::string Checked::table() const {
+  std::string text = fmt::format("{:<50} {:>12}  {:<14}\n", "proof", "figure", "allowed");
+  for (const Proof& p : proofs) {
+    const std::string allowed = p.least == p.most ? fmt::format("{:g}", p.least)
+                                : p.least == 0    ? fmt::format("<= {:g}", p.most)
+                                                  : fmt::format("{:g} .. {:g}", p.least, p.most);
+    text += fmt::format("{:<50} {:>12.6g}  {:<14} {}\n", p.what, p.figure, allowed, p.holds() ? "holds" : "FAILS");
+  }
+  return text;
+}
+
+Result<Checked> check_gradient(MPI_Comm communicator, const Sizes& sizes, std::string directory) {
+  const Grid grid(communicator, sizes.points);
+  Checked checked;
+  check_weights(grid, sizes.seed, checked.proofs);
+  check_conservation(grid, sizes.seed, checked.proofs);
+  check_vortex(grid, checked.proofs);
+  Bench bench(grid, sizes);
+  check_transpose(bench, checked.proofs);
+  if (const auto done = check_taylor(bench, checked); !done) return forebay::forward(done);
+
+  const bool temporary = directory.empty();
+  if (temporary) {
+    auto made = temporary_directory(grid);
+    if (!made) return forebay::forward(made);
+    directory = *made;
+  }
+  // No barrier after an error: the other ranks may wait for this one elsewhere, until the caller ends them all.
+  if (const auto done = check_stores(bench, directory, checked.proofs); !done) return forebay::forward(done);
+  MPI_Barrier(communicator);
+  if (temporary && grid.rank() == 0) ::rmdir(directory.c_str());
+  return checked;
+}
+
+}  // namespace n3d

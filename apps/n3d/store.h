@@ -1,0 +1,42 @@
+// Where the states of a forward run are kept until the adjoint asks for them, behind four verbs.
+//
+// A store holds this rank's part of each state, all of the same size. Calls are not collective: no rank waits for
+// another. `get` gives back the bits that `put` was given; its span holds until the next call on the store.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "schedule/schedule.h"
+
+namespace n3d {
+
+using forebay::Result;
+using forebay::Status;
+using forebay::schedule::Step;
+
+class StateStore {
+ public:
+  StateStore() = default;
+  StateStore(const StateStore&) = delete;
+  StateStore& operator=(const StateStore&) = delete;
+  virtual ~StateStore() = default;
+
+  virtual Status put(Step step, std::span<const double> state) = 0;
+  virtual Result<std::span<const double>> get(Step step) = 0;
+  // The state is not asked for again in this run.
+  virtual void drop(Step step) = 0;
+  // All states are dropped; the next run puts them anew.
+  virtual void rewind() = 0;
+};
+
+// Plain arrays, one a state, used again once dropped. What other stores are measured against.
+std::unique_ptr<StateStore> make_array_store(std::size_t state_size);
+
+// One file for each step and rank in `directory`, written and read by plain system calls, as codes do that have nothing
+// better. A step that is put again overwrites its file. What was written is removed in the end, unless `keep`.
+std::unique_ptr<StateStore> make_file_store(std::size_t state_size, std::string directory, int rank, bool keep);
+
+}  // namespace n3d

@@ -1,0 +1,58 @@
+// A forward run and the adjoint that reads its states backwards, driven by a schedule.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "objective.h"
+#include "progress.h"
+#include "store.h"
+
+namespace n3d {
+
+// Seconds of this rank by what they were spent on, and how often.
+struct Phase {
+  double seconds = 0;
+  std::int64_t count = 0;
+};
+struct Phases {
+  Phase forward;      // steps of forward runs
+  Phase recompute;    // steps taken again for the adjoint, as the schedule says
+  Phase adjoint;      // transposed steps, which compute the stages of their step again
+  Phase write, read;  // of states
+  Phase objective;
+};
+
+class Sweep {
+ public:
+  // `slots`: how many states the store may hold at once; steps - 1 are enough for all. The state that is handed over
+  // and every gradient are this rank's part. The store is rewound at the start of each run.
+  Sweep(NavierStokes& flow, Objective& objective, StateStore& store, Step slots, Progress& progress);
+
+  // J(u0), without keeping states. Fields with divergence are projected first. Collective, as all here.
+  double value(std::span<const double> start);
+  // J(u0) and its gradient in the mean of a.b, free of divergence.
+  Result<double> gradient(std::span<const double> start, std::span<double> gradient);
+  // The state after the last step of the last run.
+  std::span<const double> end() const { return end_; }
+
+  const Phases& phases() const { return phases_; }
+
+ private:
+  struct Run;
+  void step();
+  void take(std::span<const double> state);
+
+  NavierStokes& flow_;
+  Objective& objective_;
+  StateStore& store_;
+  Step slots_;
+  Progress& progress_;
+  Phases phases_;
+  // The state at hand lies in one of two buffers, or in the store.
+  std::vector<double> buffers_[2], end_;
+  std::span<const double> at_;
+};
+
+}  // namespace n3d
