@@ -22,7 +22,7 @@ std::string redirect_library() {
   const auto program = read_link("/proc/self/exe");
   if (!program) return {};
   const std::string above(parent_of(parent_of(*program)));
-  for (const char* directory : {"/lib", "/lib64"}) {
+  for (const char* directory : {"/lib", "/lib/forebay"}) {  // of a build, and installed
     const std::string library = above + directory + "/libforebay_redirect.so";
     if (::access(library.c_str(), R_OK) == 0) return library;
   }
@@ -47,7 +47,7 @@ Result<WayChoice> choose_way(const WayFacts& facts, std::optional<Way> forced) {
     return error(Code::bad_input, "namespaces do not work on this machine (" + facts.namespace_trouble + ")", {},
                  library ? "use --via redirect" : "use --via path");
   if (forced == Way::redirect && !library)
-    return error(Code::bad_input, "libforebay_redirect.so is not beside this program (../lib)", {},
+    return error(Code::bad_input, "libforebay_redirect.so is not beside this program (../lib/forebay)", {},
                  namespaces_work ? "install it, or use --via namespace" : "install it, or use --via path");
   if (forced) return WayChoice{*forced, "as asked for"};
   if (namespaces_work)

@@ -21,7 +21,7 @@ struct WayFacts {
 // Tries for real: a child makes the namespaces, maps its own uid and gid and binds a directory there; nothing is left
 // behind and no other process notices. A few milliseconds.
 WayFacts observe_ways();
-// ../lib/libforebay_redirect.so (or lib64) as seen from the running program; empty when there is none.
+// ../lib/libforebay_redirect.so (or in lib/forebay) as seen from the running program; empty when there is none.
 std::string redirect_library();
 
 struct WayChoice {
