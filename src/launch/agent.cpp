@@ -77,6 +77,7 @@ class Agent {
   void hear(Member& member);
   Result<Welcome> admit(const Hello& hello);
   void members_ended();
+  void vouch_for_ranks();
   void read_events();
   bool ended_cleanly() const;
   void finish();
@@ -276,6 +277,19 @@ void Agent::members_ended() {
   });
 }
 
+// Where a program of the node is a script, its children may be killed while it lives: then nobody can vouch.
+void Agent::vouch_for_ranks() {
+  for (const int rank : drain_->take_doubtful_ranks()) {
+    std::size_t writers = 0, working = 0;
+    for (const Member& member : members_) {
+      if (!member.welcome || (rank >= 0 && member.rank != rank)) continue;
+      ++writers;
+      if (is_working_itself(member.pid)) ++working;
+    }
+    if (writers > 0 && working == writers) drain_->vouch(rank);
+  }
+}
+
 // The parent tells of its own program only; a rank that was killed beside it ends a run as badly.
 bool Agent::ended_cleanly() const {
   if (!parent_status_ || !WIFEXITED(*parent_status_) || WEXITSTATUS(*parent_status_) != 0) return false;
@@ -336,6 +350,7 @@ void Agent::serve() {
       if (waits[4 + 2 * i].revents != 0 && members_[i].socket) hear(members_[i]);
     if ((waits[0].revents & POLLIN) != 0) accept_member();
     members_ended();
+    vouch_for_ranks();
     drain_->tick();
     agree_with_others();
     publish_status(false);
