@@ -35,7 +35,7 @@ using drain::Clock;
 
 // Events are read in batches, so that following the program takes at most 1/256 of a core: what this costs, the solver
 // waits for. A purge comes a time step after the files that it removes were closed, so every time is seen complete
-// where steps are longer than the pause; where they are shorter, the last complete time is at most `longest_pause` old.
+// where steps are longer than the pause; where they are shorter, the last complete time may be as old as the pause.
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
 constexpr int pause_per_work = 256;
 // While events wait: how often the pools' free space and the queue of events are looked at.
@@ -310,7 +310,8 @@ void Agent::read_events() {
   };
   const auto before = work();
   if (auto read = drain_->on_events(); !read) fmt::print(stderr, "forebay agent: {}\n", read.error().text());
-  const auto longest = pressure_->tight() ? shortest_pause : longest_pause;
+  // Nodes that must agree on a time all have to see the same ones.
+  const auto longest = pressure_->tight() || !alone() ? shortest_pause : longest_pause;
   next_events_ =
       Clock::now() + std::clamp<Clock::duration>((work() - before) * pause_per_work, shortest_pause, longest);
 }
