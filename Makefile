@@ -8,14 +8,17 @@ existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file
 
 .PHONY: build demo test unit sanitized bench format check-format lint tidy install clean
 
+configure = cmake --preset release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+
 build: ## build/bin/forebay
 	scripts/install-dependencies build
-	cmake --preset release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+	$(configure)
 	cmake --build --preset release -j $(JOBS)
 
 demo: ## motorBike direct, with forebay and without output: demo-output/index.html
 	scripts/install-dependencies build demo
-	$(MAKE) --no-print-directory build
+	$(configure)
+	cmake --build --preset release -j $(JOBS) --target forebay forebay_redirect
 	demo/run --output demo-output
 
 test: ## everything a change must pass
