@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws what n3d wrote with --pictures: spectrum.png, vorticity.png and gradient.png, each where its data is there.
 
 n3d_pictures.py DIRECTORY
