@@ -63,6 +63,11 @@ Status StoreDirectory::open_unnamed() {
   return lock(segments_.get(), pool_);
 }
 
+bool StoreDirectory::has_segments() const {
+  struct stat status {};
+  return ::fstat(segments_.get(), &status) == 0 && status.st_blocks > 0;
+}
+
 Result<std::optional<DecodedHead>> StoreDirectory::read_head() const {
   const std::string file = join(path_, "store");
   auto bytes = read_file(file, 2 * kStoreFileBytes);

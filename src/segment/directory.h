@@ -24,6 +24,8 @@ class StoreDirectory {
   // For messages: of the directory, or of the pool when there is none.
   const std::string& path() const { return kept_ ? path_ : pool_; }
 
+  // Whether anything was ever written behind the head.
+  bool has_segments() const;
   // nullopt when there is no head: nothing was committed here.
   Result<std::optional<DecodedHead>> read_head() const;
   Status write_head(const StoreHead& head, std::uint64_t epoch);

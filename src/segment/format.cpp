@@ -92,9 +92,7 @@ std::optional<FoundHeader> newest_header(std::span<const std::byte, kFirstRecord
     SegmentHeader header;
     std::memcpy(&header, lines.data() + which * kLine, sizeof(header));
     if (!fits(header, store)) continue;
-    const bool newer = !newest || header.generation > newest->header.generation ||
-                       (header.generation == newest->header.generation && header.serial > newest->header.serial);
-    if (newer) newest = FoundHeader{header, which};
+    if (!newest || header.serial > newest->header.serial) newest = FoundHeader{header, which};
   }
   return newest;
 }

@@ -49,7 +49,7 @@ std::uint64_t dropped_state(const RecordHeader& header) noexcept;
 struct SegmentHeader {
   std::uint64_t check = 0;
   std::uint64_t generation = 0;  // grows with every use of any segment of the store; 0: never used
-  std::uint64_t serial = 0;      // which of two headers of one generation is the newer
+  std::uint64_t serial = 0;      // which of the two headers of this piece of memory is the newer
   std::uint64_t epoch = 0;       // the segment counts while this is the store's epoch
   std::uint64_t sealed_end = 0;  // where the last record ends; 0: records may still follow
   std::uint64_t records = 0;     // how many, once it is sealed

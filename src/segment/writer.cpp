@@ -18,6 +18,7 @@ int Writer::start(Medium& medium, std::span<std::byte> segment, Store store, std
   next_line_ = old ? 1 - old->which : 0;
   header_ = {};
   header_.generation = generation;
+  header_.serial = old ? old->header.serial + 1 : 1;
   header_.epoch = epoch;
   return write_header();
 }
@@ -72,6 +73,17 @@ int mark_dropped(Medium& medium, std::byte* header) noexcept {
     return failed;
   }
   return medium.fence();
+}
+
+int retire(Medium& medium, std::span<std::byte> segment, std::uint64_t store) noexcept {
+  static constexpr std::byte kNothing[kLine] = {};
+  const auto newest = newest_header(segment.first<kFirstRecord>(), store);
+  const unsigned first = newest ? 1 - newest->which : 0;
+  for (const unsigned which : {first, 1 - first}) {
+    if (const int failed = medium.store(segment.data() + which * kLine, kNothing, kLine); failed != 0) return failed;
+    if (const int failed = medium.fence(); failed != 0) return failed;
+  }
+  return 0;
 }
 
 std::uint64_t payload_check(const void* payload, std::uint64_t bytes) noexcept {

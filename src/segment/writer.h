@@ -55,6 +55,8 @@ class Writer {
 
 // Marks a record as dropped.
 int mark_dropped(Medium& medium, std::byte* header) noexcept;
+// Takes the headers of a segment away, the one that counts last, so that at no moment an older one counts instead.
+int retire(Medium& medium, std::span<std::byte> segment, std::uint64_t store) noexcept;
 // XXH3-64 of a payload, never 0.
 std::uint64_t payload_check(const void* payload, std::uint64_t bytes) noexcept;
 

@@ -1,0 +1,49 @@
+// Where every stored step lies: 32 bytes a step, sorted by step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace forebay::trajectory {
+
+struct Entry {
+  std::int64_t step = 0;
+  double time = 0;
+  std::uint32_t segment = 0;   // number of the segment in Tiers
+  std::uint32_t line = 0;      // of the record's header in the segment, in units of 64 bytes
+  std::uint32_t pins = 0;      // gets without release
+  std::uint32_t verified = 0;  // 1: the checksum of the payload was compared, or made, by this process
+};
+static_assert(sizeof(Entry) == 32);
+
+// Steps usually come in order and are read in reverse, without gaps: then every operation takes constant time. Not
+// thread-safe. Pointers to entries hold until the next insert or erase.
+class Index {
+ public:
+  Index() = default;
+  Index(const Index&) = delete;
+  Index& operator=(const Index&) = delete;
+  ~Index();
+
+  std::size_t size() const noexcept { return size_; }
+  Entry& operator[](std::size_t position) noexcept { return memory_[first_ + position]; }
+  // nullptr when the step is not stored.
+  Entry* find(std::int64_t step) noexcept;
+  // Position of the first entry whose step is `step` or higher.
+  std::size_t position(std::int64_t step) noexcept;
+  // False without memory. The step is not stored yet.
+  bool insert(const Entry& entry) noexcept;
+  void erase(Entry* entry) noexcept;
+  void clear() noexcept;
+  std::size_t memory_bytes() const noexcept { return capacity_ * sizeof(Entry); }
+
+ private:
+  bool make_room() noexcept;
+
+  Entry* memory_ = nullptr;  // a mapping of its own, so that growing moves pages and copies nothing
+  std::size_t capacity_ = 0;
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace forebay::trajectory

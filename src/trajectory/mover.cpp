@@ -1,0 +1,280 @@
+// The mover: the part of Tiers that carries segments down and back.
+#include <algorithm>
+#include <cerrno>
+
+#include "trajectory/tiers.h"
+
+namespace forebay::trajectory {
+namespace {
+
+std::uint64_t round_to_pages(std::uint64_t bytes) {
+  const std::uint64_t page = segment::page_bytes();
+  return (bytes + page - 1) / page * page;
+}
+
+}  // namespace
+
+void Tiers::move(Lock& lock) {
+  while (!stop_) {
+    bool moved = false;
+    if (wanted_ != kNone && !segments_[wanted_].home && !fetch_failed_) {
+      moved = fetch(lock, wanted_);
+    }
+    // From below, so that there is room for what comes from above.
+    for (std::size_t i = tiers_.size() - 1; !moved && i-- > 0;) {
+      const auto tier = static_cast<std::uint32_t>(i);
+      if (spill_needed(tier)) moved = spill(lock, tier);
+    }
+    if (!moved && reversing_ && wanted_ == kNone) {
+      if (const std::uint32_t ahead = next_to_fetch(); ahead != kNone) moved = fetch(lock, ahead);
+    }
+    done_.notify_all();
+    if (!moved && !stop_) work_.wait(lock);
+  }
+}
+
+// The oldest segment of a tier that may leave it.
+std::uint32_t Tiers::victim(std::uint32_t number) const {
+  for (const auto& [generation, segment] : tiers_[number].resident) {
+    const Segment& candidate = segments_[segment];
+    if (candidate.sealed && candidate.holds == 0 && !candidate.moving && segment != wanted_) return segment;
+  }
+  return kNone;
+}
+
+bool Tiers::can_spill(std::uint32_t number) const {
+  const std::uint32_t oldest = victim(number);
+  if (oldest == kNone) return false;
+  if (!streamed(number) && segments_[oldest].copy) return true;
+  if (number + 1 >= tiers_.size()) return false;
+  const Tier& below = tiers_[number + 1];
+  // One that is merely full has its limit lowered, and may pass something on.
+  if (below.failure && below.failure->status != FOREBAY_E_NO_SPACE) return false;
+  return below.room() > 0 || can_spill(number + 1);
+}
+
+bool Tiers::spill_needed(std::uint32_t number) const {
+  const Tier& tier = tiers_[number];
+  if (number == 0) {
+    if (reversing_ && !writer_waits_) return false;
+    const std::uint32_t spare = std::min<std::uint32_t>(2, tier.limit - std::min(tier.limit, ring() + 1));
+    const bool low = tier.room() < ring() + std::max<std::uint32_t>(spare, 1);
+    return low && (spare > 0 || writer_waits_) && can_spill(0);
+  }
+  // A lower tier makes room when the one above is about to need it.
+  return tier.room() == 0 && can_spill(number) && spill_needed(number - 1);
+}
+
+bool Tiers::spill(Lock& lock, std::uint32_t number) {
+  const std::uint32_t oldest = victim(number);
+  if (oldest == kNone) return false;
+  if (!streamed(number) && segments_[oldest].copy) {
+    Segment& clean = segments_[oldest];
+    tiers_[number].resident.erase(clean.generation);
+    tiers_[number].free.push_back(clean.home.slot);
+    clean.home = {};
+    return true;
+  }
+  mover_busy_ = true;
+  segments_[oldest].moving = true;
+  const auto slot = take_slot(lock, number + 1);
+  const auto finish = [&] {
+    segments_[oldest].moving = false;
+    mover_busy_ = false;
+    if (segments_[oldest].live == 0 && segments_[oldest].holds == 0) forget(oldest);
+  };
+  if (!slot) {
+    finish();
+    return false;
+  }
+  const Place target{number + 1, *slot};
+  const Segment before = segments_[oldest];
+  const Place source = streamed(number) ? before.copy : before.home;
+  lock.unlock();
+  const Status carried = carry(before, source, target);
+  lock.lock();
+  Segment& segment = segments_[oldest];
+  Tier& below = tiers_[number + 1];
+  // Whoever reads it where it is, or has dropped a record of it meanwhile, makes the copy worthless.
+  const bool changed = segment.live != before.live || (!streamed(number) && segment.holds > 0);
+  if (!carried || changed) {
+    if (!carried) {
+      below.failure = failure_of(carried.error());
+    }
+    if (carried || below.failure->status != FOREBAY_E_NO_SPACE) {
+      release_slot(target);
+    } else if (target.slot + 1 == below.made) {
+      below.limit = --below.made;  // full before its budget: what it holds is what it can hold
+    }
+    finish();
+    return static_cast<bool>(carried);
+  }
+  tiers_[number].resident.erase(segment.generation);
+  below.resident.emplace(segment.generation, oldest);
+  ++below.moved_in;
+  (streamed(number) ? segment.copy : segment.home) = {};
+  (streamed(number + 1) ? segment.copy : segment.home) = target;
+  if (streamed(number + 1)) segment.suspicious = true;
+  release_slot(source);
+  finish();
+  return true;
+}
+
+// Into a slot that counts for nothing until its header is there, which comes last.
+Status Tiers::carry(const Segment& from, Place source, Place target) {
+  const std::uint64_t length = round_to_pages(from.end);
+  std::byte* memory = nullptr;
+  if (streamed(source.tier)) {
+    if (bounce_.bytes.empty()) {
+      auto made = segment::memory_of_process()->make(0, segment_bytes_);
+      if (!made) return forward(made);
+      bounce_ = std::move(*made);
+    }
+    memory = bounce_.bytes.data();
+    auto ok = tiers_[source.tier].stream->read(source.slot * segment_bytes_, {memory, length});
+    if (!ok) return ok;
+  } else {
+    memory = base(source);
+  }
+  if (streamed(target.tier)) {
+    const std::uint64_t offset = target.slot * segment_bytes_;
+    segment::StreamFile& stream = *tiers_[target.tier].stream;
+    const std::uint64_t page = segment::page_bytes();
+    if (auto ok = retire(target); !ok) return ok;
+    if (auto ok = stream.write(offset + page, {memory + page, length - page}, durable_); !ok) return ok;
+    return stream.write(offset, {memory, page}, durable_);
+  }
+  if (auto ok = retire(target); !ok) return ok;
+  segment::Medium& medium = *tiers_[target.tier].medium;
+  const std::span<std::byte> to = bytes(target);
+  constexpr std::size_t kHeaders = segment::kFirstRecord;
+  const auto failed = [&](int errno_value) {
+    errno = errno_value;
+    return errno_error("cannot write to", tiers_[target.tier].options->path);
+  };
+  if (int e = medium.store(to.data() + kHeaders, memory + kHeaders, length - kHeaders); e != 0) return failed(e);
+  if (int e = medium.fence(); e != 0) return failed(e);
+  if (int e = medium.store(to.data(), memory, kHeaders); e != 0) return failed(e);
+  if (int e = medium.fence(); e != 0) return failed(e);
+  return {};
+}
+
+Status Tiers::retire(Place place) {
+  Tier& tier = tiers_[place.tier];
+  if (!streamed(place.tier)) {
+    if (const int failed = segment::retire(*tier.medium, bytes(place), store_); failed != 0) {
+      errno = failed;
+      return errno_error("cannot write to", tier.options->path);
+    }
+    return {};
+  }
+  static constexpr std::byte kNothing[segment::kFirstRecord] = {};
+  return tier.stream->patch(place.slot * segment_bytes_, kNothing);
+}
+
+// --- back again
+// --------------------------------------------------------------------------------------------------------
+
+// Gives up the home of a segment that has a copy below: the one that is needed last, counting from the wanted one.
+bool Tiers::give_up_clean(std::uint64_t wanted, bool passed_only) {
+  std::uint32_t farthest = kNone;
+  std::uint64_t distance = 0;
+  for (const auto& [generation, number] : tiers_.front().resident) {
+    const Segment& candidate = segments_[number];
+    if (!candidate.copy || candidate.holds != 0 || candidate.moving || number == wanted_) continue;
+    if (passed_only && generation <= cursor_) continue;
+    const std::uint64_t away = generation > wanted ? generation - wanted : wanted - generation;
+    if (farthest == kNone || away > distance) {
+      farthest = number;
+      distance = away;
+    }
+  }
+  if (farthest == kNone) return false;
+  Segment& clean = segments_[farthest];
+  tiers_.front().resident.erase(clean.generation);
+  tiers_.front().free.push_back(clean.home.slot);
+  clean.home = {};
+  return true;
+}
+
+// The next segment below the reader that is not in memory, while there is room to have it there.
+std::uint32_t Tiers::next_to_fetch() {
+  // What lies ready below the reader already.
+  std::uint32_t ready = 0;
+  for (const auto& [generation, number] : tiers_.front().resident) {
+    if (generation >= cursor_) break;
+    if (segments_[number].copy) ++ready;
+  }
+  std::uint32_t best = kNone;
+  for (std::uint32_t i = 1; i < tiers_.size(); ++i) {
+    if (!streamed(i)) continue;
+    const auto& resident = tiers_[i].resident;
+    for (auto at = resident.lower_bound(cursor_); at != resident.begin();) {
+      --at;
+      const Segment& candidate = segments_[at->second];
+      if (candidate.home) continue;
+      if (candidate.moving || candidate.live == 0) break;
+      if (best == kNone || candidate.generation > segments_[best].generation) best = at->second;
+      break;
+    }
+  }
+  if (best == kNone || tiers_[0].failure) return kNone;
+  const bool room = tiers_[0].room() > 0 || give_up_clean(cursor_, true);
+  // One slot stays for a read out of order.
+  return room && (tiers_[0].room() > 1 || ready == 0) ? best : kNone;
+}
+
+bool Tiers::fetch(Lock& lock, std::uint32_t number) {
+  if (segments_[number].moving) return false;
+  Tier& first = tiers_.front();
+  while (first.room() == 0) {
+    if (give_up_clean(segments_[number].generation, false)) break;
+    bool spilled = false;
+    for (std::size_t i = tiers_.size() - 1; i-- > 0;) {
+      const auto tier = static_cast<std::uint32_t>(i);
+      if ((tier == 0 || tiers_[tier].room() == 0) && can_spill(tier)) spilled = spill(lock, tier) || spilled;
+    }
+    if (spilled) continue;
+    fetch_failed_ = Failure{FOREBAY_E_PINNED,
+                            fmt::format("no room in the first tier for a state that lies in {}: all of its {} segments "
+                                        "are pinned, or nothing below has room; release or drop steps",
+                                        tiers_[segments_[number].copy.tier].options->path, first.limit)};
+    return false;
+  }
+  segments_[number].moving = true;
+  mover_busy_ = true;
+  const auto slot = take_slot(lock, 0);
+  Status read;
+  const Place source = segments_[number].copy;
+  const std::uint64_t end = segments_[number].end;
+  if (slot) {
+    const Place target{0, *slot};
+    std::byte* const memory = base(target);
+    lock.unlock();
+    // The copy below is the one that counts: no header stands in this one, ever.
+    read = tiers_[source.tier].stream->read(source.slot * segment_bytes_, {memory, round_to_pages(end)});
+    if (auto retired = segment::retire(*first.medium, bytes(target), store_); retired != 0 && read) {
+      errno = retired;
+      read = errno_error("cannot write to", first.options->path);
+    }
+    lock.lock();
+  } else {
+    const std::string text = first.failure ? first.failure->text : std::string("it is full");
+    read = error(Code::failed, "cannot fetch a state into the first tier: " + text);
+  }
+  mover_busy_ = false;
+  Segment& segment = segments_[number];
+  segment.moving = false;
+  if (!read) {
+    if (slot) first.free.push_back(*slot);
+    fetch_failed_ = failure_of(read.error());
+    return false;
+  }
+  segment.home = {0, *slot};
+  first.resident.emplace(segment.generation, number);
+  ++tiers_[source.tier].fetched;
+  if (segment.live == 0 && segment.holds == 0) forget(number);
+  return true;
+}
+
+}  // namespace forebay::trajectory

@@ -1,0 +1,355 @@
+#include "trajectory/tiers.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <functional>
+
+namespace forebay::trajectory {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+tl::unexpected<Failure> medium_failed(int errno_value, const std::string& path) {
+  Error error;
+  error.what = "cannot write to the store";
+  error.path = path;
+  error.errno_value = errno_value;
+  return tl::unexpected<Failure>(failure_of(error));
+}
+
+}  // namespace
+
+Tiers::~Tiers() {
+  stop_threads();
+}
+
+bool Tiers::has_streamed() const {
+  return std::any_of(tiers_.begin(), tiers_.end(), [](const Tier& tier) { return tier.stream != nullptr; });
+}
+
+std::uint32_t Tiers::ring() const {
+  if (!has_streamed()) return 0;
+  const std::uint32_t limit = tiers_.front().limit;
+  if (limit >= 8) return 3;
+  return limit >= 4 ? 2 : 1;
+}
+
+// --- threads
+// -----------------------------------------------------------------------------------------------------------
+
+void Tiers::start_threads() {
+  // The program's signals are for its own threads.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  preparer_ = std::thread([this] {
+    Lock lock(mutex_);
+    prepare(lock);
+  });
+  if (tiers_.size() > 1) {
+    mover_ = std::thread([this] {
+      Lock lock(mutex_);
+      move(lock);
+    });
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  started_ = true;
+}
+
+void Tiers::stop_threads() {
+  {
+    const Lock lock(mutex_);
+    stop_ = true;
+  }
+  work_.notify_all();
+  if (preparer_.joinable()) preparer_.join();
+  if (mover_.joinable()) mover_.join();
+}
+
+void Tiers::prepare(Lock& lock) {
+  Tier& first = tiers_.front();
+  while (!stop_) {
+    constexpr std::size_t kAhead = 2;
+    const bool wanted = first.free.size() < kAhead && first.made < first.limit && first.making == 0;
+    if (!wanted) {
+      work_.wait(lock);
+    } else {
+      if (make_slot(lock, 0)) tiers_.front().free.push_back(tiers_.front().made - 1);
+      done_.notify_all();
+      work_.notify_all();
+    }
+  }
+}
+
+// Makes the next slot of a tier; false when that failed, or another thread is at it.
+bool Tiers::make_slot(Lock& lock, std::uint32_t number) {
+  Tier& tier = tiers_[number];
+  if (tier.making != 0 || tier.made >= tier.limit) return false;
+  if (streamed(number)) {
+    ++tier.made;
+    return true;
+  }
+  tier.making = 1;
+  const std::uint32_t slot = tier.made;
+  lock.unlock();
+  auto made = tier.medium->make(slot, segment_bytes_);
+  lock.lock();
+  tier.making = 0;
+  if (!made) {
+    // A medium that is full before its budget: it has what it has.
+    tier.failure = failure_of(made.error());
+    tier.limit = tier.made;
+    return false;
+  }
+  tier.mappings.push_back(std::move(*made));
+  ++tier.made;
+  return true;
+}
+
+std::optional<std::uint32_t> Tiers::take_slot(Lock& lock, std::uint32_t number) {
+  Tier& tier = tiers_[number];
+  while (tier.free.empty()) {
+    if (tier.making != 0) {
+      done_.wait(lock);
+    } else if (!make_slot(lock, number)) {
+      return std::nullopt;
+    } else {
+      return tier.made - 1;
+    }
+  }
+  const std::uint32_t slot = tier.free.back();
+  tier.free.pop_back();
+  return slot;
+}
+
+// --- the writer
+// --------------------------------------------------------------------------------------------------------
+
+Failure Tiers::no_room() {
+  std::string text = "no room for another step:";
+  for (const Tier& tier : tiers_) {
+    const std::uint64_t used = (tier.made - tier.free.size()) * segment_bytes_;
+    text += fmt::format(" {} {}: {} of {} bytes used", tier.medium ? tier.medium->kind() : "shared", tier.options->path,
+                        used, tier.options->budget);
+    if (tier.failure) text += fmt::format(" ({})", tier.failure->text);
+    text += &tier == &tiers_.back() ? "" : ",";
+  }
+  text += "; drop steps, or open the trajectory with larger budgets";
+  forebay_status status = FOREBAY_E_NO_SPACE;
+  for (Tier& tier : tiers_) {
+    // Not lack of room but a failing medium is what the caller must hear of. The next attempt starts afresh.
+    if (tier.failure && tier.failure->status != FOREBAY_E_NO_SPACE) status = tier.failure->status;
+    if (&tier != &tiers_.front()) tier.failure.reset();
+  }
+  return {status, text};
+}
+
+Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
+  Lock lock(mutex_);
+  Tier& first = tiers_.front();
+  reversing_ = false;
+  std::optional<std::chrono::steady_clock::time_point> start;
+  while (first.free.empty() || first.room() <= ring()) {
+    const bool being_made = first.room() > ring() && (first.made < first.limit || first.making != 0);
+    if (!being_made && !mover_busy_ && !can_spill(0)) return tl::unexpected<Failure>(no_room());
+    if (!start) start = std::chrono::steady_clock::now();
+    writer_waits_ = true;
+    work_.notify_all();
+    done_.wait(lock);
+  }
+  writer_waits_ = false;
+  if (start) waited_for_room_ += seconds_since(*start);
+  const std::uint32_t slot = first.free.back();
+  first.free.pop_back();
+  const std::uint64_t generation = next_generation_++;
+  const std::uint32_t number = new_segment(generation);
+  Segment& made = segments_[number];
+  made.home = {0, slot};
+  first.resident.emplace(generation, number);
+  const std::span<std::byte> memory = bytes(made.home);
+  lock.unlock();
+  work_.notify_all();
+  if (const int failed = writer.start(*first.medium, memory, {store_, payload_checks_}, generation, epoch_)) {
+    lock.lock();
+    forget(number);
+    return medium_failed(failed, first.directory ? first.directory->path() : "");
+  }
+  return Active{number, memory.data()};
+}
+
+Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t live, bool held) {
+  const int failed = writer.seal();
+  {
+    const Lock lock(mutex_);
+    Segment& sealed = segments_[number];
+    sealed.sealed = true;
+    sealed.end = writer.end();
+    sealed.live = live;
+    sealed.holds = held ? 1 : 0;
+    if (live == 0 && !held) forget(number);
+  }
+  work_.notify_all();
+  if (failed != 0) return medium_failed(failed, tiers_.front().directory ? tiers_.front().directory->path() : "");
+  return {};
+}
+
+// --- the reader
+// --------------------------------------------------------------------------------------------------------
+
+Outcome<const std::byte*> Tiers::hold(std::uint32_t number) {
+  Lock lock(mutex_);
+  cursor_ = segments_[number].generation;
+  if (!segments_[number].home) {
+    const auto start = std::chrono::steady_clock::now();
+    fetch_failed_.reset();
+    wanted_ = number;
+    work_.notify_all();
+    done_.wait(lock, [&] { return segments_[number].home || fetch_failed_; });
+    wanted_ = kNone;
+    waited_for_states_ += seconds_since(start);
+    if (!segments_[number].home) return tl::unexpected<Failure>(*fetch_failed_);
+  }
+  ++segments_[number].holds;
+  const std::byte* const at = base(segments_[number].home);
+  lock.unlock();
+  if (reversing_) work_.notify_all();
+  return at;
+}
+
+void Tiers::unhold(std::uint32_t number) {
+  const Lock lock(mutex_);
+  Segment& held = segments_[number];
+  --held.holds;
+  if (held.holds == 0 && held.live == 0 && held.sealed && !held.moving) forget(number);
+  work_.notify_all();
+}
+
+Done Tiers::drop(std::uint32_t number, std::uint64_t place) {
+  Lock lock(mutex_);
+  // A kept segment is marked where it lies, and that only.
+  if (kept_) done_.wait(lock, [&] { return !segments_[number].moving; });
+  Segment& dropped = segments_[number];
+  --dropped.live;
+  if (kept_) {
+    if (dropped.home && !dropped.copy) {
+      // A home beside a copy counts for nothing after a crash.
+      const int failed = segment::mark_dropped(*tiers_[dropped.home.tier].medium, base(dropped.home) + place);
+      if (failed != 0) return medium_failed(failed, tiers_[dropped.home.tier].directory->path());
+    }
+    if (dropped.copy) {
+      if (auto ok = mark_in_stream(dropped.copy, place); !ok) return pass_on(ok);
+    }
+  }
+  if (dropped.live == 0 && dropped.holds == 0 && !dropped.moving) forget(number);
+  work_.notify_all();
+  return {};
+}
+
+void Tiers::reverse(std::uint32_t from_segment) {
+  const Lock lock(mutex_);
+  reversing_ = true;
+  cursor_ = from_segment == kNone ? next_generation_ : segments_[from_segment].generation;
+  work_.notify_all();
+}
+
+bool Tiers::suspicious(std::uint32_t number) {
+  const Lock lock(mutex_);
+  return segments_[number].suspicious;
+}
+
+std::string Tiers::place_of(std::uint32_t number) {
+  const Lock lock(mutex_);
+  const Segment& at = segments_[number];
+  const Place place = at.copy ? at.copy : at.home;
+  const Tier& tier = tiers_[place.tier];
+  return fmt::format("{}, segment {}", tier.directory ? tier.directory->path() : "dram", place.slot);
+}
+
+// --- segments
+// ----------------------------------------------------------------------------------------------------------
+
+std::uint32_t Tiers::new_segment(std::uint64_t generation) {
+  std::uint32_t number = static_cast<std::uint32_t>(segments_.size());
+  if (unused_.empty()) {
+    segments_.emplace_back();
+  } else {
+    number = unused_.back();
+    unused_.pop_back();
+  }
+  segments_[number] = {};
+  segments_[number].generation = generation;
+  segments_[number].used = true;
+  return number;
+}
+
+void Tiers::release_slot(Place place) {
+  if (!place) return;
+  // A header that cannot be taken away does no harm now; a reopening may find dropped steps again.
+  (void)retire(place);
+  tiers_[place.tier].free.push_back(place.slot);
+  done_.notify_all();
+}
+
+void Tiers::forget(std::uint32_t number) {
+  Segment& gone = segments_[number];
+  for (const Place place : {gone.home, gone.copy}) {
+    if (!place) continue;
+    tiers_[place.tier].resident.erase(gone.generation);
+    release_slot(place);
+  }
+  gone = {};
+  unused_.push_back(number);
+}
+
+void Tiers::set_live(std::uint32_t number, std::uint32_t live) {
+  const Lock lock(mutex_);
+  segments_[number].live = live;
+  if (live == 0) forget(number);
+}
+
+Done Tiers::rewind() {
+  Lock lock(mutex_);
+  done_.wait(lock, [&] { return !mover_busy_; });
+  if (kept_ && started_) {
+    if (auto ok = tiers_.front().directory->write_epoch(store_, epoch_ + 1); !ok) return pass_on(ok);
+  }
+  ++epoch_;
+  // Headers of the old epoch count no more: nothing needs to be written.
+  for (Segment& segment : segments_) {
+    for (const Place place : {segment.home, segment.copy}) {
+      if (place) tiers_[place.tier].free.push_back(place.slot);
+    }
+  }
+  for (Tier& tier : tiers_) {
+    tier.resident.clear();
+    // The writer takes from the back: the slots that were used first, in order.
+    std::sort(tier.free.begin(), tier.free.end(), std::greater<>());
+  }
+  segments_.clear();
+  unused_.clear();
+  reversing_ = false;
+  return {};
+}
+
+Outcome<forebay_tier_info> Tiers::info(std::size_t number) {
+  const Lock lock(mutex_);
+  const Tier& tier = tiers_[number];
+  forebay_tier_info info{};
+  info.medium = tier.medium ? tier.medium->kind().data() : (tier.options->kind == TierKind::shared ? "shared" : "file");
+  info.path = tier.options->path.c_str();
+  info.budget = tier.options->budget;
+  info.segment_bytes = segment_bytes_;
+  info.segments = tier.limit;
+  info.prepared = tier.made;
+  info.used = tier.made - tier.free.size();
+  info.moved_in = tier.moved_in;
+  info.fetched = tier.fetched;
+  return info;
+}
+
+}  // namespace forebay::trajectory

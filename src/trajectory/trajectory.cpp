@@ -1,0 +1,431 @@
+#include "trajectory/trajectory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace forebay::trajectory {
+namespace {
+
+constexpr std::uint64_t kLargestStep = std::uint64_t{1} << 40;
+
+std::uint64_t bytes_of(forebay_type type) {
+  switch (type) {
+    case FOREBAY_BYTES:
+      return 1;
+    case FOREBAY_FLOAT32:
+      return 4;
+    case FOREBAY_FLOAT64:
+      return 8;
+  }
+  return 0;
+}
+
+const char* name_of_type(std::uint32_t type) {
+  static constexpr const char* kNames[] = {"bytes", "float32", "float64"};
+  return type < 3 ? kNames[type] : "?";
+}
+
+std::uint32_t line_of(std::uint64_t place) {
+  return static_cast<std::uint32_t>(place / segment::kLine);
+}
+std::uint64_t place_of(const Entry& entry) {
+  return std::uint64_t{entry.line} * segment::kLine;
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<Trajectory>> Trajectory::open(const Options& options) {
+  std::unique_ptr<Trajectory> made(new Trajectory(options));
+  auto tiers = Tiers::open(made->options_);
+  if (!tiers) return pass_on(tiers);
+  made->tiers_ = std::move(*tiers);
+  if (made->tiers_->found_head()) {
+    if (auto ok = made->load(); !ok) return pass_on(ok);
+  }
+  return made;
+}
+
+Trajectory::~Trajectory() = default;
+
+Done Trajectory::close() {
+  const bool was_open = step_open_;
+  const std::int64_t step = open_step_;
+  step_open_ = false;
+  Done sealed;
+  if (active_.segment != kNone) sealed = tiers_->seal(writer_, active_.segment, active_live_, true);
+  if (tiers_->kept() && !tiers_->started()) (void)tiers_->keep(false, {});
+  tiers_.reset();
+  if (!sealed) return sealed;
+  if (was_open) return fail(FOREBAY_E_CLOSED_OPEN, "closed while step {} was open: that step is not stored", step);
+  return {};
+}
+
+// --- fields
+// ----------------------------------------------------------------------------------------------------------------
+
+void Trajectory::lay_out(Field& field) {
+  field.bytes = field.count * bytes_of(field.type);
+  field.offset = payload_bytes_;
+  payload_bytes_ += segment::round_to_lines(field.bytes);
+}
+
+Outcome<int> Trajectory::declare(const char* name, forebay_type type, std::uint64_t count) {
+  if (name == nullptr || *name == '\0' || std::strlen(name) > segment::kFieldName) {
+    return fail(FOREBAY_E_INVALID, "a field needs a name of 1 to {} bytes", segment::kFieldName);
+  }
+  const std::uint64_t size = bytes_of(type);
+  if (size == 0) return fail(FOREBAY_E_INVALID, "field {}: {} is no type", printable(name), static_cast<int>(type));
+  if (count == 0 || count > kLargestStep / size) {
+    return fail(FOREBAY_E_INVALID, "field {}: a count of {} is out of range", printable(name), count);
+  }
+  if (step_open_) return fail(FOREBAY_E_STEP_OPEN, "a field cannot be declared while step {} is open", open_step_);
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    const Field& known = fields_[i];
+    if (known.name != name) continue;
+    if (known.type != type || known.count != count) {
+      return fail(FOREBAY_E_FIELD_CHANGED, "field {} has {} values of {} here, not {} of {}", known.name, known.count,
+                  name_of_type(known.type), count, name_of_type(type));
+    }
+    return static_cast<int>(i);
+  }
+  if (tiers_->started()) {
+    return fail(FOREBAY_E_FIELDS_FIXED, "field {} comes too late: all fields are declared before the first step",
+                printable(name));
+  }
+  if (fields_.size() == segment::kFieldLimit || payload_bytes_ > kLargestStep - count * size) {
+    return fail(FOREBAY_E_INVALID, "field {} is one too many", printable(name));
+  }
+  fields_.push_back({name, type, count, 0, 0});
+  lay_out(fields_.back());
+  return static_cast<int>(fields_.size() - 1);
+}
+
+Outcome<const Field*> Trajectory::field(int number) const {
+  if (number < 0 || static_cast<std::size_t>(number) >= fields_.size()) {
+    return fail(FOREBAY_E_NO_SUCH_FIELD, "there is no field {}: {} are declared, counted from 0", number,
+                fields_.size());
+  }
+  return &fields_[static_cast<std::size_t>(number)];
+}
+
+// --- a store that was kept
+// -----------------------------------------------------------------------------------------------
+
+Done Trajectory::load() {
+  for (const segment::FieldEntry& entry : tiers_->found_head()->head.fields) {
+    if (entry.type > FOREBAY_FLOAT64 || entry.count == 0 || entry.count > kLargestStep / 8 || entry.name.empty()) {
+      return fail(FOREBAY_E_DAMAGED, "the store is damaged: a field of type {} with {} values", entry.type,
+                  entry.count);
+    }
+    fields_.push_back({entry.name, static_cast<forebay_type>(entry.type), entry.count, 0, 0});
+    lay_out(fields_.back());
+  }
+  struct Older {
+    std::uint32_t segment;
+    std::uint64_t place;
+  };
+  std::vector<Older> older;
+  std::vector<std::uint32_t> live;
+  std::uint64_t strange = 0;
+  bool memory = true;
+  auto loaded = tiers_->load([&](std::uint32_t number, const segment::RecordHeader& record) {
+    if (live.size() <= number) live.resize(number + 1, 0);
+    if (record.payload_bytes != payload_bytes_) {
+      ++strange;
+      return;
+    }
+    ++live[number];
+    const Entry entry{record.step, record.time, number, line_of(record.place), 0, 0};
+    if (Entry* known = index_.find(record.step)) {
+      // Dropped and stored again, and the mark of the drop was lost with the machine's power.
+      older.push_back({known->segment, place_of(*known)});
+      *known = entry;
+    } else {
+      memory = memory && index_.insert(entry);
+    }
+  });
+  if (!loaded) return loaded;
+  if (!memory) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
+  if (strange != 0) tiers_->remark(fmt::format("{} steps have another size than their fields", strange));
+  live.resize(tiers_->segment_count(), 0);
+  for (std::uint32_t i = 0; i < live.size(); ++i) tiers_->set_live(i, live[i]);
+  for (const Older& record : older) {
+    if (auto ok = tiers_->drop(record.segment, record.place); !ok) return ok;
+  }
+  return {};
+}
+
+// --- forward
+// -------------------------------------------------------------------------------------------------------------
+
+Done Trajectory::begin_step(std::int64_t step) {
+  if (step_open_) {
+    return fail(FOREBAY_E_STEP_OPEN, "step {} cannot begin: step {} is open; commit or cancel it", step, open_step_);
+  }
+  if (index_.find(step) != nullptr) {
+    return fail(FOREBAY_E_STEP_EXISTS, "step {} is stored already; drop it, or rewind", step);
+  }
+  if (active_.segment != kNone && writer_.has_room(payload_bytes_)) return {};
+  if (fields_.empty()) return fail(FOREBAY_E_INVALID, "step {} cannot begin: no field is declared", step);
+  if (!tiers_->started()) {
+    std::vector<segment::FieldEntry> entries;
+    for (const Field& field : fields_) entries.push_back({field.name, field.type, field.count});
+    if (auto ok = tiers_->begin_store(entries, segment::kLine + payload_bytes_); !ok) return ok;
+  }
+  if (active_.segment != kNone) {
+    const std::uint32_t full = std::exchange(active_.segment, kNone);
+    if (auto ok = tiers_->seal(writer_, full, active_live_, held(full)); !ok) return ok;
+  }
+  auto active = tiers_->next(writer_);
+  if (!active) return pass_on(active);
+  active_ = *active;
+  active_live_ = 0;
+  if (pins_.size() <= active_.segment) pins_.resize(active_.segment + 1, 0);
+  return {};
+}
+
+Done Trajectory::begin(std::int64_t step, double time, void** memory) {
+  if (memory == nullptr || !std::isfinite(time)) {
+    return fail(FOREBAY_E_INVALID, "step {}: {}", step, memory == nullptr ? "no memory for addresses" : "no time");
+  }
+  if (auto ok = begin_step(step); !ok) return ok;
+  for (std::size_t i = 0; i < fields_.size(); ++i) memory[i] = writer_.payload() + fields_[i].offset;
+  step_open_ = true;
+  open_step_ = step;
+  open_time_ = time;
+  return {};
+}
+
+Done Trajectory::finish(segment::Writer::Payload how) {
+  step_open_ = false;
+  const Entry entry{open_step_, open_time_, active_.segment, line_of(writer_.place()), 0, 0};
+  if (!index_.insert(entry)) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
+  if (const int failed = writer_.commit(open_step_, open_time_, payload_bytes_, how); failed != 0) {
+    index_.erase(index_.find(open_step_));
+    Error error;
+    error.what = fmt::format("step {} cannot be stored", open_step_);
+    error.errno_value = failed;
+    return tl::unexpected<Failure>(failure_of(error));
+  }
+  ++active_live_;
+  return {};
+}
+
+Done Trajectory::commit() {
+  if (!step_open_) return fail(FOREBAY_E_NO_OPEN_STEP, "there is no open step to commit; each is committed once");
+  return finish(segment::Writer::Payload::written);
+}
+
+Done Trajectory::cancel() {
+  if (!step_open_) return fail(FOREBAY_E_NO_OPEN_STEP, "there is no open step to cancel");
+  step_open_ = false;
+  return {};
+}
+
+Done Trajectory::put(std::int64_t step, double time, const void* const* memory) {
+  if (memory == nullptr || !std::isfinite(time)) {
+    return fail(FOREBAY_E_INVALID, "step {}: {}", step, memory == nullptr ? "no addresses" : "no time");
+  }
+  if (auto ok = begin_step(step); !ok) return ok;
+  segment::Medium& medium = tiers_->first_medium();
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    if (memory[i] == nullptr) return fail(FOREBAY_E_INVALID, "step {}: field {} has no address", step, fields_[i].name);
+    if (const int failed = medium.store(writer_.payload() + fields_[i].offset, memory[i], fields_[i].bytes);
+        failed != 0) {
+      return fail(FOREBAY_E_IO, "step {} cannot be written: {}", step, std::strerror(failed));
+    }
+  }
+  open_step_ = step;
+  open_time_ = time;
+  return finish(segment::Writer::Payload::stored);
+}
+
+// --- backwards
+// -------------------------------------------------------------------------------------------------------------
+
+tl::unexpected<Failure> Trajectory::unknown(std::int64_t step) {
+  if (index_.size() == 0) return fail(FOREBAY_E_NO_SUCH_STEP, "step {} is not stored: no step is", step);
+  return fail(FOREBAY_E_NO_SUCH_STEP, "step {} is not stored; {} steps from {} to {} are", step, index_.size(),
+              index_[0].step, index_[index_.size() - 1].step);
+}
+
+void Trajectory::leave() {
+  if (reading_ == kNone) return;
+  if (!held(reading_)) tiers_->unhold(reading_);
+  reading_ = kNone;
+}
+
+// The address of the entry's segment, which stays valid at least until the next call.
+Outcome<const std::byte*> Trajectory::hold(Entry& entry) {
+  if (entry.segment == active_.segment) return active_.base;
+  if (entry.segment == reading_) return reading_base_;
+  leave();
+  auto base = tiers_->hold(entry.segment);
+  if (!base) return base;
+  if (pins_.size() <= entry.segment) pins_.resize(entry.segment + 1, 0);
+  if (held(entry.segment)) tiers_->unhold(entry.segment);  // it was held already, once is enough
+  reading_ = entry.segment;
+  reading_base_ = *base;
+  reading_suspicious_ = tiers_->suspicious(entry.segment);
+  return base;
+}
+
+Done Trajectory::verify(Entry& entry, const std::byte* record) {
+  segment::RecordHeader header;
+  std::memcpy(&header, record, sizeof(header));
+  if (header.payload_check != 0 &&
+      header.payload_check != segment::payload_check(record + segment::kLine, payload_bytes_)) {
+    return fail(FOREBAY_E_DAMAGED, "step {} is damaged: its checksum does not fit ({}, byte {})", entry.step,
+                tiers_->place_of(entry.segment), place_of(entry));
+  }
+  entry.verified = 1;
+  return {};
+}
+
+Outcome<const void*> Trajectory::get(std::int64_t step, int number) {
+  if (number < 0 || static_cast<std::size_t>(number) >= fields_.size()) return pass_on(field(number));
+  Entry* const entry = index_.find(step);
+  if (entry == nullptr) return unknown(step);
+  auto base = hold(*entry);
+  if (!base) return pass_on(base);
+  const std::byte* const record = *base + place_of(*entry);
+  if (entry->verified == 0 && reading_suspicious_ && entry->segment == reading_) {
+    if (auto ok = verify(*entry, record); !ok) return pass_on(ok);
+  }
+  ++entry->pins;
+  ++pins_[entry->segment];
+  ++pinned_;
+  return record + segment::kLine + fields_[static_cast<std::size_t>(number)].offset;
+}
+
+Done Trajectory::release(std::int64_t step) {
+  Entry* const entry = index_.find(step);
+  if (entry == nullptr) return unknown(step);
+  if (entry->pins == 0) return fail(FOREBAY_E_NOT_PINNED, "step {} is released, but no get has pinned it", step);
+  --entry->pins;
+  --pinned_;
+  const std::uint32_t segment = entry->segment;
+  if (--pins_[segment] == 0 && segment != reading_ && segment != active_.segment) tiers_->unhold(segment);
+  return {};
+}
+
+Done Trajectory::interpolate(double time, int number, void* memory) {
+  auto wanted = field(number);
+  if (!wanted) return pass_on(wanted);
+  const Field& field = **wanted;
+  if (memory == nullptr || field.type == FOREBAY_BYTES) {
+    return fail(FOREBAY_E_INVALID, "field {} cannot be interpolated: {}", field.name,
+                memory == nullptr ? "no memory for the result" : "it holds bytes, not numbers");
+  }
+  if (index_.size() == 0 || !(time >= index_[0].time && time <= index_[index_.size() - 1].time)) {
+    if (index_.size() == 0) return fail(FOREBAY_E_OUTSIDE, "no step is stored");
+    return fail(FOREBAY_E_OUTSIDE, "time {} lies outside of the stored times {} to {}", time, index_[0].time,
+                index_[index_.size() - 1].time);
+  }
+  std::size_t low = 0;
+  for (std::size_t high = index_.size() - 1; low < high;) {
+    const std::size_t middle = low + (high - low + 1) / 2;
+    if (index_[middle].time <= time) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  const std::size_t after = std::min(low + 1, index_.size() - 1);
+  const std::int64_t steps[2] = {index_[low].step, index_[after].step};
+  const double times[2] = {index_[low].time, index_[after].time};
+  if (times[0] > time || (after != low && times[1] <= times[0])) {
+    return fail(FOREBAY_E_INVALID, "times do not grow from step {} ({}) to step {} ({})", steps[0], times[0], steps[1],
+                times[1]);
+  }
+  auto first = get(steps[0], number);
+  if (!first) return pass_on(first);
+  if (times[0] == time) {
+    std::memcpy(memory, *first, field.bytes);
+    return release(steps[0]);
+  }
+  auto second = get(steps[1], number);
+  if (!second) {
+    (void)release(steps[0]);
+    return pass_on(second);
+  }
+  const double weight = (time - times[0]) / (times[1] - times[0]);
+  const auto blend = [&]<class Number>(Number) {
+    const auto* const a = static_cast<const Number*>(*first);
+    const auto* const b = static_cast<const Number*>(*second);
+    auto* const out = static_cast<Number*>(memory);
+    const auto w = static_cast<Number>(weight);
+    for (std::uint64_t i = 0; i < field.count; ++i) out[i] = (Number{1} - w) * a[i] + w * b[i];
+  };
+  if (field.type == FOREBAY_FLOAT64) {
+    blend(double{});
+  } else {
+    blend(float{});
+  }
+  (void)release(steps[0]);
+  return release(steps[1]);
+}
+
+Done Trajectory::reverse(std::int64_t from) {
+  const std::size_t after = index_.position(from);
+  const bool stored = after < index_.size() && index_[after].step == from;
+  if (!stored && after == 0) return unknown(from);
+  const Entry& first = index_[stored ? after : after - 1];
+  tiers_->reverse(first.segment == active_.segment ? kNone : first.segment);
+  return {};
+}
+
+Done Trajectory::drop(std::int64_t step) {
+  Entry* const entry = index_.find(step);
+  if (entry == nullptr) return unknown(step);
+  if (entry->pins != 0) return fail(FOREBAY_E_PINNED, "step {} cannot be dropped: it is pinned; release it", step);
+  const std::uint64_t place = place_of(*entry);
+  if (entry->segment == active_.segment) {
+    if (step_open_)
+      return fail(FOREBAY_E_STEP_OPEN, "step {} cannot be dropped while step {} is open", step, open_step_);
+    if (tiers_->kept()) {
+      // Before its room is used again, so that no crash finds its header before another payload.
+      const int failed = segment::mark_dropped(tiers_->first_medium(), active_.base + place);
+      if (failed != 0) return fail(FOREBAY_E_IO, "step {} cannot be dropped: {}", step, std::strerror(failed));
+    }
+    --active_live_;
+    if (place + segment::kLine + segment::round_to_lines(payload_bytes_) == writer_.end()) writer_.take_back(place);
+  } else if (auto ok = tiers_->drop(entry->segment, place); !ok) {
+    return ok;
+  }
+  index_.erase(entry);
+  return {};
+}
+
+Done Trajectory::rewind() {
+  if (step_open_) return fail(FOREBAY_E_STEP_OPEN, "rewind while step {} is open; commit or cancel it", open_step_);
+  if (pinned_ != 0) return fail(FOREBAY_E_PINNED, "rewind while {} states are pinned; release them", pinned_);
+  leave();
+  if (auto ok = tiers_->rewind(); !ok) return ok;
+  active_ = {};
+  index_.clear();
+  return {};
+}
+
+Done Trajectory::keep(bool kept) {
+  return tiers_->keep(kept, [this](std::uint32_t segment, const segment::RecordHeader& record) {
+    const Entry* entry = index_.find(record.step);
+    return entry != nullptr && entry->segment == segment && place_of(*entry) == record.place;
+  });
+}
+
+Outcome<const Entry*> Trajectory::at(std::size_t position) {
+  if (position >= index_.size()) {
+    return fail(FOREBAY_E_NO_SUCH_STEP, "there is no step at position {}: {} are stored", position, index_.size());
+  }
+  return &index_[position];
+}
+
+Outcome<const Entry*> Trajectory::find(std::int64_t step) {
+  const Entry* entry = index_.find(step);
+  if (entry == nullptr) return unknown(step);
+  return entry;
+}
+
+}  // namespace forebay::trajectory
