@@ -99,8 +99,8 @@ bool Drain::State::free_borrowers(const std::string& origin) {
 // kind (a directory for a file, or the reverse); empty: none.
 std::string Drain::State::in_the_way(const std::string& path) const {
   for (std::string at(path); !at.empty(); at = parent_of(at)) {
-    const Known* known = ledger.find(at);
-    if (known == nullptr || !known->deleted) continue;
+    const auto known = ledger.find(at);
+    if (!known || !known->deleted) continue;
     struct stat status {};
     if (::lstat(local_of(roots, at).c_str(), &status) == 0 && S_ISDIR(status.st_mode) != known->directory) return at;
   }
@@ -112,16 +112,17 @@ std::string Drain::State::in_the_way(const std::string& path) const {
 void Drain::State::note_written_inputs() {
   std::string first;
   std::size_t count = 0;
-  for (const auto& [path, known] : ledger.all()) {
-    if (known.staged != tree::Kind::link || known.deleted || known.drained || !known.on_case) continue;
+  ledger.each("", [&](const std::string& path, const Known& known) {
+    if (known.staged != tree::Kind::link || known.deleted || known.drained || !known.on_case) return true;
     const auto target = read_link(local_of(roots, path));
-    if (!target || *target != join(request.lower, path)) continue;
+    if (!target || *target != join(request.lower, path)) return true;
     const auto now = shared->status(path);
-    if (!now || !*now) continue;
+    if (!now || !*now) return true;
     const Identity identity = identity_of(**now);
-    if (identity.size == known.on_case->size && identity.mtime_ns == known.on_case->mtime_ns) continue;
+    if (identity.size == known.on_case->size && identity.mtime_ns == known.on_case->mtime_ns) return true;
     if (count++ == 0) first = path;
-  }
+    return true;
+  });
   if (count == 0) return;
   note(std::nullopt, fmt::format("{} inputs changed on the shared file system during the run, the first is {}: edited "
                                  "there, or written through a link at that file system's speed (--copy PATTERN keeps "
@@ -129,15 +130,16 @@ void Drain::State::note_written_inputs() {
                                  count, printable(first)));
 }
 
-std::vector<tree::WarmFile> Drain::carried_files() const {
+std::vector<tree::WarmFile> Drain::carried_files(const std::function<bool(const std::string& path)>& wanted) const {
   std::vector<tree::WarmFile> files;
-  for (const auto& [path, known] : state_->ledger.all()) {
-    if (known.directory || known.deleted || !known.drained || !known.on_case) continue;
+  state_->ledger.each("", [&](const std::string& path, const Known& known) {
+    if (known.directory || known.deleted || !known.drained || !known.on_case || !wanted(path)) return true;
     const std::string local = local_of(state_->roots, path);
     struct stat status {};
     if (::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode) && mark_of(status) == *known.drained)
       files.push_back({path, local, *known.on_case});
-  }
+    return true;
+  });
   return files;
 }
 

@@ -18,6 +18,8 @@ namespace {
 
 // Where the journal still finds room when the pool is full.
 constexpr off_t journal_reserve = off_t{4} << 20;
+// How many files are replaced by links at once at least, where so many are needed.
+constexpr std::size_t most_evicted = 10'000;
 constexpr const char* pool_full_text =
     "a pool ran full while the program was writing: what it wrote then may be short, and the times that were open are "
     "not called complete; give the run a larger pool (--pool, pool.budget) or write less often";
@@ -37,6 +39,20 @@ std::vector<Outcome> Outcomes::take() {
   eventfd_t count = 0;
   ::eventfd_read(signal_.get(), &count);
   return std::exchange(outcomes_, {});
+}
+
+void Temporaries::tell(const std::string& path, bool made) {
+  const std::scoped_lock lock(mutex_);
+  if (made) {
+    names_.insert(path);
+  } else {
+    names_.erase(path);
+  }
+}
+
+std::set<std::string> Temporaries::names() const {
+  const std::scoped_lock lock(mutex_);
+  return names_;
 }
 
 bool is_sealed(const std::string& path) {
@@ -87,8 +103,12 @@ std::string Drain::State::time_directory(int rank, const std::string& time) cons
 // A time that the case did not have: it appears there as a whole. Files of a time that was there are carried one by
 // one.
 bool Drain::State::is_new_time(int rank, const std::string& time) const {
-  const Known* known = ledger.find(time_directory(rank, time));
-  return known == nullptr || !known->staged;
+  const auto known = ledger.find(time_directory(rank, time));
+  return !known || !known->staged;
+}
+
+bool Drain::State::is_drained(int rank, const std::string& time) const {
+  return drained_times.contains(time) || drained_ranks.contains({rank, time});
 }
 
 double Drain::State::now() const {
@@ -100,11 +120,14 @@ Drain::~Drain() = default;
 
 namespace {
 
-std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shared, Journal& journal) {
+std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shared, Journal& journal,
+                                  Temporaries& temporaries) {
   MoverSettings settings = request.settings.mover;
   // Appending is thread-safe; the ledger learns of temporaries only from a journal that is read again.
-  settings.publish.temporary = [&journal](const std::string& path, bool made) {
-    return journal.append(temporary_record(path, made));
+  settings.publish.temporary = [&journal, &temporaries](const std::string& path, bool made) {
+    auto told = journal.append(temporary_record(path, made));
+    if (told || !made) temporaries.tell(path, made);
+    return told;
   };
   settings.publish.placing = [&journal](const std::string& path, const Identity& identity) {
     return journal.append(placing_record(path, identity));
@@ -127,7 +150,7 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
   auto watcher = Watcher::open();
   if (!watcher) return forward(watcher);
   state->watcher.emplace(std::move(*watcher));
-  state->mover = make_mover(request, *state->shared, *state->journal);
+  state->mover = make_mover(request, *state->shared, *state->journal, state->temporaries);
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
 }
 
@@ -135,14 +158,12 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
                                              const std::vector<int>& ranks) {
   auto state = std::make_unique<State>(request);
   const std::string path = join(request.home, "journal");
-  auto records = Journal::read(path);
-  if (!records) return forward(records);
-  for (const Record& entry : *records) state->ledger.apply(entry);
+  if (auto replayed = Journal::replay(path, [&](const Record& entry) { state->ledger.apply(entry); }); !replayed)
+    return forward(replayed);
   // The case itself was staged first. Since then it may have been mounted anew, under another device number.
-  const Known* itself = state->ledger.find("");
-  auto shared =
-      open_shared(request.case_path, Resolve::by_kernel,
-                  itself != nullptr && itself->on_case ? std::optional(itself->on_case->device) : std::nullopt);
+  const auto itself = state->ledger.find("");
+  auto shared = open_shared(request.case_path, Resolve::by_kernel,
+                            itself && itself->on_case ? std::optional(itself->on_case->device) : std::nullopt);
   if (!shared) return forward(shared);
   state->shared = std::move(*shared);
   auto journal = Journal::open(path, request.durable);
@@ -183,7 +204,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
       state->record(temporary_record(temporary, false));
     }
   }
-  state->mover = make_mover(request, *state->shared, *state->journal);
+  state->mover = make_mover(request, *state->shared, *state->journal, state->temporaries);
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
 }
 
@@ -228,6 +249,7 @@ Status Drain::on_events() {
 
 void Drain::on_outcomes() {
   for (const Outcome& outcome : state_->outcomes.take()) state_->settle(outcome);
+  if (state_->phase == State::Phase::running) state_->submit_waiting();
 }
 
 void Drain::tick() {
@@ -236,10 +258,13 @@ void Drain::tick() {
   const DrainSettings& settings = state.request.settings;
   const auto now = Clock::now();
   state.new_complete_times();
+  state.find_overlooked();
   if (settings.live) {
     std::vector<std::string> quiet;
-    for (const auto& [path, changed] : state.pending)
+    for (const auto& [path, changed] : state.pending) {
+      if (state.jobs.size() + quiet.size() >= State::most_jobs) break;
       if (now - changed >= settings.settle && !state.in_flight.contains(path)) quiet.push_back(path);
+    }
     for (const std::string& path : quiet) {
       state.pending.erase(path);
       state.submit_file(path, true);
@@ -297,6 +322,29 @@ void Drain::pool_is_full(bool now) {
   state_->note(Code::pool_full, pool_full_text);
 }
 
+std::vector<int> Drain::take_doubtful_ranks() {
+  const auto now = Clock::now();
+  std::vector<int> ranks;
+  for (auto at = state_->doubtful.begin(); at != state_->doubtful.end();) {
+    if (now - at->second < state_->request.settings.vouch_after) {
+      ++at;
+    } else if (!state_->times.needs_voucher(at->first)) {
+      at = state_->doubtful.erase(at);
+    } else {
+      ranks.push_back(at->first);
+      at->second = now;  // asked again so much later
+      ++at;
+    }
+  }
+  return ranks;
+}
+
+void Drain::vouch(int rank) {
+  state_->times.vouch(rank);
+  state_->doubtful.erase(rank);
+  state_->new_complete_times();
+}
+
 void Drain::rank_ended(int rank, bool cleanly) {
   state_->ask_unsure(true);  // nobody has its files open any more
   state_->times.rank_ended(rank, cleanly);
@@ -327,10 +375,13 @@ std::uint64_t Drain::evict(std::uint64_t wanted) {
   State& state = *state_;
   std::uint64_t freed = 0;
   std::vector<std::pair<std::string, std::string>> evictable;  // path on the case, local path
-  for (const auto& [path, known] : state.ledger.all()) {
-    if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) continue;
+  std::uint64_t in_view = 0;
+  state.ledger.each("", [&](const std::string& path, const Known& known) {
+    if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return true;
     evictable.emplace_back(path, local_of(state.roots, path));
-  }
+    in_view += known.drained->size;
+    return evictable.size() < most_evicted || in_view < wanted;
+  });
   for (const auto& [path, local] : evictable) {
     if (freed >= wanted) break;
     struct stat status {};
@@ -371,13 +422,16 @@ std::uint64_t Drain::largest_step() const {
 bool Drain::can_make_room() const {
   const MoverProgress progress = state_->mover->progress();
   if (progress.queued + progress.active + progress.waiting_for_retry > 0) return true;
-  if (state_->request.settings.live && !state_->pending.empty()) return true;
-  return std::any_of(state_->ledger.all().begin(), state_->ledger.all().end(), [&](const auto& entry) {
-    if (!entry.second.drained || entry.second.evicted || entry.second.deleted) return false;
+  if (state_->request.settings.live && (!state_->pending.empty() || state_->overlooked || state_->catch_up))
+    return true;
+  bool found = false;
+  state_->ledger.each("", [&](const std::string& path, const Known& known) {
+    if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return true;
     struct stat status {};
-    const std::string local = local_of(state_->roots, entry.first);
-    return entry.second.drained->size > 0 && ::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    found = ::lstat(local_of(state_->roots, path).c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    return !found;
   });
+  return found;
 }
 
 void Drain::abandon() {

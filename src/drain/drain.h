@@ -47,6 +47,7 @@ struct DrainSettings {
   int all_ranks = 1;        // of the whole run
   std::chrono::milliseconds safe_interval = std::chrono::minutes(10);
   std::chrono::milliseconds settle = std::chrono::seconds(2);
+  std::chrono::milliseconds vouch_after = std::chrono::seconds(1);  // see take_doubtful_ranks
   std::chrono::milliseconds patience = std::chrono::minutes(2);  // at the end, without any progress, before giving up
   MoverSettings mover;
 };
@@ -108,8 +109,8 @@ class Drain {
   bool can_make_room() const;
   // The most bytes that the program wrote from one time's beginning to the next.
   std::uint64_t largest_step() const;
-  // Whether a pool is full now, to be told before on_events(): once it was, the run's exit will not be 0, and times that
-  // were written in the meantime are never called complete.
+  // Whether a pool is full now, to be told before on_events(): once it was, the run's exit will not be 0, and times
+  // that were written in the meantime are never called complete.
   void pool_is_full(bool now);
 
   // When the run has several nodes, they agree on times (launch/agreement.h). Until then a node holds up to
@@ -125,6 +126,11 @@ class Drain {
   // The newest of those that are on the case for all ranks of this node, oldest first.
   std::vector<std::string> safe_times() const;
 
+  // A rank that is killed closes its files too, so that the last one looks whole. What a rank closed last counts only
+  // when the rank goes on to another time, ends well, or was seen at work `vouch_after` later: these are the ranks to
+  // look at now, and vouch() is for those of them whose process is alive and not ending.
+  std::vector<int> take_doubtful_ranks();
+  void vouch(int rank);
   void rank_ended(int rank, bool cleanly);
   // The program has ended: submit all that is left. `cleanly`: with status 0.
   Status begin_finish(bool cleanly);
@@ -136,8 +142,8 @@ class Drain {
   // With the entries of the timeline that were told of last, at most so many.
   DrainReport report(std::size_t timeline_entries = SIZE_MAX) const;
   MoverProgress progress() const;
-  // Files of the program that the case holds as they lie here.
-  std::vector<tree::WarmFile> carried_files() const;
+  // Those of the program's files that are `wanted` (by their path) and that the case holds as they lie here.
+  std::vector<tree::WarmFile> carried_files(const std::function<bool(const std::string& path)>& wanted) const;
 
  private:
   struct State;

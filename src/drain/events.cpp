@@ -24,7 +24,7 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   const bool gone = event.kind == Event::Kind::deleted || event.kind == Event::Kind::moved_out;
   if (gone) {
     if (evicted_times.contains(time_directory(rank, time))) return;
-    if (!event.directory && !drained_times.contains({rank, time}) && !ledger.find(event.path)) ++kept_from_shared;
+    if (!event.directory && !is_drained(rank, time) && !ledger.find(event.path)) ++kept_from_shared;
     if (!event.directory) times.file_deleted(rank, time, rest);
     if (rest.empty() && !keep.files(rank, time).empty()) purged_kept[time].insert(rank);
     return removed_by_program(event.path);
@@ -36,7 +36,7 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
     timeline.begun(time, now());
     return;
   }
-  if (event.link) return;  // a link of the program's own: the walk carries it
+  if (event.link) return;                     // a link of the program's own: the walk carries it
   if (pool_is_full) times.spoil(rank, time);  // its files may be cut
   if (event.kind == Event::Kind::created) return times.file_made(rank, time, rest);
   const std::string local = local_of(roots, event.path);
@@ -80,8 +80,9 @@ void Drain::State::file_is_closed(const std::string& path, int rank, const std::
   ++local_files;
   local_bytes += keep.size(rank, time, file).value_or(0);
   times.file_closed(rank, time, file);
+  doubtful[rank] = Clock::now();
   // Written again after the time was carried, or a late function object: carried as a file of its own.
-  if (drained_times.contains({rank, time})) pending[path] = Clock::now();
+  if (is_drained(rank, time)) pending[path] = Clock::now();
 }
 
 void Drain::State::handle_other(const Event& event) {
@@ -106,7 +107,34 @@ void Drain::State::handle_other(const Event& event) {
     ++local_files;
     local_bytes += static_cast<std::uint64_t>(status.st_size);
   }
-  pending[event.path] = Clock::now();
+  wait_for_quiet(event.path);
+}
+
+void Drain::State::wait_for_quiet(const std::string& path) {
+  if (pending.size() >= most_pending && !pending.contains(path)) {
+    overlooked = true;
+  } else {
+    pending[path] = Clock::now();
+  }
+}
+
+void Drain::State::find_overlooked() {
+  constexpr std::size_t portion = 1000;
+  if (overlooked && !catch_up && pending.size() < most_pending / 2) {
+    overlooked = false;
+    catch_up.emplace(roots, ledger, request.lower, request.case_path);
+  }
+  while (catch_up && pending.size() < most_pending / 2) {
+    const auto found = catch_up->next(portion);
+    if (!found) note(std::nullopt, found.error().text());
+    if (!found || found->empty()) return catch_up.reset();
+    for (const Output& output : *found) {
+      const auto time = openfoam::time_path(output.path);
+      const bool of_new_time = time && serves(time->rank) && is_new_time(time->rank, time->time);
+      if (output.kind == Output::Kind::directory || of_new_time || in_flight.contains(output.path)) continue;
+      handle_other({Event::Kind::found, output.path});
+    }
+  }
 }
 
 // The program's own act, journalled when the case has (or had) something under this name.
@@ -114,12 +142,13 @@ void Drain::State::removed_by_program(const std::string& path) {
   const auto time = openfoam::time_path(path);
   const bool collated = time && time->rest.empty() && ledger.collated_of(time->rank, time->time);
   note_removal_in_flight(path);
-  const auto& all = ledger.all();
   std::vector<std::string> affected;
   if (collated) affected.push_back(path);
   // A directory that was renamed away takes everything below it along.
-  for (auto at = all.lower_bound(path); at != all.end() && at->first.starts_with(path); ++at)
-    if (is_below(at->first, path) && !at->second.deleted) affected.push_back(at->first);
+  ledger.each(path, [&](const std::string& each, const Known& known) {
+    if (!known.deleted) affected.push_back(each);
+    return true;
+  });
   for (const std::string& each : affected) record(deleted_record(each));
 }
 
@@ -130,9 +159,15 @@ void Drain::State::events_lost() {
          "the kernel's queue of file events overflowed (fs.inotify.max_queued_events): files were found again by "
          "looking, but deletions since are not carried to the case");
   }
-  auto found = outputs(roots, ledger, request.lower, request.case_path);
-  if (!found) return note(std::nullopt, found.error().text());
-  for (const Output& output : *found) handle({Event::Kind::found, output.path, output.kind == Output::Kind::directory});
+  constexpr std::size_t portion = 1000;
+  OutputWalk all(roots, ledger, request.lower, request.case_path);
+  for (;;) {
+    const auto found = all.next(portion);
+    if (!found) return note(std::nullopt, found.error().text());
+    if (found->empty()) return;
+    for (const Output& output : *found)
+      handle({Event::Kind::found, output.path, output.kind == Output::Kind::directory});
+  }
 }
 
 void Drain::State::new_complete_times() {
@@ -143,9 +178,20 @@ void Drain::State::new_complete_times() {
     candidates.add(time);
     if (!newest_complete || times.before(*newest_complete, time)) newest_complete = time;
     timeline.complete(time, now());
-    if (request.settings.live && !request.settings.hold_times) submit_time(time, false);
+    if (request.settings.live && !request.settings.hold_times) waiting_times.push_back(time);
   }
-  if (!complete.empty()) release_kept();
+  if (complete.empty()) return;
+  submit_waiting();
+  release_kept();
+}
+
+// Only so many at once: where the shared file system falls behind, what waits for its turn costs memory.
+void Drain::State::submit_waiting() {
+  while (!waiting_times.empty() && jobs.size() < most_jobs) {
+    const std::string time = std::move(waiting_times.front());
+    waiting_times.pop_front();
+    submit_time(time, false);
+  }
 }
 
 // Kept times older than the newest complete one are let go. With several nodes only what they will not agree on: the
@@ -166,6 +212,7 @@ void Drain::State::release_kept() {
       times.compact(time);
     }
   }
+  times.forget_spoiled_before(*newest_complete);
 }
 
 }  // namespace forebay::drain

@@ -36,6 +36,8 @@ Status Drain::begin_finish(bool cleanly) {
   state.last_progress = Clock::now();
   state.undo_changed_groups();
   state.pending.clear();
+  state.catch_up.reset();
+  state.waiting_times.clear();
   if (!state.pools_intact()) return {};
   state.submit_last_complete();
   state.submit_outputs();
@@ -46,6 +48,7 @@ bool Drain::finished() {
   State& state = *state_;
   on_outcomes();
   if (state.phase == State::Phase::carrying) {
+    if (!state.gave_up) state.submit_more_outputs();
     if (!state.jobs.empty()) {
       if (!state.gave_up && !state.worth_waiting()) {
         state.gave_up = true;
@@ -100,25 +103,48 @@ void Drain::State::undo_changed_groups() {
     if (!changed.contains(each.time)) continue;
     remove_from_case(join(each.group, each.time));
     record(uncollated_record(each));
-    for (int rank = each.first; rank <= each.last; ++rank) drained_times.erase({rank, each.time});
+    if (drained_times.erase(each.time) != 0)
+      for (const int rank : times.ranks()) drained_ranks.insert({rank, each.time});
+    for (int rank = each.first; rank <= each.last; ++rank) drained_ranks.erase({rank, each.time});
   }
 }
 
+// Begins a pass over the local trees. Only so much is submitted at once: what waits for its turn costs memory.
 void Drain::State::submit_outputs() {
   ++passes;
-  auto found = outputs(roots, ledger, request.lower, request.case_path);
-  if (!found) return note(Code::undrained, "the local tree cannot be read: " + found.error().text());
-  for (const Output& output : *found)
+  walk.emplace(roots, ledger, request.lower, request.case_path);
+  submitted_in_pass = 0;
+  changed_modes.clear();
+  submit_more_outputs();
+}
+
+void Drain::State::submit_more_outputs() {
+  constexpr std::size_t portion = 1000;
+  while (walk && jobs.size() < most_jobs) {
+    const auto found = walk->next(portion);
+    if (!found) note(Code::undrained, "the local tree cannot be read: " + found.error().text());
+    if (found && !found->empty()) {
+      submit_found(*found);
+      continue;
+    }
+    walk.reset();
+    // In a pass of their own: a mode may forbid to put anything into the directory.
+    if (submitted_in_pass > 0) return;
+    for (const std::string& path : changed_modes) submit_directory(path);
+  }
+}
+
+void Drain::State::submit_found(const std::vector<Output>& found) {
+  for (const Output& output : found)
     if (output.kind == Output::Kind::file && is_below(output.local, request.case_path))
       note_renamed_input(output.local.substr(request.case_path.size() + 1), output.path);
-  std::vector<std::string> changed_modes;
-  for (const Output& output : *found) {
+  for (const Output& output : found) {
     if (given_up.contains(output.path) || in_flight.contains(output.path)) continue;
     const auto time = openfoam::time_path(output.path);
     if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
       const std::string directory = time_directory(time->rank, time->time);
       if (given_up.contains(directory) || in_flight.contains(directory)) continue;
-      if (ledger.find(directory) == nullptr) {
+      if (!ledger.find(directory)) {
         const bool complete = times.complete(time->time) || ledger.complete_times().contains(time->time);
         if (complete && request.settings.collated) {
           submit_time(time->time, false);
@@ -129,8 +155,8 @@ void Drain::State::submit_outputs() {
       }
     }
     if (output.kind == Output::Kind::directory) {
-      const Known* known = ledger.find(output.path);
-      if (known != nullptr && known->directory) {
+      const auto known = ledger.find(output.path);
+      if (known && known->directory) {
         changed_modes.push_back(output.path);
       } else {
         submit_directory(output.path);
@@ -139,8 +165,6 @@ void Drain::State::submit_outputs() {
       submit_file(output.path, false);
     }
   }
-  if (jobs.empty())
-    for (const std::string& path : changed_modes) submit_directory(path);
 }
 
 // Where the program removed the last complete time before it could complete a newer one, the case gets the one that
@@ -189,8 +213,10 @@ bool Drain::State::pools_intact() {
 // Files that the drain knows below `path`, if they still are what it knows, then the directories that are empty.
 bool Drain::State::remove_from_case(const std::string& path) {
   std::vector<std::pair<std::string, Known>> below;
-  for (auto at = ledger.all().lower_bound(path); at != ledger.all().end() && at->first.starts_with(path); ++at)
-    if (is_below(at->first, path)) below.push_back(*at);
+  ledger.each(path, [&](const std::string& each, const Known& known) {
+    below.emplace_back(each, known);
+    return true;
+  });
   bool all = true;
   // Children come after their parents, so backwards.
   for (auto at = below.rbegin(); at != below.rend(); ++at) {
@@ -216,19 +242,24 @@ bool Drain::State::remove_from_case(const std::string& path) {
 }
 
 void Drain::State::remove_deleted() {
-  std::vector<std::string> deleted;
+  std::set<std::string> deleted;
+  const auto goes_with_parent = [&](std::string_view path) {
+    for (std::string at(parent_of(path)); !at.empty(); at = parent_of(at))
+      if (deleted.contains(at)) return true;
+    return false;
+  };
   // After a crash the last complete time stays, though the program had purged it. Another node may be dead, and what it
   // brought home is not known here: then every complete time that this node brought home stays.
   const auto stays = [&](const std::string& time) {
     if (ended_cleanly) return false;
     return time == newest_complete || (!alone() && ledger.complete_times().contains(time));
   };
-  for (const auto& [path, known] : ledger.all()) {
-    if (!known.deleted || exists(local_of(roots, path))) continue;
-    if (!deleted.empty() && is_below(path, deleted.back())) continue;
+  ledger.each("", [&](const std::string& path, const Known& known) {
+    if (!known.deleted || goes_with_parent(path) || exists(local_of(roots, path))) return true;
     const auto time = openfoam::time_path(path);
-    if (!time || !stays(time->time)) deleted.push_back(path);
-  }
+    if (!time || !stays(time->time)) deleted.insert(path);
+    return true;
+  });
   const std::vector<CollatedTime> collated = ledger.collated();
   for (const CollatedTime& each : collated) {
     bool gone = !stays(each.time);
@@ -236,25 +267,23 @@ void Drain::State::remove_deleted() {
       const std::string directory = time_directory(rank, each.time);
       gone = gone && ledger.deleted_unknown(directory) && !exists(local_of(roots, directory));
     }
-    if (gone) deleted.push_back(join(each.group, each.time));
+    if (gone) deleted.insert(join(each.group, each.time));
   }
   if (deleted.empty()) return;
   if (trouble == Code::conflict || trouble == Code::lost || ledger.lost_events()) {
     note(std::nullopt, fmt::format("{} files or directories that the program removed stay on the case, because not all "
                                    "is known for sure (see above); the first is {}",
-                                   deleted.size(), printable(deleted.front())));
+                                   deleted.size(), printable(*deleted.begin())));
     return;
   }
   for (const std::string& path : deleted) remove_from_case(path);
 }
 
-// Temporary names that could not be removed while the shared file system failed. Only the journal has all of them.
+// Temporary names that could not be removed while the shared file system failed.
 void Drain::State::remove_stale() {
-  const auto records = Journal::read(join(request.home, "journal"));
-  if (!records) return;
-  Ledger told;
-  for (const Record& entry : *records) told.apply(entry);
-  for (const std::string& temporary : told.temporaries()) {
+  std::set<std::string> stale = temporaries.names();
+  stale.insert(ledger.temporaries().begin(), ledger.temporaries().end());
+  for (const std::string& temporary : stale) {
     if (auto removed = remove_temporary(*shared, temporary); !removed) {
       note(Code::undrained, "a half-written file stays on the case until `forebay drain --resume` can remove it: " +
                                 removed.error().text());
@@ -265,17 +294,22 @@ void Drain::State::remove_stale() {
 }
 
 void Drain::State::count_undrained() {
-  auto found = outputs(roots, ledger, request.lower, request.case_path);
-  if (!found) return note(Code::undrained, "the local tree cannot be read: " + found.error().text());
+  constexpr std::size_t portion = 1000;
+  OutputWalk all(roots, ledger, request.lower, request.case_path);
   std::string first;
-  for (const Output& output : *found) {
-    const auto time = openfoam::time_path(output.path);
-    const bool refused =
-        given_up.contains(output.path) || (time && given_up.contains(time_directory(time->rank, time->time)));
-    if (refused || output.kind == Output::Kind::directory) continue;
-    if (first.empty()) first = output.path;
-    ++undrained_files;
-    undrained_bytes += output.mark.size;
+  for (;;) {
+    const auto found = all.next(portion);
+    if (!found) return note(Code::undrained, "the local tree cannot be read: " + found.error().text());
+    if (found->empty()) break;
+    for (const Output& output : *found) {
+      const auto time = openfoam::time_path(output.path);
+      const bool refused =
+          given_up.contains(output.path) || (time && given_up.contains(time_directory(time->rank, time->time)));
+      if (refused || output.kind == Output::Kind::directory) continue;
+      if (first.empty()) first = output.path;
+      ++undrained_files;
+      undrained_bytes += output.mark.size;
+    }
   }
   if (undrained_files == 0) return;
   const std::string reason = failures.empty() ? std::string() : "; " + failures.begin()->second;

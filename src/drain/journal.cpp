@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace forebay::drain {
 namespace {
@@ -46,29 +48,32 @@ tl::unexpected<Error> damaged(const std::string& path, std::size_t line_number, 
                "the files it speaks of are untouched; compare the pool with the case by hand before cleaning");
 }
 
-Result<std::string> content_of(int file, const std::string& path) {
+// Tells every whole line, without its line feed; returns the bytes of all of them. What follows is torn.
+Result<std::uint64_t> each_line(int file, const std::string& path,
+                                const std::function<Status(std::string_view line)>& tell) {
   struct stat status {};
   if (::fstat(file, &status) != 0) return errno_error("cannot stat", path);
   if (!S_ISREG(status.st_mode)) return error(Code::bad_input, "not a regular file, so not a journal:", path);
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size > size_limit) return error(Code::bad_input, "too large for a journal:", path);
-  std::string content(size, '\0');
-  std::size_t filled = 0;
-  while (filled < size) {
-    const ssize_t got = ::pread(file, content.data() + filled, size - filled, static_cast<off_t>(filled));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno_error("cannot read", path);
-    if (got == 0) break;
-    filled += static_cast<std::size_t>(got);
+  if (static_cast<std::size_t>(status.st_size) > size_limit)
+    return error(Code::bad_input, "too large for a journal:", path);
+  constexpr std::size_t window = std::size_t{1} << 20;
+  std::string content;
+  std::uint64_t whole = 0;
+  for (;;) {
+    const std::size_t kept = content.size();
+    content.resize(kept + window);
+    const ssize_t got = ::pread(file, content.data() + kept, window, static_cast<off_t>(whole + kept));
+    if (got < 0 && errno != EINTR) return errno_error("cannot read", path);
+    content.resize(kept + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) return whole;
+    std::size_t begin = 0;
+    for (std::size_t end = content.find('\n'); end != std::string::npos; end = content.find('\n', begin)) {
+      if (auto told = tell(std::string_view(content).substr(begin, end - begin)); !told) return forward(told);
+      begin = end + 1;
+    }
+    content.erase(0, begin);
+    whole += begin;
   }
-  content.resize(filled);
-  return content;
-}
-
-// The bytes up to and with the last line feed; what follows is torn.
-std::string_view whole_lines(std::string_view content) {
-  const std::size_t end = content.rfind('\n');
-  return end == std::string_view::npos ? std::string_view() : content.substr(0, end + 1);
 }
 
 Status check_header(const Record& record, const std::string& path) {
@@ -85,18 +90,20 @@ Status check_header(const Record& record, const std::string& path) {
 Result<Journal> Journal::open(const std::string& path, bool durable) {
   auto file = open_file(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (!file) return forward(file);
-  auto content = content_of(file->get(), path);
-  if (!content) return forward(content);
-  const std::string_view whole = whole_lines(*content);
-  if (!whole.empty()) {
-    const auto first = record_of(whole.substr(0, whole.find('\n')));
-    if (!first) return damaged(path, 1, "is damaged");
-    if (auto known = check_header(*first, path); !known) return forward(known);
-  }
+  bool first = true;
+  const auto whole = each_line(file->get(), path, [&](std::string_view line) -> Status {
+    if (!std::exchange(first, false)) return {};
+    const auto header = record_of(line);
+    if (!header) return damaged(path, 1, "is damaged");
+    return check_header(*header, path);
+  });
+  if (!whole) return forward(whole);
+  struct stat status {};
+  if (::fstat(file->get(), &status) != 0) return errno_error("cannot stat", path);
   Journal journal(std::move(*file), path, durable);
-  journal.good_size_ = whole.size();
-  journal.torn_ = whole.size() != content->size();
-  if (whole.empty()) {
+  journal.good_size_ = *whole;
+  journal.torn_ = *whole != static_cast<std::uint64_t>(status.st_size);
+  if (*whole == 0) {
     if (auto made = journal.append(Record{std::string(header_kind), {std::string(version)}}); !made)
       return forward(made);
     if (durable) {
@@ -109,24 +116,25 @@ Result<Journal> Journal::open(const std::string& path, bool durable) {
   return journal;
 }
 
-Result<std::vector<Record>> Journal::read(const std::string& path) {
+Status Journal::replay(const std::string& path, const std::function<void(const Record&)>& tell) {
   auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return forward(file);
-  auto content = content_of(file->get(), path);
-  if (!content) return forward(content);
+  std::size_t number = 0;
+  const auto whole = each_line(file->get(), path, [&](std::string_view line) -> Status {
+    const auto record = record_of(line);
+    if (!record) return damaged(path, number + 1, "is damaged");
+    if (number++ == 0) return check_header(*record, path);
+    tell(*record);
+    return {};
+  });
+  if (!whole) return forward(whole);
+  return {};
+}
+
+Result<std::vector<Record>> Journal::read(const std::string& path) {
   std::vector<Record> records;
-  std::string_view rest = whole_lines(*content);
-  for (std::size_t number = 1; !rest.empty(); ++number) {
-    const std::size_t end = rest.find('\n');
-    auto record = record_of(rest.substr(0, end));
-    if (!record) return damaged(path, number, "is damaged");
-    rest.remove_prefix(end + 1);
-    if (number > 1) {
-      records.push_back(std::move(*record));
-    } else if (auto known = check_header(*record, path); !known) {
-      return forward(known);
-    }
-  }
+  auto replayed = replay(path, [&](const Record& record) { records.push_back(record); });
+  if (!replayed) return forward(replayed);
   return records;
 }
 

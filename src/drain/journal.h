@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -23,7 +24,10 @@ class Journal {
   // Appends to `path` (made when missing, mode 0600, O_NOFOLLOW). `durable`: every append is followed by fdatasync, for
   // pools that survive the node. What a crash left of a torn last line is cut off. One writer at a time.
   static Result<Journal> open(const std::string& path, bool durable);
-  // Every whole record, in order; safe while another process appends.
+  // Tells every whole record, in order; safe while another process appends. Whoever gets an error must not believe what
+  // was told before it. Needs little memory, however long the journal is.
+  static Status replay(const std::string& path, const std::function<void(const Record&)>& tell);
+  // All of them at once.
   static Result<std::vector<Record>> read(const std::string& path);
 
   // All records reach the file by one write, in order. After a failure none of them counts: what was written of them is

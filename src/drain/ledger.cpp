@@ -121,58 +121,60 @@ Record pool_full_record() {
 void Ledger::apply(const Record& record) {
   const std::string& kind = record.kind;
   const std::string& path = word(record, 0);
+  Known known = find(path).value_or(Known{});
   if (kind == "staged") {
-    Known& known = known_[path];
     known = {};
     known.staged = static_cast<tree::Kind>(number<int>(record, 1));
     known.directory = known.staged == tree::Kind::directory;
     known.mode = number<std::uint32_t>(record, 2);
     known.on_case = identity_at(record, 3);
     known.link_target = word(record, 8);
+    store(path, known);
   } else if (kind == "drained") {
-    Known& known = known_[path];
     known.on_case = identity_at(record, 1);
     known.drained = LocalMark{number<std::uint64_t>(record, 6), number<std::uint64_t>(record, 7),
                               number<std::int64_t>(record, 8), number<std::uint32_t>(record, 9)};
     placing_.erase(path);
     known.deleted = known.directory = known.evicted = false;
     known.link_target.clear();
+    store(path, known);
   } else if (kind == "placing") {
     placing_[path] = identity_at(record, 1);
   } else if (kind == "placed") {
-    Known& known = known_[path];
     known.on_case = identity_at(record, 1);
     placing_.erase(path);
     known.drained.reset();
     known.directory = false;
+    store(path, known);
   } else if (kind == "drained-link") {
-    Known& known = known_[path];
     known.on_case = identity_at(record, 1);
     known.drained.reset();
     known.link_target = word(record, 6);
     known.deleted = known.directory = false;
+    store(path, known);
   } else if (kind == "drained-directory") {
-    Known& known = known_[path];
     known.directory = true;
     known.deleted = false;
     known.mode = number<std::uint32_t>(record, 1);
     if (!known.on_case) known.on_case = Identity{};
+    store(path, known);
   } else if (kind == "collated") {
     collated_.push_back({path, word(record, 1), number<int>(record, 2), number<int>(record, 3)});
   } else if (kind == "uncollated") {
     std::erase_if(collated_,
                   [&](const CollatedTime& each) { return each.time == path && each.group == word(record, 1); });
   } else if (kind == "deleted") {
-    const auto found = known_.find(path);
-    if (found != known_.end()) {
-      found->second.deleted = true;
+    if (find(path)) {
+      known.deleted = true;
+      store(path, known);
     } else {
       deleted_unknown_.insert(path);
     }
   } else if (kind == "removed") {
-    known_.erase(path);
+    erase(path);
   } else if (kind == "evicted") {
-    known_[path].evicted = true;
+    known.evicted = true;
+    store(path, known);
   } else if (kind == "complete") {
     complete_.insert(path);
     newest_complete_ = path;
@@ -189,9 +191,101 @@ void Ledger::apply(const Record& record) {
   }
 }
 
-const Known* Ledger::find(const std::string& path) const {
-  const auto found = known_.find(path);
-  return found == known_.end() ? nullptr : &found->second;
+std::optional<Known> Ledger::find(std::string_view path) const {
+  const auto directory = directories_.find(parent_of(path));
+  if (directory == directories_.end()) return std::nullopt;
+  const auto found = directory->second.find(name_of(path));
+  if (found == directory->second.end()) return std::nullopt;
+  return unpacked(std::string(path), found->second);
+}
+
+void Ledger::each(std::string_view path, const Visit& visit) const {
+  if (!path.empty())
+    if (const auto itself = find(path); itself && !visit(std::string(path), *itself)) return;
+  for (auto at = directories_.lower_bound(path); at != directories_.end() && at->first.starts_with(path); ++at)
+    if ((path.empty() || is_below(at->first, path)) && !each_in(at->first, at->second, visit)) return;
+}
+
+bool Ledger::each_in(const std::string& directory, const Names& names, const Visit& visit) const {
+  for (const auto& [name, packed] : names) {
+    const std::string path = join(directory, name);
+    if (!visit(path, unpacked(path, packed))) return false;
+  }
+  return true;
+}
+
+std::uint16_t Ledger::index_of(std::uint64_t device) {
+  const auto found = std::find(devices_.begin(), devices_.end(), device);
+  const auto index = static_cast<std::uint16_t>(found - devices_.begin());
+  if (found == devices_.end()) devices_.push_back(device);
+  return index;
+}
+
+void Ledger::store(const std::string& path, const Known& known) {
+  const Identity on_case = known.on_case.value_or(Identity{});
+  Packed packed{};
+  packed.inode = on_case.inode;
+  packed.size = on_case.size;
+  packed.mtime_ns = on_case.mtime_ns;
+  packed.ctime_ns = on_case.ctime_ns;
+  packed.device = index_of(on_case.device);
+  packed.mode = known.mode;
+  packed.staged = known.staged ? static_cast<std::uint8_t>(1 + static_cast<int>(*known.staged)) : std::uint8_t{0};
+  packed.on_case = known.on_case.has_value();
+  packed.directory = known.directory;
+  packed.deleted = known.deleted;
+  packed.evicted = known.evicted;
+  packed.drained = known.drained.has_value();
+  if (known.drained) {
+    packed.local_inode = known.drained->inode;
+    packed.mode = known.drained->mode;
+    packed.local_mtime_ns = known.drained->mtime_ns;
+    packed.other_mark = packed.local_inode != 0 && known.drained->size != on_case.size;
+  }
+  packed.has_target = !known.link_target.empty();
+  Packed& place = directories_[std::string(parent_of(path))][std::string(name_of(path))];
+  if (packed.has_target) {
+    targets_[path] = known.link_target;
+  } else if (place.has_target) {
+    targets_.erase(path);
+  }
+  if (packed.other_mark) {
+    marks_[path] = *known.drained;
+  } else if (place.other_mark) {
+    marks_.erase(path);
+  }
+  place = packed;
+}
+
+void Ledger::erase(std::string_view path) {
+  const auto directory = directories_.find(parent_of(path));
+  if (directory == directories_.end()) return;
+  const auto found = directory->second.find(name_of(path));
+  if (found == directory->second.end()) return;
+  if (found->second.has_target) targets_.erase(std::string(path));
+  if (found->second.other_mark) marks_.erase(std::string(path));
+  directory->second.erase(found);
+  if (directory->second.empty()) directories_.erase(directory);
+}
+
+Known Ledger::unpacked(const std::string& path, const Packed& packed) const {
+  Known known;
+  if (packed.staged != 0) known.staged = static_cast<tree::Kind>(packed.staged - 1);
+  known.mode = packed.mode;
+  if (packed.on_case)
+    known.on_case = Identity{devices_[packed.device], packed.inode, packed.size, packed.mtime_ns, packed.ctime_ns};
+  if (packed.other_mark) {
+    known.drained = marks_.at(path);
+  } else if (packed.drained && packed.local_inode != 0) {
+    known.drained = LocalMark{packed.local_inode, packed.size, packed.local_mtime_ns, packed.mode};
+  } else if (packed.drained) {
+    known.drained = LocalMark{};
+  }
+  if (packed.has_target) known.link_target = targets_.at(path);
+  known.directory = packed.directory;
+  known.deleted = packed.deleted;
+  known.evicted = packed.evicted;
+  return known;
 }
 
 std::optional<CollatedTime> Ledger::collated_of(int rank, const std::string& time) const {

@@ -2,9 +2,11 @@
 //
 // It changes only by journal records, so replaying the journal of a dead run gives the ledger back. A path that is
 // neither staged nor drained needs no record: the walk over the local tree finds it.
+// A run may drain a million files, so what is known of one is packed: about 130 bytes, its name included.
 // One thread at a time.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,7 +30,7 @@ LocalMark mark_of(const struct stat& status);
 struct Known {
   std::optional<tree::Kind> staged;  // how it came into the local tree; nullopt: the program made it
   std::string link_target;           // staged or drained symbolic links
-  std::uint32_t mode = 0;            // permission bits, as staged
+  std::uint32_t mode = 0;            // permission bits, as staged or, for what was drained, as drained
   std::optional<Identity> on_case;   // what the case holds under this path, as staged or as drained by this run
   std::optional<LocalMark> drained;  // the local version that the case holds
   bool directory = false;
@@ -46,8 +48,11 @@ class Ledger {
  public:
   void apply(const Record& record);
 
-  const Known* find(const std::string& path) const;
-  const std::map<std::string, Known>& all() const { return known_; }
+  std::optional<Known> find(std::string_view path) const;
+  // Visits what is known of `path` and below it, parents before their children, until `visit` returns false. The ledger
+  // must not change meanwhile. "" is the whole case.
+  using Visit = std::function<bool(const std::string& path, const Known& known)>;
+  void each(std::string_view path, const Visit& visit) const;
   const std::vector<CollatedTime>& collated() const { return collated_; }
   std::optional<CollatedTime> collated_of(int rank, const std::string& time) const;
   const std::set<std::string>& temporaries() const { return temporaries_; }
@@ -62,7 +67,31 @@ class Ledger {
   const std::vector<std::string>& conflicts() const { return conflicts_; }
 
  private:
-  std::map<std::string, Known> known_;
+  // The local version of a drained file has the size of the case's; where not, it is in `marks_`. No local inode: what
+  // the case holds was made of several files.
+  struct Packed {
+    std::uint64_t inode = 0, size = 0;
+    std::int64_t mtime_ns = 0, ctime_ns = 0;
+    std::uint64_t local_inode = 0;
+    std::int64_t local_mtime_ns = 0;
+    std::uint32_t mode = 0;
+    std::uint16_t device = 0;  // in `devices_`
+    std::uint8_t staged = 0;   // 1 + tree::Kind, 0: the program made it
+    bool on_case : 1 = false, drained : 1 = false, other_mark : 1 = false, has_target : 1 = false,
+                   directory : 1 = false, deleted : 1 = false, evicted : 1 = false;
+  };
+  using Names = std::map<std::string, Packed, std::less<>>;
+
+  void store(const std::string& path, const Known& known);
+  void erase(std::string_view path);
+  Known unpacked(const std::string& path, const Packed& packed) const;
+  std::uint16_t index_of(std::uint64_t device);
+  bool each_in(const std::string& directory, const Names& names, const Visit& visit) const;
+
+  std::map<std::string, Names, std::less<>> directories_;  // directory -> name -> what is known
+  std::vector<std::uint64_t> devices_;
+  std::map<std::string, LocalMark> marks_;
+  std::map<std::string, std::string> targets_;  // of symbolic links
   std::map<std::string, Identity> placing_;
   std::vector<CollatedTime> collated_;
   std::set<std::string> temporaries_, complete_, deleted_unknown_;

@@ -1,6 +1,7 @@
 // What the parts of a Drain share. Private to the room.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -52,6 +53,17 @@ class Outcomes {
   Descriptor signal_;
 };
 
+// The temporary names that are on the case now. Thread-safe.
+class Temporaries {
+ public:
+  void tell(const std::string& path, bool made);
+  std::set<std::string> names() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::string> names_;
+};
+
 struct Drain::State {
   explicit State(const DrainRequest& from) : request(from) {}
 
@@ -64,6 +76,7 @@ struct Drain::State {
   Keep keep;
   std::vector<Root> roots;
   Outcomes outcomes;
+  Temporaries temporaries;
 
   std::map<std::string, Clock::time_point> pending;  // closed files outside new times, and when they last changed
   // Files of times that a listing found: whether they were closed before the watch was set is not known. They are asked
@@ -78,14 +91,20 @@ struct Drain::State {
   std::set<std::string> in_flight;                      // keys of jobs
   std::map<std::string, std::string> failures;          // key -> last error, of what is not carried yet
   std::set<std::string> given_up;                       // conflicts, by path or time directory
-  std::set<std::pair<int, std::string>> drained_times;  // (rank, time)
+  std::set<std::string> drained_times;                  // for all ranks of the node
+  std::set<std::pair<int, std::string>> drained_ranks;  // (rank, time), of other times
   std::set<std::string> safe_times;                     // drained for all ranks of the node
   std::set<std::string> not_collatable;                 // times that the collated layout cannot hold
   std::set<std::string> evicted_times;                  // time directories emptied to make room (collated)
   Timeline timeline;
   std::optional<std::string> newest_complete, newest_safe, agreed, pinned;
-  Candidates candidates;                   // while several nodes have not agreed
-  std::vector<std::string> recently_safe;  // the newest ones, oldest first
+  static constexpr std::size_t most_jobs = 2048, most_pending = 16'384;
+  bool overlooked = false;                    // more files were closed than `pending` holds: they are found by looking
+  std::optional<OutputWalk> catch_up;         // looks for them
+  std::deque<std::string> waiting_times;      // complete, to be submitted when fewer jobs wait
+  std::map<int, Clock::time_point> doubtful;  // rank -> its last closing that nothing vouches for
+  Candidates candidates;                      // while several nodes have not agreed
+  std::vector<std::string> recently_safe;     // the newest ones, oldest first
   std::vector<std::pair<int, int>> groups;
 
   enum class Phase { running, carrying, removing, done };
@@ -93,6 +112,9 @@ struct Drain::State {
   bool ended_cleanly = false, gave_up = false, journal_failed = false;
   bool pool_is_full = false;
   int passes = 0;
+  std::optional<OutputWalk> walk;  // of the pass that is under way
+  std::size_t submitted_in_pass = 0;
+  std::vector<std::string> changed_modes;  // directories
   Clock::time_point start = Clock::now(), last_safe = start, last_progress = start;
   std::uint64_t progress_mark = 0;
   std::uint64_t largest_step = 0, step_began_at = 0;  // local bytes
@@ -112,9 +134,12 @@ struct Drain::State {
   void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file);
   void ask_unsure(bool all = false);
   void handle_other(const Event& event);
+  void wait_for_quiet(const std::string& path);
+  void find_overlooked();
   void removed_by_program(const std::string& path);
   void events_lost();
   void new_complete_times();
+  void submit_waiting();
   void release_kept();
 
   // submit.cpp
@@ -144,6 +169,8 @@ struct Drain::State {
 
   // finish.cpp
   void submit_outputs();
+  void submit_more_outputs();
+  void submit_found(const std::vector<Output>& found);
   void submit_last_complete();
   void submit_newest_candidates();
   bool pools_intact();
@@ -156,6 +183,7 @@ struct Drain::State {
 
   void record(const Record& record);
   void note(std::optional<Code> code, const std::string& message);
+  bool is_drained(int rank, const std::string& time) const;
   bool is_new_time(int rank, const std::string& time) const;
   bool serves(int rank) const;
   bool alone() const;                                                   // no other node has ranks of this run

@@ -78,6 +78,7 @@ void Drain::State::submit(Job job, Mover::Make make) {
   const std::uint64_t ticket =
       mover->submit(std::move(make), [this](const Outcome& outcome) { outcomes.push(outcome); });
   jobs.emplace(ticket, std::move(job));
+  ++submitted_in_pass;
 }
 
 void Drain::State::submit_file(const std::string& path, bool must_be_sealed) {
@@ -100,19 +101,19 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed) {
     ways.insert(way);  // at the end, when all else is on the case
     return;
   }
-  const Known* known = ledger.find(path);
-  if (known != nullptr && !free_borrowers(path)) {
+  const auto known = ledger.find(path);
+  if (known && !free_borrowers(path)) {
     if (phase == Phase::running) pending[path] = Clock::now();
     return;
   }
-  const auto replaces = known != nullptr && !known->directory ? known->on_case : std::nullopt;
+  const auto replaces = known && !known->directory ? known->on_case : std::nullopt;
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::file, path, 0, 0, {}, false, prepared};
   // Directories that the case lacks, parents first, with the mode that they have locally.
   std::vector<std::pair<std::string, mode_t>> parents;
   for (std::string at(parent_of(path)); !at.empty(); at = parent_of(at)) {
-    const Known* parent = ledger.find(at);
-    if (parent != nullptr && parent->directory) break;
+    const auto parent = ledger.find(at);
+    if (parent && parent->directory) break;
     struct stat directory {};
     if (::lstat(local_of(roots, at).c_str(), &directory) == 0)
       parents.emplace_back(at, (directory.st_mode & 0777) | S_IRWXU);  // its own mode comes when it is filled
@@ -156,8 +157,8 @@ void Drain::State::submit_directory(const std::string& path) {
     ways.insert(way);
     return;
   }
-  const Known* known = ledger.find(path);
-  const bool there = known != nullptr && known->directory;
+  const auto known = ledger.find(path);
+  const bool there = known && known->directory;
   // The pool's file system or group may not give the bit that the case's directories hand down.
   const mode_t mode = there ? (status.st_mode & 07777) | (known->mode & S_ISGID) : (status.st_mode & 0777) | S_IRWXU;
   const auto prepared = std::make_shared<Prepared>();
@@ -235,7 +236,7 @@ void Drain::State::submit_time(const std::string& time, bool from_keep) {
     } else {
       for (std::size_t each = i; each <= last; ++each) {
         const std::string key = time_directory(ranks[each], time);
-        if (!drained_times.contains({ranks[each], time}) && !in_flight.contains(key) && !given_up.contains(key))
+        if (!is_drained(ranks[each], time) && !in_flight.contains(key) && !given_up.contains(key))
           submit_rank_time(ranks[each], time, from_keep);
       }
     }
@@ -292,8 +293,8 @@ void Drain::State::settle(const Outcome& outcome) {
 
 void Drain::State::carried(const Job& job, const Published& published) {
   for (const auto& [directory, mode] : job.prepared->directories) {
-    const Known* known = ledger.find(directory);
-    if (known != nullptr && known->directory && job.kind != Job::Kind::directory) continue;
+    const auto known = ledger.find(directory);
+    if (known && known->directory && job.kind != Job::Kind::directory) continue;
     record(drained_directory_record(directory, mode));
     catch_up_removal(directory);
   }
@@ -328,7 +329,7 @@ void Drain::State::carried(const Job& job, const Published& published) {
   // Carried from what was kept, the program having purged it: its removal follows like any other, at the end.
   const auto purged = purged_kept.find(job.time);
   for (int rank = job.rank; rank <= job.last; ++rank) {
-    drained_times.insert({rank, job.time});
+    drained_ranks.insert({rank, job.time});
     if (purged != purged_kept.end() && purged->second.contains(rank))
       removed_by_program(time_directory(rank, job.time));
   }
@@ -337,7 +338,9 @@ void Drain::State::carried(const Job& job, const Published& published) {
 
 void Drain::State::time_carried(const std::string& time) {
   for (const int rank : times.ranks())
-    if (!drained_times.contains({rank, time})) return;
+    if (!is_drained(rank, time)) return;
+  drained_times.insert(time);
+  for (const int rank : times.ranks()) drained_ranks.erase({rank, time});
   if (!times.complete(time) && !ledger.complete_times().contains(time)) return;
   safe_times.insert(time);
   timeline.safe(time, now());

@@ -18,21 +18,23 @@ Times::RankTime& Times::at(int rank, const std::string& time) {
 
 void Times::settle(int rank, const std::string& time, RankTime& rank_time) {
   if (rank_time.whole || rank_time.spoiled || !rank_time.open.empty() || rank_time.closed.empty()) return;
-  const auto last = last_files_.find(rank);
-  const bool as_last =
-      last != last_files_.end() && !last->second.empty() &&
-      std::includes(rank_time.closed.begin(), rank_time.closed.end(), last->second.begin(), last->second.end());
-  if (!rank_time.followed && !as_last) return;
+  if (!rank_time.followed && !(rank_time.vouched && has_files_of_last(rank, rank_time))) return;
   rank_time.whole = true;
   last_files_[rank] = rank_time.closed;
   candidates_.push_back(time);
+}
+
+bool Times::has_files_of_last(int rank, const RankTime& rank_time) const {
+  const auto last = last_files_.find(rank);
+  return last != last_files_.end() && !last->second.empty() &&
+         std::includes(rank_time.closed.begin(), rank_time.closed.end(), last->second.begin(), last->second.end());
 }
 
 void Times::directory_made(int rank, const std::string& time) {
   at(rank, time);
   auto& current = current_[rank];
   if (current == time) return;
-  if (const auto earlier = times_.find(current); earlier != times_.end()) {
+  if (const auto earlier = times_.find(current); earlier != times_.end() && !earlier->second.compact) {
     RankTime& rank_time = earlier->second.ranks[rank];
     rank_time.followed = true;
     settle(rank, current, rank_time);
@@ -42,11 +44,13 @@ void Times::directory_made(int rank, const std::string& time) {
 
 void Times::file_made(int rank, const std::string& time, const std::string& file) {
   RankTime& rank_time = at(rank, time);
+  rank_time.vouched = false;
   if (!rank_time.closed.contains(file)) rank_time.open.insert(file);
 }
 
 void Times::file_closed(int rank, const std::string& time, const std::string& file) {
   RankTime& rank_time = at(rank, time);
+  rank_time.vouched = false;
   rank_time.open.erase(file);
   rank_time.closed.insert(file);
   settle(rank, time, rank_time);
@@ -54,10 +58,13 @@ void Times::file_closed(int rank, const std::string& time, const std::string& fi
 
 void Times::file_deleted(int rank, const std::string& time, const std::string& file) {
   const auto found = times_.find(time);
-  if (found == times_.end()) return;
+  if (found == times_.end() || found->second.compact) return;
   RankTime& rank_time = found->second.ranks[rank];
   // Deleted before it was closed or before the time was whole: what remains can no longer be called complete.
-  if (!rank_time.whole) rank_time.spoiled = rank_time.spoiled || rank_time.closed.contains(file);
+  if (!rank_time.whole && rank_time.closed.contains(file)) {
+    rank_time.spoiled = true;
+    spoiled_.insert(time);
+  }
   rank_time.open.erase(file);
 }
 
@@ -65,20 +72,50 @@ void Times::spoil(int rank, const std::string& time) {
   RankTime& rank_time = at(rank, time);
   rank_time.spoiled = true;
   rank_time.whole = false;
+  times_[time].compact = false;
+  spoiled_.insert(time);
 }
 
 void Times::spoil_open() {
-  for (auto& [name, time] : times_)
-    for (auto& [rank, rank_time] : time.ranks)
-      if (!rank_time.whole) rank_time.spoiled = true;
+  for (auto& [name, time] : times_) {
+    if (time.compact) continue;
+    for (auto& [rank, rank_time] : time.ranks) {
+      if (rank_time.whole) continue;
+      rank_time.spoiled = true;
+      spoiled_.insert(name);
+    }
+  }
 }
 
 void Times::rank_ended(int rank, bool cleanly) {
   const auto found = times_.find(current_[rank]);
-  if (!cleanly || found == times_.end()) return;
+  if (!cleanly || found == times_.end() || found->second.compact) return;
   RankTime& rank_time = found->second.ranks[rank];
   rank_time.followed = true;
   settle(rank, found->first, rank_time);
+}
+
+const Times::RankTime* Times::current(int rank) const {
+  const auto name = current_.find(rank);
+  if (name == current_.end()) return nullptr;
+  const auto time = times_.find(name->second);
+  if (time == times_.end() || time->second.compact) return nullptr;
+  const auto found = time->second.ranks.find(rank);
+  return found == time->second.ranks.end() ? nullptr : &found->second;
+}
+
+bool Times::needs_voucher(int rank) const {
+  const RankTime* rank_time = current(rank);
+  return rank_time != nullptr && !rank_time->whole && !rank_time->spoiled && rank_time->open.empty() &&
+         !rank_time->vouched && has_files_of_last(rank, *rank_time);
+}
+
+void Times::vouch(int rank) {
+  if (!needs_voucher(rank)) return;
+  const std::string& name = current_[rank];
+  RankTime& rank_time = times_[name].ranks[rank];
+  rank_time.vouched = true;
+  settle(rank, name, rank_time);
 }
 
 bool Times::is_current(int rank, const std::string& time) const {
@@ -89,6 +126,7 @@ bool Times::is_current(int rank, const std::string& time) const {
 bool Times::whole(int rank, const std::string& time) const {
   const auto found = times_.find(time);
   if (found == times_.end()) return false;
+  if (found->second.compact) return true;
   const auto of_rank = found->second.ranks.find(rank);
   return of_rank != found->second.ranks.end() && of_rank->second.whole;
 }
@@ -128,12 +166,22 @@ std::size_t Times::order(const std::string& time) const {
 
 void Times::compact(const std::string& time) {
   const auto found = times_.find(time);
-  if (found == times_.end() || !complete(time)) return;
-  for (auto& [rank, rank_time] : found->second.ranks) rank_time.closed = {};
+  if (found == times_.end() || found->second.compact || !complete(time)) return;
+  found->second.compact = true;
+  found->second.ranks.clear();
 }
 
 void Times::forget(const std::string& time) {
   times_.erase(time);
+  spoiled_.erase(time);
+}
+
+void Times::forget_spoiled_before(const std::string& time) {
+  std::erase_if(spoiled_, [&](const std::string& each) {
+    if (!before(each, time)) return false;
+    times_.erase(each);
+    return true;
+  });
 }
 
 }  // namespace forebay::drain

@@ -4,7 +4,9 @@
 // OpenFOAM v1912: functionObjectProperties of a step is written at the start of the next one, so neither "the last
 // field was closed" nor "a purge was seen" is enough):
 //   - the rank has begun a later time directory, or
-//   - it has every file that the rank's previous whole time had, or
+//   - it has every file that the rank's previous whole time had, and the rank was seen at work after the last of them
+//   was
+//     closed (a rank that is killed closes its files too), or
 //   - the rank ended by itself without failure.
 // A time is complete on the node when it is whole for every rank of the node.
 // Pure bookkeeping: no files, no clock. One thread at a time.
@@ -33,6 +35,10 @@ class Times {
   // Everything that is not yet whole is spoiled (a full pool).
   void spoil_open();
   void rank_ended(int rank, bool cleanly);
+  // The rank was at work well after what was told so far: its files were closed by itself.
+  void vouch(int rank);
+  // True when vouch() would make the rank's time whole.
+  bool needs_voucher(int rank) const;
 
   // True while the rank has not begun a later time.
   bool is_current(int rank, const std::string& time) const;
@@ -48,23 +54,28 @@ class Times {
   // A number that grows with every time begun and is the same on all nodes, whose ranks begin the same times.
   std::size_t order(const std::string& time) const;
   const std::vector<int>& ranks() const { return ranks_; }
-  // Lets the names of a complete time's files go; what it was stays known.
+  // Lets all but the order of a complete time go, and that it is complete.
   void compact(const std::string& time);
   // Forgets a time altogether.
   void forget(const std::string& time);
+  // Forgets those times begun before `time` that can never be complete.
+  void forget_spoiled_before(const std::string& time);
 
  private:
   struct RankTime {
     std::set<std::string> open, closed;
-    bool spoiled = false, followed = false, whole = false;
+    bool spoiled = false, followed = false, vouched = false, whole = false;
   };
   struct Time {
     std::size_t order = 0;
-    bool told = false;  // by take_newly_complete
+    bool told = false;     // by take_newly_complete
+    bool compact = false;  // complete, and of its ranks only what was told later is kept
     std::map<int, RankTime> ranks;
   };
   RankTime& at(int rank, const std::string& time);
   void settle(int rank, const std::string& time, RankTime& rank_time);
+  bool has_files_of_last(int rank, const RankTime& rank_time) const;
+  const RankTime* current(int rank) const;
 
   std::vector<int> ranks_;
   std::map<std::string, Time> times_;
@@ -72,6 +83,7 @@ class Times {
   std::map<int, std::set<std::string>> last_files_;  // of the rank's last whole time
   std::size_t next_order_ = 0;
   std::vector<std::string> candidates_;  // may have become complete
+  std::set<std::string> spoiled_;        // can never be
 };
 
 }  // namespace forebay::drain

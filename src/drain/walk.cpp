@@ -11,113 +11,123 @@
 namespace forebay::drain {
 namespace {
 
-class Walk {
- public:
-  Walk(const std::vector<Root>& roots, const Ledger& ledger, const std::string& lower, const std::string& case_path)
-      : roots_(roots), ledger_(ledger), lower_(lower), case_path_(case_path) {}
-
-  Status directory(const std::string& local, const std::string& path) {
-    auto entries = list_directory(local);
-    if (!entries) {
-      if (entries.error().errno_value == ENOENT) return {};
-      return forward(entries);
-    }
-    for (const DirectoryEntry& entry : *entries) {
-      if (is_temporary(entry.name)) continue;
-      if (auto done = one(join(local, entry.name), join(path, entry.name)); !done) return done;
-    }
-    return {};
-  }
-
-  std::vector<Output> found;
-
- private:
-  Status one(const std::string& local, const std::string& path) {
-    struct stat status {};
-    if (::lstat(local.c_str(), &status) != 0) {
-      if (errno == ENOENT) return {};
-      return errno_error("cannot stat", local);
-    }
-    if (S_ISDIR(status.st_mode)) return one_directory(local, path, status.st_mode & 07777);
-    if (S_ISLNK(status.st_mode)) return one_link(local, path);
-    if (S_ISREG(status.st_mode)) one_file(local, path, status);
-    return {};  // sockets, pipes and devices live only as long as the run
-  }
-
-  // A mode that the program changed. That the pool lacks a bit which directories of the case hand down is no change.
-  static bool other_mode(const Known& known, mode_t mode) {
-    return ((mode ^ known.mode) & 01777) != 0 || ((mode & ~known.mode) & (S_ISUID | S_ISGID)) != 0;
-  }
-
-  Status one_directory(const std::string& local, const std::string& path, mode_t mode) {
-    if (const auto time = openfoam::time_path(path); time && time->rest.empty() && time->rank >= 0)
-      if (ledger_.collated_of(time->rank, time->time)) return {};
-    const Known* known = ledger_.find(path);
-    if (known == nullptr || !known->directory || known->deleted || other_mode(*known, mode))
-      found.push_back({path, local, Output::Kind::directory, {}, {}});
-    return directory(local, path);
-  }
-
-  Status one_link(const std::string& local, const std::string& path) {
-    auto target = read_link(local);
-    if (!target) return forward(target);
-    const Known* known = ledger_.find(path);
-    for (const Root& root : roots_) {
-      if (*target == root.local) return {};  // a rank's directory in its own pool: a root of its own
-      if (is_below(*target, root.pool) && !has_parent_step(*target) && !is_below(*target, lower_))
-        return placed_file(*target, path);
-    }
-    if (tree::is_staged_link(*target, lower_)) {
-      const std::string origin = target->substr(lower_.size() + 1);
-      if (origin == path) return {};
-      return renamed_input(join(case_path_, origin), path);
-    }
-    if (known != nullptr && !known->directory && known->link_target == *target && !known->deleted) return {};
-    found.push_back({path, local, Output::Kind::link, {}, *target});
-    return {};
-  }
-
-  // Made in the pool of its own socket and linked from the tree.
-  Status placed_file(const std::string& local, const std::string& path) {
-    struct stat status {};
-    if (::lstat(local.c_str(), &status) != 0) return errno_error("cannot stat", local);
-    if (S_ISREG(status.st_mode)) one_file(local, path, status);
-    return {};
-  }
-
-  Status renamed_input(const std::string& origin, const std::string& path) {
-    struct stat status {};
-    if (::lstat(origin.c_str(), &status) != 0)
-      return errno_error("cannot stat the input that was renamed to " + printable(path) + ":", origin);
-    one_file(origin, path, status);
-    return {};
-  }
-
-  void one_file(const std::string& local, const std::string& path, const struct stat& status) {
-    const LocalMark mark = mark_of(status);
-    const Known* known = ledger_.find(path);
-    if (known != nullptr && known->drained == mark) return;
-    // A copy that was never written has the size, time and mode of its original.
-    if (known != nullptr && known->staged == tree::Kind::copy && !known->drained && known->on_case &&
-        known->on_case->size == mark.size && known->on_case->mtime_ns == mark.mtime_ns && known->mode == mark.mode)
-      return;
-    found.push_back({path, local, Output::Kind::file, mark, {}});
-  }
-
-  const std::vector<Root>& roots_;
-  const Ledger& ledger_;
-  const std::string& lower_;
-  const std::string& case_path_;
-};
+// A mode that the program changed. That the pool lacks a bit which directories of the case hand down is no change.
+bool other_mode(const Known& known, mode_t mode) {
+  return ((mode ^ known.mode) & 01777) != 0 || ((mode & ~known.mode) & (S_ISUID | S_ISGID)) != 0;
+}
 
 }  // namespace
 
+OutputWalk::OutputWalk(const std::vector<Root>& roots, const Ledger& ledger, const std::string& lower,
+                       const std::string& case_path)
+    : roots_(roots), ledger_(ledger), lower_(lower), case_path_(case_path) {
+  for (auto root = roots.rbegin(); root != roots.rend(); ++root) open_.push_back({root->local, root->prefix});
+}
+
+Result<std::vector<Output>> OutputWalk::next(std::size_t at_most) {
+  found_.clear();
+  while (found_.size() < at_most) {
+    if (next_entry_ == entries_.size()) {
+      if (open_.empty()) break;
+      if (auto begun = begin_directory(); !begun) return forward(begun);
+      continue;
+    }
+    const std::string& name = entries_[next_entry_++].name;
+    if (!is_temporary(name))
+      if (auto done = one(join(now_.local, name), join(now_.path, name)); !done) return forward(done);
+    // The directories in it come next, the first one first.
+    if (next_entry_ == entries_.size())
+      std::reverse(open_.begin() + static_cast<std::ptrdiff_t>(open_before_), open_.end());
+  }
+  return std::move(found_);
+}
+
+Status OutputWalk::begin_directory() {
+  now_ = std::move(open_.back());
+  open_.pop_back();
+  open_before_ = open_.size();
+  next_entry_ = 0;
+  entries_.clear();
+  auto entries = list_directory(now_.local);
+  if (!entries) {
+    if (entries.error().errno_value == ENOENT) return {};
+    return forward(entries);
+  }
+  entries_ = std::move(*entries);
+  return {};
+}
+
+Status OutputWalk::one(const std::string& local, const std::string& path) {
+  struct stat status {};
+  if (::lstat(local.c_str(), &status) != 0) {
+    if (errno == ENOENT) return {};
+    return errno_error("cannot stat", local);
+  }
+  if (S_ISDIR(status.st_mode)) return one_directory(local, path, status.st_mode & 07777);
+  if (S_ISLNK(status.st_mode)) return one_link(local, path);
+  if (S_ISREG(status.st_mode)) one_file(local, path, status);
+  return {};  // sockets, pipes and devices live only as long as the run
+}
+
+Status OutputWalk::one_directory(const std::string& local, const std::string& path, mode_t mode) {
+  if (const auto time = openfoam::time_path(path); time && time->rest.empty() && time->rank >= 0)
+    if (ledger_.collated_of(time->rank, time->time)) return {};
+  const auto known = ledger_.find(path);
+  if (!known || !known->directory || known->deleted || other_mode(*known, mode))
+    found_.push_back({path, local, Output::Kind::directory, {}, {}});
+  open_.push_back({local, path});
+  return {};
+}
+
+Status OutputWalk::one_link(const std::string& local, const std::string& path) {
+  auto target = read_link(local);
+  if (!target) return forward(target);
+  for (const Root& root : roots_) {
+    if (*target == root.local) return {};  // a rank's directory in its own pool: a root of its own
+    if (is_below(*target, root.pool) && !has_parent_step(*target) && !is_below(*target, lower_))
+      return placed_file(*target, path);
+  }
+  if (tree::is_staged_link(*target, lower_)) {
+    const std::string origin = target->substr(lower_.size() + 1);
+    if (origin == path) return {};
+    return renamed_input(join(case_path_, origin), path);
+  }
+  const auto known = ledger_.find(path);
+  if (known && !known->directory && known->link_target == *target && !known->deleted) return {};
+  found_.push_back({path, local, Output::Kind::link, {}, *target});
+  return {};
+}
+
+// Made in the pool of its own socket and linked from the tree.
+Status OutputWalk::placed_file(const std::string& local, const std::string& path) {
+  struct stat status {};
+  if (::lstat(local.c_str(), &status) != 0) return errno_error("cannot stat", local);
+  if (S_ISREG(status.st_mode)) one_file(local, path, status);
+  return {};
+}
+
+Status OutputWalk::renamed_input(const std::string& origin, const std::string& path) {
+  struct stat status {};
+  if (::lstat(origin.c_str(), &status) != 0)
+    return errno_error("cannot stat the input that was renamed to " + printable(path) + ":", origin);
+  one_file(origin, path, status);
+  return {};
+}
+
+void OutputWalk::one_file(const std::string& local, const std::string& path, const struct stat& status) {
+  const LocalMark mark = mark_of(status);
+  const auto known = ledger_.find(path);
+  if (known && known->drained == mark) return;
+  // A copy that was never written has the size, time and mode of its original.
+  if (known && known->staged == tree::Kind::copy && !known->drained && known->on_case &&
+      known->on_case->size == mark.size && known->on_case->mtime_ns == mark.mtime_ns && known->mode == mark.mode)
+    return;
+  found_.push_back({path, local, Output::Kind::file, mark, {}});
+}
+
 Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const Ledger& ledger, const std::string& lower,
                                     const std::string& case_path) {
-  Walk walk(roots, ledger, lower, case_path);
-  for (const Root& root : roots)
-    if (auto done = walk.directory(root.local, root.prefix); !done) return forward(done);
-  return std::move(walk.found);
+  return OutputWalk(roots, ledger, lower, case_path).next(SIZE_MAX);
 }
 
 std::string local_of(const std::vector<Root>& roots, const std::string& path) {

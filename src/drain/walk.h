@@ -1,6 +1,8 @@
 // The walk: what of a local tree the case does not hold yet.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <string>
 #include <vector>
 
@@ -18,9 +20,40 @@ struct Output {
   std::string target;  // links
 };
 
-// Every entry of `roots` that is neither as it was staged nor as it was drained, parents before children. Collated
-// times count as drained. A staged link under another name (the program renamed an input) is an output whose content is
-// the case's own file.
+// Finds every entry of `roots` that is neither as it was staged nor as it was drained, parents before children, some at
+// a time: a tree may hold a million of them. Collated times count as drained. A staged link under another name (the
+// program renamed an input) is an output whose content is the case's own file. What it is made with must outlive it.
+class OutputWalk {
+ public:
+  OutputWalk(const std::vector<Root>& roots, const Ledger& ledger, const std::string& lower,
+             const std::string& case_path);
+  // The next outputs, at most so many. Empty: all were told.
+  Result<std::vector<Output>> next(std::size_t at_most);
+
+ private:
+  struct Directory {
+    std::string local, path;
+  };
+  Status begin_directory();
+  Status one(const std::string& local, const std::string& path);
+  Status one_directory(const std::string& local, const std::string& path, mode_t mode);
+  Status one_link(const std::string& local, const std::string& path);
+  Status placed_file(const std::string& local, const std::string& path);
+  Status renamed_input(const std::string& origin, const std::string& path);
+  void one_file(const std::string& local, const std::string& path, const struct stat& status);
+
+  const std::vector<Root>& roots_;
+  const Ledger& ledger_;
+  const std::string& lower_;
+  const std::string& case_path_;
+  std::vector<Directory> open_;  // still to be read, the next one last
+  Directory now_;                // what is being read, and how far
+  std::vector<DirectoryEntry> entries_;
+  std::size_t next_entry_ = 0, open_before_ = 0;
+  std::vector<Output> found_;
+};
+
+// All of them at once.
 Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const Ledger& ledger, const std::string& lower,
                                     const std::string& case_path);
 

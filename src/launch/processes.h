@@ -20,6 +20,9 @@ Result<Descriptor> watch_process(pid_t process);
 // The wait status of a process that has ended, whoever its parent was; nullopt where the kernel does not tell (before
 // Linux 6.15, once its parent has asked for it).
 std::optional<int> status_of_ended(const Descriptor& watch, pid_t process);
+// True when the process runs and has not begun to end (it closes its files while it ends), and when it has no children
+// that might write in its stead.
+bool is_working_itself(pid_t process);
 // Processes of this user that work for the run: they have its name in their environment.
 std::vector<pid_t> processes_of(const std::string& run);
 

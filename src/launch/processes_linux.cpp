@@ -34,7 +34,8 @@ std::vector<std::string> words_of(pid_t process) {
   if (!words.empty() && words.back().ends_with('\n')) words.back().pop_back();
   return words;
 }
-constexpr std::size_t parent_word = 1, exit_code_word = 49;
+constexpr std::size_t state_word = 0, parent_word = 1, flags_word = 6, exit_code_word = 49;
+constexpr std::int64_t is_ending = 0x4;  // PF_EXITING of <linux/sched.h>: set before the files are closed
 
 }  // namespace
 
@@ -76,6 +77,19 @@ std::optional<int> status_of_ended(const Descriptor& watch, pid_t process) {
   ended.mask = has_exit_code;
   if (::ioctl(watch.get(), get_info, &ended) == 0 && (ended.mask & has_exit_code) != 0) return ended.exit_code;
   return std::nullopt;
+}
+
+bool is_working_itself(pid_t process) {
+  const auto words = words_of(process);
+  const auto flags = words.size() > flags_word ? parse_integer(words[flags_word]) : std::nullopt;
+  if (!flags || (*flags & is_ending) != 0 || words[state_word] == "Z" || words[state_word] == "X") return false;
+  const std::string tasks = "/proc/" + std::to_string(process) + "/task";
+  const auto threads = list_directory(tasks);
+  if (!threads) return false;
+  return std::all_of(threads->begin(), threads->end(), [&](const DirectoryEntry& thread) {
+    const auto children = read_file(join(join(tasks, thread.name), "children"), std::size_t{1} << 20);
+    return !children || children->empty();  // kernels may lack this file
+  });
 }
 
 std::vector<pid_t> processes_of(const std::string& run) {

@@ -123,9 +123,9 @@ void Staging::keep_warm(bool cleanly, std::uint64_t budget) {
                     warm_used_.files, human_bytes(warm_used_.bytes)));
   std::vector<tree::WarmFile> files;
   if (cleanly && plan_.openfoam && !plan_.launched)
-    for (tree::WarmFile& file : drain_.carried_files())
-      if (openfoam::processor_of(std::string_view(file.path).substr(0, file.path.find('/'))))
-        files.push_back(std::move(file));
+    files = drain_.carried_files([](const std::string& path) {
+      return openfoam::processor_of(std::string_view(path).substr(0, path.find('/'))).has_value();
+    });
   const auto kept = tree::keep_warm(warm_directory(run_), files, budget / part_of_budget);
   if (!kept) {
     report_.drain.messages.push_back(kept.error().text());

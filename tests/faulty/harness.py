@@ -150,11 +150,14 @@ class FaultyCase(unittest.TestCase):
             self.output, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"forebay run does not end; {self.describe_pool()}") from None
+        self.read_report()
+        return process.returncode
+
+    def read_report(self):
         self.report = None
         if os.path.exists(self.report_file):
             with open(self.report_file) as file:
                 self.report = json.load(file)
-        return process.returncode
 
     def run_forebay(self, command, options=(), fault=None, seconds=60):
         return self.finish(self.start(command, options, fault), seconds)
@@ -276,6 +279,15 @@ class FaultyCase(unittest.TestCase):
             ),
             default=0,
         )
+
+    def newest_followed(self):
+        """The newest time of which every rank completed every file before it completed one of a later time."""
+        done = self.ever_completed()
+        begun = [
+            max((int(path.split("/")[1]) for path in done if path.startswith(f"processor{rank}/")), default=0)
+            for rank in range(self.ranks)
+        ]
+        return min(self.newest_completed(), min(begun) - 1)
 
     def recorded(self):
         """The solver's own records, in order: "+" when it completed a file, "-" when it removed one, path, size."""

@@ -145,11 +145,13 @@ class AllKilled(FaultyCase):
 
 class ProgramKilled(FaultyCase):
     purge = 1
+    # Longer than the agent's pause between two looks, so that it sees every time before it is purged.
+    delay = 400
 
     def options(self):
-        return self.solver("-steps", 40, "-delay", 50, "-purge", 1)
+        return self.solver("-steps", 40, "-delay", self.delay, "-purge", 1)
 
-    def check_after_kill(self, at_least=None):
+    def check_after_kill(self, at_least=None, late=(harness.LATE,)):
         """The last complete time is home, whole over all ranks; nothing that the program completed and kept is lost."""
         files = self.on_case()
         cut = set()
@@ -165,40 +167,55 @@ class ProgramKilled(FaultyCase):
             for field in harness.FIELDS:
                 path = f"processor{rank}/{complete[-1]}/{field}"
                 self.assertTrue(harness.is_whole(path, files[path]), path)
-        # A time whose last file was closed within the last moment, and that no rank had followed by another, may have been
-        # cut by the kill itself: nobody can vouch for it, so it may be the one before.
-        self.assertGreaterEqual(complete[-1], at_least or self.newest_completed() - 1, self.output)
+        # What is called complete is whole in every file of every rank, the late one too, ...
+        last = int(self.report["last_complete"])
+        for rank in range(self.ranks):
+            for field in [*harness.FIELDS, *late]:
+                path = f"processor{rank}/{last}/{field}"
+                self.assertIn(path, files, f"of time {last}, which is called complete\n{self.output}")
+                self.assertTrue(harness.is_whole(path, files[path]), f"{path} of the last complete time is cut")
+        # ... and is the newest that all ranks had left behind. (One that they had not may have been cut by the kill.)
+        self.assertGreaterEqual(last, self.newest_followed() if at_least is None else at_least, self.output)
         self.assert_nothing_left()
 
     def test_one_rank_killed_in_the_middle_of_a_file_leaves_the_last_complete_time(self):
-        process = self.start(self.solver("-steps", 40, "-delay", 50, "-purge", 1, "-crash", 7))
+        process = self.start(self.solver("-steps", 40, "-delay", self.delay, "-purge", 1, "-crash", 5))
         self.assertNotEqual(self.finish(process), 0, self.output)
         self.assertEqual(self.report["exit_status"], process.returncode)
+        self.check_after_kill()
+
+    def test_a_time_whose_last_file_was_cut_by_the_kill_is_never_called_complete(self):
+        # The kernel closes that file like any other, and with it the time has all the files that the one before had.
+        process = self.start(
+            self.solver("-steps", 40, "-delay", self.delay, "-purge", 1, "-crash", 4, "-crash-file", len(harness.FIELDS))
+        )
+        self.assertNotEqual(self.finish(process), 0, self.output)
+        self.assertLess(int(self.report["last_complete"]), 4)
         self.check_after_kill()
 
     def test_files_that_are_deleted_at_once_after_closing_leave_a_complete_time(self):
         # The late file of a time is made, closed and purged within a millisecond; the fields were there for a step.
         process = self.start(self.solver("-steps", 40, "-delay", 80, "-purge", 1, "-hasty", "-crash", 12))
         self.assertNotEqual(self.finish(process), 0, self.output)
-        self.check_after_kill(at_least=1)
+        self.check_after_kill(at_least=1, late=())
 
     def test_a_time_that_was_safe_and_then_purged_stays_when_the_program_crashes(self):
         process = self.start(
-            self.solver("-steps", 60, "-delay", 80, "-purge", 1, "-crash", 26), ["--safe-interval", "1s"]
+            self.solver("-steps", 60, "-delay", self.delay, "-purge", 1, "-crash", 9), ["--safe-interval", "1s"]
         )
         self.assertNotEqual(self.finish(process), 0, self.output)
         self.check_after_kill()
 
     def test_sigterm_to_run_ends_the_program_and_brings_home_what_there_was(self):
         process = self.start(self.options())
-        wait_for(lambda: any("/5/" in path for path in self.completed()), what="step 5")
+        wait_for(lambda: any("/3/" in path for path in self.completed()), what="step 3")
         os.kill(process.pid, signal.SIGTERM)
         self.assertNotEqual(self.finish(process), 0, self.output)
         self.check_after_kill()
 
     def test_a_program_that_ignores_sigterm_is_killed_by_its_launcher_and_still_drained(self):
         process = self.start(self.options() + ["-stubborn"])
-        wait_for(lambda: any("/5/" in path for path in self.completed()), what="step 5")
+        wait_for(lambda: any("/3/" in path for path in self.completed()), what="step 3")
         os.kill(process.pid, signal.SIGTERM)
         self.assertNotEqual(self.finish(process), 0, self.output)
         self.check_after_kill()
@@ -208,7 +225,7 @@ class ProgramKilled(FaultyCase):
         if pid == 0:
             os.execvpe(harness.FOREBAY, self.line(self.options()), self.environment())
         try:
-            wait_for(lambda: any("/5/" in path for path in self.completed()), what="step 5")
+            wait_for(lambda: any("/3/" in path for path in self.completed()), what="step 3")
             os.write(terminal, b"\x03")
             text, status = b"", None
             until = time.monotonic() + 30
@@ -224,6 +241,8 @@ class ProgramKilled(FaultyCase):
             self.output = text.decode(errors="replace")
             self.assertIsNotNone(status, text)
             self.assertNotEqual(status, 0, text)
+            self.line(self.options())
+            self.read_report()
             self.check_after_kill()
         finally:
             os.close(terminal)

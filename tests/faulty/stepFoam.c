@@ -3,12 +3,13 @@
  * uniform/functionObjects/functionObjectProperties of a step only when the next one begins. Every file tells in its
  * content what it should be: lines "<path> <size>", cut to the size, ending in "END\n".
  *
- *   stepFoam [-steps N] [-delay MS] [-bytes B] [-purge N] [-from N] [-crash STEP] [-abort] [-hasty] [-stubborn] [-hang
- * STEP]
+ *   stepFoam [-steps N] [-delay MS] [-bytes B] [-purge N] [-from N] [-crash STEP] [-crash-file I] [-abort] [-hasty]
+ * [-stubborn] [-hang STEP]
  *            [-spread MS] [-record DIR] [-append NAME] [-strict] [-flood N]
  *
  *   -purge N      keep N times only; the older one goes as soon as the last file of the newer one is closed
  *   -crash STEP   die by SIGKILL in the middle of a file of this step (rank 1, or the only one)
+ *   -crash-file I in the I-th file of the step, from 0; the number of fields: in the late file
  *   -hasty        write the late file of a step just before the next time, so that a purge removes it at once
  *   -stubborn     ignore SIGTERM;  -hang STEP: sleep for ever before this step
  *   -record DIR   note in DIR/rank<k> what was completed ("+ path size") and removed ("- path")
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 static int rank, record_file = -1, strict, crashing;
+static long crash, crash_file = 2;
 static long bytes = 2000;
 static const char* const fields[] = {"U", "p", "phi", "uniform/time"};
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -118,6 +120,7 @@ static void purge(long step) {
 
 static void write_late(long step) {
   char path[PATH_MAX];
+  crashing = step == crash && crash_file == FIELDS && rank != 0 && rank < 2;
   path_of(path, step, "uniform/functionObjects");
   make_directory(path);
   path_of(path, step, late);
@@ -152,7 +155,7 @@ static void flood(long files) {
 int main(int count, char** words) {
   const char* given = getenv("OMPI_COMM_WORLD_RANK");
   rank = given == NULL ? -1 : atoi(given);
-  long steps = 5, delay = 50, kept = 0, from = 1, crash = 0, hang = 0, spread = 0, files = 0;
+  long steps = 5, delay = 50, kept = 0, from = 1, hang = 0, spread = 0, files = 0;
   int by_abort = 0, hasty = 0;
   const char *directory = NULL, *log = NULL;
   for (int i = 1; i < count; ++i) {
@@ -187,6 +190,8 @@ int main(int count, char** words) {
       from = number;
     else if (strcmp(option, "-crash") == 0)
       crash = number;
+    else if (strcmp(option, "-crash-file") == 0)
+      crash_file = number;
     else if (strcmp(option, "-hang") == 0)
       hang = number;
     else if (strcmp(option, "-spread") == 0)
@@ -220,7 +225,7 @@ int main(int count, char** words) {
         path_of(path, step, "uniform");
         make_directory(path);
       }
-      if (step == crash && rank != 0 && rank < 2 && i == 2) {
+      if (step == crash && rank != 0 && rank < 2 && i == crash_file) {
         if (by_abort) abort();
         crashing = 1;
       }

@@ -37,6 +37,7 @@ class DrainTest : public CaseTest {
     write(home_ + "/" + sentinel_name, "{}");
     settings_.all_ranks = 2;
     settings_.settle = 10ms;
+    settings_.vouch_after = 10ms;
     settings_.patience = 500ms;
     settings_.mover.first_retry = 5ms;
     settings_.mover.last_retry = 20ms;
@@ -82,6 +83,8 @@ class DrainTest : public CaseTest {
   void round() {
     ASSERT_TRUE(drain_->on_events());
     drain_->on_outcomes();
+    for (const int rank : drain_->take_doubtful_ranks())
+      if (at_work_) drain_->vouch(rank);
     drain_->tick();
     ::usleep(2000);
   }
@@ -115,6 +118,7 @@ class DrainTest : public CaseTest {
 
   std::string home_;
   DrainSettings settings_;
+  bool at_work_ = true;  // whether somebody sees the ranks alive
   std::unique_ptr<Drain> drain_;
 };
 
@@ -185,6 +189,18 @@ TEST_F(DrainTest, TheLastCompleteTimeComesHomeAfterACrashThoughItWasPurged) {
   for (const int rank : {0, 1})
     EXPECT_EQ(content(case_ + "/processor" + std::to_string(rank) + "/2/p"),
               field("2", "values of " + std::to_string(rank)));
+}
+
+TEST_F(DrainTest, ATimeThatWasClosedByDyingRanksIsNotCalledComplete) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  write_time("1");
+  write_time("2");
+  for (int i = 0; i < 100; ++i) round();
+  const DrainReport report = finish(false);
+  EXPECT_EQ(report.newest_complete, "1") << "nobody saw the ranks at work after the last file of 2 was closed";
+  EXPECT_TRUE(on_case("processor0/2/p")) << "what there is comes home all the same";
 }
 
 TEST_F(DrainTest, ATimeThatWasSafeAndThenPurgedStaysAfterACrash) {

@@ -49,9 +49,54 @@ TEST_F(TimesTest, ALaterTimeIsCompleteWhenItHasTheFilesOfTheLast) {
   properties(0, "2");
   EXPECT_FALSE(times.complete("2"));
   properties(1, "2");
+  EXPECT_FALSE(times.complete("2")) << "a rank that is killed closes its files too";
+  times.vouch(0);
+  times.vouch(1);
   EXPECT_TRUE(times.complete("2"));
   EXPECT_EQ(times.take_newly_complete(), (std::vector<std::string>{"1", "2"}));
   EXPECT_TRUE(times.take_newly_complete().empty()) << "each is told once";
+}
+
+TEST_F(TimesTest, WhatIsClosedAfterARankWasSeenAtWorkIsDoubtfulAgain) {
+  for (const int rank : {0, 1}) {
+    fields(rank, "1");
+    times.directory_made(rank, "2");
+  }
+  write(0, "2", "U");
+  write(0, "2", "p");
+  EXPECT_FALSE(times.needs_voucher(0)) << "one file is missing";
+  times.vouch(0);
+  write(0, "2", "uniform/time");
+  EXPECT_FALSE(times.whole(0, "2"));
+  EXPECT_TRUE(times.needs_voucher(0));
+  times.vouch(0);
+  EXPECT_TRUE(times.whole(0, "2"));
+  EXPECT_FALSE(times.needs_voucher(0));
+}
+
+TEST_F(TimesTest, ATimeThatWasLetGoStaysCompleteWhateverComesLate) {
+  fields(0, "1");
+  fields(1, "1");
+  times.directory_made(0, "2");
+  times.directory_made(1, "2");
+  times.compact("1");
+  EXPECT_TRUE(times.complete("1"));
+  properties(0, "1");
+  times.file_deleted(1, "1", "U");
+  times.compact("1");
+  EXPECT_TRUE(times.complete("1"));
+  EXPECT_TRUE(times.before("1", "2"));
+  times.spoil(0, "1");
+  EXPECT_FALSE(times.complete("1"));
+}
+
+TEST_F(TimesTest, SpoiledTimesAreForgottenWhenALaterOneIsComplete) {
+  fields(0, "1");
+  times.spoil(0, "1");
+  fields(0, "2");
+  times.spoil(0, "3");
+  times.forget_spoiled_before("2");
+  EXPECT_EQ(times.all(), (std::vector<std::string>{"2", "3"}));
 }
 
 TEST_F(TimesTest, ATimeThatOneRankLacksIsNotComplete) {
