@@ -9,8 +9,9 @@ namespace forebay::segment {
 namespace {
 
 tl::unexpected<Error> failed(const char* what, const std::string& path, int code) {
-  // libpmem2 has error numbers of its own beyond those of the system.
-  errno = pmem2_err_to_errno(code);
+  // libpmem2 has error numbers of its own, from 100000 on, beyond those of the system.
+  constexpr int kOwn = 100000;
+  errno = -code < kOwn ? -code : EIO;
   return errno_error(what, path, pmem2_errormsg());
 }
 

@@ -1,0 +1,123 @@
+#include "segment/medium.h"
+
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "segment/copy.h"
+#include "segment/stream_file.h"
+#include "segment/tests/scratch.h"
+
+namespace forebay::segment {
+namespace {
+
+std::string_view kind_beneath(const std::string& pool) {
+  auto directory = StoreDirectory::open(pool, "kind", false);
+  EXPECT_TRUE(directory);
+  auto medium = memory_of_directory(*directory);
+  EXPECT_TRUE(medium);
+  return (*medium)->kind();
+}
+
+TEST(Medium, IsKnownByWhatLiesBeneath) {
+  EXPECT_EQ(kind_beneath(Scratch("/dev/shm").path()), "tmpfs");
+  EXPECT_EQ(memory_of_process()->kind(), "dram");
+}
+
+TEST(Medium, KeepsAKeptSegmentForTheNextMapping) {
+  for (const char* where : {"/dev/shm", "/tmp"}) {
+    const Scratch scratch(where);
+    {
+      auto directory = StoreDirectory::open(scratch.path(), "x-0", true);
+      ASSERT_TRUE(directory) << directory.error().text();
+      auto medium = memory_of_directory(*directory);
+      ASSERT_TRUE(medium);
+      (*medium)->set_durable(true);
+      auto mapping = (*medium)->make(1, 8192);
+      ASSERT_TRUE(mapping) << mapping.error().text();
+      ASSERT_EQ((*medium)->store(mapping->bytes.data(), "forebay", 8), 0);
+      ASSERT_EQ((*medium)->fence(), 0);
+    }
+    auto directory = StoreDirectory::open(scratch.path(), "x-0", true);
+    ASSERT_TRUE(directory);
+    auto medium = memory_of_directory(*directory);
+    auto mapping = (*medium)->map(1, 8192);
+    ASSERT_TRUE(mapping);
+    EXPECT_STREQ(reinterpret_cast<const char*>(mapping->bytes.data()), "forebay");
+    EXPECT_FALSE((*medium)->map(2, 8192)) << "a segment behind the end";
+  }
+}
+
+TEST(Directory, InUseIsRefused) {
+  const Scratch scratch;
+  auto first = StoreDirectory::open(scratch.path(), "x-0", true);
+  ASSERT_TRUE(first);
+  auto second = StoreDirectory::open(scratch.path(), "x-0", true);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Code::busy);
+  EXPECT_TRUE(StoreDirectory::open(scratch.path(), "x-1", true)) << "another rank's";
+}
+
+TEST(Directory, NotKeptLeavesNoName) {
+  const Scratch scratch;
+  auto directory = StoreDirectory::open(scratch.path(), "x-0", false);
+  ASSERT_TRUE(directory);
+  EXPECT_TRUE(list_directory(scratch.path())->empty());
+  ASSERT_TRUE(directory->keep(true));
+  EXPECT_EQ(list_directory(scratch.path())->size(), 1u);
+  ASSERT_TRUE(directory->keep(false));
+  EXPECT_TRUE(list_directory(scratch.path())->empty());
+}
+
+TEST(Medium, ThatIsFullSaysSoInsteadOfKillingTheProcess) {
+  const Scratch scratch("/tmp");
+  if (::mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=4m") != 0)
+    GTEST_SKIP() << "cannot mount a small tmpfs";
+  {
+    auto directory = StoreDirectory::open(scratch.path(), "x-0", false);
+    ASSERT_TRUE(directory);
+    auto medium = memory_of_directory(*directory);
+    EXPECT_TRUE((*medium)->make(0, 2 << 20));
+    auto full = (*medium)->make(1, 4 << 20);
+    ASSERT_FALSE(full);
+    EXPECT_EQ(full.error().errno_value, ENOSPC) << full.error().text();
+  }
+  ::umount2(scratch.path().c_str(), MNT_DETACH);
+}
+
+TEST(StreamFile, ReadsWhatItWrote) {
+  for (const char* where : {"/dev/shm", "/tmp"}) {
+    const Scratch scratch(where);
+    auto directory = StoreDirectory::open(scratch.path(), "x-0", false);
+    ASSERT_TRUE(directory);
+    StreamFile file(*directory);
+    auto from = memory_of_process()->make(0, 65536);
+    auto to = memory_of_process()->make(0, 65536);
+    std::memset(from->bytes.data(), 5, 65536);
+    ASSERT_TRUE(file.write(8192, from->bytes, true));
+    const std::byte patch[8] = {std::byte{9}};
+    ASSERT_TRUE(file.patch(8192 + 64, patch));
+    ASSERT_TRUE(file.read(8192, to->bytes));
+    EXPECT_EQ(to->bytes[0], std::byte{5});
+    EXPECT_EQ(to->bytes[64], std::byte{9});
+    EXPECT_FALSE(file.read(16384, to->bytes)) << "behind the end";
+  }
+}
+
+TEST(Stream, CopiesEverySizeAndNothingBehindIt) {
+  alignas(64) static char to[3000];
+  static char from[3000];
+  for (std::size_t i = 0; i < sizeof(from); ++i) from[i] = static_cast<char>(i * 7 + 1);
+  for (std::size_t bytes = 0; bytes < 2900; bytes += 13) {
+    std::memset(to, 0, sizeof(to));
+    stream(to, from + 3, bytes);
+    fence_stores();
+    ASSERT_EQ(std::memcmp(to, from + 3, bytes), 0) << bytes;
+    ASSERT_EQ(to[bytes], 0) << bytes;
+  }
+}
+
+}  // namespace
+}  // namespace forebay::segment
