@@ -13,6 +13,7 @@ void add_bench(CLI::App& app, int& exit_status);
 void add_doctor(CLI::App& app, int& exit_status);
 void add_plan(CLI::App& app, int& exit_status);
 void add_run(CLI::App& app, int& exit_status);
+void add_stage(CLI::App& app, int& exit_status);
 void add_exec(CLI::App& app, int& exit_status);
 void add_status(CLI::App& app, int& exit_status);
 void add_drain(CLI::App& app, int& exit_status);

@@ -19,10 +19,10 @@ std::string user_directory(const std::string& pool) {
   return join(pool, fmt::format("forebay-{}", ::geteuid()));
 }
 
-constexpr const char* warm_prefix = "warm-";
+constexpr const char *warm_prefix = "warm-", *ahead_prefix = "stage-";
 
-std::string warm_name(const std::string& case_path) {
-  return warm_prefix + hex(checksum(case_path));
+std::string name_for(const char* prefix, const std::string& case_path) {
+  return prefix + hex(checksum(case_path));
 }
 
 std::string rank_directory(int rank) {
@@ -171,8 +171,30 @@ Status remove(const PoolRun& run) {
   return {};
 }
 
-std::string warm_directory(const PoolRun& run) {
-  return join(parent_of(parent_of(run.home())), warm_name(run.plan.case_path));
+std::string warm_directory(const std::string& pool_path, const std::string& case_path) {
+  return join(user_directory(pool_path), name_for(warm_prefix, case_path));
+}
+
+std::string ahead_directory(const std::string& pool_path, const std::string& case_path) {
+  return join(user_directory(pool_path), name_for(ahead_prefix, case_path));
+}
+
+std::vector<std::string> warm_directories(const PoolRun& run) {
+  std::vector<std::string> all;
+  for (const std::string& directory : run.directories) {
+    const std::string pool(parent_of(parent_of(parent_of(directory))));
+    std::string warm = warm_directory(pool, run.plan.case_path);
+    if (std::find(all.begin(), all.end(), warm) == all.end()) all.push_back(std::move(warm));
+  }
+  return all;
+}
+
+Result<Descriptor> lock_ahead(const std::string& directory) {
+  auto file = open_file(join(directory, "lock"), O_RDWR | O_CREAT | O_NOFOLLOW);
+  if (!file) return file;
+  if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0)
+    return error(Code::busy, "another `forebay stage` works on this case at", directory, "wait for it");
+  return file;
 }
 
 Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::string& case_path) {
@@ -181,9 +203,13 @@ Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::s
     const auto entries = list_directory(user_directory(pool));
     if (!entries) continue;
     for (const DirectoryEntry& entry : *entries) {
-      if (!entry.name.starts_with(warm_prefix) || entry.type != DT_DIR) continue;
-      if (!case_path.empty() && entry.name != warm_name(case_path)) continue;
-      if (auto removed = remove_tree(join(user_directory(pool), entry.name)); !removed) return forward(removed);
+      const bool ahead = entry.name.starts_with(ahead_prefix);
+      if ((!ahead && !entry.name.starts_with(warm_prefix)) || entry.type != DT_DIR) continue;
+      if (!case_path.empty() && entry.name != name_for(ahead ? ahead_prefix : warm_prefix, case_path)) continue;
+      const std::string directory = join(user_directory(pool), entry.name);
+      const auto held = ahead ? lock_ahead(directory) : Result<Descriptor>(Descriptor());
+      if (!held && held.error().code == Code::busy) continue;
+      if (auto removed = remove_tree(directory); !removed) return forward(removed);
       ++sets;
     }
   }

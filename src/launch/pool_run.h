@@ -44,9 +44,16 @@ Status remove(const PoolRun& run);
 // How the drain of this run works, from the run's settings.
 drain::DrainRequest drain_request(const PoolRun& run);
 
-// Where a pool keeps warm files of a case (tree/warm.h), beside the runs.
-std::string warm_directory(const PoolRun& run);
-// Removes the warm files that pools keep of `case_path`, or of all cases when it is empty; returns how many sets.
+// Where a pool keeps warm files of a case (tree/warm.h), beside the runs, and where files are put while they are copied
+// ahead of a run (stage_ahead.h).
+std::string warm_directory(const std::string& pool_path, const std::string& case_path);
+std::string ahead_directory(const std::string& pool_path, const std::string& case_path);
+// The warm directories of a run's case in each of its pools; that of its home first.
+std::vector<std::string> warm_directories(const PoolRun& run);
+// The lock of an ahead directory; Code::busy when a `forebay stage` works in it.
+Result<Descriptor> lock_ahead(const std::string& directory);
+// Removes the warm files that pools keep of `case_path`, or of all cases when it is empty, and what interrupted copying
+// ahead left; returns how many sets.
 Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::string& case_path);
 
 }  // namespace forebay::launch

@@ -24,8 +24,9 @@ bool copies(const Plan& plan, const std::string& path) {
 
 }  // namespace
 
-Status Staging::carry_out(const tree::StageRequest& request, const tree::StagePlan& plan) {
+Status Staging::carry_out(const tree::StageRequest& request, tree::StagePlan& plan) {
   tree::StageProgress progress;
+  count_warm(tree::bring_warm(warm_, request, plan));
   report_.copy_bytes_in_all += plan.copy_bytes;
   const std::uint64_t before = report_.copied_bytes;
   auto staged = std::async(std::launch::async, [&] { return tree::carry_out(request, plan, progress); });
@@ -35,7 +36,9 @@ Status Staging::carry_out(const tree::StageRequest& request, const tree::StagePl
   }
   report_.copied_bytes = before + progress.bytes;
   report_.staged_files += plan.copy_files + plan.link_files;
-  return staged.get();
+  if (auto done = staged.get(); !done) return done;
+  count_warm(tree::use_warm(warm_, request, plan.entries));
+  return {};
 }
 
 Status Staging::common() {
@@ -57,9 +60,9 @@ Status Staging::common() {
                              plan_.settings.stage.threads};
   auto plan = tree::plan(request);
   if (!plan) return forward(plan);
+  for (const std::string& directory : warm_directories(run_))
+    for (tree::WarmFile& file : tree::read_warm(directory)) warm_.push_back(std::move(file));
   if (auto staged = carry_out(request, *plan); !staged) return staged;
-  warm_ = tree::read_warm(warm_directory(run_));
-  take_warm(request, plan->entries);
   if (auto linked = direct.link(run_.tree(), run_.lower()); !linked) return linked;
   if (apart) {
     for (int rank = 0; rank < plan_.ranks; ++rank) {
@@ -93,7 +96,6 @@ Status Staging::rank(int rank, const std::string& pool) {
     auto plan = tree::plan(request);
     if (!plan) return forward(plan);
     if (auto staged = carry_out(request, *plan); !staged) return staged;
-    take_warm(request, plan->entries);
     entries = std::move(plan->entries);
   } else if (::mkdir(local.c_str(), 0755) != 0 && errno != EEXIST) {
     return errno_error("cannot make directory", local);
@@ -109,8 +111,7 @@ Status Staging::rank(int rank, const std::string& pool) {
   return drain_.add_root({local, name, pool}, entries);
 }
 
-void Staging::take_warm(const tree::StageRequest& request, std::vector<tree::Entry>& entries) {
-  const tree::WarmSet used = tree::use_warm(warm_, request, entries);
+void Staging::count_warm(const tree::WarmSet& used) {
   warm_used_.files += used.files;
   warm_used_.bytes += used.bytes;
 }
@@ -119,14 +120,17 @@ void Staging::keep_warm(bool cleanly, std::uint64_t budget) {
   constexpr std::uint64_t part_of_budget = 4;
   if (warm_used_.files > 0)
     report_.drain.messages.push_back(
-        fmt::format("{} inputs ({}) were still in the pool from the run before and were not read from the case",
-                    warm_used_.files, human_bytes(warm_used_.bytes)));
+        fmt::format("{} inputs ({}) were in the pool already and were not read from the case", warm_used_.files,
+                    human_bytes(warm_used_.bytes)));
   std::vector<tree::WarmFile> files;
   if (cleanly && plan_.openfoam && !plan_.launched)
     files = drain_.carried_files([](const std::string& path) {
       return openfoam::processor_of(std::string_view(path).substr(0, path.find('/'))).has_value();
     });
-  const auto kept = tree::keep_warm(warm_directory(run_), files, budget / part_of_budget);
+  const std::vector<std::string> directories = warm_directories(run_);
+  for (const std::string& directory : directories)
+    if (directory != directories.front()) (void)remove_tree(directory);
+  const auto kept = tree::keep_warm(directories.front(), files, budget / part_of_budget);
   if (!kept) {
     report_.drain.messages.push_back(kept.error().text());
   } else if (kept->files > 0) {

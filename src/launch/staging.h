@@ -34,15 +34,16 @@ class Staging {
   void keep_warm(bool cleanly, std::uint64_t budget);
 
  private:
-  Status carry_out(const tree::StageRequest& request, const tree::StagePlan& plan);
-  void take_warm(const tree::StageRequest& request, std::vector<tree::Entry>& entries);
+  // Links and copies become warm files where there are any.
+  Status carry_out(const tree::StageRequest& request, tree::StagePlan& plan);
+  void count_warm(const tree::WarmSet& used);
 
   const Plan& plan_;
   PoolRun& run_;
   drain::Drain& drain_;
   NodeReport& report_;
   std::function<void()> show_;
-  std::vector<tree::WarmFile> warm_;  // left by the run before
+  std::vector<tree::WarmFile> warm_;  // left by the run before, or copied ahead of this one
   tree::WarmSet warm_used_;
 };
 

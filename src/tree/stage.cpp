@@ -58,6 +58,8 @@ Status copy_file(const StageRequest& request, const Entry& entry, Buffers& buffe
     const Identity there = identity_of(existing);
     if (there.size == entry.identity.size && there.mtime_ns == entry.identity.mtime_ns) {
       progress.bytes += there.size;
+      progress.kept_bytes += there.size;
+      ++progress.kept_files;
       return {};
     }
   }

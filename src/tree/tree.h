@@ -57,6 +57,7 @@ Result<StagePlan> plan(const StageRequest& request);
 // How far carry_out is; may be read by another thread.
 struct StageProgress {
   std::atomic<std::uint64_t> bytes{0}, files{0};
+  std::atomic<std::uint64_t> kept_bytes{0}, kept_files{0};  // of these: were there already
 };
 // Makes what the plan says. A copy that is already there with the size and time of its original is kept, so an
 // interrupted stage goes on where it stopped. An error names the first entry that failed.

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <map>
@@ -24,7 +25,7 @@ std::string line_of(const WarmFile& file) {
                      on_case.mtime_ns, on_case.ctime_ns);
 }
 
-std::optional<WarmFile> file_of(std::string_view line, const std::string& local) {
+std::optional<WarmFile> file_of(std::string_view line) {
   const auto words = split(line, ' ');
   if (words.size() != 6) return std::nullopt;
   const auto path = unescape(words[0]);
@@ -35,7 +36,7 @@ std::optional<WarmFile> file_of(std::string_view line, const std::string& local)
     numbers[i] = *number;
   }
   if (!path) return std::nullopt;
-  return WarmFile{*path, local,
+  return WarmFile{*path, "",
                   Identity{static_cast<std::uint64_t>(numbers[0]), static_cast<std::uint64_t>(numbers[1]),
                            static_cast<std::uint64_t>(numbers[2]), numbers[3], numbers[4]}};
 }
@@ -64,7 +65,40 @@ bool put(const WarmFile& file, const Entry& entry, const std::string& to) {
   return whole;
 }
 
+using ByPath = std::map<std::string_view, const WarmFile*>;
+
+ByPath by_path(const std::vector<WarmFile>& files) {
+  ByPath map;
+  for (const WarmFile& file : files) map[file.path] = &file;
+  return map;
+}
+
+// The file that can stand for what the case holds at the entry's path; null when there is none.
+const WarmFile* stand_in(const ByPath& files, const Entry& entry) {
+  const auto found = files.find(entry.path);
+  const bool fits = found != files.end() && found->second->on_case == entry.identity && is_intact(*found->second);
+  return fits ? found->second : nullptr;
+}
+
+std::string local_path(const StageRequest& request, const Entry& entry) {
+  const std::size_t above = request.below.empty() ? 0 : request.below.size() + 1;
+  return join(request.local_root, entry.path.substr(std::min(entry.path.size(), above)));
+}
+
 }  // namespace
+
+std::string index_of_warm(const std::vector<WarmFile>& files) {
+  std::string index;
+  for (const WarmFile& file : files) index += line_of(file);
+  return index;
+}
+
+std::vector<WarmFile> warm_from_index(std::string_view text) {
+  std::vector<WarmFile> files;
+  for (const std::string_view line : split(text, '\n'))
+    if (auto file = file_of(line)) files.push_back(std::move(*file));
+  return files;
+}
 
 Result<WarmSet> keep_warm(const std::string& directory, const std::vector<WarmFile>& files, std::uint64_t budget) {
   if (auto removed = remove_tree(directory); !removed) return forward(removed);
@@ -95,26 +129,40 @@ std::vector<WarmFile> read_warm(const std::string& directory) {
   if (!index) return files;
   std::size_t number = 0;
   for (const std::string_view line : split(*index, '\n'))
-    if (auto file = file_of(line, join(directory, std::to_string(number++)))) files.push_back(std::move(*file));
+    if (auto file = file_of(line)) {
+      file->local = join(directory, std::to_string(number++));
+      files.push_back(std::move(*file));
+    } else {
+      ++number;
+    }
   return files;
+}
+
+WarmSet bring_warm(const std::vector<WarmFile>& files, const StageRequest& request, const StagePlan& plan) {
+  WarmSet brought;
+  const ByPath known = by_path(files);
+  const auto fits = [&](const Entry& entry) { return entry.kind == Kind::copy && stand_in(known, entry) != nullptr; };
+  if (std::none_of(plan.entries.begin(), plan.entries.end(), fits)) return brought;
+  for (const Entry& entry : plan.entries) {
+    const std::string path = local_path(request, entry);
+    if (entry.kind == Kind::directory) ::mkdir(path.c_str(), entry.mode | 0700);
+    const WarmFile* file = entry.kind == Kind::copy ? stand_in(known, entry) : nullptr;
+    if (file == nullptr || !put(*file, entry, path)) continue;
+    ++brought.files;
+    brought.bytes += file->on_case.size;
+  }
+  return brought;
 }
 
 WarmSet use_warm(const std::vector<WarmFile>& files, const StageRequest& request, std::vector<Entry>& entries) {
   WarmSet used;
-  std::map<std::string_view, const WarmFile*> by_path;
-  for (const WarmFile& file : files) by_path[file.path] = &file;
-  if (by_path.empty()) return used;
+  const ByPath known = by_path(files);
   for (Entry& entry : entries) {
-    const auto found = by_path.find(entry.path);
-    if (entry.kind != Kind::link || found == by_path.end()) continue;
-    const WarmFile& file = *found->second;
-    if (file.on_case != entry.identity || !is_intact(file)) continue;
-    const std::string below =
-        request.below.empty() ? entry.path : entry.path.substr(std::min(entry.path.size(), request.below.size() + 1));
-    if (!put(file, entry, join(request.local_root, below))) continue;
+    const WarmFile* file = entry.kind == Kind::link ? stand_in(known, entry) : nullptr;
+    if (file == nullptr || !put(*file, entry, local_path(request, entry))) continue;
     entry.kind = Kind::copy;
     ++used.files;
-    used.bytes += file.on_case.size;
+    used.bytes += file->on_case.size;
   }
   return used;
 }

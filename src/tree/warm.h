@@ -1,5 +1,5 @@
-// Warm files: what a run made and carried to the case, kept in the pool, so that the next run on the same case need not
-// read it from the shared file system again (decomposePar, then the solver).
+// Warm files: what a run made and carried to the case (decomposePar for the solver), or what was copied ahead of a run,
+// kept in the pool, so that the next run on the same case need not read it from the shared file system.
 //
 // Promises: a warm file is used only where the case still holds exactly what was carried; a set that is not whole is
 // not used at all; what is used leaves the set. Nothing is ever lost with a warm file: the case has it.
@@ -29,8 +29,16 @@ Result<WarmSet> keep_warm(const std::string& directory, const std::vector<WarmFi
 // The set in `directory`; empty when there is none. Nothing is moved yet.
 std::vector<WarmFile> read_warm(const std::string& directory);
 
-// Warm files take the place of the links that `entries` (as staged by `request`) describe, and become copies there. A
-// file on another file system is copied. Returns what was used.
+// What a set's index says, as text and back; `local` is not part of it.
+std::string index_of_warm(const std::vector<WarmFile>& files);
+std::vector<WarmFile> warm_from_index(std::string_view text);
+
+// Before `request` is carried out: warm files are put where `plan` says that a copy is to be, which then need not be
+// made.
+WarmSet bring_warm(const std::vector<WarmFile>& files, const StageRequest& request, const StagePlan& plan);
+
+// Afterwards: warm files take the place of the links that `entries` (as staged by `request`) describe, and become
+// copies there. A file on another file system is copied. Returns what was used.
 WarmSet use_warm(const std::vector<WarmFile>& files, const StageRequest& request, std::vector<Entry>& entries);
 
 }  // namespace forebay::tree

@@ -193,7 +193,7 @@ class ToolsTest(unittest.TestCase):
                 report = os.path.join(self.place.directory, "report.json")
                 self.forebay(forebay, way, *words, options=["--json", report])
                 with open(report) as file:
-                    self.assertIn("were still in the pool from the run before", file.read())
+                    self.assertIn("were in the pool already", file.read())
                 self.assertEqual([os.stat(path).st_atime_ns for path in mesh], accessed)
                 self.equal(direct, forebay, way)
                 with open(mesh[0], "rb") as file:

@@ -1,0 +1,61 @@
+"""A case, a pool and the command, for tests of single commands."""
+
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FOREBAY = ""
+CONTROL = "FoamFile { version 2.0; format ascii; class dictionary; object controlDict; }\napplication simpleFoam;\n"
+
+
+class CommandCase(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="forebay-commands-")
+        self.pool = tempfile.mkdtemp(prefix="forebay-commands-pool-", dir="/dev/shm")
+        for each in (self.directory, self.pool):
+            self.addCleanup(shutil.rmtree, each, ignore_errors=True)
+        self.case = os.path.join(self.directory, "case")
+        self.write("system/controlDict", CONTROL)
+
+    def write(self, path, content):
+        path = os.path.join(self.case, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w" if isinstance(content, str) else "wb") as file:
+            file.write(content)
+
+    def read(self, path):
+        with open(os.path.join(self.case, path)) as file:
+            return file.read()
+
+    def environment(self, **more):
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("FOREBAY_")}
+        return {**kept, "FOREBAY_CONFIG": "", "XDG_CONFIG_HOME": self.directory, **more}
+
+    def call(self, *words, cwd=None, **more):
+        self.done = subprocess.run(
+            [FOREBAY, *words],
+            cwd=cwd or self.directory,
+            env=self.environment(**more),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        self.output = self.done.stdout + self.done.stderr
+        return self.done.returncode
+
+    def here(self, *words):
+        """A command that takes --case and --pool, with this test's."""
+        return self.call(words[0], "--case", self.case, "--pool", self.pool, *words[1:])
+
+    def in_pool(self, pattern):
+        return sorted(glob.glob(f"{self.pool}/forebay-{os.geteuid()}/{pattern}"))
+
+
+def main():
+    global FOREBAY
+    FOREBAY = os.path.abspath(sys.argv.pop(1))
+    unittest.main(module="__main__", verbosity=1)
