@@ -70,7 +70,10 @@ double slope_of(std::span<const Remainder> remainders) {
 
 Status check_taylor(Bench& bench, Checked& checked) {
   std::vector<double> direction(bench.grid.state_size()), gradient(direction.size()), moved(direction.size());
+  // Not free of divergence, so that a gradient must be.
   fill_random_flow(bench.flow, bench.sizes.seed + 1, direction);
+  fill_noise(bench.grid, bench.sizes.seed + 2, moved);
+  for (std::size_t i = 0; i < moved.size(); ++i) direction[i] += 0.3 * moved[i];
   for (const Measure measure : {Measure::energy, Measure::dissipation, Measure::tracking}) {
     Objective objective(bench.flow, measure, bench.sizes.steps);
     const auto store = make_array_store(bench.grid.state_size());
@@ -108,7 +111,23 @@ Status check_stores(Bench& bench, const std::string& directory, std::vector<Proo
   if (const auto done = run(*arrays, all, reference); !done) return forebay::forward(done);
   const auto files = make_file_store(size, directory, bench.grid.rank(), false);
   if (const auto done = run(*files, all, gradient); !done) return forebay::forward(done);
-  proofs.push_back({"gradient from files differs from that from arrays", differ(), 0, 0});
+  proofs.push_back({"gradient from files differs from arrays", differ(), 0, 0});
+  const auto memory =
+      make_trajectory_store(size, {dram_for(size, bench.sizes.steps)}, bench.grid.rank(), bench.grid.ranks());
+  if (!memory) return forebay::forward(memory);
+  if (const auto done = run(**memory, all, gradient); !done) return forebay::forward(done);
+  proofs.push_back({"gradient from memory differs", differ(), 0, 0});
+  if (const auto done = run(**memory, all, gradient); !done) return forebay::forward(done);
+  proofs.push_back({"gradient from memory, rewound, differs", differ(), 0, 0});
+  // Four records are the least that a tier above another takes; the states are more.
+  const Tier little{Tier::Kind::dram, {}, 4 * (size * sizeof(double) + 4096)};
+  Tier shared = dram_for(size, bench.sizes.steps);
+  shared.kind = Tier::Kind::shared;
+  shared.directory = directory;
+  const auto spilled = make_trajectory_store(size, {little, shared}, bench.grid.rank(), bench.grid.ranks());
+  if (!spilled) return forebay::forward(spilled);
+  if (const auto done = run(**spilled, all, gradient); !done) return forebay::forward(done);
+  proofs.push_back({"gradient from memory, mostly spilled, differs", differ(), 0, 0});
   for (const Step slots : {Step{1}, Step{3}}) {
     const auto done = run(*arrays, slots, gradient);
     if (!done) return forebay::forward(done);

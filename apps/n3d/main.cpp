@@ -59,10 +59,13 @@ std::vector<double> start_of(NavierStokes& flow, const Options& options) {
   return start;
 }
 
-std::unique_ptr<StateStore> make_store(const Options& options, const Grid& grid) {
+Result<std::unique_ptr<StateStore>> make_store(const Options& options, const Grid& grid) {
   if (options.store == StoreKind::files)
     return make_file_store(grid.state_size(), options.directory, grid.rank(), options.keep_files);
-  return make_array_store(grid.state_size());
+  if (options.store != StoreKind::memory) return make_array_store(grid.state_size());
+  std::vector<Tier> tiers = options.tiers;
+  if (tiers.empty()) tiers.push_back(dram_for(grid.state_size(), options.steps));
+  return make_trajectory_store(grid.state_size(), tiers, grid.rank(), grid.ranks());
 }
 
 int run(const Options& options) {
@@ -71,10 +74,11 @@ int run(const Options& options) {
   NavierStokes flow(grid, options.viscosity, options.time_step);
   Objective objective(flow, options.measure, options.steps);
   const auto store = make_store(options, grid);
+  if (!store) end_all(store.error(), grid.rank());
   const Step slots =
       options.store == StoreKind::revolve ? std::min(options.slots, options.steps - 1) : options.steps - 1;
   Progress progress(speaks);
-  Sweep sweep(flow, objective, *store, slots, progress);
+  Sweep sweep(flow, objective, **store, slots, progress);
   std::vector<double> start = start_of(flow, options), gradient(start.size());
 
   MPI_Barrier(MPI_COMM_WORLD);

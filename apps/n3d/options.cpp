@@ -7,6 +7,8 @@
 #include <map>
 #include <sstream>
 
+#include "base/text.h"
+
 namespace n3d {
 
 std::string name_of(StoreKind kind) {
@@ -15,11 +17,29 @@ std::string name_of(StoreKind kind) {
       return "arrays";
     case StoreKind::files:
       return "files";
+    case StoreKind::memory:
+      return "memory";
     case StoreKind::revolve:
       return "revolve";
   }
   return "?";
 }
+
+namespace {
+
+std::optional<Tier> parse_tier(std::string_view text) {
+  const std::size_t first = text.find(':'), last = text.rfind(':');
+  if (first == text.npos) return std::nullopt;
+  const std::string_view kind = text.substr(0, first);
+  const auto bytes = forebay::parse_bytes(text.substr(last + 1));
+  if (!bytes || *bytes == 0) return std::nullopt;
+  if (kind == "dram" && first == last) return Tier{Tier::Kind::dram, {}, *bytes};
+  if ((kind != "pool" && kind != "shared") || last <= first + 1) return std::nullopt;
+  return Tier{kind == "pool" ? Tier::Kind::pool : Tier::Kind::shared,
+              std::string(text.substr(first + 1, last - first - 1)), *bytes};
+}
+
+}  // namespace
 
 Parsed parse(int count, char** words, bool speaks) {
   Parsed parsed;
@@ -31,8 +51,10 @@ Parsed parse(int count, char** words, bool speaks) {
   app.option_defaults()->always_capture_default();
   const std::map<std::string, Measure> measures{
       {"energy", Measure::energy}, {"dissipation", Measure::dissipation}, {"tracking", Measure::tracking}};
-  const std::map<std::string, StoreKind> stores{
-      {"arrays", StoreKind::arrays}, {"files", StoreKind::files}, {"revolve", StoreKind::revolve}};
+  const std::map<std::string, StoreKind> stores{{"arrays", StoreKind::arrays},
+                                                {"files", StoreKind::files},
+                                                {"memory", StoreKind::memory},
+                                                {"revolve", StoreKind::revolve}};
 
   app.add_option("--points", o.points, "Points along each side of the box; even, at least 8 and the number of ranks");
   app.add_option("--steps", o.steps, "Time steps");
@@ -44,11 +66,17 @@ Parsed parse(int count, char** words, bool speaks) {
   app.add_option("--objective", measure, "energy or dissipation in a region at the end, or tracking of a vortex")
       ->check(CLI::IsMember(measures));
   app.add_option("--iterations", o.iterations, "Iterations of steepest descent after the first gradient");
-  app.add_option("--store", store,
-                 "Where states are kept: arrays, files (one for each step and rank), or revolve (few; the others are "
-                 "computed again)")
+  app.add_option(
+         "--store", store,
+         "Where states are kept: arrays; files, one for each step and rank; memory, which is forebay's trajectory; "
+         "or revolve, which keeps few and computes the others again")
       ->check(CLI::IsMember(stores));
   app.add_option("--slots", o.slots, "States that revolve keeps");
+  std::vector<std::string> tiers;
+  app.add_option("--tier", tiers,
+                 "Tiers of the trajectory, fastest first, with the most that a rank may use: dram:SIZE, "
+                 "pool:DIRECTORY:SIZE, shared:DIRECTORY:SIZE (default: dram for all states)")
+      ->type_name("TIER");
   app.add_option("--directory", o.directory, "Directory of the files; must exist");
   app.add_flag("--keep-files", o.keep_files, "Leave the files there");
   app.add_flag("--check-gradient", o.check_gradient, "Prove the solver, its adjoint and the stores; 1 when one fails");
@@ -66,6 +94,16 @@ Parsed parse(int count, char** words, bool speaks) {
     if (speaks) std::cerr << err.str() << std::flush;
     return parsed;
   }
+  for (const std::string& words_of_tier : tiers) {
+    if (const auto tier = parse_tier(words_of_tier)) {
+      o.tiers.push_back(*tier);
+      continue;
+    }
+    if (speaks)
+      fmt::print(stderr, "n3d: --tier {}: not dram:SIZE, pool:DIRECTORY:SIZE or shared:DIRECTORY:SIZE\n",
+                 words_of_tier);
+    parsed.exit_status = 2;
+  }
   o.measure = measures.at(measure);
   o.store = stores.at(store);
   return parsed;
@@ -80,6 +118,7 @@ std::string complaint(const Options& o, int ranks) {
   if (!(o.viscosity >= 0)) return "--viscosity must not be negative";
   if (o.iterations < 0) return "--iterations must not be negative";
   if (o.store == StoreKind::revolve && o.slots < 1) return "--slots must be at least 1";
+  if (!o.tiers.empty() && o.store != StoreKind::memory) return "--tier is for --store memory";
   if (o.store == StoreKind::files && o.directory.empty() && !o.check_gradient) return "--store files needs --directory";
   return {};
 }

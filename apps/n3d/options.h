@@ -6,10 +6,11 @@
 #include <string>
 
 #include "objective.h"
+#include "store.h"
 
 namespace n3d {
 
-enum class StoreKind { arrays, files, revolve };
+enum class StoreKind { arrays, files, memory, revolve };
 std::string name_of(StoreKind kind);
 
 struct Options {
@@ -22,6 +23,7 @@ struct Options {
   int iterations = 0;
   StoreKind store = StoreKind::arrays;
   Step slots = 10;
+  std::vector<Tier> tiers;  // of the trajectory; none: dram, as much as all states need
   std::string directory;
   bool keep_files = false;
   bool check_gradient = false, quick = false, quiet = false;

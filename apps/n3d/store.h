@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "schedule/schedule.h"
@@ -29,7 +30,7 @@ class StateStore {
   // The state is not asked for again in this run.
   virtual void drop(Step step) = 0;
   // All states are dropped; the next run puts them anew.
-  virtual void rewind() = 0;
+  virtual Status rewind() = 0;
 };
 
 // Plain arrays, one a state, used again once dropped. What other stores are measured against.
@@ -38,5 +39,18 @@ std::unique_ptr<StateStore> make_array_store(std::size_t state_size);
 // One file for each step and rank in `directory`, written and read by plain system calls, as codes do that have nothing
 // better. A step that is put again overwrites its file. What was written is removed in the end, unless `keep`.
 std::unique_ptr<StateStore> make_file_store(std::size_t state_size, std::string directory, int rank, bool keep);
+
+// A tier of a trajectory and the most that each rank may use of it.
+struct Tier {
+  enum class Kind { dram, pool, shared } kind = Kind::dram;
+  std::string directory;  // empty for dram
+  std::uint64_t bytes = 0;
+};
+// Enough memory of the process for all states; what is not needed is not touched.
+Tier dram_for(std::size_t state_size, Step states);
+// forebay's trajectory (include/forebay/trajectory.h): memory beside the socket, spilling to what lies below it. `get`
+// copies nothing. Each state is put once between two calls of rewind, and got in falling order.
+Result<std::unique_ptr<StateStore>> make_trajectory_store(std::size_t state_size, const std::vector<Tier>& tiers,
+                                                          int rank, int ranks);
 
 }  // namespace n3d

@@ -32,9 +32,10 @@ class ArrayStore : public StateStore {
     auto entry = kept_.extract(step);
     if (entry) free_.push_back(std::move(entry.mapped()));
   }
-  void rewind() override {
+  Status rewind() override {
     for (auto& [step, array] : kept_) free_.push_back(std::move(array));
     kept_.clear();
+    return {};
   }
 
  private:

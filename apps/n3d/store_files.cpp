@@ -44,7 +44,7 @@ class FileStore : public StateStore {
   }
   // The file stays, as it does in codes that write files.
   void drop(Step) override {}
-  void rewind() override {}
+  Status rewind() override { return {}; }
 
  private:
   std::string path_of(Step step) const {

@@ -125,7 +125,7 @@ double Sweep::value(std::span<const double> start) {
 }
 
 Result<double> Sweep::gradient(std::span<const double> start, std::span<double> gradient) {
-  store_.rewind();
+  if (const auto rewound = store_.rewind(); !rewound) return forebay::forward(rewound);
   take(start);
   Run run{*this, gradient};
   run.add_term(0);

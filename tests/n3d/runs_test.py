@@ -47,8 +47,13 @@ class RunsTest(unittest.TestCase):
         for ranks in (1, 3):
             arrays = self.result("--store", "arrays", ranks=ranks)
             files = self.result("--store", "files", "--directory", self.directory, ranks=ranks)
+            memory = self.result("--store", "memory", ranks=ranks)
+            tiers = ("--tier", f"dram:{500 // ranks}k", "--tier", f"shared:{self.directory}:10M")
+            spilled = self.result("--store", "memory", *tiers, ranks=ranks)
             revolve = self.result("--store", "revolve", "--slots", "2", ranks=ranks)
             self.assertEqual(files["gradient_checksum"], arrays["gradient_checksum"])
+            self.assertEqual(memory["gradient_checksum"], arrays["gradient_checksum"])
+            self.assertEqual(spilled["gradient_checksum"], arrays["gradient_checksum"])
             self.assertEqual(revolve["gradient_checksum"], arrays["gradient_checksum"])
             self.assertEqual(revolve["value"], arrays["value"])
             # 12 steps with 2 slots: each run four times at most, 4 * 12 - C(6, 3) = 28 in all; one more leads to the end.
@@ -98,8 +103,16 @@ class RunsTest(unittest.TestCase):
         self.assertIn("--slots must be at least 1", self.refused("--store", "revolve", "--slots", "0"))
         self.assertIn("needs --directory", self.refused("--store", "files"))
         self.assertIn("/no/such is not a directory", self.refused("--store", "files", "--directory", "/no/such"))
+        self.assertIn("--tier is for --store memory", self.refused("--tier", "dram:1M"))
+        for tier in ("dram", "dram:", "dram:0", "tape:/x:1M", "pool::1M", "dram:x:1M"):
+            self.assertIn(f"--tier {tier}: not dram:SIZE", self.refused("--store", "memory", "--tier", tier))
         self.assertIn("tape", self.refused("--store", "tape"))
         self.assertIn("more than the 8 planes", self.call("--points", "8", ranks=9).stderr)
+
+    def test_a_trajectory_without_room_for_a_state_ends_the_run_with_the_figures(self):
+        done = self.call(*SMALL, "--store", "memory", "--tier", "dram:10k")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("budget of 10000 bytes", done.stderr)
 
     def test_a_rank_that_cannot_write_ends_the_run(self):
         os.mkdir(os.path.join(self.directory, "velocity.000003.rank0001"))

@@ -1,0 +1,96 @@
+#include <forebay/trajectory.h>
+
+#include <optional>
+
+#include "store.h"
+
+namespace n3d {
+namespace {
+
+tl::unexpected<forebay::Error> trajectory_error(std::string_view what) {
+  return forebay::error(forebay::Code::failed, what, {}, forebay_last_error());
+}
+
+class TrajectoryStore : public StateStore {
+ public:
+  ~TrajectoryStore() override { forebay_trajectory_close(trajectory_); }
+
+  Status open(std::size_t state_size, const std::vector<Tier>& tiers, int rank, int ranks) {
+    state_size_ = state_size;
+    const std::unique_ptr<forebay_trajectory_options, decltype(&forebay_trajectory_options_free)> options(
+        forebay_trajectory_options_create(), forebay_trajectory_options_free);
+    bool good = options && forebay_trajectory_options_set_name(options.get(), "n3d") == FOREBAY_OK &&
+                forebay_trajectory_options_set_rank(options.get(), rank, ranks) == FOREBAY_OK;
+    for (const Tier& tier : tiers) good = good && add(options.get(), tier) == FOREBAY_OK;
+    good = good && forebay_trajectory_open(options.get(), &trajectory_) == FOREBAY_OK &&
+           forebay_trajectory_declare(trajectory_, "velocity", FOREBAY_FLOAT64, state_size, nullptr) == FOREBAY_OK;
+    if (!good) return trajectory_error("cannot open the trajectory");
+    return {};
+  }
+
+  Status put(Step step, std::span<const double> state) override {
+    release();
+    const void* memory[] = {state.data()};
+    if (forebay_trajectory_put(trajectory_, step, static_cast<double>(step), memory) != FOREBAY_OK)
+      return trajectory_error("cannot keep a state");
+    forward_ = true;
+    return {};
+  }
+  Result<std::span<const double>> get(Step step) override {
+    release();
+    // The first state that is asked for after the forward run is the one from which the sweep begins.
+    if (forward_ && forebay_trajectory_reverse(trajectory_, step) != FOREBAY_OK)
+      return trajectory_error("cannot begin the reverse sweep");
+    forward_ = false;
+    const void* memory = nullptr;
+    if (forebay_trajectory_get(trajectory_, step, 0, &memory) != FOREBAY_OK)
+      return trajectory_error("cannot get a state");
+    pinned_ = step;
+    return std::span<const double>(static_cast<const double*>(memory), state_size_);
+  }
+  void drop(Step) override { release(); }
+  Status rewind() override {
+    release();
+    if (forebay_trajectory_rewind(trajectory_) != FOREBAY_OK) return trajectory_error("cannot rewind the trajectory");
+    return {};
+  }
+
+ private:
+  static int add(forebay_trajectory_options* options, const Tier& tier) {
+    switch (tier.kind) {
+      case Tier::Kind::dram:
+        return forebay_trajectory_options_add_dram(options, tier.bytes);
+      case Tier::Kind::pool:
+        return forebay_trajectory_options_add_pool(options, tier.directory.c_str(), tier.bytes);
+      case Tier::Kind::shared:
+        return forebay_trajectory_options_add_shared(options, tier.directory.c_str(), tier.bytes);
+    }
+    return FOREBAY_E_INVALID;
+  }
+  void release() {
+    if (pinned_) forebay_trajectory_release(trajectory_, *pinned_);
+    pinned_.reset();
+  }
+
+  forebay_trajectory* trajectory_ = nullptr;
+  std::size_t state_size_ = 0;
+  std::optional<Step> pinned_;
+  bool forward_ = false;
+};
+
+}  // namespace
+
+Tier dram_for(std::size_t state_size, Step states) {
+  // A segment holds whole records, so up to half of it may stay empty; and there are a few at least.
+  const std::uint64_t record = state_size * sizeof(double) + 4096;
+  return {Tier::Kind::dram, {}, 2 * record * (static_cast<std::uint64_t>(states) + 4)};
+}
+
+Result<std::unique_ptr<StateStore>> make_trajectory_store(std::size_t state_size, const std::vector<Tier>& tiers,
+                                                          int rank, int ranks) {
+  auto store = std::make_unique<TrajectoryStore>();
+  if (const auto opened = store->open(state_size, tiers, rank, ranks); !opened) return forebay::forward(opened);
+  return store;
+}
+
+}  // namespace n3d
