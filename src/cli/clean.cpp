@@ -1,5 +1,6 @@
 // forebay clean: remove what dead runs left. Undrained data only when told twice.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "cli/runs.h"
 #include "drain/ledger.h"
 #include "drain/walk.h"
+#include "launch/meetings.h"
 #include "launch/plan.h"
 #include "launch/processes.h"
 
@@ -42,13 +44,15 @@ int clean(const CleanOptions& options) {
     }
     const auto left = undrained(run);
     if ((!left || !left->empty()) && options.throw_away < 2) {
-      fmt::print(
-          stderr,
-          "forebay: run {} on {} has data that is only here{}; `forebay drain --resume` brings it home. To throw it "
-          "away say so twice: forebay clean --throw-away --throw-away\n",
-          run.plan.run, printable(run.plan.case_path),
-          left ? fmt::format(" ({} entries, the first is {})", left->size(), printable(left->front().path))
-               : " (" + left.error().text() + ")");
+      fmt::print(stderr,
+                 "forebay: run {} on {} has data that is only here{}; {}. To throw it away say so twice: forebay clean "
+                 "--throw-away --throw-away\n",
+                 run.plan.run, printable(run.plan.case_path),
+                 left ? fmt::format(" ({} entries, the first is {})", left->size(), printable(left->front().path))
+                      : " (" + left.error().text() + ")",
+                 ::access(run.plan.case_path.c_str(), F_OK) == 0
+                     ? "`forebay drain --resume` brings it home"
+                     : "the case is gone: when it is back, `forebay drain --resume` brings home what it can");
       exit_status = static_cast<int>(Code::undrained);
       continue;
     }
@@ -65,6 +69,8 @@ int clean(const CleanOptions& options) {
   const auto warm = launch::remove_warm(found->pools, found->case_path);
   if (!warm) exit_status = failed(warm.error());
   if (warm && *warm > 0) fmt::print("{} sets of files that were kept for a next run: removed\n", *warm);
+  if (const int stale = launch::remove_stale_meetings(); stale > 0)
+    fmt::print("{} meeting places of runs that were killed: removed\n", stale);
   // A control directory whose pools hold nothing: the run's node is gone, or its pool was emptied.
   if (!options.case_path.empty()) {
     const auto real = real_path(options.case_path);

@@ -11,7 +11,7 @@ constexpr const char* before_cases = R"(# bash completion for forebay, made by: 
 _forebay_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }
 _forebay_paths() {
   mapfile -t COMPREPLY < <(compgen "$1" -- "$current")
-  compopt -o filenames 2> /dev/null
+  compopt -o filenames 2> /dev/null || :
 }
 _forebay() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} index

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/interface.h"
 #include "cli/progress.h"
+#include "launch/meetings.h"
 #include "launch/run.h"
 #include "settings/settings.h"
 
@@ -87,6 +88,7 @@ int run(const RunOptions& options) {
     return 0;
   }
   Progress progress(options.quiet);
+  launch::remove_stale_meetings();
   auto report = launch::carry_out(*prepared, [&](const auto& nodes) { progress.show(nodes); });
   progress.clear();
   if (!report) return failed(report.error());

@@ -1,8 +1,23 @@
 #include "cli/runs.h"
 
+#include <sys/stat.h>
+
 #include "settings/settings.h"
 
 namespace forebay::cli {
+namespace {
+
+// Absolute, with links resolved as far as the path still exists.
+std::string as_plans_have_it(const std::string& path) {
+  if (auto real = real_path(path)) return *real;
+  std::string_view rest = path;
+  while (rest.size() > 1 && rest.ends_with('/')) rest.remove_suffix(1);
+  const std::string above(rest.starts_with('/') && parent_of(rest).empty() ? "/" : parent_of(rest));
+  if (above == path) return path;
+  return join(as_plans_have_it(above.empty() ? "." : above), name_of(rest));
+}
+
+}  // namespace
 
 Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std::string>& pools) {
   auto settings = settings::load();
@@ -22,13 +37,16 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
     if (mount.node_local && mount.writable) paths.push_back(mount.path);
   FoundRuns found;
   std::string wanted;
-  if (!case_path.empty()) {
-    const auto real = real_path(case_path);
-    if (!real) return error(Code::bad_input, "no such case:", case_path);
-    wanted = *real;
-  }
+  if (!case_path.empty()) wanted = as_plans_have_it(case_path);
   for (launch::PoolRun& run : launch::find_pool_runs(paths, found.damaged))
     if (wanted.empty() || run.plan.case_path == wanted) found.runs.push_back(std::move(run));
+  // A case may have vanished and have left something here all the same.
+  struct stat status {};
+  bool known = wanted.empty() || ::stat(wanted.c_str(), &status) == 0 || !found.runs.empty();
+  for (const std::string& pool : paths)
+    for (const std::string& kept : {launch::warm_directory(pool, wanted), launch::ahead_directory(pool, wanted)})
+      known = known || ::lstat(kept.c_str(), &status) == 0;
+  if (!known) return error(Code::bad_input, "no such case:", case_path);
   found.pools = std::move(paths);
   found.case_path = std::move(wanted);
   return found;

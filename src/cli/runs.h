@@ -14,7 +14,8 @@ struct FoundRuns {
   std::vector<std::string> pools;  // where was looked
   std::string case_path;           // resolved; empty: all cases
 };
-// In the pools of the configuration, those found, and `pools`; only of `case_path` unless it is empty.
+// In the pools of the configuration, those found, and `pools`; only of `case_path` unless it is empty. A case that is
+// gone is an error only when the pools have nothing of it.
 Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std::string>& pools);
 
 }  // namespace forebay::cli

@@ -1,0 +1,141 @@
+"""Proves: `forebay clean` also works when the case itself is gone, with the same care for data that is nowhere else, and
+removes what runs that were killed as a whole left in /tmp, but nothing of a run that lives."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import commandcase
+
+UNDRAINED = 3
+
+
+def descendants(pid):
+    found = [pid]
+    for each in found:
+        for thread in os.listdir(f"/proc/{each}/task"):
+            with open(f"/proc/{each}/task/{thread}/children") as file:
+                found.extend(int(child) for child in file.read().split())
+    return found
+
+
+class CleanTest(commandcase.CommandCase):
+    def wait_for(self, condition):
+        until = time.monotonic() + 30
+        while not condition():
+            self.assertLess(time.monotonic(), until, "waited in vain")
+            time.sleep(0.01)
+
+    def start(self):
+        """A run that has written a file and waits; its processes."""
+        log = open(os.path.join(self.directory, "log"), "w")
+        self.addCleanup(log.close)
+        process = subprocess.Popen(
+            [commandcase.FOREBAY, "run", "--case", self.case, "--pool", self.pool, "--drain-when", "end", "--",
+             "sh", "-c", f"echo result > result; touch {self.directory}/written; sleep 60"],
+            env=self.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+        self.addCleanup(process.wait)
+        self.addCleanup(self.kill, process)
+        self.wait_for(lambda: os.path.exists(os.path.join(self.directory, "written")))
+        return process
+
+    def kill(self, process):
+        """The whole run at once, as a batch system or a full memory does it."""
+        if process.poll() is not None:
+            return
+        everyone = descendants(process.pid)
+        for sign in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in everyone:
+                os.kill(pid, sign)
+        process.wait()
+        self.wait_for(lambda: not any(self.is_alive(pid) for pid in everyone))
+
+    def is_alive(self, pid):
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                return file.read().rsplit(") ", 1)[1][0] != "Z"
+        except OSError:
+            return False
+
+    def run_name(self):
+        return os.path.basename(os.path.dirname(self.in_pool("*/s0")[0]))
+
+    def meeting(self, run):
+        return f"/tmp/forebay-{os.geteuid()}/{run}-{os.uname().nodename}"
+
+    def test_a_case_that_is_gone_can_be_cleaned_when_told_twice(self):
+        self.kill(self.start())
+        meeting = self.meeting(self.run_name())
+        os.utime(meeting, (0, 0))
+        shutil.rmtree(self.case)
+        self.assertEqual(self.here("clean"), UNDRAINED, self.output)
+        for words in ("only here", "the first is result", "the case is gone", "--throw-away --throw-away"):
+            self.assertIn(words, self.output)
+        self.assertEqual(self.here("clean", "--throw-away"), UNDRAINED, self.output)
+        self.assertEqual(len(self.in_pool("*/s0")), 1)
+        self.assertEqual(self.here("status"), 0, self.output)
+        self.assertIn(self.case, self.output)
+        self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
+        self.assertEqual(self.in_pool("*"), [])
+        self.assertEqual(self.here("clean"), 2, self.output)
+        self.assertIn("no such case", self.output)
+
+    def test_a_case_that_is_gone_is_known_by_the_path_that_was_typed(self):
+        os.symlink(self.directory, os.path.join(self.directory, "link"))
+        self.kill(self.start())
+        shutil.rmtree(self.case)
+        for case, cwd in ((os.path.join(self.directory, "link", "case") + "/", "/"), ("case", self.directory)):
+            self.assertEqual(self.call("clean", "--case", case, "--pool", self.pool, cwd=cwd), UNDRAINED, self.output)
+
+    def test_what_was_staged_for_a_case_that_is_gone_can_be_cleaned(self):
+        self.assertEqual(self.here("stage"), 0, self.output)
+        shutil.rmtree(self.case)
+        self.assertEqual(self.here("clean"), 0, self.output)
+        self.assertEqual(self.in_pool("*"), [])
+
+    def test_the_meeting_place_of_a_run_that_was_killed_goes(self):
+        for command in ("clean", "run"):
+            with self.subTest(command):
+                self.kill(self.start())
+                meeting = self.meeting(self.run_name())
+                self.assertTrue(os.path.isdir(meeting))
+                os.utime(meeting, (0, 0))
+                self.assertEqual(self.here("drain", "--resume"), 0, self.output)
+                self.assertEqual(self.read("result"), "result\n")
+                self.assertEqual(self.here(command, *(["--", "true"] if command == "run" else [])), 0, self.output)
+                self.assertFalse(os.path.exists(meeting))
+                os.remove(os.path.join(self.directory, "written"))
+
+    def test_the_meeting_place_of_a_run_that_lives_stays(self):
+        process = self.start()
+        meeting = self.meeting(self.run_name())
+        os.utime(meeting, (0, 0))
+        self.assertEqual(self.here("clean"), 0, self.output)
+        self.assertIn("is alive: kept", self.output)
+        self.assertTrue(os.path.isdir(meeting))
+        self.kill(process)
+
+    def test_the_meeting_place_of_a_program_that_outlived_its_agent_stays(self):
+        process = self.start()
+        meeting = self.meeting(self.run_name())
+        everyone = descendants(process.pid)
+        sleeper = everyone[-1]
+        with open(f"/proc/{sleeper}/comm") as file:
+            self.assertEqual(file.read(), "sleep\n")
+        for pid in everyone[:-1]:
+            os.kill(pid, signal.SIGKILL)
+        process.wait()
+        os.utime(meeting, (0, 0))
+        self.assertEqual(self.here("clean"), 0, self.output)
+        self.assertTrue(os.path.isdir(meeting))
+        os.kill(sleeper, signal.SIGKILL)
+        self.wait_for(lambda: not self.is_alive(sleeper))
+        self.assertEqual(self.here("clean"), UNDRAINED, self.output)
+        self.assertFalse(os.path.exists(meeting))
+
+
+if __name__ == "__main__":
+    commandcase.main()
