@@ -168,8 +168,15 @@ Done Tiers::load(const Visit& visit) {
   for (const auto& [generation, number] : found) {
     if (auto ok = walk_segment(number, visit); !ok) return ok;
   }
-  start_threads();
   return {};
+}
+
+void Tiers::go_on(const std::vector<std::uint32_t>& live) {
+  for (std::uint32_t i = 0; i < segments_.size(); ++i) {
+    segments_[i].live = i < live.size() ? live[i] : 0;
+    if (segments_[i].live == 0) forget(i);
+  }
+  start_threads();
 }
 
 Done Tiers::find_segments(std::uint32_t number, std::map<std::uint64_t, std::uint32_t>& found) {

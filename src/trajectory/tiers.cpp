@@ -79,7 +79,8 @@ void Tiers::prepare(Lock& lock) {
     if (!wanted) {
       work_.wait(lock);
     } else {
-      if (make_slot(lock, 0)) tiers_.front().free.push_back(tiers_.front().made - 1);
+      // The writer takes from the back: slots come into use in order.
+      if (make_slot(lock, 0)) first.free.insert(first.free.begin(), first.made - 1);
       done_.notify_all();
       work_.notify_all();
     }
@@ -306,12 +307,6 @@ void Tiers::forget(std::uint32_t number) {
   unused_.push_back(number);
 }
 
-void Tiers::set_live(std::uint32_t number, std::uint32_t live) {
-  const Lock lock(mutex_);
-  segments_[number].live = live;
-  if (live == 0) forget(number);
-}
-
 Done Tiers::rewind() {
   Lock lock(mutex_);
   done_.wait(lock, [&] { return !mover_busy_; });
@@ -327,7 +322,6 @@ Done Tiers::rewind() {
   }
   for (Tier& tier : tiers_) {
     tier.resident.clear();
-    // The writer takes from the back: the slots that were used first, in order.
     std::sort(tier.free.begin(), tier.free.end(), std::greater<>());
   }
   segments_.clear();

@@ -43,10 +43,11 @@ class Tiers {
   // The head of the kept store that was found, if any; then load() takes its segments over.
   const std::optional<segment::DecodedHead>& found_head() const { return found_head_; }
   Done load(const Visit& visit);
+  // `live` of the records found in each segment count. Starts the threads.
+  void go_on(const std::vector<std::uint32_t>& live);
   // What load() could not take over, a line each.
   const std::string& remarks() const { return remarks_; }
   void remark(std::string line) { remarks_ += std::move(line) + "\n"; }
-  std::size_t segment_count() const { return segments_.size(); }
 
   // Begins a store: `fields` and the size of a record (with header) are known. Starts the threads.
   Done begin_store(const std::vector<segment::FieldEntry>& fields, std::uint64_t record_bytes);
@@ -78,8 +79,6 @@ class Tiers {
   Done rewind();
   // Marks as dropped whatever `lives` denies, so that a later process finds no more than this one knows.
   Done keep(bool kept, const Lives& lives);
-  // How many of a segment's records, all found by load(), count.
-  void set_live(std::uint32_t segment, std::uint32_t live);
 
   std::size_t count() const { return tiers_.size(); }
   Outcome<forebay_tier_info> info(std::size_t tier);

@@ -148,8 +148,7 @@ Done Trajectory::load() {
   if (!loaded) return loaded;
   if (!memory) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
   if (strange != 0) tiers_->remark(fmt::format("{} steps have another size than their fields", strange));
-  live.resize(tiers_->segment_count(), 0);
-  for (std::uint32_t i = 0; i < live.size(); ++i) tiers_->set_live(i, live[i]);
+  tiers_->go_on(live);
   for (const Older& record : older) {
     if (auto ok = tiers_->drop(record.segment, record.place); !ok) return ok;
   }
