@@ -37,7 +37,7 @@ class FileStore : public StateStore {
       const ssize_t count = ::read(file->get(), bytes.data() + done, bytes.size() - done);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return forebay::errno_error("cannot read", path);
-      if (count == 0) return forebay::error(forebay::Code::lost, "the file of a state is too short", path);
+      if (count == 0) return forebay::error(forebay::Code::lost, "cannot read a whole state from", path);
       done += static_cast<std::size_t>(count);
     }
     return std::span<const double>(read_);
