@@ -34,9 +34,11 @@ int stage(const StageOptions& options) {
   progress.clear();
   if (!report) return failed(report.error());
   if (!options.quiet)
-    fmt::print("{}: {} in {} files staged in {}, {} in {} files of it there already\n", printable(report->case_path),
-               human_bytes(report->bytes), report->files, printable(fmt::format("{}", fmt::join(report->pools, ", "))),
-               human_bytes(report->kept_bytes), report->kept_files);
+    fmt::print("{}: {} in {} files staged in {}{}\n", printable(report->case_path), human_bytes(report->bytes),
+               report->files, printable(fmt::format("{}", fmt::join(report->pools, ", "))),
+               report->kept_files == 0 ? ""
+                                       : fmt::format("; {} in {} files of it there already",
+                                                     human_bytes(report->kept_bytes), report->kept_files));
   return 0;
 }
 

@@ -356,23 +356,21 @@ class Parser {
 
 Result<LaunchLine> insert_exec(const std::vector<std::string>& command, const std::vector<std::string>& exec) {
   if (command.empty()) return error(Code::bad_input, "no program to run", {}, "write it behind `--`");
-  if (const auto launcher = launcher_of(command.front())) {
-    // Written by hand somewhere in the line: everything before it is the launcher's.
-    for (std::size_t at = 1; at < command.size(); ++at) {
-      if (!is_exec(command, at)) continue;
-      const auto dashes = std::find(command.begin() + static_cast<std::ptrdiff_t>(at), command.end(), "--");
-      if (dashes == command.end() || dashes + 1 == command.end())
-        return error(Code::bad_input, "`forebay exec` needs `--` and a program behind it in", quoted(command));
-      LaunchLine line;
-      line.launched = true;
-      line.words.assign(command.begin(), command.begin() + static_cast<std::ptrdiff_t>(at));
-      line.words.insert(line.words.end(), exec.begin(), exec.end());
-      line.programs.push_back(*(dashes + 1));
-      line.words.insert(line.words.end(), dashes + 1, command.end());
-      return line;
-    }
-    return Parser(command, exec, *launcher).run();
+  // Written by hand somewhere in the line: everything before it is the launcher's, whether we know it or not.
+  for (std::size_t at = 1; at < command.size(); ++at) {
+    if (!is_exec(command, at)) continue;
+    const auto dashes = std::find(command.begin() + static_cast<std::ptrdiff_t>(at), command.end(), "--");
+    if (dashes == command.end() || dashes + 1 == command.end())
+      return error(Code::bad_input, "`forebay exec` needs `--` and a program behind it in", quoted(command));
+    LaunchLine line;
+    line.launched = true;
+    line.words.assign(command.begin(), command.begin() + static_cast<std::ptrdiff_t>(at));
+    line.words.insert(line.words.end(), exec.begin(), exec.end());
+    line.programs.push_back(*(dashes + 1));
+    line.words.insert(line.words.end(), dashes + 1, command.end());
+    return line;
   }
+  if (const auto launcher = launcher_of(command.front())) return Parser(command, exec, *launcher).run();
   LaunchLine line;
   line.words = exec;
   line.words.insert(line.words.end(), command.begin(), command.end());

@@ -67,6 +67,13 @@ TEST(Line, AProgramWithoutALauncherIsRunOnce) {
   EXPECT_FALSE(line.launched);
 }
 
+TEST(Line, ExecWrittenByHandIsFoundBehindAnyLauncher) {
+  const auto line = parse("mylauncher -k 4 forebay exec -- simpleFoam -parallel").value();
+  EXPECT_EQ(quoted(line.words), "mylauncher -k 4 /bin/forebay exec -- simpleFoam -parallel");
+  EXPECT_EQ(line.programs, Words{"simpleFoam"});
+  EXPECT_TRUE(line.launched);
+}
+
 TEST(Line, ALauncherWithoutAProgramIsAnError) {
   EXPECT_FALSE(parse("mpirun -n 4"));
   EXPECT_FALSE(insert_exec({}, exec));

@@ -1,0 +1,223 @@
+"""Proves: every command that README.md, docs/*.md and --help show works as it stands: it is run on a small case, and must
+end with status 0. Commands within a sentence are not run, but their flags must exist; so must targets of make."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import commandcase
+
+SOURCES = Path(__file__).resolve().parents[2]
+RANKS = 4
+
+# What stands in the documents for something of the reader's own.
+PLACEHOLDERS = {"/shared/motorBike": "{case}", "--host n1:48,n2:48": "--host n1:2,n2:2"}
+# Commands that would look at every run of this machine's user are kept to the test's own case.
+OF_ALL_CASES = {"status", "drain", "clean"}
+# A benchmark is stopped by a size that it does not know, behind its other flags: (what is added, status, message).
+BENCH = (" --sizes nosuch", 2, "unknown size 'nosuch'")
+
+# Instead of a launcher: starts as many ranks as the case has, on this node.
+LAUNCHER = f"""#!/usr/bin/env bash
+while [[ $# -gt 0 && $1 != forebay && $1 != */forebay ]]; do shift; done
+[[ $2 == exec ]] || exit 99
+for ((rank = 0; rank < {RANKS}; rank++)); do
+  OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE={RANKS} "$@" &
+  all+=($!)
+done
+for each in "${{all[@]}}"; do wait "$each" || failed=1; done
+exit ${{failed:-0}}
+"""
+SOLVER = """#!/bin/sh
+echo "wrote in $PWD" >> "log.$(basename "$0").${OMPI_COMM_WORLD_RANK:-0}"
+"""
+
+
+def blocks_of(text):
+    """(line number, line) of code blocks, whether fenced or indented."""
+    fenced = before_blank = False
+    indented = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif fenced:
+            yield number, line.strip()
+        elif line.startswith("    ") and (before_blank or indented):
+            indented = True
+            yield number, line.strip()
+        else:
+            indented = False
+        before_blank = not line.strip()
+
+
+def shown_commands(text, program="forebay"):
+    """Lines of code blocks that begin with the program, without their comments; drawings are not commands."""
+    for number, line in blocks_of(text):
+        if line.startswith(program + " ") and line.isascii():
+            yield number, re.sub(r"\s+# .*$", "", line)
+
+
+def mentioned_commands(text, program="forebay"):
+    """Spans of code within sentences."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for span in re.findall(r"`([^`]+)`", line):
+            if span.startswith(program + " "):
+                yield number, span
+
+
+class DocumentsTest(commandcase.CommandCase):
+    def setUp(self):
+        super().setUp()
+        self.programs = os.path.join(self.directory, "programs")
+        os.mkdir(self.programs)
+        # As in a build tree within the sources, where a benchmark finds its scripts, wherever this one was built.
+        tree = os.path.join(self.directory, "sources")
+        os.makedirs(os.path.join(tree, "build/bin"))
+        os.symlink(SOURCES / "bench", os.path.join(tree, "bench"))
+        os.symlink(Path(commandcase.FOREBAY).parents[1] / "lib", os.path.join(tree, "build/lib"))
+        shutil.copy(commandcase.FOREBAY, os.path.join(tree, "build/bin"))
+        os.symlink(os.path.join(tree, "build/bin/forebay"), os.path.join(self.programs, "forebay"))
+        for name in ("mpirun", "srun", "mylauncher"):
+            self.program(os.path.join(self.programs, name), LAUNCHER)
+        for path in (*(os.path.join(self.programs, name) for name in ("simpleFoam", "decomposePar")), "solver"):
+            self.program(path, SOLVER)
+        for rank in range(RANKS):
+            self.write(f"processor{rank}/constant/polyMesh/points", f"points of {rank}\n")
+        for name in ("results", "checkpoints"):
+            os.mkdir(os.path.join(self.case, name))
+        self.helps = {}
+
+    def program(self, path, text):
+        path = os.path.join(self.case, path)
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+
+    def bash(self, line):
+        environment = self.environment(FOREBAY_POOL_PATHS=self.pool)
+        environment["PATH"] = f"{self.programs}:{environment['PATH']}"
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=self.case, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    def trouble_with(self, command):
+        """Runs it as it is shown; what is wrong, or nothing."""
+        for shown, stands_for in PLACEHOLDERS.items():
+            command = command.replace(shown, stands_for.format(case=self.case))
+        words = shlex.split(command)
+        expected, message = 0, ""
+        if words[1] in OF_ALL_CASES and "--case" not in words:
+            command += f" --case {self.case}"
+        if words[1] == "bench":
+            more, expected, message = BENCH
+            command += more
+        status, output = self.bash(command)
+        if status == expected and message in output:
+            return None
+        return f"`{command}` ended with status {status}, not {expected}: {output}"
+
+    def help_of(self, name):
+        if name not in self.helps:
+            self.call(name, "--help")
+            self.helps[name] = self.done.stdout if f"Usage: forebay {name}" in self.done.stdout else None
+        return self.helps[name]
+
+    def trouble_with_mention(self, span):
+        """A command within a sentence: is it one, and does it have these flags?"""
+        words = span.split()
+        words = words[: words.index("--")] if "--" in words else words
+        text = self.help_of(words[1]) if re.fullmatch("[a-z]+", words[1]) else ""
+        if text is None:
+            return f"`{span}`: no such command"
+        for word in words[2:]:
+            flag = word.split("=")[0]
+            if flag.startswith("-") and not re.search(rf"(^|[\s,]){re.escape(flag)}([\s,=]|$)", text):
+                return f"`{span}`: {flag} is not known"
+        return None
+
+    def troubles_in(self, text, name):
+        found = []
+        for check, commands in ((self.trouble_with, shown_commands(text)), (self.trouble_with_mention, mentioned_commands(text))):  # fmt: skip
+            found += [f"{name}:{number}: {trouble}" for number, command in commands if (trouble := check(command))]
+        targets = re.findall(r"^([a-z-]+):", (SOURCES / "Makefile").read_text(), re.MULTILINE)
+        for number, command in (*shown_commands(text, "make"), *mentioned_commands(text, "make")):
+            for word in command.split()[1:]:
+                if "=" not in word and word not in targets:
+                    found.append(f"{name}:{number}: `{command}`: make has no target {word}")
+        for number, line in blocks_of(text):
+            script = line.split(" ")[0]
+            if re.match("(scripts|tests|bench|demo)/", script) and not os.access(SOURCES / script, os.X_OK):
+                found.append(f"{name}:{number}: no program {script}")
+        return found
+
+    def test_every_command_of_the_documents_works(self):
+        documents = [SOURCES / "README.md", *sorted((SOURCES / "docs").glob("*.md"))]
+        commands = 0
+        for document in documents:
+            text = document.read_text()
+            commands += len(list(shown_commands(text)))
+            with self.subTest(document.name):
+                self.assertEqual(self.troubles_in(text, document.name), [])
+        self.assertGreater(commands, 8, "the documents show commands, but none was found")
+        # The stand-ins really ran, under forebay, and their output came home.
+        for log in ("log.simpleFoam.3", "log.decomposePar.0", "log.solver.3"):
+            self.assertTrue(os.path.exists(os.path.join(self.case, log)), log)
+        self.assertEqual(os.listdir(f"{self.pool}/forebay-{os.geteuid()}"), [])
+
+    def test_every_example_of_the_help_works(self):
+        self.call("--help")
+        text = self.done.stdout
+        names = [line.split()[0] for line in text.split("Subcommands:")[1].splitlines() if re.match("  [a-z]", line)]
+        self.assertIn("clean", names)
+        for name in ("", *names):
+            with self.subTest(name):
+                self.call(*name.split(), "--help")
+                examples = re.findall("^  (forebay .*)$", self.done.stdout.split("Examples:")[1], re.MULTILINE)
+                self.assertGreaterEqual(len(examples), 1)
+                for example in examples:
+                    self.assertIsNone(self.trouble_with(example))
+
+    def test_exit_statuses_are_those_of_the_manual(self):
+        rows = re.findall(r"^\| (\d) \| \*([a-z ]+)\*", (SOURCES / "docs/exit-codes.md").read_text(), re.MULTILINE)
+        self.assertEqual([number for number, _ in rows], ["3", "4", "5", "6", "7"])
+        self.assertEqual(self.call("man", "run"), 0)
+        for number, word in rows:
+            self.assertIn(f".TP\n.B {number}\n{word}: ", self.done.stdout)
+
+    def test_a_wrong_command_in_a_document_is_found(self):
+        wrong = {
+            "    forebay plan --rank 4\n": "--rank",
+            "    forebay stauts\n": "forebay status",
+            "```\nforebay plan --ranks 4 --order nodes\n```\n": "nodes",
+            "    forebay run --case /shared/none -- decomposePar    # a comment\n": "no such case",
+            "    forebay run -- false\n": "status 1",
+            "    forebay bench openfoam --repetition\n": "not 2",
+            "    forebay bench openfaom\n": "openfaom",
+            "So `forebay drain --resum` helps.\n": "--resum is not known",
+            "So `forebay darin --resume` helps.\n": "no such command",
+            "    make domo\n": "no target domo",
+            "Then `make tset`.\n": "no target tset",
+            "    tests/nodes/labor up\n": "no program",
+        }
+        for text, expected in wrong.items():
+            with self.subTest(text):
+                troubles = self.troubles_in(f"# A title\n\n{text}", "made-up.md")
+                self.assertEqual(len(troubles), 1, troubles)
+                self.assertIn(expected, troubles[0])
+                self.assertIn("made-up.md:", troubles[0])
+
+    def test_a_right_document_is_let_pass(self):
+        text = "Say `forebay plan -n 4`:\n\n    forebay plan --ranks 4   # four\n\n    make build\n\n    forebay run ── exec\n"
+        self.assertEqual(self.troubles_in(text, "made-up.md"), [])
+        self.assertEqual(list(shown_commands(text)), [(3, "forebay plan --ranks 4")])
+
+    def tearDown(self):
+        shutil.rmtree(self.programs)
+
+
+if __name__ == "__main__":
+    commandcase.main()
