@@ -346,6 +346,7 @@ void Drain::vouch(int rank) {
 }
 
 void Drain::rank_ended(int rank, bool cleanly) {
+  state_->adopt(rank);
   state_->ask_unsure(true);  // nobody has its files open any more
   state_->times.rank_ended(rank, cleanly);
   state_->new_complete_times();

@@ -154,6 +154,9 @@ class Drain {
 // True when nothing has `path` open for writing (a read lease can be had; mappings count as open).
 bool is_sealed(const std::string& path);
 
+// Where the files of a rank's times are kept aside (keep.h), in its run directory of its pool.
+std::string keep_directory(int rank, const std::string& pool_directory);
+
 // The sentinel of a run in a pool directory.
 inline constexpr const char* sentinel_name = "run.json";
 

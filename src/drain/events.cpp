@@ -25,11 +25,18 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   if (gone) {
     if (evicted_times.contains(time_directory(rank, time))) return;
     if (!event.directory && !is_drained(rank, time) && !ledger.find(event.path)) ++kept_from_shared;
-    if (!event.directory) times.file_deleted(rank, time, rest);
+    if (!event.directory && keep.contains(rank, time, rest)) {
+      times.file_purged(rank, time, rest);
+    } else if (!event.directory) {
+      // Removed while it was open: no part of the time. Not so where nothing told of its making, which was unwatched.
+      if (times.is_open(rank, time, rest)) keep.discard({rank, time, rest});
+      times.file_deleted(rank, time, rest);
+    }
     if (rest.empty() && !keep.files(rank, time).empty()) purged_kept[time].insert(rank);
     return removed_by_program(event.path);
   }
   if (rest.empty() || event.directory) {
+    if (!times.is_current(rank, time)) adopt(rank);
     times.directory_made(rank, time);
     // Now, not after the batch: the next events may tell that the older time was purged.
     if (!unsure.empty()) ask_unsure();
@@ -38,7 +45,10 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   }
   if (event.link) return;                     // a link of the program's own: the walk carries it
   if (pool_is_full) times.spoil(rank, time);  // its files may be cut
-  if (event.kind == Event::Kind::created) return times.file_made(rank, time, rest);
+  if (event.kind == Event::Kind::created) {
+    if (times.purged_file_made(rank, time, rest)) keep.remove(rank, time, rest);
+    return times.file_made(rank, time, rest);
+  }
   const std::string local = local_of(roots, event.path);
   if (event.kind == Event::Kind::moved_in) {
     struct stat status {};
@@ -55,6 +65,28 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   }
   if (!unsure.empty()) unsure.erase(event.path);
   file_is_closed(event.path, rank, time, rest);
+}
+
+// What the rank made, closed and removed before its directory could be watched: no event tells of it. It is looked for
+// when the rank begins another time, since all that it did to the last one came before, and at the end.
+void Drain::State::adopt(int rank) {
+  std::vector<Keep::HandedOver> taken;
+  for (Keep::HandedOver& each : keep.handed_over(rank)) {
+    if (!is_new_time(rank, each.time) || keep.contains(rank, each.time, each.file)) {
+      keep.discard(each);
+    } else if (keep.take(each)) {
+      times.file_made(rank, each.time, each.file);  // all of them first: a time is whole when none is open
+      taken.push_back(std::move(each));
+    }
+  }
+  for (const auto& [of_rank, time, file] : taken) {
+    const std::string directory = time_directory(rank, time);
+    if (pool_is_full) times.spoil(rank, time);
+    times.file_purged(rank, time, file);
+    file_is_closed(join(directory, file), rank, time, file);
+    struct stat status {};
+    if (::lstat(local_of(roots, directory).c_str(), &status) != 0) purged_kept[time].insert(rank);
+  }
 }
 
 // A rank that has begun a later time has closed the files of the last: streams live no longer than the writing of one
@@ -178,7 +210,8 @@ void Drain::State::new_complete_times() {
     candidates.add(time);
     if (!newest_complete || times.before(*newest_complete, time)) newest_complete = time;
     timeline.complete(time, now());
-    if (request.settings.live && !request.settings.hold_times) waiting_times.push_back(time);
+    // What the program purged already, it may purge altogether; until then it is safe only from what is kept.
+    if (request.settings.live && !request.settings.hold_times && !times.purged(time)) waiting_times.push_back(time);
   }
   if (complete.empty()) return;
   submit_waiting();

@@ -28,6 +28,7 @@ Status Drain::begin_finish(bool cleanly) {
   state.ended_cleanly = cleanly;
   if (state.watcher) {
     if (auto read = on_events(); !read) return read;
+    for (const int rank : state.times.ranks()) state.adopt(rank);
     state.ask_unsure(true);  // nobody writes any more, however the program ended
     state.new_complete_times();
     state.watcher.reset();

@@ -9,6 +9,8 @@
 #include <climits>
 #include <utility>
 
+#include "drain/drain.h"
+
 namespace forebay::drain {
 namespace {
 
@@ -43,24 +45,44 @@ std::string path_of_flat(const std::string& name) {
   return path;
 }
 
+// "<time>" and "<file>"; nullopt where the name is none of ours.
+std::optional<std::pair<std::string, std::string>> parts_of_flat(const std::string& name) {
+  const std::string path = path_of_flat(name);
+  const std::size_t slash = path.find('/');
+  if (slash == std::string::npos) return std::nullopt;
+  return std::pair(path.substr(0, slash), path.substr(slash + 1));
+}
+
+std::string directory_name(int rank) {
+  return rank < 0 ? std::string("serial") : fmt::format("processor{}", rank);
+}
+
+// As in src/redirect/redirect.h.
+constexpr const char* handed_over_name = "handed-over";
+
 }  // namespace
 
+std::string keep_directory(int rank, const std::string& pool_directory) {
+  return fmt::format("{}/keep/{}", pool_directory, directory_name(rank));
+}
+
 Status Keep::add_rank(int rank, const std::string& pool_directory) {
-  const std::string name = rank < 0 ? std::string("serial") : fmt::format("processor{}", rank);
   Place place;
-  place.path = fmt::format("{}/keep/{}", pool_directory, name);
-  place.directories = fmt::format("{}/kept-times/{}", pool_directory, name);
+  place.path = keep_directory(rank, pool_directory);
+  place.directories = fmt::format("{}/kept-times/{}", pool_directory, directory_name(rank));
+  const std::string handed = join(place.path, handed_over_name);
   if (auto made = make_private_directory(place.path); !made) return made;
+  if (auto made = make_private_directory(handed); !made) return made;
   auto links = open_file(place.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!links) return forward(links);
+  auto handed_over = open_file(handed, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!handed_over) return forward(handed_over);
   auto entries = list_directory(links->get(), place.path);
   if (!entries) return forward(entries);
-  for (const DirectoryEntry& entry : *entries) {
-    const std::string path = path_of_flat(entry.name);
-    const std::size_t slash = path.find('/');
-    if (slash != std::string::npos) times_[path.substr(0, slash)][rank].insert(path.substr(slash + 1));
-  }
+  for (const DirectoryEntry& entry : *entries)
+    if (const auto parts = parts_of_flat(entry.name)) times_[parts->first][rank].insert(parts->second);
   place.links = std::move(*links);
+  place.handed_over = std::move(*handed_over);
   places_[rank] = std::move(place);
   return {};
 }
@@ -68,9 +90,16 @@ Status Keep::add_rank(int rank, const std::string& pool_directory) {
 Result<bool> Keep::add(int rank, const std::string& time, const std::string& file, const std::string& local) {
   const std::string kept = flat_name(time, file);
   if (kept.size() > NAME_MAX) return false;
-  const int links = places_[rank].links.get();
+  const Place& place = places_[rank];
+  const int links = place.links.get();
   if (::linkat(AT_FDCWD, local.c_str(), links, kept.c_str(), 0) != 0) {
-    if (errno == ENOENT) return false;
+    if (errno == ENOENT) {
+      // Closed more than once, the first closing told what became of it.
+      if (::renameat(place.handed_over.get(), kept.c_str(), links, kept.c_str()) != 0)
+        return contains(rank, time, file);
+      times_[time][rank].insert(file);
+      return true;
+    }
     if (errno != EEXIST) return errno_error("cannot keep a link to", local);
     // Closed before: the same file again needs nothing, another one under this name replaces it.
     struct stat now {
@@ -85,6 +114,49 @@ Result<bool> Keep::add(int rank, const std::string& time, const std::string& fil
   }
   times_[time][rank].insert(file);
   return true;
+}
+
+std::vector<Keep::HandedOver> Keep::handed_over(int rank) const {
+  std::vector<HandedOver> found;
+  const auto place = places_.find(rank);
+  if (place == places_.end()) return found;
+  const auto entries = list_directory(place->second.handed_over.get(), place->second.path);
+  if (!entries) return found;
+  for (const DirectoryEntry& entry : *entries)
+    if (auto parts = parts_of_flat(entry.name))
+      found.push_back({rank, std::move(parts->first), std::move(parts->second)});
+  return found;
+}
+
+bool Keep::take(const HandedOver& handed) {
+  const Place& place = places_[handed.rank];
+  const std::string name = flat_name(handed.time, handed.file);
+  struct stat status {};
+  if (::fstatat(place.handed_over.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  if (!S_ISREG(status.st_mode) || !is_sealed(join(join(place.path, handed_over_name), name)) ||
+      ::renameat(place.handed_over.get(), name.c_str(), place.links.get(), name.c_str()) != 0) {
+    discard(handed);
+    return false;
+  }
+  discard(handed);  // renaming one link of a file to another does nothing
+  times_[handed.time][handed.rank].insert(handed.file);
+  return true;
+}
+
+void Keep::discard(const HandedOver& handed) {
+  ::unlinkat(places_[handed.rank].handed_over.get(), flat_name(handed.time, handed.file).c_str(), 0);
+}
+
+void Keep::remove(int rank, const std::string& time, const std::string& file) {
+  ::unlinkat(places_[rank].links.get(), flat_name(time, file).c_str(), 0);
+  if (const auto found = times_.find(time); found != times_.end()) found->second[rank].erase(file);
+}
+
+bool Keep::contains(int rank, const std::string& time, const std::string& file) const {
+  const auto found = times_.find(time);
+  if (found == times_.end()) return false;
+  const auto of_rank = found->second.find(rank);
+  return of_rank != found->second.end() && of_rank->second.contains(file);
 }
 
 std::vector<std::string> Keep::times() const {

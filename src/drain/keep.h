@@ -4,8 +4,9 @@
 // Layout: <pool run directory>/keep/processor<K>/<name>, or keep/serial/<name> for an undecomposed case, where <name>
 // is
 // "<time>/<file>" with '/' and '%' written as %2F and %25. Flat, since making and removing directories would cost as
-// much as the links, in the middle of the program's time step.
-// One thread at a time.
+// much as the links, in the middle of the program's time step. The redirection library, where it is loaded, leaves a
+// link to each file that the program removes before it is kept in <...>/handed-over/<name>: so even what is deleted at
+// once after closing is kept. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +24,26 @@ class Keep {
  public:
   // Makes a rank's directory, on the same file system as its local tree, and finds what a dead run kept there.
   Status add_rank(int rank, const std::string& pool_directory);
-  // Links `local` aside. False when it was gone before it could be linked, or its name is too long to be kept.
+  // Links `local`, which was closed, aside; where it is gone already, takes what was handed over. False when there is
+  // neither, or its name is too long to be kept.
   Result<bool> add(int rank, const std::string& time, const std::string& file, const std::string& local);
+  // What the program removed before it was kept, and was not taken yet.
+  struct HandedOver {
+    int rank;
+    std::string time, file;
+  };
+  std::vector<HandedOver> handed_over(int rank) const;
+  // Keeps it. False, and then it is no more, where it is no regular file or was not closed.
+  bool take(const HandedOver& handed);
+  void discard(const HandedOver& handed);
+  // The program made the file anew: what was kept is not what the time holds.
+  void remove(int rank, const std::string& time, const std::string& file);
 
   std::vector<std::string> times() const;
   // Where a kept file is, and its size now; nullopt when it is not kept.
   std::string path(int rank, const std::string& time, const std::string& file) const;
   std::optional<std::uint64_t> size(int rank, const std::string& time, const std::string& file) const;
+  bool contains(int rank, const std::string& time, const std::string& file) const;
   std::set<std::string> files(int rank, const std::string& time) const;
   // A directory that looks like the rank's time, made of links to what is kept.
   Result<std::string> as_directory(int rank, const std::string& time);
@@ -42,7 +56,7 @@ class Keep {
  private:
   struct Place {
     std::string path, directories;  // where the links are, and where as_directory makes its images
-    Descriptor links;
+    Descriptor links, handed_over;
   };
 
   std::map<int, Place> places_;

@@ -133,6 +133,7 @@ struct Drain::State {
   void handle_time(const Event& event, int rank, const std::string& time, const std::string& rest);
   void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file);
   void ask_unsure(bool all = false);
+  void adopt(int rank);
   void handle_other(const Event& event);
   void wait_for_quiet(const std::string& path);
   void find_overlooked();

@@ -250,7 +250,8 @@ void Drain::State::submit_held() {
     struct stat status {};
     const auto& ranks = times.ranks();
     if (safe_times.contains(time) || ranks.empty()) continue;
-    if (::lstat(local_of(roots, time_directory(ranks.front(), time)).c_str(), &status) == 0) submit_time(time, false);
+    if (::lstat(local_of(roots, time_directory(ranks.front(), time)).c_str(), &status) == 0)
+      submit_time(time, times.purged(time));
   }
   const auto held = request.settings.live ? decltype(pending)() : std::exchange(pending, {});
   for (const auto& [path, changed] : held)
@@ -317,6 +318,10 @@ void Drain::State::carried(const Job& job, const Published& published) {
                             file.checksum));
     }
     catch_up_removal(file.path);
+    struct stat status {};
+    const bool purged =
+        job.from_keep && job.kind == Job::Kind::rank_time && ::lstat(local_of(roots, file.path).c_str(), &status) != 0;
+    if (purged) removed_by_program(file.path);  // before it was carried, so that no event will tell
   }
   shared_files += published.files.size();
   shared_bytes += published.bytes;

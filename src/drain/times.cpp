@@ -68,6 +68,26 @@ void Times::file_deleted(int rank, const std::string& time, const std::string& f
   rank_time.open.erase(file);
 }
 
+void Times::file_purged(int rank, const std::string& time, const std::string& file) {
+  const auto found = times_.find(time);
+  if (found == times_.end() || found->second.compact) return;
+  RankTime& rank_time = found->second.ranks[rank];
+  if (!rank_time.whole) rank_time.purged.insert(file);
+}
+
+bool Times::purged_file_made(int rank, const std::string& time, const std::string& file) {
+  const auto found = times_.find(time);
+  if (found == times_.end() || found->second.compact) return false;
+  RankTime& rank_time = found->second.ranks[rank];
+  return rank_time.purged.erase(file) != 0 && rank_time.closed.erase(file) != 0;
+}
+
+bool Times::purged(const std::string& time) const {
+  const auto found = times_.find(time);
+  return found != times_.end() && std::any_of(found->second.ranks.begin(), found->second.ranks.end(),
+                                              [](const auto& rank) { return !rank.second.purged.empty(); });
+}
+
 void Times::spoil(int rank, const std::string& time) {
   RankTime& rank_time = at(rank, time);
   rank_time.spoiled = true;
@@ -93,6 +113,13 @@ void Times::rank_ended(int rank, bool cleanly) {
   RankTime& rank_time = found->second.ranks[rank];
   rank_time.followed = true;
   settle(rank, found->first, rank_time);
+}
+
+bool Times::is_open(int rank, const std::string& time, const std::string& file) const {
+  const auto found = times_.find(time);
+  if (found == times_.end()) return false;
+  const auto of_rank = found->second.ranks.find(rank);
+  return of_rank != found->second.ranks.end() && of_rank->second.open.contains(file);
 }
 
 const Times::RankTime* Times::current(int rank) const {

@@ -28,8 +28,14 @@ class Times {
   void directory_made(int rank, const std::string& time);
   void file_made(int rank, const std::string& time, const std::string& file);
   void file_closed(int rank, const std::string& time, const std::string& file);
-  // The program removed it. Whole times stay whole when their content was kept aside.
+  // The program removed it, and it was not kept aside.
   void file_deleted(int rank, const std::string& time, const std::string& file);
+  // The program removed it, but what it held when it was closed is kept aside.
+  void file_purged(int rank, const std::string& time, const std::string& file);
+  // Such a file was made anew: to be told before file_made(). False when there was none.
+  bool purged_file_made(int rank, const std::string& time, const std::string& file);
+  // The program removed files of this time before it was whole: it is complete only in what is kept aside.
+  bool purged(const std::string& time) const;
   // The file could not be kept aside or the pool was full while it was written: the time is never called complete.
   void spoil(int rank, const std::string& time);
   // Everything that is not yet whole is spoiled (a full pool).
@@ -40,6 +46,8 @@ class Times {
   // True when vouch() would make the rank's time whole.
   bool needs_voucher(int rank) const;
 
+  // Told to be made, and not to be closed.
+  bool is_open(int rank, const std::string& time, const std::string& file) const;
   // True while the rank has not begun a later time.
   bool is_current(int rank, const std::string& time) const;
   bool whole(int rank, const std::string& time) const;
@@ -63,7 +71,7 @@ class Times {
 
  private:
   struct RankTime {
-    std::set<std::string> open, closed;
+    std::set<std::string> open, closed, purged;
     bool spoiled = false, followed = false, vouched = false, whole = false;
   };
   struct Time {

@@ -231,6 +231,8 @@ Result<Welcome> Agent::admit(const Hello& hello) {
     welcome.environment["FOREBAY_LOWER"] = run_.lower();
     welcome.environment["FOREBAY_POOLS"] = pools;
     welcome.environment["FOREBAY_GATE"] = join(run_.home(), "gate");
+    welcome.environment["FOREBAY_KEEP"] =
+        drain::keep_directory(plan_.decomposed && plan_.launched ? hello.rank : -1, pool);
     welcome.preload = plan_.library;
   }
   return welcome;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "redirect/hand_over.h"
 #include "redirect/link.h"
 #include "redirect/next.h"
 
@@ -24,9 +25,11 @@ bool is_pool_link(const Place& place, Path& text) {
 
 int kernel_unlink(const Place& place, int flags);
 
-int unlink_redirected(const Place& place) {
+int unlink_redirected(int directory, const char* path, const Place& place) {
   Path text;
-  return is_pool_link(place, text) ? with_errno_int(-EISDIR) : kernel_unlink(place, 0);
+  if (is_pool_link(place, text)) return with_errno_int(-EISDIR);
+  if (!place.outside()) hand_over(directory, path, place);
+  return kernel_unlink(place, 0);
 }
 
 int rmdir_redirected(const Place& place) {
@@ -47,12 +50,12 @@ int rmdir_redirected(const Place& place) {
 ENTRY(int, unlinkat, (int directory, const char* path, int flags)) {
   Path buffer;
   const Place place = locate(directory, path, buffer);
-  return (flags & AT_REMOVEDIR) != 0 ? rmdir_redirected(place) : unlink_redirected(place);
+  return (flags & AT_REMOVEDIR) != 0 ? rmdir_redirected(place) : unlink_redirected(directory, path, place);
 }
 ENTRY(int, unlink, (const char* path)) {
   if (is_outside(path)) return NEXT(unlink)(path);
   Path buffer;
-  return unlink_redirected(locate_near(AT_FDCWD, path, buffer));
+  return unlink_redirected(AT_FDCWD, path, locate_near(AT_FDCWD, path, buffer));
 }
 ENTRY(int, rmdir, (const char* path)) {
   Path buffer;
@@ -63,7 +66,7 @@ ENTRY(int, remove, (const char* path)) {
   const Place place = locate(AT_FDCWD, path, buffer);
   if (place.outside()) return NEXT(remove)(place.path);
   const int errno_before = errno;
-  if (unlink_redirected(place) == 0) return 0;
+  if (unlink_redirected(AT_FDCWD, path, place) == 0) return 0;
   if (errno != EISDIR && errno != EPERM) return -1;
   errno = errno_before;
   return rmdir_redirected(place);

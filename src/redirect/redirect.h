@@ -26,6 +26,11 @@ inline constexpr const char* lower_variable = "FOREBAY_LOWER";
 inline constexpr const char* pools_variable = "FOREBAY_POOLS";
 // Optional: a file of at least 4 bytes; while its first 32-bit word is not zero, opening for writing in the tree waits.
 inline constexpr const char* gate_variable = "FOREBAY_GATE";
+// Optional: where the agent keeps the files of this rank's times, named by the directory of the case that holds the
+// times: ".../processor3", or ".../serial" for the case itself. A file of a time that the program removes before it
+// lies there gets a link in the directory below it that is named next.
+inline constexpr const char* keep_variable = "FOREBAY_KEEP";
+inline constexpr const char* handed_over_name = "handed-over";
 // Names that begin so are the library's own, for a moment, while it copies a staged link up. They are hidden from
 // listings and must not be drained.
 inline constexpr const char* temporary_prefix = ".forebay-up-";

@@ -138,6 +138,10 @@ bool configure() {
   state.beside_namespace = strcmp(state.case_root.text, state.tree.text) == 0;
   state.alias_count = configured_list(aliases_variable, state.aliases, State::max_aliases);
   state.pool_count = configured_list(pools_variable, state.pools, State::max_pools);
+  state.keep = configured_prefix(keep_variable);
+  if (const char* name = state.keep.size > 0 ? strrchr(state.keep.text, '/') + 1 : "serial";
+      strcmp(name, "serial") != 0)
+    state.keep_name = {name, strlen(name)};
   open_gate();
   note_names(state.case_root);
   for (int i = 0; i < state.alias_count; ++i) note_names(state.aliases[i]);

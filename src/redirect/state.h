@@ -47,7 +47,7 @@ struct Marks {
 enum Phase : int { unknown, starting, active_phase, inactive_phase };
 
 struct State {
-  static constexpr int max_aliases = 16, max_pools = 64, max_names = 128, max_variables = 8;
+  static constexpr int max_aliases = 16, max_pools = 64, max_names = 128, max_variables = 16;
 
   // First what every call looks at, side by side: after a system call each line of it comes from afar.
   std::atomic<int> phase;
@@ -66,6 +66,7 @@ struct State {
   std::atomic<uint64_t> plain[plain_slots];
 
   Prefix lower;
+  Prefix keep, keep_name;  // the name is that of the directory that holds times, empty for the case itself
   Prefix aliases[max_aliases];
   Prefix pools[max_pools];
   Prefix names[max_names];               // the components of the case's path and its aliases

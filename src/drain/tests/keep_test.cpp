@@ -24,6 +24,10 @@ class KeepTest : public testing::Test {
     std::ofstream(path) << content;
     return path;
   }
+  // As the redirection library does when the program removes a file.
+  void hand_over(const std::string& path, const std::string& name) {
+    std::filesystem::rename(path, pool_ + "/keep/processor3/handed-over/" + name);
+  }
   std::string pool_;
 };
 
@@ -53,6 +57,52 @@ TEST_F(KeepTest, AFileWrittenAnewReplacesWhatWasKept) {
   write("U", "new");
   ASSERT_TRUE(keep.add(3, "0.1", "U", path).value());
   EXPECT_EQ(read_file(keep.as_directory(3, "0.1").value() + "/U").value(), "new");
+}
+
+TEST_F(KeepTest, AFileThatWasRemovedBeforeItWasKeptIsTakenFromWhatWasHandedOver) {
+  Keep keep;
+  ASSERT_TRUE(keep.add_rank(3, pool_));
+  const std::string path = write("uniform/time", "now");
+  hand_over(path, "0.1%2Funiform%2Ftime");
+  EXPECT_TRUE(keep.add(3, "0.1", "uniform/time", path).value());
+  EXPECT_TRUE(keep.handed_over(3).empty());
+  EXPECT_TRUE(keep.add(3, "0.1", "uniform/time", path).value()) << "closed twice before it was removed";
+  EXPECT_EQ(read_file(keep.as_directory(3, "0.1").value() + "/uniform/time").value(), "now");
+}
+
+TEST_F(KeepTest, WhatNoEventToldOfIsTakenToo) {
+  Keep keep;
+  ASSERT_TRUE(keep.add_rank(3, pool_));
+  hand_over(write("U", "velocity"), "0.1%2FU");
+  const auto handed = keep.handed_over(3);
+  ASSERT_EQ(handed.size(), 1u);
+  EXPECT_EQ(handed[0].file, "U");
+  EXPECT_TRUE(keep.take(handed[0]));
+  EXPECT_TRUE(keep.contains(3, "0.1", "U"));
+  EXPECT_TRUE(keep.handed_over(3).empty());
+}
+
+TEST_F(KeepTest, WhatWasRemovedWhileItWasOpenOrIsALinkIsNotTaken) {
+  Keep keep;
+  ASSERT_TRUE(keep.add_rank(3, pool_));
+  const std::string path = write("U", "half");
+  std::ofstream open(path, std::ios::app);
+  hand_over(path, "0.1%2FU");
+  std::filesystem::create_symlink("/etc/passwd", pool_ + "/keep/processor3/handed-over/0.1%2Fp");
+  for (const auto& handed : keep.handed_over(3)) EXPECT_FALSE(keep.take(handed)) << handed.file;
+  EXPECT_TRUE(keep.handed_over(3).empty());
+  EXPECT_TRUE(keep.times().empty());
+}
+
+TEST_F(KeepTest, WhatIsMadeAnewIsNoLongerKept) {
+  Keep keep;
+  ASSERT_TRUE(keep.add_rank(3, pool_));
+  const std::string path = write("U", "old");
+  ASSERT_TRUE(keep.add(3, "0.1", "U", path).value());
+  std::filesystem::remove(path);
+  keep.remove(3, "0.1", "U");
+  EXPECT_FALSE(keep.contains(3, "0.1", "U"));
+  EXPECT_FALSE(keep.add(3, "0.1", "U", path).value());
 }
 
 TEST_F(KeepTest, ADroppedTimeTakesNoSpace) {

@@ -150,6 +150,25 @@ TEST_F(TimesTest, ATimePurgedBeforeItWasWholeIsNot) {
   EXPECT_FALSE(times.whole(0, "1"));
 }
 
+TEST_F(TimesTest, ATimePurgedBeforeItWasWholeIsWholeInWhatIsKept) {
+  fields(0, "1");
+  times.file_purged(0, "1", "U");
+  times.directory_made(0, "2");
+  EXPECT_TRUE(times.whole(0, "1"));
+  EXPECT_TRUE(times.purged("1"));
+}
+
+TEST_F(TimesTest, APurgedFileThatIsWrittenAnewMustBeClosedAgain) {
+  fields(0, "1");
+  times.file_purged(0, "1", "U");
+  EXPECT_TRUE(times.purged_file_made(0, "1", "U"));
+  times.file_made(0, "1", "U");
+  times.directory_made(0, "2");
+  EXPECT_FALSE(times.whole(0, "1"));
+  times.file_closed(0, "1", "U");
+  EXPECT_TRUE(times.whole(0, "1"));
+}
+
 TEST_F(TimesTest, OrderIsThatOfBeginningNotOfNames) {
   fields(0, "10");
   fields(0, "9");
