@@ -43,8 +43,12 @@ Step advance(Step steps, Step slots) {
   slots = std::min(slots, steps - 1);
   if (slots == 1) return steps - 1;
   // The steps passed over are reversed last, with all slots and one repetition less; the others with one slot less.
+  // Of all advances that suffice for both, this is the farthest of those that keep the fewest states on the way
+  // (Griewank and Walther, figure 4, with beta(s, r) = reach(s, r)).
   const Step r = repetitions(steps, slots);
-  return std::min(reach(slots, r - 1), steps - reach(slots - 1, r - 1));
+  const Step rest = steps - reach(slots - 1, r - 1);
+  return std::max(std::min(rest, saturated(Wide{reach(slots, r - 2)} + reach(slots - 1, r - 2))),
+                  std::min(rest - reach(slots - 2, r - 1), reach(slots, r - 1)));
 }
 
 Step forward_steps(Step steps, Step slots) {

@@ -11,7 +11,7 @@ Step reach(Step slots, Step repetitions);
 // The least r with l <= C(s+r, s); for slots >= 1.
 Step repetitions(Step steps, Step slots);
 // How far to advance from a kept state with `steps` >= 2 steps ahead, when `slots` >= 1 slots (that of the kept state
-// included) are there for them: the farthest that is optimal.
+// included) are there for them.
 Step advance(Step steps, Step slots);
 
 }  // namespace forebay::schedule

@@ -3,7 +3,8 @@
 //
 // Promises: pure: no files, no clocks, no allocation that grows with the number of steps. A schedule never keeps more
 // states than its slots, visits every step backwards exactly once, and takes as few forward steps as any schedule with
-// these slots can: t = r l - C(s+r, r-1) for l steps and s slots, r the least number with l <= C(s+r, s)
+// these slots can, and keeps the fewest states on the way: t = r l - C(s+r, r-1) for l steps and s slots, r the least
+// number with l <= C(s+r, s)
 // (A. Griewank, A. Walther, Algorithm 799: Revolve, ACM TOMS 26 (2000), doi:10.1145/347837.347846).
 // Must not know: what a state is, or where it lies.
 //
