@@ -56,7 +56,7 @@ Parsed parse(int count, char** words, bool speaks) {
                                                 {"memory", StoreKind::memory},
                                                 {"revolve", StoreKind::revolve}};
 
-  app.add_option("--points", o.points, "Points along each side of the box; even, at least 8 and the number of ranks");
+  app.add_option("--points", o.points, "Points along each side of the box; even, at least 8");
   app.add_option("--steps", o.steps, "Time steps");
   app.add_option("--time-step", o.time_step, "Time step");
   app.add_option("--viscosity", o.viscosity, "Kinematic viscosity");
@@ -112,7 +112,11 @@ Parsed parse(int count, char** words, bool speaks) {
 std::string complaint(const Options& o, int ranks) {
   const auto many = static_cast<std::size_t>(ranks);
   if (o.points < 8 || o.points % 2 != 0 || o.points > 4096) return "--points must be even, and 8 to 4096";
-  if (o.points < many) return fmt::format("{} ranks are more than the {} planes of points", ranks, o.points);
+  // FFTW gives each rank this many planes, until there are none left.
+  const std::size_t planes = (o.points + many - 1) / many;
+  if ((many - 1) * planes >= o.points)
+    return fmt::format("{} planes of points leave some of {} ranks without any; use {}", o.points, many,
+                       (o.points + planes - 1) / planes);
   if (o.steps < 1) return "--steps must be at least 1";
   if (!(o.time_step > 0)) return "--time-step must be more than 0";
   if (!(o.viscosity >= 0)) return "--viscosity must not be negative";

@@ -107,7 +107,7 @@ class RunsTest(unittest.TestCase):
         for tier in ("dram", "dram:0", "pool::1M"):
             self.assertIn(f"--tier {tier}: not dram:SIZE", self.refused("--store", "memory", "--tier", tier))
         self.assertIn("tape", self.refused("--store", "tape"))
-        self.assertIn("more than the 8 planes", self.call("--points", "8", ranks=9).stderr)
+        self.assertIn("without any; use 4", self.call("--points", "8", ranks=6).stderr)
 
     def test_a_trajectory_without_room_for_a_state_ends_the_run_with_the_figures(self):
         done = self.call(*SMALL, "--store", "memory", "--tier", "dram:10k")
