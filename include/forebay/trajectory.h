@@ -67,106 +67,106 @@ typedef enum forebay_type { FOREBAY_BYTES = 0, FOREBAY_FLOAT32 = 1, FOREBAY_FLOA
 
 /* What the last failing call of this thread has to say, in one line; "" if none has failed. Valid until the thread's
  * next call of this library. */
-const char *forebay_last_error(void);
+const char* forebay_last_error(void);
 /* The name of a status, for example "FOREBAY_E_NO_SPACE". */
-const char *forebay_status_name(int status);
+const char* forebay_status_name(int status);
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
 typedef struct forebay_trajectory_options forebay_trajectory_options;
 
-forebay_trajectory_options *forebay_trajectory_options_create(void); /* NULL without memory */
-void forebay_trajectory_options_free(forebay_trajectory_options *options);
+forebay_trajectory_options* forebay_trajectory_options_create(void); /* NULL without memory */
+void forebay_trajectory_options_free(forebay_trajectory_options* options);
 
 /* A name for the store, "trajectory" without; letters, digits, '.', '_' and '-'. Trajectories that are kept in one
  * directory need different names. */
-int forebay_trajectory_options_set_name(forebay_trajectory_options *options, const char *name);
+int forebay_trajectory_options_set_name(forebay_trajectory_options* options, const char* name);
 /* Which part of a parallel run this is; 0 of 1 without. Parts with different numbers share directories freely. */
-int forebay_trajectory_options_set_rank(forebay_trajectory_options *options, int rank, int ranks);
+int forebay_trajectory_options_set_rank(forebay_trajectory_options* options, int rank, int ranks);
 
 /* Tiers, fastest first. `bytes` is the most that this rank may use there; it is used in segments of equal size.
  * Memory of the process: */
-int forebay_trajectory_options_add_dram(forebay_trajectory_options *options, uint64_t bytes);
+int forebay_trajectory_options_add_dram(forebay_trajectory_options* options, uint64_t bytes);
 /* A directory on tmpfs, on a file system with DAX, or on any other local file system: */
-int forebay_trajectory_options_add_pool(forebay_trajectory_options *options, const char *directory, uint64_t bytes);
+int forebay_trajectory_options_add_pool(forebay_trajectory_options* options, const char* directory, uint64_t bytes);
 /* A directory on the shared file system; the last tier. Reached by large sequential reads and writes only: */
-int forebay_trajectory_options_add_shared(forebay_trajectory_options *options, const char *directory, uint64_t bytes);
+int forebay_trajectory_options_add_shared(forebay_trajectory_options* options, const char* directory, uint64_t bytes);
 
 /* With keep = 1 the trajectory stays on disk for a later process, and open finds what an earlier one kept under this
  * name and rank. All tiers must then be directories. */
-int forebay_trajectory_options_set_keep(forebay_trajectory_options *options, int keep);
+int forebay_trajectory_options_set_keep(forebay_trajectory_options* options, int keep);
 /* What a kept and committed step outlives: */
 typedef enum forebay_survives {
-  FOREBAY_SURVIVES_POWER_CUT = 0,   /* as far as the medium can; the default. On a disk file system each commit syncs. */
+  FOREBAY_SURVIVES_POWER_CUT = 0, /* as far as the medium can; the default. On a disk file system each commit syncs. */
   FOREBAY_SURVIVES_PROCESS_ONLY = 1 /* the death of the process, not that of the machine */
 } forebay_survives;
-int forebay_trajectory_options_set_survives(forebay_trajectory_options *options, forebay_survives what);
+int forebay_trajectory_options_set_survives(forebay_trajectory_options* options, forebay_survives what);
 /* 1: XXH3-64 over every step, compared when a step is fetched the first time by this process; 0: none; -1, the
  * default: on kept trajectories whose first tier is persistent. */
-int forebay_trajectory_options_set_checksum(forebay_trajectory_options *options, int checksum);
+int forebay_trajectory_options_set_checksum(forebay_trajectory_options* options, int checksum);
 /* Size of a segment; 0, the default, chooses one from the budgets and the size of a step. */
-int forebay_trajectory_options_set_segment_bytes(forebay_trajectory_options *options, uint64_t bytes);
+int forebay_trajectory_options_set_segment_bytes(forebay_trajectory_options* options, uint64_t bytes);
 
 /* --- a trajectory ------------------------------------------------------------------------------------------------- */
 
 typedef struct forebay_trajectory forebay_trajectory;
 
 /* The options may be freed afterwards. On failure *trajectory is NULL. */
-int forebay_trajectory_open(const forebay_trajectory_options *options, forebay_trajectory **trajectory);
+int forebay_trajectory_open(const forebay_trajectory_options* options, forebay_trajectory** trajectory);
 /* Always closes and frees, whatever it returns. Memory from begin and get is gone afterwards. NULL is fine. */
-int forebay_trajectory_close(forebay_trajectory *trajectory);
+int forebay_trajectory_close(forebay_trajectory* trajectory);
 
 /* Fields, numbered from 0 in the order of their declaration, which must be complete before the first step. In a kept
  * trajectory that was found, declaring again is allowed and checks type and size. `field` may be NULL. */
-int forebay_trajectory_declare(forebay_trajectory *trajectory, const char *name, forebay_type type, uint64_t count,
-                               int *field);
-int forebay_trajectory_field(forebay_trajectory *trajectory, const char *name, int *field);
-int forebay_trajectory_field_count(forebay_trajectory *trajectory, int *fields);
+int forebay_trajectory_declare(forebay_trajectory* trajectory, const char* name, forebay_type type, uint64_t count,
+                               int* field);
+int forebay_trajectory_field(forebay_trajectory* trajectory, const char* name, int* field);
+int forebay_trajectory_field_count(forebay_trajectory* trajectory, int* fields);
 /* Any of the outputs may be NULL. The name is valid until close. */
-int forebay_trajectory_field_info(forebay_trajectory *trajectory, int field, const char **name, forebay_type *type,
-                                  uint64_t *count);
+int forebay_trajectory_field_info(forebay_trajectory* trajectory, int field, const char** name, forebay_type* type,
+                                  uint64_t* count);
 
 /* Opens a step: `memory` receives one address per field, aligned to 64 bytes, to be written in place. It waits when the
  * first tier is full until older states have moved on. */
-int forebay_trajectory_begin(forebay_trajectory *trajectory, int64_t step, double time, void *memory[]);
+int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[]);
 /* The open step is stored: it can be read from now on, and a crash will not lose it (see set_survives). */
-int forebay_trajectory_commit(forebay_trajectory *trajectory);
+int forebay_trajectory_commit(forebay_trajectory* trajectory);
 /* Forgets the open step. */
-int forebay_trajectory_cancel(forebay_trajectory *trajectory);
+int forebay_trajectory_cancel(forebay_trajectory* trajectory);
 /* begin, copy from one address per field, commit. */
-int forebay_trajectory_put(forebay_trajectory *trajectory, int64_t step, double time, const void *const memory[]);
+int forebay_trajectory_put(forebay_trajectory* trajectory, int64_t step, double time, const void* const memory[]);
 
 /* The field of a stored step, without a copy; it stays where it is until release, which undoes one get. */
-int forebay_trajectory_get(forebay_trajectory *trajectory, int64_t step, int field, const void **memory);
-int forebay_trajectory_release(forebay_trajectory *trajectory, int64_t step);
+int forebay_trajectory_get(forebay_trajectory* trajectory, int64_t step, int field, const void** memory);
+int forebay_trajectory_release(forebay_trajectory* trajectory, int64_t step);
 
 /* The field at any time between the first and the last stored one: linear between the two neighbouring steps, written
  * to `memory`. Where steps are stored with falling or equal times it is an error. */
-int forebay_trajectory_interp(forebay_trajectory *trajectory, double time, int field, void *memory);
+int forebay_trajectory_interp(forebay_trajectory* trajectory, double time, int field, void* memory);
 
 /* A sweep towards lower steps begins at `from`: states on slow tiers are fetched ahead of it. */
-int forebay_trajectory_reverse(forebay_trajectory *trajectory, int64_t from);
+int forebay_trajectory_reverse(forebay_trajectory* trajectory, int64_t from);
 
 /* Forgets a step; its room is used again. */
-int forebay_trajectory_drop(forebay_trajectory *trajectory, int64_t step);
+int forebay_trajectory_drop(forebay_trajectory* trajectory, int64_t step);
 /* Forgets all steps, for the next iteration of an optimisation; fields and warm memory stay. */
-int forebay_trajectory_rewind(forebay_trajectory *trajectory);
+int forebay_trajectory_rewind(forebay_trajectory* trajectory);
 
 /* Number of stored steps, and the one at a position (0: lowest step). Outputs may be NULL. */
-int forebay_trajectory_count(forebay_trajectory *trajectory, uint64_t *steps);
-int forebay_trajectory_step_at(forebay_trajectory *trajectory, uint64_t position, int64_t *step, double *time);
-int forebay_trajectory_time(forebay_trajectory *trajectory, int64_t step, double *time);
+int forebay_trajectory_count(forebay_trajectory* trajectory, uint64_t* steps);
+int forebay_trajectory_step_at(forebay_trajectory* trajectory, uint64_t position, int64_t* step, double* time);
+int forebay_trajectory_time(forebay_trajectory* trajectory, int64_t step, double* time);
 
 /* From now on as if opened with set_keep(keep). Refused (FOREBAY_E_INVALID) while a tier is memory of the process. With
  * 0 what was kept is removed at close. */
-int forebay_trajectory_keep(forebay_trajectory *trajectory, int keep);
+int forebay_trajectory_keep(forebay_trajectory* trajectory, int keep);
 
 /* What open found in a kept trajectory and could not take over, one line each, "" if nothing; valid until close. */
-const char *forebay_trajectory_recovery(forebay_trajectory *trajectory);
+const char* forebay_trajectory_recovery(forebay_trajectory* trajectory);
 
 typedef struct forebay_tier_info {
-  const char *medium;     /* "dram", "tmpfs", "fsdax", "devdax", "file" or "shared" */
-  const char *path;       /* "" for dram; valid until close */
+  const char* medium;     /* "dram", "tmpfs", "fsdax", "devdax", "file" or "shared" */
+  const char* path;       /* "" for dram; valid until close */
   uint64_t budget;        /* bytes that the rank may use */
   uint64_t segment_bytes; /* of one segment; 0 before the first step */
   uint64_t segments;      /* that may be used, */
@@ -176,11 +176,11 @@ typedef struct forebay_tier_info {
   uint64_t fetched;       /* segments that a tier below gave back */
 } forebay_tier_info;
 
-int forebay_trajectory_tier_count(forebay_trajectory *trajectory, int *tiers);
+int forebay_trajectory_tier_count(forebay_trajectory* trajectory, int* tiers);
 /* `bytes` is sizeof(forebay_tier_info) as the caller knows it. */
-int forebay_trajectory_tier_info(forebay_trajectory *trajectory, int tier, forebay_tier_info *info, size_t bytes);
+int forebay_trajectory_tier_info(forebay_trajectory* trajectory, int tier, forebay_tier_info* info, size_t bytes);
 /* Seconds that begin has waited for room, and get for states on slow tiers, since open. Outputs may be NULL. */
-int forebay_trajectory_waited(forebay_trajectory *trajectory, double *begin, double *get);
+int forebay_trajectory_waited(forebay_trajectory* trajectory, double* begin, double* get);
 
 #ifdef __cplusplus
 }

@@ -73,6 +73,7 @@ Result<std::optional<DecodedHead>> StoreDirectory::read_head() const {
   auto bytes = read_file(file, 2 * kStoreFileBytes);
   if (!bytes) {
     if (bytes.error().errno_value == ENOENT) return std::nullopt;
+    if (bytes.error().errno_value == 0) return error(Code::lost, "the store is damaged, it is too long:", file);
     return forward(bytes);
   }
   auto head = decode_head(*bytes, file);

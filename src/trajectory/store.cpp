@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <random>
 
 #include "trajectory/tiers.h"
@@ -25,6 +26,15 @@ std::uint64_t random_identity() {
 // Segments that the first tier must have room for: one to write and, where states come back from below, one for them.
 std::uint32_t first_needs(bool has_streamed) {
   return has_streamed ? 2 : 1;
+}
+
+// A segment that is not in use has no header at all, only zeros in its place.
+bool lost_its_header(std::span<const std::byte, segment::kFirstRecord + segment::kLine> lines, std::uint64_t store) {
+  const auto headers = lines.first<segment::kFirstRecord>();
+  if (std::all_of(headers.begin(), headers.end(), [](std::byte byte) { return byte == std::byte{0}; })) return false;
+  segment::RecordHeader first;
+  std::memcpy(&first, lines.data() + segment::kFirstRecord, sizeof(first));
+  return segment::state_of(first, store) != segment::RecordState::none;
 }
 
 }  // namespace
@@ -204,10 +214,15 @@ Done Tiers::find_segments(std::uint32_t number, std::map<std::uint64_t, std::uin
       if (!mapping) return pass_on(mapping);
       tier.mappings.push_back(std::move(*mapping));
     }
-    std::byte lines[segment::kFirstRecord] = {};
+    // The two header lines, and where the first record's header stands.
+    std::byte lines[segment::kFirstRecord + segment::kLine] = {};
     const ssize_t got = ::pread(file, lines, sizeof(lines), static_cast<off_t>(slot * segment_bytes_));
     if (got < 0) return pass_on(Status(errno_error("cannot read", tier.directory->path())));
-    const auto header = segment::newest_header(lines, store_);
+    const auto header = segment::newest_header(std::span(lines).first<segment::kFirstRecord>(), store_);
+    if (!header && lost_its_header(lines, store_)) {
+      remark(fmt::format("{}: the header of segment {} is damaged (byte {} of the file); its steps are lost",
+                         tier.directory->path(), slot, slot * segment_bytes_));
+    }
     if (header) next_generation_ = std::max(next_generation_, header->header.generation + 1);
     if (!header || header->header.epoch != epoch_) {
       tier.free.push_back(slot);

@@ -1,0 +1,309 @@
+// The trajectory for C++20: forebay/trajectory.h with owners, spans and ranges. Header only, so that the library's
+// binary interface stays the one of C.
+//
+//     forebay::Trajectory states({.tiers = {forebay::pool("/dev/shm", 4'000'000'000)}});
+//     states.declare<double>("velocity", 3 * n);
+//     for (...) {
+//       auto step = states.begin(k, time);
+//       std::span<double> u = step.field<double>(0);   // to be written in place
+//       ...
+//       step.commit();                                 // without it the step is forgotten
+//     }
+//     for (const auto& state : states.reverse()) {     // from the last step to the first, fetched ahead
+//       std::span<const double> u = state.field<double>(0);
+//       ...
+//     }                                                // released here
+//
+// What the C functions return as a status is thrown here, as forebay::TrajectoryError: constructors and ranges have no
+// other way, and it happens in the caller's own code, not in the library. What a Trajectory hands out must not outlive
+// it. One thread at a time for each Trajectory.
+#ifndef FOREBAY_TRAJECTORY_HPP
+#define FOREBAY_TRAJECTORY_HPP
+
+#include <forebay/trajectory.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace forebay {
+
+class TrajectoryError : public std::runtime_error {
+ public:
+  TrajectoryError(int status, const char* text)
+      : std::runtime_error(text), status_(static_cast<forebay_status>(status)) {}
+  forebay_status status() const { return status_; }
+
+ private:
+  forebay_status status_;
+};
+
+inline void check(int status) {
+  if (status != FOREBAY_OK) throw TrajectoryError(status, forebay_last_error());
+}
+
+struct TrajectoryTier {
+  enum class Kind { dram, pool, shared } kind;
+  std::string directory;
+  std::uint64_t bytes;
+};
+inline TrajectoryTier dram(std::uint64_t bytes) {
+  return {TrajectoryTier::Kind::dram, "", bytes};
+}
+inline TrajectoryTier pool(std::string directory, std::uint64_t bytes) {
+  return {TrajectoryTier::Kind::pool, std::move(directory), bytes};
+}
+inline TrajectoryTier shared(std::string directory, std::uint64_t bytes) {
+  return {TrajectoryTier::Kind::shared, std::move(directory), bytes};
+}
+
+struct TrajectoryOptions {
+  std::vector<TrajectoryTier> tiers;
+  std::string name = "trajectory";
+  int rank = 0;
+  int ranks = 1;
+  bool keep = false;
+  forebay_survives survives = FOREBAY_SURVIVES_POWER_CUT;
+  int checksum = -1;
+  std::uint64_t segment_bytes = 0;
+};
+
+class Trajectory {
+  template <class Number>
+  static constexpr forebay_type type_of() {
+    if constexpr (std::is_same_v<Number, double>) {
+      return FOREBAY_FLOAT64;
+    } else if constexpr (std::is_same_v<Number, float>) {
+      return FOREBAY_FLOAT32;
+    } else {
+      static_assert(sizeof(Number) == 1, "fields are of double, float or bytes");
+      return FOREBAY_BYTES;
+    }
+  }
+  struct Close {
+    void operator()(forebay_trajectory* handle) const { forebay_trajectory_close(handle); }
+  };
+
+ public:
+  // An open step; forgotten at its end unless it was committed.
+  class Step {
+   public:
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+    ~Step() {
+      if (open_) forebay_trajectory_cancel(owner_);
+    }
+    template <class Number>
+    std::span<Number> field(int number) const {
+      return {static_cast<Number*>(memory_.at(static_cast<std::size_t>(number))), count<Number>(owner_, number)};
+    }
+    void commit() {
+      open_ = false;
+      check(forebay_trajectory_commit(owner_));
+    }
+
+   private:
+    friend class Trajectory;
+    Step(forebay_trajectory* owner, std::int64_t step, double time) : owner_(owner) {
+      int fields = 0;
+      check(forebay_trajectory_field_count(owner, &fields));
+      memory_.resize(static_cast<std::size_t>(fields));
+      check(forebay_trajectory_begin(owner, step, time, memory_.data()));
+      open_ = true;
+    }
+    forebay_trajectory* owner_;
+    std::vector<void*> memory_;
+    bool open_ = false;
+  };
+
+  // A stored step; what its spans show stays where it is until the last State of the step is gone.
+  class State {
+   public:
+    State(forebay_trajectory* owner, std::int64_t step) : owner_(owner), step_(step) {
+      check(forebay_trajectory_time(owner, step, &time_));
+      const void* memory = nullptr;  // pins the step for all its fields
+      check(forebay_trajectory_get(owner, step, 0, &memory));
+    }
+    State(State&& other) noexcept
+        : owner_(std::exchange(other.owner_, nullptr)), step_(other.step_), time_(other.time_) {}
+    State& operator=(State&& other) noexcept {
+      std::swap(owner_, other.owner_);
+      std::swap(step_, other.step_);
+      std::swap(time_, other.time_);
+      return *this;
+    }
+    ~State() {
+      if (owner_ != nullptr) forebay_trajectory_release(owner_, step_);
+    }
+    std::int64_t step() const { return step_; }
+    double time() const { return time_; }
+    template <class Number>
+    std::span<const Number> field(int number) const {
+      const std::size_t values = count<Number>(owner_, number);
+      const void* memory = nullptr;
+      check(forebay_trajectory_get(owner_, step_, number, &memory));
+      forebay_trajectory_release(owner_, step_);  // the pin of the State remains
+      return {static_cast<const Number*>(memory), values};
+    }
+
+   private:
+    forebay_trajectory* owner_;
+    std::int64_t step_;
+    double time_ = 0;
+  };
+
+  // The stored steps from the highest, or from a given one, downwards. Steps may be dropped on the way once their State
+  // is gone; none may be added.
+  class Reverse {
+   public:
+    class iterator {
+     public:
+      using value_type = State;
+      using difference_type = std::ptrdiff_t;
+      iterator(forebay_trajectory* owner, std::uint64_t left) : owner_(owner), left_(left) {}
+      State operator*() const {
+        std::int64_t step = 0;
+        check(forebay_trajectory_step_at(owner_, left_ - 1, &step, nullptr));
+        return State(owner_, step);
+      }
+      iterator& operator++() {
+        --left_;
+        return *this;
+      }
+      void operator++(int) { --left_; }
+      bool operator==(std::default_sentinel_t) const { return left_ == 0; }
+
+     private:
+      forebay_trajectory* owner_;
+      std::uint64_t left_;
+    };
+    iterator begin() const { return {owner_, left_}; }
+    std::default_sentinel_t end() const { return {}; }
+
+   private:
+    friend class Trajectory;
+    Reverse(forebay_trajectory* owner, std::uint64_t left) : owner_(owner), left_(left) {}
+    forebay_trajectory* owner_;
+    std::uint64_t left_;
+  };
+
+  explicit Trajectory(const TrajectoryOptions& options) {
+    const std::unique_ptr<forebay_trajectory_options, void (*)(forebay_trajectory_options*)> made(
+        forebay_trajectory_options_create(), &forebay_trajectory_options_free);
+    auto* const o = made.get();
+    check(forebay_trajectory_options_set_name(o, options.name.c_str()));
+    check(forebay_trajectory_options_set_rank(o, options.rank, options.ranks));
+    for (const TrajectoryTier& tier : options.tiers) {
+      switch (tier.kind) {
+        case TrajectoryTier::Kind::dram:
+          check(forebay_trajectory_options_add_dram(o, tier.bytes));
+          break;
+        case TrajectoryTier::Kind::pool:
+          check(forebay_trajectory_options_add_pool(o, tier.directory.c_str(), tier.bytes));
+          break;
+        case TrajectoryTier::Kind::shared:
+          check(forebay_trajectory_options_add_shared(o, tier.directory.c_str(), tier.bytes));
+          break;
+      }
+    }
+    check(forebay_trajectory_options_set_keep(o, options.keep ? 1 : 0));
+    check(forebay_trajectory_options_set_survives(o, options.survives));
+    check(forebay_trajectory_options_set_checksum(o, options.checksum));
+    check(forebay_trajectory_options_set_segment_bytes(o, options.segment_bytes));
+    forebay_trajectory* handle = nullptr;
+    check(forebay_trajectory_open(o, &handle));
+    handle_.reset(handle);
+  }
+
+  // Reports what the destructor would pass over in silence.
+  void close() { check(forebay_trajectory_close(handle_.release())); }
+  forebay_trajectory* get() const { return handle_.get(); }
+
+  template <class Number>
+  int declare(const std::string& name, std::uint64_t count) {
+    int field = 0;
+    check(forebay_trajectory_declare(get(), name.c_str(), type_of<Number>(), count, &field));
+    return field;
+  }
+  int field(const std::string& name) const {
+    int field = 0;
+    check(forebay_trajectory_field(get(), name.c_str(), &field));
+    return field;
+  }
+
+  Step begin(std::int64_t step, double time) { return Step(get(), step, time); }
+  // For a trajectory of one field.
+  template <class Number>
+  void put(std::int64_t step, double time, std::span<const Number> values) {
+    int fields = 0;
+    check(forebay_trajectory_field_count(get(), &fields));
+    if (fields != 1 || values.size() != count<Number>(get(), 0)) {
+      throw TrajectoryError(FOREBAY_E_FIELD_CHANGED, "put of one span needs one field of its size");
+    }
+    const void* memory = values.data();
+    check(forebay_trajectory_put(get(), step, time, &memory));
+  }
+  State state(std::int64_t step) const { return State(get(), step); }
+  template <class Number>
+  void interp(double time, int field, std::span<Number> values) const {
+    if (values.size() != count<Number>(get(), field)) {
+      throw TrajectoryError(FOREBAY_E_FIELD_CHANGED, "the span has another size than the field");
+    }
+    check(forebay_trajectory_interp(get(), time, field, values.data()));
+  }
+
+  std::uint64_t size() const {
+    std::uint64_t steps = 0;
+    check(forebay_trajectory_count(get(), &steps));
+    return steps;
+  }
+  Reverse reverse() const {
+    const std::uint64_t steps = size();
+    if (steps == 0) return {get(), 0};
+    std::int64_t last = 0;
+    check(forebay_trajectory_step_at(get(), steps - 1, &last, nullptr));
+    check(forebay_trajectory_reverse(get(), last));
+    return {get(), steps};
+  }
+  Reverse reverse(std::int64_t from) const {
+    check(forebay_trajectory_reverse(get(), from));
+    std::uint64_t low = 0;
+    for (std::uint64_t high = size(); low < high;) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      std::int64_t step = 0;
+      check(forebay_trajectory_step_at(get(), middle, &step, nullptr));
+      (step <= from ? low : high) = step <= from ? middle + 1 : middle;
+    }
+    return {get(), low};
+  }
+  void drop(std::int64_t step) { check(forebay_trajectory_drop(get(), step)); }
+  void rewind() { check(forebay_trajectory_rewind(get())); }
+  void keep(bool keep = true) { check(forebay_trajectory_keep(get(), keep ? 1 : 0)); }
+  std::string recovery() const { return forebay_trajectory_recovery(get()); }
+
+ private:
+  // Values of a field; it must be of this type.
+  template <class Number>
+  static std::size_t count(forebay_trajectory* owner, int number) {
+    forebay_type type = FOREBAY_BYTES;
+    std::uint64_t values = 0;
+    check(forebay_trajectory_field_info(owner, number, nullptr, &type, &values));
+    if (type != type_of<std::remove_cv_t<Number>>()) {
+      throw TrajectoryError(FOREBAY_E_FIELD_CHANGED, "the field is of another type");
+    }
+    return static_cast<std::size_t>(values);
+  }
+
+  std::unique_ptr<forebay_trajectory, Close> handle_;
+};
+
+}  // namespace forebay
+
+#endif

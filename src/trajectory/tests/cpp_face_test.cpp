@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include "forebay/trajectory.hpp"
+
+namespace forebay {
+namespace {
+
+TEST(CppFace, WritesInPlaceAndReadsInReverse) {
+  Trajectory states({.tiers = {dram(1 << 22)}});
+  const int u = states.declare<double>("u", 100);
+  const int p = states.declare<float>("p", 7);
+  for (int k = 0; k < 50; ++k) {
+    auto step = states.begin(k, 0.1 * k);
+    for (double& value : step.field<double>(u)) value = k;
+    for (float& value : step.field<float>(p)) value = static_cast<float>(-k);
+    step.commit();
+  }
+  int expected = 49;
+  for (const auto& state : states.reverse()) {
+    EXPECT_EQ(state.step(), expected);
+    EXPECT_EQ(state.field<double>(u).size(), 100u);
+    EXPECT_EQ(state.field<double>(u)[99], expected);
+    EXPECT_EQ(state.field<float>(p)[6], -expected);
+    --expected;
+  }
+  EXPECT_EQ(expected, -1);
+  int from = 20;
+  for (const auto& state : states.reverse(20)) EXPECT_EQ(state.step(), from--);
+  EXPECT_EQ(from, -1);
+  std::vector<double> between(100);
+  states.interp<double>(0.25, u, between);
+  EXPECT_NEAR(between[0], 2.5, 1e-12);
+  states.rewind();
+  EXPECT_EQ(states.size(), 0u);
+  states.close();
+}
+
+TEST(CppFace, ForgetsAStepThatIsNotCommitted) {
+  Trajectory states({.tiers = {dram(1 << 20)}});
+  states.declare<std::byte>("state", 10);
+  { auto step = states.begin(1, 0); }
+  EXPECT_EQ(states.size(), 0u);
+  const std::vector<std::byte> bytes(10, std::byte{3});
+  states.put<std::byte>(1, 0, bytes);
+  EXPECT_EQ(states.state(1).field<std::byte>(0)[9], std::byte{3});
+}
+
+TEST(CppFace, ThrowsWhatTheCFunctionsReturn) {
+  Trajectory states({.tiers = {dram(1 << 20)}});
+  states.declare<double>("u", 10);
+  try {
+    (void)states.state(5);
+    FAIL();
+  } catch (const TrajectoryError& error) {
+    EXPECT_EQ(error.status(), FOREBAY_E_NO_SUCH_STEP);
+    EXPECT_NE(std::string(error.what()).find("step 5"), std::string::npos);
+  }
+  auto step = states.begin(0, 0);
+  EXPECT_THROW((void)step.field<float>(0), TrajectoryError);
+}
+
+}  // namespace
+}  // namespace forebay
