@@ -80,7 +80,7 @@ struct Settings {
 // The rounded values that the codec `difference` stands on. One per field for encoding, which goes forward; one per
 // field for each reader. Differences are between whole numbers, so they can be taken back as exactly as they were
 // added: a reader that holds step n gets n+1 from record n+1 by decode(), and n-1 from record n by undo(). A sweep in
-// either direction reads each record once; errors never add up.
+// either direction reads each record once; errors never add up. An encoder whose last record is not kept must forget().
 struct Reference {
   std::span<std::int32_t> values;  // the caller's, as many as the field has
   double grid = 0;                 // what 1 stands for; 0: holds no step

@@ -5,33 +5,57 @@
 
 namespace forebay::codec {
 
+namespace {
+
+// Sums that are neither near overflow nor near zero need no scale.
+constexpr double kLeast = 1e-200, kMost = 1e200;
+
+struct Extent {
+  double largest = 0;
+  double squares = 0;  // Inf or NaN where a value is, or where they overflow
+};
+
 template <class Real>
-Norm norm_of(std::span<const Real> field) {
-  Norm norm;
+Extent extent_of(std::span<const Real> field) {
   double largest[Squares::kLanes] = {};
-  // NaN is lost in a maximum, but not in 0 times the value.
-  double zeros[Squares::kLanes] = {};
-  for (std::size_t i = 0; i < field.size(); i += Squares::kLanes) {
-    const std::size_t lanes = std::min(Squares::kLanes, field.size() - i);
-    const auto look = [&](std::size_t lane) {
+  double squares[Squares::kLanes] = {};
+  std::size_t i = 0;
+  for (; i + Squares::kLanes <= field.size(); i += Squares::kLanes) {
+    for (std::size_t lane = 0; lane < Squares::kLanes; ++lane) {
       const double value = std::fabs(static_cast<double>(field[i + lane]));
-      largest[lane] = value > largest[lane] ? value : largest[lane];
-      zeros[lane] += value * 0.0;
-    };
-    if (lanes == Squares::kLanes) {
-      for (std::size_t lane = 0; lane < Squares::kLanes; ++lane) look(lane);
-    } else {
-      for (std::size_t lane = 0; lane < lanes; ++lane) look(lane);
+      largest[lane] = largest[lane] > value ? largest[lane] : value;
+      squares[lane] += value * value;
     }
   }
-  for (const double lane : zeros) norm.finite = norm.finite && lane == 0;
-  norm.largest = *std::max_element(std::begin(largest), std::end(largest));
-  if (!norm.finite || norm.largest == 0) return norm;
+  for (; i < field.size(); ++i) {
+    const double value = std::fabs(static_cast<double>(field[i]));
+    largest[0] = largest[0] > value ? largest[0] : value;
+    squares[0] += value * value;
+  }
+  Extent extent;
+  for (std::size_t lane = 0; lane < Squares::kLanes; ++lane) {
+    extent.largest = std::max(extent.largest, largest[lane]);
+    extent.squares += squares[lane];
+  }
+  return extent;
+}
 
-  norm.scale = std::ldexp(1.0, std::clamp(-std::ilogb(norm.largest), -1000, 1000));
-  Squares squares(norm.scale);
-  squares.add(field.size(), [&](std::size_t i) { return static_cast<double>(field[i]); });
-  norm.squares = squares.sum();
+}  // namespace
+
+template <class Real>
+Norm norm_of(std::span<const Real> field) {
+  const Extent extent = extent_of(field);
+  Norm norm;
+  norm.largest = extent.largest;
+  norm.squares = extent.squares;
+  if (!(norm.squares > kLeast && norm.squares < kMost)) {
+    norm.finite = std::all_of(field.begin(), field.end(), [](Real value) { return std::isfinite(value); });
+    if (!norm.finite || norm.largest == 0) return norm;
+    norm.scale = std::ldexp(1.0, std::clamp(-std::ilogb(norm.largest), -1000, 1000));
+    Squares squares(norm.scale);
+    squares.add(field.size(), [&](std::size_t i) { return static_cast<double>(field[i]); });
+    norm.squares = squares.sum();
+  }
   norm.rms = std::sqrt(norm.squares / static_cast<double>(field.size())) / norm.scale;
   return norm;
 }

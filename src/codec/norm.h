@@ -10,7 +10,7 @@ namespace forebay::codec {
 struct Norm {
   bool finite = true;
   double largest = 0;  // magnitude
-  // A power of two that brings the largest value near 1, so that squares neither overflow nor vanish.
+  // A power of two that values are multiplied by, so that their squares neither overflow nor vanish.
   double scale = 1;
   double squares = 0;  // of the scaled values
   double rms = 0;

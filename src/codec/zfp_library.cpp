@@ -34,13 +34,10 @@ zfp_field described(const Header& header, Real* values) {
   zfp_field field{};
   field.type = sizeof(Real) == sizeof(double) ? zfp_type_double : zfp_type_float;
   field.data = values;
-  if (header.nx == 0) {
-    field.nx = static_cast<std::size_t>(header.count);
-  } else {
-    field.nx = header.nx;
-    field.ny = header.ny;
-    field.nz = header.nz;
-  }
+  field.nx = header.nx == 0 ? static_cast<std::size_t>(header.count) : header.nx;
+  // An extent of 1 would be filled up to a block of 4.
+  if (header.ny > 1 || header.nz > 1) field.ny = header.ny;
+  if (header.nz > 1) field.nz = header.nz;
   return field;
 }
 
