@@ -90,8 +90,10 @@ bool Tiers::spill(Lock& lock, std::uint32_t number) {
   const Place target{number + 1, *slot};
   const Segment before = segments_[oldest];
   const Place source = streamed(number) ? before.copy : before.home;
+  const std::span<std::byte> from = bytes(source);
+  const std::span<std::byte> to = bytes(target);
   lock.unlock();
-  const Status carried = carry(before, source, target);
+  const Status carried = carry(before.end, source, from, target, to);
   lock.lock();
   Segment& segment = segments_[oldest];
   Tier& below = tiers_[number + 1];
@@ -121,9 +123,9 @@ bool Tiers::spill(Lock& lock, std::uint32_t number) {
 }
 
 // Into a slot that counts for nothing until its header is there, which comes last.
-Status Tiers::carry(const Segment& from, Place source, Place target) {
-  const std::uint64_t length = round_to_pages(from.end);
-  std::byte* memory = nullptr;
+Status Tiers::carry(std::uint64_t end, Place source, std::span<std::byte> from, Place target, std::span<std::byte> to) {
+  const std::uint64_t length = round_to_pages(end);
+  std::byte* memory = from.data();
   if (streamed(source.tier)) {
     if (bounce_.bytes.empty()) {
       auto made = segment::memory_of_process()->make(0, segment_bytes_);
@@ -133,20 +135,17 @@ Status Tiers::carry(const Segment& from, Place source, Place target) {
     memory = bounce_.bytes.data();
     auto ok = tiers_[source.tier].stream->read(source.slot * segment_bytes_, {memory, length});
     if (!ok) return ok;
-  } else {
-    memory = base(source);
   }
   if (streamed(target.tier)) {
     const std::uint64_t offset = target.slot * segment_bytes_;
     segment::StreamFile& stream = *tiers_[target.tier].stream;
     const std::uint64_t page = segment::page_bytes();
-    if (auto ok = retire(target); !ok) return ok;
+    if (auto ok = retire(target, to); !ok) return ok;
     if (auto ok = stream.write(offset + page, {memory + page, length - page}, durable_); !ok) return ok;
     return stream.write(offset, {memory, page}, durable_);
   }
-  if (auto ok = retire(target); !ok) return ok;
+  if (auto ok = retire(target, to); !ok) return ok;
   segment::Medium& medium = *tiers_[target.tier].medium;
-  const std::span<std::byte> to = bytes(target);
   constexpr std::size_t kHeaders = segment::kFirstRecord;
   const auto failed = [&](int errno_value) {
     errno = errno_value;
@@ -159,10 +158,10 @@ Status Tiers::carry(const Segment& from, Place source, Place target) {
   return {};
 }
 
-Status Tiers::retire(Place place) {
+Status Tiers::retire(Place place, std::span<std::byte> memory) {
   Tier& tier = tiers_[place.tier];
   if (!streamed(place.tier)) {
-    if (const int failed = segment::retire(*tier.medium, bytes(place), store_); failed != 0) {
+    if (const int failed = segment::retire(*tier.medium, memory, store_); failed != 0) {
       errno = failed;
       return errno_error("cannot write to", tier.options->path);
     }
@@ -249,11 +248,11 @@ bool Tiers::fetch(Lock& lock, std::uint32_t number) {
   const std::uint64_t end = segments_[number].end;
   if (slot) {
     const Place target{0, *slot};
-    std::byte* const memory = base(target);
+    const std::span<std::byte> memory = bytes(target);
     lock.unlock();
     // The copy below is the one that counts: no header stands in this one, ever.
-    read = tiers_[source.tier].stream->read(source.slot * segment_bytes_, {memory, round_to_pages(end)});
-    if (auto retired = segment::retire(*first.medium, bytes(target), store_); retired != 0 && read) {
+    read = tiers_[source.tier].stream->read(source.slot * segment_bytes_, memory.first(round_to_pages(end)));
+    if (auto retired = segment::retire(*first.medium, memory, store_); retired != 0 && read) {
       errno = retired;
       read = errno_error("cannot write to", first.options->path);
     }

@@ -291,7 +291,7 @@ std::uint32_t Tiers::new_segment(std::uint64_t generation) {
 void Tiers::release_slot(Place place) {
   if (!place) return;
   // A header that cannot be taken away does no harm now; a reopening may find dropped steps again.
-  (void)retire(place);
+  (void)retire(place, bytes(place));
   tiers_[place.tier].free.push_back(place.slot);
   done_.notify_all();
 }

@@ -137,8 +137,11 @@ class Tiers {
 
   bool streamed(std::uint32_t tier) const { return tiers_[tier].stream != nullptr; }
   bool has_streamed() const;
-  std::byte* base(Place place) { return tiers_[place.tier].mappings[place.slot].bytes.data(); }
-  std::span<std::byte> bytes(Place place) { return tiers_[place.tier].mappings[place.slot].bytes; }
+  std::byte* base(Place place) { return bytes(place).data(); }
+  // Needs the lock: another thread may be adding a mapping. Empty for a streamed tier.
+  std::span<std::byte> bytes(Place place) {
+    return streamed(place.tier) ? std::span<std::byte>() : tiers_[place.tier].mappings[place.slot].bytes;
+  }
   std::uint32_t ring() const;  // slots of the first tier that are kept for states that come back
 
   // All below are called with the lock; those that take it may give it up meanwhile.
@@ -153,8 +156,9 @@ class Tiers {
   bool can_spill(std::uint32_t tier) const;
   bool spill(Lock& lock, std::uint32_t tier);
   std::optional<std::uint32_t> take_slot(Lock& lock, std::uint32_t tier);
-  Status carry(const Segment& from, Place source, Place target);
-  Status retire(Place place);
+  // Without the lock. The memory of a streamed end is empty.
+  Status carry(std::uint64_t end, Place source, std::span<std::byte> from, Place target, std::span<std::byte> to);
+  Status retire(Place place, std::span<std::byte> memory);
   Status mark_in_stream(Place copy, std::uint64_t place);
   void release_slot(Place place);
   void forget(std::uint32_t segment);
