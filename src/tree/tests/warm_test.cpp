@@ -99,5 +99,34 @@ TEST_F(WarmTest, ANewSetReplacesTheOldOneAndAnEmptyOneLeavesNothing) {
   EXPECT_FALSE(std::filesystem::exists(warm_));
 }
 
+TEST_F(WarmTest, AFileThatIsToBeCopiedIsTakenInsteadAndNotCopied) {
+  warm_ = root_ + "/warm";
+  ASSERT_TRUE(keep_warm(warm_, {carried("points", "points"), carried("U", "field")}, 1000));
+  std::ofstream(case_ + "/processor0/U") << "another field";  // not what was carried
+  StageRequest all = request();
+  all.copy = [](const std::string&) { return true; };
+  const auto plan = tree::plan(all);
+  ASSERT_TRUE(plan);
+  const WarmSet brought = bring_warm(read_warm(warm_), all, *plan);
+  EXPECT_EQ(brought.files, 1u);
+  EXPECT_EQ(brought.bytes, 6u);
+  StageProgress progress;
+  ASSERT_TRUE(carry_out(all, *plan, progress));
+  EXPECT_EQ(progress.kept_files, 1u);
+  EXPECT_EQ(progress.kept_bytes, 6u);
+  EXPECT_EQ(read_file(root_ + "/new/points").value_or(""), "points");
+  EXPECT_EQ(read_file(root_ + "/new/U").value_or(""), "another field");
+}
+
+TEST_F(WarmTest, AnIndexSurvivesTheWayThroughText) {
+  const std::vector<WarmFile> files{carried("odd\nname", "points"), carried("U", "field")};
+  const auto back = warm_from_index(index_of_warm(files));
+  ASSERT_EQ(back.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(back[i].path, files[i].path);
+    EXPECT_EQ(back[i].on_case, files[i].on_case);
+  }
+}
+
 }  // namespace
 }  // namespace forebay::tree
