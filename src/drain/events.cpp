@@ -134,7 +134,8 @@ void Drain::State::handle_other(const Event& event) {
     if (target && tree::is_staged_link(*target, request.lower))
       note_renamed_input(target->substr(request.lower.size() + 1), event.path);
   }
-  if (event.kind == Event::Kind::created && S_ISREG(status.st_mode)) return;  // its closing will be told
+  // Its closing will be told; but for another name of a file nothing is closed.
+  if (event.kind == Event::Kind::created && S_ISREG(status.st_mode) && status.st_nlink == 1) return;
   if (event.kind == Event::Kind::closed) {
     ++local_files;
     local_bytes += static_cast<std::uint64_t>(status.st_size);
@@ -191,6 +192,9 @@ void Drain::State::events_lost() {
          "the kernel's queue of file events overflowed (fs.inotify.max_queued_events): files were found again by "
          "looking, but deletions since are not carried to the case");
   }
+  // Not two walks at once.
+  if (catch_up) overlooked = true;
+  catch_up.reset();
   constexpr std::size_t portion = 1000;
   OutputWalk all(roots, ledger, request.lower, request.case_path);
   for (;;) {

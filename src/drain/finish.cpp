@@ -72,6 +72,11 @@ bool Drain::finished() {
     state.remove_stale();
     state.count_undrained();
     state.note_written_inputs();
+    if (state.separated > 0)
+      state.note(std::nullopt,
+                 fmt::format("{} hard links are files of their own on the case, whose file system did not "
+                             "make them",
+                             state.separated));
     state.phase = State::Phase::removing;
   }
   if (state.phase == State::Phase::removing) {

@@ -28,7 +28,8 @@ class FilePublication {
         shared_(context.shared),
         unit_(unit),
         file_(unit.files.front()),
-        temporary_(context, unit.target) {}
+        temporary_(context, unit.target),
+        as_link_(file_.hard_link.has_value()) {}
 
   Result<Published> run() {
     if (auto told = temporary_.announce(); !told) return forward(told);
@@ -49,6 +50,14 @@ class FilePublication {
       made = true;
       temporary_.own(status);
     };
+    if (as_link_) {
+      auto linked =
+          parts::write_hard_link(context_, file_.hard_link->path, file_.hard_link->identity, temporary_.path(), note);
+      if (!linked) return forward(linked);
+      if (*linked) return std::move(**linked);
+      as_link_ = made = false;
+      ++published_.separated;
+    }
     auto written = parts::write_output(context_, file_, temporary_.path(), note);
     if (!written && !made && written.error().errno_value == ENOENT) {
       if (auto parents = parts::make_parents(context_, unit_.target, published_.unsynced); !parents)
@@ -74,6 +83,13 @@ class FilePublication {
 
   // The target is there and is not what may be replaced.
   Result<Settled> taken() {
+    if (as_link_) {  // its content must be known, to be compared
+      as_link_ = false;
+      if (auto removed = shared_.remove_file(temporary_.path()); !removed) return forward(removed);
+      auto written = write();
+      if (!written) return forward(written);
+      written_ = std::move(*written);
+    }
     const auto same = holds_content(unit_.target);
     if (!same) return forward(same);
     if (*same) return Settled::already_there;
@@ -90,7 +106,7 @@ class FilePublication {
     if (!current) return forward(current);
     // The user removed it during the run. Nothing of hers is replaced by writing it new.
     if (!*current) return make_new();
-    if (identity_of(**current) != expected) return taken();
+    if (!still_is(**current, expected)) return taken();
     // From here on a crash may leave the user's file under the temporary name; nobody may remove it unseen.
     temporary_.let_go();
     auto exchanged = shared_.exchange(temporary_.path(), unit_.target);
@@ -142,7 +158,7 @@ class FilePublication {
     const auto current = shared_.status(unit_.target);
     if (!current) return forward(current);
     if (!*current) return make_new();
-    if (identity_of(**current) != expected) return taken();
+    if (!still_is(**current, expected)) return taken();
     if (auto renamed = shared_.rename_over(temporary_.path(), unit_.target); !renamed) return forward(renamed);
     temporary_.let_go();
     return Settled::renamed;
@@ -152,7 +168,8 @@ class FilePublication {
     published_.unsynced.emplace_back(parent_of(unit_.target));
     auto identity = identity_now(settled);
     if (!identity) return forward(identity);
-    published_.files.push_back({unit_.target, *identity, written_.bytes, written_.checksum});
+    published_.files.push_back(
+        {unit_.target, *identity, written_.bytes, written_.checksum, as_link_ ? file_.hard_link->path : std::string()});
     published_.bytes = written_.bytes;
     return std::move(published_);
   }
@@ -162,12 +179,12 @@ class FilePublication {
       // After the rename, which changes the ctime; through the descriptor, so it is our file for sure.
       const auto status = shared_.status(written_.file.get(), unit_.target);
       if (!status) return forward(status);
-      return identity_of(*status);
+      return known_identity(*status);
     }
     const auto status = shared_.status(unit_.target);
     if (!status) return forward(status);
     if (!*status) return error(Code::failed, "vanished from the case:", unit_.target);
-    return identity_of(**status);
+    return known_identity(**status);
   }
 
   const Context& context_;
@@ -175,11 +192,24 @@ class FilePublication {
   const layouts::Unit& unit_;
   const layouts::OutputFile& file_;
   Temporary temporary_;
+  bool as_link_;  // to be made as a hard link, or made so
   Written written_;
   Published published_;
 };
 
 }  // namespace
+
+Identity known_identity(const struct stat& status) {
+  Identity identity = identity_of(status);
+  if (status.st_nlink > 1) identity.ctime_ns = 0;
+  return identity;
+}
+
+bool still_is(const struct stat& now, const Identity& known) {
+  Identity identity = identity_of(now);
+  if (known.ctime_ns == 0) identity.ctime_ns = 0;
+  return identity == known;
+}
 
 Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const std::string& run,
                           const PublishSettings& settings) {
@@ -208,7 +238,7 @@ Status remove_published(SharedFiles& shared, const std::string& path, const Iden
   const auto current = shared.status(path);
   if (!current) return forward(current);
   if (!*current) return {};
-  if (identity_of(**current) != expected)
+  if (!still_is(**current, expected))
     return error(Code::conflict, "changed on the case during the run:", path,
                  "it is kept; the program deleted its own version");
   auto removed = shared.remove_file(path);

@@ -37,15 +37,22 @@ struct PublishSettings {
   bool defer_directory_sync = false;
 };
 
+// What the case holds, as it is to be known from now on: another name that a file gets or loses changes its ctime, so
+// where there are several it is 0 and not compared.
+Identity known_identity(const struct stat& status);
+bool still_is(const struct stat& now, const Identity& known);
+
 struct PublishedFile {
   std::string path;   // relative to the case
   Identity identity;  // on the case, after the rename
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;
+  std::string linked_to = {};  // the path on the case that this is a hard link to
 };
 struct Published {
   std::vector<PublishedFile> files;
   std::uint64_t bytes = 0;
+  std::uint64_t separated = 0;        // second names that became files of their own
   std::vector<std::string> unsynced;  // directories for sync_directories; empty unless defer_directory_sync
 };
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -196,6 +197,27 @@ Result<Written> write_output(const Context& context, const layouts::OutputFile& 
   written.made = *status;
   if (auto verified = verify(context, written, path); !verified) return forward(verified);
   return written;
+}
+
+Result<std::optional<Written>> write_hard_link(const Context& context, const std::string& existing,
+                                               const std::optional<Identity>& expected, const std::string& path,
+                                               const Made& made) {
+  if (auto linked = context.shared.make_hard_link(existing, path); !linked) {
+    constexpr std::array impossible{EPERM, EMLINK, EOPNOTSUPP, ENOSYS, EXDEV, ENOENT};
+    if (std::find(impossible.begin(), impossible.end(), linked.error().errno_value) != impossible.end())
+      return std::nullopt;
+    return forward(linked);
+  }
+  const auto status = context.shared.status(path);
+  if (!status) return forward(status);
+  if (!*status) return error(Code::failed, "vanished from the case:", path);
+  made(**status);
+  const Identity now = identity_of(**status);
+  const bool same =
+      !expected || (now.inode == expected->inode && now.size == expected->size && now.mtime_ns == expected->mtime_ns);
+  if (same) return Written{{}, now.size, 0, **status};
+  if (auto removed = context.shared.remove_file(path); !removed) return forward(removed);
+  return std::nullopt;
 }
 
 Result<bool> same_content(SharedFiles& shared, const std::string& path, const layouts::OutputFile& file,

@@ -46,6 +46,12 @@ class DirectoryPublication {
         if (auto made = shared_.make_directory(inside(directory.path), S_IRWXU); !made) return made;
     for (const layouts::OutputFile& file : unit_.files) {
       if (file.path.empty()) return error(Code::bad_input, "a file without a name in", unit_.target);
+      if (file.hard_link) {
+        const auto linked = fill_hard_link(file);
+        if (!linked) return forward(linked);
+        if (*linked) continue;
+        ++published_.separated;
+      }
       auto written = write_output(context_, file, inside(file.path), [](const struct stat&) {});
       if (!written) return forward(written);
       auto identity = identity_in_place(file, *written);
@@ -59,6 +65,27 @@ class DirectoryPublication {
         if (auto finished = shared_.finish_directory(inside(directory.path), directory.mode); !finished)
           return finished;
     return shared_.finish_directory(temporary_.path(), own_mode());
+  }
+
+  // False: it has to be written.
+  Result<bool> fill_hard_link(const layouts::OutputFile& file) {
+    const layouts::HardLink& link = *file.hard_link;
+    const auto expected = link.inside ? std::nullopt : std::optional(link.identity);
+    auto written = write_hard_link(context_, link.inside ? inside(link.path) : link.path, expected, inside(file.path),
+                                   [](const struct stat&) {});
+    if (!written) return forward(written);
+    if (!*written) return false;
+    const Identity identity = known_identity((*written)->made);
+    published_.files.push_back({join(unit_.target, file.path), identity, 0, 0, link.inside ? "" : link.path});
+    if (!link.inside) return true;
+    const std::string first = join(unit_.target, link.path);
+    for (PublishedFile& each : published_.files) {
+      if (each.path != first) continue;
+      each.identity = identity;
+      published_.files.back().bytes = each.bytes;
+      published_.files.back().checksum = each.checksum;
+    }
+    return true;
   }
 
   // The rename of the directory above changes nothing of a file, so what it is now it stays. (A link's time was set
@@ -113,6 +140,12 @@ class DirectoryPublication {
     }
     if (found != expected.size()) return false;
     for (std::size_t i = 0; i < unit_.files.size(); ++i) {
+      if (!published_.files[i].linked_to.empty()) {
+        const auto status = shared_.status(join(directory, unit_.files[i].path));
+        if (!status) return forward(status);
+        if (!*status || (*status)->st_ino != published_.files[i].identity.inode) return false;
+        continue;
+      }
       auto same = same_content(shared_, join(directory, unit_.files[i].path), unit_.files[i], published_.files[i].bytes,
                                published_.files[i].checksum);
       if (!same || !*same) return same;
@@ -126,7 +159,7 @@ class DirectoryPublication {
       const auto status = shared_.status(file.path);
       if (!status) return forward(status);
       if (!*status) return error(Code::failed, "vanished from the case:", file.path);
-      file.identity = identity_of(**status);
+      file.identity = known_identity(**status);
     }
     return {};
   }

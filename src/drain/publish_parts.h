@@ -50,6 +50,11 @@ struct Written {
 using Made = std::function<void(const struct stat&)>;
 Result<Written> write_output(const Context& context, const layouts::OutputFile& file, const std::string& path,
                              const Made& made);
+// Makes `path` a second name of `existing`, which must still be `expected` (where given). nullopt: the file system
+// makes no hard links, or not of this one.
+Result<std::optional<Written>> write_hard_link(const Context& context, const std::string& existing,
+                                               const std::optional<Identity>& expected, const std::string& path,
+                                               const Made& made);
 // True when `path` already is a regular file (or link) with the same content.
 Result<bool> same_content(SharedFiles& shared, const std::string& path, const layouts::OutputFile& file,
                           std::uint64_t bytes, std::uint64_t checksum);

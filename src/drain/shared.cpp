@@ -151,6 +151,14 @@ class CaseFiles final : public SharedFiles {
     return done(::symlinkat(target.c_str(), at->directory, at->name.c_str()), "cannot make link", path);
   }
 
+  Status make_hard_link(const std::string& from, const std::string& to) override {
+    auto both = places(from, to);
+    if (!both) return forward(both);
+    const auto& [source, target] = *both;
+    return done(::linkat(source.directory, source.name.c_str(), target.directory, target.name.c_str(), 0),
+                "cannot make the hard link", to);
+  }
+
   Status set_link_times(const std::string& path, std::int64_t mtime_ns) override {
     auto at = place(path);
     if (!at) return forward(at);

@@ -40,6 +40,8 @@ class SharedFiles {
   virtual Status finish_directory(const std::string& path, mode_t mode) = 0;
   virtual Result<std::vector<DirectoryEntry>> list(const std::string& path) = 0;
   virtual Status make_link(const std::string& target, const std::string& path) = 0;
+  // A second name of a file; EPERM, EMLINK, EOPNOTSUPP or ENOSYS where the file system makes none.
+  virtual Status make_hard_link(const std::string& from, const std::string& to) = 0;
   virtual Status set_link_times(const std::string& path, std::int64_t mtime_ns) = 0;
   // nullopt when it does not exist. Never follows a link.
   virtual Result<std::optional<struct stat>> status(const std::string& path) = 0;

@@ -20,6 +20,11 @@
 
 namespace forebay::drain {
 
+// A local file, whatever its names.
+using FileId = std::pair<dev_t, ino_t>;
+// Where the case has files that are to get a second name.
+using Partners = std::map<FileId, layouts::HardLink>;
+
 // What a unit was made of, filled by a mover thread in Mover::Make and read by the agent's thread when the outcome is
 // there (the queue of outcomes orders the two).
 struct Prepared {
@@ -27,10 +32,12 @@ struct Prepared {
   std::map<std::string, std::string> links;   // path on the case -> target
   std::map<std::string, mode_t> directories;  // made or found on the case, with the mode that was asked for
   bool postponed = false;                     // still open for writing: try again later
+  std::vector<std::string> removed;           // from the case
+  std::set<FileId> several_names;  // files with names elsewhere: whether the case has one must be known first
 };
 
 struct Job {
-  enum class Kind { file, directory, rank_time, group_time };
+  enum class Kind { file, directory, rank_time, group_time, removal };
   Kind kind = Kind::file;
   std::string key;         // what is in flight: a path on the case
   int rank = 0, last = 0;  // rank_time: rank; group_time: first and last
@@ -94,6 +101,7 @@ struct Drain::State {
   std::set<std::string> drained_times;                  // for all ranks of the node
   std::set<std::pair<int, std::string>> drained_ranks;  // (rank, time), of other times
   std::set<std::string> safe_times;                     // drained for all ranks of the node
+  std::set<std::string> superseding;                    // safe times that a newer one may supersede (hold_times)
   std::set<std::string> not_collatable;                 // times that the collated layout cannot hold
   std::set<std::string> evicted_times;                  // time directories emptied to make room (collated)
   Timeline timeline;
@@ -145,15 +153,25 @@ struct Drain::State {
 
   // submit.cpp
   void submit(Job job, Mover::Make make);
-  void submit_file(const std::string& path, bool must_be_sealed);
+  void submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners = nullptr);
   void submit_directory(const std::string& path);
-  void submit_rank_time(int rank, const std::string& time, bool from_keep);
+  void submit_rank_time(int rank, const std::string& time, bool from_keep,
+                        std::shared_ptr<const Partners> partners = nullptr);
   void submit_group_time(int first, int last, const std::string& time, bool from_keep);
   void submit_time(const std::string& time, bool from_keep);
   void submit_held();
+  void submit_superseded();
+  std::set<std::string> purged_from(const std::string& time) const;
+  void submit_removal(const std::string& path);
   void settle(const Outcome& outcome);
   void carried(const Job& job, const Published& published);
   void time_carried(const std::string& time);
+
+  // links.cpp
+  std::map<FileId, std::string> carrying;  // files with several names that are on their way, and by which job
+  std::uint64_t separated = 0;             // second names that became files of their own
+  void find_partners(const Job& job);
+  void note_second_name(const PublishedFile& file);
 
   // acts.cpp
   std::map<std::string, std::set<int>> purged_kept;       // kept times that the program removed, and for which ranks

@@ -70,6 +70,40 @@ void mark_sources(const layouts::Unit& unit, const std::string& directory, Prepa
     prepared.directories[join(unit.target, made.path)] = made.mode;
 }
 
+using OwnNames = std::map<std::string, std::vector<std::string>>;
+
+bool is_file(const std::string& path, const FileId& file) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && FileId{status.st_dev, status.st_ino} == file;
+}
+
+// Makes those files of a time that have a name on the case already hard links to it. False: whether they have must be
+// found out first (`several_names`).
+bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,
+                  Prepared& prepared) {
+  std::map<FileId, std::pair<layouts::OutputFile*, nlink_t>> elsewhere;  // how many names are not explained yet
+  for (layouts::OutputFile& file : unit.files) {
+    struct stat status {};
+    if (::lstat(join(directory, file.path).c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    const FileId id{status.st_dev, status.st_ino};
+    nlink_t& unknown = elsewhere.try_emplace(id, &file, status.st_nlink).first->second.second;
+    --unknown;
+    if (const auto names = own.find(file.path); names != own.end())
+      for (const std::string& name : names->second)
+        if (is_file(name, id)) --unknown;
+  }
+  for (const auto& [id, found] : elsewhere) {
+    const auto& [file, unknown] = found;
+    if (unknown == 0) continue;
+    if (partners == nullptr) {
+      prepared.several_names.insert(id);
+    } else if (const auto partner = partners->find(id); partner != partners->end()) {
+      file->hard_link = partner->second;
+    }
+  }
+  return prepared.several_names.empty();
+}
+
 }  // namespace
 
 void Drain::State::submit(Job job, Mover::Make make) {
@@ -81,7 +115,7 @@ void Drain::State::submit(Job job, Mover::Make make) {
   ++submitted_in_pass;
 }
 
-void Drain::State::submit_file(const std::string& path, bool must_be_sealed) {
+void Drain::State::submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners) {
   std::string local = local_of(roots, path);
   struct stat status {};
   if (::lstat(local.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return;
@@ -120,7 +154,7 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed) {
   }
   std::reverse(parents.begin(), parents.end());
   submit(std::move(job),
-         [path, local, replaces, parents, must_be_sealed, prepared,
+         [path, local, replaces, parents, must_be_sealed, prepared, partners,
           files = shared.get()]() -> Result<std::optional<layouts::Unit>> {
            struct stat now {};
            // A link that took the place of a directory on the way: the file is gone from here, what is there is
@@ -136,8 +170,15 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed) {
              prepared->postponed = true;
              return std::nullopt;
            }
+           const bool several_names = S_ISREG(now.st_mode) && now.st_nlink > 1;
+           const FileId file{now.st_dev, now.st_ino};
+           if (several_names && !partners) {
+             prepared->several_names.insert(file);
+             return std::nullopt;
+           }
            auto unit = layouts::verbatim_file(local, path, replaces);
            if (!unit) return forward(unit);
+           if (several_names && partners->contains(file)) unit->files.front().hard_link = partners->at(file);
            mark_sources(*unit, local, *prepared);
            for (const auto& [parent, mode] : parents) {
              auto made = files->make_directory(parent, mode);
@@ -171,14 +212,20 @@ void Drain::State::submit_directory(const std::string& path) {
   });
 }
 
-void Drain::State::submit_rank_time(int rank, const std::string& time, bool from_keep) {
+void Drain::State::submit_rank_time(int rank, const std::string& time, bool from_keep,
+                                    std::shared_ptr<const Partners> partners) {
   const std::string target = time_directory(rank, time);
   const auto directory = from_keep ? keep.as_directory(rank, time) : local_of(roots, target);
   if (!directory) return note(Code::undrained, "the kept time cannot be drained: " + directory.error().text());
+  // Where a file of it has another name that is ours: kept aside, or in the tree.
+  OwnNames own;
+  for (const std::string& file : keep.files(rank, time)) own[file].push_back(keep.path(rank, time, file));
+  if (from_keep)
+    for (auto& [file, names] : own) names.push_back(join(local_of(roots, target), file));
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::rank_time, target, rank, rank, time, from_keep, prepared};
   submit(std::move(job),
-         [rank, time, target, directory = *directory, prepared,
+         [rank, time, target, directory = *directory, prepared, partners, own = std::move(own),
           must_be_sealed = phase == Phase::running]() -> Result<std::optional<layouts::Unit>> {
            auto rank_time = read_time(rank, directory, must_be_sealed);
            if (!rank_time) return forward(rank_time);
@@ -187,6 +234,7 @@ void Drain::State::submit_rank_time(int rank, const std::string& time, bool from
            if (!unit && missing(unit.error())) return std::nullopt;  // purged while it was read
            if (!unit) return forward(unit);
            unit->target = target;
+           if (!use_partners(*unit, directory, own, partners.get(), *prepared)) return std::nullopt;
            mark_sources(*unit, directory, *prepared);
            return std::optional(std::move(*unit));
          });
@@ -258,6 +306,59 @@ void Drain::State::submit_held() {
     if (!in_flight.contains(path)) submit_file(path, true);
 }
 
+// Where a time lies on the case; empty unless the program removed it for every rank.
+std::set<std::string> Drain::State::purged_from(const std::string& time) const {
+  std::set<std::string> places;
+  for (const int rank : times.ranks()) {
+    const std::string directory = time_directory(rank, time);
+    const auto known = ledger.find(directory);
+    const auto collated = ledger.collated_of(rank, time);
+    struct stat status {};
+    const bool removed = (known && known->deleted) || (collated && ledger.deleted_unknown(directory));
+    if (!removed || ::lstat(local_of(roots, directory).c_str(), &status) == 0) return {};
+    places.insert(collated ? join(collated->group, time) : directory);
+  }
+  return places;
+}
+
+// Times that were made safe while the program purges them would pile up on the case until its end. Such a time is a
+// copy that nothing needs any more when the program itself has removed it (journalled) and a newer time is safe for all
+// ranks; it is never the last one. Nothing else is removed before the end. With several nodes nobody knows here what
+// the others have on the case: there they stay.
+void Drain::State::submit_superseded() {
+  if (phase != Phase::running || !request.settings.hold_times || !alone() || !newest_safe || !failures.empty() ||
+      ledger.lost_events() || trouble == Code::conflict || trouble == Code::lost)
+    return;
+  std::erase_if(superseding, [&](const std::string& time) {
+    if (!times.before(time, *newest_safe)) return false;
+    const std::set<std::string> places = purged_from(time);
+    for (const std::string& path : places) submit_removal(path);
+    return !places.empty();
+  });
+}
+
+// What cannot be removed now, because somebody changed it or the file system fails, is the matter of the end.
+void Drain::State::submit_removal(const std::string& path) {
+  if (in_flight.contains(path)) return;
+  std::vector<std::pair<std::string, Known>> below;
+  ledger.each(path, [&](const std::string& each, const Known& known) {
+    below.emplace_back(each, known);
+    return true;
+  });
+  const auto prepared = std::make_shared<Prepared>();
+  Job job{Job::Kind::removal, path, 0, 0, {}, false, prepared};
+  submit(std::move(job), [below, prepared, files = shared.get()]() -> Result<std::optional<layouts::Unit>> {
+    for (auto at = below.rbegin(); at != below.rend(); ++at) {
+      const auto& [each, known] = *at;
+      const Status removed = known.directory ? files->remove_directory(each)
+                                             : remove_published(*files, each, known.on_case.value_or(Identity{}));
+      if (!removed && removed.error().errno_value != ENOENT) break;
+      prepared->removed.push_back(each);
+    }
+    return std::nullopt;
+  });
+}
+
 void Drain::State::settle(const Outcome& outcome) {
   const auto found = jobs.find(outcome.ticket);
   if (found == jobs.end()) return;
@@ -284,15 +385,19 @@ void Drain::State::settle(const Outcome& outcome) {
     }
   }
   in_flight.erase(job.key);
+  std::erase_if(carrying, [&](const auto& each) { return each.second == job.key; });
   if (in_flight.empty()) removed_in_flight.clear();
   if (job.from_keep) keep.use(job.time, false);
   const Job done = std::move(job);
   jobs.erase(found);
   if (!outcome.result && not_collatable.contains(done.time)) submit_time(done.time, done.from_keep);
+  if (!done.prepared->several_names.empty()) find_partners(done);
   if (done.from_keep) release_kept();
 }
 
 void Drain::State::carried(const Job& job, const Published& published) {
+  for (const std::string& path : job.prepared->removed) record(removed_record(path));
+  if (job.kind == Job::Kind::removal) return;
   for (const auto& [directory, mode] : job.prepared->directories) {
     const auto known = ledger.find(directory);
     if (known && known->directory && job.kind != Job::Kind::directory) continue;
@@ -303,7 +408,7 @@ void Drain::State::carried(const Job& job, const Published& published) {
     pending[job.key] = Clock::now();
     return;
   }
-  if (job.kind == Job::Kind::directory) return;
+  if (job.kind == Job::Kind::directory || !job.prepared->several_names.empty()) return;
   if (published.files.empty()) {  // gone before its turn came
     if (job.kind == Job::Kind::file) ++kept_from_shared;
     return;
@@ -317,12 +422,14 @@ void Drain::State::carried(const Job& job, const Published& published) {
       record(drained_record(file.path, file.identity, mark == job.prepared->marks.end() ? LocalMark{} : mark->second,
                             file.checksum));
     }
+    if (!file.linked_to.empty()) note_second_name(file);
     catch_up_removal(file.path);
     struct stat status {};
     const bool purged =
         job.from_keep && job.kind == Job::Kind::rank_time && ::lstat(local_of(roots, file.path).c_str(), &status) != 0;
     if (purged) removed_by_program(file.path);  // before it was carried, so that no event will tell
   }
+  separated += published.separated;
   shared_files += published.files.size();
   shared_bytes += published.bytes;
   if (job.kind == Job::Kind::file) return;
@@ -354,6 +461,8 @@ void Drain::State::time_carried(const std::string& time) {
   recently_safe.push_back(time);
   if (recently_safe.size() > Candidates::most) recently_safe.erase(recently_safe.begin());
   last_safe = Clock::now();
+  if (request.settings.hold_times) superseding.insert(time);
+  submit_superseded();
   times.compact(time);
 }
 

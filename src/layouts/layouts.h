@@ -27,6 +27,13 @@ struct Piece {
   std::uint64_t length = 0;
 };
 
+// A file that a new name is to be a hard link to.
+struct HardLink {
+  std::string path;  // `inside`: of an earlier file of the unit, as it is there; else on the case
+  bool inside = false;
+  Identity identity{};  // on the case; not `inside`
+};
+
 // A regular file or a symbolic link to be made on the case.
 struct OutputFile {
   std::string path;           // relative to the unit's target for a directory unit; empty for a file unit
@@ -34,6 +41,8 @@ struct OutputFile {
   std::int64_t mtime_ns = 0;  // kept, so that the order of modification survives
   std::string link_target;    // not empty: a symbolic link with this text, and no pieces
   std::vector<Piece> pieces;
+  // Second names become hard links; where the file system of the case makes none, the pieces are written.
+  std::optional<HardLink> hard_link = std::nullopt;
 };
 
 struct OutputDirectory {
@@ -59,7 +68,8 @@ struct RankTime {
   std::vector<std::string> files;  // relative to `directory`, sorted
 };
 
-// verbatim: processor<rank>/<time> as the program wrote it. Modes, times and links are taken from the local files.
+// verbatim: processor<rank>/<time> as the program wrote it. Modes, times and links are taken from the local files, hard
+// links between them too.
 Result<Unit> verbatim_time(const RankTime& rank_time, const std::string& time);
 
 // verbatim: one file or link, as it is.

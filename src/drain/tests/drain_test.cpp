@@ -203,6 +203,90 @@ TEST_F(DrainTest, ATimeThatWasClosedByDyingRanksIsNotCalledComplete) {
   EXPECT_TRUE(on_case("processor0/2/p")) << "what there is comes home all the same";
 }
 
+TEST_F(DrainTest, HardLinksBetweenOutputsAreHardLinksOnTheCase) {
+  for (const bool live : {true, false}) {
+    settings_.live = live;
+    open();
+    // Within a time, across times, across ranks, and outside times; one of them when its partner was carried long ago.
+    write_time("1");
+    write_time("2");
+    for (int i = 0; i < 30; ++i) round();
+    const auto link = [&](const std::string& from, const std::string& to) {
+      std::filesystem::create_directories(std::filesystem::path(to).parent_path());
+      std::filesystem::create_hard_link(from, to);
+    };
+    link(local(0) + "/1/p", local(0) + "/3/p_old");
+    write(local(0) + "/3/p", "fresh");
+    link(local(0) + "/3/p", local(0) + "/3/uniform/p");
+    link(local(0) + "/3/p", local(1) + "/3/p_of_0");
+    write(tree() + "/post/a", "one content");
+    link(tree() + "/post/a", tree() + "/post/b");
+    link(tree() + "/post/a", tree() + "/post/sub/c");
+    for (int i = 0; i < 30; ++i) round();
+    const DrainReport report = finish();
+    EXPECT_EQ(report.trouble, std::nullopt);
+    const auto inode = [&](const std::string& path) { return identity(case_ + "/" + path).inode; };
+    EXPECT_EQ(inode("processor0/3/p_old"), inode("processor0/1/p"));
+    EXPECT_EQ(inode("processor0/3/uniform/p"), inode("processor0/3/p"));
+    EXPECT_EQ(inode("processor1/3/p_of_0"), inode("processor0/3/p"));
+    EXPECT_EQ(inode("post/b"), inode("post/a"));
+    EXPECT_EQ(inode("post/sub/c"), inode("post/a"));
+    EXPECT_EQ(std::filesystem::hard_link_count(case_ + "/post/a"), 3u);
+    EXPECT_EQ(std::filesystem::hard_link_count(case_ + "/processor0/3/p"), 3u);
+    EXPECT_EQ(std::filesystem::hard_link_count(case_ + "/processor0/2/p"), 1u) << "kept aside is no name of its own";
+    EXPECT_EQ(content(case_ + "/processor1/3/p_of_0"), "fresh");
+    TearDown();
+    SetUp();
+  }
+}
+
+TEST_F(DrainTest, ALinkedFileThatIsWrittenAgainOrRemovedIsFollowedUnderEachName) {
+  open();
+  write(tree() + "/a", "first");
+  std::filesystem::create_hard_link(tree() + "/a", tree() + "/b");
+  std::filesystem::create_hard_link(tree() + "/a", tree() + "/c");
+  ASSERT_TRUE(drive([&] { return on_case("a") && on_case("b") && on_case("c"); }));
+  write(tree() + "/a", "second version");
+  std::filesystem::remove(tree() + "/c");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt) << (report.messages.empty() ? "" : report.messages.front());
+  EXPECT_EQ(content(case_ + "/b"), "second version");
+  EXPECT_EQ(identity(case_ + "/a").inode, identity(case_ + "/b").inode);
+  EXPECT_FALSE(on_case("c"));
+}
+
+TEST_F(DrainTest, ASafeTimeThatTheProgramPurgedGoesWhenANewerOneIsSafe) {
+  for (const bool collated : {false, true}) {
+    settings_.hold_times = true;
+    settings_.collated = collated;
+    settings_.safe_interval = 1h;
+    open();
+    const auto directory = [&](const std::string& time) {
+      return collated ? "processors2/" + time : "processor1/" + time;
+    };
+    write_time("1");
+    for (const std::string time : {"2", "3"}) {
+      write_time(time);
+      write_time(time + ".5");  // the rank went on
+      drain_->secure(time);
+      ASSERT_TRUE(drive([&] { return drain_->report().newest_safe == time; })) << time;
+      EXPECT_TRUE(on_case(directory(time) + "/p"));
+      if (time == "2") purge("2");
+    }
+    EXPECT_TRUE(drive([&] { return !on_case(directory("2")); })) << "2 was purged, and 3 is safe";
+    write_time("4");
+    write_time("4.5");
+    drain_->secure("4");
+    ASSERT_TRUE(drive([&] { return drain_->report().newest_safe == "4"; }));
+    for (int i = 0; i < 20; ++i) round();
+    EXPECT_TRUE(on_case(directory("3") + "/p")) << "the program has not purged it";
+    EXPECT_EQ(finish().trouble, std::nullopt);
+    EXPECT_TRUE(on_case(directory("3") + "/p") && on_case(directory("4") + "/p"));
+    TearDown();
+    SetUp();
+  }
+}
+
 TEST_F(DrainTest, ATimeThatWasSafeAndThenPurgedStaysAfterACrash) {
   settings_.hold_times = true;
   settings_.safe_interval = 1ms;

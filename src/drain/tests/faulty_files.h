@@ -80,6 +80,9 @@ class FaultyFiles final : public SharedFiles {
   Status make_link(const std::string& target, const std::string& path) override {
     return through("make_link", path, [&] { return real_.make_link(target, path); });
   }
+  Status make_hard_link(const std::string& from, const std::string& to) override {
+    return through("make_hard_link", to, [&] { return real_.make_hard_link(from, to); });
+  }
   Status set_link_times(const std::string& path, std::int64_t mtime_ns) override {
     return through("set_link_times", path, [&] { return real_.set_link_times(path, mtime_ns); });
   }

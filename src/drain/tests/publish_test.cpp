@@ -349,5 +349,37 @@ TEST(PublishNames, ATemporaryNameIsShortHashedAndNew) {
   EXPECT_EQ(parent_of(temporary_name("U", "run")), "");
 }
 
+TEST_F(PublishTest, WhereTheFileSystemMakesNoHardLinksSecondNamesAreFilesOfTheirOwn) {
+  for (const int refusal : {0, EPERM, EMLINK, EOPNOTSUPP}) {
+    FaultyFiles files(*files_);
+    if (refusal != 0) files.refuse("make_hard_link", refusal);
+    const std::string time = "1." + std::to_string(refusal);
+    layouts::Unit unit = time_unit(time, "content");
+    layouts::OutputFile second = unit.files[0];
+    second.path = "U_old";
+    second.hard_link = layouts::HardLink{"U", true};
+    unit.files.push_back(second);
+    const auto published = drain::publish(files, unit, "run1", settings());
+    ASSERT_TRUE(published) << published.error().text();
+    EXPECT_EQ(content(case_ + "/" + time + "/U_old"), "content");
+    EXPECT_EQ(published->separated, refusal == 0 ? 0u : 1u);
+    EXPECT_EQ(identity(case_ + "/" + time + "/U").inode == identity(case_ + "/" + time + "/U_old").inode, refusal == 0);
+  }
+}
+
+TEST_F(PublishTest, AHardLinkIsNeverMadeToAFileThatTheUserChanged) {
+  const auto first = publish(file_unit("a", "content"));
+  ASSERT_TRUE(first);
+  write(case_ + "/a", "the user's own");
+  layouts::Unit unit = file_unit("b", "content");
+  unit.files[0].hard_link = layouts::HardLink{"a", false, first->files[0].identity};
+  const auto published = publish(unit);
+  ASSERT_TRUE(published) << published.error().text();
+  EXPECT_EQ(content(case_ + "/b"), "content");
+  EXPECT_EQ(content(case_ + "/a"), "the user's own");
+  EXPECT_EQ(published->separated, 1u);
+  EXPECT_TRUE(temporaries().empty());
+}
+
 }  // namespace
 }  // namespace forebay::drain
