@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -437,6 +438,10 @@ void Agent::publish_status(bool at_once) {
 }  // namespace
 
 int run_agent(const Plan& plan, Descriptor listener, Descriptor parent) {
+  // The node's memory is the program's: what is freed goes back at once, and threads share their heaps.
+  ::mallopt(M_ARENA_MAX, 2);
+  ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  ::mallopt(M_TRIM_THRESHOLD, 128 << 10);
   ::signal(SIGIO, SIG_IGN);  // a program that opens a file at the very moment when it is asked for a lease
   return Agent(plan, std::move(listener), std::move(parent)).run();
 }

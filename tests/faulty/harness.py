@@ -319,8 +319,11 @@ class FaultyCase(unittest.TestCase):
                 path = os.path.relpath(os.path.join(directory, name), self.case)
                 if "constant/" in path or path.startswith(("system/", ".forebay/")):
                     continue
-                with open(os.path.join(directory, name), "rb") as file:
-                    files[path] = file.read()
+                try:
+                    with open(os.path.join(directory, name), "rb") as file:
+                        files[path] = file.read()
+                except FileNotFoundError:
+                    pass  # a temporary directory that has got its name meanwhile
         return files
 
     def assert_case_is_whole(self, allow_cut=()):

@@ -15,7 +15,7 @@ class SafeInterval(FaultyCase):
         began = time.monotonic()
         process = self.start(self.solver("-steps", 70, "-delay", 80, "-purge", 1), ["--safe-interval", "1s"])
         self.solvers()
-        seen, local, gaps = set(), [], []
+        seen, local, gaps, at_once = set(), [], [], 0
         last = time.monotonic()
         while process.poll() is None:
             complete = self.complete_times_on_case()
@@ -23,6 +23,7 @@ class SafeInterval(FaultyCase):
                 gaps.append(time.monotonic() - last)
                 last = time.monotonic()
                 seen.update(complete)
+            at_once = max(at_once, len(self.times_on_case()))
             for run in self.status():
                 drain = run["drain"]
                 if run["phase"] == "running" and drain["newest_complete"]:
@@ -32,6 +33,8 @@ class SafeInterval(FaultyCase):
         wall = time.monotonic() - began
         self.assertGreaterEqual(len(seen), 3, "times reached the case while the program ran")
         self.assertLess(max(gaps), 1 + 2.5, f"{gaps}")
+        # One that is safe, the one before until then, and one that is being removed or only partly there.
+        self.assertLessEqual(at_once, 3, "times that were made safe pile up on the case")
         self.assertTrue(any(complete > safe for complete, safe in local), "status never showed anything as only local")
         self.assertTrue(any(safe > 0 for _, safe in local), "status never showed a safe time")
         self.assertTrue(all(complete >= safe for complete, safe in local))
