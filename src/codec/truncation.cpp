@@ -51,9 +51,10 @@ double error_with(const Job<Real>& job, int kept) {
 
 template <class Real>
 Made encode_truncation(const Job<Real>& job, Header& header) {
-  // A rounded mantissa is off by 2^-kept / sqrt(12) or less in the mean; where that guess is too bold, the measured
-  // error says by how many bits.
-  int kept = std::clamp(static_cast<int>(std::ceil(-std::log2(job.settings.accepted * 3.8))), 0, kMantissa<Real>);
+  // A rounded mantissa is off by 2^-kept / sqrt(12) in the mean, which is 2^-kept / 5.3 of values spread evenly from 1
+  // to
+  // 2. Where that guess is too bold, the measured error says by how many bits.
+  int kept = std::clamp(static_cast<int>(std::ceil(-std::log2(job.settings.accepted * 5.3))), 0, kMantissa<Real>);
   for (header.error = error_with(job, kept); !(header.error <= job.settings.accepted);
        header.error = error_with(job, kept)) {
     const double missing = std::log2(header.error / job.settings.accepted);

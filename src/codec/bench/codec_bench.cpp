@@ -50,7 +50,8 @@ std::vector<double> turbulent(std::size_t edge, const std::vector<Wave>& waves, 
     // A wave along a line of cells turns by the same angle from cell to cell.
     const double turn_cos = std::cos(wave.k[0] * cell), turn_sin = std::sin(wave.k[0] * cell);
     for (std::size_t line = 0; line < edge * edge; ++line) {
-      const double y = static_cast<double>(line % edge) * cell, z = static_cast<double>(line / edge) * cell;
+      const std::size_t row = line % edge, plane = line / edge;
+      const double y = static_cast<double>(row) * cell, z = static_cast<double>(plane) * cell;
       const double start = wave.k[1] * y + wave.k[2] * z + wave.phase - 0.2 * step * wave.k[0] * cell;
       double real = wave.amplitude * std::cos(start), imaginary = wave.amplitude * std::sin(start);
       for (double* value = &field[line * edge]; value != &field[line * edge] + edge; ++value) {
@@ -71,8 +72,9 @@ std::vector<double> steady(std::size_t edge, int step) {
   const double cell = 2 * kPi / static_cast<double>(edge);
   const double residual = 1e-4 * std::exp(-0.05 * step);
   for (std::size_t i = 0; i < field.size(); ++i) {
-    const double x = static_cast<double>(i % edge) * cell, y = static_cast<double>(i / edge % edge) * cell;
-    const double z = static_cast<double>(i / (edge * edge)) * cell;
+    const std::size_t line = i / edge, plane = line / edge;
+    const double x = static_cast<double>(i % edge) * cell, y = static_cast<double>(line % edge) * cell;
+    const double z = static_cast<double>(plane) * cell;
     const double mean = 10 * (1 - std::exp(-y)) + std::sin(x) * std::cos(y) + 0.2 * std::cos(3 * z);
     field[i] = mean + residual * std::sin(2 * x + step) * std::cos(z) + 1e-6 * unit(random);
   }
