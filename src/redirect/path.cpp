@@ -4,11 +4,14 @@
 #include <emmintrin.h>
 
 #include "redirect/link.h"
+#include "redirect/recent.h"
 
 namespace forebay::redirect {
 namespace {
 
 constexpr int link_budget = 40;  // as the kernel's
+
+constinit RecentDirectory recent{};
 
 bool is_dots(const char* name, size_t size) {
   return name[0] == '.' && (size == 1 || (size == 2 && name[1] == '.'));
@@ -243,6 +246,7 @@ HOT Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
     if (shape_of(path).climbs) return locate_local_by_walk(path, buffer, reach);
     return {AT_FDCWD, path, Where::inside};
   }
+  const uint32_t changes = state.changes.load(std::memory_order_relaxed);
   const Shape shape = shape_of(rest);
   if (shape.climbs) return locate_rest_by_walk(rest, buffer, reach);
   if (state.beside_namespace && state.case_root.rest(path) != nullptr) return {AT_FDCWD, path, Where::inside};
@@ -252,6 +256,11 @@ HOT Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
   const size_t end = state.tree.size + (reach == Reach::whole ? shape.size : shape.parent);
   if (!is_plain(rest, buffer.text, state.tree.size, end)) [[unlikely]]
     return locate_rest_by_walk(rest, buffer, reach);
+  // The directory and one slash, where a plain name comes behind.
+  const size_t front = shape.parent + 1;
+  if (reach == Reach::parent && front < shape.size && rest[shape.parent] == '/' && rest[front] != '/' &&
+      rest[shape.size - 1] != '/')
+    recent.note(path, static_cast<size_t>(rest - path) + front, buffer.text, state.tree.size + front, changes);
   return {AT_FDCWD, buffer.text, Where::inside};
 }
 
@@ -339,9 +348,17 @@ bool is_outside_early(const char* path) {
   return !active() || is_outside_relative(path);
 }
 
-Place locate_near(int directory, const char* path, Path& buffer, Reach reach) {
+namespace {
+HOT [[gnu::noinline]] Place locate_anew(int directory, const char* path, Path& buffer, Reach reach) {
   const Place asked{directory, path, Where::outside};
   return path[0] == '/' ? locate_absolute(asked, buffer, reach) : locate_relative(asked, buffer, reach);
+}
+}  // namespace
+
+Place locate_near(int directory, const char* path, Path& buffer, Reach reach) {
+  if (path[0] == '/' && reach == Reach::parent && recent.map(path, buffer))
+    return {AT_FDCWD, buffer.text, Where::inside};
+  return locate_anew(directory, path, buffer, reach);
 }
 
 Place locate(int directory, const char* path, Path& buffer, Reach reach) {

@@ -93,6 +93,12 @@ inline void copy_text(char* to, const char* from, size_t count) {
     memcpy(&last, from + count - 8, 8);
     memcpy(to, &first, 8);
     memcpy(to + count - 8, &last, 8);
+  } else if (count >= 4) {
+    uint32_t first, last;
+    memcpy(&first, from, 4);
+    memcpy(&last, from + count - 4, 4);
+    memcpy(to, &first, 4);
+    memcpy(to + count - 4, &last, 4);
   } else {
     for (size_t at = 0; at < count; ++at) {
       to[at] = from[at];

@@ -41,6 +41,22 @@ void append_to_all(int files, int writer) {
   }
 }
 
+// Each thread has a directory of its own and finds its own files there, whatever directory another has just used.
+void in_own_directory(int thread) {
+  const std::string directory =
+      root + "/own" + std::to_string(thread) + std::string(static_cast<size_t>(thread) * 9, 'd');
+  expect(mkdir(directory.c_str(), 0755) == 0, "mkdir of an own directory");
+  const std::string path = directory + "/file";
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644);
+  expect(fd >= 0 && ftruncate(fd, thread) == 0, "an own file");
+  close(fd);
+  for (int i = 0; i < 20'000; ++i) {
+    struct stat status {};
+    expect(stat(path.c_str(), &status) == 0 && status.st_size == thread, "the own file is found");
+  }
+  expect(unlink(path.c_str()) == 0 && rmdir(directory.c_str()) == 0, "the own directory is removed");
+}
+
 volatile sig_atomic_t handled = 0;
 void open_in_handler(int) {
   const int before = errno;
@@ -202,6 +218,9 @@ int main(int, char** arguments) {
     say("lines of " + std::to_string(i), static_cast<long>(lines.size()));
     truncate(path.c_str(), 120'000);  // the order of the lines is luck
   }
+  running.clear();
+  for (int i = 1; i <= 8; ++i) running.emplace_back(in_own_directory, i);
+  for (std::thread& thread : running) thread.join();
   with_signals();
   children();
   libraries();
