@@ -7,6 +7,7 @@
 namespace forebay::trajectory {
 namespace {
 
+constexpr std::uint64_t kPrefetchLines = 16;
 constexpr std::uint64_t kLargestStep = std::uint64_t{1} << 40;
 
 std::uint64_t bytes_of(forebay_type type) {
@@ -289,6 +290,10 @@ Outcome<const void*> Trajectory::get(std::int64_t step, int number) {
   auto base = hold(*entry);
   if (!base) return pass_on(base);
   const std::byte* const record = *base + place_of(*entry);
+  // A sweep goes on with the record before this one.
+  for (std::uint64_t i = 1; i <= kPrefetchLines; ++i) {
+    __builtin_prefetch(record - (segment::kLine + payload_bytes_) + i * segment::kLine);
+  }
   if (entry->verified == 0 && reading_suspicious_ && entry->segment == reading_) {
     if (auto ok = verify(*entry, record); !ok) return pass_on(ok);
   }

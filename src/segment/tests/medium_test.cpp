@@ -4,11 +4,15 @@
 #include <sys/mount.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "segment/copy.h"
 #include "segment/stream_file.h"
 #include "segment/tests/scratch.h"
+#include "segment/walk.h"
+#include "segment/writer.h"
 
 namespace forebay::segment {
 namespace {
@@ -48,6 +52,40 @@ TEST(Medium, KeepsAKeptSegmentForTheNextMapping) {
     EXPECT_STREQ(reinterpret_cast<const char*>(mapping->bytes.data()), "forebay");
     EXPECT_FALSE((*medium)->map(2, 8192)) << "a segment behind the end";
   }
+}
+
+// libpmem2 takes any file for persistent memory when it is told to; nothing but the power cut is missing then.
+TEST(Medium, OnPersistentMemoryNeedsNoSystemCallToMakeStoresLast) {
+  ::setenv("PMEM2_FORCE_GRANULARITY", "CACHE_LINE", 1);
+  const Scratch scratch("/tmp");
+  auto directory = StoreDirectory::open(scratch.path(), "x-0", true);
+  ASSERT_TRUE(directory);
+  auto medium = memory_of_directory(*directory);
+  ASSERT_TRUE(medium) << medium.error().text();
+  if ((*medium)->kind() != "fsdax") GTEST_SKIP() << "built without libpmem2";
+  EXPECT_TRUE((*medium)->persistent());
+  (*medium)->set_durable(true);
+  auto mapping = (*medium)->make(1, 65536);
+  ::unsetenv("PMEM2_FORCE_GRANULARITY");
+  ASSERT_TRUE(mapping) << mapping.error().text();
+  Writer writer;
+  ASSERT_EQ(writer.start(**medium, mapping->bytes, {5, true}, 1, 1), 0);
+  for (int step = 0; step < 10; ++step) {
+    const std::vector<char> payload(1000, static_cast<char>(step));
+    if (step % 2 == 0) {
+      std::memcpy(writer.payload(), payload.data(), payload.size());
+    } else {
+      ASSERT_EQ((*medium)->store(writer.payload(), payload.data(), payload.size()), 0);
+    }
+    ASSERT_EQ(writer.commit(step, 0, 1000, step % 2 == 0 ? Writer::Payload::written : Writer::Payload::stored), 0);
+  }
+  int found = 0;
+  walk(mapping->bytes, 5, newest_header(mapping->bytes.first<kFirstRecord>(), 5)->header,
+       [&](const RecordHeader& record) {
+         EXPECT_EQ(record.payload_check, payload_check(mapping->bytes.data() + record.place + kLine, 1000));
+         ++found;
+       });
+  EXPECT_EQ(found, 10);
 }
 
 TEST(Directory, InUseIsRefused) {

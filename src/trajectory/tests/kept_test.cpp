@@ -35,6 +35,20 @@ TEST(Kept, IsFoundByTheNextOpen) {
   }
 }
 
+TEST(Kept, OnADiskFileSystemWithASyncForEachCommit) {
+  const Scratch scratch("/tmp");
+  OptionsOf options;
+  options.pool(scratch.path(), 8 * kSegment).segments(kSegment).keep();
+  {
+    States run(options);
+    EXPECT_STREQ(run.tier(0).medium, "file");
+    for (int step = 0; step < 20; ++step) ASSERT_STATUS(FOREBAY_OK, step % 2 == 0 ? run.put(step) : run.write(step));
+  }
+  States run(options);
+  EXPECT_EQ(run.count(), 20u);
+  for (int step = 0; step < 20; ++step) ASSERT_TRUE(run.whole(step));
+}
+
 TEST(Kept, OverAllTiers) {
   const Scratch pool, shared("/tmp");
   OptionsOf options;
