@@ -37,7 +37,8 @@ Result<std::vector<Iteration>> optimise(Sweep& sweep, const Grid& grid, Measure 
         for (std::size_t k = 0; k < start.size(); ++k) trial[k] = start[k] - step * direction[k];
         if (keeps_energy) scale_to(grid, norm, trial);
         ++iteration.evaluations;
-        if (sweep.value(trial) > *value - enough * step * slope) continue;
+        const bool falls = sweep.value(trial) <= *value - enough * step * slope;
+        if (!falls) continue;  // also where the trial blew up
         iteration.step = step;
         start.swap(trial);
         break;

@@ -1,6 +1,7 @@
 #include "sweep.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace n3d {
 namespace {
@@ -133,6 +134,8 @@ Result<double> Sweep::gradient(std::span<const double> start, std::span<double> 
   while (const auto action = schedule.next())
     if (const auto done = std::visit(run, *action); !done) return forebay::forward(done);
   flow_.project(gradient);
+  if (!std::isfinite(run.value))
+    return forebay::error(forebay::Code::failed, "the flow has blown up", {}, "take a smaller --time-step");
   return run.value;
 }
 

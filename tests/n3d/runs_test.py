@@ -114,6 +114,11 @@ class RunsTest(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("budget of 10000 bytes", done.stderr)
 
+    def test_a_flow_that_blows_up_is_an_error_and_no_gradient(self):
+        done = self.call("--points", "16", "--steps", "60", "--time-step", "5")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("the flow has blown up; take a smaller --time-step", done.stderr)
+
     def test_a_rank_that_cannot_write_ends_the_run(self):
         os.mkdir(os.path.join(self.directory, "velocity.000003.rank0001"))
         done = self.call(*SMALL, "--store", "files", "--directory", self.directory, ranks=2)
