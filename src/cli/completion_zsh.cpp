@@ -40,7 +40,7 @@ std::string command_case(const Command& command) {
   for (const Argument& option : command.options)
     for (const std::string& name : option.names) text += option_line(option, name);
   for (const Argument& each : command.positionals)
-    text += command.takes_program ? "        '*::program:_normal' \\\n"
+    text += command.takes_program ? "        '(-)1:program:_command_names -e' \\\n        '*::arguments:_normal' \\\n"
                                   : fmt::format("        '{}:{}:{}' \\\n", each.required ? "" : ":",
                                                 quoted(each.names.front()), action(each));
   text.replace(text.size() - 3, 3, "\n");  // the last line goes on nowhere
