@@ -12,5 +12,6 @@
 #include "segment/format.h"
 #include "segment/medium.h"
 #include "segment/stream_file.h"
+#include "segment/turn.h"
 #include "segment/walk.h"
 #include "segment/writer.h"

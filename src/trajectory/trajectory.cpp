@@ -343,31 +343,26 @@ Done Trajectory::interpolate(double time, int number, void* memory) {
     return fail(FOREBAY_E_INVALID, "times do not grow from step {} ({}) to step {} ({})", steps[0], times[0], steps[1],
                 times[1]);
   }
+  // One state after the other, so that two slow ones need room for one only.
   auto first = get(steps[0], number);
   if (!first) return pass_on(first);
-  if (times[0] == time) {
-    std::memcpy(memory, *first, field.bytes);
-    return release(steps[0]);
-  }
+  std::memcpy(memory, *first, field.bytes);
+  (void)release(steps[0]);
+  if (times[0] == time) return {};
   auto second = get(steps[1], number);
-  if (!second) {
-    (void)release(steps[0]);
-    return pass_on(second);
-  }
+  if (!second) return pass_on(second);
   const double weight = (time - times[0]) / (times[1] - times[0]);
   const auto blend = [&]<class Number>(Number) {
-    const auto* const a = static_cast<const Number*>(*first);
     const auto* const b = static_cast<const Number*>(*second);
     auto* const out = static_cast<Number*>(memory);
     const auto w = static_cast<Number>(weight);
-    for (std::uint64_t i = 0; i < field.count; ++i) out[i] = (Number{1} - w) * a[i] + w * b[i];
+    for (std::uint64_t i = 0; i < field.count; ++i) out[i] = (Number{1} - w) * out[i] + w * b[i];
   };
   if (field.type == FOREBAY_FLOAT64) {
     blend(double{});
   } else {
     blend(float{});
   }
-  (void)release(steps[0]);
   return release(steps[1]);
 }
 

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
+#include <cstdlib>
+
 #include "trajectory/tests/api.h"
 
 namespace forebay {
@@ -45,6 +47,19 @@ TEST(Tiers, StatesComeBackFromAFileSystem) {
     const Scratch shared("/tmp");
     fill_and_sweep(OptionsOf().dram(first * kSegment).shared(shared.path(), 100 * kSegment).segments(kSegment), 400);
   }
+}
+
+TEST(Tiers, PersistentMemoryBelowIsReadWhereItIs) {
+  ::setenv("PMEM2_FORCE_GRANULARITY", "BYTE", 1);
+  const Scratch pool("/tmp");
+  States run(OptionsOf().dram(5 * kSegment).pool(pool.path(), 100 * kSegment).segments(kSegment));
+  const bool pmem = std::string(run.tier(1).medium) == "fsdax";
+  for (int step = 0; step < 300; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+  ::unsetenv("PMEM2_FORCE_GRANULARITY");
+  if (!pmem) GTEST_SKIP() << "built without libpmem2";
+  for (int step = 299; step >= 0; --step) ASSERT_TRUE(run.whole(step));
+  EXPECT_GT(run.tier(1).moved_in, 20u);
+  EXPECT_EQ(run.tier(1).fetched, 0u);
 }
 
 TEST(Tiers, StatesAreFetchedAheadOfTheSweep) {
