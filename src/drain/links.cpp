@@ -4,6 +4,39 @@
 #include "drain/state.h"
 
 namespace forebay::drain {
+namespace {
+
+bool is_file(const std::string& path, const FileId& file) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && FileId{status.st_dev, status.st_ino} == file;
+}
+
+}  // namespace
+
+bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,
+                  Prepared& prepared) {
+  std::map<FileId, std::pair<layouts::OutputFile*, nlink_t>> elsewhere;  // how many names are not explained yet
+  for (layouts::OutputFile& file : unit.files) {
+    struct stat status {};
+    if (::lstat(join(directory, file.path).c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    const FileId id{status.st_dev, status.st_ino};
+    nlink_t& unknown = elsewhere.try_emplace(id, &file, status.st_nlink).first->second.second;
+    --unknown;
+    if (const auto names = own.find(file.path); names != own.end())
+      for (const std::string& name : names->second)
+        if (is_file(name, id)) --unknown;
+  }
+  for (const auto& [id, found] : elsewhere) {
+    const auto& [file, unknown] = found;
+    if (unknown == 0) continue;
+    if (partners == nullptr) {
+      prepared.several_names.insert(id);
+    } else if (const auto partner = partners->find(id); partner != partners->end()) {
+      file->hard_link = partner->second;
+    }
+  }
+  return prepared.several_names.empty();
+}
 
 // A unit was found to have files with names elsewhere. Where the case has such a name already, as the file is now, it
 // gets a second one. Where another unit is just bringing it, this one comes later.

@@ -36,6 +36,13 @@ struct Prepared {
   std::set<FileId> several_names;  // files with names elsewhere: whether the case has one must be known first
 };
 
+// Where files of a time have other names that are ours: kept aside, or in the tree.
+using OwnNames = std::map<std::string, std::vector<std::string>>;
+// Makes those files of a time that have a name on the case already hard links to it. False: whether they have must be
+// found out first (`several_names`).
+bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,
+                  Prepared& prepared);
+
 struct Job {
   enum class Kind { file, directory, rank_time, group_time, removal };
   Kind kind = Kind::file;

@@ -70,40 +70,6 @@ void mark_sources(const layouts::Unit& unit, const std::string& directory, Prepa
     prepared.directories[join(unit.target, made.path)] = made.mode;
 }
 
-using OwnNames = std::map<std::string, std::vector<std::string>>;
-
-bool is_file(const std::string& path, const FileId& file) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 && FileId{status.st_dev, status.st_ino} == file;
-}
-
-// Makes those files of a time that have a name on the case already hard links to it. False: whether they have must be
-// found out first (`several_names`).
-bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,
-                  Prepared& prepared) {
-  std::map<FileId, std::pair<layouts::OutputFile*, nlink_t>> elsewhere;  // how many names are not explained yet
-  for (layouts::OutputFile& file : unit.files) {
-    struct stat status {};
-    if (::lstat(join(directory, file.path).c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    const FileId id{status.st_dev, status.st_ino};
-    nlink_t& unknown = elsewhere.try_emplace(id, &file, status.st_nlink).first->second.second;
-    --unknown;
-    if (const auto names = own.find(file.path); names != own.end())
-      for (const std::string& name : names->second)
-        if (is_file(name, id)) --unknown;
-  }
-  for (const auto& [id, found] : elsewhere) {
-    const auto& [file, unknown] = found;
-    if (unknown == 0) continue;
-    if (partners == nullptr) {
-      prepared.several_names.insert(id);
-    } else if (const auto partner = partners->find(id); partner != partners->end()) {
-      file->hard_link = partner->second;
-    }
-  }
-  return prepared.several_names.empty();
-}
-
 }  // namespace
 
 void Drain::State::submit(Job job, Mover::Make make) {
@@ -304,59 +270,6 @@ void Drain::State::submit_held() {
   const auto held = request.settings.live ? decltype(pending)() : std::exchange(pending, {});
   for (const auto& [path, changed] : held)
     if (!in_flight.contains(path)) submit_file(path, true);
-}
-
-// Where a time lies on the case; empty unless the program removed it for every rank.
-std::set<std::string> Drain::State::purged_from(const std::string& time) const {
-  std::set<std::string> places;
-  for (const int rank : times.ranks()) {
-    const std::string directory = time_directory(rank, time);
-    const auto known = ledger.find(directory);
-    const auto collated = ledger.collated_of(rank, time);
-    struct stat status {};
-    const bool removed = (known && known->deleted) || (collated && ledger.deleted_unknown(directory));
-    if (!removed || ::lstat(local_of(roots, directory).c_str(), &status) == 0) return {};
-    places.insert(collated ? join(collated->group, time) : directory);
-  }
-  return places;
-}
-
-// Times that were made safe while the program purges them would pile up on the case until its end. Such a time is a
-// copy that nothing needs any more when the program itself has removed it (journalled) and a newer time is safe for all
-// ranks; it is never the last one. Nothing else is removed before the end. With several nodes nobody knows here what
-// the others have on the case: there they stay.
-void Drain::State::submit_superseded() {
-  if (phase != Phase::running || !request.settings.hold_times || !alone() || !newest_safe || !failures.empty() ||
-      ledger.lost_events() || trouble == Code::conflict || trouble == Code::lost)
-    return;
-  std::erase_if(superseding, [&](const std::string& time) {
-    if (!times.before(time, *newest_safe)) return false;
-    const std::set<std::string> places = purged_from(time);
-    for (const std::string& path : places) submit_removal(path);
-    return !places.empty();
-  });
-}
-
-// What cannot be removed now, because somebody changed it or the file system fails, is the matter of the end.
-void Drain::State::submit_removal(const std::string& path) {
-  if (in_flight.contains(path)) return;
-  std::vector<std::pair<std::string, Known>> below;
-  ledger.each(path, [&](const std::string& each, const Known& known) {
-    below.emplace_back(each, known);
-    return true;
-  });
-  const auto prepared = std::make_shared<Prepared>();
-  Job job{Job::Kind::removal, path, 0, 0, {}, false, prepared};
-  submit(std::move(job), [below, prepared, files = shared.get()]() -> Result<std::optional<layouts::Unit>> {
-    for (auto at = below.rbegin(); at != below.rend(); ++at) {
-      const auto& [each, known] = *at;
-      const Status removed = known.directory ? files->remove_directory(each)
-                                             : remove_published(*files, each, known.on_case.value_or(Identity{}));
-      if (!removed && removed.error().errno_value != ENOENT) break;
-      prepared->removed.push_back(each);
-    }
-    return std::nullopt;
-  });
 }
 
 void Drain::State::settle(const Outcome& outcome) {

@@ -187,7 +187,9 @@ class ProgramKilled(FaultyCase):
     def test_a_time_whose_last_file_was_cut_by_the_kill_is_never_called_complete(self):
         # The kernel closes that file like any other, and with it the time has all the files that the one before had.
         process = self.start(
-            self.solver("-steps", 40, "-delay", self.delay, "-purge", 1, "-crash", 4, "-crash-file", len(harness.FIELDS))
+            self.solver(
+                "-steps", 40, "-delay", self.delay, "-purge", 1, "-crash", 4, "-crash-file", len(harness.FIELDS)
+            )
         )
         self.assertNotEqual(self.finish(process), 0, self.output)
         self.assertLess(int(self.report["last_complete"]), 4)
