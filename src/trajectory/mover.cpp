@@ -20,6 +20,7 @@ std::uint64_t round_to_pages(std::uint64_t bytes) {
 
 void Tiers::move(Lock& lock) {
   while (!stop_) {
+    const std::uint64_t pokes = pokes_;  // the lock is given up on the way: what changes meanwhile counts
     bool moved = false;
     if (wanted_ != kNone && !segments_[wanted_].home && !fetch_failed_) {
       moved = fetch(lock, wanted_);
@@ -33,7 +34,7 @@ void Tiers::move(Lock& lock) {
       if (const std::uint32_t ahead = next_to_fetch(); ahead != kNone) moved = fetch(lock, ahead);
     }
     done_.notify_all();
-    if (!moved && !stop_) work_.wait(lock);
+    if (!moved) work_.wait(lock, [&] { return pokes_ != pokes; });
   }
 }
 

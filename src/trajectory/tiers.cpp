@@ -65,10 +65,15 @@ void Tiers::stop_threads() {
   {
     const Lock lock(mutex_);
     stop_ = true;
+    poke();
   }
-  work_.notify_all();
   if (preparer_.joinable()) preparer_.join();
   if (mover_.joinable()) mover_.join();
+}
+
+void Tiers::poke() {
+  ++pokes_;
+  work_.notify_all();
 }
 
 void Tiers::prepare(Lock& lock) {
@@ -82,7 +87,7 @@ void Tiers::prepare(Lock& lock) {
       // The writer takes from the back: slots come into use in order.
       if (make_slot(lock, 0)) first.free.insert(first.free.begin(), first.made - 1);
       done_.notify_all();
-      work_.notify_all();
+      poke();
     }
   }
 }
@@ -157,10 +162,15 @@ Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
   std::optional<std::chrono::steady_clock::time_point> start;
   while (first.free.empty() || first.room() <= ring()) {
     const bool being_made = first.room() > ring() && (first.made < first.limit || first.making != 0);
-    if (!being_made && !mover_busy_ && !can_spill(0)) return tl::unexpected<Failure>(no_room());
-    if (!start) start = std::chrono::steady_clock::now();
-    writer_waits_ = true;
-    work_.notify_all();
+    if (!being_made && !mover_busy_ && !can_spill(0)) {
+      writer_waits_ = false;
+      return tl::unexpected<Failure>(no_room());
+    }
+    if (!start) {
+      start = std::chrono::steady_clock::now();
+      writer_waits_ = true;
+      poke();
+    }
     done_.wait(lock);
   }
   writer_waits_ = false;
@@ -173,8 +183,8 @@ Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
   made.home = {0, slot};
   first.resident.emplace(generation, number);
   const std::span<std::byte> memory = bytes(made.home);
+  poke();
   lock.unlock();
-  work_.notify_all();
   if (const int failed = writer.start(*first.medium, memory, {store_, payload_checks_}, generation, epoch_)) {
     lock.lock();
     forget(number);
@@ -193,8 +203,8 @@ Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t li
     sealed.live = live;
     sealed.holds = held ? 1 : 0;
     if (live == 0 && !held) forget(number);
+    poke();
   }
-  work_.notify_all();
   if (failed != 0) return medium_failed(failed, tiers_.front().directory ? tiers_.front().directory->path() : "");
   return {};
 }
@@ -209,7 +219,7 @@ Outcome<const std::byte*> Tiers::hold(std::uint32_t number) {
     const auto start = std::chrono::steady_clock::now();
     fetch_failed_.reset();
     wanted_ = number;
-    work_.notify_all();
+    poke();
     done_.wait(lock, [&] { return segments_[number].home || fetch_failed_; });
     wanted_ = kNone;
     waited_for_states_ += seconds_since(start);
@@ -217,8 +227,7 @@ Outcome<const std::byte*> Tiers::hold(std::uint32_t number) {
   }
   ++segments_[number].holds;
   const std::byte* const at = base(segments_[number].home);
-  lock.unlock();
-  if (reversing_) work_.notify_all();
+  if (reversing_) poke();
   return at;
 }
 
@@ -227,7 +236,7 @@ void Tiers::unhold(std::uint32_t number) {
   Segment& held = segments_[number];
   --held.holds;
   if (held.holds == 0 && held.live == 0 && held.sealed && !held.moving) forget(number);
-  work_.notify_all();
+  poke();
 }
 
 Done Tiers::drop(std::uint32_t number, std::uint64_t place) {
@@ -247,7 +256,7 @@ Done Tiers::drop(std::uint32_t number, std::uint64_t place) {
     }
   }
   if (dropped.live == 0 && dropped.holds == 0 && !dropped.moving) forget(number);
-  work_.notify_all();
+  poke();
   return {};
 }
 
@@ -255,7 +264,7 @@ void Tiers::reverse(std::uint32_t from_segment) {
   const Lock lock(mutex_);
   reversing_ = true;
   cursor_ = from_segment == kNone ? next_generation_ : segments_[from_segment].generation;
-  work_.notify_all();
+  poke();
 }
 
 bool Tiers::suspicious(std::uint32_t number) {

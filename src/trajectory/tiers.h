@@ -145,6 +145,8 @@ class Tiers {
   std::uint32_t ring() const;  // slots of the first tier that are kept for states that come back
 
   // All below are called with the lock; those that take it may give it up meanwhile.
+  // Something changed that the threads may act on.
+  void poke();
   void prepare(Lock& lock);
   void move(Lock& lock);
   bool make_slot(Lock& lock, std::uint32_t tier);
@@ -186,6 +188,7 @@ class Tiers {
   std::vector<Segment> segments_;
   std::vector<std::uint32_t> unused_;  // numbers of segments that are free
   std::uint64_t next_generation_ = 1;
+  std::uint64_t pokes_ = 0;
   bool stop_ = false;
   bool writer_waits_ = false;
   bool mover_busy_ = false;

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "trajectory/tests/api.h"
@@ -97,6 +99,31 @@ TEST(Tiers, AFullSharedDirectoryIsNoSpaceAndNothingIsLost) {
     for (int step = stored - 1; step >= 0; --step) ASSERT_TRUE(run.whole(step));
   }
   ::umount2(shared.path().c_str(), MNT_DETACH);
+}
+
+TEST(Tiers, AFailingLastTierIsReportedAndTheRunGoesOnWhenItWorksAgain) {
+  const Scratch shared("/tmp");
+  States run(OptionsOf().dram(4 * kSegment).shared(shared.path(), 100 * kSegment).segments(kSegment));
+  int stored = 0;
+  for (; stored < 100; ++stored) ASSERT_STATUS(FOREBAY_OK, run.put(stored));
+  // The kernel refuses to let any file grow from now on.
+  struct rlimit before {};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const struct rlimit none { 4096, before.rlim_max };
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &none);
+  int status = FOREBAY_OK;
+  for (int i = 0; i < 100 && status == FOREBAY_OK; ++i) status = run.put(stored + i);
+  const std::string text = forebay_last_error();
+  std::uint64_t count = run.count();
+  for (std::uint64_t step = 0; step < count; ++step) EXPECT_TRUE(run.whole(static_cast<std::int64_t>(step)));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_STATUS(FOREBAY_E_IO, status);
+  EXPECT_NE(text.find("File too large"), std::string::npos) << text;
+  (void)run.put(static_cast<std::int64_t>(count));  // may still report what happened meanwhile
+  for (stored = static_cast<int>(run.count()); stored < 300; ++stored) ASSERT_STATUS(FOREBAY_OK, run.put(stored));
+  for (int step = 299; step >= 0; --step) ASSERT_TRUE(run.whole(step));
 }
 
 TEST(Tiers, PinningEverythingIsAnErrorNotAHang) {
