@@ -35,7 +35,8 @@ bool Tiers::has_streamed() const {
 std::uint32_t Tiers::ring() const {
   if (!has_streamed()) return 0;
   const std::uint32_t limit = tiers_.front().limit;
-  if (limit >= 8) return 3;
+  // Two that the caller pins, as for an interpolation of its own, and the one that comes next.
+  if (limit >= 6) return 3;
   return limit >= 4 ? 2 : 1;
 }
 
