@@ -158,7 +158,7 @@ int forebay_trajectory_step_at(forebay_trajectory* trajectory, uint64_t position
 int forebay_trajectory_time(forebay_trajectory* trajectory, int64_t step, double* time);
 
 /* From now on as if opened with set_keep(keep). Refused (FOREBAY_E_INVALID) while a tier is memory of the process. With
- * 0 what was kept is removed at close. */
+ * 0 its names are removed at once, and the rest vanishes with the process. */
 int forebay_trajectory_keep(forebay_trajectory* trajectory, int keep);
 
 /* What open found in a kept trajectory and could not take over, one line each, "" if nothing; valid until close. */
