@@ -27,7 +27,9 @@ void forget_run(const launch::PoolRun& run) {
   const auto entries = list_directory(launch::control_directory(run.plan.case_path));
   if (!entries) return;
   for (const DirectoryEntry& entry : *entries) {
-    if (!entry.name.starts_with("node-") || entry.name == fmt::format("node-{}.json", run.node)) continue;
+    // Other names are of reports that were being written when their agent was killed.
+    if (!entry.name.starts_with("node-") || !entry.name.ends_with(".json")) continue;
+    if (entry.name == fmt::format("node-{}.json", run.node)) continue;
     const auto text = read_file(join(launch::control_directory(run.plan.case_path), entry.name));
     const auto other = text ? launch::node_report_from_json(*text) : Result<launch::NodeReport>(forward(text));
     if (!other || other->phase != launch::Phase::done || other->drain.trouble == Code::undrained) return;

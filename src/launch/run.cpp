@@ -147,7 +147,7 @@ std::vector<NodeReport> read_node_reports(const std::string& case_path) {
   const auto entries = list_directory(directory);
   if (!entries) return reports;
   for (const DirectoryEntry& entry : *entries) {
-    if (!entry.name.starts_with("node-")) continue;
+    if (!entry.name.starts_with("node-") || !entry.name.ends_with(".json")) continue;
     const auto text = read_file(join(directory, entry.name));
     if (!text) continue;
     if (auto report = node_report_from_json(*text)) reports.push_back(std::move(*report));

@@ -1,6 +1,7 @@
 """Proves: `forebay clean` also works when the case itself is gone, with the same care for data that is nowhere else, and
 removes what runs that were killed as a whole left in /tmp, but nothing of a run that lives."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -34,12 +35,13 @@ class CleanTest(commandcase.CommandCase):
         self.addCleanup(log.close)
         process = subprocess.Popen(
             [commandcase.FOREBAY, "run", "--case", self.case, "--pool", self.pool, "--drain-when", "end", "--",
-             "sh", "-c", f"echo result > result; touch {self.directory}/written; sleep 60"],
+             "sh", "-c", f"echo result > result; : > {self.directory}/written; exec sleep 60"],
             env=self.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
         self.addCleanup(process.wait)
         self.addCleanup(self.kill, process)
         self.wait_for(lambda: os.path.exists(os.path.join(self.directory, "written")))
+        self.wait_for(lambda: self.name_of(descendants(process.pid)[-1]) == "sleep")
         return process
 
     def kill(self, process):
@@ -52,6 +54,21 @@ class CleanTest(commandcase.CommandCase):
                 os.kill(pid, sign)
         process.wait()
         self.wait_for(lambda: not any(self.is_alive(pid) for pid in everyone))
+        self.wait_for(self.agent_is_gone)
+
+    def agent_is_gone(self):
+        """Its threads may outlive it by a moment, and its lock with them."""
+        for path in self.in_pool("*/s0/agent.lock"):
+            with open(path) as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return False
+        return True
+
+    def name_of(self, pid):
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().strip()
 
     def is_alive(self, pid):
         try:
@@ -109,6 +126,12 @@ class CleanTest(commandcase.CommandCase):
                 self.assertFalse(os.path.exists(meeting))
                 os.remove(os.path.join(self.directory, "written"))
 
+    def test_a_report_that_was_being_written_does_not_keep_a_resumed_run_alive(self):
+        self.kill(self.start())
+        self.write(".forebay/node-other.json.123.new", "{")
+        self.assertEqual(self.here("drain", "--resume"), 0, self.output)
+        self.assertFalse(os.path.exists(os.path.join(self.case, ".forebay")))
+
     def test_the_meeting_place_of_a_run_that_lives_stays(self):
         process = self.start()
         meeting = self.meeting(self.run_name())
@@ -123,11 +146,11 @@ class CleanTest(commandcase.CommandCase):
         meeting = self.meeting(self.run_name())
         everyone = descendants(process.pid)
         sleeper = everyone[-1]
-        with open(f"/proc/{sleeper}/comm") as file:
-            self.assertEqual(file.read(), "sleep\n")
+        self.assertEqual(self.name_of(sleeper), "sleep")
         for pid in everyone[:-1]:
             os.kill(pid, signal.SIGKILL)
         process.wait()
+        self.wait_for(self.agent_is_gone)
         os.utime(meeting, (0, 0))
         self.assertEqual(self.here("clean"), 0, self.output)
         self.assertTrue(os.path.isdir(meeting))
