@@ -2,6 +2,7 @@
 ends and comes back, and it is unmounted, its client killed, and mounted anew. Nothing is lost."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ OUTAGE = 20
 class Outage(FaultyCase):
     def make_case(self):
         self.shared = os.path.join(self.directory, "shared")
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)  # once it is unmounted
         self.addCleanup(subprocess.run, [SLOW, "down", self.shared])
         # Unthrottled: what counts here is the outage.
         subprocess.run([SLOW, "up", self.shared, "0", "0"], check=True, stdout=subprocess.DEVNULL)
