@@ -1,7 +1,6 @@
 #include "segment/medium.h"
 
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -110,19 +109,15 @@ TEST(Directory, NotKeptLeavesNoName) {
 }
 
 TEST(Medium, ThatIsFullSaysSoInsteadOfKillingTheProcess) {
-  const Scratch scratch("/tmp");
-  if (::mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=4m") != 0)
-    GTEST_SKIP() << "cannot mount a small tmpfs";
-  {
-    auto directory = StoreDirectory::open(scratch.path(), "x-0", false);
-    ASSERT_TRUE(directory);
-    auto medium = memory_of_directory(*directory);
-    EXPECT_TRUE((*medium)->make(0, 2 << 20));
-    auto full = (*medium)->make(1, 4 << 20);
-    ASSERT_FALSE(full);
-    EXPECT_EQ(full.error().errno_value, ENOSPC) << full.error().text();
-  }
-  ::umount2(scratch.path().c_str(), MNT_DETACH);
+  const SmallTmpfs small(0, "size=4m");
+  if (!small.mounted()) GTEST_SKIP() << "cannot mount a small tmpfs";
+  auto directory = StoreDirectory::open(small.path(), "x-0", false);
+  ASSERT_TRUE(directory);
+  auto medium = memory_of_directory(*directory);
+  EXPECT_TRUE((*medium)->make(0, 2 << 20));
+  auto full = (*medium)->make(1, 4 << 20);
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().errno_value, ENOSPC) << full.error().text();
 }
 
 TEST(StreamFile, ReadsWhatItWrote) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -23,6 +24,24 @@ class Scratch {
 
  private:
   std::string path_;
+};
+
+// A tmpfs of the test's own on such a directory, for tests of full and read-only media; needs the right to mount.
+class SmallTmpfs {
+ public:
+  SmallTmpfs(unsigned long flags, const char* options)
+      : mounted_(::mount("tmpfs", scratch_.path().c_str(), "tmpfs", flags, options) == 0) {}
+  SmallTmpfs(const SmallTmpfs&) = delete;
+  SmallTmpfs& operator=(const SmallTmpfs&) = delete;
+  ~SmallTmpfs() {
+    if (mounted_) ::umount2(scratch_.path().c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+  const std::string& path() const { return scratch_.path(); }
+
+ private:
+  Scratch scratch_{"/tmp"};
+  bool mounted_;
 };
 
 }  // namespace forebay

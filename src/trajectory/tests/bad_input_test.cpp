@@ -163,20 +163,19 @@ TEST(BadMedium, ThatDoesNotExistOrIsReadOnly) {
   OptionsOf nowhere;
   nowhere.pool("/nonexistent/pool", kMiB);
   EXPECT_STATUS(FOREBAY_E_IO, forebay_trajectory_open(nowhere.get(), &t));
-  const Scratch scratch("/tmp");
-  if (::mount("tmpfs", scratch.path().c_str(), "tmpfs", MS_RDONLY, "") != 0) GTEST_SKIP() << "cannot mount";
+  const SmallTmpfs scratch(MS_RDONLY, "");
+  if (!scratch.mounted()) GTEST_SKIP() << "cannot mount";
   for (const bool keep : {false, true}) {
     OptionsOf options;
     options.pool(scratch.path(), kMiB);
     if (keep) options.keep();
     EXPECT_STATUS(FOREBAY_E_READ_ONLY, forebay_trajectory_open(options.get(), &t));
   }
-  ::umount2(scratch.path().c_str(), MNT_DETACH);
 }
 
 TEST(BadMedium, ThatIsFullBeforeItsBudgetIsNoSpace) {
-  const Scratch scratch("/tmp");
-  if (::mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=1m") != 0) GTEST_SKIP() << "cannot mount";
+  const SmallTmpfs scratch(0, "size=1m");
+  if (!scratch.mounted()) GTEST_SKIP() << "cannot mount";
   {
     States run(OptionsOf().pool(scratch.path(), 100 * kMiB).segments(256 << 10));
     int stored = 0;
@@ -185,7 +184,6 @@ TEST(BadMedium, ThatIsFullBeforeItsBudgetIsNoSpace) {
     EXPECT_GT(stored, 60);
     for (int step = 0; step < stored; ++step) ASSERT_TRUE(run.whole(step));
   }
-  ::umount2(scratch.path().c_str(), MNT_DETACH);
 }
 
 }  // namespace

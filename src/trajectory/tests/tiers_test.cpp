@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 
 #include <csignal>
@@ -88,8 +87,8 @@ TEST(Tiers, AFullLastTierIsNoSpaceAndNothingIsLost) {
 }
 
 TEST(Tiers, AFullSharedDirectoryIsNoSpaceAndNothingIsLost) {
-  const Scratch shared("/tmp");
-  if (::mount("tmpfs", shared.path().c_str(), "tmpfs", 0, "size=1m") != 0) GTEST_SKIP() << "cannot mount";
+  const SmallTmpfs shared(0, "size=1m");
+  if (!shared.mounted()) GTEST_SKIP() << "cannot mount";
   {
     States run(OptionsOf().dram(4 * kSegment).shared(shared.path(), 100 * kSegment).segments(kSegment));
     int stored = 0;
@@ -98,7 +97,6 @@ TEST(Tiers, AFullSharedDirectoryIsNoSpaceAndNothingIsLost) {
     EXPECT_GT(stored, 100);
     for (int step = stored - 1; step >= 0; --step) ASSERT_TRUE(run.whole(step));
   }
-  ::umount2(shared.path().c_str(), MNT_DETACH);
 }
 
 TEST(Tiers, AFailingLastTierIsReportedAndTheRunGoesOnWhenItWorksAgain) {

@@ -1,0 +1,69 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "parts.h"
+#include "tools.h"
+
+namespace forebay::trajectory::bench {
+namespace {
+
+// As a code writes that has nothing better: one file for each step, in one directory.
+class Files {
+ public:
+  explicit Files(const Settings& settings) : s_(settings), buffer_(some_state(settings.state_bytes)) {
+    for (std::uint64_t k = 0; k < s_.states; ++k) paths_.push_back(fmt::format("{}/state-0-{}", s_.directory, k));
+  }
+  void write(const void* state) {
+    for (const std::string& path : paths_) {
+      const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+      const bool whole = file >= 0 && ::write(file, state, s_.state_bytes) == static_cast<ssize_t>(s_.state_bytes);
+      if (!whole || ::close(file) != 0) give_in("cannot write " + path);
+    }
+  }
+  void read_back() {
+    for (auto path = paths_.rbegin(); path != paths_.rend(); ++path) {
+      const int file = ::open(path->c_str(), O_RDONLY | O_CLOEXEC);
+      const bool whole =
+          file >= 0 && ::read(file, buffer_.data(), s_.state_bytes) == static_cast<ssize_t>(s_.state_bytes);
+      if (!whole || ::close(file) != 0) give_in("cannot read " + *path);
+      consume(buffer_.data(), s_.state_bytes);
+    }
+  }
+  void remove() {
+    for (const std::string& path : paths_) ::unlink(path.c_str());
+  }
+
+ private:
+  const Settings& s_;
+  std::vector<std::string> paths_;
+  std::vector<std::uint64_t> buffer_;
+};
+
+}  // namespace
+
+nlohmann::json files(const Settings& s) {
+  const auto state = some_state(s.state_bytes);
+  Files files(s);
+  Store store({.directory = s.directory, .bytes = budget_for(s.states, s.state_bytes)});
+  store.declare(s.state_bytes);
+  std::vector<double> put, written, get, read;
+  const double first_pass = seconds([&] { put_all(store, s.states, state.data()); });
+  for (int i = 0; i < s.repetitions; ++i) {
+    alternate(
+        i,
+        [&] {
+          put.push_back(seconds([&] {
+            need(forebay_trajectory_rewind(store.get()));
+            put_all(store, s.states, state.data());
+          }));
+        },
+        [&] { written.push_back(seconds([&] { files.write(state.data()); })); });
+    alternate(
+        i, [&] { get.push_back(seconds([&] { read_back(store, s.states, s.state_bytes); })); },
+        [&] { read.push_back(seconds([&] { files.read_back(); })); });
+    files.remove();
+  }
+  return {{"put", put}, {"written", written}, {"get", get}, {"read", read}, {"first_pass", first_pass}};
+}
+
+}  // namespace forebay::trajectory::bench

@@ -1,0 +1,31 @@
+// What trajectory_bench can measure: each part alternates the trajectory with its reference in one process, and answers
+// with the seconds of every slice, so that whoever asked can pair and judge them.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace forebay::trajectory::bench {
+
+struct Settings {
+  std::string directory;             // where the first tier lies
+  std::string disk;                  // where the next tier lies
+  std::uint64_t state_bytes = 4096;  // a multiple of 64
+  std::uint64_t states = 1000;       // in a slice
+  int repetitions = 5;
+};
+
+// Into recycled segments, by put and in place, against a non-temporal copy into touched pages; then read in reverse,
+// against a plain sweep over those pages.
+nlohmann::json steady(const Settings& settings);
+// Into segments that nobody has touched, against touching as many pages.
+nlohmann::json fresh(const Settings& settings);
+// With room for half of the states; the sweep back against reading the disk.
+nlohmann::json spill(const Settings& settings);
+// Against one file for each state, written and read in reverse.
+nlohmann::json files(const Settings& settings);
+// Opening a kept store, against reading one line for each record of it.
+nlohmann::json reopen(const Settings& settings);
+
+}  // namespace forebay::trajectory::bench

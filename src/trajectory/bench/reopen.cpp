@@ -1,0 +1,76 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "parts.h"
+#include "tools.h"
+
+namespace forebay::trajectory::bench {
+namespace {
+
+// Memory of the process itself that is in use; mapped states do not count.
+std::uint64_t own_memory() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word)
+    if (word == "RssAnon:") {
+      std::uint64_t kilobytes = 0;
+      status >> kilobytes;
+      return kilobytes * 1024;
+    }
+  return 0;
+}
+
+// Maps the largest file below, which is the one with the segments, and reads one line for each record.
+void walk_plainly(const std::string& directory, std::uint64_t record_bytes) {
+  std::filesystem::directory_entry largest;
+  std::uintmax_t size = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (!entry.is_regular_file() || entry.file_size() < size) continue;
+    largest = entry;
+    size = entry.file_size();
+  }
+  const Descriptor file = need(open_file(largest.path(), O_RDONLY));
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+  if (address == MAP_FAILED) give_in("cannot map " + largest.path().string());
+  for (std::uint64_t at = 0; at + record_bytes <= size; at += record_bytes)
+    consume(static_cast<const std::byte*>(address) + at, 64);
+  ::munmap(address, size);
+}
+
+}  // namespace
+
+nlohmann::json reopen(const Settings& s) {
+  const Store::Tiers tiers{.directory = s.directory, .bytes = budget_for(s.states, s.state_bytes), .keep = true};
+  {
+    const auto state = some_state(s.state_bytes);
+    Store store(tiers);
+    store.declare(s.state_bytes);
+    put_all(store, s.states, state.data());
+  }
+  std::vector<double> open, walk, memory;
+  for (int i = 0; i < s.repetitions; ++i) {
+    alternate(
+        i,
+        [&] {
+          const std::uint64_t before = own_memory();
+          std::unique_ptr<Store> store;
+          std::uint64_t found = 0;
+          open.push_back(seconds([&] {
+            store = std::make_unique<Store>(tiers);
+            need(forebay_trajectory_count(store->get(), &found));
+          }));
+          if (found != s.states) give_in(fmt::format("{} of {} steps were found", found, s.states));
+          memory.push_back(static_cast<double>(own_memory() - before) / static_cast<double>(found));
+        },
+        [&] { walk.push_back(seconds([&] { walk_plainly(s.directory, s.state_bytes + 64); })); });
+  }
+  const Store store(tiers);
+  need(forebay_trajectory_keep(store.get(), 0));
+  return {{"open", open}, {"walk", walk}, {"index_bytes_per_record", memory}};
+}
+
+}  // namespace forebay::trajectory::bench

@@ -1,0 +1,103 @@
+#include "parts.h"
+#include "segment/copy.h"
+#include "tools.h"
+
+namespace forebay::trajectory::bench {
+namespace {
+
+void copy_all(const Room& room, const Settings& s, const void* state) {
+  for (std::uint64_t k = 0; k < s.states; ++k) segment::stream(room.data() + k * s.state_bytes, state, s.state_bytes);
+  segment::fence_stores();
+}
+
+void write_in_place(const Store& store, const Settings& s, const void* state, std::vector<const void*>& places) {
+  for (std::uint64_t k = 0; k < s.states; ++k) {
+    void* memory = nullptr;
+    need(forebay_trajectory_begin(store.get(), static_cast<std::int64_t>(k), static_cast<double>(k), &memory));
+    segment::stream(memory, state, s.state_bytes);
+    need(forebay_trajectory_commit(store.get()));
+    places[k] = memory;
+  }
+}
+
+// States that are not read where the solver wrote them.
+std::uint64_t count_copied(const Store& store, const std::vector<const void*>& places) {
+  std::uint64_t copied = 0;
+  for (std::size_t k = places.size(); k-- > 0;) {
+    const void* state = nullptr;
+    need(forebay_trajectory_get(store.get(), static_cast<std::int64_t>(k), 0, &state));
+    if (state != places[k]) ++copied;
+    need(forebay_trajectory_release(store.get(), static_cast<std::int64_t>(k)));
+  }
+  return copied;
+}
+
+}  // namespace
+
+nlohmann::json steady(const Settings& s) {
+  const auto state = some_state(s.state_bytes);
+  Room room(s.directory, s.states * s.state_bytes);
+  room.touch();
+  Store store({.directory = s.directory, .bytes = budget_for(s.states, s.state_bytes)});
+  store.declare(s.state_bytes);
+  std::vector<const void*> places(s.states);
+  put_all(store, s.states, state.data());
+  copy_all(room, s, state.data());
+
+  std::vector<double> put, put_copy, in_place, in_place_copy, get, read;
+  std::uint64_t copied = 0;
+  const auto copy = [&](std::vector<double>& into) {
+    into.push_back(seconds([&] { copy_all(room, s, state.data()); }));
+  };
+  for (int i = 0; i < s.repetitions; ++i) {
+    alternate(
+        i,
+        [&] {
+          put.push_back(seconds([&] {
+            need(forebay_trajectory_rewind(store.get()));
+            put_all(store, s.states, state.data());
+          }));
+        },
+        [&] { copy(put_copy); });
+    alternate(
+        i,
+        [&] {
+          in_place.push_back(seconds([&] {
+            need(forebay_trajectory_rewind(store.get()));
+            write_in_place(store, s, state.data(), places);
+          }));
+        },
+        [&] { copy(in_place_copy); });
+    alternate(
+        i, [&] { get.push_back(seconds([&] { read_back(store, s.states, s.state_bytes); })); },
+        [&] {
+          read.push_back(seconds([&] {
+            for (std::uint64_t k = 0; k < s.states; ++k) consume(room.data() + k * s.state_bytes, s.state_bytes);
+          }));
+        });
+    copied += count_copied(store, places);
+  }
+  return {{"put", put}, {"put_copy", put_copy}, {"in_place", in_place}, {"in_place_copy", in_place_copy},
+          {"get", get}, {"read", read},         {"copied", copied}};
+}
+
+nlohmann::json fresh(const Settings& s) {
+  const auto state = some_state(s.state_bytes);
+  std::vector<double> put, touch;
+  for (int i = 0; i < s.repetitions; ++i) {
+    alternate(
+        i,
+        [&] {
+          Store store({.directory = s.directory, .bytes = budget_for(s.states, s.state_bytes)});
+          store.declare(s.state_bytes);
+          put.push_back(seconds([&] { put_all(store, s.states, state.data()); }));
+        },
+        [&] {
+          Room room(s.directory, s.states * s.state_bytes);
+          touch.push_back(seconds([&] { room.touch(); }));
+        });
+  }
+  return {{"put", put}, {"touch", touch}};
+}
+
+}  // namespace forebay::trajectory::bench
