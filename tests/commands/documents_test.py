@@ -24,6 +24,9 @@ BENCH = (" --sizes nosuch", 2, "unknown size 'nosuch'")
 LAUNCHER = f"""#!/usr/bin/env bash
 while [[ $# -gt 0 && $1 != forebay && $1 != */forebay ]]; do shift; done
 [[ $2 == exec ]] || exit 99
+MEETING=$(mktemp -d) || exit 98
+export MEETING
+trap 'rm -rf "$MEETING"' EXIT
 for ((rank = 0; rank < {RANKS}; rank++)); do
   OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE={RANKS} "$@" &
   all+=($!)
@@ -31,8 +34,16 @@ done
 for each in "${{all[@]}}"; do wait "$each" || failed=1; done
 exit ${{failed:-0}}
 """
-SOLVER = """#!/bin/sh
-echo "wrote in $PWD" >> "log.$(basename "$0").${OMPI_COMM_WORLD_RANK:-0}"
+# Ranks begin together, as those of an MPI program do.
+SOLVER = f"""#!/bin/bash
+if [[ -n $MEETING ]]; then
+  : > "$MEETING/$OMPI_COMM_WORLD_RANK"
+  for ((i = 0; i < 1000; i++)); do
+    [[ $(ls "$MEETING" | wc -l) == {RANKS} ]] && break
+    sleep 0.01
+  done
+fi
+echo "wrote in $PWD" >> "log.$(basename "$0").${{OMPI_COMM_WORLD_RANK:-0}}"
 """
 
 
