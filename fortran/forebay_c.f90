@@ -1,0 +1,301 @@
+! The C interface (include/forebay/trajectory.h) as Fortran sees it, and what every face over it needs: constants,
+! strings, and one way to report an error. Programs use the module forebay_trajectory, not this one.
+module forebay_c
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: error_unit
+  implicit none
+  public
+
+  enum, bind(c)  ! forebay_status
+    enumerator :: FOREBAY_OK = 0
+    enumerator :: FOREBAY_E_INVALID = 1
+    enumerator :: FOREBAY_E_NO_SUCH_STEP = 2
+    enumerator :: FOREBAY_E_NO_SUCH_FIELD = 3
+    enumerator :: FOREBAY_E_STEP_OPEN = 4
+    enumerator :: FOREBAY_E_NO_OPEN_STEP = 5
+    enumerator :: FOREBAY_E_STEP_EXISTS = 6
+    enumerator :: FOREBAY_E_FIELD_CHANGED = 7
+    enumerator :: FOREBAY_E_FIELDS_FIXED = 8
+    enumerator :: FOREBAY_E_NOT_PINNED = 9
+    enumerator :: FOREBAY_E_PINNED = 10
+    enumerator :: FOREBAY_E_OUTSIDE = 11
+    enumerator :: FOREBAY_E_CLOSED_OPEN = 12
+    enumerator :: FOREBAY_E_NO_SPACE = 20
+    enumerator :: FOREBAY_E_NO_MEMORY = 21
+    enumerator :: FOREBAY_E_BUSY = 22
+    enumerator :: FOREBAY_E_VERSION = 23
+    enumerator :: FOREBAY_E_DAMAGED = 24
+    enumerator :: FOREBAY_E_READ_ONLY = 25
+    enumerator :: FOREBAY_E_IO = 26
+  end enum
+  enum, bind(c)  ! forebay_type
+    enumerator :: FOREBAY_BYTES = 0
+    enumerator :: FOREBAY_FLOAT32 = 1
+    enumerator :: FOREBAY_FLOAT64 = 2
+  end enum
+  enum, bind(c)  ! forebay_survives
+    enumerator :: FOREBAY_SURVIVES_POWER_CUT = 0
+    enumerator :: FOREBAY_SURVIVES_PROCESS_ONLY = 1
+  end enum
+
+  type, bind(c) :: forebay_tier_info
+    type(c_ptr) :: medium
+    type(c_ptr) :: path
+    integer(c_int64_t) :: budget
+    integer(c_int64_t) :: segment_bytes
+    integer(c_int64_t) :: segments
+    integer(c_int64_t) :: prepared
+    integer(c_int64_t) :: used
+    integer(c_int64_t) :: moved_in
+    integer(c_int64_t) :: fetched
+  end type forebay_tier_info
+
+  interface
+    function forebay_last_error() bind(c)
+      import :: c_ptr
+      type(c_ptr) :: forebay_last_error
+    end function forebay_last_error
+    function forebay_status_name(status) bind(c)
+      import :: c_ptr, c_int
+      integer(c_int), value :: status
+      type(c_ptr) :: forebay_status_name
+    end function forebay_status_name
+
+    function forebay_trajectory_options_create() bind(c)
+      import :: c_ptr
+      type(c_ptr) :: forebay_trajectory_options_create
+    end function forebay_trajectory_options_create
+    subroutine forebay_trajectory_options_free(options) bind(c)
+      import :: c_ptr
+      type(c_ptr), value :: options
+    end subroutine forebay_trajectory_options_free
+    integer(c_int) function forebay_trajectory_options_set_name(options, name) bind(c)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: name(*)
+    end function forebay_trajectory_options_set_name
+    integer(c_int) function forebay_trajectory_options_set_rank(options, rank, ranks) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: options
+      integer(c_int), value :: rank, ranks
+    end function forebay_trajectory_options_set_rank
+    integer(c_int) function forebay_trajectory_options_add_dram(options, bytes) bind(c)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: options
+      integer(c_int64_t), value :: bytes
+    end function forebay_trajectory_options_add_dram
+    integer(c_int) function forebay_trajectory_options_add_pool(options, directory, bytes) bind(c)
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: directory(*)
+      integer(c_int64_t), value :: bytes
+    end function forebay_trajectory_options_add_pool
+    integer(c_int) function forebay_trajectory_options_add_shared(options, directory, bytes) bind(c)
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: directory(*)
+      integer(c_int64_t), value :: bytes
+    end function forebay_trajectory_options_add_shared
+    integer(c_int) function forebay_trajectory_options_set_keep(options, keep) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: options
+      integer(c_int), value :: keep
+    end function forebay_trajectory_options_set_keep
+    integer(c_int) function forebay_trajectory_options_set_survives(options, what) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: options
+      integer(c_int), value :: what
+    end function forebay_trajectory_options_set_survives
+    integer(c_int) function forebay_trajectory_options_set_checksum(options, checksum) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: options
+      integer(c_int), value :: checksum
+    end function forebay_trajectory_options_set_checksum
+    integer(c_int) function forebay_trajectory_options_set_segment_bytes(options, bytes) bind(c)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: options
+      integer(c_int64_t), value :: bytes
+    end function forebay_trajectory_options_set_segment_bytes
+
+    integer(c_int) function forebay_trajectory_open(options, trajectory) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: options
+      type(c_ptr), intent(out) :: trajectory
+    end function forebay_trajectory_open
+    integer(c_int) function forebay_trajectory_close(trajectory) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: trajectory
+    end function forebay_trajectory_close
+    integer(c_int) function forebay_trajectory_declare(trajectory, name, type, count, field) bind(c)
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: trajectory
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: type
+      integer(c_int64_t), value :: count
+      integer(c_int), intent(out) :: field
+    end function forebay_trajectory_declare
+    integer(c_int) function forebay_trajectory_field(trajectory, name, field) bind(c)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: trajectory
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), intent(out) :: field
+    end function forebay_trajectory_field
+    integer(c_int) function forebay_trajectory_field_count(trajectory, fields) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: trajectory
+      integer(c_int), intent(out) :: fields
+    end function forebay_trajectory_field_count
+    integer(c_int) function forebay_trajectory_field_info(trajectory, field, name, type, count) bind(c)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: trajectory
+      integer(c_int), value :: field
+      type(c_ptr), intent(out) :: name
+      integer(c_int), intent(out) :: type
+      integer(c_int64_t), intent(out) :: count
+    end function forebay_trajectory_field_info
+    integer(c_int) function forebay_trajectory_begin(trajectory, step, time, memory) bind(c)
+      import :: c_int, c_ptr, c_int64_t, c_double
+      type(c_ptr), value :: trajectory
+      integer(c_int64_t), value :: step
+      real(c_double), value :: time
+      type(c_ptr), intent(out) :: memory(*)
+    end function forebay_trajectory_begin
+    integer(c_int) function forebay_trajectory_commit(trajectory) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: trajectory
+    end function forebay_trajectory_commit
+    integer(c_int) function forebay_trajectory_cancel(trajectory) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: trajectory
+    end function forebay_trajectory_cancel
+    integer(c_int) function forebay_trajectory_get(trajectory, step, field, memory) bind(c)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: trajectory
+      integer(c_int64_t), value :: step
+      integer(c_int), value :: field
+      type(c_ptr), intent(out) :: memory
+    end function forebay_trajectory_get
+    integer(c_int) function forebay_trajectory_release(trajectory, step) bind(c)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: trajectory
+      integer(c_int64_t), value :: step
+    end function forebay_trajectory_release
+    integer(c_int) function forebay_trajectory_interp(trajectory, time, field, memory) bind(c)
+      import :: c_int, c_ptr, c_double
+      type(c_ptr), value :: trajectory
+      real(c_double), value :: time
+      integer(c_int), value :: field
+      type(c_ptr), value :: memory
+    end function forebay_trajectory_interp
+    integer(c_int) function forebay_trajectory_reverse(trajectory, from) bind(c)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: trajectory
+      integer(c_int64_t), value :: from
+    end function forebay_trajectory_reverse
+    integer(c_int) function forebay_trajectory_drop(trajectory, step) bind(c)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: trajectory
+      integer(c_int64_t), value :: step
+    end function forebay_trajectory_drop
+    integer(c_int) function forebay_trajectory_rewind(trajectory) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: trajectory
+    end function forebay_trajectory_rewind
+    integer(c_int) function forebay_trajectory_count(trajectory, steps) bind(c)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: trajectory
+      integer(c_int64_t), intent(out) :: steps
+    end function forebay_trajectory_count
+    integer(c_int) function forebay_trajectory_step_at(trajectory, position, step, time) bind(c)
+      import :: c_int, c_ptr, c_int64_t, c_double
+      type(c_ptr), value :: trajectory
+      integer(c_int64_t), value :: position
+      integer(c_int64_t), intent(out) :: step
+      real(c_double), intent(out) :: time
+    end function forebay_trajectory_step_at
+    integer(c_int) function forebay_trajectory_time(trajectory, step, time) bind(c)
+      import :: c_int, c_ptr, c_int64_t, c_double
+      type(c_ptr), value :: trajectory
+      integer(c_int64_t), value :: step
+      real(c_double), intent(out) :: time
+    end function forebay_trajectory_time
+    integer(c_int) function forebay_trajectory_keep(trajectory, keep) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: trajectory
+      integer(c_int), value :: keep
+    end function forebay_trajectory_keep
+    function forebay_trajectory_recovery(trajectory) bind(c)
+      import :: c_ptr
+      type(c_ptr), value :: trajectory
+      type(c_ptr) :: forebay_trajectory_recovery
+    end function forebay_trajectory_recovery
+    integer(c_int) function forebay_trajectory_tier_count(trajectory, tiers) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: trajectory
+      integer(c_int), intent(out) :: tiers
+    end function forebay_trajectory_tier_count
+    integer(c_int) function forebay_trajectory_tier_info(trajectory, tier, info, bytes) bind(c)
+      import :: c_int, c_ptr, c_size_t, forebay_tier_info
+      type(c_ptr), value :: trajectory
+      integer(c_int), value :: tier
+      type(forebay_tier_info), intent(inout) :: info
+      integer(c_size_t), value :: bytes
+    end function forebay_trajectory_tier_info
+    integer(c_int) function forebay_trajectory_waited(trajectory, begin, get) bind(c)
+      import :: c_int, c_ptr, c_double
+      type(c_ptr), value :: trajectory
+      real(c_double), intent(out) :: begin, get
+    end function forebay_trajectory_waited
+
+    integer(c_size_t) function c_strlen(text) bind(c, name='strlen')
+      import :: c_size_t, c_ptr
+      type(c_ptr), value :: text
+    end function c_strlen
+  end interface
+
+contains
+
+  function to_c(text) result(string)
+    character(*), intent(in) :: text
+    character(kind=c_char, len=:), allocatable :: string
+    string = trim(text)//c_null_char
+  end function to_c
+
+  function from_c(string) result(text)
+    type(c_ptr), intent(in) :: string
+    character(:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    integer :: i
+    if (.not. c_associated(string)) then
+      text = ''
+      return
+    end if
+    call c_f_pointer(string, letters, [c_strlen(string)])
+    allocate (character(size(letters)) :: text)
+    do i = 1, size(letters)
+      text(i:i) = letters(i)
+    end do
+  end function from_c
+
+  ! As for allocate: with `stat` the caller decides, and `errmsg` receives the words; without it an error ends the
+  ! program. `words` are of an error that the library does not know of.
+  subroutine report(status, stat, errmsg, words)
+    integer(c_int), intent(in) :: status
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(*), intent(in), optional :: words
+    character(:), allocatable :: text
+    if (present(stat)) stat = status
+    if (status == FOREBAY_OK) return
+    if (present(words)) then
+      text = words
+    else
+      text = from_c(forebay_last_error())
+    end if
+    if (present(errmsg)) errmsg = text
+    if (present(stat)) return
+    write (error_unit, '(a)') 'forebay: '//text
+    error stop 1
+  end subroutine report
+
+end module forebay_c

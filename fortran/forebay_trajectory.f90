@@ -1,0 +1,444 @@
+! The trajectory for Fortran 2008: keep the state of every time step of a forward run, read it backwards at the speed of
+! memory. What each call promises is said in include/forebay/trajectory.h.
+!
+!     use forebay_trajectory
+!     type(trajectory_options) :: options
+!     type(trajectory) :: states
+!     real(real64), pointer :: u(:, :)
+!
+!     call options%add_pool('/dev/shm', 4000000000_int64)          ! first tier: 4 GB beside the socket
+!     call states%open(options)
+!     call states%declare('velocity', FOREBAY_FLOAT64, [3, n], velocity)
+!     do step = 1, steps                                           ! forward
+!       call states%begin(step, time)
+!       call states%field(velocity, u)                             ! memory to write in place
+!       ...
+!       call states%commit()
+!     end do
+!     call states%reverse(steps)                                   ! the adjoint begins: fetch ahead
+!     do step = steps, 1, -1
+!       call states%get(step, velocity, u)                         ! no copy
+!       ...
+!       call states%release(step)
+!     end do
+!     call states%close()
+!
+! Errors are as for `allocate`: `stat=` receives 0 or one of FOREBAY_E_..., `errmsg=` the words; without `stat` an error
+! ends the program with its words. Fields, tiers and positions count from 1. A trajectory is closed when its variable
+! ends; it cannot be copied.
+module forebay_trajectory
+  use, intrinsic :: iso_fortran_env, only: int64, real32, real64
+  use forebay_c
+  use forebay_views
+  implicit none
+  private
+
+  public :: trajectory, trajectory_options, trajectory_tier, forebay_message
+  public :: int64, real32, real64
+  public :: FOREBAY_OK, FOREBAY_E_INVALID, FOREBAY_E_NO_SUCH_STEP, FOREBAY_E_NO_SUCH_FIELD, FOREBAY_E_STEP_OPEN, &
+    FOREBAY_E_NO_OPEN_STEP, FOREBAY_E_STEP_EXISTS, FOREBAY_E_FIELD_CHANGED, FOREBAY_E_FIELDS_FIXED, &
+    FOREBAY_E_NOT_PINNED, FOREBAY_E_PINNED, FOREBAY_E_OUTSIDE, FOREBAY_E_CLOSED_OPEN, FOREBAY_E_NO_SPACE, &
+    FOREBAY_E_NO_MEMORY, FOREBAY_E_BUSY, FOREBAY_E_VERSION, FOREBAY_E_DAMAGED, FOREBAY_E_READ_ONLY, FOREBAY_E_IO
+  public :: FOREBAY_FLOAT32, FOREBAY_FLOAT64
+  public :: FOREBAY_SURVIVES_POWER_CUT, FOREBAY_SURVIVES_PROCESS_ONLY
+
+  ! What a trajectory is opened with. `bytes` is what this rank may use of a tier; fastest tier first.
+  type :: trajectory_options
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure :: set_name, set_rank, add_dram, add_pool, add_shared
+    procedure :: set_keep, set_survives, set_checksum, set_segment_bytes
+    procedure, private :: refuse_copy => refuse_copy_of_options
+    generic :: assignment(=) => refuse_copy
+    final :: free_options
+  end type trajectory_options
+
+  type, extends(trajectory_views) :: trajectory
+  contains
+    procedure :: open => open_trajectory
+    procedure :: close => close_trajectory
+    procedure :: declare, find, begin, commit, cancel, release, reverse, drop, rewind, keep
+    procedure :: count => count_of_steps
+    procedure :: step_at, time_of, recovery, tier_count, tier, waited
+    procedure, private :: refuse_copy
+    generic :: assignment(=) => refuse_copy
+    final :: finalize
+  end type trajectory
+
+  type :: trajectory_tier
+    character(:), allocatable :: medium, path
+    integer(int64) :: budget = 0, segment_bytes = 0, segments = 0, prepared = 0, used = 0, moved_in = 0, fetched = 0
+  end type trajectory_tier
+
+contains
+
+  ! What the last failing call has to say.
+  function forebay_message() result(text)
+    character(:), allocatable :: text
+    text = from_c(forebay_last_error())
+  end function forebay_message
+
+  ! --- options ---
+
+  subroutine make(self)
+    class(trajectory_options), intent(inout) :: self
+    if (.not. c_associated(self%handle)) self%handle = forebay_trajectory_options_create()
+  end subroutine make
+
+  subroutine free_options(self)
+    type(trajectory_options), intent(inout) :: self
+    call forebay_trajectory_options_free(self%handle)
+    self%handle = c_null_ptr
+  end subroutine free_options
+
+  subroutine refuse_copy_of_options(self, other)
+    class(trajectory_options), intent(inout) :: self
+    class(trajectory_options), intent(in) :: other
+    if (c_associated(self%handle) .or. c_associated(other%handle)) error stop 'forebay: options cannot be copied'
+  end subroutine refuse_copy_of_options
+
+  subroutine set_name(self, name, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    character(*), intent(in) :: name
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_set_name(self%handle, to_c(name)), stat, errmsg)
+  end subroutine set_name
+
+  ! Ranks count from 0, as in MPI.
+  subroutine set_rank(self, rank, ranks, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    integer, intent(in) :: rank, ranks
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_set_rank(self%handle, int(rank, c_int), int(ranks, c_int)), stat, errmsg)
+  end subroutine set_rank
+
+  subroutine add_dram(self, bytes, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    integer(int64), intent(in) :: bytes
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_add_dram(self%handle, max(bytes, 0_int64)), stat, errmsg)
+  end subroutine add_dram
+
+  subroutine add_pool(self, directory, bytes, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    character(*), intent(in) :: directory
+    integer(int64), intent(in) :: bytes
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_add_pool(self%handle, to_c(directory), max(bytes, 0_int64)), stat, errmsg)
+  end subroutine add_pool
+
+  subroutine add_shared(self, directory, bytes, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    character(*), intent(in) :: directory
+    integer(int64), intent(in) :: bytes
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_add_shared(self%handle, to_c(directory), max(bytes, 0_int64)), stat, errmsg)
+  end subroutine add_shared
+
+  subroutine set_keep(self, keep, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    logical, intent(in) :: keep
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_set_keep(self%handle, merge(1_c_int, 0_c_int, keep)), stat, errmsg)
+  end subroutine set_keep
+
+  subroutine set_survives(self, what, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    integer(c_int), intent(in) :: what
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_set_survives(self%handle, what), stat, errmsg)
+  end subroutine set_survives
+
+  subroutine set_checksum(self, checksum, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    logical, intent(in) :: checksum
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_set_checksum(self%handle, merge(1_c_int, 0_c_int, checksum)), stat, errmsg)
+  end subroutine set_checksum
+
+  subroutine set_segment_bytes(self, bytes, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    integer(int64), intent(in) :: bytes
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_set_segment_bytes(self%handle, bytes), stat, errmsg)
+  end subroutine set_segment_bytes
+
+  ! --- life ---
+
+  ! Closes what was open.
+  subroutine open_trajectory(self, options, stat, errmsg)
+    class(trajectory), intent(inout) :: self
+    class(trajectory_options), intent(inout) :: options
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: status, fields
+    call make(options)
+    call forget(self)
+    status = forebay_trajectory_open(options%handle, self%handle)
+    call report(status, stat, errmsg)
+    if (status /= FOREBAY_OK) return
+    status = forebay_trajectory_field_count(self%handle, fields)
+    allocate (self%shapes(fields))  ! those of a store that was kept
+  end subroutine open_trajectory
+
+  subroutine close_trajectory(self, stat, errmsg)
+    class(trajectory), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: status
+    status = forebay_trajectory_close(self%handle)
+    self%handle = c_null_ptr
+    call forget(self)
+    call report(status, stat, errmsg)
+  end subroutine close_trajectory
+
+  subroutine finalize(self)
+    type(trajectory), intent(inout) :: self
+    call forget(self)
+  end subroutine finalize
+
+  subroutine forget(self)
+    class(trajectory), intent(inout) :: self
+    integer(c_int) :: ignored
+    ignored = forebay_trajectory_close(self%handle)
+    self%handle = c_null_ptr
+    if (allocated(self%shapes)) deallocate (self%shapes)
+    if (allocated(self%memory)) deallocate (self%memory)
+  end subroutine forget
+
+  subroutine refuse_copy(self, other)
+    class(trajectory), intent(inout) :: self
+    class(trajectory), intent(in) :: other
+    if (c_associated(self%handle) .or. c_associated(other%handle)) error stop 'forebay: a trajectory cannot be copied'
+  end subroutine refuse_copy
+
+  ! --- fields ---
+
+  ! `extent` is the shape of the field, of rank 1 to 4; `number` is what the other calls want.
+  subroutine declare(self, name, type, extent, number, stat, errmsg)
+    class(trajectory), intent(inout) :: self
+    character(*), intent(in) :: name
+    integer(c_int), intent(in) :: type
+    integer, intent(in) :: extent(:)
+    integer, intent(out) :: number
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: status, field
+    number = 0
+    if (size(extent) < 1 .or. size(extent) > max_rank .or. any(extent < 1)) then
+      call report(FOREBAY_E_INVALID, stat, errmsg, 'field '//trim(name)//' needs 1 to 4 extents of at least 1')
+      return
+    end if
+    status = forebay_trajectory_declare(self%handle, to_c(name), type, product(int(extent, c_int64_t)), field)
+    call report(status, stat, errmsg)
+    if (status /= FOREBAY_OK) return
+    number = field + 1
+    call remember(self, number, extent)
+  end subroutine declare
+
+  subroutine remember(self, number, extent)
+    class(trajectory), intent(inout) :: self
+    integer, intent(in) :: number, extent(:)
+    type(field_shape), allocatable :: more(:)
+    if (number > size(self%shapes)) then
+      allocate (more(number))
+      more(:size(self%shapes)) = self%shapes
+      call move_alloc(more, self%shapes)
+    end if
+    self%shapes(number)%rank = size(extent)
+    self%shapes(number)%extent(:size(extent)) = extent
+  end subroutine remember
+
+  subroutine find(self, name, number, stat, errmsg)
+    class(trajectory), intent(in) :: self
+    character(*), intent(in) :: name
+    integer, intent(out) :: number
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: status, field
+    number = 0
+    status = forebay_trajectory_field(self%handle, to_c(name), field)
+    if (status == FOREBAY_OK) number = field + 1
+    call report(status, stat, errmsg)
+  end subroutine find
+
+  ! --- forward ---
+
+  subroutine begin(self, step, time, stat, errmsg)
+    class(trajectory), intent(inout) :: self
+    integer, intent(in) :: step
+    real(real64), intent(in) :: time
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr), allocatable :: memory(:)
+    integer(c_int) :: status, fields
+    fields = 0
+    if (allocated(self%shapes)) fields = size(self%shapes)
+    allocate (memory(max(fields, 1)))
+    status = forebay_trajectory_begin(self%handle, int(step, c_int64_t), time, memory)
+    if (status == FOREBAY_OK) call move_alloc(memory, self%memory)
+    call report(status, stat, errmsg)
+  end subroutine begin
+
+  subroutine commit(self, stat, errmsg)
+    class(trajectory), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    if (allocated(self%memory)) deallocate (self%memory)
+    call report(forebay_trajectory_commit(self%handle), stat, errmsg)
+  end subroutine commit
+
+  subroutine cancel(self, stat, errmsg)
+    class(trajectory), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    if (allocated(self%memory)) deallocate (self%memory)
+    call report(forebay_trajectory_cancel(self%handle), stat, errmsg)
+  end subroutine cancel
+
+  ! --- backwards ---
+
+  subroutine release(self, step, stat, errmsg)
+    class(trajectory), intent(in) :: self
+    integer, intent(in) :: step
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(forebay_trajectory_release(self%handle, int(step, c_int64_t)), stat, errmsg)
+  end subroutine release
+
+  subroutine reverse(self, from, stat, errmsg)
+    class(trajectory), intent(in) :: self
+    integer, intent(in) :: from
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(forebay_trajectory_reverse(self%handle, int(from, c_int64_t)), stat, errmsg)
+  end subroutine reverse
+
+  subroutine drop(self, step, stat, errmsg)
+    class(trajectory), intent(inout) :: self
+    integer, intent(in) :: step
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(forebay_trajectory_drop(self%handle, int(step, c_int64_t)), stat, errmsg)
+  end subroutine drop
+
+  subroutine rewind(self, stat, errmsg)
+    class(trajectory), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(forebay_trajectory_rewind(self%handle), stat, errmsg)
+  end subroutine rewind
+
+  subroutine keep(self, kept, stat, errmsg)
+    class(trajectory), intent(inout) :: self
+    logical, intent(in) :: kept
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(forebay_trajectory_keep(self%handle, merge(1_c_int, 0_c_int, kept)), stat, errmsg)
+  end subroutine keep
+
+  ! --- what is stored, and where ---
+
+  function count_of_steps(self) result(steps)
+    class(trajectory), intent(in) :: self
+    integer(int64) :: steps
+    if (forebay_trajectory_count(self%handle, steps) /= FOREBAY_OK) steps = 0
+  end function count_of_steps
+
+  ! The step at a position, from 1 (the lowest step) to count().
+  subroutine step_at(self, position, step, time, stat, errmsg)
+    class(trajectory), intent(in) :: self
+    integer(int64), intent(in) :: position
+    integer, intent(out) :: step
+    real(real64), intent(out) :: time
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: found
+    integer(c_int) :: status
+    step = 0
+    time = 0
+    status = forebay_trajectory_step_at(self%handle, position - 1, found, time)
+    if (status == FOREBAY_OK .and. abs(found) > huge(step)) then
+      call report(FOREBAY_E_INVALID, stat, errmsg, 'the number of a stored step is too large for an integer')
+      return
+    end if
+    if (status == FOREBAY_OK) step = int(found)
+    call report(status, stat, errmsg)
+  end subroutine step_at
+
+  subroutine time_of(self, step, time, stat, errmsg)
+    class(trajectory), intent(in) :: self
+    integer, intent(in) :: step
+    real(real64), intent(out) :: time
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    time = 0
+    call report(forebay_trajectory_time(self%handle, int(step, c_int64_t), time), stat, errmsg)
+  end subroutine time_of
+
+  function recovery(self) result(text)
+    class(trajectory), intent(in) :: self
+    character(:), allocatable :: text
+    text = from_c(forebay_trajectory_recovery(self%handle))
+  end function recovery
+
+  function tier_count(self) result(tiers)
+    class(trajectory), intent(in) :: self
+    integer(c_int) :: tiers
+    if (forebay_trajectory_tier_count(self%handle, tiers) /= FOREBAY_OK) tiers = 0
+  end function tier_count
+
+  subroutine tier(self, number, what, stat, errmsg)
+    class(trajectory), intent(in) :: self
+    integer, intent(in) :: number
+    type(trajectory_tier), intent(out) :: what
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(forebay_tier_info) :: info
+    integer(c_int) :: status
+    status = forebay_trajectory_tier_info(self%handle, int(number - 1, c_int), info, c_sizeof(info))
+    if (status == FOREBAY_OK) then
+      what%medium = from_c(info%medium)
+      what%path = from_c(info%path)
+      what%budget = info%budget
+      what%segment_bytes = info%segment_bytes
+      what%segments = info%segments
+      what%prepared = info%prepared
+      what%used = info%used
+      what%moved_in = info%moved_in
+      what%fetched = info%fetched
+    end if
+    call report(status, stat, errmsg)
+  end subroutine tier
+
+  ! Seconds that begin has waited for room, and get for states on slow tiers.
+  subroutine waited(self, begin_seconds, get_seconds, stat, errmsg)
+    class(trajectory), intent(in) :: self
+    real(real64), intent(out) :: begin_seconds, get_seconds
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    begin_seconds = 0
+    get_seconds = 0
+    call report(forebay_trajectory_waited(self%handle, begin_seconds, get_seconds), stat, errmsg)
+  end subroutine waited
+
+end module forebay_trajectory
