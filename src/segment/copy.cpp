@@ -73,4 +73,8 @@ void fence_stores() noexcept {
 }
 #endif
 
+void order_stores() noexcept {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
 }  // namespace forebay::segment

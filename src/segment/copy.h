@@ -9,7 +9,10 @@ namespace forebay::segment {
 // only by fence_stores(). Every byte of the destination's last line that lies behind `bytes` stays as it is.
 void stream(void* to, const void* from, std::size_t bytes) noexcept;
 
-// All stores of this thread, streamed ones too, come before what follows.
+// All stores of this thread, streamed ones too, come before what follows, for other threads and for the medium.
 void fence_stores() noexcept;
+// The same for memory that survives the death of the process and no more: a process dies between two instructions, and
+// everything that it stored before is there. So this binds the compiler only, where a fence would wait for the memory.
+void order_stores() noexcept;
 
 }  // namespace forebay::segment

@@ -37,7 +37,8 @@ class Medium {
   virtual int store(void* to, const void* from, std::size_t bytes) noexcept = 0;
   // The same for stores that the caller made himself.
   virtual int flush(const void* from, std::size_t bytes) noexcept = 0;
-  // Everything flushed by this thread lasts before anything that follows.
+  // Everything flushed by this thread lasts before anything that follows. Other threads may see it only after
+  // fence_stores().
   virtual int fence() noexcept = 0;
 
   // Whether flushed and fenced stores outlive the machine's power, and whether they have to: off while nothing is kept.

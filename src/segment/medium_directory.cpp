@@ -77,7 +77,7 @@ class DirectoryMemory final : public Medium {
     if (durable_ && beneath_ == Beneath::pmem) {
       persist_.drain();
     } else {
-      fence_stores();
+      order_stores();  // and where pages are durable, flush() has synced them
     }
     return 0;
   }

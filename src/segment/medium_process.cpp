@@ -41,7 +41,7 @@ class ProcessMemory final : public Medium {
   }
   int flush(const void*, std::size_t) noexcept override { return 0; }
   int fence() noexcept override {
-    fence_stores();
+    order_stores();
     return 0;
   }
   bool persistent() const override { return false; }

@@ -162,6 +162,7 @@ Status Tiers::carry(std::uint64_t end, Place source, std::span<std::byte> from, 
   if (int e = medium.fence(); e != 0) return failed(e);
   if (int e = medium.store(to.data(), memory, kHeaders); e != 0) return failed(e);
   if (int e = medium.fence(); e != 0) return failed(e);
+  segment::fence_stores();  // the reader is another thread
   return {};
 }
 

@@ -196,6 +196,7 @@ Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
 
 Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t live, bool held) {
   const int failed = writer.seal();
+  segment::fence_stores();  // the mover reads what this thread has streamed
   {
     const Lock lock(mutex_);
     Segment& sealed = segments_[number];

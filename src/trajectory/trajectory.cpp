@@ -7,7 +7,7 @@
 namespace forebay::trajectory {
 namespace {
 
-constexpr std::uint64_t kPrefetchLines = 16;
+constexpr std::uint64_t kPrefetchLines = 64;
 constexpr std::uint64_t kLargestStep = std::uint64_t{1} << 40;
 
 std::uint64_t bytes_of(forebay_type type) {
@@ -291,8 +291,10 @@ Outcome<const void*> Trajectory::get(std::int64_t step, int number) {
   if (!base) return pass_on(base);
   const std::byte* const record = *base + place_of(*entry);
   // A sweep goes on with the record before this one.
-  for (std::uint64_t i = 1; i <= kPrefetchLines; ++i) {
-    __builtin_prefetch(record - (segment::kLine + payload_bytes_) + i * segment::kLine);
+  const std::uint64_t record_bytes = segment::kLine + payload_bytes_;
+  const std::uint64_t ahead = std::min(kPrefetchLines * segment::kLine, payload_bytes_);
+  for (std::uint64_t at = segment::kLine; at <= ahead; at += segment::kLine) {
+    __builtin_prefetch(record - record_bytes + at);
   }
   if (entry->verified == 0 && reading_suspicious_ && entry->segment == reading_) {
     if (auto ok = verify(*entry, record); !ok) return pass_on(ok);
