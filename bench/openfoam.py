@@ -6,7 +6,6 @@ Every ratio compares runs of this one invocation, interleaved in changing orders
 """
 
 import argparse
-import math
 import os
 import shutil
 import subprocess
@@ -28,7 +27,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--forebay", type=Path, default=Path("forebay"), help="the command to measure")
     parser.add_argument("--quick", action="store_true", help="one small configuration, within a minute")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output instead of a table")
-    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--repetitions", type=int, default=10, help="of what never waits for the shared directory")
     parser.add_argument("--sizes", default="30k,62k", help="motorBike meshes: 30k, 62k")
     parser.add_argument("--ranks", default="2,4")
     parser.add_argument("--mbit", type=int, default=800, help="bandwidth of the slow shared directory, 0: unlimited")
@@ -58,14 +57,13 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
     prefix = f"{size} cells, {ranks} ranks"
     say(f"{prefix}: preparing the case")
     template = case.make(size, ranks, local / "templates" / f"motorBike-{size}-{ranks}")
-    bench = v.Bench(options.forebay, parts.discard_library(options.forebay), shared, local, template, ranks)
-    plan = steps.Plan(
-        repetitions=2 if options.quick else options.repetitions,
-        fast=20 if options.quick else 60,
-        slow=6 if options.quick else 20,
-        variants=steps.QUICK if options.quick else steps.EVERY,
-        deadline=STARTED + QUICK_SECONDS if options.quick else math.inf,
-    )
+    discard, settle = parts.discard_library(options.forebay), 0.5 if options.quick else 10
+    bench = v.Bench(options.forebay, discard, shared, local, template, ranks, settle)
+    if options.quick:
+        left_out = (v.FOREBAY_LIVE_COLLATED, v.DIRECT_PURGE)
+        plan = steps.Plan(3, 1, fast=20, slow=6, left_out=left_out, deadline=STARTED + QUICK_SECONDS)
+    else:
+        plan = steps.Plan(options.repetitions, max(options.repetitions // 3, 1), fast=60, slow=20)
     steps.add_results(result, prefix, steps.repeat(bench, plan, say), plan)
     if not options.quick:
         say(f"{prefix}: counting what reaches the shared file system")

@@ -1,10 +1,12 @@
-"""Processor time and memory of running processes, from /proc."""
+"""Processor time and memory of running processes, and of the machine, from /proc."""
 
 import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
+IDLE_SHARE = 0.05  # busier than this is not idle
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
@@ -19,6 +21,27 @@ def _cpu_seconds(pid: int) -> float:
         return 0.0
     fields = text.rpartition(")")[2].split()  # the name before may hold anything
     return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def wait_until_idle(limit: float) -> None:
+    """Lets what the last run left to be done (write-back, the file server) end, for `limit` seconds at most."""
+    os.sync()
+    ends = time.monotonic() + limit
+    while _busy_share(0.2) > IDLE_SHARE and time.monotonic() < ends:
+        pass
+
+
+def _busy_share(seconds: float) -> float:
+    """Of all cores, over the next `seconds`."""
+    idle, total = _idle_and_total()
+    time.sleep(seconds)
+    idle_then, total_then = _idle_and_total()
+    return 1 - (idle_then - idle) / max(total_then - total, 1)
+
+
+def _idle_and_total() -> tuple[int, int]:
+    ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    return ticks[3] + ticks[4], sum(ticks)
 
 
 def peak_resident_bytes(pid: int) -> int:

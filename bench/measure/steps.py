@@ -1,5 +1,6 @@
 """What I/O adds to a step, whole runs, processor time, and what reaches the shared file system: the central figures."""
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -17,50 +18,55 @@ BELOW_DIRECT = 0.01  # of what direct writing adds
 SAFE_INTERVAL = 600.0  # seconds between drains of the newest complete time, by default
 
 
+# What differs by a millisecond or two a step, compared often with the same run without output...
+NEAR = (v.NONE, v.TMPFS_PURGE, v.TMPFS_KEEP, v.DISCARD, v.FOREBAY_PURGE, v.FOREBAY_HELD)
+# ...and what differs by a hundred, or is judged by the whole run.
+WIDE = (v.NONE_SHARED, v.DIRECT_PURGE, v.DIRECT_KEEP, v.FOREBAY_LIVE, v.FOREBAY_LIVE_COLLATED)
+
+
 @dataclass(frozen=True)
 class Plan:
-    repetitions: int
+    near_repetitions: int
+    wide_repetitions: int
     fast: int  # steps of a run that never waits for the shared file system
     slow: int  # steps of one that does, or whose output all goes there
-    variants: tuple[v.Variant, ...]
-    deadline: float  # time.monotonic() by which the repetitions should have ended; the first one is always done
+    left_out: tuple[v.Variant, ...] = ()
+    deadline: float = math.inf  # time.monotonic() by which the near ones should have ended; one is always done
 
     def steps(self, variant: v.Variant) -> int:
         return self.slow if variant.steps == "slow" else self.fast
 
 
-EVERY = (
-    v.NONE,
-    v.NONE_SHORT,
-    v.TMPFS_PURGE,
-    v.TMPFS_KEEP,
-    v.DISCARD,
-    v.DIRECT_PURGE,
-    v.DIRECT_KEEP,
-    v.FOREBAY_PURGE,
-    v.FOREBAY_HELD,
-    v.FOREBAY_LIVE,
-    v.FOREBAY_LIVE_COLLATED,
-)
-QUICK = tuple(variant for variant in EVERY if variant not in (v.FOREBAY_LIVE_COLLATED, v.DIRECT_PURGE))
+@dataclass(frozen=True)
+class Repetitions:
+    near: list[Repetition]
+    wide: list[Repetition]
+
+    def of(self, variant: v.Variant) -> list[Repetition]:
+        return self.near if variant in NEAR else self.wide
 
 
-def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> list[Repetition]:
-    """Every variant once per repetition, each repetition in another order."""
-    done: list[Repetition] = []
-    began = time.monotonic()
-    for number in range(plan.repetitions):
-        now = time.monotonic()
-        if done and now + (now - began) / len(done) > plan.deadline:
-            say(f"no time for more than {len(done)} of {plan.repetitions} repetitions")
-            break
-        repetition: Repetition = {}
-        for variant in shuffled(plan.variants, number):
-            repetition[variant] = bench.measure(variant, plan.steps(variant))
-            per_step = repetition[variant].run.step_seconds() * 1e3
-            say(f"repetition {number + 1} of {plan.repetitions}: {variant.name}: {per_step:.1f} ms a step")
-        done.append(repetition)
-    return done
+def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetitions:
+    """Every variant once per repetition, each repetition in another order; the wide ones first."""
+
+    def several(variants: tuple[v.Variant, ...], count: int, deadline: float) -> list[Repetition]:
+        done: list[Repetition] = []
+        began = time.monotonic()
+        for number in range(count):
+            now = time.monotonic()
+            if done and now + (now - began) / len(done) > deadline:
+                say(f"no time for more than {len(done)} of {count} repetitions")
+                break
+            repetition: Repetition = {}
+            for variant in shuffled([each for each in variants if each not in plan.left_out], number):
+                repetition[variant] = bench.measure(variant, plan.steps(variant))
+                per_step = repetition[variant].run.step_seconds() * 1e3
+                say(f"repetition {number + 1} of {count}: {variant.name}: {per_step:.1f} ms a step")
+            done.append(repetition)
+        return done
+
+    wide = several(WIDE, plan.wide_repetitions, math.inf)
+    return Repetitions(several(NEAR, plan.near_repetitions, plan.deadline), wide)
 
 
 def step_seconds(repetitions: Sequence[Repetition], variant: v.Variant, steps: int) -> float:
@@ -72,21 +78,22 @@ def step_seconds(repetitions: Sequence[Repetition], variant: v.Variant, steps: i
 
 def added(variant: v.Variant, steps: int) -> Callable[[Sequence[Repetition]], float]:
     """What `variant` adds to a step, compared over the same first steps."""
-    return lambda repetitions: step_seconds(repetitions, variant, steps) - step_seconds(repetitions, v.NONE, steps)
+    base = v.NONE if variant in NEAR else v.NONE_SHARED
+    return lambda repetitions: step_seconds(repetitions, variant, steps) - step_seconds(repetitions, base, steps)
 
 
-def add_results(report: Report, prefix: str, repetitions: list[Repetition], plan: Plan) -> None:
+def add_results(report: Report, prefix: str, repetitions: Repetitions, plan: Plan) -> None:
     report.add(
         f"{prefix}: a step without output",
-        estimate(repetitions, lambda sample: step_seconds(sample, v.NONE, plan.fast)),
+        estimate(repetitions.near, lambda sample: step_seconds(sample, v.NONE, plan.fast)),
         "ms",
         1e3,
-        note=f"{len(repetitions)} repetitions",
+        note=f"{len(repetitions.near)} repetitions, {len(repetitions.wide)} of direct and live",
     )
     estimates = {
-        variant: estimate(repetitions, added(variant, min(plan.steps(variant), plan.fast)))
-        for variant in plan.variants
-        if variant not in (v.NONE, v.NONE_SHORT)
+        variant: estimate(repetitions.of(variant), added(variant, plan.steps(variant)))
+        for variant in (*NEAR, *WIDE)
+        if variant not in (v.NONE, v.NONE_SHARED, *plan.left_out)
     }
     for variant, value in estimates.items():
         if variant.forebay is None:
@@ -98,7 +105,7 @@ def add_results(report: Report, prefix: str, repetitions: list[Repetition], plan
         if direct not in estimates:
             direct = v.DIRECT_KEEP
         add_goals(report, prefix, variant, *(estimates[key] for key in (variant, tmpfs, direct)))
-    add_live(report, prefix, repetitions, estimates)
+    add_live(report, prefix, repetitions.wide, estimates)
 
 
 def add_goals(
@@ -131,7 +138,7 @@ def add_goals(
 def add_live(report: Report, prefix: str, repetitions: list[Repetition], estimates: dict) -> None:
     wall = {
         variant: estimate(repetitions, median_of(variant, lambda measured: measured.run.wall_seconds))
-        for variant in (v.NONE_SHORT, v.DIRECT_KEEP, v.FOREBAY_LIVE, v.FOREBAY_LIVE_COLLATED)
+        for variant in (v.NONE_SHARED, v.DIRECT_KEEP, v.FOREBAY_LIVE, v.FOREBAY_LIVE_COLLATED)
         if variant in repetitions[0]
     }
     for variant in (v.FOREBAY_LIVE, v.FOREBAY_LIVE_COLLATED):
@@ -144,7 +151,7 @@ def add_live(report: Report, prefix: str, repetitions: list[Repetition], estimat
             1e3,
             reference=estimates[v.DIRECT_KEEP].value * 1e3,
         )
-        for reference in (v.NONE_SHORT, v.DIRECT_KEEP):
+        for reference in (v.NONE_SHARED, v.DIRECT_KEEP):
             report.add(
                 f"{prefix}: whole run, {variant.name}, against {reference.name}",
                 wall[variant],

@@ -5,7 +5,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import case, solver
+from . import case, processes, solver
 from .shared import Shared
 
 
@@ -20,8 +20,8 @@ class Variant:
     discard: bool = False
 
 
-NONE = Variant("no output", "shared", purge=1, interval=case.NEVER)
-NONE_SHORT = Variant("no output, as short", "shared", purge=1, interval=case.NEVER, steps="slow")
+NONE = Variant("no output", "local", purge=1, interval=case.NEVER)
+NONE_SHARED = Variant("no output, case on the shared directory", "shared", purge=1, interval=case.NEVER, steps="slow")
 TMPFS_PURGE = Variant("bare tmpfs, purgeWrite 1", "local", purge=1)
 TMPFS_KEEP = Variant("bare tmpfs, all kept", "local", purge=0)
 DISCARD = Variant("writes thrown away", "local", purge=1, discard=True)
@@ -53,11 +53,15 @@ class Measured:
 class Bench:
     """One case at one number of ranks, ready to be run in any variant."""
 
-    def __init__(self, forebay: Path, discard: Path, shared: Shared, local: Path, template: Path, ranks: int):
+    def __init__(
+        self, forebay: Path, discard: Path, shared: Shared, local: Path, template: Path, ranks: int, settle: float
+    ):
+        """`settle`: for how long at most, in seconds, the machine may calm down before each run."""
         self._forebay = forebay
         self._discard = discard
         self._shared = shared
         self._ranks = ranks
+        self._settle = settle
         self._logs = local / "logs"
         self._logs.mkdir(parents=True, exist_ok=True)
         self.cases = {
@@ -92,6 +96,7 @@ class Bench:
         log = self._logs / (variant.name.replace(" ", "-").replace(",", "") + ".log")
         report = log.with_suffix(".json")
         report.unlink(missing_ok=True)
+        processes.wait_until_idle(self._settle)
         before = self._shared.server_cpu_seconds(), self._shared.client_cpu_seconds()
         run = solver.run(self._command(variant, directory, report), log, solver.environment(), directory)
         measured = Measured(

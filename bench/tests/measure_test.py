@@ -44,7 +44,7 @@ class Steps(unittest.TestCase):
         self.assertAlmostEqual(steps.added(v.TMPFS_KEEP, 3)(repetitions), 0.5)
 
     def test_steps_are_compared_with_the_same_steps_only(self):
-        repetitions = [{v.NONE: run_of(4, 3, 2, 1), v.DIRECT_KEEP: run_of(14, 13)}]
+        repetitions = [{v.NONE_SHARED: run_of(4, 3, 2, 1), v.DIRECT_KEEP: run_of(14, 13)}]
         self.assertAlmostEqual(steps.added(v.DIRECT_KEEP, 2)(repetitions), 10)
 
     def goals(self, ours, tmpfs, direct):

@@ -145,11 +145,14 @@ struct Measurement {
   const char* name;
   const char* what;
   bool in_case;
+  bool promised = true;  // the goal is for uses of a file; a single look is shown as it is
 };
 constexpr Measurement measurements[] = {
-    {"open, write 4 KiB, close in the case", "open", true}, {"fopen, write 4 KiB, fclose in the case", "fopen", true},
-    {"lstat of missing files in the case", "lstat", true},  {"open, write 4 KiB, close outside", "open", false},
-    {"lstat of missing files outside", "lstat", false},
+    {"open, write 4 KiB, close in the case", "open", true},
+    {"fopen, write 4 KiB, fclose in the case", "fopen", true},
+    {"lstat of missing files in the case", "lstat", true, false},
+    {"open, write 4 KiB, close outside", "open", false},
+    {"lstat of missing files outside", "lstat", false, false},
 };
 
 }  // namespace
@@ -208,9 +211,14 @@ int main(int count, char** arguments) {
     const Interval ratio = interval_of(ratios);
     std::printf(
         "%s\n  {\"name\": \"%s\", \"value\": %.4f, \"unit\": \"s\", \"reference\": %.4f, \"ratio\": %.4f, "
-        "\"interval\": [%.4f, %.4f], \"goal\": \"<= %.2f\", \"met\": %s}",
+        "\"interval\": [%.4f, %.4f], ",
         separator, measurement.name, interval_of(values).median, interval_of(references).median, ratio.median,
-        ratio.low, ratio.high, goal, ratio.high <= goal ? "true" : "false");
+        ratio.low, ratio.high);
+    if (measurement.promised) {
+      std::printf("\"goal\": \"<= %.2f\", \"met\": %s}", goal, ratio.high <= goal ? "true" : "false");
+    } else {
+      std::printf("\"goal\": null, \"met\": null}");
+    }
     std::fflush(stdout);
     separator = ",";
   }

@@ -1,0 +1,236 @@
+"""The parts that trajectory_bench measures, and what they have to reach."""
+
+import json
+import statistics
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .figures import Estimate, estimate
+from .report import Report
+
+SIZES = {"256 B": 256, "4 KiB": 4096, "64 KiB": 1 << 16, "1 MiB": 1 << 20, "5 MB": 5_000_000, "64 MiB": 1 << 26}
+COPY_GOAL = 0.9  # of the non-temporal copy, from 64 KiB on
+COMMITS_GOAL = {"256 B": 1.5e6, "4 KiB": 0.8e6}  # a second
+READ_GOAL = 0.95  # of the plain read sweep
+FRESH_GOAL = 0.8  # of touching pages
+SPILL_GOAL = 0.9  # of raw reads
+FILES_GOALS = {"4 KiB": (20, 8), "5 MB": (5, 2)}  # times faster than files: writing, reading
+REOPENED, REOPEN_GOAL = 1_000_000, 1.0  # steps of 4 KiB; seconds
+INDEX_GOAL = 64  # bytes a record
+
+
+@dataclass
+class Measured:
+    """Runs trajectory_bench: one part, one size of states at a time."""
+
+    program: Path
+    pool: Path
+    disk: Path
+    quick: bool
+    say: Callable[[str], None]
+
+    def part(self, name: str, state_bytes: int, states: int, repetitions: int) -> dict:
+        sizes = ["--state-bytes", str(state_bytes), "--states", str(states), "--repetitions", str(repetitions)]
+        command = [self.program, name, "--directory", self.pool, "--disk", self.disk, *sizes]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"trajectory_bench {name} ended with status {done.returncode}: {done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+
+def ratio_of(ours: Sequence[float], reference: Sequence[float]) -> Estimate:
+    """How many times faster than the reference, as the median of pairs of seconds."""
+    pairs = list(zip(ours, reference, strict=True))
+    return estimate(pairs, lambda sample: statistics.median(theirs / mine for mine, theirs in sample))
+
+
+def rates(amount: float, seconds: Sequence[float]) -> Estimate:
+    return estimate([amount / each for each in seconds])
+
+
+def compare(report: Report, name: str, amount: float, unit: str, ours, reference, goal: float | None, than: str):
+    """A rate against that of its reference; `amount` in the unit times seconds."""
+    ratio = ratio_of(ours, reference)
+    report.add(
+        name,
+        rates(amount, ours),
+        unit,
+        reference=rates(amount, reference).value,
+        ratio=ratio.value,
+        goal=None if goal is None else f">= {goal:g} of {than}",
+        met=None if goal is None else ratio.low >= goal,
+        note=f"the ratio's interval: {ratio.text()}" if goal is not None else f"reference: {than}",
+    )
+
+
+def add_steady(measured: Measured, report: Report) -> None:
+    slice_bytes = 1 << 28  # far more than the caches hold
+    copied = total = 0
+    measurements = []
+    for size, state_bytes in SIZES.items():
+        states = max(4, slice_bytes // state_bytes)
+        repetitions = 9 if measured.quick else 45
+        measured.say(f"states of {size} into recycled segments and back, {repetitions} repetitions")
+        figures = measured.part("steady", state_bytes, states, repetitions)
+        copied += figures["copied"]
+        total += states * repetitions
+        measurements.append((size, states, figures))
+    for size, states, figures in measurements:
+        for way, name in (("put", "by put"), ("in_place", "in place")):
+            add_written(report, f"writing, steady: {size} {name}", size, states, figures[way], figures[f"{way}_copy"])
+    for size, states, figures in measurements:
+        compare(
+            report,
+            f"reverse sweep: {size} by get",
+            SIZES[size] * states / 1e9,
+            "GB/s",
+            figures["get"],
+            figures["read"],
+            None if size == "256 B" else READ_GOAL,
+            "a plain read sweep",
+        )
+    report.add(
+        "reverse sweep: states not read where they were written",
+        copied,
+        "states",
+        reference=float(total),
+        goal="0: nothing is copied",
+        met=copied == 0,
+    )
+
+
+def add_written(report: Report, name: str, size: str, states: int, ours, copy) -> None:
+    """Small states are counted, large ones weighed."""
+    goal = COMMITS_GOAL.get(size)
+    if goal is None:
+        compare(report, name, SIZES[size] * states / 1e9, "GB/s", ours, copy, COPY_GOAL, "a non-temporal copy")
+        return
+    commits = rates(states, ours)
+    report.add(
+        name,
+        commits,
+        "M/s",
+        1e-6,
+        reference=rates(states, copy).value * 1e-6,
+        ratio=ratio_of(ours, copy).value,
+        goal=f">= {goal * 1e-6:g} million commits a second",
+        met=commits.low >= goal,
+        note="reference: a non-temporal copy",
+    )
+
+
+def add_fresh(measured: Measured, report: Report) -> None:
+    states, repetitions = (256, 5) if measured.quick else (1024, 9)
+    measured.say(f"first pass over fresh segments, {repetitions} repetitions")
+    figures = measured.part("fresh", 1 << 20, states, repetitions)
+    compare(
+        report,
+        "writing, first pass: 1 MiB by put into fresh segments",
+        states * (1 << 20) / 1e9,
+        "GB/s",
+        figures["put"],
+        figures["touch"],
+        FRESH_GOAL,
+        "touching pages",
+    )
+
+
+def add_spill(measured: Measured, report: Report) -> None:
+    state_bytes, states, repetitions = 5_000_000, 100 if measured.quick else 400, 3 if measured.quick else 9
+    measured.say(f"half of the states on {measured.disk.parent}, {repetitions} repetitions")
+    figures = measured.part("spill", state_bytes, states, repetitions)
+    spilled, raw = figures["spilled_bytes"], figures["raw_bytes"]
+    # As if both had read the same number of bytes.
+    reference = [each * spilled / raw for each in figures["raw_read"]]
+    section = "half spilled"
+    compare(
+        report,
+        f"{section}: fetched while sweeping back",
+        spilled / 1e9,
+        "GB/s",
+        figures["sweep"],
+        reference,
+        SPILL_GOAL,
+        "raw sequential reads" + ("" if figures["direct"] else " (through the page cache: no O_DIRECT here)"),
+    )
+    sweep = statistics.median(figures["sweep"])
+    report.add(
+        f"{section}: the solver waits for states",
+        estimate(figures["get_waited"]),
+        "s",
+        reference=sweep,
+        note=f"of a sweep that does nothing but read; {spilled / (states * state_bytes):.0%} had spilled",
+    )
+    report.add(
+        f"{section}: the solver waits for room",
+        estimate(figures["put_waited"]),
+        "s",
+        reference=statistics.median(figures["put"]),
+        note="of a forward run that does nothing but put",
+    )
+
+
+def add_files(measured: Measured, report: Report) -> None:
+    for size, (write_goal, read_goal) in FILES_GOALS.items():
+        state_bytes = SIZES[size]
+        states = (16384 if measured.quick else 32768) if size == "4 KiB" else 60
+        repetitions = 7 if measured.quick else 25
+        measured.say(f"one file for each state of {size}, {repetitions} repetitions")
+        figures = measured.part("files", state_bytes, states, repetitions)
+        for verb, ours, theirs, goal in (
+            ("written", "put", "written", write_goal),
+            ("read", "get", "read", read_goal),
+        ):
+            compare(
+                report,
+                f"against files: {size} {verb}",
+                states / 1e3,
+                "k states/s",
+                figures[ours],
+                figures[theirs],
+                goal,
+                "files on the same pool",
+            )
+        report.add(
+            f"against files: {size} written in the first pass",
+            states / figures["first_pass"] / 1e3,
+            "k states/s",
+            reference=states / statistics.median(figures["written"]) / 1e3,
+            note="fresh segments, once",
+        )
+
+
+def add_reopen(measured: Measured, report: Report) -> None:
+    repetitions = 3 if measured.quick else 9
+    measured.say(f"opening {REOPENED} kept steps of 4 KiB, {repetitions} repetitions")
+    figures = measured.part("reopen", 4096, REOPENED, repetitions)
+    opened = estimate(figures["open"])
+    report.add(
+        f"kept: {REOPENED} steps of 4 KiB opened again",
+        opened,
+        "s",
+        reference=statistics.median(figures["walk"]),
+        goal=f"< {REOPEN_GOAL:g} s",
+        met=opened.high < REOPEN_GOAL,
+        note="reference: mapping the file and reading a line of each record",
+    )
+    index = max(figures["index_bytes_per_record"])
+    report.add(
+        "kept: memory for each record",
+        index,
+        "B",
+        goal=f"<= {INDEX_GOAL} B",
+        met=index <= INDEX_GOAL,
+        note="growth of the process' own memory",
+    )
+
+
+PARTS = {
+    "steady": add_steady,
+    "fresh": add_fresh,
+    "spill": add_spill,
+    "files": add_files,
+    "reopen": add_reopen,
+}

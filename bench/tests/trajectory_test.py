@@ -1,0 +1,90 @@
+"""The benchmark of trajectories: how figures are judged, and that every part of the program runs.
+
+trajectory_test.py TRAJECTORY_BENCH
+"""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from measure import report, states
+
+program = Path(sys.argv.pop()) if len(sys.argv) > 1 and not sys.argv[-1].startswith("-") else None
+
+
+class Judging(unittest.TestCase):
+    def judge(self, ours, reference):
+        result = report.Report("x", {})
+        states.compare(result, "rate", 1.0, "GB/s", ours, reference, 0.9, "a copy")
+        return result.results[0]
+
+    def test_a_rate_is_compared_with_that_of_the_neighbouring_slice(self):
+        row = self.judge([1.0, 10.0, 2.0], [1.0, 10.0, 2.0])
+        self.assertEqual((row.ratio, row.met), (1.0, True))
+
+    def test_a_slower_rate_misses_its_goal(self):
+        row = self.judge([2.0, 2.1, 1.9], [1.0, 1.0, 1.0])
+        self.assertAlmostEqual(row.ratio, 0.5)
+        self.assertFalse(row.met)
+
+    def test_a_spread_that_reaches_below_the_goal_misses_it_whatever_the_median(self):
+        row = self.judge([1.0, 1.0, 4.0], [1.0, 1.0, 1.0])
+        self.assertEqual((row.ratio, row.met), (1.0, False))
+
+    def test_small_states_are_judged_by_commits_a_second(self):
+        result = report.Report("x", {})
+        states.add_written(result, "fast", "4 KiB", 1_000_000, [1.0, 1.0], [0.5, 0.5])
+        states.add_written(result, "slow", "4 KiB", 1_000_000, [1.0, 2.0], [0.5, 0.5])
+        self.assertEqual([row.met for row in result.results], [True, False])
+
+
+class Parts(unittest.TestCase):
+    """Small ones, on whatever the temporary directory lies on: figures that mean nothing, in the form that is read."""
+
+    def setUp(self):
+        if program is None:
+            self.skipTest("no trajectory_bench was named")
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        pool, disk = Path(directory.name) / "pool", Path(directory.name) / "disk"
+        pool.mkdir()
+        disk.mkdir()
+        self.measured = states.Measured(program, pool, disk, True, lambda _: None)
+
+    def slices(self, figures, *names):
+        for name in names:
+            self.assertEqual(len(figures[name]), 2, name)
+            self.assertTrue(all(seconds > 0 for seconds in figures[name]), name)
+
+    def test_states_are_read_where_they_were_written(self):
+        figures = self.measured.part("steady", 4096, 500, 2)
+        self.slices(figures, "put", "put_copy", "in_place", "in_place_copy", "get", "read")
+        self.assertEqual(figures["copied"], 0)
+
+    def test_fresh_segments_are_paired_with_touched_pages(self):
+        self.slices(self.measured.part("fresh", 65536, 50, 2), "put", "touch")
+
+    def test_about_half_of_the_states_are_spilled(self):
+        figures = self.measured.part("spill", 1 << 20, 64, 2)
+        self.slices(figures, "put", "raw_write", "sweep", "raw_read")
+        self.assertTrue(0.3 < figures["spilled_bytes"] / (64 << 20) < 0.8, figures["spilled_bytes"])
+
+    def test_files_are_removed_again(self):
+        self.slices(self.measured.part("files", 4096, 50, 2), "put", "written", "get", "read")
+        self.assertEqual(list(self.measured.pool.iterdir()), [])
+
+    def test_a_kept_store_is_found_whole_and_removed(self):
+        figures = self.measured.part("reopen", 4096, 2000, 2)
+        self.slices(figures, "open", "walk", "index_bytes_per_record")
+        self.assertEqual(list(self.measured.pool.iterdir()), [])
+
+    def test_what_cannot_be_measured_says_why(self):
+        with self.assertRaisesRegex(RuntimeError, "whole lines"):
+            self.measured.part("steady", 100, 1, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
