@@ -3,11 +3,13 @@ JOBS ?= 2
 PREFIX ?= /usr/local
 BUILD_TREE ?= build
 
-sources = git ls-files --cached --others --exclude-standard -- 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'apps/*.cpp' 'apps/*.h' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
+sources = git ls-files --cached --others --exclude-standard -- 'include/*.h' 'include/*.hpp' 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'apps/*.cpp' 'apps/*.h' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
 .PHONY: build demo test unit sanitized bench format check-format lint tidy install clean
 
+threaded = tree drain launch segment trajectory
+space = $() $()
 configure = cmake --preset release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
 
 build: ## build/bin/forebay
@@ -32,10 +34,13 @@ test: ## everything a change must pass
 unit: build ## the unit tests alone
 	ctest --test-dir build --output-on-failure -j $(JOBS) -L unit
 
-sanitized: ## the unit tests under the address and undefined behaviour sanitizers
+sanitized: ## the unit tests under the address and undefined behaviour sanitizers, and rooms with threads under the thread sanitizer
 	cmake --preset sanitizers
 	cmake --build --preset sanitizers -j $(JOBS)
 	ctest --test-dir build-sanitizers --output-on-failure --timeout 300 -j $(JOBS) -L unit
+	cmake --preset thread-sanitizer
+	cmake --build --preset thread-sanitizer -j $(JOBS) --target $(threaded:=_test)
+	ctest --test-dir build-thread-sanitizer --output-on-failure --timeout 300 -j $(JOBS) -R '^($(subst $(space),|,$(threaded)))/'
 
 bench: build ## the figures the project promises; twenty minutes on a quiet machine
 	scripts/install-dependencies demo
