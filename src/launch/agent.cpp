@@ -102,6 +102,7 @@ class Agent {
   std::vector<Member> members_;
   NodeReport report_;
   std::optional<int> parent_status_;
+  int ranks_on_node_ = 0;  // as the launcher says; 0: not known
   bool parent_gone_ = false, admitted_ = false, rank_failed_ = false;
   Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, next_events_{},
                     last_round_ = started_;
@@ -263,6 +264,7 @@ void Agent::hear(Member& member) {
     last_status_ = {};  // told at once
   }
   admitted_ = member.welcome = true;
+  ranks_on_node_ = std::max(ranks_on_node_, hello->on_node);
   if (member.rank >= 0) report_.ranks.push_back(member.rank);
   pressure_->watch(member.pid);
   if (auto sent = send_welcome(member.socket.get(), *welcome, namespace_.user.get(), namespace_.mount.get()); !sent)
@@ -299,10 +301,14 @@ bool Agent::ended_cleanly() const {
   return !rank_failed_;
 }
 
-// The parent's own program is a member too, so its status comes when its member has ended.
+// The parent's own program is a member too, so its status comes when its member has ended. Ranks that are no part of an
+// MPI program need not start together: the first may have ended before the last has come.
 bool Agent::over() const {
   if (!members_.empty() || !(parent_status_ || parent_gone_)) return false;
-  return admitted_ || since(ended_) > std::chrono::duration<double>(empty_interval).count();
+  const std::set<int> came(report_.ranks.begin(), report_.ranks.end());
+  const int expected = ranks_on_node_ > 0 ? ranks_on_node_ : plan_.ranks;
+  if (admitted_ && (!plan_.launched || static_cast<int>(came.size()) >= expected)) return true;
+  return since(ended_) > std::chrono::duration<double>(empty_interval).count();
 }
 
 void Agent::read_events() {

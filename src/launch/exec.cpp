@@ -66,6 +66,7 @@ Error become(const Plan& plan, std::vector<std::string> program) {
   const RankOfProcess self = plan.launched ? rank_of_process() : RankOfProcess{};
   hello.rank = self.rank;
   hello.size = self.size;
+  hello.on_node = self.on_node;
   const place::Whereabouts where = place::whereabouts();
   hello.cpus = where.allowed;
   hello.cpu = where.cpu;
@@ -225,9 +226,31 @@ RankOfProcess rank_of_process() {
                                                                     {"PMIX_RANK", "PMIX_SIZE"},
                                                                     {"PMI_RANK", "PMI_SIZE"},
                                                                     {"SLURM_PROCID", "SLURM_NTASKS"}}};
+  int on_node = 0;
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
+    if (on_node == 0) on_node = variable(name).value_or(0);
+  if (const char* tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE"); on_node == 0 && tasks != nullptr)
+    on_node = tasks_of_node(tasks, variable("SLURM_NODEID").value_or(0));
   for (const auto& [rank, size] : names)
-    if (const auto found = variable(rank)) return {*found, variable(size).value_or(0)};
+    if (const auto found = variable(rank)) return {*found, variable(size).value_or(0), on_node};
   return {};
+}
+
+int tasks_of_node(std::string_view tasks_per_node, int node) {
+  for (int before = 0; !tasks_per_node.empty();) {
+    const std::size_t comma = std::min(tasks_per_node.find(','), tasks_per_node.size());
+    const std::string_view word = tasks_per_node.substr(0, comma);
+    const std::size_t times = word.find("(x");
+    const auto tasks = parse_integer(word.substr(0, times));
+    const auto nodes = times == std::string_view::npos || !word.ends_with(')')
+                           ? std::optional<std::int64_t>(1)
+                           : parse_integer(word.substr(times + 2, word.size() - times - 3));
+    if (!tasks || !nodes || *nodes < 1) return 0;
+    if (node < before + *nodes) return static_cast<int>(*tasks);
+    before += static_cast<int>(*nodes);
+    tasks_per_node.remove_prefix(std::min(comma + 1, tasks_per_node.size()));
+  }
+  return 0;
 }
 
 Result<int> exec_program(const ExecRequest& request) {

@@ -22,7 +22,10 @@ Result<int> exec_program(const ExecRequest& request);
 // (MPICH, Intel MPI), Slurm.
 struct RankOfProcess {
   int rank = -1, size = 0;
+  int on_node = 0;  // 0: the launcher does not say
 };
 RankOfProcess rank_of_process();
+// What SLURM_STEP_TASKS_PER_NODE ("4(x2),3") says of the node with this number; 0: nothing.
+int tasks_of_node(std::string_view tasks_per_node, int node);
 
 }  // namespace forebay::launch

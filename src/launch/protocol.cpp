@@ -91,11 +91,8 @@ sockaddr_un address_of(const std::string& path) {
 }  // namespace
 
 Status send_hello(int socket, const Hello& hello) {
-  const json message{{"rank", hello.rank},
-                     {"size", hello.size},
-                     {"cpus", hello.cpus},
-                     {"cpu", hello.cpu},
-                     {"program", escape(hello.program)}};
+  const json message{{"rank", hello.rank}, {"size", hello.size}, {"on_node", hello.on_node},
+                     {"cpus", hello.cpus}, {"cpu", hello.cpu},   {"program", escape(hello.program)}};
   return send_text(socket, message.dump(), {});
 }
 
@@ -104,8 +101,8 @@ Result<Hello> receive_hello(int socket) {
   auto message = parse(receive_text(socket, none));
   if (!message) return forward(message);
   try {
-    return Hello{message->at("rank"), message->at("size"), message->at("cpus"), message->at("cpu"),
-                 word(*message, "program")};
+    return Hello{message->at("rank"), message->at("size"), message->at("on_node"),
+                 message->at("cpus"), message->at("cpu"),  word(*message, "program")};
   } catch (const json::exception&) {
     return error(Code::failed, "a hello on the node's socket is not understood");
   }

@@ -11,8 +11,9 @@ namespace forebay::launch {
 
 // A rank says hello.
 struct Hello {
-  int rank = -1;  // -1: no launcher
-  int size = 1;   // ranks of the run, 0: not known
+  int rank = -1;    // -1: no launcher
+  int size = 1;     // ranks of the run, 0: not known
+  int on_node = 0;  // ranks of the run on this node, 0: not known
   std::vector<int> cpus;
   int cpu = -1;
   std::string program;

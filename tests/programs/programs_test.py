@@ -321,6 +321,14 @@ class ProgramsTest(unittest.TestCase):
             self.skipTest("no static C library")
         self.check([program], ways=("namespace", "path"))
 
+    def test_ranks_that_run_one_after_the_other(self):
+        """A launcher need not start all ranks before the first has ended."""
+        launcher = os.path.join(self.place.directory, "mpiexec")
+        with open(launcher, "w") as file:
+            file.write('#!/bin/sh\nshift 2\nfor rank in 0 1 2; do PMI_RANK=$rank PMI_SIZE=3 "$@" || exit; done\n')
+        os.chmod(launcher, 0o755)
+        self.check([launcher, "-n", "3", "sh", "-c", "ls; echo $PMI_RANK > rank$PMI_RANK"])
+
     def test_inputs_are_copied_where_nothing_disguises_links(self):
         """forebay without its library, as it would be where nobody installed that."""
         alone = os.path.join(self.place.directory, "alone", "bin", "forebay")
