@@ -4,12 +4,13 @@
 #include <new>
 #include <string>
 
+#include "trajectory/c_report.h"
 #include "trajectory/trajectory.h"
 
-using forebay::trajectory::Done;
-using forebay::trajectory::Failure;
+using forebay::trajectory::missing;
 using forebay::trajectory::Options;
-using forebay::trajectory::Outcome;
+using forebay::trajectory::report;
+using forebay::trajectory::run;
 using forebay::trajectory::TierKind;
 using forebay::trajectory::Trajectory;
 
@@ -24,6 +25,15 @@ namespace {
 
 thread_local std::string last_error;
 
+template <class T>
+void assign(T* target, T value) {
+  if (target != nullptr) *target = value;
+}
+
+}  // namespace
+
+namespace forebay::trajectory {
+
 int report(const Failure& failure) noexcept {
   try {
     last_error = failure.text;
@@ -37,34 +47,7 @@ int missing(const char* what) noexcept {
   return report({FOREBAY_E_INVALID, std::string("the ") + what + " is missing (NULL)"});
 }
 
-// Calls and turns whatever comes out into a status. `use` receives the value of a call that has one.
-template <class Call>
-int run(Call&& call) noexcept {
-  try {
-    auto outcome = call();
-    return outcome ? FOREBAY_OK : report(outcome.error());
-  } catch (const std::bad_alloc&) {
-    return report({FOREBAY_E_NO_MEMORY, "no memory"});
-  } catch (const std::exception& exception) {
-    return report({FOREBAY_E_IO, exception.what()});
-  }
-}
-
-template <class Call, class Use>
-int run(Call&& call, Use&& use) noexcept {
-  return run([&] {
-    auto outcome = call();
-    if (outcome) use(*outcome);
-    return outcome;
-  });
-}
-
-template <class T>
-void assign(T* target, T value) {
-  if (target != nullptr) *target = value;
-}
-
-}  // namespace
+}  // namespace forebay::trajectory
 
 extern "C" {
 
