@@ -1,0 +1,264 @@
+"""Which states of a forward run to keep when not all fit, and when to recompute the others.
+
+Actions have the names, and compare equal with those, of the package checkpoint_schedules, which is not needed for it.
+State n is the one before step n.
+"""
+
+import ctypes
+import dataclasses
+import enum
+import typing
+from ctypes import c_double, c_int, c_int64, c_uint64
+
+from ._library import check, declare, library
+
+
+class StorageType(enum.Enum):
+    """RAM is the first tier of a trajectory, DISK what lies behind it, WORK the solver's own memory."""
+
+    RAM = 0
+    DISK = 1
+    WORK = -1
+    NONE = None
+
+    def __repr__(self):
+        return f"StorageType.{self.name}"
+
+
+class _Action:
+    @property
+    def args(self):
+        return dataclasses.astuple(self)
+
+    def __eq__(self, other):
+        """Also with actions of checkpoint_schedules, on the right side (theirs compare with nothing)."""
+        if type(self).__name__ != type(other).__name__ or not hasattr(other, "args"):
+            return NotImplemented
+        return [getattr(x, "name", x) for x in self.args] == [getattr(x, "name", x) for x in other.args]
+
+    __hash__ = None
+
+
+@dataclasses.dataclass(eq=False)
+class Forward(_Action):
+    """Run the steps n0 to n1 - 1. With `write_ics` state n0 is kept in `storage` first; with `write_adj_deps` what the
+    adjoint of these steps needs is kept there."""
+
+    n0: int
+    n1: int
+    write_ics: bool
+    write_adj_deps: bool
+    storage: StorageType
+
+
+@dataclasses.dataclass(eq=False)
+class Reverse(_Action):
+    """Run the adjoint of the steps n1 - 1 to n0."""
+
+    n1: int
+    n0: int
+    clear_adj_deps: bool
+
+
+@dataclasses.dataclass(eq=False)
+class Copy(_Action):
+    """Bring state n from one storage to the other."""
+
+    n: int
+    from_storage: StorageType
+    to_storage: StorageType
+
+
+@dataclasses.dataclass(eq=False)
+class Move(_Action):
+    """The same, and it is gone where it was."""
+
+    n: int
+    from_storage: StorageType
+    to_storage: StorageType
+
+
+@dataclasses.dataclass(eq=False)
+class EndForward(_Action):
+    """The forward run has reached its end."""
+
+
+@dataclasses.dataclass(eq=False)
+class EndReverse(_Action):
+    """The adjoint has reached step 0."""
+
+
+class _Question(ctypes.Structure):
+    _fields_ = [
+        ("steps", c_int64),
+        ("bytes_per_step", c_uint64),
+        ("forward_seconds", c_double),
+        ("adjoint_seconds", c_double),
+        ("dram_budget", c_uint64),
+        ("dram_write_seconds", c_double),
+        ("dram_read_seconds", c_double),
+        ("pool_budget", c_uint64),
+        ("pool_write_seconds", c_double),
+        ("pool_read_seconds", c_double),
+        ("overlapped", c_int),
+    ]
+
+
+class _Answer(ctypes.Structure):
+    _fields_ = [
+        ("store_all", c_int),
+        ("dram_slots", c_int64),
+        ("pool_slots", c_int64),
+        ("forward_steps", c_int64),
+        ("predicted_seconds", c_double),
+    ]
+
+
+class _NextAction(ctypes.Structure):
+    _fields_ = [
+        ("kind", c_int),
+        ("n0", c_int64),
+        ("n1", c_int64),
+        ("keep_state", c_int),
+        ("keep_dependencies", c_int),
+        ("from_", c_int),
+        ("to", c_int),
+    ]
+
+
+declare(
+    c_int,
+    schedule_plan=[ctypes.POINTER(_Question), ctypes.POINTER(_Answer)],
+    schedule_create=[c_int64, c_int64, c_int64, ctypes.POINTER(ctypes.c_void_p)],
+    schedule_next=[ctypes.c_void_p, ctypes.POINTER(_NextAction)],
+)
+declare(None, schedule_free=[ctypes.c_void_p])
+
+_STORAGE = (StorageType.NONE, StorageType.RAM, StorageType.DISK, StorageType.WORK)
+
+
+class Schedule:
+    """The actions of one forward and adjoint run that keeps at most `ram` + `disk` states at once and runs as few
+    forward steps as possible: an iterator."""
+
+    def __init__(self, steps, ram, disk=0):
+        self.max_n = steps
+        self._pointer = ctypes.c_void_p()
+        check(library.forebay_schedule_create(steps, ram, disk, ctypes.byref(self._pointer)))
+
+    def __del__(self):
+        library.forebay_schedule_free(self._pointer)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        action = _NextAction()
+        check(library.forebay_schedule_next(self._pointer, ctypes.byref(action)))
+        match action.kind:
+            case 1:
+                keeps = bool(action.keep_state)
+                storage = _STORAGE[action.to] if keeps else StorageType.WORK
+                return Forward(action.n0, action.n1, keeps, bool(action.keep_dependencies), storage)
+            case 2:
+                return Reverse(action.n1, action.n0, True)
+            case 3:
+                return Copy(action.n0, _STORAGE[action.from_], _STORAGE[action.to])
+            case 4:
+                return Move(action.n0, _STORAGE[action.from_], _STORAGE[action.to])
+            case 5:
+                return EndForward()
+            case 6:
+                return EndReverse()
+        raise StopIteration
+
+
+class Costs(typing.NamedTuple):
+    """A tier in which states may be kept: bytes, and measured seconds of one state."""
+
+    budget: int
+    write_seconds: float = 0.0
+    read_seconds: float = 0.0
+
+
+@dataclasses.dataclass
+class Plan:
+    """What plan() answers; iterating over it gives the actions."""
+
+    steps: int
+    store_all: bool
+    ram: int
+    disk: int
+    forward_steps: int
+    predicted_seconds: float
+
+    def __iter__(self):
+        return Schedule(self.steps, self.ram, self.disk)
+
+
+_NO_ROOM = Costs(0)
+
+
+def plan(
+    steps, bytes_per_step, *, forward_seconds, adjoint_seconds, dram=_NO_ROOM, pool=_NO_ROOM, overlapped=False
+):  # fmt: skip
+    """The schedule with the least predicted time that the budgets allow. With `overlapped`, writing and reading run
+    beside the solver and cost only what exceeds its step."""
+    for budget in (bytes_per_step, dram.budget, pool.budget):
+        if budget < 0:
+            raise ValueError(f"{budget} bytes make no sense")
+    question = _Question(steps, bytes_per_step, forward_seconds, adjoint_seconds, *dram, *pool, overlapped)
+    answer = _Answer()
+    check(library.forebay_schedule_plan(ctypes.byref(question), ctypes.byref(answer)))
+    return Plan(
+        steps,
+        bool(answer.store_all),
+        answer.dram_slots,
+        answer.pool_slots,
+        answer.forward_steps,
+        answer.predicted_seconds,
+    )
+
+
+def follow(schedule, states, *, save, load, forward, adjoint, end_forward=None, steps=None):
+    """Drives a solver through a schedule, of this module or of checkpoint_schedules, with its states in the trajectory
+    `states`, by these functions:
+
+    save(step)     fills the open step with the state at hand
+    load(state)    makes a stored state the one at hand
+    forward(n, for_adjoint)   runs step n; with `for_adjoint`, keeps what its adjoint needs
+    end_forward()  the state at hand is the last; the adjoint begins
+    adjoint(n)     runs the adjoint of step n
+
+    `steps` is for schedules that do not know their number before the forward run has ended.
+    """
+
+    def keep(n):
+        with states.begin(n, float(n)) as step:
+            save(step)
+
+    unknown = hasattr(schedule, "max_n") and schedule.max_n is None
+    for action in schedule:
+        match type(action).__name__:
+            case "Forward":
+                if action.write_ics:
+                    keep(action.n0)
+                for n in range(action.n0, min(action.n1, steps) if unknown else action.n1):
+                    in_store = action.write_adj_deps and action.storage.name != "WORK"
+                    if in_store and not (action.write_ics and n == action.n0):
+                        keep(n)
+                    forward(n, action.write_adj_deps)
+                if unknown and action.n1 >= steps:
+                    schedule.finalize(steps)
+            case "Reverse":
+                for n in range(action.n1 - 1, action.n0 - 1, -1):
+                    adjoint(n)
+            case "Copy" | "Move" as name:
+                load(states.state(action.n))
+                if name == "Move":
+                    states.drop(action.n)
+            case "EndForward":
+                if end_forward is not None:
+                    end_forward()
+            case "EndReverse":
+                return

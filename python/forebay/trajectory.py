@@ -1,0 +1,425 @@
+"""The trajectory: the states of all time steps of a forward run, read backwards by the adjoint, as numpy arrays."""
+
+import ctypes
+import os
+import threading
+import typing
+
+import numpy as np
+
+from ._library import Status, TierInfo, TrajectoryError, check, library
+
+_BYTES, _FLOAT32, _FLOAT64 = 0, 1, 2
+# Types that the library knows as numbers, with how many it sees in one; all others it keeps as bytes.
+_NUMBERS = {"f8": (_FLOAT64, 1), "f4": (_FLOAT32, 1), "c16": (_FLOAT64, 2), "c8": (_FLOAT32, 2)}
+
+
+class Tier(typing.NamedTuple):
+    """Where states may lie; made by dram(), pool() and shared()."""
+
+    kind: str
+    directory: str
+    bytes: int
+
+
+def dram(budget):
+    """Memory of the process."""
+    return Tier("dram", "", int(budget))
+
+
+def pool(directory, budget):
+    """A directory on tmpfs, on a file system with DAX, or on any other local file system."""
+    return Tier("pool", os.fspath(directory), int(budget))
+
+
+def shared(directory, budget):
+    """A directory on the shared file system; the last tier."""
+    return Tier("shared", os.fspath(directory), int(budget))
+
+
+class _Field(typing.NamedTuple):
+    number: int
+    name: str
+    shape: tuple
+    dtype: np.dtype
+    order: str
+
+    def interface(self, address, readonly):
+        """What numpy asks of the owner of an array's memory."""
+        strides = None
+        if self.order == "F":
+            strides = tuple(int(n) for n in self.dtype.itemsize * np.cumprod((1, *self.shape[:-1])))
+        return {
+            "version": 3,
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "strides": strides,
+            "data": (address, readonly),
+        }
+
+
+class _Handle:
+    """The library's trajectory. It ends when it is closed and no array shows its memory any more."""
+
+    def __init__(self, pointer):
+        self.pointer = pointer
+        self.lock = threading.RLock()  # arrays may end in any thread, and in the middle of anything
+        self.views = 0
+        self.closed = False
+        self.process = os.getpid()  # a forked child has none of the library's threads: it must not close
+
+    def close(self):
+        with self.lock:
+            self.closed = True
+            if self.views == 0 and self.pointer is not None and self.process == os.getpid():
+                pointer, self.pointer = self.pointer, None
+                check(library.forebay_trajectory_close(pointer))
+
+    def release(self, step):
+        """An array of a stored step (or, with None, of an open one) has ended."""
+        with self.lock:
+            self.views -= 1
+            if self.pointer is None:
+                return
+            if step is not None:
+                library.forebay_trajectory_release(self.pointer, step)
+            if self.closed and self.views == 0:
+                self.close()
+
+    def __del__(self):
+        try:
+            self.close()
+        except TrajectoryError:
+            pass  # nobody is left to be told
+
+
+class _Memory:
+    """The memory of one field of one step; numpy holds it as long as an array, or a part of one, shows it."""
+
+    def __init__(self, handle, step, interface):
+        self.handle = handle
+        self.step = step
+        self.__array_interface__ = interface
+        with handle.lock:
+            handle.views += 1
+
+    def __del__(self):
+        self.handle.release(self.step)
+
+
+class Step:
+    """An open step: step["velocity"] is memory to be written in place. A `with` block commits it at its end, and
+    forgets it when an exception leaves the block."""
+
+    def __init__(self, owner, step, time):
+        self.step, self.time = step, time
+        self._owner = owner
+        memory = (ctypes.c_void_p * max(len(owner._fields), 1))()
+        owner._call("begin", step, time, memory)
+        self._arrays = [
+            np.asarray(_Memory(owner._handle, None, field.interface(address, False)))
+            for field, address in zip(owner._fields, memory, strict=False)
+        ]
+        owner._open_step = self
+
+    def __getitem__(self, field):
+        if not self._arrays:
+            raise TrajectoryError(Status.NO_OPEN_STEP, f"step {self.step} is not open any more")
+        return self._arrays[self._owner._field(field).number]
+
+    def commit(self):
+        self._end("commit")
+
+    def cancel(self):
+        self._end("cancel")
+
+    def _end(self, how):
+        for array in self._arrays:
+            array.flags.writeable = False
+        self._arrays = []
+        self._owner._open_step = None
+        self._owner._call(how)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        if self._arrays:
+            self._end("commit" if kind is None else "cancel")
+
+
+class State:
+    """A stored step: state["velocity"] is a read-only array, without a copy. It stays where it is, and the step cannot
+    be dropped, as long as the array or a part of it exists."""
+
+    __slots__ = ("step", "time", "_owner")
+
+    def __init__(self, owner, step, time):
+        self._owner, self.step, self.time = owner, step, time
+
+    def __getitem__(self, field):
+        return self._owner.get(self.step, field)
+
+    def __repr__(self):
+        return f"State(step={self.step}, time={self.time})"
+
+
+class Trajectory:
+    """The states of all time steps of one rank.
+
+        with forebay.Trajectory([forebay.pool("/dev/shm", 4e9)]) as states:
+            states.declare("velocity", (3, n))
+            for step in range(steps):
+                with states.begin(step, time) as state:
+                    solver.advance(out=state["velocity"])
+            for state in states.reverse():
+                adjoint(state.step, state["velocity"])
+
+    Fields are named, or numbered from 0. Errors are TrajectoryError, with a `status`. Calls may come from any thread;
+    they take turns. Everything else is as in forebay/trajectory.h.
+    """
+
+    def __init__(
+        self,
+        tiers,
+        *,
+        name="trajectory",
+        rank=0,
+        ranks=1,
+        keep=False,
+        survive_power_cut=True,
+        checksum=None,
+        segment_bytes=0,
+    ):
+        """`tiers`: of dram(), pool() and shared(), fastest first. `checksum`: True, False, or None for the default."""
+        self._handle = None
+        self._fields = []
+        self._open_step = None
+        options = library.forebay_trajectory_options_create()
+        if not options:
+            raise MemoryError
+        try:
+
+            def set_(what, *values):
+                check(getattr(library, "forebay_trajectory_options_" + what)(options, *values))
+
+            set_("set_name", name.encode())
+            set_("set_rank", rank, ranks)
+            for tier in tiers:
+                if tier.bytes < 0:
+                    raise TrajectoryError(Status.INVALID, f"the budget of a tier is {tier.bytes} bytes")
+                directory = () if tier.kind == "dram" else (os.fsencode(tier.directory),)
+                set_("add_" + tier.kind, *directory, tier.bytes)
+            set_("set_keep", keep)
+            set_("set_survives", 0 if survive_power_cut else 1)
+            set_("set_checksum", -1 if checksum is None else int(checksum))
+            set_("set_segment_bytes", int(segment_bytes))
+            pointer = ctypes.c_void_p()
+            check(library.forebay_trajectory_open(options, ctypes.byref(pointer)))
+            self._handle = _Handle(pointer.value)
+        finally:
+            library.forebay_trajectory_options_free(options)
+        self._learn_fields()
+
+    def _call(self, name, *arguments):
+        if self._handle is None or self._handle.closed:
+            raise TrajectoryError(Status.INVALID, "the trajectory is closed")
+        with self._handle.lock:
+            check(getattr(library, "forebay_trajectory_" + name)(self._handle.pointer, *arguments))
+
+    def close(self):
+        """What is not kept is gone. Arrays that are left stay valid; the store ends with the last of them."""
+        if self._handle is None or self._handle.closed:
+            return
+        left_open = self._open_step
+        if left_open is not None:
+            left_open.cancel()
+        self._handle.close()
+        if left_open is not None:
+            words = f"closed while step {left_open.step} was open: that step is not stored"
+            raise TrajectoryError(Status.CLOSED_OPEN, words)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    # --- fields ---
+
+    def _learn_fields(self):
+        """Those of a trajectory that was kept: flat, until they are declared again."""
+        count = ctypes.c_int()
+        self._call("field_count", ctypes.byref(count))
+        for number in range(count.value):
+            name, kind, values = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_uint64()
+            self._call("field_info", number, ctypes.byref(name), ctypes.byref(kind), ctypes.byref(values))
+            dtype = {_FLOAT64: "f8", _FLOAT32: "f4"}.get(kind.value, "u1")
+            self._fields.append(_Field(number, name.value.decode(), (values.value,), np.dtype(dtype), "C"))
+
+    def declare(self, name, shape, dtype=np.float64, *, order="C"):
+        """A field, before the first step; returns its number. `order` "F" is that of Fortran programs."""
+        dtype = np.dtype(dtype)
+        shape = (int(shape),) if np.ndim(shape) == 0 else tuple(int(extent) for extent in shape)
+        if dtype.kind not in "biufcSUVmM" or dtype.names is not None or order not in ("C", "F"):
+            raise TypeError(f"field {name}: {dtype} in order {order} cannot be kept")
+        values = int(np.prod(shape, dtype=object)) if min(shape, default=1) > 0 else 0
+        kind, per_value = _NUMBERS.get(dtype.str[1:] if dtype.isnative else "", (_BYTES, dtype.itemsize))
+        number = ctypes.c_int()
+        self._call("declare", name.encode(), kind, values * per_value, ctypes.byref(number))
+        field = _Field(number.value, name, shape, dtype, order)
+        self._fields[number.value : number.value + 1] = [field]
+        return number.value
+
+    def _field(self, field):
+        if isinstance(field, str):
+            for known in self._fields:
+                if known.name == field:
+                    return known
+        elif 0 <= field < len(self._fields):
+            return self._fields[field]
+        raise TrajectoryError(Status.NO_SUCH_FIELD, f"there is no field {field!r}; {len(self._fields)} are declared")
+
+    @property
+    def fields(self):
+        """The names of the fields."""
+        return [field.name for field in self._fields]
+
+    # --- forward ---
+
+    def begin(self, step, time):
+        """Opens a step, to be written in place; waits for room if need be."""
+        return Step(self, step, time)
+
+    def put(self, step, time, *values, **named):
+        """Stores copies: values in the order of the fields, or by their names."""
+        given = list(values) + [named.pop(field.name) for field in self._fields[len(values) :] if field.name in named]
+        if named or len(given) != len(self._fields):
+            raise TrajectoryError(Status.NO_SUCH_FIELD, f"step {step}: put wants one value for each of {self.fields}")
+        arrays = []
+        for field, value in zip(self._fields, given, strict=True):
+            array = np.asarray(value, field.dtype, field.order)
+            if array.shape != field.shape:
+                raise TrajectoryError(
+                    Status.FIELD_CHANGED, f"field {field.name} has the shape {field.shape}, not {array.shape}"
+                )
+            arrays.append(array)
+        memory = (ctypes.c_void_p * max(len(arrays), 1))(*(array.ctypes.data for array in arrays))
+        self._call("put", step, time, memory)
+
+    # --- backwards ---
+
+    def get(self, step, field=0):
+        """The field of a stored step: a read-only array, without a copy, that pins the step while it exists."""
+        field = self._field(field)
+        address = ctypes.c_void_p()
+        with self._handle.lock:
+            self._call("get", step, field.number, ctypes.byref(address))
+            return np.asarray(_Memory(self._handle, step, field.interface(address.value, True)))
+
+    def state(self, step):
+        """All fields of a stored step."""
+        time = ctypes.c_double()
+        self._call("time", step, ctypes.byref(time))
+        return State(self, step, time.value)
+
+    def interp(self, time, field=0, out=None):
+        """The field at a time between two stored steps, interpolated linearly."""
+        field = self._field(field)
+        if out is None:
+            out = np.empty(field.shape, field.dtype, field.order)
+        fits = out.shape == field.shape and out.dtype == field.dtype and out.flags.writeable
+        if not fits or not out.flags["F_CONTIGUOUS" if field.order == "F" else "C_CONTIGUOUS"]:
+            raise TrajectoryError(Status.FIELD_CHANGED, f"`out` does not fit field {field.name}")
+        self._call("interp", time, field.number, out.ctypes.data)
+        return out
+
+    def reverse(self, start=None):
+        """The stored states from the highest step, or from `start`, downwards, fetched ahead. States behind the sweep
+        may be dropped; none may be added."""
+        left = len(self)
+        if start is None:
+            if left == 0:
+                return iter(())
+            start = self._at(left - 1).step
+        self._call("reverse", start)
+        return self._downwards(self._position_after(start))
+
+    def _downwards(self, left):
+        for position in range(left - 1, -1, -1):
+            yield self._at(position)
+
+    def _position_after(self, step):
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self._at(middle).step <= step:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _at(self, position):
+        step, time = ctypes.c_int64(), ctypes.c_double()
+        self._call("step_at", position, ctypes.byref(step), ctypes.byref(time))
+        return State(self, step.value, time.value)
+
+    def drop(self, step):
+        """Forgets a step; its room is used again."""
+        self._call("drop", step)
+
+    def rewind(self):
+        """Forgets all steps, for the next iteration of an optimisation; warm memory stays."""
+        self._call("rewind")
+
+    # --- what is stored, and where ---
+
+    def __len__(self):
+        count = ctypes.c_uint64()
+        self._call("count", ctypes.byref(count))
+        return count.value
+
+    def __iter__(self):
+        """The stored states, from the lowest step upwards."""
+        return (self._at(position) for position in range(len(self)))
+
+    def __contains__(self, step):
+        try:
+            self.state(step)
+        except TrajectoryError as error:
+            if error.status != Status.NO_SUCH_STEP:
+                raise
+            return False
+        return True
+
+    def keep(self, keep=True):
+        """Whether the trajectory stays on disk for a later process."""
+        self._call("keep", keep)
+
+    @property
+    def recovery(self):
+        """What was found in a kept trajectory and could not be taken over; "" if nothing."""
+        with self._handle.lock:
+            return library.forebay_trajectory_recovery(self._handle.pointer).decode(errors="replace")
+
+    @property
+    def tiers(self):
+        """For each tier: medium, path, budget, segment_bytes, segments, prepared, used, moved_in, fetched."""
+        count = ctypes.c_int()
+        self._call("tier_count", ctypes.byref(count))
+        found = []
+        for number in range(count.value):
+            info = TierInfo()
+            self._call("tier_info", number, ctypes.byref(info), ctypes.sizeof(info))
+            values = {name: getattr(info, name) for name, _ in TierInfo._fields_}
+            found.append(
+                {key: os.fsdecode(value) if isinstance(value, bytes) else value for key, value in values.items()}
+            )
+        return found
+
+    @property
+    def waited(self):
+        """Seconds that begin has waited for room, and get for states on slow tiers."""
+        begin, get = ctypes.c_double(), ctypes.c_double()
+        self._call("waited", ctypes.byref(begin), ctypes.byref(get))
+        return begin.value, get.value
