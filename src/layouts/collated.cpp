@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <map>
 
+#include "layouts/gzip.h"
 #include "layouts/local_files.h"
 #include "openfoam/openfoam.h"
 
@@ -16,15 +17,19 @@ namespace {
 
 // FoamFile headers are about 900 bytes; a `note` entry may make one longer.
 constexpr std::size_t most_header_bytes = 8192;
-constexpr std::string_view gzip_magic = "\x1f\x8b";
+constexpr std::string_view gzip_suffix = ".gz";
+// OpenFOAM reads a block's count as a label.
+constexpr std::uint64_t most_block_bytes = 0x7fffffff;
 
 // One rank's file.
 struct Part {
   int rank = 0;
   std::string local_path;
-  std::uint64_t size = 0;
+  Identity identity;
   mode_t mode = 0644;
-  std::int64_t mtime_ns = 0;
+  // Filled by look_into(); of a compressed file its content.
+  std::string head;
+  std::uint64_t bytes = 0;
 };
 
 // The bytes [offset, offset + length) of a file, fewer at its end.
@@ -45,9 +50,9 @@ Result<std::string> read_range(const std::string& path, std::uint64_t offset, st
 }
 
 Result<bool> same_content(const Part& a, const Part& b) {
-  if (a.size != b.size) return false;
+  if (a.identity.size != b.identity.size) return false;
   constexpr std::size_t window = std::size_t{1} << 20;
-  for (std::uint64_t offset = 0; offset < a.size; offset += window) {
+  for (std::uint64_t offset = 0; offset < a.identity.size; offset += window) {
     const auto first = read_range(a.local_path, offset, window);
     if (!first) return forward(first);
     const auto second = read_range(b.local_path, offset, window);
@@ -66,14 +71,13 @@ Result<bool> all_same(const std::vector<Part>& parts) {
 }
 
 Result<Part> look_at(const RankTime& rank_time, const std::string& path) {
-  Part part{rank_time.rank, join(rank_time.directory, path), 0, 0, 0};
+  Part part{rank_time.rank, join(rank_time.directory, path), {}, 0, {}, 0};
   struct stat status {};
   if (::lstat(part.local_path.c_str(), &status) != 0) return errno_error("cannot stat", part.local_path);
   if (!S_ISREG(status.st_mode))
     return error(Code::failed, "cannot collate what is not a regular file:", part.local_path);
-  part.size = static_cast<std::uint64_t>(status.st_size);
+  part.identity = identity_of(status);
   part.mode = status.st_mode & 07777;
-  part.mtime_ns = modification_time(status);
   return part;
 }
 
@@ -84,75 +88,144 @@ struct Together {
   std::vector<Part> parts;
 };
 
-Result<openfoam::FileHeader> header_of(const Part& part) {
-  const auto head = read_range(part.local_path, 0, most_header_bytes);
-  if (!head) return forward(head);
-  auto header = openfoam::parse_header(*head);
-  if (!header) return error(Code::failed, "no FoamFile header in", part.local_path);
-  return *header;
+bool is_compressed(const Together& together) {
+  return together.path.ends_with(gzip_suffix);
 }
 
-// The bytes of a rank's file that make a block behind the first: all but header and closing line.
-Result<Piece> bare_block(const Part& part) {
-  const auto header = header_of(part);
-  if (!header) return forward(header);
-  Piece piece{{}, part.local_path, header->end, part.size - header->end};
-  if (piece.length < openfoam::closing_line.size()) return piece;
-  const std::uint64_t tail_at = part.size - openfoam::closing_line.size();
-  const auto tail = read_range(part.local_path, tail_at, openfoam::closing_line.size());
-  if (!tail) return forward(tail);
-  if (*tail == openfoam::closing_line) piece.length = tail_at - header->end;
-  return piece;
-}
-
-// The block of a group's `index`-th rank as pieces. The first block is the file as it is, since readers take the format
-// of all blocks from its header; where the first rank has no such file, the header is that of one that has it.
-Result<std::vector<Piece>> block_of(const Part* part, std::size_t index, const Part& any) {
-  if (part != nullptr) {
-    if (index == 0) return std::vector<Piece>{{{}, part->local_path, 0, part->size}};
-    auto bare = bare_block(*part);
-    if (!bare) return forward(bare);
-    return std::vector<Piece>{std::move(*bare)};
+// A compressed file is inflated as a whole: blocks need the true size of their content, and what is damaged would hide
+// the blocks behind it.
+Status look_into(Part& part, bool compressed) {
+  if (!compressed) {
+    auto head = read_range(part.local_path, 0, most_header_bytes);
+    if (!head) return forward(head);
+    part.head = std::move(*head);
+    part.bytes = part.identity.size;
+    return {};
   }
-  const auto header = header_of(any);
-  if (!header) return forward(header);
+  auto content = read_gzip(part.local_path, most_header_bytes);
+  if (!content) return forward(content);
+  struct stat status {};
+  if (::lstat(part.local_path.c_str(), &status) != 0) return errno_error("cannot stat", part.local_path);
+  if (identity_of(status) != part.identity) {
+    errno = EBUSY;
+    return errno_error("changed while it was read:", part.local_path);
+  }
+  part.head = std::move(content->head);
+  part.bytes = content->bytes;
+  return {};
+}
+
+Status look_into(Together& together) {
+  for (Part& part : together.parts)
+    if (auto seen = look_into(part, is_compressed(together)); !seen) return seen;
+  return {};
+}
+
+// One rank's share of a decomposedBlockData file: text of its own, then a range of a local file.
+struct Block {
+  std::string text;
+  Piece range;
+  std::uint64_t bytes = 0;  // of content
+};
+
+Block whole_file_block(const Part& part) {
+  return {{}, {{}, part.local_path, 0, part.identity.size}, part.bytes};
+}
+
+// A block behind the first: all but header and closing line.
+Result<Block> bare_block(const Part& part, const openfoam::FileHeader& header) {
+  Piece piece{{}, part.local_path, header.end, part.bytes - header.end};
+  if (piece.length >= openfoam::closing_line.size()) {
+    const std::uint64_t tail_at = part.bytes - openfoam::closing_line.size();
+    const auto tail = read_range(part.local_path, tail_at, openfoam::closing_line.size());
+    if (!tail) return forward(tail);
+    if (*tail == openfoam::closing_line) piece.length = tail_at - header.end;
+  }
+  const std::uint64_t bytes = piece.length;
+  return Block{{}, std::move(piece), bytes};
+}
+
+// The block of a group's `index`-th rank. The first block is the file as it is, since readers take the format of all
+// blocks from its header; where the first rank has no such file, the header is that of one that has it. A compressed
+// file stays whole in every block, since nothing can be cut off its front without deflating it anew.
+Result<Block> block_of(const Part* part, std::size_t index, const Part& any, bool compressed) {
+  const Part& model = part != nullptr ? *part : any;
+  const auto header = openfoam::parse_header(model.head);
+  if (!header) return error(Code::failed, "no FoamFile header in", model.local_path);
+  if (model.bytes > most_block_bytes)
+    return error(Code::failed, "larger than OpenFOAM can count in a collated file:", model.local_path);
+  if (part != nullptr) {
+    if (index == 0) return whole_file_block(*part);
+    if (!compressed) return bare_block(*part, *header);
+    if (openfoam::is_mesh_field_class(header->class_name)) return whole_file_block(*part);
+    return error(Code::failed, fmt::format("cannot collate a compressed {}:", header->class_name), part->local_path,
+                 "set writeCompression off");
+  }
   auto empty = openfoam::empty_block(*header);
   if (!empty)
     return error(Code::failed, fmt::format("not every rank of the group has this {}:", header->class_name),
                  any.local_path);
-  std::vector<Piece> pieces;
-  if (index == 0) pieces.push_back({{}, any.local_path, 0, header->end});
-  pieces.push_back({std::move(*empty), {}, 0, 0});
-  return pieces;
+  const std::string text = (index == 0 ? any.head.substr(0, header->end) : std::string()) + *empty;
+  return Block{text, {}, text.size()};
 }
+
+// Puts an output file together from texts and ranges. In a compressed file every run of text becomes a gzip member
+// between those that the ranks wrote.
+class Assembly {
+ public:
+  explicit Assembly(bool compressed) : compressed_(compressed) {}
+
+  void add(std::string_view text) { text_ += text; }
+  void add(Piece range) {
+    if (range.length == 0) return;
+    end_text();
+    pieces_.push_back(std::move(range));
+  }
+  std::vector<Piece> finish() {
+    end_text();
+    return std::move(pieces_);
+  }
+
+ private:
+  void end_text() {
+    if (text_.empty()) return;
+    pieces_.push_back({compressed_ ? gzip_member(text_) : std::move(text_), {}, 0, 0});
+    text_.clear();
+  }
+
+  const bool compressed_;
+  std::string text_;
+  std::vector<Piece> pieces_;
+};
 
 // One decomposedBlockData file.
 Result<OutputFile> blocks_file(const Together& together, const std::vector<RankTime>& ranks, const std::string& time,
                                int all_ranks) {
+  const bool compressed = is_compressed(together);
   const std::string& path = together.path;
   OutputFile file{path, together.parts[0].mode, 0, {}, {}};
-  std::string literal = openfoam::collated_header(name_of(path), join(time, parent_of(path)), all_ranks);
+  std::string_view object = name_of(path);
+  if (compressed) object.remove_suffix(gzip_suffix.size());
+  Assembly assembly(compressed);
+  assembly.add(openfoam::collated_header(object, join(time, parent_of(path)), all_ranks));
   auto part = together.parts.begin();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const Part* own = part != together.parts.end() && part->rank == ranks[i].rank ? &*part++ : nullptr;
-    auto block = block_of(own, i, together.parts[0]);
+    auto block = block_of(own, i, together.parts[0], compressed);
     if (!block) return forward(block);
-    std::uint64_t bytes = 0;
-    for (const Piece& piece : *block) bytes += piece.source.empty() ? piece.literal.size() : piece.length;
-    literal += openfoam::block_prefix(static_cast<int>(i), bytes);
-    file.pieces.push_back({std::move(literal), {}, 0, 0});
-    for (Piece& piece : *block)
-      if (!piece.literal.empty() || piece.length > 0) file.pieces.push_back(std::move(piece));
-    literal = openfoam::block_suffix();
-    if (own != nullptr) file.mtime_ns = std::max(file.mtime_ns, own->mtime_ns);
+    assembly.add(openfoam::block_prefix(static_cast<int>(i), block->bytes));
+    assembly.add(block->text);
+    assembly.add(std::move(block->range));
+    assembly.add(openfoam::block_suffix());
+    if (own != nullptr) file.mtime_ns = std::max(file.mtime_ns, own->identity.mtime_ns);
   }
-  file.pieces.push_back({std::move(literal), {}, 0, 0});
+  file.pieces = assembly.finish();
   return file;
 }
 
 OutputFile plain_file(const std::string& path, const Part& part) {
-  OutputFile file{path, part.mode, part.mtime_ns, {}, {}};
-  if (part.size > 0) file.pieces.push_back({{}, part.local_path, 0, part.size});
+  OutputFile file{path, part.mode, part.identity.mtime_ns, {}, {}};
+  if (part.identity.size > 0) file.pieces.push_back({{}, part.local_path, 0, part.identity.size});
   return file;
 }
 
@@ -160,25 +233,26 @@ OutputFile plain_file(const std::string& path, const Part& part) {
 // with the default file handler that writes processorK/T beside the group, which then hides every field (measured:
 // reconstructPar exits 0 without any).
 bool is_new_topology(std::string_view path) {
-  if (path.ends_with(".gz")) path.remove_suffix(3);
+  if (path.ends_with(gzip_suffix)) path.remove_suffix(gzip_suffix.size());
   return path == "polyMesh/faces" || path.ends_with("/polyMesh/faces");
 }
 
-Result<OutputFile> collate(const Together& together, const std::vector<RankTime>& ranks, const std::string& time,
+Result<OutputFile> collate(Together together, const std::vector<RankTime>& ranks, const std::string& time,
                            int all_ranks) {
   const Part& first = together.parts[0];
   if (is_new_topology(together.path))
     return error(Code::failed, "cannot collate a time whose mesh has new faces:", first.local_path);
-  const auto head = read_range(first.local_path, 0, most_header_bytes);
-  if (!head) return forward(head);
-  const auto header = openfoam::parse_header(*head);
-  if (header && !openfoam::is_global_class(header->class_name)) return blocks_file(together, ranks, time, all_ranks);
-  // Kept once, as OpenFOAM does with its own; so are foreign and compressed files, as long as one copy tells all.
+  const auto readable = look_into(together);
+  if (!readable && readable.error().errno_value != 0) return forward(readable);
+  if (readable) {
+    const auto header = openfoam::parse_header(first.head);
+    if (header && !openfoam::is_global_class(header->class_name)) return blocks_file(together, ranks, time, all_ranks);
+  }
+  // Kept once, as OpenFOAM does with its own; so are foreign and damaged files, as long as one copy tells all.
   const auto same = all_same(together.parts);
   if (!same) return forward(same);
   if (*same) return plain_file(together.path, first);
-  if (head->starts_with(gzip_magic))
-    return error(Code::failed, "cannot collate a compressed file:", first.local_path, "set writeCompression off");
+  if (!readable) return forward(readable);
   return error(Code::failed, "ranks differ in a file that a group has only once:", first.local_path);
 }
 

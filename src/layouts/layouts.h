@@ -2,7 +2,8 @@
 //
 // A layout turns local files into units. A unit is what appears on the case as one: a single file, or a whole time
 // directory. Its files are described as pieces (literal bytes, or a range of a local file), so that the mover, which
-// executes units, knows nothing of any format. Building a unit reads only what the format needs (sizes, a header).
+// executes units, knows nothing of any format. Building a unit reads only what the format needs (sizes, a header;
+// a compressed file as a whole).
 // Promises: deterministic (the same local files give the same bytes); never looks at the case, never writes.
 // Must not know: how units are carried (drain), where pools are.
 #pragma once
@@ -78,10 +79,12 @@ Result<Unit> verbatim_file(const std::string& local_path, const std::string& cas
 
 // collated: processors<N>_<first>-<last>/<time> (processors<N> when these are all ranks), one decomposedBlockData file
 // per field. `ranks` are consecutive and sorted. N is the number of ranks of the whole run. Dictionaries and uniform
-// values are kept once, as OpenFOAM does; a rank without particles gets empty lists. What cannot be collated is an
-// error that names the file, and the caller drains that time verbatim instead (all ranks of the group; other groups may
-// stay collated): compressed fields, a field that one rank lacks, a dictionary that ranks do not agree on, links, a
-// mesh whose faces are new at this time.
+// values are kept once, as OpenFOAM does; a rank without particles gets empty lists. Fields compressed by gzip become
+// one compressed file of many members, those of the ranks as they are; they are inflated once, for their size and as a
+// proof that they are whole. What cannot be collated is an error that names the file, and the caller drains that time
+// verbatim instead (all ranks of the group; other groups may stay collated): compressed lists of several ranks, damaged
+// compressed files, a field that one rank lacks, a dictionary that ranks do not agree on, links, a mesh whose faces are
+// new at this time, blocks that OpenFOAM cannot count (2 GiB).
 Result<Unit> collated_time(const std::vector<RankTime>& ranks, const std::string& time, int all_ranks);
 
 // The directory name of a group: "processors4" or "processors4_0-1".

@@ -74,6 +74,18 @@ bool is_global_class(std::string_view class_name) {
   return class_name == "dictionary" || class_name.starts_with("uniformDimensioned");
 }
 
+bool is_mesh_field_class(std::string_view class_name) {
+  constexpr std::string_view internal = "::Internal";
+  if (class_name.ends_with(internal)) class_name.remove_suffix(internal.size());
+  for (const std::string_view place : {"vol", "surface", "point"}) {
+    if (!class_name.starts_with(place)) continue;
+    const std::string_view rest = class_name.substr(place.size());
+    for (const std::string_view value : {"Scalar", "Vector", "SphericalTensor", "SymmTensor", "Tensor"})
+      if (rest.starts_with(value) && rest.substr(value.size()) == "Field") return true;
+  }
+  return false;
+}
+
 std::optional<std::string> empty_block(const FileHeader& like) {
   const std::string_view name = like.class_name;
   const bool binary = like.format == "binary";

@@ -83,6 +83,9 @@ inline constexpr std::string_view closing_line =
 // What OpenFOAM keeps once for all ranks, as a plain file: dictionaries and uniform dimensioned values. Its serial
 // tools copy these files as they are, so blocks would end up in the user's reconstructed case.
 bool is_global_class(std::string_view class_name);
+// Fields on a mesh (volVectorField, surfaceScalarField, volScalarField::Internal, ...). Their readers look entries up
+// in a dictionary, so that in a block of theirs a FoamFile header does no harm.
+bool is_mesh_field_class(std::string_view class_name);
 // The block of a rank that has no such file: a rank without particles writes no lists, where the collated writer writes
 // empty ones. nullopt for what is not a list (a field that one rank lacks).
 std::optional<std::string> empty_block(const FileHeader& like);

@@ -1,12 +1,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
-#include "layouts/layouts.h"
+#include "layouts/tests/group_of_ranks.h"
 #include "openfoam/openfoam.h"
 
 namespace forebay::layouts {
@@ -14,58 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string header(std::string_view class_name, std::string_view format = "binary") {
-  return fmt::format(
-      "FoamFile\n{{\n    version     2.0;\n    format      {};\n    class       {};\n    arch        "
-      "\"LSB;label=32;scalar=64\";\n    location    \"3\";\n    object      X;\n}}\n"
-      "// * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * * //\n\n",
-      format, class_name);
-}
-std::string file(std::string_view class_name, std::string_view body) {
-  return header(class_name) + std::string(body) + std::string(openfoam::closing_line);
-}
-
-class CollatedTest : public testing::Test {
- protected:
-  void SetUp() override {
-    char pattern[] = "/tmp/forebay-layouts-XXXXXX";
-    directory_ = mkdtemp(pattern);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  void make(int rank, const std::string& path, std::string_view content) {
-    const std::string whole = join(rank_directory(rank), path);
-    fs::create_directories(fs::path(whole).parent_path());
-    ASSERT_TRUE(replace_file(whole, content));
-  }
-  std::string rank_directory(int rank) const { return fmt::format("{}/processor{}/3", directory_, rank); }
-  std::vector<RankTime> ranks(int first, int last) const {
-    std::vector<RankTime> found;
-    for (int rank = first; rank <= last; ++rank) {
-      RankTime time{rank, rank_directory(rank), {}};
-      for (const auto& entry : fs::recursive_directory_iterator(time.directory))
-        if (!entry.is_directory()) time.files.push_back(entry.path().lexically_relative(time.directory));
-      std::sort(time.files.begin(), time.files.end());
-      found.push_back(time);
-    }
-    return found;
-  }
-  static std::string content(const OutputFile& file) {
-    std::string bytes;
-    for (const Piece& piece : file.pieces)
-      bytes += piece.source.empty() ? piece.literal : read_file(piece.source)->substr(piece.offset, piece.length);
-    return bytes;
-  }
-  static std::string blocks(const OutputFile& file) {
-    const std::string whole = content(file);
-    const auto outer = openfoam::parse_header(whole);
-    EXPECT_TRUE(outer) << whole;
-    EXPECT_EQ(outer->class_name, "decomposedBlockData");
-    // parse_header takes the first of the two newlines of a block's prefix for the header's blank line.
-    return whole.substr(outer->end);
-  }
-  std::string directory_;
-};
+class CollatedTest : public GroupOfRanks {};
 
 TEST_F(CollatedTest, AFieldBecomesOneFileWithABlockPerRankAndOneHeader) {
   make(2, "U", file("volVectorField", "two\n"));
@@ -151,9 +97,6 @@ TEST_F(CollatedTest, WhatCannotBeCollatedIsNamed) {
   make(0, "uniform/time", file("dictionary", "index 3;"));
   make(1, "uniform/time", file("dictionary", "index 4;"));
   refused("uniform/time");
-  make(0, "U.gz", "\x1f\x8b one");
-  make(1, "U.gz", "\x1f\x8b two");
-  refused("U.gz");
   make(0, "polyMesh/faces", file("faceCompactList", "f"));
   make(1, "polyMesh/faces", file("faceCompactList", "f"));
   refused("polyMesh/faces");

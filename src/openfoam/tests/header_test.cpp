@@ -92,5 +92,14 @@ TEST(CollatedFormatTest, EmptyListsAreWrittenAsTheirClassAndFormatAsk) {
     EXPECT_EQ(empty(field, "binary"), std::nullopt) << field;
 }
 
+TEST(CollatedFormatTest, FieldsOnAMeshAreToldFromListsByTheirClass) {
+  for (const char* field : {"volScalarField", "surfaceVectorField", "pointSphericalTensorField", "volTensorField",
+                            "volSymmTensorField::Internal"})
+    EXPECT_TRUE(is_mesh_field_class(field)) << field;
+  for (const char* other : {"scalarField", "vectorField", "pointField", "volScalarFieldField", "faceCompactList",
+                            "Cloud<parcel>", "volumeTable", "refinementHistory", ""})
+    EXPECT_FALSE(is_mesh_field_class(other)) << other;
+}
+
 }  // namespace
 }  // namespace forebay::openfoam
