@@ -2,6 +2,8 @@
 
 import glob
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -69,6 +71,46 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(os.listdir(root), ["opt"])
         self.runs_by_redirect(os.path.join(root, "opt/forebay/bin/forebay"))
         self.assertTrue(os.path.exists(os.path.join(root, "opt/forebay/share/man/man1/forebay-run.1")))
+
+    def test_programs_are_built_against_what_is_installed(self):
+        """The first listings of docs/trajectory.md, outside of the source tree, by the commands that it gives."""
+        with open(os.path.join(SOURCES, "docs/trajectory.md")) as file:
+            listings = dict(
+                re.findall(r"<!-- listing: (memory\.\w+) -->\n```\w+\n(.*?)^```$", file.read(), re.S | re.M)
+            )
+        for name, text in listings.items():
+            with open(os.path.join(self.directory, name), "w") as file:
+                file.write(text)
+        library = os.path.join(self.prefix, "lib")
+        environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(library, "pkgconfig")}
+
+        def call(*words, **extra):
+            done = subprocess.run(
+                words, cwd=self.directory, env={**environment, **extra}, capture_output=True, text=True, timeout=60
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+
+        path = f"-Wl,-rpath,{library}"
+        call(
+            "cc",
+            "memory.c",
+            "-o",
+            "c",
+            path,
+            *shlex.split(call("pkg-config", "--cflags", "--libs", "libforebay")),
+            "-lm",
+        )
+        printed = [call("./c")]
+        if os.path.exists(os.path.join(library, "libforebay_fortran.a")):
+            modules = os.path.join(self.prefix, "include/forebay")
+            libraries = ["-L", library, path, "-lforebay_fortran", "-lforebay"]
+            call("gfortran", "memory.f90", "-o", "fortran", "-I", modules, *libraries)
+            printed.append(call("./fortran"))
+        (packages,) = glob.glob(glob.escape(library) + "/python3*/*-packages")
+        printed.append(call("/usr/bin/python3", "memory.py", PYTHONPATH=packages))
+        for text in printed:
+            self.assertAlmostEqual(float(text) / float(printed[0]), 1, delta=1e-9)
 
     def test_there_is_a_manual_page_for_every_command(self):
         done = self.call(self.forebay, "--help")
