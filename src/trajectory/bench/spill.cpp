@@ -49,9 +49,8 @@ nlohmann::json spill(const Settings& s) {
   const auto state = some_state(s.state_bytes);
   const std::uint64_t bytes = s.states * s.state_bytes;
   std::vector<double> put, put_waited, raw_write, sweep, get_waited, raw_read;
-  std::uint64_t spilled = 0;
   RawFile raw(s.disk, bytes / 2);
-  Store store({.directory = s.directory, .bytes = bytes / 2, .disk = s.disk, .disk_bytes = 2 * bytes});
+  Store store({.directory = s.directory, .bytes = bytes / 3 * 2, .disk = s.disk, .disk_bytes = 2 * bytes});
   store.declare(s.state_bytes);
   const auto waited = [&] {
     std::pair<double, double> now;
@@ -74,7 +73,11 @@ nlohmann::json spill(const Settings& s) {
     get_waited.push_back(after.second - before.second);
   }
   const forebay_tier_info below = store.tier(1);
-  spilled = below.fetched * below.segment_bytes / static_cast<std::uint64_t>(s.repetitions);
+  // What a segment holds of states, the rest of it aside.
+  const std::uint64_t held = (below.segment_bytes - 128) / (s.state_bytes + 64) * s.state_bytes;
+  const auto a_sweep = [&](std::uint64_t segments) {
+    return segments * held / static_cast<std::uint64_t>(s.repetitions);
+  };
   return {{"put", put},
           {"put_waited", put_waited},
           {"raw_write", raw_write},
@@ -82,7 +85,8 @@ nlohmann::json spill(const Settings& s) {
           {"get_waited", get_waited},
           {"raw_read", raw_read},
           {"raw_bytes", raw.bytes()},
-          {"fetched_bytes", spilled},
+          {"spilled_bytes", a_sweep(below.moved_in)},
+          {"fetched_bytes", a_sweep(below.fetched)},
           {"direct", raw.direct()}};
 }
 
