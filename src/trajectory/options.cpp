@@ -129,7 +129,11 @@ Outcome<Sizes> sizes_for(const Options& options, std::uint64_t record_bytes, std
   std::uint64_t bytes = std::clamp(smallest_budget / 16, least, std::max(least, most));
   bytes = bytes >= kHugePage && bytes / kHugePage * kHugePage >= least ? bytes / kHugePage * kHugePage
                                                                        : round_up(bytes, page);
-  return sizes_with(options, std::min(bytes, kLargestSegment), first_needs);
+  // What no whole record can use goes to the other segments.
+  bytes = std::min(bytes, kLargestSegment);
+  const std::uint64_t records = (bytes - segment::kFirstRecord) / record_bytes;
+  bytes = round_up(segment::kFirstRecord + records * record_bytes, bytes % kHugePage == 0 ? kHugePage : page);
+  return sizes_with(options, bytes, first_needs);
 }
 
 }  // namespace forebay::trajectory

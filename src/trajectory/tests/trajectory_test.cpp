@@ -18,6 +18,14 @@ TEST(Trajectory, GivesBackEveryStepInReverse) {
   }
 }
 
+TEST(Trajectory, MakesSegmentsNoLargerThanTheirRecords) {
+  // A sixteenth of the budget would hold two states and leave a quarter of itself empty.
+  States run(OptionsOf().dram(256 * kMiB), 11 * kMiB / 2 / sizeof(double));
+  ASSERT_STATUS(FOREBAY_OK, run.put(0));
+  EXPECT_EQ(run.tier(0).segment_bytes, 12 * kMiB);
+  EXPECT_EQ(run.tier(0).segments, 21u);
+}
+
 TEST(Trajectory, KeepsSeveralFieldsOfDifferentSizesInOneStep) {
   const OptionsOf options = std::move(OptionsOf().dram(kMiB));
   forebay_trajectory* t = nullptr;
