@@ -29,7 +29,7 @@ Result<std::vector<drain::Output>> undrained(const launch::PoolRun& run) {
   if (!records) return forward(records);
   drain::Ledger ledger;
   for (const drain::Record& record : *records) ledger.apply(record);
-  return drain::outputs(run.roots(), ledger, run.lower(), run.plan.case_path);
+  return drain::outputs(run.roots(), run.placed, ledger, run.lower(), run.plan.case_path);
 }
 
 int clean(const CleanOptions& options) {

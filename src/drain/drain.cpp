@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 
+#include "drain/placed.h"
 #include "drain/state.h"
 #include "openfoam/openfoam.h"
 
@@ -150,6 +151,8 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
   auto watcher = Watcher::open();
   if (!watcher) return forward(watcher);
   state->watcher.emplace(std::move(*watcher));
+  for (const std::string& directory : request.placed)
+    if (auto watched = state->watcher->add_tree(directory, directory); !watched) return forward(watched);
   state->mover = make_mover(request, *state->shared, *state->journal, state->temporaries);
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
 }
@@ -386,13 +389,15 @@ std::uint64_t Drain::evict(std::uint64_t wanted) {
   for (const auto& [path, local] : evictable) {
     if (freed >= wanted) break;
     struct stat status {};
-    if (::lstat(local.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    if (mark_of(status) != state.ledger.find(path)->drained || !is_sealed(local)) continue;
+    const std::string content = content_of(local, state.request.placed);
+    if (::lstat(content.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (mark_of(status) != state.ledger.find(path)->drained || !is_sealed(content)) continue;
     // The link takes the place of the file by one rename, so the name never vanishes for the program.
     const std::string temporary = fmt::format("{}/{}evict", parent_of(local), temporary_prefix);
     ::unlink(temporary.c_str());
     if (::symlink(join(state.request.lower, path).c_str(), temporary.c_str()) != 0) continue;
-    if (::rename(temporary.c_str(), local.c_str()) != 0) continue;
+    if (content == local ? ::rename(temporary.c_str(), local.c_str()) != 0 : !replace_placed(temporary, local, content))
+      continue;
     state.record(evicted_record(path));
     freed += static_cast<std::uint64_t>(status.st_blocks) * 512;
   }
@@ -429,7 +434,8 @@ bool Drain::can_make_room() const {
   state_->ledger.each("", [&](const std::string& path, const Known& known) {
     if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return true;
     struct stat status {};
-    found = ::lstat(local_of(state_->roots, path).c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    const std::string local = content_of(local_of(state_->roots, path), state_->request.placed);
+    found = ::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode);
     return !found;
   });
   return found;

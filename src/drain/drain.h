@@ -58,6 +58,8 @@ struct DrainRequest {
   std::string lower;     // what staged links point into
   bool durable = false;  // the pool survives the node
   DrainSettings settings;
+  // Directories of other pools that hold files of the tree (placed.h), each in its pool's run directory.
+  std::vector<std::string> placed = {};
 };
 
 struct DrainReport {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "drain/placed.h"
 #include "drain/state.h"
 #include "openfoam/openfoam.h"
 
@@ -11,6 +12,7 @@ namespace forebay::drain {
 
 void Drain::State::handle(const Event& event) {
   if (event.kind == Event::Kind::overflow) return events_lost();
+  if (event.path.starts_with('/')) return handle_placed(event);
   if (is_temporary(name_of(event.path))) return;
   const auto time = openfoam::time_path(event.path);
   if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
@@ -131,6 +133,7 @@ void Drain::State::handle_other(const Event& event) {
   if (S_ISLNK(status.st_mode)) {
     const auto target = read_link(local);
     if (target && *target == join(request.lower, event.path)) return;  // staged, or evicted by us
+    if (target && is_placed(*target, request.placed)) placed_names[*target] = event.path;
     if (target && tree::is_staged_link(*target, request.lower))
       note_renamed_input(target->substr(request.lower.size() + 1), event.path);
   }
@@ -141,6 +144,22 @@ void Drain::State::handle_other(const Event& event) {
     local_bytes += static_cast<std::uint64_t>(status.st_size);
   }
   wait_for_quiet(event.path);
+}
+
+// The directories of placed files are watched under their own paths, and their files have the tree's names by its
+// links.
+void Drain::State::handle_placed(const Event& event) {
+  if (event.kind == Event::Kind::deleted) placed_names.erase(event.path);
+  struct stat status {};
+  if (event.kind != Event::Kind::closed || ::lstat(event.path.c_str(), &status) != 0) return;
+  ++local_files;
+  local_bytes += static_cast<std::uint64_t>(status.st_size);
+  const auto known = placed_names.find(event.path);
+  if (known == placed_names.end()) return;  // the event of its name is still to come
+  const std::string& path = known->second;
+  const auto time = openfoam::time_path(path);
+  if (time && serves(time->rank) && is_new_time(time->rank, time->time)) return;  // carried with its time
+  if (const auto target = read_link(local_of(roots, path)); target && *target == event.path) wait_for_quiet(path);
 }
 
 void Drain::State::wait_for_quiet(const std::string& path) {
@@ -155,7 +174,7 @@ void Drain::State::find_overlooked() {
   constexpr std::size_t portion = 1000;
   if (overlooked && !catch_up && pending.size() < most_pending / 2) {
     overlooked = false;
-    catch_up.emplace(roots, ledger, request.lower, request.case_path);
+    catch_up.emplace(roots, request.placed, ledger, request.lower, request.case_path);
   }
   while (catch_up && pending.size() < most_pending / 2) {
     const auto found = catch_up->next(portion);
@@ -196,7 +215,7 @@ void Drain::State::events_lost() {
   if (catch_up) overlooked = true;
   catch_up.reset();
   constexpr std::size_t portion = 1000;
-  OutputWalk all(roots, ledger, request.lower, request.case_path);
+  OutputWalk all(roots, request.placed, ledger, request.lower, request.case_path);
   for (;;) {
     const auto found = all.next(portion);
     if (!found) return note(std::nullopt, found.error().text());

@@ -118,7 +118,7 @@ void Drain::State::undo_changed_groups() {
 // Begins a pass over the local trees. Only so much is submitted at once: what waits for its turn costs memory.
 void Drain::State::submit_outputs() {
   ++passes;
-  walk.emplace(roots, ledger, request.lower, request.case_path);
+  walk.emplace(roots, request.placed, ledger, request.lower, request.case_path);
   submitted_in_pass = 0;
   changed_modes.clear();
   submit_more_outputs();
@@ -206,7 +206,9 @@ void Drain::State::submit_newest_candidates() {
 // A pool that was wiped looks like a program that removed everything. Its sentinel tells the two apart.
 bool Drain::State::pools_intact() {
   bool intact = true;
-  for (const Root& root : roots) {
+  std::vector<Root> all = roots;
+  for (const std::string& directory : request.placed) all.push_back({directory, {}, std::string(parent_of(directory))});
+  for (const Root& root : all) {
     if (exists(join(root.pool, sentinel_name)) && exists(root.local)) continue;
     intact = false;
     note(Code::lost, fmt::format("the pool {} was emptied while the run used it: what was not drained before is gone; "
@@ -301,7 +303,7 @@ void Drain::State::remove_stale() {
 
 void Drain::State::count_undrained() {
   constexpr std::size_t portion = 1000;
-  OutputWalk all(roots, ledger, request.lower, request.case_path);
+  OutputWalk all(roots, request.placed, ledger, request.lower, request.case_path);
   std::string first;
   for (;;) {
     const auto found = all.next(portion);

@@ -1,6 +1,7 @@
 // Files with several names: the first one that is carried brings the content, the others become hard links to it.
 #include <sys/stat.h>
 
+#include "drain/placed.h"
 #include "drain/state.h"
 
 namespace forebay::drain {
@@ -58,7 +59,8 @@ void Drain::State::find_partners(const Job& job) {
   ledger.each("", [&](const std::string& path, const Known& known) {
     if (!known.drained || known.deleted || !known.on_case || !inodes.contains(known.drained->inode)) return true;
     struct stat status {};
-    if (::lstat(local_of(roots, path).c_str(), &status) != 0 || mark_of(status) != *known.drained) return true;
+    const std::string local = content_of(local_of(roots, path), request.placed);
+    if (::lstat(local.c_str(), &status) != 0 || mark_of(status) != *known.drained) return true;
     const FileId file{status.st_dev, status.st_ino};
     if (files.contains(file)) partners->try_emplace(file, layouts::HardLink{path, false, *known.on_case});
     return true;

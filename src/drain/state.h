@@ -114,12 +114,13 @@ struct Drain::State {
   Timeline timeline;
   std::optional<std::string> newest_complete, newest_safe, agreed, pinned;
   static constexpr std::size_t most_jobs = 2048, most_pending = 16'384;
-  bool overlooked = false;                    // more files were closed than `pending` holds: they are found by looking
-  std::optional<OutputWalk> catch_up;         // looks for them
-  std::deque<std::string> waiting_times;      // complete, to be submitted when fewer jobs wait
-  std::map<int, Clock::time_point> doubtful;  // rank -> its last closing that nothing vouches for
-  Candidates candidates;                      // while several nodes have not agreed
-  std::vector<std::string> recently_safe;     // the newest ones, oldest first
+  bool overlooked = false;             // more files were closed than `pending` holds: they are found by looking
+  std::optional<OutputWalk> catch_up;  // looks for them
+  std::map<std::string, std::string> placed_names;  // placed file -> its path in the case, as last told
+  std::deque<std::string> waiting_times;            // complete, to be submitted when fewer jobs wait
+  std::map<int, Clock::time_point> doubtful;        // rank -> its last closing that nothing vouches for
+  Candidates candidates;                            // while several nodes have not agreed
+  std::vector<std::string> recently_safe;           // the newest ones, oldest first
   std::vector<std::pair<int, int>> groups;
 
   enum class Phase { running, carrying, removing, done };
@@ -150,6 +151,7 @@ struct Drain::State {
   void ask_unsure(bool all = false);
   void adopt(int rank);
   void handle_other(const Event& event);
+  void handle_placed(const Event& event);
   void wait_for_quiet(const std::string& path);
   void find_overlooked();
   void removed_by_program(const std::string& path);

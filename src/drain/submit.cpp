@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "drain/placed.h"
 #include "drain/state.h"
 #include "openfoam/openfoam.h"
 
@@ -34,7 +35,8 @@ bool missing(const Error& error) {
 }
 
 // One rank's time as it lies in `directory`; nullopt when it is gone (the program removed it before its turn came).
-Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& directory, bool must_be_sealed) {
+Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& directory, bool must_be_sealed,
+                                                   const std::vector<std::string>& placed) {
   layouts::RankTime rank_time{rank, directory, {}};
   if (auto listed = files_below(directory, "", rank_time.files); !listed) {
     if (missing(listed.error())) return std::nullopt;
@@ -43,7 +45,7 @@ Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& 
   std::sort(rank_time.files.begin(), rank_time.files.end());
   for (const std::string& file : rank_time.files) {
     struct stat status {};
-    const std::string path = join(directory, file);
+    const std::string path = content_of(join(directory, file), placed);
     if (!must_be_sealed || is_sealed(path)) continue;
     if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
     if (!S_ISREG(status.st_mode)) continue;
@@ -53,8 +55,22 @@ Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& 
   return rank_time;
 }
 
+// Files that a renamed directory brought into a time.
+Status use_placed(layouts::Unit& unit, const std::string& directory, const std::vector<std::string>& placed) {
+  for (layouts::OutputFile& file : unit.files) {
+    if (!is_placed(file.link_target, placed)) continue;
+    const std::string content = content_of(join(directory, file.path), placed);
+    auto made = layouts::verbatim_file(content, unit.target, std::nullopt);
+    if (!made) return forward(made);
+    made->files.front().path = file.path;
+    file = std::move(made->files.front());
+  }
+  return {};
+}
+
 // Marks are taken before the content is read: a write in between makes them differ, and the file is carried again.
-void mark_sources(const layouts::Unit& unit, const std::string& directory, Prepared& prepared) {
+void mark_sources(const layouts::Unit& unit, const std::string& directory, const std::vector<std::string>& placed,
+                  Prepared& prepared) {
   prepared = {};
   for (const layouts::OutputFile& file : unit.files) {
     const std::string path = unit.is_directory ? join(unit.target, file.path) : unit.target;
@@ -63,7 +79,7 @@ void mark_sources(const layouts::Unit& unit, const std::string& directory, Prepa
       continue;
     }
     struct stat status {};
-    const std::string local = unit.is_directory ? join(directory, file.path) : directory;
+    const std::string local = unit.is_directory ? content_of(join(directory, file.path), placed) : directory;
     if (::lstat(local.c_str(), &status) == 0) prepared.marks[path] = mark_of(status);
   }
   for (const layouts::OutputDirectory& made : unit.directories)
@@ -86,15 +102,14 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed, std
   struct stat status {};
   if (::lstat(local.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return;
   if (S_ISLNK(status.st_mode)) {
-    // Only links that lead into our own pools are looked through; every other link is carried as a link.
+    // Only links that stand for staged or placed files are looked through; every other link is carried as a link.
     const auto target = read_link(local);
     if (target && *target == join(request.lower, path)) return;
     if (target && tree::is_staged_link(*target, request.lower)) {
       local = join(request.case_path, target->substr(request.lower.size() + 1));
-    } else if (target && !has_parent_step(*target) && std::any_of(roots.begin(), roots.end(), [&](const Root& root) {
-                 return is_below(*target, root.pool);
-               })) {
-      local = *target;
+    } else if (target && is_placed(*target, request.placed)) {
+      if (::lstat(target->c_str(), &status) != 0) return;  // without its file it counts as undrained at the end
+      if (S_ISREG(status.st_mode)) local = *target;
     }
   }
   if (const std::string way = in_the_way(path); !way.empty()) {
@@ -145,7 +160,7 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed, std
            auto unit = layouts::verbatim_file(local, path, replaces);
            if (!unit) return forward(unit);
            if (several_names && partners->contains(file)) unit->files.front().hard_link = partners->at(file);
-           mark_sources(*unit, local, *prepared);
+           mark_sources(*unit, local, {}, *prepared);
            for (const auto& [parent, mode] : parents) {
              auto made = files->make_directory(parent, mode);
              if (!made && made.error().errno_value != EEXIST) return forward(made);
@@ -191,17 +206,18 @@ void Drain::State::submit_rank_time(int rank, const std::string& time, bool from
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::rank_time, target, rank, rank, time, from_keep, prepared};
   submit(std::move(job),
-         [rank, time, target, directory = *directory, prepared, partners, own = std::move(own),
+         [rank, time, target, directory = *directory, prepared, partners, own = std::move(own), placed = request.placed,
           must_be_sealed = phase == Phase::running]() -> Result<std::optional<layouts::Unit>> {
-           auto rank_time = read_time(rank, directory, must_be_sealed);
+           auto rank_time = read_time(rank, directory, must_be_sealed, placed);
            if (!rank_time) return forward(rank_time);
            if (!*rank_time) return std::nullopt;
            auto unit = layouts::verbatim_time(**rank_time, time);
            if (!unit && missing(unit.error())) return std::nullopt;  // purged while it was read
            if (!unit) return forward(unit);
            unit->target = target;
+           if (auto used = use_placed(*unit, directory, placed); !used) return forward(used);
            if (!use_partners(*unit, directory, own, partners.get(), *prepared)) return std::nullopt;
-           mark_sources(*unit, directory, *prepared);
+           mark_sources(*unit, directory, placed, *prepared);
            return std::optional(std::move(*unit));
          });
 }
@@ -221,7 +237,7 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
           prepared]() -> Result<std::optional<layouts::Unit>> {
            std::vector<layouts::RankTime> ranks;
            for (const auto& [rank, directory] : directories) {
-             auto rank_time = read_time(rank, directory, must_be_sealed);
+             auto rank_time = read_time(rank, directory, must_be_sealed, {});
              if (!rank_time) return forward(rank_time);
              if (!*rank_time) return std::nullopt;
              ranks.push_back(std::move(**rank_time));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "drain/placed.h"
 #include "openfoam/openfoam.h"
 
 namespace forebay::drain {
@@ -18,9 +19,9 @@ bool other_mode(const Known& known, mode_t mode) {
 
 }  // namespace
 
-OutputWalk::OutputWalk(const std::vector<Root>& roots, const Ledger& ledger, const std::string& lower,
-                       const std::string& case_path)
-    : roots_(roots), ledger_(ledger), lower_(lower), case_path_(case_path) {
+OutputWalk::OutputWalk(const std::vector<Root>& roots, const std::vector<std::string>& placed, const Ledger& ledger,
+                       const std::string& lower, const std::string& case_path)
+    : roots_(roots), placed_(placed), ledger_(ledger), lower_(lower), case_path_(case_path) {
   for (auto root = roots.rbegin(); root != roots.rend(); ++root) open_.push_back({root->local, root->prefix});
 }
 
@@ -82,10 +83,12 @@ Status OutputWalk::one_directory(const std::string& local, const std::string& pa
 Status OutputWalk::one_link(const std::string& local, const std::string& path) {
   auto target = read_link(local);
   if (!target) return forward(target);
-  for (const Root& root : roots_) {
+  for (const Root& root : roots_)
     if (*target == root.local) return {};  // a rank's directory in its own pool: a root of its own
-    if (is_below(*target, root.pool) && !has_parent_step(*target) && !is_below(*target, lower_))
-      return placed_file(*target, path);
+  if (const std::string content = content_of(local, placed_); content != local) {
+    struct stat status {};
+    if (::lstat(content.c_str(), &status) == 0) one_file(content, path, status);
+    return {};
   }
   if (tree::is_staged_link(*target, lower_)) {
     const std::string origin = target->substr(lower_.size() + 1);
@@ -95,14 +98,6 @@ Status OutputWalk::one_link(const std::string& local, const std::string& path) {
   const auto known = ledger_.find(path);
   if (known && !known->directory && known->link_target == *target && !known->deleted) return {};
   found_.push_back({path, local, Output::Kind::link, {}, *target});
-  return {};
-}
-
-// Made in the pool of its own socket and linked from the tree.
-Status OutputWalk::placed_file(const std::string& local, const std::string& path) {
-  struct stat status {};
-  if (::lstat(local.c_str(), &status) != 0) return errno_error("cannot stat", local);
-  if (S_ISREG(status.st_mode)) one_file(local, path, status);
   return {};
 }
 
@@ -125,9 +120,9 @@ void OutputWalk::one_file(const std::string& local, const std::string& path, con
   found_.push_back({path, local, Output::Kind::file, mark, {}});
 }
 
-Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const Ledger& ledger, const std::string& lower,
-                                    const std::string& case_path) {
-  return OutputWalk(roots, ledger, lower, case_path).next(SIZE_MAX);
+Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::vector<std::string>& placed,
+                                    const Ledger& ledger, const std::string& lower, const std::string& case_path) {
+  return OutputWalk(roots, placed, ledger, lower, case_path).next(SIZE_MAX);
 }
 
 std::string local_of(const std::vector<Root>& roots, const std::string& path) {

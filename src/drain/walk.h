@@ -25,8 +25,9 @@ struct Output {
 // program renamed an input) is an output whose content is the case's own file. What it is made with must outlive it.
 class OutputWalk {
  public:
-  OutputWalk(const std::vector<Root>& roots, const Ledger& ledger, const std::string& lower,
-             const std::string& case_path);
+  // `placed`: DrainRequest::placed.
+  OutputWalk(const std::vector<Root>& roots, const std::vector<std::string>& placed, const Ledger& ledger,
+             const std::string& lower, const std::string& case_path);
   // The next outputs, at most so many. Empty: all were told.
   Result<std::vector<Output>> next(std::size_t at_most);
 
@@ -38,11 +39,11 @@ class OutputWalk {
   Status one(const std::string& local, const std::string& path);
   Status one_directory(const std::string& local, const std::string& path, mode_t mode);
   Status one_link(const std::string& local, const std::string& path);
-  Status placed_file(const std::string& local, const std::string& path);
   Status renamed_input(const std::string& origin, const std::string& path);
   void one_file(const std::string& local, const std::string& path, const struct stat& status);
 
   const std::vector<Root>& roots_;
+  const std::vector<std::string>& placed_;
   const Ledger& ledger_;
   const std::string& lower_;
   const std::string& case_path_;
@@ -54,8 +55,8 @@ class OutputWalk {
 };
 
 // All of them at once.
-Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const Ledger& ledger, const std::string& lower,
-                                    const std::string& case_path);
+Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::vector<std::string>& placed,
+                                    const Ledger& ledger, const std::string& lower, const std::string& case_path);
 
 // The local path of a path of the case.
 std::string local_of(const std::vector<Root>& roots, const std::string& path);

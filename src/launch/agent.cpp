@@ -77,6 +77,7 @@ class Agent {
   void accept_member();
   void hear(Member& member);
   Result<Welcome> admit(const Hello& hello);
+  const std::string& socket_directory(const Hello& hello);
   void members_ended();
   void vouch_for_ranks();
   void read_events();
@@ -198,6 +199,14 @@ void Agent::accept_member() {
   members_.push_back(std::move(member));
 }
 
+// The run directory in the pool of the socket that the rank runs on.
+const std::string& Agent::socket_directory(const Hello& hello) {
+  const int socket = place::socket_of(machine_, place::Whereabouts{hello.cpus, hello.cpu});
+  const auto index = static_cast<std::size_t>(std::clamp(socket, 0, static_cast<int>(run_.directories.size()) - 1));
+  report_.sockets[hello.rank] = static_cast<int>(index);
+  return run_.directories[index];
+}
+
 Result<Welcome> Agent::admit(const Hello& hello) {
   if (report_.phase == Phase::draining) return error(Code::failed, "this run is over", plan_.run);
   Welcome welcome;
@@ -212,10 +221,7 @@ Result<Welcome> Agent::admit(const Hello& hello) {
       return error(Code::bad_input,
                    fmt::format("{} ranks, but the case is decomposed into {}", hello.size, plan_.ranks),
                    plan_.case_path, "decompose the case for this number of ranks, or start as many as it has");
-    const int socket = place::socket_of(machine_, place::Whereabouts{hello.cpus, hello.cpu});
-    const auto index = static_cast<std::size_t>(std::clamp(socket, 0, static_cast<int>(run_.directories.size()) - 1));
-    pool = run_.directories[index];
-    report_.sockets[hello.rank] = static_cast<int>(index);
+    pool = socket_directory(hello);
     if (!run_.ranks.contains(hello.rank))
       if (auto staged = staging_->rank(hello.rank, pool); !staged) return forward(staged);
   }
@@ -235,6 +241,12 @@ Result<Welcome> Agent::admit(const Hello& hello) {
     welcome.environment["FOREBAY_GATE"] = join(run_.home(), "gate");
     welcome.environment["FOREBAY_KEEP"] =
         drain::keep_directory(plan_.decomposed && plan_.launched ? hello.rank : -1, pool);
+    if (!run_.placed.empty()) {
+      const std::string own = hello.rank >= 0 ? socket_directory(hello) : run_.home();
+      const auto placed = std::find_if(run_.placed.begin(), run_.placed.end(),
+                                       [&](const std::string& each) { return parent_of(each) == own; });
+      welcome.environment["FOREBAY_SOCKET_POOL"] = placed != run_.placed.end() ? *placed : "home";
+    }
     welcome.preload = plan_.library;
   }
   return welcome;

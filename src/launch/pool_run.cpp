@@ -19,10 +19,28 @@ std::string user_directory(const std::string& pool) {
   return join(pool, fmt::format("forebay-{}", ::geteuid()));
 }
 
+// As in src/redirect/redirect.h.
+constexpr const char* placed_name = "placed";
 constexpr const char *warm_prefix = "warm-", *ahead_prefix = "stage-";
 
 std::string name_for(const char* prefix, const std::string& case_path) {
   return prefix + hex(checksum(case_path));
+}
+
+// Ranks of a case in one piece share its directories; redirect gives the files of each to its socket's pool. On one
+// mount there is nothing to choose.
+Status make_placed(PoolRun& run) {
+  if (!run.plan.launched || run.plan.decomposed || !run.plan.redirect) return {};
+  struct stat home {
+  }, other{};
+  if (::stat(run.home().c_str(), &home) != 0) return errno_error("cannot stat", run.home());
+  for (const std::string& directory : run.directories) {
+    if (::stat(directory.c_str(), &other) != 0) return errno_error("cannot stat", directory);
+    if (other.st_dev == home.st_dev) continue;
+    run.placed.push_back(join(directory, placed_name));
+    if (auto made = make_private_directory(run.placed.back()); !made) return made;
+  }
+  return {};
 }
 
 std::string rank_directory(int rank) {
@@ -77,18 +95,21 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& 
       if (auto made = make_private_directory(each); !made) return forward(made);
     run.directories.push_back(directory);
   }
+  if (auto made = make_placed(run); !made) return forward(made);
   if (auto saved = save(run); !saved) return forward(saved);
   return run;
 }
 
 Status save(const PoolRun& run) {
-  json directories = json::array(), ranks = json::object();
+  json directories = json::array(), ranks = json::object(), placed = json::array();
+  for (const std::string& directory : run.placed) placed.push_back(escape(directory));
   for (const std::string& directory : run.directories) directories.push_back(escape(directory));
   for (const auto& [rank, directory] : run.ranks) ranks[std::to_string(rank)] = escape(directory);
   const json record{{"plan", json::parse(to_json(run.plan))},
                     {"node", run.node},
                     {"directories", directories},
                     {"ranks", ranks},
+                    {"placed", placed},
                     {"durable", run.durable}};
   for (const std::string& directory : run.directories)
     if (auto written = replace_file(join(directory, drain::sentinel_name), record.dump(1)); !written) return written;
@@ -112,6 +133,8 @@ Result<PoolRun> load_pool_run(const std::string& home) {
     for (const auto& [rank, directory] : record.at("ranks").items())
       run.ranks[static_cast<int>(parse_integer(rank).value_or(-1))] =
           unescape(directory.get<std::string>()).value_or(std::string());
+    for (const json& directory : record.value("placed", json::array()))
+      run.placed.push_back(unescape(directory.get<std::string>()).value_or(std::string()));
     if (run.directories.empty() || run.home() != home) return error(Code::bad_input, "not the home of a run:", home);
     return run;
   } catch (const json::exception&) {
@@ -217,7 +240,7 @@ Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::s
 }
 
 drain::DrainRequest drain_request(const PoolRun& run) {
-  return {run.plan.case_path, run.plan.run, run.home(), run.lower(), run.durable, drain_settings(run.plan)};
+  return {run.plan.case_path, run.plan.run, run.home(), run.lower(), run.durable, drain_settings(run.plan), run.placed};
 }
 
 }  // namespace forebay::launch

@@ -19,7 +19,9 @@ struct PoolRun {
   std::string node;
   std::vector<std::string> directories;  // by socket; [0] is the home
   std::map<int, std::string> ranks;      // rank -> its pool's directory; -1 for a case in one piece
-  bool durable = false;                  // at least the home survives the node
+  // Where files lie that ranks make in directories they share: in each run directory on another mount than the home's.
+  std::vector<std::string> placed;
+  bool durable = false;  // at least the home survives the node
 
   const std::string& home() const { return directories.front(); }
   std::string lower() const { return join(home(), "lower"); }

@@ -5,14 +5,6 @@
 namespace forebay::redirect {
 namespace {
 
-// As OpenFOAM writes numbers; the agent, which knows better, throws away what is no time.
-bool is_time_name(const char* name, size_t size) {
-  if (size == 0 || name[0] < '0' || name[0] > '9') return false;
-  for (size_t i = 0; i < size; ++i)
-    if ((name[i] < '0' || name[i] > '9') && strchr(".e+-", name[i]) == nullptr) return false;
-  return true;
-}
-
 // "/0.1/uniform/time" -> "0.1%2Funiform%2Ftime" at the end of `out`, as in src/drain/keep.h. False where the text is
 // not that of a time's file, or too long for a name.
 bool append_flat(const char* text, Path& out) {
@@ -31,6 +23,13 @@ bool append_flat(const char* text, Path& out) {
 }
 
 }  // namespace
+
+bool is_time_name(const char* name, size_t size) {
+  if (size == 0 || name[0] < '0' || name[0] > '9') return false;
+  for (size_t i = 0; i < size; ++i)
+    if ((name[i] < '0' || name[i] > '9') && strchr(".e+-", name[i]) == nullptr) return false;
+  return true;
+}
 
 void hand_over(int directory, const char* path, const Place& place) {
   if (state.keep.size == 0) return;

@@ -6,6 +6,9 @@
 
 namespace forebay::redirect {
 
+// As OpenFOAM writes numbers; the agent, which knows better, throws away what is no time.
+bool is_time_name(const char* name, size_t size);
+
 // To be called before `path`, located at `place`, is unlinked. Where it is a file of a time of this rank that the agent
 // has not kept, leaves a link to it for the agent. Changes nothing that the program can see, errno included.
 COLD void hand_over(int directory, const char* path, const Place& place);

@@ -3,16 +3,11 @@
 #include <sys/file.h>
 #include <sys/xattr.h>
 
+#include "redirect/parent.h"
 #include "redirect/redirect.h"
 
 namespace forebay::redirect {
 namespace {
-
-// Where a path's last component begins.
-size_t name_offset(const char* path) {
-  const char* slash = strrchr(path, '/');
-  return slash != nullptr ? static_cast<size_t>(slash - path) + 1 : 0;
-}
 
 // A short name that belongs to `name` alone (but for a collision, which only makes two copies wait for each other).
 struct TemporaryName {
@@ -131,25 +126,6 @@ int copy_under_lock(int directory, const char* name, const char* lower, bool dis
   }
 }
 
-// The directory that holds the last component, and that component's name.
-struct Parent {
-  int fd;  // a negative errno on failure
-  const char* name;
-  Parent(int directory, const char* path) : name(path + name_offset(path)) {
-    Path parent;
-    if (name != path)
-      parent.append(path, static_cast<size_t>(name - path));
-    else
-      parent.append(".", 1);
-    fd = sys_openat(directory, parent.text, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  }
-  ~Parent() {
-    if (fd >= 0) sys_close(fd);
-  }
-  Parent(const Parent&) = delete;
-  Parent& operator=(const Parent&) = delete;
-};
-
 // A copy of `source` under the temporary name in `parent`.
 int make_copy(const Place& source, const struct stat& status, const Parent& parent, const char* temporary) {
   if (S_ISLNK(status.st_mode)) {
@@ -212,6 +188,10 @@ int make_own(Place& place, Path& buffer, bool following, bool discard) {
     follow(place, buffer);
     if (place.outside()) return 0;
     kind = look(place.directory, place.path, text);
+  }
+  if (kind == Link::pool && !following) {  // what it leads to is meant, not the link
+    buffer.assign(text.text, text.size);
+    place = {AT_FDCWD, buffer.text, Where::inside};
   }
   if (kind != Link::staged) return 0;
   return copy_up(place.directory, place.path, text.text, discard);

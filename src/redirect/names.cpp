@@ -5,6 +5,7 @@
 #include "redirect/hand_over.h"
 #include "redirect/link.h"
 #include "redirect/next.h"
+#include "redirect/placed.h"
 
 namespace forebay::redirect {
 namespace {
@@ -27,6 +28,8 @@ int kernel_unlink(const Place& place, int flags);
 
 int unlink_redirected(int directory, const char* path, const Place& place) {
   Path text;
+  if (state.meets_placed && look_placed(place, text)) [[unlikely]]
+    return with_errno_int(unlink_placed(place));
   if (is_pool_link(place, text)) return with_errno_int(-EISDIR);
   if (!place.outside()) hand_over(directory, path, place);
   return kernel_unlink(place, 0);
@@ -132,6 +135,8 @@ ENTRY(int, linkat, (int from_directory, const char* from, int to_directory, cons
   Path from_buffer, to_buffer;
   Place source = locate(from_directory, from, from_buffer);
   const Place target = locate(to_directory, to, to_buffer);
+  if (Path text; state.meets_placed && look_placed(source, text) && really_inside(target)) [[unlikely]]
+    return with_errno_int(link_placed(text, target));
   if (const int failed = make_own(source, from_buffer, (flags & AT_SYMLINK_FOLLOW) != 0); failed < 0)
     return with_errno_int(failed);
   return NEXT(linkat)(source.directory, source.path, target.directory, target.path, flags);
@@ -159,6 +164,12 @@ int rename_redirected(int from_directory, const char* from, int to_directory, co
   const Place source = locate(from_directory, from, from_buffer);
   const Place target = locate(to_directory, to, to_buffer);
   const int errno_before = errno;
+  if (state.meets_placed) [[unlikely]] {
+    Path text;
+    // The link alone would leave the case.
+    if (look_placed(source, text) && !really_inside(target)) return with_errno_int(-EXDEV);
+    if (flags == 0 && look_placed(target, text)) return with_errno_int(rename_over_placed(source, target));
+  }
   int result = static_cast<int>(
       system_call(SYS_renameat2, source.directory, word(source.path), target.directory, word(target.path), flags));
   if (source.outside() && target.outside()) return with_errno_int(result);

@@ -7,6 +7,7 @@
 
 #include "redirect/link.h"
 #include "redirect/next.h"
+#include "redirect/placed.h"
 
 namespace forebay::redirect {
 namespace {
@@ -96,6 +97,8 @@ int open_place(const Place& place, int flags, mode_t mode) {
   if (place.outside()) return kernel_open(place, flags, mode);
   if (changes(flags)) pass_gate(place);
   if ((flags & (O_PATH | O_NOFOLLOW)) == (O_PATH | O_NOFOLLOW)) return open_name(place, flags, mode);
+  if (state.places && (flags & O_CREAT) != 0) [[unlikely]]
+    if (const int fd = open_placed(place, flags, mode); fd >= 0) return fd;
   const int errno_before = errno;
   // One system call unless the name is a link, which is looked at closer then.
   const int first_flags = flags | ((flags & O_PATH) != 0 ? 0 : O_NOFOLLOW);

@@ -31,8 +31,13 @@ inline constexpr const char* gate_variable = "FOREBAY_GATE";
 // lies there gets a link in the directory below it that is named next.
 inline constexpr const char* keep_variable = "FOREBAY_KEEP";
 inline constexpr const char* handed_over_name = "handed-over";
-// Names that begin so are the library's own, for a moment, while it copies a staged link up. They are hidden from
-// listings and must not be drained.
+// Optional: in a run whose ranks share directories, and whose pools lie on several mounts, where this rank's new files
+// are made: `<run directory of its pool>/placed`, and the tree gets a link to each. `home`: in the tree itself; other
+// ranks' files may be such links.
+inline constexpr const char* socket_pool_variable = "FOREBAY_SOCKET_POOL";
+inline constexpr const char* placed_name = "placed";
+// Names that begin so are the library's own, for a moment, while it copies a staged link up or takes a placed file's
+// name away. They are hidden from listings and must not be drained.
 inline constexpr const char* temporary_prefix = ".forebay-up-";
 
 }  // namespace forebay::redirect

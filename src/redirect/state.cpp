@@ -142,6 +142,12 @@ bool configure() {
   if (const char* name = state.keep.size > 0 ? strrchr(state.keep.text, '/') + 1 : "serial";
       strcmp(name, "serial") != 0)
     state.keep_name = {name, strlen(name)};
+  if (const char* value = configured(socket_pool_variable)) {
+    state.meets_placed = true;
+    state.placed = prefix_from(value, strlen(value), false);
+    state.places = state.placed.size > 0;
+    state.made.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
+  }
   open_gate();
   note_names(state.case_root);
   for (int i = 0; i < state.alias_count; ++i) note_names(state.aliases[i]);

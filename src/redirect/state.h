@@ -55,6 +55,8 @@ struct State {
   // A hint that errs on the side of true: the working directory may lie in the tree.
   std::atomic<bool> maybe_inside;
   bool beside_namespace;          // the tree is bound over the case: no text is to be mapped
+  bool meets_placed;              // files of the tree may be links to files in the pool of another socket (placed.h)
+  bool places;                    // and this rank makes such
   std::atomic<uint32_t> changes;  // counts what can make a known directory name lead elsewhere; `plain` then forgets
   std::atomic<uint32_t>* gate;
   Prefix case_root, tree;
@@ -66,7 +68,9 @@ struct State {
   std::atomic<uint64_t> plain[plain_slots];
 
   Prefix lower;
-  Prefix keep, keep_name;  // the name is that of the directory that holds times, empty for the case itself
+  Prefix placed;               // where this rank's new files are made
+  std::atomic<uint64_t> made;  // counts them, from a number that no other process began with
+  Prefix keep, keep_name;      // the name is that of the directory that holds times, empty for the case itself
   Prefix aliases[max_aliases];
   Prefix pools[max_pools];
   Prefix names[max_names];               // the components of the case's path and its aliases

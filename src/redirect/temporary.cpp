@@ -4,6 +4,7 @@
 
 #include "redirect/link.h"
 #include "redirect/next.h"
+#include "redirect/open.h"
 
 namespace forebay::redirect {
 namespace {
@@ -31,9 +32,31 @@ class Template {
   Place place_;
 };
 
+// mkostemps by an open of our own, which chooses where the file is made.
+COLD int make_temporary(char* pattern, int suffix, int flags) {
+  static const char wanted[] = "XXXXXX";
+  constexpr size_t count = sizeof wanted - 1;
+  const size_t size = strlen(pattern);
+  if (suffix < 0 || size < count + static_cast<size_t>(suffix)) return with_errno_int(-EINVAL);
+  char* letters = pattern + size - static_cast<size_t>(suffix) - count;
+  if (memcmp(letters, wanted, count) != 0) return with_errno_int(-EINVAL);
+  const int errno_before = errno;
+  for (int tries = 0; tries < 1000; ++tries) {
+    unsigned char random[count] = {};
+    system_call(SYS_getrandom, word(random), count, 0);
+    for (size_t i = 0; i < count; ++i)
+      letters[i] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"[random[i] % 62];
+    errno = errno_before;
+    const int fd = open_redirected(AT_FDCWD, pattern, (flags & ~O_ACCMODE) | O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
 }  // namespace
 
 ENTRY(int, mkostemps, (char* pattern, int suffix, int flags)) {
+  if (active() && state.places) return make_temporary(pattern, suffix, flags);
   Template mapped(pattern);
   const int fd = NEXT(mkostemps)(mapped.text(), suffix, flags);
   if (fd >= 0) mapped.fill_in();

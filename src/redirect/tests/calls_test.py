@@ -3,7 +3,7 @@
 import os
 import sys
 
-from harness import AliasPair, NamespacePair, Pair, can_bind, finish, report, write
+from harness import AliasPair, NamespacePair, Pair, PlacedPair, can_bind, finish, report, write
 
 
 def build(case, shared):
@@ -54,6 +54,9 @@ with Pair(library, build, copied) as pair:
     outcomes.append(report("every call", pair.compare([calls, pair.case])))
 with AliasPair(library, build, copied) as pair:
     outcomes.append(report("every call by another name", pair.compare([calls, pair.base + "/al:ias%/case"])))
+with PlacedPair(library, build, copied) as pair:
+    outcomes.append(report("every call with files in another pool", pair.compare([calls, pair.case])))
+    outcomes.append(report("files in another pool", [] if pair.count else ["there are none"]))
 if can_bind():
     with NamespacePair(library, build, copied) as pair:
         outcomes.append(report("every call beside a namespace", pair.compare([calls, pair.case])))

@@ -92,6 +92,9 @@ class Pair:
     def run_redirected(self, command):
         return self.run(command, self.environment())
 
+    def is_placed(self, text):
+        return False
+
     def materialise(self, result):
         """What a drain would leave: the local tree over the case."""
         shutil.rmtree(result, ignore_errors=True)
@@ -105,7 +108,7 @@ class Pair:
                 text = os.readlink(entry.path)
                 if text.startswith(self.lower + "/"):
                     shutil.copy2(text, to)
-                elif text.startswith(self.pool + "/"):
+                elif text.startswith(self.pool + "/") or self.is_placed(text):
                     if os.path.isdir(text):
                         self._materialise(text, to)
                     else:
@@ -195,6 +198,38 @@ class NamespacePair(Pair):
         os.symlink(self.case, self.lower)
         super().materialise(result)
         os.unlink(self.lower)
+
+
+class PlacedPair(Pair):
+    """New files are made in the pool of another socket, on another mount, and linked from the tree."""
+
+    count = 0  # of files that were placed when a program had ended
+
+    def stage(self):
+        super().stage()
+        self.placed = os.path.join(self.base, "other", "placed")
+        shutil.rmtree(self.placed, ignore_errors=True)
+        os.makedirs(self.placed, mode=0o700)
+
+    def environment(self, **more):
+        pools = f"{self.pool}:{os.path.dirname(self.placed)}"
+        return {**super().environment(**more), "FOREBAY_POOLS": pools, "FOREBAY_SOCKET_POOL": self.placed}
+
+    def is_placed(self, text):
+        return text.startswith(self.placed + "/")
+
+    def compare(self, command, ignore=(), same_output=True):
+        problems = super().compare(command, ignore, same_output)
+        texts = []
+        for directory, _, files in os.walk(self.tree):
+            paths = [os.path.join(directory, name) for name in files]
+            texts += [os.readlink(path) for path in paths if os.path.islink(path)]
+        named = {os.path.basename(text) for text in texts if self.is_placed(text)}
+        there = set(os.listdir(self.placed))
+        problems += [f"a placed file without a name: {name}" for name in sorted(there - named)]
+        problems += [f"a name without its placed file: {name}" for name in sorted(named - there)]
+        self.count += len(there)
+        return problems
 
 
 def can_bind():

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 
-from harness import Pair, finish, report, write
+from harness import Pair, PlacedPair, finish, report, write
 
 SHELL = r"""
 set -eu
@@ -224,7 +224,9 @@ IGNORED = {
 library = os.path.abspath(sys.argv[1])
 wanted = sys.argv[2:]
 outcomes = []
-with Pair(library, build, copied=["rw.txt"]) as pair:
+
+
+def run_all(pair, suffix=""):
     for name, command in SCENARIOS.items():
         if wanted and name not in wanted:
             continue
@@ -232,5 +234,12 @@ with Pair(library, build, copied=["rw.txt"]) as pair:
             print(f"skip  {name}: not installed")
             continue
         command = [*command[:-1], command[-1] + pair.case] if name == "fio" else [*command, pair.case]
-        outcomes.append(report(name, pair.compare(command, ignore=IGNORED.get(name, ()))))
+        outcomes.append(report(name + suffix, pair.compare(command, ignore=IGNORED.get(name, ()))))
+
+
+with Pair(library, build, copied=["rw.txt"]) as pair:
+    run_all(pair)
+with PlacedPair(library, build, copied=["rw.txt"]) as pair:
+    run_all(pair, ", with files in another pool")
+    outcomes.append(report("files in another pool", [] if pair.count else ["there are none"]))
 finish(outcomes)

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from harness import Pair, finish, report, write
+from harness import Pair, PlacedPair, finish, report, write
 
 
 def build(case, shared):
@@ -27,4 +27,6 @@ outcomes = []
 with Pair(library, build, copied=["many/f0"]) as pair:
     for round in range(3):
         outcomes.append(report(f"all at once, round {round + 1}", pair.compare([program, pair.case])))
+with PlacedPair(library, build, copied=["many/f0"]) as pair:
+    outcomes.append(report("all at once, with files in another pool", pair.compare([program, pair.case])))
 finish(outcomes)
