@@ -92,6 +92,14 @@ bool is_compressed(const Together& together) {
   return together.path.ends_with(gzip_suffix);
 }
 
+Status still_the_same(const Part& part) {
+  struct stat status {};
+  if (::lstat(part.local_path.c_str(), &status) != 0) return errno_error("cannot stat", part.local_path);
+  if (identity_of(status) == part.identity) return {};
+  errno = EBUSY;
+  return errno_error("changed while it was read:", part.local_path);
+}
+
 // A compressed file is inflated as a whole: blocks need the true size of their content, and what is damaged would hide
 // the blocks behind it.
 Status look_into(Part& part, bool compressed) {
@@ -104,15 +112,9 @@ Status look_into(Part& part, bool compressed) {
   }
   auto content = read_gzip(part.local_path, most_header_bytes);
   if (!content) return forward(content);
-  struct stat status {};
-  if (::lstat(part.local_path.c_str(), &status) != 0) return errno_error("cannot stat", part.local_path);
-  if (identity_of(status) != part.identity) {
-    errno = EBUSY;
-    return errno_error("changed while it was read:", part.local_path);
-  }
   part.head = std::move(content->head);
   part.bytes = content->bytes;
-  return {};
+  return still_the_same(part);
 }
 
 Status look_into(Together& together) {
@@ -121,15 +123,15 @@ Status look_into(Together& together) {
   return {};
 }
 
-// One rank's share of a decomposedBlockData file: text of its own, then a range of a local file.
+// One rank's share of a decomposedBlockData file: text, then pieces that are in the form of the file already.
 struct Block {
   std::string text;
-  Piece range;
+  std::vector<Piece> pieces;
   std::uint64_t bytes = 0;  // of content
 };
 
 Block whole_file_block(const Part& part) {
-  return {{}, {{}, part.local_path, 0, part.identity.size}, part.bytes};
+  return {{}, {{{}, part.local_path, 0, part.identity.size}}, part.bytes};
 }
 
 // A block behind the first: all but header and closing line.
@@ -142,12 +144,12 @@ Result<Block> bare_block(const Part& part, const openfoam::FileHeader& header) {
     if (*tail == openfoam::closing_line) piece.length = tail_at - header.end;
   }
   const std::uint64_t bytes = piece.length;
-  return Block{{}, std::move(piece), bytes};
+  return Block{{}, {std::move(piece)}, bytes};
 }
 
 // The block of a group's `index`-th rank. The first block is the file as it is, since readers take the format of all
 // blocks from its header; where the first rank has no such file, the header is that of one that has it. A compressed
-// file stays whole in every block, since nothing can be cut off its front without deflating it anew.
+// field stays whole in every block, which is cheaper than to cut its header off.
 Result<Block> block_of(const Part* part, std::size_t index, const Part& any, bool compressed) {
   const Part& model = part != nullptr ? *part : any;
   const auto header = openfoam::parse_header(model.head);
@@ -158,8 +160,10 @@ Result<Block> block_of(const Part* part, std::size_t index, const Part& any, boo
     if (index == 0) return whole_file_block(*part);
     if (!compressed) return bare_block(*part, *header);
     if (openfoam::is_mesh_field_class(header->class_name)) return whole_file_block(*part);
-    return error(Code::failed, fmt::format("cannot collate a compressed {}:", header->class_name), part->local_path,
-                 "set writeCompression off");
+    auto rest = cut_gzip(part->local_path, header->end);
+    if (!rest) return forward(rest);
+    if (auto same = still_the_same(*part); !same) return forward(same);
+    return Block{{}, std::move(*rest), part->bytes - header->end};
   }
   auto empty = openfoam::empty_block(*header);
   if (!empty)
@@ -169,17 +173,19 @@ Result<Block> block_of(const Part* part, std::size_t index, const Part& any, boo
   return Block{text, {}, text.size()};
 }
 
-// Puts an output file together from texts and ranges. In a compressed file every run of text becomes a gzip member
+// Puts an output file together from texts and pieces. In a compressed file every run of text becomes a gzip member
 // between those that the ranks wrote.
 class Assembly {
  public:
   explicit Assembly(bool compressed) : compressed_(compressed) {}
 
   void add(std::string_view text) { text_ += text; }
-  void add(Piece range) {
-    if (range.length == 0) return;
-    end_text();
-    pieces_.push_back(std::move(range));
+  void add(std::vector<Piece> pieces) {
+    for (Piece& piece : pieces) {
+      if (piece.literal.empty() && piece.length == 0) continue;
+      end_text();
+      pieces_.push_back(std::move(piece));
+    }
   }
   std::vector<Piece> finish() {
     end_text();
@@ -215,7 +221,7 @@ Result<OutputFile> blocks_file(const Together& together, const std::vector<RankT
     if (!block) return forward(block);
     assembly.add(openfoam::block_prefix(static_cast<int>(i), block->bytes));
     assembly.add(block->text);
-    assembly.add(std::move(block->range));
+    assembly.add(std::move(block->pieces));
     assembly.add(openfoam::block_suffix());
     if (own != nullptr) file.mtime_ns = std::max(file.mtime_ns, own->identity.mtime_ns);
   }

@@ -80,11 +80,11 @@ Result<Unit> verbatim_file(const std::string& local_path, const std::string& cas
 // collated: processors<N>_<first>-<last>/<time> (processors<N> when these are all ranks), one decomposedBlockData file
 // per field. `ranks` are consecutive and sorted. N is the number of ranks of the whole run. Dictionaries and uniform
 // values are kept once, as OpenFOAM does; a rank without particles gets empty lists. Fields compressed by gzip become
-// one compressed file of many members, those of the ranks as they are; they are inflated once, for their size and as a
-// proof that they are whole. What cannot be collated is an error that names the file, and the caller drains that time
-// verbatim instead (all ranks of the group; other groups may stay collated): compressed lists of several ranks, damaged
-// compressed files, a field that one rank lacks, a dictionary that ranks do not agree on, links, a mesh whose faces are
-// new at this time, blocks that OpenFOAM cannot count (2 GiB).
+// one compressed file of many members, those of the ranks as they are (of lists, but for the front that holds the
+// header); they are inflated, for their size and as a proof that they are whole. What cannot be collated is an error
+// that names the file, and the caller drains that time verbatim instead (all ranks of the group; other groups may stay
+// collated): damaged compressed files, a field that one rank lacks, a dictionary that ranks do not agree on, links, a
+// mesh whose faces are new at this time, blocks that OpenFOAM cannot count (2 GiB).
 Result<Unit> collated_time(const std::vector<RankTime>& ranks, const std::string& time, int all_ranks);
 
 // The directory name of a group: "processors4" or "processors4_0-1".

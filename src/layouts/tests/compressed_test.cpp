@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <filesystem>
+#include <random>
 #include <vector>
 
 #include "layouts/gzip.h"
@@ -108,7 +109,7 @@ TEST_F(CompressedTest, CompressedAndPlainFilesOfATimeEachKeepTheirForm) {
   EXPECT_EQ(content(unit->files[3]), file("dictionary", "index 3;"));
 }
 
-TEST_F(CompressedTest, OnlyFieldsMayHaveTheirHeaderInEveryBlock) {
+TEST_F(CompressedTest, ListsHaveTheirHeaderInTheFirstBlockOnly) {
   const std::string list = file("scalarField", "\n1\n(1)\n");
   make(0, "lagrangian/cloud/d.gz", gzip(list));
   make(1, "U", file("volVectorField", "u"));
@@ -117,11 +118,25 @@ TEST_F(CompressedTest, OnlyFieldsMayHaveTheirHeaderInEveryBlock) {
   ASSERT_TRUE(first) << first.error().text();
   const std::string empty = "\n0\n";
   EXPECT_EQ(gunzip(content(first->files[1])), frame("d", "3/lagrangian/cloud", 2, {list, empty}));
-  make(1, "lagrangian/cloud/d.gz", gzip(list));
-  const auto both = collated_time(ranks(0, 1), "3", 2);
-  ASSERT_FALSE(both);
-  EXPECT_TRUE(both.error().path.ends_with("processor1/3/lagrangian/cloud/d.gz")) << both.error().text();
-  EXPECT_EQ(both.error().errno_value, 0);
+  for (const std::size_t length : {1u, 1'000'000u}) {
+    std::string values = fmt::format("\n{}\n(", length);
+    for (std::size_t i = 0; i < length; ++i) values += fmt::format("{}\n", i * i % 1001);
+    make(1, "lagrangian/cloud/d.gz", gzip(file("scalarField", values)));
+    const auto both = collated_time(ranks(0, 1), "3", 2);
+    ASSERT_TRUE(both) << both.error().text();
+    EXPECT_TRUE(gunzip(content(both->files[1])) ==
+                frame("d", "3/lagrangian/cloud", 2, {list, values + std::string(openfoam::closing_line)}));
+  }
+}
+
+TEST_F(CompressedTest, AListThatCannotBeCutIsNamed) {
+  const std::string list = file("scalarField", "\n1\n(1)\n");
+  make(0, "d.gz", gzip(list));
+  make(1, "d.gz", gzip(list.substr(0, 300)) + gzip(list.substr(300)));
+  const auto unit = collated_time(ranks(0, 1), "3", 2);
+  ASSERT_FALSE(unit);
+  EXPECT_TRUE(unit.error().path.ends_with("processor1/3/d.gz")) << unit.error().text();
+  EXPECT_EQ(unit.error().errno_value, 0);
 }
 
 TEST_F(CompressedTest, DamagedAndForeignFilesAreNotCollated) {
@@ -175,6 +190,41 @@ TEST_F(CompressedTest, AFileCutOffAnywhereIsNeverTakenForWhole) {
   const auto found = read(whole);
   ASSERT_TRUE(found) << found.error().text();
   EXPECT_EQ(found->bytes, text.size());
+}
+
+TEST_F(CompressedTest, CuttingTheFrontOffKeepsTheRestBitByBit) {
+  std::mt19937 random(1);
+  int kept = 0;
+  for (int round = 0; round < 90; ++round) {
+    std::string text;
+    const std::size_t length = 1000 + random() % (round % 5 == 0 ? 20'000 : 300'000);
+    const unsigned kinds = round % 4 == 0 ? 256 : 10;
+    while (text.size() < length) {
+      if (random() % 400 == 0 && text.size() > 500) {
+        text += text.substr(text.size() - 400, 1 + random() % 300);
+      } else {
+        text += static_cast<char>(' ' + random() % kinds);
+      }
+    }
+    const std::size_t cut = random() % 1000;
+    const std::string path = directory_ + "/cut";
+    ASSERT_TRUE(replace_file(path, gzip(text)));
+    const auto pieces = cut_gzip(path, cut);
+    ASSERT_TRUE(pieces) << pieces.error().text();
+    OutputFile out;
+    out.pieces = *pieces;
+    EXPECT_TRUE(gunzip(gzip("before") + content(out) + gzip("behind")) == "before" + text.substr(cut) + "behind")
+        << round;
+    const auto whole = read(content(out));
+    ASSERT_TRUE(whole) << whole.error().text();
+    EXPECT_EQ(whole->bytes, text.size() - cut);
+    if (pieces->size() != 3) continue;
+    ++kept;
+    EXPECT_LT((*pieces)[0].literal.size(), 150'000u);
+    EXPECT_EQ((*pieces)[1].source, path);
+    EXPECT_GT((*pieces)[1].length, 0u);
+  }
+  EXPECT_GT(kept, 30);  // at every bit of a byte
 }
 
 }  // namespace
