@@ -45,6 +45,7 @@ sanitized: ## the unit tests under the address and undefined behaviour sanitizer
 bench: build ## the figures the project promises; twenty minutes on a quiet machine
 	scripts/install-dependencies demo
 	build/bin/forebay bench openfoam
+	build/bin/forebay bench trajectory
 
 format: ## rewrites sources in the project's style
 	@$(existing) | xargs clang-format -i
