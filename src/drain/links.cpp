@@ -79,6 +79,7 @@ void Drain::State::note_second_name(const PublishedFile& file) {
   const auto first = ledger.find(file.linked_to);
   if (!first || !first->drained) return;
   record(drained_record(file.linked_to, file.identity, *first->drained, file.checksum));
+  if (first->deleted) record(deleted_record(file.linked_to));  // a removal that was told meanwhile stays told
 }
 
 }  // namespace forebay::drain

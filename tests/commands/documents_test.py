@@ -17,8 +17,11 @@ RANKS = 4
 PLACEHOLDERS = {"/shared/motorBike": "{case}", "--host n1:48,n2:48": "--host n1:2,n2:2"}
 # Commands that would look at every run of this machine's user are kept to the test's own case.
 OF_ALL_CASES = {"status", "drain", "clean"}
-# A benchmark is stopped by a size that it does not know, behind its other flags: (what is added, status, message).
-BENCH = (" --sizes nosuch", 2, "unknown size 'nosuch'")
+# A benchmark is stopped by a word that it does not know, behind its other flags: (what is added, status, message).
+BENCHES = {
+    "openfoam": (" --sizes nosuch", 2, "unknown size 'nosuch'"),
+    "trajectory": (" --only nosuch", 2, "unknown part 'nosuch'"),
+}
 
 # Instead of a launcher: starts as many ranks as the case has, on this node.
 LAUNCHER = f"""#!/usr/bin/env bash
@@ -124,7 +127,7 @@ class DocumentsTest(commandcase.CommandCase):
         if words[1] in OF_ALL_CASES and "--case" not in words:
             command += f" --case {self.case}"
         if words[1] == "bench":
-            more, expected, message = BENCH
+            more, expected, message = BENCHES.get(words[2], ("", 0, ""))
             command += more
         status, output = self.bash(command)
         if status == expected and message in output:
