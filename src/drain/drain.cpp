@@ -240,6 +240,9 @@ Status Drain::on_events() {
   if (!state_->watcher) return {};
   auto events = state_->watcher->read();
   if (!events) return forward(events);
+  state_->beginning.clear();
+  for (const Event& event : *events)
+    if (event.directory) state_->beginning.insert(event.path);
   for (const Event& event : *events) state_->handle(event);
   state_->new_complete_times();
   if (state_->timeline.steps() != state_->steps) {

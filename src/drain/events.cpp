@@ -40,6 +40,7 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   if (rest.empty() || event.directory) {
     if (!times.is_current(rank, time)) adopt(rank);
     times.directory_made(rank, time);
+    beginning.erase(event.path);
     // Now, not after the batch: the next events may tell that the older time was purged.
     if (!unsure.empty()) ask_unsure();
     timeline.begun(time, now());
@@ -70,10 +71,12 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
 }
 
 // What the rank made, closed and removed before its directory could be watched: no event tells of it. It is looked for
-// when the rank begins another time, since all that it did to the last one came before, and at the end.
+// when the rank begins another time, since all that it did to the last one came before, and at the end. A time whose own
+// beginning is not handled yet waits: its directory is watched already, and the events of its files would come after.
 void Drain::State::adopt(int rank) {
   std::vector<Keep::HandedOver> taken;
   for (Keep::HandedOver& each : keep.handed_over(rank)) {
+    if (beginning.contains(time_directory(rank, each.time))) continue;
     if (!is_new_time(rank, each.time) || keep.contains(rank, each.time, each.file)) {
       keep.discard(each);
     } else if (keep.take(each)) {
