@@ -99,14 +99,19 @@ void NavierStokes::fill_first(std::span<const double> state, const Spectral& vel
 
 void NavierStokes::advance(const Stage& stage, std::size_t number, Spectral& velocity) {
   cross<false>(stage.velocity, stage.vorticity, grid_.scale(), product_);
+  combine(start_, number, velocity);
+}
+
+// The end of stage `number` of a step from `start`: u there becomes u', with the nonlinear term from product_.
+void NavierStokes::combine(const Spectral& start, std::size_t number, Spectral& field) {
   grid_.to_spectral(product_, scratch_);
   const double a = start_share[number], b = stage_share[number];
   grid_.for_each_mode([&](const Mode& mode) {
     const Coefficients nonlinear = projected(mode, at(scratch_, mode.index));
     const double decay = 1 - time_step_ * viscosity_ * mode.squared;
     for (std::size_t c = 0; c < 3; ++c) {
-      Complex& u = velocity[c][mode.index];
-      u = a * start_[c][mode.index] + b * (decay * u + time_step_ * nonlinear[c]);
+      Complex& u = field[c][mode.index];
+      u = a * start[c][mode.index] + b * (decay * u + time_step_ * nonlinear[c]);
     }
   });
 }
@@ -126,16 +131,7 @@ void NavierStokes::step(std::span<const double> from, std::span<double> to) {
 void NavierStokes::tangent_stage(const Stage& stage, std::size_t number, Spectral& v) {
   cross<false>(perturbation_.velocity, stage.vorticity, grid_.scale(), product_);
   cross<true>(stage.velocity, perturbation_.vorticity, grid_.scale(), product_);
-  grid_.to_spectral(product_, scratch_);
-  const double a = start_share[number], b = stage_share[number];
-  grid_.for_each_mode([&](const Mode& mode) {
-    const Coefficients nonlinear = projected(mode, at(scratch_, mode.index));
-    const double decay = 1 - time_step_ * viscosity_ * mode.squared;
-    for (std::size_t c = 0; c < 3; ++c) {
-      Complex& u = v[c][mode.index];
-      u = a * start_perturbation_[c][mode.index] + b * (decay * u + time_step_ * nonlinear[c]);
-    }
-  });
+  combine(start_perturbation_, number, v);
 }
 
 void NavierStokes::tangent_step(std::span<const double> from, std::span<double> v) {

@@ -48,6 +48,7 @@ class NavierStokes {
   void fill(const Spectral& velocity, Stage& stage);
   void fill_first(std::span<const double> state, const Spectral& velocity, Stage& stage);
   void advance(const Stage& stage, std::size_t number, Spectral& velocity);
+  void combine(const Spectral& start, std::size_t number, Spectral& field);
   void tangent_stage(const Stage& stage, std::size_t number, Spectral& v);
   void adjoint_stage(const Stage& stage, Spectral& m);
 
