@@ -86,6 +86,7 @@ class Agent {
   void publish_status(bool at_once);
   bool alone() const;
   void agree_with_others();
+  int ranks_that_came() const;
   bool over() const;
 
   const Plan plan_;
@@ -313,13 +314,17 @@ bool Agent::ended_cleanly() const {
   return !rank_failed_;
 }
 
+// A rank may run one program after the other.
+int Agent::ranks_that_came() const {
+  return static_cast<int>(std::set<int>(report_.ranks.begin(), report_.ranks.end()).size());
+}
+
 // The parent's own program is a member too, so its status comes when its member has ended. Ranks that are no part of an
 // MPI program need not start together: the first may have ended before the last has come.
 bool Agent::over() const {
   if (!members_.empty() || !(parent_status_ || parent_gone_)) return false;
-  const std::set<int> came(report_.ranks.begin(), report_.ranks.end());
   const int expected = ranks_on_node_ > 0 ? ranks_on_node_ : plan_.ranks;
-  if (admitted_ && (!plan_.launched || static_cast<int>(came.size()) >= expected)) return true;
+  if (admitted_ && (!plan_.launched || ranks_that_came() >= expected)) return true;
   return since(ended_) > std::chrono::duration<double>(empty_interval).count();
 }
 
@@ -381,8 +386,7 @@ void Agent::serve() {
 
 bool Agent::alone() const {
   if (!plan_.decomposed || !plan_.launched) return true;
-  const std::set<int> ranks(report_.ranks.begin(), report_.ranks.end());
-  return static_cast<int>(ranks.size()) == plan_.ranks;
+  return ranks_that_came() == plan_.ranks;
 }
 
 // Reading and telling is the reporter's thread; here is only what follows from it.
