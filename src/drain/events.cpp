@@ -71,8 +71,9 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
 }
 
 // What the rank made, closed and removed before its directory could be watched: no event tells of it. It is looked for
-// when the rank begins another time, since all that it did to the last one came before, and at the end. A time whose own
-// beginning is not handled yet waits: its directory is watched already, and the events of its files would come after.
+// when the rank begins another time, since all that it did to the last one came before, and at the end. A time whose
+// own beginning is not handled yet waits: its directory is watched already, and the events of its files would come
+// after.
 void Drain::State::adopt(int rank) {
   std::vector<Keep::HandedOver> taken;
   for (Keep::HandedOver& each : keep.handed_over(rank)) {
