@@ -77,7 +77,7 @@ Status check_taylor(Bench& bench, Checked& checked) {
   for (const Measure measure : {Measure::energy, Measure::dissipation, Measure::tracking}) {
     Objective objective(bench.flow, measure, bench.sizes.steps);
     const auto store = make_array_store(bench.grid.state_size());
-    Sweep sweep(bench.flow, objective, *store, bench.sizes.steps, bench.silent);
+    Sweep sweep(bench.flow, objective, {*store, nullptr, {.dram = bench.sizes.steps}}, bench.silent);
     const auto value = sweep.gradient(bench.start, gradient);
     if (!value) return forebay::forward(value);
     const double slope = bench.grid.inner(gradient, direction);
@@ -97,8 +97,8 @@ Status check_stores(Bench& bench, const std::string& directory, std::vector<Proo
   const std::size_t size = bench.grid.state_size();
   Objective objective(bench.flow, Measure::tracking, bench.sizes.steps);
   std::vector<double> reference(size), gradient(size);
-  const auto run = [&](StateStore& store, Step slots, std::vector<double>& into) -> Result<Phases> {
-    Sweep sweep(bench.flow, objective, store, slots, bench.silent);
+  const auto run = [&](const StateTiers& tiers, std::vector<double>& into) -> Result<Phases> {
+    Sweep sweep(bench.flow, objective, tiers, bench.silent);
     const auto value = sweep.gradient(bench.start, into);
     if (!value) return forebay::forward(value);
     return sweep.phases();
@@ -107,17 +107,17 @@ Status check_stores(Bench& bench, const std::string& directory, std::vector<Proo
     return bench.grid.maximum(std::memcmp(reference.data(), gradient.data(), size * sizeof(double)) == 0 ? 0 : 1);
   };
   const auto arrays = make_array_store(size);
-  const Step all = bench.sizes.steps - 1;
-  if (const auto done = run(*arrays, all, reference); !done) return forebay::forward(done);
+  const forebay::schedule::Slots all{.dram = bench.sizes.steps - 1};
+  if (const auto done = run({*arrays, nullptr, all}, reference); !done) return forebay::forward(done);
   const auto files = make_file_store(size, directory, bench.grid.rank(), false);
-  if (const auto done = run(*files, all, gradient); !done) return forebay::forward(done);
+  if (const auto done = run({*files, nullptr, all}, gradient); !done) return forebay::forward(done);
   proofs.push_back({"gradient from files differs from arrays", differ(), 0, 0});
   const auto memory =
       make_trajectory_store(size, {dram_for(size, bench.sizes.steps)}, bench.grid.rank(), bench.grid.ranks());
   if (!memory) return forebay::forward(memory);
-  if (const auto done = run(**memory, all, gradient); !done) return forebay::forward(done);
+  if (const auto done = run({**memory, nullptr, all}, gradient); !done) return forebay::forward(done);
   proofs.push_back({"gradient from memory differs", differ(), 0, 0});
-  if (const auto done = run(**memory, all, gradient); !done) return forebay::forward(done);
+  if (const auto done = run({**memory, nullptr, all}, gradient); !done) return forebay::forward(done);
   proofs.push_back({"gradient from memory, rewound, differs", differ(), 0, 0});
   // Four records are the least that a tier above another takes; the states are more.
   const Tier little{Tier::Kind::dram, {}, 4 * (size * sizeof(double) + 4096)};
@@ -126,15 +126,19 @@ Status check_stores(Bench& bench, const std::string& directory, std::vector<Proo
   shared.directory = directory;
   const auto spilled = make_trajectory_store(size, {little, shared}, bench.grid.rank(), bench.grid.ranks());
   if (!spilled) return forebay::forward(spilled);
-  if (const auto done = run(**spilled, all, gradient); !done) return forebay::forward(done);
+  if (const auto done = run({**spilled, nullptr, all}, gradient); !done) return forebay::forward(done);
   proofs.push_back({"gradient from memory, mostly spilled, differs", differ(), 0, 0});
-  for (const Step slots : {Step{1}, Step{3}}) {
-    const auto done = run(*arrays, slots, gradient);
+  const auto pool = make_pool_store(size, directory, 2, bench.grid.rank(), bench.grid.ranks());
+  if (!pool) return forebay::forward(pool);
+  using forebay::schedule::Slots;
+  for (const Slots slots : {Slots{.dram = 1}, Slots{.dram = 3}, Slots{.dram = 1, .pool = 2}, Slots{.pool = 2}}) {
+    const auto done = run({*arrays, pool->get(), slots}, gradient);
     if (!done) return forebay::forward(done);
-    proofs.push_back({fmt::format("gradient from revolve, {} slots, differs", slots), differ(), 0, 0});
-    const auto expected = static_cast<double>(forebay::schedule::forward_steps(bench.sizes.steps, slots));
+    const std::string way = fmt::format("revolve, {} + {} slots", slots.dram, slots.pool);
+    proofs.push_back({fmt::format("gradient from {}, differs", way), differ(), 0, 0});
+    const auto expected = static_cast<double>(forebay::schedule::forward_steps(bench.sizes.steps, slots.total()));
     const auto taken = static_cast<double>(done->forward.count + done->recompute.count - 1);
-    proofs.push_back({fmt::format("forward steps of revolve, {} slots", slots), taken, expected, expected});
+    proofs.push_back({fmt::format("forward steps of {}", way), taken, expected, expected});
   }
   return {};
 }

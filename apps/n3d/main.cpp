@@ -68,6 +68,14 @@ Result<std::unique_ptr<StateStore>> make_store(const Options& options, const Gri
   return make_trajectory_store(grid.state_size(), tiers, grid.rank(), grid.ranks());
 }
 
+// The store in memory holds everything that revolve does not spread over two.
+forebay::schedule::Slots slots_of(const Options& options) {
+  const Step all = options.steps - 1;
+  if (options.store != StoreKind::revolve) return {.dram = all, .pool = 0};
+  const Step dram = std::min(options.slots, all);
+  return {.dram = dram, .pool = std::min(options.pool_slots, all - dram)};
+}
+
 int run(const Options& options) {
   const Grid grid(MPI_COMM_WORLD, options.points);
   const bool speaks = grid.rank() == 0 && !options.quiet;
@@ -75,10 +83,15 @@ int run(const Options& options) {
   Objective objective(flow, options.measure, options.steps);
   const auto store = make_store(options, grid);
   if (!store) end_all(store.error(), grid.rank());
-  const Step slots =
-      options.store == StoreKind::revolve ? std::min(options.slots, options.steps - 1) : options.steps - 1;
+  const auto slots = slots_of(options);
+  std::unique_ptr<StateStore> pool;
+  if (slots.pool > 0) {
+    auto made = make_pool_store(grid.state_size(), options.directory, slots.pool, grid.rank(), grid.ranks());
+    if (!made) end_all(made.error(), grid.rank());
+    pool = std::move(*made);
+  }
   Progress progress(speaks);
-  Sweep sweep(flow, objective, **store, slots, progress);
+  Sweep sweep(flow, objective, {**store, pool.get(), slots}, progress);
   std::vector<double> start = start_of(flow, options), gradient(start.size());
 
   MPI_Barrier(MPI_COMM_WORLD);
@@ -95,7 +108,7 @@ int run(const Options& options) {
   Report report;
   report.options = options;
   report.ranks = grid.ranks();
-  report.states_kept = slots;
+  report.states_kept = slots.total();
   report.iterations = *iterations;
   report.total_seconds = grid.maximum(MPI_Wtime() - began);
   report.state_bytes = 3 * sizeof(double) * options.points * options.points * options.points;

@@ -71,13 +71,14 @@ Parsed parse(int count, char** words, bool speaks) {
          "Where states are kept: arrays; files, one for each step and rank; memory, which is forebay's trajectory; "
          "or revolve, which keeps few and computes the others again")
       ->check(CLI::IsMember(stores));
-  app.add_option("--slots", o.slots, "States that revolve keeps");
+  app.add_option("--slots", o.slots, "States that revolve keeps in memory");
+  app.add_option("--pool-slots", o.pool_slots, "States that revolve keeps beyond these, in a pool in --directory");
   std::vector<std::string> tiers;
   app.add_option("--tier", tiers,
                  "Tiers of the trajectory, fastest first, with the most that a rank may use: dram:SIZE, "
                  "pool:DIRECTORY:SIZE, shared:DIRECTORY:SIZE (default: dram for all states)")
       ->type_name("TIER");
-  app.add_option("--directory", o.directory, "Directory of the files; must exist");
+  app.add_option("--directory", o.directory, "Directory of the files, or of the pool; must exist");
   app.add_flag("--keep-files", o.keep_files, "Leave the files there");
   app.add_flag("--check-gradient", o.check_gradient, "Prove the solver, its adjoint and the stores; 1 when one fails");
   app.add_flag("--quick", o.quick, "Smaller sizes for --check-gradient");
@@ -121,7 +122,10 @@ std::string complaint(const Options& o, int ranks) {
   if (!(o.time_step > 0)) return "--time-step must be more than 0";
   if (!(o.viscosity >= 0)) return "--viscosity must not be negative";
   if (o.iterations < 0) return "--iterations must not be negative";
-  if (o.store == StoreKind::revolve && o.slots < 1) return "--slots must be at least 1";
+  if (o.slots < 0 || o.pool_slots < 0) return "--slots and --pool-slots must not be negative";
+  if (o.pool_slots > 0 && o.store != StoreKind::revolve) return "--pool-slots is for --store revolve";
+  if (o.pool_slots > 0 && o.directory.empty()) return "--pool-slots needs --directory";
+  if (o.store == StoreKind::revolve && o.slots + o.pool_slots < 1) return "--slots must be at least 1";
   if (!o.tiers.empty() && o.store != StoreKind::memory) return "--tier is for --store memory";
   if (o.store == StoreKind::files && o.directory.empty() && !o.check_gradient) return "--store files needs --directory";
   return {};

@@ -22,7 +22,7 @@ struct Options {
   Measure measure = Measure::energy;
   int iterations = 0;
   StoreKind store = StoreKind::arrays;
-  Step slots = 10;
+  Step slots = 10, pool_slots = 0;
   std::vector<Tier> tiers;  // of the trajectory; none: dram, as much as all states need
   std::string directory;
   bool keep_files = false;

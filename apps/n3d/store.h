@@ -49,8 +49,11 @@ struct Tier {
 // Enough memory of the process for all states; what is not needed is not touched.
 Tier dram_for(std::size_t state_size, Step states);
 // forebay's trajectory (include/forebay/trajectory.h): memory beside the socket, spilling to what lies below it. `get`
-// copies nothing. Each state is put once between two calls of rewind, and got in falling order.
+// copies nothing.
 Result<std::unique_ptr<StateStore>> make_trajectory_store(std::size_t state_size, const std::vector<Tier>& tiers,
                                                           int rank, int ranks);
+// The same in a pool alone, with room for so many states at once: the room of a dropped one is used again at once.
+Result<std::unique_ptr<StateStore>> make_pool_store(std::size_t state_size, const std::string& directory, Step states,
+                                                    int rank, int ranks);
 
 }  // namespace n3d

@@ -15,12 +15,15 @@ class TrajectoryStore : public StateStore {
  public:
   ~TrajectoryStore() override { forebay_trajectory_close(trajectory_); }
 
-  Status open(std::size_t state_size, const std::vector<Tier>& tiers, int rank, int ranks) {
+  // `segment_bytes` 0: as the trajectory chooses.
+  Status open(std::size_t state_size, const std::vector<Tier>& tiers, std::uint64_t segment_bytes, int rank,
+              int ranks) {
     state_size_ = state_size;
     const std::unique_ptr<forebay_trajectory_options, decltype(&forebay_trajectory_options_free)> options(
         forebay_trajectory_options_create(), forebay_trajectory_options_free);
     bool good = options && forebay_trajectory_options_set_name(options.get(), "n3d") == FOREBAY_OK &&
-                forebay_trajectory_options_set_rank(options.get(), rank, ranks) == FOREBAY_OK;
+                forebay_trajectory_options_set_rank(options.get(), rank, ranks) == FOREBAY_OK &&
+                forebay_trajectory_options_set_segment_bytes(options.get(), segment_bytes) == FOREBAY_OK;
     for (const Tier& tier : tiers) good = good && add(options.get(), tier) == FOREBAY_OK;
     good = good && forebay_trajectory_open(options.get(), &trajectory_) == FOREBAY_OK &&
            forebay_trajectory_declare(trajectory_, "velocity", FOREBAY_FLOAT64, state_size, nullptr) == FOREBAY_OK;
@@ -48,7 +51,10 @@ class TrajectoryStore : public StateStore {
     pinned_ = step;
     return std::span<const double>(static_cast<const double*>(memory), state_size_);
   }
-  void drop(Step) override { release(); }
+  void drop(Step step) override {
+    release();
+    forebay_trajectory_drop(trajectory_, step);
+  }
   Status rewind() override {
     release();
     if (forebay_trajectory_rewind(trajectory_) != FOREBAY_OK) return trajectory_error("cannot rewind the trajectory");
@@ -78,6 +84,14 @@ class TrajectoryStore : public StateStore {
   bool forward_ = false;
 };
 
+Result<std::unique_ptr<StateStore>> open_store(std::size_t state_size, const std::vector<Tier>& tiers,
+                                               std::uint64_t segment_bytes, int rank, int ranks) {
+  auto store = std::make_unique<TrajectoryStore>();
+  if (const auto opened = store->open(state_size, tiers, segment_bytes, rank, ranks); !opened)
+    return forebay::forward(opened);
+  return store;
+}
+
 }  // namespace
 
 Tier dram_for(std::size_t state_size, Step states) {
@@ -88,9 +102,16 @@ Tier dram_for(std::size_t state_size, Step states) {
 
 Result<std::unique_ptr<StateStore>> make_trajectory_store(std::size_t state_size, const std::vector<Tier>& tiers,
                                                           int rank, int ranks) {
-  auto store = std::make_unique<TrajectoryStore>();
-  if (const auto opened = store->open(state_size, tiers, rank, ranks); !opened) return forebay::forward(opened);
-  return store;
+  return open_store(state_size, tiers, 0, rank, ranks);
+}
+
+Result<std::unique_ptr<StateStore>> make_pool_store(std::size_t state_size, const std::string& directory, Step states,
+                                                    int rank, int ranks) {
+  // A segment for each state: one that holds others too would keep the room of those that were dropped.
+  constexpr std::uint64_t headers = 4096, page = 4096, spare = 2;
+  const std::uint64_t segment = (state_size * sizeof(double) + headers + page - 1) / page * page;
+  const Tier pool{Tier::Kind::pool, directory, (static_cast<std::uint64_t>(states) + spare) * segment};
+  return open_store(state_size, {pool}, segment, rank, ranks);
 }
 
 }  // namespace n3d

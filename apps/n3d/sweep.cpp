@@ -31,7 +31,7 @@ struct Sweep::Run {
   std::span<double> adjoint;
   double value = 0;
   bool forward_ended = false;
-  std::optional<Step> drop_after_use{};
+  std::optional<forebay::schedule::Move> drop_after_use{};
   std::span<const double> before_last{};
 
   Step steps() const { return sweep.objective_.steps(); }
@@ -52,7 +52,7 @@ struct Sweep::Run {
   Status operator()(const forebay::schedule::Forward& action) {
     if (action.keep_state) {
       Timed timed(sweep.phases_.write);
-      if (const auto put = sweep.store_.put(action.n0, sweep.at_); !put) return put;
+      if (const auto put = sweep.tiers_.of(action.storage).put(action.n0, sweep.at_); !put) return put;
     }
     // The adjoint of a step computes its stages from the state at hand, so only the first run needs the step itself.
     if (action.keep_dependencies && forward_ended) return {};
@@ -80,27 +80,27 @@ struct Sweep::Run {
       Timed timed(sweep.phases_.objective);
       sweep.objective_.add_derivative(action.n0, sweep.at_, adjoint);
     }
-    if (drop_after_use) sweep.store_.drop(*drop_after_use);
+    if (drop_after_use) sweep.tiers_.of(drop_after_use->from).drop(drop_after_use->n);
     drop_after_use.reset();
     sweep.progress_.show("adjoint", steps() - action.n0, steps());
     return {};
   }
   Status operator()(const forebay::schedule::Copy& action) {
     Timed timed(sweep.phases_.read);
-    const auto state = sweep.store_.get(action.n);
+    const auto state = sweep.tiers_.of(action.from).get(action.n);
     if (!state) return forebay::forward(state);
     sweep.at_ = *state;
     return {};
   }
   Status operator()(const forebay::schedule::Move& action) {
-    drop_after_use = action.n;
+    drop_after_use = action;
     return (*this)(forebay::schedule::Copy{action.n, action.from, action.to});
   }
   Status operator()(const forebay::schedule::EndReverse&) { return {}; }
 };
 
-Sweep::Sweep(NavierStokes& flow, Objective& objective, StateStore& store, Step slots, Progress& progress)
-    : flow_(flow), objective_(objective), store_(store), slots_(slots), progress_(progress) {
+Sweep::Sweep(NavierStokes& flow, Objective& objective, const StateTiers& tiers, Progress& progress)
+    : flow_(flow), objective_(objective), tiers_(tiers), progress_(progress) {
   for (auto* buffer : {&buffers_[0], &buffers_[1], &end_}) buffer->resize(flow.grid().state_size());
 }
 
@@ -126,11 +126,13 @@ double Sweep::value(std::span<const double> start) {
 }
 
 Result<double> Sweep::gradient(std::span<const double> start, std::span<double> gradient) {
-  if (const auto rewound = store_.rewind(); !rewound) return forebay::forward(rewound);
+  for (StateStore* store : {&tiers_.dram, tiers_.pool})
+    if (store != nullptr)
+      if (const auto rewound = store->rewind(); !rewound) return forebay::forward(rewound);
   take(start);
   Run run{*this, gradient};
   run.add_term(0);
-  Schedule schedule(objective_.steps(), {.dram = slots_, .pool = 0});
+  Schedule schedule(objective_.steps(), tiers_.slots);
   while (const auto action = schedule.next())
     if (const auto done = std::visit(run, *action); !done) return forebay::forward(done);
   flow_.project(gradient);

@@ -24,11 +24,22 @@ struct Phases {
   Phase objective;
 };
 
+// Where a sweep keeps states, and how many at once; steps - 1 in all are enough for every state.
+struct StateTiers {
+  StateStore& dram;
+  StateStore* pool = nullptr;  // wanted where slots.pool > 0
+  forebay::schedule::Slots slots;
+
+  StateStore& of(forebay::schedule::Storage storage) const {
+    return storage == forebay::schedule::Storage::pool ? *pool : dram;
+  }
+};
+
 class Sweep {
  public:
-  // `slots`: how many states the store may hold at once; steps - 1 are enough for all. The state that is handed over
-  // and every gradient are this rank's part. The store is rewound at the start of each run.
-  Sweep(NavierStokes& flow, Objective& objective, StateStore& store, Step slots, Progress& progress);
+  // The state that is handed over and every gradient are this rank's part. The stores are rewound at the start of each
+  // run.
+  Sweep(NavierStokes& flow, Objective& objective, const StateTiers& tiers, Progress& progress);
 
   // J(u0), without keeping states. Fields with divergence are projected first. Collective, as all here.
   double value(std::span<const double> start);
@@ -46,8 +57,7 @@ class Sweep {
 
   NavierStokes& flow_;
   Objective& objective_;
-  StateStore& store_;
-  Step slots_;
+  StateTiers tiers_;
   Progress& progress_;
   Phases phases_;
   // The state at hand lies in one of two buffers, or in the store.

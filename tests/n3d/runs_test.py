@@ -51,14 +51,18 @@ class RunsTest(unittest.TestCase):
         tiers = ("--tier", "dram:170k", "--tier", f"shared:{self.directory}:10M")
         spilled = self.result("--store", "memory", *tiers, ranks=ranks)
         revolve = self.result("--store", "revolve", "--slots", "2", ranks=ranks)
+        pool = ("--slots", "1", "--pool-slots", "1", "--directory", self.directory)
+        two_tiers = self.result("--store", "revolve", *pool, ranks=ranks)
         self.assertEqual(files["gradient_checksum"], arrays["gradient_checksum"])
         self.assertEqual(memory["gradient_checksum"], arrays["gradient_checksum"])
         self.assertEqual(spilled["gradient_checksum"], arrays["gradient_checksum"])
         self.assertEqual(revolve["gradient_checksum"], arrays["gradient_checksum"])
+        self.assertEqual(two_tiers["gradient_checksum"], arrays["gradient_checksum"])
         self.assertEqual(revolve["value"], arrays["value"])
         # 12 steps with 2 slots: each run four times at most, 4 * 12 - C(6, 3) = 28 in all; one more leads to the end.
         steps = revolve["phases"]["forward"]["count"] + revolve["phases"]["recompute"]["count"]
         self.assertEqual(steps, 28 + 1)
+        self.assertEqual(two_tiers["phases"]["recompute"]["count"], revolve["phases"]["recompute"]["count"])
 
     def test_files_are_one_for_each_step_and_rank_and_stay_only_when_asked(self):
         files = ("--store", "files", "--directory", self.directory)
@@ -102,6 +106,8 @@ class RunsTest(unittest.TestCase):
         self.assertIn("--time-step must be more than 0", self.refused("--time-step", "nan"))
         self.assertIn("--slots must be at least 1", self.refused("--store", "revolve", "--slots", "0"))
         self.assertIn("needs --directory", self.refused("--store", "files"))
+        self.assertIn("needs --directory", self.refused("--store", "revolve", "--pool-slots", "2"))
+        self.assertIn("--pool-slots is for --store revolve", self.refused("--pool-slots", "2"))
         self.assertIn("/no/such is not a directory", self.refused("--store", "files", "--directory", "/no/such"))
         self.assertIn("--tier is for --store memory", self.refused("--tier", "dram:1M"))
         for tier in ("dram", "dram:0", "pool::1M"):

@@ -23,6 +23,9 @@ class StoreTest : public testing::Test {
     auto memory = make_trajectory_store(size, {dram_for(size, 100)}, 0, 1);
     EXPECT_TRUE(memory);
     if (memory) stores.push_back(std::move(*memory));
+    auto pool = make_pool_store(size, directory_, 20, 0, 1);
+    EXPECT_TRUE(pool);
+    if (pool) stores.push_back(std::move(*pool));
     return stores;
   }
   static std::vector<double> state(Step step) { return std::vector<double>(size, 0.1 + static_cast<double>(step)); }
@@ -52,6 +55,19 @@ TEST_F(StoreTest, no_store_makes_up_a_state_that_was_never_put) {
     ASSERT_TRUE(store->put(3, state(3)));
     EXPECT_FALSE(store->get(4));
     EXPECT_TRUE(store->get(3));
+  }
+}
+
+TEST_F(StoreTest, a_pool_uses_the_room_of_dropped_states_again_at_once) {
+  const auto pool = make_pool_store(size, directory_, 3, 0, 1);
+  ASSERT_TRUE(pool);
+  for (Step n = 0; n < 2; ++n) ASSERT_TRUE((*pool)->put(n, state(n)));
+  for (Step n = 100; n > 2; --n) {
+    ASSERT_TRUE((*pool)->put(n, state(n))) << n;
+    const auto got = (*pool)->get(n);
+    ASSERT_TRUE(got);
+    EXPECT_TRUE(std::ranges::equal(*got, state(n))) << n;
+    (*pool)->drop(n);
   }
 }
 
