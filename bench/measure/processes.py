@@ -23,6 +23,15 @@ def _cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def descendants(pid: int) -> list[int]:
+    """Its children, theirs, and so on."""
+    found = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, path.read_text().split()):
+            found += [child, *descendants(child)]
+    return found
+
+
 def wait_until_idle(limit: float) -> None:
     """Lets what the last run left to be done (write-back, the file server) end, for `limit` seconds at most."""
     os.sync()

@@ -1,5 +1,6 @@
 """The ways in which the same solver run is done: where its case lies and who carries its output."""
 
+import functools
 import json
 import shutil
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ class Variant:
 NONE = Variant("no output", "local", purge=1, interval=case.NEVER)
 NONE_SHARED = Variant("no output, case on the shared directory", "shared", purge=1, interval=case.NEVER, steps="slow")
 TMPFS_PURGE = Variant("bare tmpfs, purgeWrite 1", "local", purge=1)
-TMPFS_KEEP = Variant("bare tmpfs, all kept", "local", purge=0)
+TMPFS_KEEP = Variant("bare tmpfs, all kept", "local", purge=0, steps="slow")
 DISCARD = Variant("writes thrown away", "local", purge=1, discard=True)
 DIRECT_PURGE = Variant("direct, purgeWrite 1", "shared", purge=1, steps="slow")
 DIRECT_KEEP = Variant("direct, all kept", "shared", purge=0, steps="slow")
@@ -56,7 +57,8 @@ class Bench:
     def __init__(
         self, forebay: Path, discard: Path, shared: Shared, local: Path, template: Path, ranks: int, settle: float
     ):
-        """`settle`: for how long at most, in seconds, the machine may calm down before each run."""
+        """`settle`: for how long at most, in seconds, the machine may calm down before each measurement. Every variant
+        gets a copy of `template`."""
         self._forebay = forebay
         self._discard = discard
         self._shared = shared
@@ -64,69 +66,94 @@ class Bench:
         self._settle = settle
         self._logs = local / "logs"
         self._logs.mkdir(parents=True, exist_ok=True)
-        self.cases = {
-            "shared": Path(shutil.copytree(template, shared.directory / template.name)),
-            "local": Path(shutil.copytree(template, local / template.name)),
-        }
+        self._template = template
+        self._homes = {"shared": shared.directory, "local": local}
+        self._cases: dict[Variant, Path] = {}
 
     def remove(self) -> None:
-        for directory in self.cases.values():
+        for directory in self._cases.values():
             shutil.rmtree(directory)
 
+    def case_of(self, variant: Variant) -> Path:
+        if variant not in self._cases:
+            directory = self._homes[variant.place] / f"{self._template.name}-{len(self._cases)}"
+            self._cases[variant] = Path(shutil.copytree(self._template, directory))
+        return self._cases[variant]
+
     def reset(self, variant: Variant) -> None:
-        case.reset(self.cases[variant.place])
+        case.reset(self.case_of(variant))
 
     def files_of_last_time(self, variant: Variant) -> int:
         """Files of the newest time on the variant's case, over all ranks."""
-        directory = self.cases[variant.place]
+        directory = self.case_of(variant)
         newest = case.times(directory, self._ranks)[-1]
         return sum(path.is_file() for path in directory.glob(f"processor*/{newest}/**/*"))
 
     def measure(self, variant: Variant, steps: int) -> Measured:
-        directory = self.cases[variant.place]
-        case.reset(directory)
+        """One run by itself."""
+        self._prepare(variant, steps)
+        processes.wait_until_idle(self._settle)
+        before = self._shared.server_cpu_seconds(), self._shared.client_cpu_seconds()
+        measured = Measured(
+            solver.run(*self._call(variant)),
+            server_cpu=self._shared.server_cpu_seconds() - before[0],
+            client_cpu=self._shared.client_cpu_seconds() - before[1],
+        )
+        self._check(variant, steps, measured)
+        return measured
+
+    def measure_by_turns(self, steps: dict[Variant, int], seed: int) -> dict[Variant, Measured]:
+        """A run of each, all at once, of which only one goes on at a time; so nothing tells who used the file server."""
+        for variant, count in steps.items():
+            self._prepare(variant, count)
+        processes.wait_until_idle(self._settle)
+        starts = [functools.partial(solver.Running, *self._call(variant)) for variant in steps]
+        measured = dict(zip(steps, map(Measured, solver.run_by_turns(starts, seed)), strict=True))
+        for variant, each in measured.items():
+            self._check(variant, steps[variant], each)
+        return measured
+
+    def _prepare(self, variant: Variant, steps: int) -> None:
+        self.reset(variant)
         case.control(
-            directory,
+            self.case_of(variant),
             startFrom="startTime",
             endTime=steps,
             writeInterval=variant.interval,
             purgeWrite=variant.purge,
             runTimeModifiable="false",
         )
-        log = self._logs / (variant.name.replace(" ", "-").replace(",", "") + ".log")
-        report = log.with_suffix(".json")
-        report.unlink(missing_ok=True)
-        processes.wait_until_idle(self._settle)
-        before = self._shared.server_cpu_seconds(), self._shared.client_cpu_seconds()
-        run = solver.run(self._command(variant, directory, report), log, solver.environment(), directory)
-        measured = Measured(
-            run,
-            server_cpu=self._shared.server_cpu_seconds() - before[0],
-            client_cpu=self._shared.client_cpu_seconds() - before[1],
-        )
-        self._check(variant, directory, steps, measured, report)
-        return measured
+        self._report(variant).unlink(missing_ok=True)
 
-    def _command(self, variant: Variant, directory: Path, report: Path) -> list:
+    def _log(self, variant: Variant) -> Path:
+        return self._logs / (variant.name.replace(" ", "-").replace(",", "") + ".log")
+
+    def _report(self, variant: Variant) -> Path:
+        return self._log(variant).with_suffix(".json")
+
+    def _call(self, variant: Variant) -> tuple[list, Path, dict[str, str], Path]:
+        """What solver.run() takes."""
+        directory = self.case_of(variant)
         options = []
         if variant.discard:
             options = ["-x", f"LD_PRELOAD={self._discard}", "-x", f"FOREBAY_DISCARD_PREFIX={directory}"]
         command = [*solver.mpirun(self._ranks, *options), "simpleFoam", "-parallel"]
-        if variant.forebay is None:
-            return command
-        return [self._forebay, "run", "--case", directory, *variant.forebay, "--json", report, "--", *command]
+        if variant.forebay is not None:
+            ours = [self._forebay, "run", "--case", directory, *variant.forebay, "--json", self._report(variant), "--"]
+            command = [*ours, *command]
+        return command, self._log(variant), solver.environment(), directory
 
-    def _check(self, variant: Variant, directory: Path, steps: int, measured: Measured, report: Path) -> None:
+    def _check(self, variant: Variant, steps: int, measured: Measured) -> None:
         run = measured.run
         if run.status != 0 or len(run.times) != steps:
             tail = run.log.read_text(errors="replace")[-2000:]
             raise RuntimeError(f"{variant.name}: status {run.status}, {len(run.times)} of {steps} steps\n{tail}")
         if variant.forebay is not None:
-            measured.report = json.loads(report.read_text())
+            measured.report = json.loads(self._report(variant).read_text())
             measured.agent_cpu = sum(agent["cpu_seconds"] for agent in measured.report["agents"])
         if variant.discard or variant.interval == case.NEVER:
             return
         expected = 1 if variant.purge else steps
-        found = len(case.times(directory, self._ranks))
+        found = len(case.times(self.case_of(variant), self._ranks))
         if found != expected:
             raise RuntimeError(f"{variant.name}: {found} times on the case instead of {expected}; see {run.log}")

@@ -1,14 +1,17 @@
 """Figures, reports and cases of the benchmarks, without running one."""
 
+import itertools
 import json
+import os
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from measure import case, figures, report, steps
+from measure import case, figures, report, solver, steps
 from measure import variants as v
 from measure.solver import Run
 
@@ -47,23 +50,85 @@ class Steps(unittest.TestCase):
         repetitions = [{v.NONE_SHARED: run_of(4, 3, 2, 1), v.DIRECT_KEEP: run_of(14, 13)}]
         self.assertAlmostEqual(steps.added(v.DIRECT_KEEP, 2)(repetitions), 10)
 
-    def goals(self, ours, tmpfs, direct):
+    def goals(self, ours, tmpfs, direct, floor=(1, 0.9, 1.1)):
         result = report.Report("x", {})
-        estimates = (figures.Estimate(*values, 5) for values in (ours, tmpfs, direct))
+        estimates = (figures.Estimate(*values, 5) for values in (ours, tmpfs, direct, floor))
         steps.add_goals(result, "case", v.FOREBAY_PURGE, *estimates)
-        return [row.met for row in result.results]
+        return [row.met for row in result.results], result.results[-1].note
 
     def test_goals_are_met_near_tmpfs_and_far_below_direct(self):
-        self.assertEqual(self.goals((2.1, 2, 2.2), (2, 1.9, 2.1), (420, 400, 440)), [True, True])
-        self.assertEqual(self.goals((5, 4, 6), (2, 1.9, 2.1), (420, 400, 440)), [False, False])
+        self.assertEqual(self.goals((2.1, 2, 2.2), (2, 1.9, 2.1), (420, 400, 440)), ([True, True], ""))
+        self.assertEqual(self.goals((5, 4, 6), (2, 1.9, 2.1), (420, 400, 440)), ([False, False], ""))
 
     def test_a_value_that_only_noise_can_give_meets_no_goal(self):
-        self.assertEqual(self.goals((-50, -60, -40), (-8, -9, -7), (250, 240, 260)), [False, False])
+        self.assertEqual(self.goals((-50, -60, -40), (-8, -9, -7), (250, 240, 260)), ([False, False], ""))
+
+    def test_where_the_solver_alone_takes_more_than_the_goal_the_row_says_so_and_is_not_met(self):
+        met, note = self.goals((4.1, 4, 4.2), (4, 3.9, 4.1), (200, 190, 210), floor=(3, 2.9, 3.1))
+        self.assertEqual(met, [True, False])
+        self.assertIn("writes that are thrown away add 0.015 of it", note)
 
     def test_a_solver_that_did_not_reach_its_end_gives_no_figure(self):
         unfinished = Run(0.0, 1.0, 1, ["1", "2"], [0.1, 0.2])
         with self.assertRaises(RuntimeError):
             unfinished.step_lengths()
+
+
+# Says when it ran, 200 times a step, and announces each step as a solver does.
+SOLVER = """
+import sys, time
+for step in range(1, 25):
+    print(f"Time = {step}", flush=True)
+    for _ in range(200):
+        print(time.monotonic(), file=sys.stderr, flush=True)
+print("End", flush=True)
+"""
+
+
+class Turns(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="forebay-bench-test-")
+        self.addCleanup(holder.cleanup)
+        self.directory = Path(holder.name)
+
+    def start(self, name: str, program: str = SOLVER, how: str = "") -> solver.Running:
+        """Without `exec` the solver is a child of the process that is started."""
+        script = self.directory / f"{name}.py"
+        script.write_text(program)
+        command = ["sh", "-c", f"{how} {sys.executable} {script} 2> {self.directory / name}; true"]
+        return solver.Running(command, self.directory / f"{name}.log", dict(os.environ), self.directory)
+
+    def test_only_one_goes_on_at_a_time_and_each_reaches_its_end(self):
+        names = ("one", "other")
+        began = time.monotonic()
+        runs = solver.run_by_turns([lambda name=name: self.start(name) for name in names], 1)
+        elapsed = time.monotonic() - began
+        moments = [(float(line), name) for name in names for line in (self.directory / name).read_text().splitlines()]
+        self.assertEqual(len(moments), 2 * 24 * 200)
+        order = [name for _, name in sorted(moments)]
+        switches = sum(name != after for name, after in itertools.pairwise(order))
+        # Each is started and has three turns, and may run on a little before it is stopped.
+        self.assertLessEqual(switches, 2 * 2 * (1 + 24 // solver.STEPS_OF_A_TURN))
+        for run in runs:
+            self.assertEqual((run.status, run.times), (0, [str(step) for step in range(1, 25)]))
+            self.assertEqual(len(run.step_lengths()), 24)
+        self.assertLess(sum(sum(run.step_lengths()) for run in runs), elapsed)
+
+    def test_one_that_fails_lets_the_others_end(self):
+        starts = [lambda: self.start("bad", "print('no')"), lambda: self.start("good")]
+        bad, good = solver.run_by_turns(starts, 1)
+        self.assertEqual((bad.times, len(good.times)), ([], 24))
+
+    def test_when_one_cannot_be_started_none_goes_on(self):
+        endless = "import os\nprint(os.getpid())" + SOLVER.replace("range(200)", "iter(int, 1)")
+
+        def none() -> solver.Running:
+            raise RuntimeError("no such program")
+
+        with self.assertRaises(RuntimeError):
+            solver.run_by_turns([lambda: self.start("one", endless, "exec"), none], 1)
+        pid = int((self.directory / "one.log").read_text().splitlines()[0])
+        self.assertFalse(Path(f"/proc/{pid}").exists())
 
 
 class Reports(unittest.TestCase):
