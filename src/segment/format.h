@@ -16,15 +16,17 @@ namespace forebay::segment {
 
 static_assert(std::endian::native == std::endian::little, "the formats are little-endian");
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kLine = 64;  // a cache line: the unit of alignment of everything in a segment
 
 constexpr std::uint64_t round_to_lines(std::uint64_t bytes) {
   return (bytes + kLine - 1) / kLine * kLine;
 }
 
-// Stands before every payload. Self-checking: `check` covers the members up to `place`, salted with the store's
-// identity, and `state` is bound to `check`, so that a torn mixture of two headers fits neither.
+// Says where a payload is. Headers follow the segment's own, one line each, in the order of the commits; payloads begin
+// at the end of the segment and grow downwards, so that states read in reverse are memory read forwards, without gaps:
+// what the processor fetches ahead of a reader. Self-checking: `check` covers the members up to `payload`, salted with
+// the store's identity, and `state` is bound to `check`, so that a torn mixture of two headers fits neither.
 struct RecordHeader {
   std::uint64_t check = 0;
   std::uint64_t generation = 0;
@@ -32,10 +34,13 @@ struct RecordHeader {
   double time = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t payload_check = 0;  // XXH3-64 of the payload; 0: none
-  std::uint64_t place = 0;          // bytes from the beginning of the segment to this header
+  std::uint32_t record = 0;         // its number in the segment
+  std::uint32_t payload = 0;        // where it begins, in lines from the beginning of the segment
   std::uint64_t state = 0;
 };
 static_assert(sizeof(RecordHeader) == kLine && std::is_trivially_copyable_v<RecordHeader>);
+// Lines of a segment are numbered with 32 bits.
+constexpr std::uint64_t kLargestSegment = std::uint64_t{128} << 30;
 
 enum class RecordState { none, live, dropped };
 // Fills in `check` and `state`.
@@ -51,12 +56,23 @@ struct SegmentHeader {
   std::uint64_t generation = 0;  // grows with every use of any segment of the store; 0: never used
   std::uint64_t serial = 0;      // which of the two headers of this piece of memory is the newer
   std::uint64_t epoch = 0;       // the segment counts while this is the store's epoch
-  std::uint64_t sealed_end = 0;  // where the last record ends; 0: records may still follow
+  std::uint64_t payloads = 0;    // where the last payload begins, in bytes; 0: records may still follow
   std::uint64_t records = 0;     // how many, once it is sealed
   std::uint64_t reserved[2] = {0, 0};
 };
 static_assert(sizeof(SegmentHeader) == kLine && std::is_trivially_copyable_v<SegmentHeader>);
 constexpr std::size_t kFirstRecord = 2 * kLine;
+constexpr std::uint64_t header_place(std::uint64_t record) {
+  return kFirstRecord + record * kLine;
+}
+constexpr std::uint64_t payload_place(std::uint32_t line) {
+  return std::uint64_t{line} * kLine;
+}
+// What of a segment is in use: all headers lie before `headers`, all payloads from `payloads` to the end.
+struct Extent {
+  std::uint64_t headers = kFirstRecord;
+  std::uint64_t payloads = 0;
+};
 
 void seal_header(SegmentHeader& header, std::uint64_t store) noexcept;
 bool fits(const SegmentHeader& header, std::uint64_t store) noexcept;

@@ -1,52 +1,101 @@
 #include "segment/stream_file.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "segment/medium.h"
+
 namespace forebay::segment {
+namespace {
 
 // Large enough for a parallel file system, small enough to be interrupted.
-constexpr std::size_t kPiece = std::size_t{8} << 20;
+constexpr std::uint64_t kPiece = std::uint64_t{8} << 20;
+
+// The pages in which something lies: those before `front`, and those from `back` on.
+struct Pages {
+  explicit Pages(const Extent& used) {
+    const std::uint64_t page = page_bytes();
+    front = (used.headers + page - 1) / page * page;
+    back = std::max(front, used.payloads / page * page);
+  }
+  std::uint64_t front, back;
+};
+
+}  // namespace
 
 StreamFile::StreamFile(StoreDirectory& directory) : directory_(directory) {
   const std::string self = "/proc/self/fd/" + std::to_string(directory.segments());
   if (auto opened = open_file(self, O_RDWR | O_DIRECT)) direct_ = std::move(*opened);
 }
 
-Status StreamFile::write(std::uint64_t offset, std::span<const std::byte> bytes, bool lasting) {
-  while (!bytes.empty()) {
-    const int file = direct_ ? direct_.get() : directory_.segments();
-    const ssize_t n = ::pwrite(file, bytes.data(), std::min(bytes.size(), kPiece), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno == EINVAL && direct_) {
-      direct_.reset();
-      continue;
-    }
-    if (n < 0) return errno_error("cannot write a segment to", directory_.path());
-    offset += static_cast<std::uint64_t>(n);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
+Status StreamFile::grow(std::uint64_t bytes) {
+  struct stat status {};
+  if (::fstat(directory_.segments(), &status) != 0) return errno_error("cannot examine", directory_.path());
+  if (static_cast<std::uint64_t>(status.st_size) >= bytes) return {};
+  if (::ftruncate(directory_.segments(), static_cast<off_t>(bytes)) != 0) {
+    return errno_error("cannot grow the segments of", directory_.path());
   }
-  if (lasting && ::fdatasync(directory_.segments()) != 0) return errno_error("cannot sync", directory_.path());
   return {};
 }
 
-Status StreamFile::read(std::uint64_t offset, std::span<std::byte> bytes) {
-  while (!bytes.empty()) {
+template <class Move>
+Status StreamFile::in_pieces(std::uint64_t begin, std::uint64_t end, const char* what, Move move) {
+  while (begin < end) {
     const int file = direct_ ? direct_.get() : directory_.segments();
-    const ssize_t n = ::pread(file, bytes.data(), std::min(bytes.size(), kPiece), static_cast<off_t>(offset));
+    const ssize_t n = move(file, begin, std::min(end - begin, kPiece));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EINVAL && direct_) {
       direct_.reset();
       continue;
     }
-    if (n < 0) return errno_error("cannot read a segment of", directory_.path());
+    if (n < 0) return errno_error(what, directory_.path());
     if (n == 0) return error(Code::lost, "a segment is cut off in", directory_.path());
-    offset += static_cast<std::uint64_t>(n);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    begin += static_cast<std::uint64_t>(n);
   }
   return {};
+}
+
+Status StreamFile::sync() {
+  if (::fdatasync(directory_.segments()) != 0) return errno_error("cannot sync", directory_.path());
+  return {};
+}
+
+Status StreamFile::write(std::uint64_t offset, std::span<const std::byte> segment, const Extent& used, bool lasting) {
+  const auto settle = [&] { return lasting ? sync() : Status{}; };
+  // At once, so that a file that ends within a segment has lost something.
+  if (auto ok = grow(offset + segment.size()); !ok) return ok;
+  if (auto ok = retire(offset); !ok) return ok;
+  if (auto ok = settle(); !ok) return ok;
+  const Pages pages(used);
+  const auto write_between = [&](std::uint64_t begin, std::uint64_t end) -> Status {
+    return in_pieces(begin, end, "cannot write a segment to", [&](int file, std::uint64_t at, std::uint64_t bytes) {
+      return ::pwrite(file, segment.data() + at, bytes, static_cast<off_t>(offset + at));
+    });
+  };
+  if (auto ok = write_between(page_bytes(), pages.front); !ok) return ok;
+  if (auto ok = write_between(pages.back, segment.size()); !ok) return ok;
+  if (auto ok = settle(); !ok) return ok;
+  if (auto ok = write_between(0, page_bytes()); !ok) return ok;
+  return settle();
+}
+
+Status StreamFile::read(std::uint64_t offset, std::span<std::byte> segment, const Extent& used) {
+  const Pages pages(used);
+  const auto read_between = [&](std::uint64_t begin, std::uint64_t end) {
+    return in_pieces(begin, end, "cannot read a segment of", [&](int file, std::uint64_t at, std::uint64_t bytes) {
+      return ::pread(file, segment.data() + at, bytes, static_cast<off_t>(offset + at));
+    });
+  };
+  if (auto ok = read_between(0, pages.front); !ok) return ok;
+  return read_between(pages.back, segment.size());
+}
+
+Status StreamFile::retire(std::uint64_t offset) {
+  static constexpr std::byte kNothing[kFirstRecord] = {};
+  return patch(offset, kNothing);
 }
 
 Status StreamFile::patch(std::uint64_t offset, std::span<const std::byte> bytes) {

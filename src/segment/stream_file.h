@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "segment/directory.h"
+#include "segment/format.h"
 
 namespace forebay::segment {
 
@@ -18,14 +19,23 @@ class StreamFile {
   StreamFile& operator=(const StreamFile&) = delete;
   ~StreamFile() = default;
 
-  // The first `bytes.size()` bytes of the segment that begins at `offset`; both are multiples of the page size, and the
-  // memory is aligned to it. With `lasting` it is on disk when this returns.
-  Status write(std::uint64_t offset, std::span<const std::byte> bytes, bool lasting);
-  Status read(std::uint64_t offset, std::span<std::byte> bytes);
-  // One word of a record, through the cache. Not synced.
+  // The pages of a segment that are in use, at `offset` of the file; addresses and sizes are multiples of the page
+  // size. First the headers of what was there are taken away, last comes the first page, with the new one; with
+  // `lasting` each of these is on disk before the next.
+  Status write(std::uint64_t offset, std::span<const std::byte> segment, const Extent& used, bool lasting);
+  Status read(std::uint64_t offset, std::span<std::byte> segment, const Extent& used);
+  // Takes the headers of a segment away. Not synced.
+  Status retire(std::uint64_t offset);
+  // A few bytes of a record's header, through the cache. Not synced.
   Status patch(std::uint64_t offset, std::span<const std::byte> bytes);
 
  private:
+  // Calls `move(file, begin, bytes)` for one piece after the other of what lies between two places of a segment.
+  template <class Move>
+  Status in_pieces(std::uint64_t begin, std::uint64_t end, const char* what, Move move);
+  Status grow(std::uint64_t bytes);
+  Status sync();
+
   StoreDirectory& directory_;
   Descriptor direct_;  // the same file, past the page cache; none where that does not work
 };

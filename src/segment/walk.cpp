@@ -6,13 +6,15 @@
 namespace forebay::segment {
 namespace {
 
-// Loads a header where one may stand; `limit` is where the segment's records must end.
-RecordState load(std::span<const std::byte> segment, std::uint64_t place, std::uint64_t limit, std::uint64_t store,
+// Loads the header of a record where it may stand: behind the headers before it, its payload below all of theirs.
+RecordState load(std::span<const std::byte> segment, std::uint64_t record, std::uint64_t payloads, std::uint64_t store,
                  std::uint64_t generation, RecordHeader& header) {
-  if (place > limit || limit - place < kLine) return RecordState::none;
+  const std::uint64_t place = header_place(record);
   std::memcpy(&header, segment.data() + place, sizeof(header));
-  if (header.generation != generation || header.place != place) return RecordState::none;
-  const std::uint64_t room = limit - place - kLine;
+  const std::uint64_t begin = payload_place(header.payload);
+  if (header.generation != generation || header.record != record) return RecordState::none;
+  if (begin < place + kLine || begin > payloads) return RecordState::none;
+  const std::uint64_t room = payloads - begin;
   if (header.payload_bytes > room || round_to_lines(header.payload_bytes) > room) return RecordState::none;
   return state_of(header, store);
 }
@@ -23,42 +25,45 @@ Walk walk(std::span<const std::byte> segment, std::uint64_t store, const Segment
           const std::function<void(const RecordHeader&)>& visit) {
   Walk found;
   found.header = header;
-  found.end = kFirstRecord;
-  const bool sealed = header.sealed_end != 0;
-  const std::uint64_t limit = sealed ? std::min<std::uint64_t>(header.sealed_end, segment.size()) : segment.size();
+  found.extent.payloads = segment.size();
+  const bool sealed = header.payloads != 0;
+  const std::uint64_t lines = (segment.size() - kFirstRecord) / kLine;
+  const std::uint64_t most = sealed ? std::min(header.records, lines) : lines;
+  const auto may_stand = [&](std::uint64_t record) {
+    return record < most && header_place(record) + kLine <= found.extent.payloads;
+  };
   const auto damage = [&](std::uint64_t from, std::uint64_t to) {
     ++found.damage_count;
     if (found.damages.size() < kDamageLimit) found.damages.push_back({from, to});
   };
 
-  std::uint64_t at = kFirstRecord;
-  while (at < limit) {
+  for (std::uint64_t at = 0; may_stand(at);) {
     RecordHeader record;
-    const RecordState state = load(segment, at, limit, store, header.generation, record);
+    const auto load_at = [&](std::uint64_t number) {
+      return load(segment, number, found.extent.payloads, store, header.generation, record);
+    };
+    const RecordState state = load_at(at);
     if (state != RecordState::none) {
       if (state == RecordState::live) visit(record);
       ++found.records;
-      const std::uint64_t whole = kLine + round_to_lines(record.payload_bytes);
-      // Most steps have one size: the header after the next few is worth asking for early.
-      if (limit - at > 4 * whole) __builtin_prefetch(segment.data() + at + 4 * whole);
-      at += whole;
-      found.end = at;
+      ++at;
+      found.extent = {header_place(at), payload_place(record.payload)};
       continue;
     }
     // The end, or damage: that is damage which committed records follow. Headers of records that were dropped and
     // whose room is being used again may stand behind the end.
-    std::uint64_t next = at + kLine;
-    while (next < limit && load(segment, next, limit, store, header.generation, record) != RecordState::live) {
-      next += kLine;
-    }
-    if (next < limit || sealed) damage(at, std::min(next, limit));
-    if (next >= limit) break;
+    std::uint64_t next = at + 1;
+    while (may_stand(next) && load_at(next) != RecordState::live) ++next;
+    const bool more = may_stand(next);
+    if (more || sealed) damage(header_place(at), header_place(next));
+    if (!more) break;
     at = next;
   }
-  if (sealed && found.damage_count == 0 && (found.end != header.sealed_end || found.records != header.records)) {
-    damage(found.end, header.sealed_end);
+  if (!sealed) return found;
+  if (found.damage_count == 0 && (found.extent.payloads != header.payloads || found.records != header.records)) {
+    damage(found.extent.headers, header_place(most));
   }
-  if (sealed) found.end = limit;
+  found.extent = {header_place(most), std::min(found.extent.payloads, header.payloads)};
   return found;
 }
 

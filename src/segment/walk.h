@@ -13,9 +13,10 @@ namespace forebay::segment {
 
 struct Walk {
   SegmentHeader header;
-  std::uint64_t end = 0;      // behind the last record
+  Extent extent;
   std::uint64_t records = 0;  // dropped ones too
-  // Stretches where records were, or must have been, that cannot be read; no more than kDamageLimit of them are listed.
+  // Stretches of headers that were there, or must have been, and cannot be read; no more than kDamageLimit of them are
+  // listed.
   struct Damage {
     std::uint64_t from = 0;
     std::uint64_t to = 0;
@@ -25,8 +26,8 @@ struct Walk {
 };
 constexpr std::size_t kDamageLimit = 16;
 
-// `visit` gets the records that count, in the order of their commits. Reads headers only, unless something is amiss:
-// then it searches the rest of the segment for headers, so that one bad line costs one record.
+// `visit` gets the records that count, in the order of their commits. Reads headers only, unless a segment that was not
+// sealed ends early: then it searches the rest for headers, so that one bad line costs one record.
 Walk walk(std::span<const std::byte> segment, std::uint64_t store, const SegmentHeader& header,
           const std::function<void(const RecordHeader&)>& visit);
 

@@ -12,8 +12,7 @@ int Writer::start(Medium& medium, std::span<std::byte> segment, Store store, std
   medium_ = &medium;
   segment_ = segment;
   store_ = store;
-  at_ = kFirstRecord;
-  records_ = 0;
+  extent_ = {kFirstRecord, segment.size()};
   const auto old = newest_header(segment.first<kFirstRecord>(), store.id);
   next_line_ = old ? 1 - old->which : 0;
   header_ = {};
@@ -34,38 +33,46 @@ int Writer::write_header() noexcept {
 }
 
 int Writer::commit(std::int64_t step, double time, std::uint64_t payload_bytes, Payload how) noexcept {
-  std::byte* const at = segment_.data() + at_;
+  const std::byte* const memory = payload(payload_bytes);
   if (how == Payload::written) {
-    if (const int failed = medium_->flush(at + kLine, payload_bytes); failed != 0) return failed;
+    if (const int failed = medium_->flush(memory, payload_bytes); failed != 0) return failed;
   }
   RecordHeader header;
   header.generation = header_.generation;
   header.step = step;
   header.time = time;
   header.payload_bytes = payload_bytes;
-  header.payload_check = store_.payload_checks ? payload_check(at + kLine, payload_bytes) : 0;
-  header.place = at_;
+  header.payload_check = store_.payload_checks ? payload_check(memory, payload_bytes) : 0;
+  header.record = record();
+  header.payload = payload_line(payload_bytes);
   seal_header(header, store_.id);
   if (const int failed = medium_->fence(); failed != 0) return failed;
-  if (const int failed = medium_->store(at, &header, kLine); failed != 0) return failed;
+  if (const int failed = medium_->store(segment_.data() + extent_.headers, &header, kLine); failed != 0) return failed;
   if (const int failed = medium_->fence(); failed != 0) return failed;
-  at_ += kLine + round_to_lines(payload_bytes);
-  ++records_;
+  extent_.headers += kLine;
+  extent_.payloads = payload_place(header.payload);
   return 0;
 }
 
-void Writer::take_back(std::uint64_t place) noexcept {
-  at_ = place;
-  --records_;
+int Writer::drop(std::uint32_t number) noexcept {
+  // Before its room is used again, so that no crash finds its header before another payload.
+  if (const int failed = mark_dropped(*medium_, segment_, number); failed != 0) return failed;
+  if (number + 1 != record()) return 0;
+  extent_.headers = header_place(number);
+  RecordHeader dropped;
+  std::memcpy(&dropped, segment_.data() + extent_.headers, sizeof(dropped));
+  extent_.payloads += round_to_lines(dropped.payload_bytes);
+  return 0;
 }
 
 int Writer::seal() noexcept {
-  header_.sealed_end = at_;
-  header_.records = records_;
+  header_.payloads = extent_.payloads;
+  header_.records = record();
   return write_header();
 }
 
-int mark_dropped(Medium& medium, std::byte* header) noexcept {
+int mark_dropped(Medium& medium, std::span<std::byte> segment, std::uint32_t record) noexcept {
+  std::byte* const header = segment.data() + header_place(record);
   RecordHeader found;
   std::memcpy(&found, header, sizeof(found));
   const std::uint64_t state = dropped_state(found);

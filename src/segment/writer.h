@@ -1,4 +1,4 @@
-// Writes records into one segment, one after the other.
+// Writes records into one segment, one after the other: headers upwards, payloads downwards.
 #pragma once
 
 #include <cstddef>
@@ -22,23 +22,29 @@ class Writer {
   int start(Medium& medium, std::span<std::byte> segment, Store store, std::uint64_t generation, std::uint64_t epoch);
 
   bool has_room(std::uint64_t payload_bytes) const noexcept {
-    return payload_bytes <= segment_.size() && at_ + kLine + round_to_lines(payload_bytes) <= segment_.size();
+    return payload_bytes <= segment_.size() &&
+           kLine + round_to_lines(payload_bytes) <= extent_.payloads - extent_.headers;
   }
-  // Where the next payload goes; has_room() holds.
-  std::byte* payload() const noexcept { return segment_.data() + at_ + kLine; }
-  // Of the next record's header.
-  std::uint64_t place() const noexcept { return at_; }
+  // Of the next record, whose payload has so many bytes; has_room() holds.
+  std::uint32_t payload_line(std::uint64_t payload_bytes) const noexcept {
+    return static_cast<std::uint32_t>((extent_.payloads - round_to_lines(payload_bytes)) / kLine);
+  }
+  std::byte* payload(std::uint64_t payload_bytes) const noexcept {
+    return segment_.data() + payload_place(payload_line(payload_bytes));
+  }
+  // Its number.
+  std::uint32_t record() const noexcept { return static_cast<std::uint32_t>((extent_.headers - kFirstRecord) / kLine); }
 
   // The next payload is complete; when it was written by the medium's store(), it is flushed already.
   enum class Payload { written, stored };
   int commit(std::int64_t step, double time, std::uint64_t payload_bytes, Payload how) noexcept;
 
-  // Takes the last record back, which was marked as dropped: its room is used again.
-  void take_back(std::uint64_t place) noexcept;
+  // Marks a record as dropped; the room of the last one is used again.
+  int drop(std::uint32_t record) noexcept;
   // No more records: from now on a reopening knows how many there must be.
   int seal() noexcept;
 
-  std::uint64_t end() const noexcept { return at_; }
+  Extent extent() const noexcept { return extent_; }
   std::uint64_t generation() const noexcept { return header_.generation; }
 
  private:
@@ -49,12 +55,11 @@ class Writer {
   Store store_;
   SegmentHeader header_;
   unsigned next_line_ = 0;
-  std::uint64_t at_ = kFirstRecord;
-  std::uint64_t records_ = 0;
+  Extent extent_;
 };
 
 // Marks a record as dropped.
-int mark_dropped(Medium& medium, std::byte* header) noexcept;
+int mark_dropped(Medium& medium, std::span<std::byte> segment, std::uint32_t record) noexcept;
 // Takes the headers of a segment away, the one that counts last, so that at no moment an older one counts instead.
 int retire(Medium& medium, std::span<std::byte> segment, std::uint64_t store) noexcept;
 // XXH3-64 of a payload, never 0.

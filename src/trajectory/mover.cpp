@@ -11,11 +11,6 @@ namespace {
 // writers and falls with more.
 constexpr unsigned kWritersOfAPool = 4;
 
-std::uint64_t round_to_pages(std::uint64_t bytes) {
-  const std::uint64_t page = segment::page_bytes();
-  return (bytes + page - 1) / page * page;
-}
-
 }  // namespace
 
 void Tiers::move(Lock& lock) {
@@ -98,7 +93,7 @@ bool Tiers::spill(Lock& lock, std::uint32_t number) {
   const std::span<std::byte> from = bytes(source);
   const std::span<std::byte> to = bytes(target);
   lock.unlock();
-  const Status carried = carry(before.end, source, from, target, to);
+  const Status carried = carry(before.extent, source, from, target, to);
   lock.lock();
   Segment& segment = segments_[oldest];
   Tier& below = tiers_[number + 1];
@@ -128,40 +123,36 @@ bool Tiers::spill(Lock& lock, std::uint32_t number) {
 }
 
 // Into a slot that counts for nothing until its header is there, which comes last.
-Status Tiers::carry(std::uint64_t end, Place source, std::span<std::byte> from, Place target, std::span<std::byte> to) {
-  const std::uint64_t length = round_to_pages(end);
-  std::byte* memory = from.data();
+Status Tiers::carry(const segment::Extent& used, Place source, std::span<std::byte> from, Place target,
+                    std::span<std::byte> to) {
   if (streamed(source.tier)) {
     if (bounce_.bytes.empty()) {
       auto made = segment::memory_of_process()->make(0, segment_bytes_);
       if (!made) return forward(made);
       bounce_ = std::move(*made);
     }
-    memory = bounce_.bytes.data();
-    auto ok = tiers_[source.tier].stream->read(source.slot * segment_bytes_, {memory, length});
-    if (!ok) return ok;
+    from = bounce_.bytes;
+    if (auto ok = tiers_[source.tier].stream->read(source.slot * segment_bytes_, from, used); !ok) return ok;
   }
   if (streamed(target.tier)) {
-    const std::uint64_t offset = target.slot * segment_bytes_;
-    segment::StreamFile& stream = *tiers_[target.tier].stream;
-    const std::uint64_t page = segment::page_bytes();
-    if (auto ok = retire(target, to); !ok) return ok;
-    if (auto ok = stream.write(offset + page, {memory + page, length - page}, durable_); !ok) return ok;
-    return stream.write(offset, {memory, page}, durable_);
+    return tiers_[target.tier].stream->write(target.slot * segment_bytes_, from, used, durable_);
   }
   segment::Medium& medium = *tiers_[target.tier].medium;
   std::optional<segment::Turn> turn;
   if (medium.persistent()) turn = segment::Turn::wait(tiers_[target.tier].options->path, kWritersOfAPool);
   if (auto ok = retire(target, to); !ok) return ok;
-  constexpr std::size_t kHeaders = segment::kFirstRecord;
-  const auto failed = [&](int errno_value) {
-    errno = errno_value;
-    return errno_error("cannot write to", tiers_[target.tier].options->path);
+  const auto copy = [&](std::uint64_t begin, std::uint64_t end) {
+    return medium.store(to.data() + begin, from.data() + begin, end - begin);
   };
-  if (int e = medium.store(to.data() + kHeaders, memory + kHeaders, length - kHeaders); e != 0) return failed(e);
-  if (int e = medium.fence(); e != 0) return failed(e);
-  if (int e = medium.store(to.data(), memory, kHeaders); e != 0) return failed(e);
-  if (int e = medium.fence(); e != 0) return failed(e);
+  int failed = copy(segment::kFirstRecord, used.headers);
+  if (failed == 0) failed = copy(used.payloads, segment_bytes_);
+  if (failed == 0) failed = medium.fence();
+  if (failed == 0) failed = copy(0, segment::kFirstRecord);
+  if (failed == 0) failed = medium.fence();
+  if (failed != 0) {
+    errno = failed;
+    return errno_error("cannot write to", tiers_[target.tier].options->path);
+  }
   segment::fence_stores();  // the reader is another thread
   return {};
 }
@@ -175,8 +166,7 @@ Status Tiers::retire(Place place, std::span<std::byte> memory) {
     }
     return {};
   }
-  static constexpr std::byte kNothing[segment::kFirstRecord] = {};
-  return tier.stream->patch(place.slot * segment_bytes_, kNothing);
+  return tier.stream->retire(place.slot * segment_bytes_);
 }
 
 // --- back again
@@ -253,13 +243,13 @@ bool Tiers::fetch(Lock& lock, std::uint32_t number) {
   const auto slot = take_slot(lock, 0);
   Status read;
   const Place source = segments_[number].copy;
-  const std::uint64_t end = segments_[number].end;
+  const segment::Extent used = segments_[number].extent;
   if (slot) {
     const Place target{0, *slot};
     const std::span<std::byte> memory = bytes(target);
     lock.unlock();
     // The copy below is the one that counts: no header stands in this one, ever.
-    read = tiers_[source.tier].stream->read(source.slot * segment_bytes_, memory.first(round_to_pages(end)));
+    read = tiers_[source.tier].stream->read(source.slot * segment_bytes_, memory, used);
     if (auto retired = segment::retire(*first.medium, memory, store_); retired != 0 && read) {
       errno = retired;
       read = errno_error("cannot write to", first.options->path);

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 constexpr std::uint64_t kUsualSegment = std::uint64_t{64} << 20;
-// Places of records are kept as 32-bit numbers of lines.
-constexpr std::uint64_t kLargestSegment = std::uint64_t{128} << 30;
 constexpr std::uint64_t kMostSegments = std::uint64_t{1} << 31;
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
@@ -111,12 +109,12 @@ Outcome<Sizes> sizes_with(const Options& options, std::uint64_t segment_bytes, s
 Outcome<Sizes> sizes_for(const Options& options, std::uint64_t record_bytes, std::uint32_t first_needs) {
   const std::uint64_t page = segment::page_bytes();
   const std::uint64_t least = segment::kFirstRecord + record_bytes;
-  if (least > kLargestSegment) {
+  if (least > segment::kLargestSegment) {
     return fail(FOREBAY_E_INVALID, "a step of {} bytes is too large: at most {} bytes on a rank", record_bytes,
-                kLargestSegment - segment::kFirstRecord);
+                segment::kLargestSegment - segment::kFirstRecord);
   }
   if (options.segment_bytes != 0) {
-    if (options.segment_bytes < least || options.segment_bytes > kLargestSegment) {
+    if (options.segment_bytes < least || options.segment_bytes > segment::kLargestSegment) {
       return fail(FOREBAY_E_INVALID, "segments of {} bytes cannot hold steps of {} bytes", options.segment_bytes,
                   record_bytes);
     }
@@ -130,7 +128,7 @@ Outcome<Sizes> sizes_for(const Options& options, std::uint64_t record_bytes, std
   bytes = bytes >= kHugePage && bytes / kHugePage * kHugePage >= least ? bytes / kHugePage * kHugePage
                                                                        : round_up(bytes, page);
   // What no whole record can use goes to the other segments.
-  bytes = std::min(bytes, kLargestSegment);
+  bytes = std::min(bytes, segment::kLargestSegment);
   const std::uint64_t records = (bytes - segment::kFirstRecord) / record_bytes;
   bytes = round_up(segment::kFirstRecord + records * record_bytes, bytes % kHugePage == 0 ? kHugePage : page);
   return sizes_with(options, bytes, first_needs);

@@ -85,7 +85,7 @@ Done Tiers::read_heads() {
       if (!found_head_) continue;
       const segment::StoreHead& first = found_head_->head;
       const std::uint64_t bytes = first.segment_bytes;
-      if (bytes % segment::page_bytes() != 0 || bytes == 0 || bytes > std::uint64_t{128} << 30) {
+      if (bytes % segment::page_bytes() != 0 || bytes == 0 || bytes > segment::kLargestSegment) {
         return fail(FOREBAY_E_DAMAGED, "the store is damaged: segments of {} bytes in {}", bytes, path);
       }
       if (first.tiers != tiers_.size()) {
@@ -195,14 +195,14 @@ Done Tiers::find_segments(std::uint32_t number, std::map<std::uint64_t, std::uin
   struct stat status {};
   if (::fstat(file, &status) != 0) return fail(FOREBAY_E_IO, "cannot examine {}", tier.directory->path());
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  // A streamed tier's last segment may be shorter. Every segment has at least its first page.
-  const std::uint64_t slots = streamed(number) ? (size + segment_bytes_ - 1) / segment_bytes_ : size / segment_bytes_;
+  // Every segment has at least its first page.
+  const std::uint64_t slots = size / segment_bytes_;
   const std::uint64_t pages = static_cast<std::uint64_t>(status.st_blocks) * 512 / segment::page_bytes();
   if (slots > 1024 + 64 * pages) {
     return fail(FOREBAY_E_DAMAGED, "the store is damaged: {} is {} bytes long and nearly empty",
                 tier.directory->path() + "/segments", size);
   }
-  if (!streamed(number) && size % segment_bytes_ != 0 && size > segment::page_bytes()) {
+  if (size % segment_bytes_ != 0 && size > segment::page_bytes()) {
     remark(fmt::format("{}: segment {} is cut off at byte {}; its steps are lost", tier.directory->path(), slots,
                        size % segment_bytes_));
   }
@@ -257,24 +257,20 @@ Done Tiers::walk_segment(std::uint32_t number, const Visit& visit) {
   std::span<const std::byte> memory;
   std::shared_ptr<void> owner;
   if (streamed(place.tier)) {
-    struct stat status {};
-    if (::fstat(tier.directory->segments(), &status) != 0) return fail(FOREBAY_E_IO, "cannot examine a store");
-    const std::uint64_t offset = place.slot * segment_bytes_;
-    const std::uint64_t length = std::min(segment_bytes_, static_cast<std::uint64_t>(status.st_size) - offset);
-    void* address =
-        ::mmap(nullptr, length, PROT_READ, MAP_SHARED, tier.directory->segments(), static_cast<off_t>(offset));
+    const std::uint64_t length = segment_bytes_;
+    void* address = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, tier.directory->segments(),
+                           static_cast<off_t>(place.slot * length));
     if (address == MAP_FAILED) return pass_on(Status(errno_error("cannot map", tier.directory->path())));
     owner = std::shared_ptr<void>(address, [length](void* at) { ::munmap(at, length); });
     memory = {static_cast<const std::byte*>(address), length};
   } else {
     memory = bytes(place);
   }
-  if (memory.size() < segment::kFirstRecord) return {};
   const auto header = segment::newest_header(memory.first<segment::kFirstRecord>(), store_);
   if (!header) return {};
   const segment::Walk walked = segment::walk(memory, store_, header->header,
                                              [&](const segment::RecordHeader& record) { visit(number, record); });
-  loaded.end = walked.end;
+  loaded.extent = walked.extent;
   for (const auto& damage : walked.damages) {
     remark(fmt::format(
         "{}: segment {} is damaged between its bytes {} and {} (byte {} of the file); the steps there are "
@@ -309,16 +305,16 @@ Done Tiers::keep(bool kept, const Lives& lives) {
     const Segment& segment = segments_[i];
     if (!segment.used) continue;
     if (segment.copy) {
-      std::vector<std::uint64_t> gone;
+      std::vector<std::uint32_t> gone;
       if (auto ok = walk_segment(i,
                                  [&](std::uint32_t n, const segment::RecordHeader& record) {
-                                   if (!lives(n, record)) gone.push_back(record.place);
+                                   if (!lives(n, record)) gone.push_back(record.record);
                                  });
           !ok) {
         return ok;
       }
-      for (const std::uint64_t place : gone) {
-        if (auto ok = mark_in_stream(segment.copy, place); !ok) return pass_on(ok);
+      for (const std::uint32_t record : gone) {
+        if (auto ok = mark_in_stream(segment.copy, record); !ok) return pass_on(ok);
       }
       continue;
     }
@@ -327,7 +323,7 @@ Done Tiers::keep(bool kept, const Lives& lives) {
     const auto header = segment::newest_header(memory.first<segment::kFirstRecord>(), store_);
     if (!header) continue;
     segment::walk(memory, store_, header->header, [&](const segment::RecordHeader& record) {
-      if (!lives(i, record)) (void)segment::mark_dropped(medium, memory.data() + record.place);
+      if (!lives(i, record)) (void)segment::mark_dropped(medium, memory, record.record);
     });
     if (const int failed = medium.flush(memory.data(), memory.size()); failed != 0) {
       errno = failed;
@@ -338,9 +334,9 @@ Done Tiers::keep(bool kept, const Lives& lives) {
   return write_heads();
 }
 
-Status Tiers::mark_in_stream(Place copy, std::uint64_t place) {
+Status Tiers::mark_in_stream(Place copy, std::uint32_t record) {
   Tier& tier = tiers_[copy.tier];
-  const std::uint64_t offset = copy.slot * segment_bytes_ + place;
+  const std::uint64_t offset = copy.slot * segment_bytes_ + segment::header_place(record);
   segment::RecordHeader header;
   if (::pread(tier.directory->segments(), &header, sizeof(header), static_cast<off_t>(offset)) != sizeof(header)) {
     return errno_error("cannot read", tier.directory->path());

@@ -201,7 +201,7 @@ Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t li
     const Lock lock(mutex_);
     Segment& sealed = segments_[number];
     sealed.sealed = true;
-    sealed.end = writer.end();
+    sealed.extent = writer.extent();
     sealed.live = live;
     sealed.holds = held ? 1 : 0;
     if (live == 0 && !held) forget(number);
@@ -241,7 +241,7 @@ void Tiers::unhold(std::uint32_t number) {
   poke();
 }
 
-Done Tiers::drop(std::uint32_t number, std::uint64_t place) {
+Done Tiers::drop(std::uint32_t number, std::uint32_t record) {
   Lock lock(mutex_);
   // A kept segment is marked where it lies, and that only.
   if (kept_) done_.wait(lock, [&] { return !segments_[number].moving; });
@@ -250,11 +250,11 @@ Done Tiers::drop(std::uint32_t number, std::uint64_t place) {
   if (kept_) {
     if (dropped.home && !dropped.copy) {
       // A home beside a copy counts for nothing after a crash.
-      const int failed = segment::mark_dropped(*tiers_[dropped.home.tier].medium, base(dropped.home) + place);
+      const int failed = segment::mark_dropped(*tiers_[dropped.home.tier].medium, bytes(dropped.home), record);
       if (failed != 0) return medium_failed(failed, tiers_[dropped.home.tier].directory->path());
     }
     if (dropped.copy) {
-      if (auto ok = mark_in_stream(dropped.copy, place); !ok) return pass_on(ok);
+      if (auto ok = mark_in_stream(dropped.copy, record); !ok) return pass_on(ok);
     }
   }
   if (dropped.live == 0 && dropped.holds == 0 && !dropped.moving) forget(number);

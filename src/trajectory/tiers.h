@@ -67,8 +67,8 @@ class Tiers {
   // --- the reader: a held segment stays where it is, at the address returned ---
   Outcome<const std::byte*> hold(std::uint32_t segment);
   void unhold(std::uint32_t segment);
-  // A record of a segment that is not active no longer counts. `place`: of its header.
-  Done drop(std::uint32_t segment, std::uint64_t place);
+  // A record of a segment that is not active no longer counts.
+  Done drop(std::uint32_t segment, std::uint32_t record);
   void reverse(std::uint32_t from_segment);
   // The payloads of this segment came from another process or from a disk.
   bool suspicious(std::uint32_t segment);
@@ -111,7 +111,7 @@ class Tiers {
   };
   struct Segment {
     std::uint64_t generation = 0;
-    std::uint64_t end = 0;
+    segment::Extent extent;
     std::uint32_t live = 0;
     std::uint32_t holds = 0;
     Place home;  // in mapped memory
@@ -159,9 +159,10 @@ class Tiers {
   bool spill(Lock& lock, std::uint32_t tier);
   std::optional<std::uint32_t> take_slot(Lock& lock, std::uint32_t tier);
   // Without the lock. The memory of a streamed end is empty.
-  Status carry(std::uint64_t end, Place source, std::span<std::byte> from, Place target, std::span<std::byte> to);
+  Status carry(const segment::Extent& used, Place source, std::span<std::byte> from, Place target,
+               std::span<std::byte> to);
   Status retire(Place place, std::span<std::byte> memory);
-  Status mark_in_stream(Place copy, std::uint64_t place);
+  Status mark_in_stream(Place copy, std::uint32_t record);
   void release_slot(Place place);
   void forget(std::uint32_t segment);
   std::uint32_t new_segment(std::uint64_t generation);

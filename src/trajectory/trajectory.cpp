@@ -7,7 +7,6 @@
 namespace forebay::trajectory {
 namespace {
 
-constexpr std::uint64_t kPrefetchLines = 64;
 constexpr std::uint64_t kLargestStep = std::uint64_t{1} << 40;
 
 std::uint64_t bytes_of(forebay_type type) {
@@ -25,13 +24,6 @@ std::uint64_t bytes_of(forebay_type type) {
 const char* name_of_type(std::uint32_t type) {
   static constexpr const char* kNames[] = {"bytes", "float32", "float64"};
   return type < 3 ? kNames[type] : "?";
-}
-
-std::uint32_t line_of(std::uint64_t place) {
-  return static_cast<std::uint32_t>(place / segment::kLine);
-}
-std::uint64_t place_of(const Entry& entry) {
-  return std::uint64_t{entry.line} * segment::kLine;
 }
 
 }  // namespace
@@ -124,7 +116,7 @@ Done Trajectory::load() {
   }
   struct Older {
     std::uint32_t segment;
-    std::uint64_t place;
+    std::uint32_t record;
   };
   std::vector<Older> older;
   std::vector<std::uint32_t> live;
@@ -137,10 +129,10 @@ Done Trajectory::load() {
       return;
     }
     ++live[number];
-    const Entry entry{record.step, record.time, number, line_of(record.place), 0, 0};
+    const Entry entry{record.step, record.time, number, record.record, record.payload};
     if (Entry* known = index_.find(record.step)) {
       // Dropped and stored again, and the mark of the drop was lost with the machine's power.
-      older.push_back({known->segment, place_of(*known)});
+      older.push_back({known->segment, known->record});
       *known = entry;
     } else {
       memory = memory && index_.insert(entry);
@@ -151,7 +143,7 @@ Done Trajectory::load() {
   if (strange != 0) tiers_->remark(fmt::format("{} steps have another size than their fields", strange));
   tiers_->go_on(live);
   for (const Older& record : older) {
-    if (auto ok = tiers_->drop(record.segment, record.place); !ok) return ok;
+    if (auto ok = tiers_->drop(record.segment, record.record); !ok) return ok;
   }
   return {};
 }
@@ -190,7 +182,7 @@ Done Trajectory::begin(std::int64_t step, double time, void** memory) {
     return fail(FOREBAY_E_INVALID, "step {}: {}", step, memory == nullptr ? "no memory for addresses" : "no time");
   }
   if (auto ok = begin_step(step); !ok) return ok;
-  for (std::size_t i = 0; i < fields_.size(); ++i) memory[i] = writer_.payload() + fields_[i].offset;
+  for (std::size_t i = 0; i < fields_.size(); ++i) memory[i] = writer_.payload(payload_bytes_) + fields_[i].offset;
   step_open_ = true;
   open_step_ = step;
   open_time_ = time;
@@ -199,7 +191,7 @@ Done Trajectory::begin(std::int64_t step, double time, void** memory) {
 
 Done Trajectory::finish(segment::Writer::Payload how) {
   step_open_ = false;
-  const Entry entry{open_step_, open_time_, active_.segment, line_of(writer_.place()), 0, 0};
+  const Entry entry{open_step_, open_time_, active_.segment, writer_.record(), writer_.payload_line(payload_bytes_)};
   if (!index_.insert(entry)) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
   if (const int failed = writer_.commit(open_step_, open_time_, payload_bytes_, how); failed != 0) {
     index_.erase(index_.find(open_step_));
@@ -231,7 +223,8 @@ Done Trajectory::put(std::int64_t step, double time, const void* const* memory) 
   segment::Medium& medium = tiers_->first_medium();
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     if (memory[i] == nullptr) return fail(FOREBAY_E_INVALID, "step {}: field {} has no address", step, fields_[i].name);
-    if (const int failed = medium.store(writer_.payload() + fields_[i].offset, memory[i], fields_[i].bytes);
+    if (const int failed =
+            medium.store(writer_.payload(payload_bytes_) + fields_[i].offset, memory[i], fields_[i].bytes);
         failed != 0) {
       return fail(FOREBAY_E_IO, "step {} cannot be written: {}", step, std::strerror(failed));
     }
@@ -271,13 +264,13 @@ Outcome<const std::byte*> Trajectory::hold(Entry& entry) {
   return base;
 }
 
-Done Trajectory::verify(Entry& entry, const std::byte* record) {
+Done Trajectory::verify(Entry& entry, const std::byte* base) {
   segment::RecordHeader header;
-  std::memcpy(&header, record, sizeof(header));
-  if (header.payload_check != 0 &&
-      header.payload_check != segment::payload_check(record + segment::kLine, payload_bytes_)) {
+  std::memcpy(&header, base + segment::header_place(entry.record), sizeof(header));
+  const std::uint64_t place = segment::payload_place(entry.payload);
+  if (header.payload_check != 0 && header.payload_check != segment::payload_check(base + place, payload_bytes_)) {
     return fail(FOREBAY_E_DAMAGED, "step {} is damaged: its checksum does not fit ({}, byte {})", entry.step,
-                tiers_->place_of(entry.segment), place_of(entry));
+                tiers_->place_of(entry.segment), place);
   }
   entry.verified = 1;
   return {};
@@ -289,20 +282,13 @@ Outcome<const void*> Trajectory::get(std::int64_t step, int number) {
   if (entry == nullptr) return unknown(step);
   auto base = hold(*entry);
   if (!base) return pass_on(base);
-  const std::byte* const record = *base + place_of(*entry);
-  // A sweep goes on with the record before this one.
-  const std::uint64_t record_bytes = segment::kLine + payload_bytes_;
-  const std::uint64_t ahead = std::min(kPrefetchLines * segment::kLine, payload_bytes_);
-  for (std::uint64_t at = segment::kLine; at <= ahead; at += segment::kLine) {
-    __builtin_prefetch(record - record_bytes + at);
-  }
   if (entry->verified == 0 && reading_suspicious_ && entry->segment == reading_) {
-    if (auto ok = verify(*entry, record); !ok) return pass_on(ok);
+    if (auto ok = verify(*entry, *base); !ok) return pass_on(ok);
   }
   ++entry->pins;
   ++pins_[entry->segment];
   ++pinned_;
-  return record + segment::kLine + fields_[static_cast<std::size_t>(number)].offset;
+  return *base + segment::payload_place(entry->payload) + fields_[static_cast<std::size_t>(number)].offset;
 }
 
 Done Trajectory::release(std::int64_t step) {
@@ -381,18 +367,14 @@ Done Trajectory::drop(std::int64_t step) {
   Entry* const entry = index_.find(step);
   if (entry == nullptr) return unknown(step);
   if (entry->pins != 0) return fail(FOREBAY_E_PINNED, "step {} cannot be dropped: it is pinned; release it", step);
-  const std::uint64_t place = place_of(*entry);
   if (entry->segment == active_.segment) {
     if (step_open_)
       return fail(FOREBAY_E_STEP_OPEN, "step {} cannot be dropped while step {} is open", step, open_step_);
-    if (tiers_->kept()) {
-      // Before its room is used again, so that no crash finds its header before another payload.
-      const int failed = segment::mark_dropped(tiers_->first_medium(), active_.base + place);
-      if (failed != 0) return fail(FOREBAY_E_IO, "step {} cannot be dropped: {}", step, std::strerror(failed));
+    if (const int failed = writer_.drop(entry->record); failed != 0) {
+      return fail(FOREBAY_E_IO, "step {} cannot be dropped: {}", step, std::strerror(failed));
     }
     --active_live_;
-    if (place + segment::kLine + segment::round_to_lines(payload_bytes_) == writer_.end()) writer_.take_back(place);
-  } else if (auto ok = tiers_->drop(entry->segment, place); !ok) {
+  } else if (auto ok = tiers_->drop(entry->segment, entry->record); !ok) {
     return ok;
   }
   index_.erase(entry);
@@ -412,7 +394,7 @@ Done Trajectory::rewind() {
 Done Trajectory::keep(bool kept) {
   return tiers_->keep(kept, [this](std::uint32_t segment, const segment::RecordHeader& record) {
     const Entry* entry = index_.find(record.step);
-    return entry != nullptr && entry->segment == segment && place_of(*entry) == record.place;
+    return entry != nullptr && entry->segment == segment && entry->record == record.record;
   });
 }
 

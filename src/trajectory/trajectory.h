@@ -65,7 +65,7 @@ class Trajectory {
   Outcome<const std::byte*> hold(Entry& entry);
   void leave();
   bool held(std::uint32_t segment) const { return segment < pins_.size() && pins_[segment] != 0; }
-  Done verify(Entry& entry, const std::byte* record);
+  Done verify(Entry& entry, const std::byte* base);
   tl::unexpected<Failure> unknown(std::int64_t step);
 
   const Options options_;

@@ -33,11 +33,11 @@ TEST(Head, SurvivesWritingAndReading) {
 
 TEST(Head, OfAnotherVersionIsRefused) {
   std::string bytes = encode_head(head(), 1);
-  bytes[8] = 2;
+  bytes[8] = 1;
   const auto read = decode_head(bytes, "store");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, Code::conflict);
-  EXPECT_NE(read.error().what.find("version 2"), std::string::npos) << read.error().text();
+  EXPECT_NE(read.error().what.find("version 1"), std::string::npos) << read.error().text();
 }
 
 TEST(Head, WithAnyByteChangedIsRefusedOrSaysTheSame) {
@@ -70,7 +70,8 @@ TEST(RecordHeader, IsLiveThenDroppedAndNothingElse) {
   RecordHeader header;
   header.generation = 5;
   header.step = 12;
-  header.place = 128;
+  header.record = 3;
+  header.payload = 128;
   seal_header(header, 99);
   EXPECT_EQ(state_of(header, 99), RecordState::live);
   EXPECT_EQ(state_of(header, 98), RecordState::none) << "of another store";
@@ -82,7 +83,9 @@ TEST(RecordHeader, IsLiveThenDroppedAndNothingElse) {
 TEST(RecordHeader, TornBetweenAnOldAndANewOneIsOneOfThemOrNone) {
   RecordHeader before, after;
   before.generation = after.generation = 5;
-  before.place = after.place = 128;
+  before.record = after.record = 3;
+  before.payload = 128;
+  after.payload = 125;
   before.step = 1;
   after.step = 2;
   before.payload_bytes = after.payload_bytes = 640;

@@ -72,16 +72,16 @@ TEST(Medium, OnPersistentMemoryNeedsNoSystemCallToMakeStoresLast) {
   for (int step = 0; step < 10; ++step) {
     const std::vector<char> payload(1000, static_cast<char>(step));
     if (step % 2 == 0) {
-      std::memcpy(writer.payload(), payload.data(), payload.size());
+      std::memcpy(writer.payload(payload.size()), payload.data(), payload.size());
     } else {
-      ASSERT_EQ((*medium)->store(writer.payload(), payload.data(), payload.size()), 0);
+      ASSERT_EQ((*medium)->store(writer.payload(payload.size()), payload.data(), payload.size()), 0);
     }
     ASSERT_EQ(writer.commit(step, 0, 1000, step % 2 == 0 ? Writer::Payload::written : Writer::Payload::stored), 0);
   }
   int found = 0;
   walk(mapping->bytes, 5, newest_header(mapping->bytes.first<kFirstRecord>(), 5)->header,
        [&](const RecordHeader& record) {
-         EXPECT_EQ(record.payload_check, payload_check(mapping->bytes.data() + record.place + kLine, 1000));
+         EXPECT_EQ(record.payload_check, payload_check(mapping->bytes.data() + payload_place(record.payload), 1000));
          ++found;
        });
   EXPECT_EQ(found, 10);
@@ -120,22 +120,30 @@ TEST(Medium, ThatIsFullSaysSoInsteadOfKillingTheProcess) {
   EXPECT_EQ(full.error().errno_value, ENOSPC) << full.error().text();
 }
 
-TEST(StreamFile, ReadsWhatItWrote) {
+TEST(StreamFile, ReadsWhatItWroteOfASegmentThatIsInUse) {
+  constexpr std::size_t kBytes = 65536;
   for (const char* where : {"/dev/shm", "/tmp"}) {
     const Scratch scratch(where);
     auto directory = StoreDirectory::open(scratch.path(), "x-0", false);
     ASSERT_TRUE(directory);
     StreamFile file(*directory);
-    auto from = memory_of_process()->make(0, 65536);
-    auto to = memory_of_process()->make(0, 65536);
-    std::memset(from->bytes.data(), 5, 65536);
-    ASSERT_TRUE(file.write(8192, from->bytes, true));
-    const std::byte patch[8] = {std::byte{9}};
-    ASSERT_TRUE(file.patch(8192 + 64, patch));
-    ASSERT_TRUE(file.read(8192, to->bytes));
-    EXPECT_EQ(to->bytes[0], std::byte{5});
-    EXPECT_EQ(to->bytes[64], std::byte{9});
-    EXPECT_FALSE(file.read(16384, to->bytes)) << "behind the end";
+    auto from = memory_of_process()->make(0, kBytes);
+    auto to = memory_of_process()->make(0, kBytes);
+    for (const Extent used : {Extent{192, kBytes - 64}, Extent{5000, 30000}, Extent{8192, 8192}}) {
+      std::memset(from->bytes.data(), 5, kBytes);
+      std::memset(to->bytes.data(), 0, kBytes);
+      ASSERT_TRUE(file.write(kBytes, from->bytes, used, true));
+      const std::byte patch[8] = {std::byte{9}};
+      ASSERT_TRUE(file.patch(kBytes + 64, patch));
+      from->bytes[64] = std::byte{9};
+      std::memset(from->bytes.data() + 65, 0, 7);
+      ASSERT_TRUE(file.read(kBytes, to->bytes, used));
+      EXPECT_EQ(std::memcmp(to->bytes.data(), from->bytes.data(), used.headers), 0) << used.headers;
+      EXPECT_EQ(
+          std::memcmp(to->bytes.data() + used.payloads, from->bytes.data() + used.payloads, kBytes - used.payloads), 0)
+          << used.payloads;
+    }
+    EXPECT_FALSE(file.read(2 * kBytes, to->bytes, {192, 192})) << "behind the end";
   }
 }
 

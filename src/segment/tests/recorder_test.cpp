@@ -91,18 +91,16 @@ void record(Recorder& recorder) {
   const auto put = [&](std::int64_t step, bool in_place) {
     const std::vector<std::byte> payload(size_of(step), content_of(step));
     if (in_place) {
-      recorder.write(writer.payload(), payload.data(), payload.size());
+      recorder.write(writer.payload(payload.size()), payload.data(), payload.size());
     } else {
-      recorder.store(writer.payload(), payload.data(), payload.size());
+      recorder.store(writer.payload(payload.size()), payload.data(), payload.size());
     }
     writer.commit(step, 0, payload.size(), in_place ? Writer::Payload::written : Writer::Payload::stored);
     recorder.trace.push_back({Event::Kind::acknowledged, 0, {}, step});
   };
   const auto drop_last = [&](std::int64_t step) {
-    const std::uint64_t place = writer.place() - kLine - size_of(step);
-    mark_dropped(recorder, recorder.memory().data() + place);
+    writer.drop(writer.record() - 1);
     recorder.trace.push_back({Event::Kind::dropped, 0, {}, step});
-    writer.take_back(place);
   };
   start(1);
   put(1, true);
@@ -216,7 +214,7 @@ class Cut {
     if (header) {
       walk(image, kStore, header->header, [&](const RecordHeader& record) {
         found.insert(record.step);
-        const std::byte* payload = image.data() + record.place + kLine;
+        const std::byte* payload = image.data() + payload_place(record.payload);
         for (std::size_t i = 0; i < size_of(record.step); ++i) {
           if (payload[i] != content_of(record.step)) {
             wrong = "step " + std::to_string(record.step) + " has a header before its payload";

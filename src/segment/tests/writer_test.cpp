@@ -24,7 +24,7 @@ class WriterTest : public testing::Test {
     ASSERT_EQ(writer_.start(*medium_, mapping_.bytes, {kStore, false}, generation, 1), 0);
   }
   void put(std::int64_t step, std::size_t bytes) {
-    std::memset(writer_.payload(), static_cast<int>(step), bytes);
+    std::memset(writer_.payload(bytes), static_cast<int>(step), bytes);
     ASSERT_EQ(writer_.commit(step, 0.5 * static_cast<double>(step), bytes, Writer::Payload::written), 0);
   }
   struct Seen {
@@ -52,19 +52,42 @@ TEST_F(WriterTest, WhatIsCommittedIsFoundAndNothingElse) {
   put(1, 100);
   put(2, 64);
   put(7, 3000);
-  std::memset(writer_.payload(), 9, 500);  // never committed
+  std::memset(writer_.payload(500), 9, 500);  // never committed
   const Seen seen = look();
   EXPECT_EQ(seen.steps, (Steps{1, 2, 7}));
-  EXPECT_EQ(seen.walk.end, writer_.end());
+  EXPECT_EQ(seen.walk.extent.headers, writer_.extent().headers);
+  EXPECT_EQ(seen.walk.extent.payloads, writer_.extent().payloads);
   EXPECT_EQ(seen.walk.damage_count, 0u);
 }
 
 TEST_F(WriterTest, RecordsAreAligned) {
   start(1);
-  put(1, 1);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(writer_.payload()) % 64, 0u);
-  put(2, 65);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(writer_.payload()) % 64, 0u);
+  for (const std::size_t bytes : {1, 65, 64}) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(writer_.payload(bytes)) % 64, 0u);
+    put(1, bytes);
+  }
+}
+
+TEST_F(WriterTest, AReaderInReverseReadsRisingAddressesWithoutGaps) {
+  start(1);
+  const std::byte* above = mapping_.bytes.data() + mapping_.bytes.size();
+  for (const std::size_t bytes : {4096, 64, 640}) {
+    EXPECT_EQ(writer_.payload(bytes), above - bytes);
+    above = writer_.payload(bytes);
+    put(1, bytes);
+  }
+}
+
+TEST_F(WriterTest, ASegmentIsFullWhenHeadersMeetPayloads) {
+  start(1);
+  const std::size_t room = mapping_.bytes.size() - kFirstRecord;
+  EXPECT_TRUE(writer_.has_room(room - kLine));
+  EXPECT_FALSE(writer_.has_room(room - kLine + 1));
+  std::size_t records = 0;
+  for (; writer_.has_room(64); ++records) put(static_cast<std::int64_t>(records), 64);
+  EXPECT_EQ(records, room / 128);
+  EXPECT_FALSE(writer_.has_room(~std::uint64_t{0}));
+  EXPECT_EQ(look().steps.size(), records);
 }
 
 TEST_F(WriterTest, AnOldGenerationIsNeverTakenForANewOne) {
@@ -87,10 +110,9 @@ TEST_F(WriterTest, AnotherStoresRecordsAreNotFound) {
 TEST_F(WriterTest, DroppedRecordsAreSteppedOver) {
   start(1);
   put(1, 100);
-  const std::uint64_t second = writer_.place();
   put(2, 100);
   put(3, 100);
-  ASSERT_EQ(mark_dropped(*medium_, mapping_.bytes.data() + second), 0);
+  ASSERT_EQ(writer_.drop(1), 0);
   const Seen seen = look();
   EXPECT_EQ(seen.steps, (Steps{1, 3}));
   EXPECT_EQ(seen.walk.records, 3u);
@@ -99,22 +121,22 @@ TEST_F(WriterTest, DroppedRecordsAreSteppedOver) {
 TEST_F(WriterTest, TheRoomOfTheLastRecordIsUsedAgain) {
   start(1);
   put(1, 100);
-  const std::uint64_t second = writer_.place();
+  const Extent before = writer_.extent();
   put(2, 100);
-  mark_dropped(*medium_, mapping_.bytes.data() + second);
-  writer_.take_back(second);
-  put(3, 900);
-  EXPECT_EQ(look().steps, (Steps{1, 3}));
+  put(3, 300);
+  ASSERT_EQ(writer_.drop(2), 0);
+  ASSERT_EQ(writer_.drop(1), 0);
+  EXPECT_EQ(writer_.extent().headers, before.headers);
+  EXPECT_EQ(writer_.extent().payloads, before.payloads);
+  put(4, 900);
+  EXPECT_EQ(look().steps, (Steps{1, 4})) << "the header of step 3 is still there";
+  EXPECT_EQ(look().walk.damage_count, 0u);
 }
 
 TEST_F(WriterTest, ADamagedHeaderCostsOneRecordAndIsReportedWithItsPlace) {
   start(1);
-  put(1, 100);
-  const std::uint64_t second = writer_.place();
-  put(2, 100);
-  const std::uint64_t third = writer_.place();
-  put(3, 100);
-  mapping_.bytes[second + 20] ^= std::byte{1};
+  for (const int step : {1, 2, 3}) put(step, 100);
+  mapping_.bytes[header_place(1) + 20] ^= std::byte{1};
   for (const bool sealed : {false, true}) {
     if (sealed) {
       ASSERT_EQ(writer_.seal(), 0);
@@ -122,22 +144,21 @@ TEST_F(WriterTest, ADamagedHeaderCostsOneRecordAndIsReportedWithItsPlace) {
     const Seen seen = look();
     EXPECT_EQ(seen.steps, (Steps{1, 3}));
     ASSERT_EQ(seen.walk.damage_count, 1u);
-    EXPECT_EQ(seen.walk.damages[0].from, second);
-    EXPECT_EQ(seen.walk.damages[0].to, third);
+    EXPECT_EQ(seen.walk.damages[0].from, header_place(1));
+    EXPECT_EQ(seen.walk.damages[0].to, header_place(2));
   }
 }
 
 TEST_F(WriterTest, ASealedSegmentMissesADamagedLastRecord) {
   start(1);
   put(1, 100);
-  const std::uint64_t last = writer_.place();
   put(2, 100);
   ASSERT_EQ(writer_.seal(), 0);
-  mapping_.bytes[last] ^= std::byte{1};
+  mapping_.bytes[header_place(1)] ^= std::byte{1};
   const Seen seen = look();
   EXPECT_EQ(seen.steps, Steps{1});
   ASSERT_EQ(seen.walk.damage_count, 1u);
-  EXPECT_EQ(seen.walk.damages[0].from, last);
+  EXPECT_EQ(seen.walk.damages[0].from, header_place(1));
 }
 
 TEST_F(WriterTest, RubbishIsWalkedWithoutHarm) {
@@ -154,7 +175,7 @@ TEST_F(WriterTest, RubbishIsWalkedWithoutHarm) {
   };
   for (int round = 0; round < 2000; ++round) {
     std::memcpy(mapping_.bytes.data(), whole.data(), whole.size());
-    for (int i = 0; i < 1 + round % 20; ++i) mapping_.bytes[next() % 20000] = static_cast<std::byte>(next());
+    for (int i = 0; i < 1 + round % 20; ++i) mapping_.bytes[next() % header_place(45)] = static_cast<std::byte>(next());
     const Seen seen = look();
     EXPECT_LE(seen.steps.size(), 40u);
     EXPECT_LE(seen.walk.damages.size(), kDamageLimit);

@@ -16,8 +16,8 @@ struct Settings {
   int repetitions = 5;
 };
 
-// Into recycled segments, by put and in place, against a non-temporal copy into touched pages; then read in reverse,
-// against a plain sweep over those pages.
+// Into recycled segments, by put and in place, against a non-temporal copy into the same pages; then read in reverse,
+// against a plain sweep over those pages in rising order.
 nlohmann::json steady(const Settings& settings);
 // Into segments that nobody has touched, against touching as many pages.
 nlohmann::json fresh(const Settings& settings);

@@ -24,8 +24,9 @@ std::uint64_t own_memory() {
   return 0;
 }
 
-// Maps the largest file below, which is the one with the segments, and reads one line for each record.
-void walk_plainly(const std::string& directory, std::uint64_t record_bytes) {
+// Maps the largest file below, which is the one with the segments, and reads one line for each record that a segment
+// may hold, where their headers stand.
+void walk_plainly(const std::string& directory, std::uint64_t segment_bytes, std::uint64_t state_bytes) {
   std::filesystem::directory_entry largest;
   std::uintmax_t size = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
@@ -36,8 +37,9 @@ void walk_plainly(const std::string& directory, std::uint64_t record_bytes) {
   const Descriptor file = need(open_file(largest.path(), O_RDONLY));
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
   if (address == MAP_FAILED) give_in("cannot map " + largest.path().string());
-  for (std::uint64_t at = 0; at + record_bytes <= size; at += record_bytes)
-    consume(static_cast<const std::byte*>(address) + at, 64);
+  const std::uint64_t records = (segment_bytes - 128) / (64 + state_bytes);
+  for (std::uint64_t at = 0; at + segment_bytes <= size; at += segment_bytes)
+    consume(static_cast<const std::byte*>(address) + at, 128 + 64 * records);
   ::munmap(address, size);
 }
 
@@ -45,11 +47,13 @@ void walk_plainly(const std::string& directory, std::uint64_t record_bytes) {
 
 nlohmann::json reopen(const Settings& s) {
   const Store::Tiers tiers{.directory = s.directory, .bytes = budget_for(s.states, s.state_bytes), .keep = true};
+  std::uint64_t segment_bytes = 0;
   {
     const auto state = some_state(s.state_bytes);
     Store store(tiers);
     store.declare(s.state_bytes);
     put_all(store, s.states, state.data());
+    segment_bytes = store.tier(0).segment_bytes;
   }
   std::vector<double> open, walk, memory;
   for (int i = 0; i < s.repetitions; ++i) {
@@ -66,7 +70,7 @@ nlohmann::json reopen(const Settings& s) {
           if (found != s.states) give_in(fmt::format("{} of {} steps were found", found, s.states));
           memory.push_back(static_cast<double>(own_memory() - before) / static_cast<double>(found));
         },
-        [&] { walk.push_back(seconds([&] { walk_plainly(s.directory, s.state_bytes + 64); })); });
+        [&] { walk.push_back(seconds([&] { walk_plainly(s.directory, segment_bytes, s.state_bytes); })); });
   }
   const Store store(tiers);
   need(forebay_trajectory_keep(store.get(), 0));

@@ -43,41 +43,47 @@ class RawFile {
   bool direct_ = false;
 };
 
+// What the store has counted so far.
+struct Counts {
+  explicit Counts(const Store& store) : below(store.tier(1)) {
+    need(forebay_trajectory_waited(store.get(), &waited_for_room, &waited_for_states));
+  }
+  forebay_tier_info below;
+  double waited_for_room = 0;
+  double waited_for_states = 0;
+};
+
 }  // namespace
 
 nlohmann::json spill(const Settings& s) {
   const auto state = some_state(s.state_bytes);
   const std::uint64_t bytes = s.states * s.state_bytes;
   std::vector<double> put, put_waited, raw_write, sweep, get_waited, raw_read;
+  std::vector<std::uint64_t> spilled, fetched;
   RawFile raw(s.disk, bytes / 2);
   Store store({.directory = s.directory, .bytes = bytes / 3 * 2, .disk = s.disk, .disk_bytes = 2 * bytes});
   store.declare(s.state_bytes);
-  const auto waited = [&] {
-    std::pair<double, double> now;
-    need(forebay_trajectory_waited(store.get(), &now.first, &now.second));
-    return now;
-  };
   for (int i = 0; i < s.repetitions; ++i) {
-    const auto before = waited();
+    const Counts before(store);
     alternate(
         i, [&] { raw_write.push_back(seconds([&] { raw.write(); })); },
         [&] {
           need(forebay_trajectory_rewind(store.get()));
           put.push_back(seconds([&] { put_all(store, s.states, state.data()); }));
         });
+    const Counts between(store);
+    // Back from the newest state that has spilled; those above it are memory, which `steady` measures.
+    const std::uint64_t in_a_segment = (between.below.segment_bytes - 128) / (s.state_bytes + 64);
+    const std::uint64_t states = (between.below.moved_in - before.below.moved_in) * in_a_segment;
     alternate(
-        i, [&] { sweep.push_back(seconds([&] { read_back(store, s.states, s.state_bytes); })); },
+        i, [&] { sweep.push_back(seconds([&] { read_back(store, states, s.state_bytes); })); },
         [&] { raw_read.push_back(seconds([&] { raw.read(); })); });
-    const auto after = waited();
-    put_waited.push_back(after.first - before.first);
-    get_waited.push_back(after.second - before.second);
+    const Counts after(store);
+    spilled.push_back(states * s.state_bytes);
+    fetched.push_back((after.below.fetched - between.below.fetched) * in_a_segment * s.state_bytes);
+    put_waited.push_back(between.waited_for_room - before.waited_for_room);
+    get_waited.push_back(after.waited_for_states - between.waited_for_states);
   }
-  const forebay_tier_info below = store.tier(1);
-  // What a segment holds of states, the rest of it aside.
-  const std::uint64_t held = (below.segment_bytes - 128) / (s.state_bytes + 64) * s.state_bytes;
-  const auto a_sweep = [&](std::uint64_t segments) {
-    return segments * held / static_cast<std::uint64_t>(s.repetitions);
-  };
   return {{"put", put},
           {"put_waited", put_waited},
           {"raw_write", raw_write},
@@ -85,8 +91,8 @@ nlohmann::json spill(const Settings& s) {
           {"get_waited", get_waited},
           {"raw_read", raw_read},
           {"raw_bytes", raw.bytes()},
-          {"spilled_bytes", a_sweep(below.moved_in)},
-          {"fetched_bytes", a_sweep(below.fetched)},
+          {"spilled_bytes", spilled},
+          {"fetched_bytes", fetched},
           {"direct", raw.direct()}};
 }
 

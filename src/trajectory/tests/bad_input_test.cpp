@@ -150,9 +150,9 @@ TEST(BadStore, OfAnotherVersionOrDamaged) {
     stream.put(value);
   };
   forebay_trajectory* t = nullptr;
-  change(8, 9);
-  EXPECT_STATUS(FOREBAY_E_VERSION, forebay_trajectory_open(options.get(), &t));
   change(8, 1);
+  EXPECT_STATUS(FOREBAY_E_VERSION, forebay_trajectory_open(options.get(), &t));
+  change(8, 2);
   change(30, 77);
   EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_open(options.get(), &t));
   EXPECT_NE(std::string(forebay_last_error()).find("byte"), std::string::npos) << forebay_last_error();
