@@ -11,8 +11,8 @@
 namespace forebay::segment {
 namespace {
 
-// Large enough for a parallel file system, small enough to be interrupted.
-constexpr std::uint64_t kPiece = std::uint64_t{8} << 20;
+// A usual segment: every wait for a piece to be whole leaves the disk without work.
+constexpr std::uint64_t kPiece = std::uint64_t{64} << 20;
 
 // The pages in which something lies: those before `front`, and those from `back` on.
 struct Pages {

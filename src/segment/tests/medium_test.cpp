@@ -160,5 +160,17 @@ TEST(Stream, CopiesEverySizeAndNothingBehindIt) {
   }
 }
 
+TEST(Stream, CopiesWhatFitsIntoNoCacheWordForWord) {
+  constexpr std::size_t kBytes = (2 << 20) + 3 * 4096 + 1000;
+  std::vector<std::uint64_t> from(kBytes / 8);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = i;
+  auto to = memory_of_process()->make(0, 3 << 20);
+  ASSERT_TRUE(to);
+  stream(to->bytes.data(), from.data(), kBytes);
+  fence_stores();
+  EXPECT_EQ(std::memcmp(to->bytes.data(), from.data(), kBytes), 0);
+  EXPECT_EQ(to->bytes[kBytes], std::byte{0});
+}
+
 }  // namespace
 }  // namespace forebay::segment
