@@ -18,14 +18,12 @@ std::size_t Index::position(std::int64_t step) noexcept {
   Entry* const begin = memory_ + first_;
   if (step > begin[size_ - 1].step) return size_;
   if (step <= begin[0].step) return 0;
-  const auto guess = static_cast<std::uint64_t>(step) - static_cast<std::uint64_t>(begin[0].step);
-  if (guess < size_ && begin[guess].step == step) return guess;
   const Entry* found =
       std::lower_bound(begin, begin + size_, step, [](const Entry& entry, std::int64_t s) { return entry.step < s; });
   return static_cast<std::size_t>(found - begin);
 }
 
-Entry* Index::find(std::int64_t step) noexcept {
+Entry* Index::search(std::int64_t step) noexcept {
   const std::size_t at = position(step);
   if (at == size_ || memory_[first_ + at].step != step) return nullptr;
   return memory_ + first_ + at;

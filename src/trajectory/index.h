@@ -28,8 +28,13 @@ class Index {
 
   std::size_t size() const noexcept { return size_; }
   Entry& operator[](std::size_t position) noexcept { return memory_[first_ + position]; }
-  // nullptr when the step is not stored.
-  Entry* find(std::int64_t step) noexcept;
+  // nullptr when the step is not stored. Where none is missing, its place is known without a search.
+  Entry* find(std::int64_t step) noexcept {
+    if (size_ == 0) return nullptr;
+    Entry* const begin = memory_ + first_;
+    const std::uint64_t guess = static_cast<std::uint64_t>(step) - static_cast<std::uint64_t>(begin->step);
+    return guess < size_ && begin[guess].step == step ? begin + guess : search(step);
+  }
   // Position of the first entry whose step is `step` or higher.
   std::size_t position(std::int64_t step) noexcept;
   // False without memory. The step is not stored yet.
@@ -39,6 +44,7 @@ class Index {
   std::size_t memory_bytes() const noexcept { return capacity_ * sizeof(Entry); }
 
  private:
+  Entry* search(std::int64_t step) noexcept;
   bool make_room() noexcept;
 
   Entry* memory_ = nullptr;  // a mapping of its own, so that growing moves pages and copies nothing
