@@ -68,6 +68,8 @@ int Writer::drop(std::uint32_t number) noexcept {
 int Writer::seal() noexcept {
   header_.payloads = extent_.payloads;
   header_.records = record();
+  // In both lines: were the only one damaged, the segment would look open, and a damaged last record like its end.
+  if (const int failed = write_header(); failed != 0) return failed;
   return write_header();
 }
 

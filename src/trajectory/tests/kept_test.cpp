@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,6 +186,30 @@ TEST(Kept, MissingATierIsDamageNotAnEmptyStore) {
   forebay_trajectory* t = nullptr;
   ASSERT_TRUE(remove_tree(pool.path() + "/trajectory-0"));
   EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_open(options.get(), &t));
+}
+
+TEST(Kept, ASegmentThatIsCutOffCostsItsStepsOnly) {
+  const Scratch pool, shared("/tmp");
+  OptionsOf options;
+  options.pool(pool.path(), 4 * kSegment).shared(shared.path(), 100 * kSegment).segments(kSegment).keep();
+  {
+    States run(options);
+    for (int step = 0; step < 100; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+  }
+  const std::string file = shared.path() + "/trajectory-0/segments";
+  struct stat status {};
+  ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_size % static_cast<off_t>(kSegment), 0) << "it ends with a whole segment";
+  ASSERT_EQ(::truncate(file.c_str(), 3 * kSegment + 50000), 0);
+  States run(options);
+  const std::string text = forebay_trajectory_recovery(run);
+  EXPECT_NE(text.find("segment 3 is cut off at byte 50000"), std::string::npos) << text;
+  const void* memory = nullptr;
+  for (int step = 0; step < 24; ++step) EXPECT_TRUE(run.whole(step));
+  for (int step = 24; step < 32; ++step) {
+    EXPECT_STATUS(FOREBAY_E_NO_SUCH_STEP, forebay_trajectory_get(run, step, 0, &memory));
+  }
+  for (int step = 96; step < 100; ++step) EXPECT_TRUE(run.whole(step));
 }
 
 TEST(Kept, AMillionStepsReopenQuickly) {
