@@ -8,6 +8,7 @@
 // Must not know: fields, codecs, schedules, or who moves a segment to which tier.
 #pragma once
 
+#include "segment/arrive.h"
 #include "segment/copy.h"
 #include "segment/format.h"
 #include "segment/medium.h"

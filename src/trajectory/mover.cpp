@@ -140,16 +140,7 @@ Status Tiers::carry(const segment::Extent& used, Place source, std::span<std::by
   segment::Medium& medium = *tiers_[target.tier].medium;
   std::optional<segment::Turn> turn;
   if (medium.persistent()) turn = segment::Turn::wait(tiers_[target.tier].options->path, kWritersOfAPool);
-  if (auto ok = retire(target, to); !ok) return ok;
-  const auto copy = [&](std::uint64_t begin, std::uint64_t end) {
-    return medium.store(to.data() + begin, from.data() + begin, end - begin);
-  };
-  int failed = copy(segment::kFirstRecord, used.headers);
-  if (failed == 0) failed = copy(used.payloads, segment_bytes_);
-  if (failed == 0) failed = medium.fence();
-  if (failed == 0) failed = copy(0, segment::kFirstRecord);
-  if (failed == 0) failed = medium.fence();
-  if (failed != 0) {
+  if (const int failed = segment::arrive(medium, to, from, used, store_); failed != 0) {
     errno = failed;
     return errno_error("cannot write to", tiers_[target.tier].options->path);
   }
