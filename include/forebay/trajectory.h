@@ -87,13 +87,14 @@ int forebay_trajectory_options_set_rank(forebay_trajectory_options* options, int
 /* Tiers, fastest first. `bytes` is the most that this rank may use there; it is used in segments of equal size.
  * Memory of the process: */
 int forebay_trajectory_options_add_dram(forebay_trajectory_options* options, uint64_t bytes);
-/* A directory on tmpfs, on a file system with DAX, or on any other local file system: */
+/* A directory on tmpfs, on a file system with DAX, or on any other local file system; or a device of persistent memory
+ * without one, /dev/daxX.Y, of which the trajectory takes a range of `bytes`: */
 int forebay_trajectory_options_add_pool(forebay_trajectory_options* options, const char* directory, uint64_t bytes);
 /* A directory on the shared file system; the last tier. Reached by large sequential reads and writes only: */
 int forebay_trajectory_options_add_shared(forebay_trajectory_options* options, const char* directory, uint64_t bytes);
 
 /* With keep = 1 the trajectory stays on disk for a later process, and open finds what an earlier one kept under this
- * name and rank. All tiers must then be directories. */
+ * name and rank. All tiers must then be directories or devices. */
 int forebay_trajectory_options_set_keep(forebay_trajectory_options* options, int keep);
 /* What a kept and committed step outlives: */
 typedef enum forebay_survives {

@@ -126,4 +126,16 @@ Status StoreDirectory::keep(bool kept) {
   return {};
 }
 
+Result<StoreHome::Room> StoreDirectory::room(std::uint64_t) const {
+  struct stat status {};
+  if (::fstat(segments_.get(), &status) != 0) return errno_error("cannot examine", path());
+  return Room{static_cast<std::uint64_t>(status.st_size), static_cast<std::uint64_t>(status.st_blocks) * 512};
+}
+
+Result<std::size_t> StoreDirectory::read(std::uint64_t at, std::span<std::byte> to) const {
+  const ssize_t got = ::pread(segments_.get(), to.data(), to.size(), static_cast<off_t>(at));
+  if (got < 0) return errno_error("cannot read", path());
+  return static_cast<std::size_t>(got);
+}
+
 }  // namespace forebay::segment

@@ -8,31 +8,28 @@
 #include <string>
 
 #include "base/base.h"
-#include "segment/format.h"
+#include "segment/home.h"
 
 namespace forebay::segment {
 
-class StoreDirectory {
+class StoreDirectory final : public StoreHome {
  public:
   // Kept: makes what is missing and takes the lock; Code::busy when another process holds it.
   static Result<StoreDirectory> open(const std::string& pool, const std::string& name, bool kept);
-  StoreDirectory(StoreDirectory&&) noexcept = default;
-  StoreDirectory& operator=(StoreDirectory&&) noexcept = default;
 
   int segments() const { return segments_.get(); }
-  bool kept() const { return kept_; }
-  // For messages: of the directory, or of the pool when there is none.
-  const std::string& path() const { return kept_ ? path_ : pool_; }
+  bool kept() const override { return kept_; }
+  // Of the directory, or of the pool when there is none.
+  const std::string& path() const override { return kept_ ? path_ : pool_; }
 
-  // Whether anything was ever written behind the head.
-  bool has_segments() const;
-  // nullopt when there is no head: nothing was committed here.
-  Result<std::optional<DecodedHead>> read_head() const;
-  Status write_head(const StoreHead& head, std::uint64_t epoch);
-  Status write_epoch(std::uint64_t store, std::uint64_t epoch);
-
-  // Gives an unnamed file its name, or removes the names again. The head is written by the caller, afterwards.
-  Status keep(bool kept);
+  bool has_segments() const override;
+  Result<std::optional<DecodedHead>> read_head() const override;
+  Status write_head(const StoreHead& head, std::uint64_t epoch) override;
+  Status write_epoch(std::uint64_t store, std::uint64_t epoch) override;
+  // Gives an unnamed file its name, or removes the names again.
+  Status keep(bool kept) override;
+  Result<Room> room(std::uint64_t segment_bytes) const override;
+  Result<std::size_t> read(std::uint64_t at, std::span<std::byte> to) const override;
 
  private:
   StoreDirectory() = default;

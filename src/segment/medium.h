@@ -11,19 +11,15 @@
 
 #include "base/base.h"
 #include "segment/directory.h"
+#include "segment/mapping.h"
+#include "segment/range.h"
 
 namespace forebay::segment {
-
-// A mapped segment; unmapped with its last owner.
-struct Mapping {
-  std::span<std::byte> bytes;
-  std::shared_ptr<void> owner;
-};
 
 class Medium {
  public:
   virtual ~Medium() = default;
-  // "dram", "tmpfs", "fsdax" or "file".
+  // "dram", "tmpfs", "fsdax", "devdax" or "file".
   virtual std::string_view kind() const = 0;
 
   // The segment number `slot`, of `bytes` (a multiple of the page size): allocated, mapped and touched, so that stores
@@ -50,6 +46,8 @@ std::unique_ptr<Medium> memory_of_process();
 // The segments of a store's directory; `directory` outlives the medium. Chooses by what lies beneath: tmpfs, DAX, or
 // any other file system.
 Result<std::unique_ptr<Medium>> memory_of_directory(StoreDirectory& directory);
+// The same of a store's range of a device.
+std::unique_ptr<Medium> memory_of_range(StoreRange& range);
 
 std::uint64_t page_bytes();
 // Touches mapped memory for writing, in huge pages where the kernel gives some; ENOSPC when what backs it is full.

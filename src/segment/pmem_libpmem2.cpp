@@ -46,4 +46,14 @@ Result<std::optional<PersistentMapping>> map_persistent(int file, std::uint64_t 
   return std::optional(std::move(made));
 }
 
+Result<std::uint64_t> bytes_of_device(int file, const std::string& path) {
+  pmem2_source* source = nullptr;
+  std::size_t bytes = 0;
+  int code = pmem2_source_from_fd(&source, file);
+  if (code == 0) code = pmem2_source_size(source, &bytes);
+  pmem2_source_delete(&source);
+  if (code != 0) return failed("cannot examine the device", path, code);
+  return bytes;
+}
+
 }  // namespace forebay::segment

@@ -26,6 +26,7 @@ class StreamFile {
   Status read(std::uint64_t offset, std::span<std::byte> segment, const Extent& used);
   // Takes the headers of a segment away. Not synced.
   Status retire(std::uint64_t offset);
+  int file() const { return directory_.segments(); }
   // A few bytes of a record's header, through the cache. Not synced.
   Status patch(std::uint64_t offset, std::span<const std::byte> bytes);
 

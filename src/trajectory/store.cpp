@@ -61,16 +61,27 @@ Done Tiers::open_tier(std::size_t number) {
     return {};
   }
   const std::string name = fmt::format("{}-{}", options_.name, options_.rank);
-  auto directory = segment::StoreDirectory::open(tier.options->path, name, options_.keep);
-  if (!directory) return pass_on(directory);
-  tier.directory = std::make_unique<segment::StoreDirectory>(std::move(*directory));
+  if (tier.options->kind == TierKind::pool && segment::is_device(tier.options->path)) {
+    auto device = segment::Device::open(tier.options->path);
+    if (!device) return pass_on(device);
+    auto opened = segment::StoreRange::open(std::move(*device), name, options_.keep, tier.options->budget);
+    if (!opened) return pass_on(opened);
+    auto range = std::make_unique<segment::StoreRange>(std::move(*opened));
+    tier.medium = segment::memory_of_range(*range);
+    tier.directory = std::move(range);
+    return {};
+  }
+  auto opened = segment::StoreDirectory::open(tier.options->path, name, options_.keep);
+  if (!opened) return pass_on(opened);
+  auto directory = std::make_unique<segment::StoreDirectory>(std::move(*opened));
   if (tier.options->kind == TierKind::pool) {
-    auto medium = segment::memory_of_directory(*tier.directory);
+    auto medium = segment::memory_of_directory(*directory);
     if (!medium) return pass_on(medium);
     // Below the first tier, a file system on a disk is better served by large reads and writes than by mappings.
     if (number == 0 || (*medium)->kind() != "file") tier.medium = std::move(*medium);
   }
-  if (!tier.medium) tier.stream = std::make_unique<segment::StreamFile>(*tier.directory);
+  if (!tier.medium) tier.stream = std::make_unique<segment::StreamFile>(*directory);
+  tier.directory = std::move(directory);
   return {};
 }
 
@@ -191,13 +202,12 @@ void Tiers::go_on(const std::vector<std::uint32_t>& live) {
 
 Done Tiers::find_segments(std::uint32_t number, std::map<std::uint64_t, std::uint32_t>& found) {
   Tier& tier = tiers_[number];
-  const int file = tier.directory->segments();
-  struct stat status {};
-  if (::fstat(file, &status) != 0) return fail(FOREBAY_E_IO, "cannot examine {}", tier.directory->path());
-  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const auto room = tier.directory->room(segment_bytes_);
+  if (!room) return pass_on(room);
+  const std::uint64_t size = room->bytes;
   // Every segment has at least its first page.
   const std::uint64_t slots = size / segment_bytes_;
-  const std::uint64_t pages = static_cast<std::uint64_t>(status.st_blocks) * 512 / segment::page_bytes();
+  const std::uint64_t pages = room->allocated / segment::page_bytes();
   if (slots > 1024 + 64 * pages) {
     return fail(FOREBAY_E_DAMAGED, "the store is damaged: {} is {} bytes long and nearly empty",
                 tier.directory->path() + "/segments", size);
@@ -216,8 +226,7 @@ Done Tiers::find_segments(std::uint32_t number, std::map<std::uint64_t, std::uin
     }
     // The two header lines, and where the first record's header stands.
     std::byte lines[segment::kFirstRecord + segment::kLine] = {};
-    const ssize_t got = ::pread(file, lines, sizeof(lines), static_cast<off_t>(slot * segment_bytes_));
-    if (got < 0) return pass_on(Status(errno_error("cannot read", tier.directory->path())));
+    if (auto got = tier.directory->read(slot * segment_bytes_, lines); !got) return pass_on(got);
     const auto header = segment::newest_header(std::span(lines).first<segment::kFirstRecord>(), store_);
     if (!header && lost_its_header(lines, store_)) {
       remark(fmt::format("{}: the header of segment {} is damaged (byte {} of the file); its steps are lost",
@@ -258,8 +267,8 @@ Done Tiers::walk_segment(std::uint32_t number, const Visit& visit) {
   std::shared_ptr<void> owner;
   if (streamed(place.tier)) {
     const std::uint64_t length = segment_bytes_;
-    void* address = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, tier.directory->segments(),
-                           static_cast<off_t>(place.slot * length));
+    void* address =
+        ::mmap(nullptr, length, PROT_READ, MAP_SHARED, tier.stream->file(), static_cast<off_t>(place.slot * length));
     if (address == MAP_FAILED) return pass_on(Status(errno_error("cannot map", tier.directory->path())));
     owner = std::shared_ptr<void>(address, [length](void* at) { ::munmap(at, length); });
     memory = {static_cast<const std::byte*>(address), length};
@@ -338,9 +347,9 @@ Status Tiers::mark_in_stream(Place copy, std::uint32_t record) {
   Tier& tier = tiers_[copy.tier];
   const std::uint64_t offset = copy.slot * segment_bytes_ + segment::header_place(record);
   segment::RecordHeader header;
-  if (::pread(tier.directory->segments(), &header, sizeof(header), static_cast<off_t>(offset)) != sizeof(header)) {
-    return errno_error("cannot read", tier.directory->path());
-  }
+  auto got = tier.directory->read(offset, std::as_writable_bytes(std::span(&header, 1)));
+  if (!got) return forward(got);
+  if (*got != sizeof(header)) return error(Code::lost, "a segment is cut off in", tier.directory->path());
   const std::uint64_t state = segment::dropped_state(header);
   return tier.stream->patch(offset + offsetof(segment::RecordHeader, state), std::as_bytes(std::span(&state, 1)));
 }

@@ -89,7 +89,7 @@ class Tiers {
  private:
   struct Tier {
     const TierOptions* options = nullptr;
-    std::unique_ptr<segment::StoreDirectory> directory;
+    std::unique_ptr<segment::StoreHome> directory;    // or range of a device
     std::unique_ptr<segment::Medium> medium;          // a mapped tier has this,
     std::unique_ptr<segment::StreamFile> stream;      // a streamed one this
     std::vector<segment::Mapping> mappings;           // by slot

@@ -146,7 +146,9 @@ class Crash : public testing::Test {
   }
   void TearDown() override { ::munmap(log_, sizeof(Log)); }
 
+  // FOREBAY_TEST_KILLS: how often instead, where processes start slowly.
   void kill_again_and_again(const OptionsOf& options, std::uint64_t words, int times) {
+    if (const char* kills = std::getenv("FOREBAY_TEST_KILLS"); kills != nullptr) times = std::atoi(kills);
     std::mt19937_64 random(seed_);
     Model model;
     std::size_t operations = 0;
@@ -158,7 +160,7 @@ class Crash : public testing::Test {
       (void)random();
       // Once it is at work, or sometimes before: opening again is work, too.
       const auto patience = random() % 5 == 0 ? 0 : 1;
-      for (int i = 0; i < 2000 && log_->begun < static_cast<std::size_t>(patience); ++i) ::usleep(100);
+      for (int i = 0; i < 50000 && log_->begun < static_cast<std::size_t>(patience); ++i) ::usleep(100);
       ::usleep(static_cast<useconds_t>(random() % 3000));
       ::kill(child, SIGKILL);
       int status = 0;
@@ -211,6 +213,19 @@ TEST_F(Crash, LosesNothingOnADiskFileSystem) {
   const Scratch pool("/tmp");
   kill_again_and_again(std::move(OptionsOf().pool(pool.path(), 30 * 65536).segments(65536).keep().process_only()), 500,
                        50);
+}
+
+TEST_F(Crash, LosesNothingOnADevice) {
+  const char* device = std::getenv("FOREBAY_TEST_DEVICE");
+  if (device == nullptr) GTEST_SKIP() << "FOREBAY_TEST_DEVICE names no device; the tests nvdimm/ have one";
+  const Scratch below;
+  OptionsOf options;
+  options.pool(device, 4 * 32768).pool(below.path(), 40 * 32768).segments(32768).keep();
+  kill_again_and_again(options, 200, 50);
+  forebay_trajectory* left = nullptr;
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_open(options.get(), &left));
+  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_keep(left, 0));
+  forebay_trajectory_close(left);
 }
 
 }  // namespace
