@@ -3,10 +3,10 @@ JOBS ?= 2
 PREFIX ?= /usr/local
 BUILD_TREE ?= build
 
-sources = git ls-files --cached --others --exclude-standard -- 'include/*.h' 'include/*.hpp' 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'apps/*.cpp' 'apps/*.h' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
+sources = git ls-files --cached --others --exclude-standard -- 'include/*.h' 'include/*.hpp' 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'apps/*.cpp' 'apps/*.h' 'fuzz/*.cpp' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build demo test unit sanitized bench format check-format lint tidy install clean
+.PHONY: build demo test unit sanitized fuzz bench format check-format lint tidy install clean
 
 threaded = tree drain launch segment trajectory
 space = $() $()
@@ -42,6 +42,13 @@ sanitized: ## the unit tests under the address and undefined behaviour sanitizer
 	cmake --build --preset thread-sanitizer -j $(JOBS) --target $(threaded:=_test)
 	ctest --test-dir build-thread-sanitizer --output-on-failure --timeout 300 -j $(JOBS) -R '^($(subst $(space),|,$(threaded)))/'
 
+fuzz: ## every fuzz target for a minute
+	scripts/install-dependencies build test
+	cmake --preset fuzz
+	cmake --build --preset fuzz -j $(JOBS) --target store_fuzz codec_fuzz
+	build-fuzz/bin/store_fuzz -max_total_time=60 -timeout=10 -len_control=0 -max_len=1024
+	build-fuzz/bin/codec_fuzz -max_total_time=60 -timeout=10 -len_control=0 -max_len=1024
+
 bench: build ## the figures the project promises; twenty minutes on a quiet machine
 	scripts/install-dependencies demo
 	build/bin/forebay bench openfoam
@@ -62,4 +69,4 @@ install: build ## below PREFIX, or below DESTDIR for a package
 	cmake --install "$(BUILD_TREE)" --prefix "$(PREFIX)"
 
 clean:
-	rm -rf build build-debug build-sanitizers build-thread-sanitizer demo-output .cache
+	rm -rf build build-debug build-sanitizers build-thread-sanitizer build-fuzz demo-output .cache
