@@ -1,0 +1,56 @@
+#include "mesh/quality.h"
+
+#include <algorithm>
+
+#include "mesh/vector.h"
+
+namespace forebay::mesh {
+namespace {
+
+// Six times the volume between a triangle and the origin.
+double cone(const Point& a, const Point& b, const Point& c) {
+  return determinant(a, b, c);
+}
+
+// The same for a bilinear patch: half way between its two triangulations, since a hyperbolic paraboloid halves the
+// tetrahedron of its four corners.
+double cone(const Point& a, const Point& b, const Point& c, const Point& d) {
+  return 0.5 * (cone(a, b, c) + cone(a, c, d) + cone(a, b, d) + cone(b, c, d));
+}
+
+}  // namespace
+
+double volume(Shape shape, std::span<const Point> corners) {
+  // Seen from the first corner, so that a place far from the origin costs no digits; the faces at it add nothing but
+  // through their curvature.
+  std::array<Point, kMostCorners> at{};
+  for (std::size_t i = 0; i < corners.size(); ++i) at[i] = corners[i] - corners[0];
+  if (shape == Shape::tetrahedron) return cone(at[1], at[2], at[3]) / 6;
+  double sum = 0;
+  for (const FaceOfShape& face : describe(shape).faces) {
+    const auto& c = face.corners;
+    sum += face.shape == Shape::triangle ? cone(at[c[0]], at[c[1]], at[c[2]])
+                                         : cone(at[c[0]], at[c[1]], at[c[2]], at[c[3]]);
+  }
+  return sum / 6;
+}
+
+double area(Shape shape, std::span<const Point> corners) {
+  if (shape == Shape::triangle) return 0.5 * length(cross(corners[1] - corners[0], corners[2] - corners[0]));
+  return 0.5 * length(cross(corners[2] - corners[0], corners[3] - corners[1]));
+}
+
+double quality(Shape shape, std::span<const Point> corners) {
+  const Description& about = describe(shape);
+  double least = std::numeric_limits<double>::infinity();
+  for (const Spike& spike : about.spikes) {
+    const Point a = corners[spike[1]] - corners[spike[0]];
+    const Point b = corners[spike[2]] - corners[spike[0]];
+    const Point c = corners[spike[3]] - corners[spike[0]];
+    const double lengths = std::sqrt(dot(a, a) * dot(b, b) * dot(c, c));
+    least = std::min(least, lengths > 0 ? determinant(a, b, c) / lengths : 0.0);
+  }
+  return least / about.ideal_spike;
+}
+
+}  // namespace forebay::mesh
