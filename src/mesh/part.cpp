@@ -78,6 +78,12 @@ std::uint64_t corners_in(const std::vector<Stretch>& stretches) {
   return sum;
 }
 
+// Writes what make(0), make(1), ... return, and moves on behind it.
+template <class Number, class Make>
+void write(Number*& to, std::size_t count, Make make) {
+  for (std::size_t i = 0; i < count; ++i) *to++ = make(i);
+}
+
 class Maker {
  public:
   Maker(const Refinement& refinement, Held held)
@@ -166,11 +172,6 @@ class Maker {
     return firsts;
   }
 
-  // What the numbers in `block` are in the part, behind what the part has already.
-  void add(const Block& block, Index*& to) {
-    for (const Index point : block.corners) *to++ = numbers_[point];
-  }
-
   void make_faces_on(Index face) {
     const Topology::Face& about = topology_.faces[face];
     const Pattern& pattern = refinement_.pattern(about.shape);
@@ -180,9 +181,8 @@ class Maker {
                 firsts(std::span(about.corners).first(shape.corners), about.outline, shape.edges.size(),
                        held_.points_of_face[face]),
                 numbers_.data());
-    for (const Block& block : pattern.cells) add(block, face_corners_);
-    std::iota(face_numbers_, face_numbers_ + pattern.cell_count, refinement_.faces_of_face(face));
-    face_numbers_ += pattern.cell_count;
+    for (const Block& block : pattern.cells) write_corners(face_corners_, block);
+    write_numbers(face_numbers_, pattern.cell_count, refinement_.faces_of_face(face));
     for (unsigned side = 0; side < 2; ++side) make_sides_on(about, side);
     sides_ += 2 * pattern.cell_count;
   }
@@ -210,16 +210,22 @@ class Maker {
     numbers_.resize(pattern.points);
     number_cell(refinement_, cell, first, numbers_.data());
 
-    for (const Block& block : pattern.cells) add(block, cell_corners_);
-    std::iota(cell_numbers_, cell_numbers_ + pattern.cell_count, refinement_.cells_of_cell(cell));
-    cell_numbers_ += pattern.cell_count;
-    const Index first_cell = held_.cells_of_cell[cell];
+    for (const Block& block : pattern.cells) write_corners(cell_corners_, block);
+    write_numbers(cell_numbers_, pattern.cell_count, refinement_.cells_of_cell(cell));
     for (const Block& block : pattern.inner_faces) {
-      add(block, face_corners_);
-      for (const Index side : block.sides) *sides_++ = first_cell + side;
+      write_corners(face_corners_, block);
+      write(sides_, block.sides.size(),
+            [sides = block.sides.data(), at = held_.cells_of_cell[cell]](std::size_t i) { return at + sides[i]; });
     }
-    std::iota(face_numbers_, face_numbers_ + pattern.inner_face_count, refinement_.faces_of_cell(cell));
-    face_numbers_ += pattern.inner_face_count;
+    write_numbers(face_numbers_, pattern.inner_face_count, refinement_.faces_of_cell(cell));
+  }
+
+  void write_corners(Index*& to, const Block& block) const {
+    write(to, block.corners.size(),
+          [numbers = numbers_.data(), from = block.corners.data()](std::size_t i) { return numbers[from[i]]; });
+  }
+  static void write_numbers(std::uint64_t*& to, std::size_t count, std::uint64_t first) {
+    write(to, count, [first](std::size_t i) { return first + i; });
   }
 
   const Refinement& refinement_;

@@ -5,23 +5,27 @@
 namespace forebay::mesh {
 namespace {
 
+// A point with room for a fourth coordinate: two pairs, for instructions that work on pairs.
+using Padded = std::array<double, 4>;
+
 // Points between corners, whose weights stand one behind the other. Sums in the order of the corners, so that the last
 // bit does not depend on who computes it.
 template <std::size_t corners>
-void interpolate(const double* weights, const std::array<Point, kMostCorners>& at, std::span<Point> to) {
+void interpolate(const double* weights, const std::array<Padded, kMostCorners>& at, std::span<Point> to) {
   for (Point& point : to) {
-    Point sum{};
+    Padded sum{};
     for (std::size_t c = 0; c < corners; ++c)
-      for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += weights[c] * at[c][axis];
-    point = sum;
+      for (std::size_t axis = 0; axis < sum.size(); ++axis) sum[axis] += weights[c] * at[c][axis];
+    point = {sum[0], sum[1], sum[2]};
     weights += corners;
   }
 }
 
 void interpolate(std::span<const std::uint32_t> corners, const Mesh& mesh, std::span<const double> weights,
                  std::size_t from, std::span<Point> to) {
-  std::array<Point, kMostCorners> at{};
-  for (std::size_t c = 0; c < corners.size(); ++c) at[c] = mesh.points[corners[c]];
+  std::array<Padded, kMostCorners> at{};
+  for (std::size_t c = 0; c < corners.size(); ++c)
+    std::copy_n(mesh.points[corners[c]].begin(), std::tuple_size_v<Point>, at[c].begin());
   const double* first = weights.data() + from * corners.size();
   switch (corners.size()) {
     case 2:

@@ -1,4 +1,4 @@
-// mesh_bench: million new cells per second, by one process: into fresh memory, and streaming through buffers that are
+// mesh_bench: million new cells per second and core: into fresh memory, and streaming through buffers that are
 // used again. Everything is made: coordinates, cells, faces with the cells on both sides, 64-bit global numbers.
 //
 // Goals: 15 and 60 million tetrahedra per second, a third of that for other shapes. As a share of the memory's own
@@ -7,8 +7,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstring>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "mesh/mesh.h"
@@ -32,14 +32,21 @@ T need(Result<T> result) {
   std::exit(1);
 }
 
+// The processor's time, since rates are per core and other programs may run beside; the kernel's work on pages counts.
+double processor_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 // The best of all repetitions, in seconds.
 template <class Work>
 double best(int repetitions, Work work) {
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < repetitions; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin = processor_seconds();
     work();
-    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    least = std::min(least, processor_seconds() - begin);
   }
   return least;
 }
