@@ -1,13 +1,13 @@
 #include "mesh/partition.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <numeric>
 
 #include "mesh/hilbert.h"
 #include "mesh/tests/meshes.h"
+#include "mesh/tests/scratch_file.h"
 
 namespace forebay::mesh::test {
 namespace {
@@ -73,19 +73,14 @@ TEST_F(Partitions, KeepPartsTogether) {
 
 class PartitionFile : public Partitions {
  protected:
-  PartitionFile() {
-    std::string name = ::testing::TempDir() + "forebay-partition-XXXXXX";
-    ::close(::mkstemp(name.data()));
-    path = name;
-  }
-  ~PartitionFile() override { ::unlink(path.c_str()); }
   void expect_refused(const std::string& content, const std::string& because) {
-    ASSERT_TRUE(replace_file(path, content));
+    file.write(content);
     const auto read = read_partition(path, mesh.cells());
     ASSERT_FALSE(read) << "expected: " << because;
     EXPECT_NE(read.error().text().find(because), std::string::npos) << read.error().text();
   }
-  std::string path;
+  const ScratchFile file;
+  const std::string path = file.path();
 };
 
 TEST_F(PartitionFile, GivesBackWhatWasWritten) {

@@ -1,0 +1,134 @@
+#include "mesh/reader.h"
+
+#include <gtest/gtest.h>
+
+#include "mesh/quality.h"
+#include "mesh/tests/meshes.h"
+#include "mesh/tests/scratch_file.h"
+
+namespace forebay::mesh::test {
+namespace {
+
+// Two tetrahedra on a common face, a group of one face and a group of both; point 6 belongs to nothing. Gmsh 4.1.
+const std::string kGmsh = R"($MeshFormat
+4.1 0 8
+$EndMeshFormat
+$PhysicalNames
+2
+2 1 "lid"
+3 2 "fluid"
+$EndPhysicalNames
+$Entities
+0 0 1 1
+1 0 0 0 1 1 1 1 1 0
+1 0 0 0 1 1 1 1 2 1 1
+$EndEntities
+$Nodes
+1 6 1 6
+3 1 0 6
+1
+2
+3
+4
+5
+6
+0 0 0
+1 0 0
+0 1 0
+0 0 1
+1 1 1
+9 9 9
+$EndNodes
+$Elements
+2 3 1 3
+2 1 2 1
+1 1 3 2
+3 1 4 2
+2 1 2 3 4
+3 2 3 4 5
+$EndElements
+)";
+
+const std::string kVtu = R"(<?xml version="1.0"?>
+<VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian"><UnstructuredGrid>
+<Piece NumberOfPoints="6" NumberOfCells="1">
+<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">
+0 0 0  0 1 0  1 0 0  0 0 2  0 1 2  1 0 2
+</DataArray></Points>
+<Cells><DataArray type="Int64" Name="connectivity" format="ascii">0 1 2 3 4 5</DataArray>
+<DataArray type="Int64" Name="offsets" format="ascii">6</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">13</DataArray></Cells>
+</Piece></UnstructuredGrid></VTKFile>
+)";
+
+std::string with(std::string text, const std::string& what, const std::string& instead) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), instead);
+}
+
+Result<Mesh> read(const std::string& content, const std::string& ending) {
+  const ScratchFile file(ending);
+  file.write(content);
+  return read_mesh(file.path(), READ_MESH);
+}
+
+TEST(Reader, BringsCellsAndGroupsOfGmsh) {
+  const Mesh mesh = need(read(kGmsh, ".msh"));
+  EXPECT_EQ(mesh.points.size(), 5U) << "without the point of no cell";
+  EXPECT_EQ(mesh.shapes, (std::vector{Shape::tetrahedron, Shape::tetrahedron}));
+  ASSERT_EQ(mesh.face_groups.size(), 1U);
+  EXPECT_EQ(mesh.face_groups[0].name, "lid");
+  ASSERT_EQ(mesh.cell_groups.size(), 1U);
+  EXPECT_EQ(mesh.cell_groups[0].name, "fluid");
+  EXPECT_EQ(mesh.cell_groups[0].cells, (std::vector<std::uint32_t>{0, 1}));
+  const Topology topology = need(number(mesh));
+  EXPECT_EQ(topology.face_groups[0].size(), 1U);
+  EXPECT_EQ(topology.boundary_faces, 6U);
+}
+
+TEST(Reader, TakesPrismsFromEitherTriangle) {
+  for (const std::string order : {"0 1 2 3 4 5", "3 4 5 0 1 2"}) {
+    const Mesh mesh = need(read(with(kVtu, "0 1 2 3 4 5", order), ".vtu"));
+    std::vector<Point> corners;
+    for (const std::uint32_t point : mesh.cell(0)) corners.push_back(mesh.points[point]);
+    EXPECT_DOUBLE_EQ(volume(Shape::prism, corners), 1) << order;
+  }
+}
+
+void expect_refused(const std::string& content, const std::string& ending, const std::string& because) {
+  const auto mesh = read(content, ending);
+  ASSERT_FALSE(mesh) << "expected: " << because;
+  EXPECT_EQ(mesh.error().code, Code::bad_input);
+  EXPECT_NE(mesh.error().text().find(because), std::string::npos) << mesh.error().text();
+  EXPECT_NE(mesh.error().text().find("forebay-mesh-"), std::string::npos) << "names the file";
+}
+
+TEST(Reader, RefusesWhatIsDamaged) {
+  expect_refused(with(kGmsh, "1 6 1 6", "1 600000000000 1 600000000000"), ".msh", "cannot read the mesh");
+  expect_refused(with(kGmsh, "3 1 0 6", "3 1 0 600000000000"), ".msh", "announces more than it holds");
+  expect_refused(with(kGmsh, "3 2 3 4 5", "3 2 3 4 7"), ".msh", "cannot read the mesh");
+  expect_refused(kGmsh.substr(0, kGmsh.find("$Elements")), ".msh", "the mesh");
+  expect_refused(kGmsh.substr(0, kGmsh.find("$EndElements")), ".msh", "not closed");
+  expect_refused(kGmsh.substr(0, kGmsh.find("0 1 0")), ".msh", "cannot read the mesh");
+  expect_refused("", ".msh", "cannot read the mesh");
+  expect_refused(with(kVtu, "0 1 2 3 4 5", "0 1 2 3 4 99"), ".vtu", "not among the 6 points");
+  expect_refused(with(kVtu, "NumberOfPoints=\"6\"", "NumberOfPoints=\"60000\""), ".vtu", "cannot read the mesh");
+  expect_refused(kVtu.substr(0, 400), ".vtu", "cannot read the mesh");
+}
+
+TEST(Reader, RefusesCellsThatItCannotRefine) {
+  expect_refused(with(kVtu, ">13<", ">18<"), ".vtu", "cannot handle (type 18)");
+  expect_refused(with(kGmsh, "2 1 2 1\n1 1 3 2", "2 1 9 1\n1 1 3 2 4 5 6"), ".msh", "type triangle6 are not known");
+  expect_refused(with(kGmsh, "1 2 3 4\n", "2 1 3 4\n"), ".msh", "flat or inside out");
+}
+
+TEST(Reader, SaysWhatIsNoFile) {
+  const auto mesh = read_mesh("/nowhere/cavity.msh", READ_MESH);
+  ASSERT_FALSE(mesh);
+  EXPECT_NE(mesh.error().text().find("/nowhere/cavity.msh"), std::string::npos);
+  EXPECT_EQ(mesh.error().errno_value, ENOENT);
+}
+
+}  // namespace
+}  // namespace forebay::mesh::test
