@@ -1,0 +1,51 @@
+// Handles of the HDF5 library, closed at the end of their lives; and its errors.
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+#include <utility>
+
+#include "base/base.h"
+
+namespace forebay::arrays {
+
+class Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+  Handle(hid_t handle, Close closed_by) : handle_(handle), close_(closed_by) {}
+  Handle(Handle&& other) noexcept : handle_(std::exchange(other.handle_, H5I_INVALID_HID)), close_(other.close_) {}
+  Handle& operator=(Handle&&) = delete;
+  ~Handle() {
+    if (handle_ >= 0) close_(handle_);
+  }
+  hid_t get() const { return handle_; }
+  explicit operator bool() const { return handle_ >= 0; }
+  // For what may fail to reach the disk: true when it did not.
+  bool close() { return close_(std::exchange(handle_, H5I_INVALID_HID)) >= 0; }
+
+ private:
+  hid_t handle_;
+  Close close_;
+};
+
+// Keeps the library from printing its errors while it lives; they become ours.
+class QuietErrors {
+ public:
+  QuietErrors() {
+    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+  ~QuietErrors() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+
+ private:
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+// What the library has to say about the failure that has just happened.
+tl::unexpected<Error> hdf5_error(std::string_view what, const std::string& path, std::string_view advice = {});
+
+}  // namespace forebay::arrays

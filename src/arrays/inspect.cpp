@@ -1,0 +1,144 @@
+#include "arrays/inspect.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+
+#include "arrays/pieces.h"
+
+namespace forebay::arrays {
+namespace {
+
+Status read_at(int file, std::uint64_t offset, std::span<std::byte> bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t got = ::pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("cannot read", path);
+    if (got == 0) return error(Code::lost, "cut off:", path);
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return {};
+}
+
+// Calls act(first byte, bytes) for the pieces of an array, one after the other.
+template <class Act>
+Status each_piece(int file, const std::string& path, const Array& array, Act act) {
+  std::vector<std::byte> buffer(std::min(kPieceBytes, array.bytes()));
+  for (std::uint64_t first = 0; first < array.bytes(); first += kPieceBytes) {
+    const std::span piece = std::span(buffer).first(std::min(kPieceBytes, array.bytes() - first));
+    if (auto ok = read_at(file, array.offset + first, piece, path); !ok) return ok;
+    if (auto ok = act(first, piece); !ok) return ok;
+  }
+  return {};
+}
+
+Result<Damage> damage_of(int file, const std::string& path, const Array& array) {
+  std::vector<std::uint32_t> checks(pieces_of(array.bytes()));
+  const auto bytes = std::as_writable_bytes(std::span(checks));
+  if (auto ok = read_at(file, array.checks_offset, bytes, path); !ok) return forward(ok);
+  Damage damage{array.location, array.name, {}};
+  const auto look = [&](std::uint64_t first, std::span<const std::byte> piece) -> Status {
+    if (crc32(piece) != checks[first / kPieceBytes]) damage.first_bytes.push_back(first);
+    return {};
+  };
+  if (auto ok = each_piece(file, path, array, look); !ok) return forward(ok);
+  return damage;
+}
+
+template <class T>
+void compare_values(std::span<const std::byte> a, std::span<const std::byte> b, std::uint64_t first_value,
+                    std::uint32_t components, Difference& difference) {
+  for (std::size_t at = 0; at < a.size(); at += sizeof(T)) {
+    T x, y;
+    std::memcpy(&x, a.data() + at, sizeof(T));
+    std::memcpy(&y, b.data() + at, sizeof(T));
+    if (std::memcmp(&x, &y, sizeof(T)) == 0) continue;
+    ++difference.different_values;
+    double distance = std::abs(static_cast<double>(x) - static_cast<double>(y));
+    if (std::isnan(distance)) distance = std::numeric_limits<double>::infinity();
+    if (distance <= difference.largest && difference.item != 0) continue;
+    difference.largest = distance;
+    difference.item = (first_value + at / sizeof(T)) / components + 1;
+  }
+}
+
+void compare_values(Type type, std::span<const std::byte> a, std::span<const std::byte> b, std::uint64_t first_byte,
+                    std::uint32_t components, Difference& difference) {
+  const std::uint64_t first = first_byte / bytes_of(type);
+  switch (type) {
+    case Type::uint8:
+      return compare_values<std::uint8_t>(a, b, first, components, difference);
+    case Type::int32:
+      return compare_values<std::int32_t>(a, b, first, components, difference);
+    case Type::int64:
+      return compare_values<std::int64_t>(a, b, first, components, difference);
+    case Type::uint64:
+      return compare_values<std::uint64_t>(a, b, first, components, difference);
+    case Type::float32:
+      return compare_values<float>(a, b, first, components, difference);
+    case Type::float64:
+      return compare_values<double>(a, b, first, components, difference);
+  }
+}
+
+std::string shape_of(const Array& array) {
+  return fmt::format("{} x {} {}", array.items, array.components, name_of(array.type));
+}
+
+}  // namespace
+
+Result<std::vector<Damage>> verify(const std::string& path, const Description& description) {
+  auto file = open_file(path, O_RDONLY);
+  if (!file) return forward(file);
+  std::vector<Damage> damages;
+  for (const Array& array : description.arrays) {
+    auto damage = damage_of(file->get(), path, array);
+    if (!damage) return forward(damage);
+    if (!damage->first_bytes.empty()) damages.push_back(std::move(*damage));
+  }
+  return damages;
+}
+
+Result<std::vector<Difference>> compare(const std::string& path, const Description& description,
+                                        const std::string& other_path, const Description& other) {
+  auto file = open_file(path, O_RDONLY);
+  if (!file) return forward(file);
+  auto other_file = open_file(other_path, O_RDONLY);
+  if (!other_file) return forward(other_file);
+  std::vector<Difference> differences;
+  for (const Array& array : description.arrays) {
+    Difference& difference = differences.emplace_back(Difference{array.location, array.name, "", 0, 0, 0});
+    const Array* twin = other.array(array.location, array.name);
+    if (twin == nullptr) {
+      difference.why_not = "only in " + path;
+      continue;
+    }
+    if (twin->type != array.type || twin->components != array.components || twin->items != array.items) {
+      difference.why_not = shape_of(array) + " against " + shape_of(*twin);
+      continue;
+    }
+    std::vector<std::byte> second(std::min(kPieceBytes, array.bytes()));
+    const auto look = [&](std::uint64_t first, std::span<const std::byte> piece) -> Status {
+      const std::span twin_piece = std::span(second).first(piece.size());
+      if (auto ok = read_at(other_file->get(), twin->offset + first, twin_piece, other_path); !ok) return ok;
+      compare_values(array.type, piece, twin_piece, first, array.components, difference);
+      return {};
+    };
+    if (auto ok = each_piece(file->get(), path, array, look); !ok) return forward(ok);
+  }
+  for (const Array& array : other.arrays) {
+    if (description.array(array.location, array.name) != nullptr) continue;
+    differences.push_back({array.location, array.name, "only in " + other_path, 0, 0, 0});
+  }
+  return differences;
+}
+
+}  // namespace forebay::arrays

@@ -1,0 +1,31 @@
+// Looking into files of arrays: whether their bytes are what was written, and how two of them differ.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrays/description.h"
+
+namespace forebay::arrays {
+
+// The bytes of the damaged pieces of an array; nothing where all are whole.
+struct Damage {
+  std::string location, array;
+  std::vector<std::uint64_t> first_bytes;  // of each damaged piece
+};
+// Reads every array of a file that describe() has described.
+Result<std::vector<Damage>> verify(const std::string& path, const Description& description);
+
+struct Difference {
+  std::string location, array;
+  std::string why_not;     // not empty: they cannot be compared, because ...
+  double largest = 0;      // of |a - b|; infinite where one is no number and the other is
+  std::uint64_t item = 0;  // where that is, counted from 1
+  std::uint64_t different_values = 0;
+};
+// Every array of either file.
+Result<std::vector<Difference>> compare(const std::string& path, const Description& description,
+                                        const std::string& other_path, const Description& other);
+
+}  // namespace forebay::arrays

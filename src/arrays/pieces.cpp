@@ -1,0 +1,45 @@
+#include "arrays/pieces.h"
+
+#include <fmt/format.h>
+#include <libdeflate.h>
+#include <zlib.h>
+
+#include <algorithm>
+
+namespace forebay::arrays {
+
+std::uint32_t crc32(std::span<const std::byte> bytes) {
+  return libdeflate_crc32(0, bytes.data(), bytes.size());  // ten times as fast as zlib's
+}
+
+std::vector<PartCheck> part_checks(std::uint64_t first, std::span<const std::byte> bytes) {
+  std::vector<PartCheck> parts;
+  while (!bytes.empty()) {
+    const auto length = std::min<std::uint64_t>(bytes.size(), kPieceBytes - first % kPieceBytes);
+    parts.push_back({first, static_cast<std::uint32_t>(length), crc32(bytes.first(length))});
+    bytes = bytes.subspan(length);
+    first += length;
+  }
+  return parts;
+}
+
+Result<std::vector<std::uint32_t>> whole_checks(std::vector<PartCheck> parts, std::uint64_t array_bytes) {
+  std::sort(parts.begin(), parts.end(), [](const PartCheck& a, const PartCheck& b) { return a.first < b.first; });
+  std::vector<std::uint32_t> checks;
+  std::uint64_t end = 0;
+  for (const PartCheck& part : parts) {
+    if (part.first != end) break;
+    if (end % kPieceBytes == 0) {
+      checks.push_back(part.crc);
+    } else {
+      checks.back() = static_cast<std::uint32_t>(::crc32_combine(checks.back(), part.crc, part.bytes));
+    }
+    end += part.bytes;
+  }
+  if (end != array_bytes) {
+    return error(Code::failed, fmt::format("{} bytes of an array were written, not {}", end, array_bytes));
+  }
+  return checks;
+}
+
+}  // namespace forebay::arrays

@@ -1,0 +1,76 @@
+#include "arrays/inspect.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "arrays/arrays.h"
+#include "segment/tests/scratch.h"
+
+namespace forebay::arrays {
+namespace {
+
+// A file with one array of doubles on cells, whole with its checksums.
+Description write_cells(const std::string& path, const std::string& name, const std::vector<double>& values) {
+  Description description{1, 0, "", "", {{"cells", values.size()}}, {{name, "cells", Type::float64}}};
+  EXPECT_TRUE(lay_out(path, description));
+  const Array& array = description.arrays[0];
+  std::string file = *read_file(path);
+  std::memcpy(file.data() + array.offset, values.data(), array.bytes());
+  const auto checks = whole_checks(part_checks(0, std::as_bytes(std::span(values))), array.bytes());
+  std::memcpy(file.data() + array.checks_offset, checks->data(), checks->size() * sizeof(std::uint32_t));
+  EXPECT_TRUE(replace_file(path, file));
+  return description;
+}
+
+TEST(Inspect, FindsEveryDamagedPiece) {
+  const Scratch scratch;
+  const std::string path = join(scratch.path(), "a.h5");
+  const Description description = write_cells(path, "p", std::vector<double>(1'500'000, 1.5));
+  EXPECT_TRUE(verify(path, description)->empty());
+  std::string file = *read_file(path);
+  for (const std::uint64_t at : {std::uint64_t{0}, 2 * kPieceBytes + 5}) file[description.arrays[0].offset + at] ^= 1;
+  ASSERT_TRUE(replace_file(path, file));
+  const auto damages = verify(path, description);
+  ASSERT_TRUE(damages) << damages.error().text();
+  ASSERT_EQ(damages->size(), 1U);
+  EXPECT_EQ(damages->front().array, "p");
+  EXPECT_EQ(damages->front().first_bytes, (std::vector<std::uint64_t>{0, 2 * kPieceBytes}));
+}
+
+TEST(Inspect, TellsTheLargestDifferenceAndWhereItIs) {
+  const Scratch scratch;
+  const std::string a = join(scratch.path(), "a.h5"), b = join(scratch.path(), "b.h5");
+  std::vector<double> values(1'000'000, 2.0);
+  const Description first = write_cells(a, "p", values);
+  values[10] += 0.5;
+  values[777'776] -= 0.75;
+  const Description second = write_cells(b, "p", values);
+  const auto differences = compare(a, first, b, second);
+  ASSERT_TRUE(differences) << differences.error().text();
+  ASSERT_EQ(differences->size(), 1U);
+  EXPECT_EQ(differences->front().different_values, 2U);
+  EXPECT_EQ(differences->front().largest, 0.75);
+  EXPECT_EQ(differences->front().item, 777'777U);
+  EXPECT_EQ(compare(a, first, a, first)->front().different_values, 0U);
+  values[10] = std::nan("");
+  EXPECT_TRUE(
+      std::isinf(compare(a, first, join(scratch.path(), "c.h5"), write_cells(join(scratch.path(), "c.h5"), "p", values))
+                     ->front()
+                     .largest));
+}
+
+TEST(Inspect, SaysWhichArraysCannotBeCompared) {
+  const Scratch scratch;
+  const std::string a = join(scratch.path(), "a.h5"), b = join(scratch.path(), "b.h5");
+  const Description first = write_cells(a, "p", {1, 2, 3}), second = write_cells(b, "q", {1, 2, 3});
+  const auto differences = compare(a, first, b, second);
+  ASSERT_TRUE(differences) << differences.error().text();
+  ASSERT_EQ(differences->size(), 2U);
+  EXPECT_EQ((*differences)[0].why_not, "only in " + a);
+  EXPECT_EQ((*differences)[1].why_not, "only in " + b);
+}
+
+}  // namespace
+}  // namespace forebay::arrays

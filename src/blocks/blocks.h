@@ -1,0 +1,15 @@
+// blocks: global arrays whose items are scattered over the ranks of a parallel program, in files that do not show it.
+//
+// Promises: the bytes of a file depend on its arrays alone, not on method, ranks, blocks or time. Every call is
+// collective unless it says otherwise; what one rank does wrong is the same error on every rank, and none waits for
+// ever. A file appears whole under its name or not at all, and never damages the one before. A plan is made once and
+// serves arrays of any item size; numbers that are missing or come twice are named.
+// Must not know: meshes, cases, or what an array means.
+#pragma once
+
+#include "blocks/checkpoint.h"
+#include "blocks/exchange.h"
+#include "blocks/lists.h"
+#include "blocks/method.h"
+#include "blocks/plan.h"
+#include "blocks/team.h"

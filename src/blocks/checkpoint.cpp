@@ -1,0 +1,91 @@
+#include "blocks/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "blocks/gather.h"
+#include "blocks/striping.h"
+
+namespace forebay::blocks {
+
+Checkpoints::Checkpoints(const Team& team, std::string directory, Options options)
+    : team_(team), directory_(std::move(directory)), options_(std::move(options)) {}
+
+Result<std::unique_ptr<Checkpoints>> Checkpoints::open(const Team& team, std::string directory, Options options) {
+  // One spelling, so that the next program finds what this one staged.
+  auto real = real_path(directory);
+  if (auto ok = team.agree(real ? Status{} : Status(forward(real))); !ok) return forward(ok);
+  Status striped;
+  if (team.rank() == 0) striped = set_striping(*real, options);
+  if (auto ok = team.agree(striped); !ok) return forward(ok);
+  std::unique_ptr<Checkpoints> checkpoints(new Checkpoints(team, std::move(*real), std::move(options)));
+  if (checkpoints->options_.method == Method::staged) {
+    auto staging = Staging::open(team, checkpoints->options_.pool, checkpoints->directory_);
+    if (!staging) return forward(staging);
+    checkpoints->staging_ = std::move(*staging);
+  }
+  return checkpoints;
+}
+
+std::vector<Recovered> Checkpoints::recovered() const {
+  return staging_ ? staging_->recovered() : std::vector<Recovered>{};
+}
+
+Status Checkpoints::settle() {
+  return staging_ ? staging_->settle() : Status{};
+}
+
+Result<arrays::Description> Checkpoints::described(const Head& head, std::span<const FieldToWrite> fields) const {
+  arrays::Description description{head.step, head.time, head.program, head.mesh, {}, {}};
+  Status mine;
+  for (const FieldToWrite& field : fields) {
+    const std::uint64_t items = field.exchange->plan().map().items();
+    const arrays::Location* known = description.location(field.location);
+    if (known == nullptr) {
+      description.locations.push_back({field.location, items});
+    } else if (known->items != items) {
+      mine = error(Code::bad_input, fmt::format("field {} has {} items where {} has {}", field.name, items,
+                                                field.location, known->items));
+    }
+    description.arrays.push_back({field.name, field.location, field.type, field.components, items, 0, 0});
+  }
+  if (mine) mine = arrays::complete(description);
+  if (auto ok = team_.agree(mine); !ok) return forward(ok);
+  const std::uint64_t check = arrays::checksum_of(description);
+  if (over_all(team_.all(), check, MPI_MIN) != over_all(team_.all(), check, MPI_MAX)) {
+    return error(Code::bad_input, "ranks do not agree about the fields, step, time or mesh of a checkpoint");
+  }
+  return description;
+}
+
+std::uint64_t Checkpoints::new_identity() const {
+  std::uint64_t id = 0;
+  if (team_.rank() == 0) {
+    std::random_device source;
+    id = std::uint64_t{source()} << 32 | source();
+  }
+  MPI_Bcast(&id, 1, MPI_UINT64_T, 0, team_.all());
+  return id;
+}
+
+Status Checkpoints::lay_out(const std::string& path, arrays::Description& description) const {
+  Result<arrays::Description> mine = description;
+  if (team_.rank() == 0) {
+    if (auto ok = arrays::lay_out(path, *mine); !ok) mine = forward(ok);
+  }
+  auto laid_out = from_rank_0(team_, mine);
+  if (!laid_out) return forward(laid_out);
+  description = std::move(*laid_out);
+  return {};
+}
+
+Status Checkpoints::write(const std::string& name, const Head& head, std::span<const FieldToWrite> fields) {
+  auto description = described(head, fields);
+  if (!description) return forward(description);
+  const std::string path = join(directory_, name);
+  return staging_ ? write_staged(path, *description, fields) : write_directly(path, *description, fields);
+}
+
+}  // namespace forebay::blocks

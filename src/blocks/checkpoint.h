@@ -1,0 +1,81 @@
+// Checkpoints: named arrays of all ranks in one file, written by any of the methods and read on any number of ranks.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arrays/arrays.h"
+#include "blocks/exchange.h"
+#include "blocks/method.h"
+#include "blocks/publish.h"
+#include "blocks/staging.h"
+
+namespace forebay::blocks {
+
+// What a checkpoint is of.
+struct Head {
+  std::int64_t step = 0;
+  double time = 0;
+  std::string program;  // that writes: name and version
+  std::string mesh;     // whatever tells this mesh from others of the same size; may be empty
+};
+
+// One array, as each rank has it: `items` of the location's plan, each of `components` values that lie together.
+struct FieldToWrite {
+  std::string name;
+  std::string location;
+  arrays::Type type = arrays::Type::float64;
+  std::uint32_t components = 1;
+  Exchange* exchange = nullptr;
+  const void* data = nullptr;
+};
+struct FieldToRead {
+  std::string name;
+  std::string location;
+  arrays::Type type = arrays::Type::float64;
+  std::uint32_t components = 1;
+  Exchange* exchange = nullptr;
+  void* data = nullptr;
+};
+
+// Everything here is collective, and an error of one rank is that of all.
+class Checkpoints {
+ public:
+  // `directory` is that of the files; the team outlives this.
+  static Result<std::unique_ptr<Checkpoints>> open(const Team& team, std::string directory, Options options);
+
+  // The file `name` in the directory appears whole, or not at all, and replaces another one only then: when this
+  // returns, or, staged, when settle() does; the fields may be changed as soon as this returns.
+  Status write(const std::string& name, const Head& head, std::span<const FieldToWrite> fields);
+  Status settle();
+  // Staged: takes the room for two such checkpoints before the first.
+  Status prepare(std::span<const FieldToWrite> fields);
+  // What an earlier program had staged, and what became of it.
+  std::vector<Recovered> recovered() const;
+
+  // What a file holds: how many items where, which arrays.
+  Result<arrays::Description> describe(const std::string& name);
+  // Verifies every byte before it hands anything on; refuses what is of another mesh, type or number of components.
+  Result<Head> read(const std::string& name, const std::string& mesh, std::span<const FieldToRead> fields);
+
+ private:
+  Checkpoints(const Team& team, std::string directory, Options options);
+  Result<arrays::Description> described(const Head& head, std::span<const FieldToWrite> fields) const;
+  std::uint64_t new_identity() const;
+  Status lay_out(const std::string& path, arrays::Description& description) const;
+  Status write_directly(const std::string& path, arrays::Description& description,
+                        std::span<const FieldToWrite> fields);
+  Status write_staged(const std::string& path, arrays::Description& description, std::span<const FieldToWrite> fields);
+  Status read_field(class BlockFile& file, const arrays::Array& array, const std::string& path,
+                    const FieldToRead& field);
+
+  const Team& team_;
+  const std::string directory_;
+  const Options options_;
+  NodeMemory image_;                  // of the direct methods and of reading
+  std::unique_ptr<Staging> staging_;  // of `staged`
+};
+
+}  // namespace forebay::blocks

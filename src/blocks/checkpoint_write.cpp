@@ -1,0 +1,106 @@
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "blocks/checkpoint.h"
+#include "blocks/file.h"
+#include "blocks/gather.h"
+
+namespace forebay::blocks {
+namespace {
+
+// The field of a description's array: both name it.
+const FieldToWrite& field_of(const arrays::Array& array, std::span<const FieldToWrite> fields) {
+  return *std::find_if(fields.begin(), fields.end(), [&](const FieldToWrite& field) {
+    return field.name == array.name && field.location == array.location;
+  });
+}
+
+std::uint64_t node_bytes(std::span<const FieldToWrite> fields) {
+  std::uint64_t bytes = 0;
+  for (const FieldToWrite& field : fields) {
+    bytes += field.exchange->layout().items * arrays::bytes_of(field.type) * field.components;
+  }
+  return bytes;
+}
+
+// A node's blocks of one array as stretches of the array: ranks of a node often own blocks that follow each other.
+void add_extents(const Exchange& exchange, const arrays::Array& array, std::size_t which, std::uint64_t image,
+                 std::vector<Extent>& extents) {
+  const Plan& plan = exchange.plan();
+  for (const int rank : plan.team().members()) {
+    const Range block = plan.map().block(rank);
+    if (block.count == 0) continue;
+    const std::uint64_t first = block.first * array.item_bytes(), bytes = block.count * array.item_bytes();
+    if (!extents.empty() && extents.back().array == which && extents.back().first + extents.back().bytes == first) {
+      extents.back().bytes += bytes;
+    } else {
+      extents.push_back({which, first, bytes, image});
+    }
+    image += bytes;
+  }
+}
+
+}  // namespace
+
+Status Checkpoints::write_directly(const std::string& path, arrays::Description& description,
+                                   std::span<const FieldToWrite> fields) {
+  const std::string temporary = join(directory_, ".fb-" + hex(new_identity()));
+  const auto write_all_fields = [&]() -> Status {
+    if (auto ok = lay_out(temporary, description); !ok) return ok;
+    auto file = BlockFile::open(team_, options_, temporary, Access::write);
+    if (!file) return forward(file);
+    Checks checks;
+    for (const arrays::Array& array : description.arrays) {
+      const FieldToWrite& field = field_of(array, fields);
+      Exchange& exchange = *field.exchange;
+      const std::uint64_t item_bytes = array.item_bytes();
+      if (auto ok = team_.agree(image_.reserve(team_, exchange.layout().items * item_bytes)); !ok) return ok;
+      if (auto ok = exchange.to_image(static_cast<const std::byte*>(field.data), item_bytes, image_.data()); !ok)
+        return ok;
+      const std::uint64_t first = exchange.plan().block().first * item_bytes;
+      const std::span<const std::byte> block = exchange.my_block(image_.data(), item_bytes);
+      if (auto ok = (*file)->write(array.offset + first, block); !ok) return ok;
+      checks.push_back(gather(team_, arrays::part_checks(first, block)));
+    }
+    if (auto ok = (*file)->close(); !ok) return ok;
+    Status mine;
+    if (team_.rank() == 0) {
+      mine = publish(temporary, path, description, checks, sidecar_of(team_.ranks(), name_of(options_.method)));
+    }
+    return team_.agree(mine);
+  };
+  Status done = write_all_fields();
+  if (!done && team_.rank() == 0) ::unlink(temporary.c_str());
+  return done;
+}
+
+Status Checkpoints::prepare(std::span<const FieldToWrite> fields) {
+  return staging_ ? staging_->prepare(node_bytes(fields)) : Status{};
+}
+
+Status Checkpoints::write_staged(const std::string& path, arrays::Description& description,
+                                 std::span<const FieldToWrite> fields) {
+  if (auto ok = staging_->begin(node_bytes(fields)); !ok) return ok;
+  if (team_.rank() == 0) ::unlink(staging_->layout().c_str());
+  if (auto ok = lay_out(staging_->layout(), description); !ok) return ok;
+  StagedRecord record;
+  record.id = new_identity();
+  record.node = team_.my_node();
+  record.nodes = team_.nodes();
+  record.path = path;
+  record.sidecar = sidecar_of(team_.ranks(), name_of(Method::staged));
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < description.arrays.size(); ++i) {
+    const arrays::Array& array = description.arrays[i];
+    const FieldToWrite& field = field_of(array, fields);
+    const auto* items = static_cast<const std::byte*>(field.data);
+    if (auto ok = field.exchange->to_image(items, array.item_bytes(), staging_->image() + at); !ok) return ok;
+    add_extents(*field.exchange, array, i, at, record.extents);
+    at += field.exchange->layout().items * array.item_bytes();
+  }
+  record.description = std::move(description);
+  return staging_->commit(std::move(record));
+}
+
+}  // namespace forebay::blocks

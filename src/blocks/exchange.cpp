@@ -1,0 +1,121 @@
+#include "blocks/exchange.h"
+
+#include <algorithm>
+
+namespace forebay::blocks {
+namespace {
+
+constexpr std::uint64_t kMostPerMessage = std::uint64_t{1} << 30;  // items: MPI counts with an int
+
+// Starts the messages of one parcel; the other side cuts it the same way.
+template <class Start>
+void each_piece(const Parcel& parcel, Start start) {
+  for (std::uint64_t done = 0; done < parcel.items; done += kMostPerMessage) {
+    start(parcel.first + done, static_cast<int>(std::min(kMostPerMessage, parcel.items - done)));
+  }
+}
+
+}  // namespace
+
+ImageLayout ImageLayout::of(const Team& team, const BlockMap& map) {
+  ImageLayout layout;
+  for (const int rank : team.members()) {
+    layout.first.push_back(layout.items);
+    layout.items += map.block(rank).count;
+  }
+  return layout;
+}
+
+Exchange::Exchange(const Plan& plan)
+    : plan_(&plan),
+      layout_(ImageLayout::of(plan.team(), plan.map())),
+      writing_(Post::of(plan.team(), plan.writing())),
+      reading_(Post::of(plan.team(), plan.reading())) {}
+
+Status Exchange::reserve(const Post& post, std::size_t item_bytes) {
+  const Team& team = plan_->team();
+  if (team.nodes() == 1) return {};
+  Status mine = out_.reserve(team, post.out_items * item_bytes);
+  if (mine) mine = in_.reserve(team, post.in_items * item_bytes);
+  return team.agree(mine);
+}
+
+// Sends the parcels of this node, and waits for those of the others: backwards, the incoming area is what is sent.
+void Exchange::deliver(const Post& post, Direction direction, std::size_t item_bytes) {
+  const Team& team = plan_->team();
+  MPI_Barrier(team.node());
+  if (team.is_leader()) {
+    const bool forwards = direction == Direction::to_blocks;
+    const ItemType item(item_bytes);
+    std::vector<MPI_Request> requests;
+    const auto request = [&] { return &requests.emplace_back(); };
+    for (const Parcel& parcel : forwards ? post.in : post.out) {
+      each_piece(parcel, [&](std::uint64_t at, int count) {
+        MPI_Irecv((forwards ? in_ : out_).data() + at * item_bytes, count, item.get(), parcel.node, 0, team.leaders(),
+                  request());
+      });
+    }
+    for (const Parcel& parcel : forwards ? post.out : post.in) {
+      each_piece(parcel, [&](std::uint64_t at, int count) {
+        MPI_Isend((forwards ? out_ : in_).data() + at * item_bytes, count, item.get(), parcel.node, 0, team.leaders(),
+                  request());
+      });
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  }
+  MPI_Barrier(team.node());
+}
+
+std::span<std::byte> Exchange::my_block(std::byte* image, std::size_t item_bytes) const {
+  const std::uint64_t first = layout_.first[index(plan_->team().place_in_node())];
+  return {image + first * item_bytes, plan_->block().count * item_bytes};
+}
+
+Status Exchange::to_image(const std::byte* items, std::size_t item_bytes, std::byte* image) {
+  const Team& team = plan_->team();
+  const Route& route = plan_->writing();
+  if (auto ok = reserve(writing_, item_bytes); !ok) return ok;
+  for (std::size_t place = 0; place < team.members().size(); ++place) {
+    route.outgoing.put(index(team.members()[place]), items, image + layout_.first[place] * item_bytes, item_bytes);
+  }
+  if (team.nodes() > 1) {
+    for (int rank = 0; rank < team.ranks(); ++rank) {
+      if (team.is_here(rank)) continue;
+      route.outgoing.pack(index(rank), items, out_.data() + writing_.out_at[index(rank)] * item_bytes, item_bytes);
+    }
+    deliver(writing_, Direction::to_blocks, item_bytes);
+    std::byte* block = my_block(image, item_bytes).data();
+    for (int rank = 0; rank < team.ranks(); ++rank) {
+      if (team.is_here(rank)) continue;
+      route.incoming.put(index(rank), in_.data() + writing_.in_at[index(rank)] * item_bytes, block, item_bytes);
+    }
+  }
+  MPI_Barrier(team.node());
+  return {};
+}
+
+Status Exchange::from_image(std::byte* image, std::size_t item_bytes, std::byte* items) {
+  const Team& team = plan_->team();
+  const Route& route = plan_->reading();
+  if (auto ok = reserve(reading_, item_bytes); !ok) return ok;
+  MPI_Barrier(team.node());
+  for (std::size_t place = 0; place < team.members().size(); ++place) {
+    route.outgoing.get(index(team.members()[place]), image + layout_.first[place] * item_bytes, items, item_bytes);
+  }
+  if (team.nodes() > 1) {
+    const std::byte* block = my_block(image, item_bytes).data();
+    for (int rank = 0; rank < team.ranks(); ++rank) {
+      if (team.is_here(rank)) continue;
+      route.incoming.get(index(rank), block, in_.data() + reading_.in_at[index(rank)] * item_bytes, item_bytes);
+    }
+    deliver(reading_, Direction::from_blocks, item_bytes);
+    for (int rank = 0; rank < team.ranks(); ++rank) {
+      if (team.is_here(rank)) continue;
+      route.outgoing.unpack(index(rank), out_.data() + reading_.out_at[index(rank)] * item_bytes, items, item_bytes);
+    }
+  }
+  MPI_Barrier(team.node());
+  return {};
+}
+
+}  // namespace forebay::blocks

@@ -1,0 +1,30 @@
+#include "blocks/gather.h"
+
+namespace forebay::blocks {
+
+std::vector<arrays::PartCheck> gather(const Team& team, const std::vector<arrays::PartCheck>& mine) {
+  const ItemType part(sizeof(arrays::PartCheck));
+  const auto count = static_cast<int>(mine.size());
+  std::vector<int> counts(index(team.ranks())), places(index(team.ranks()));
+  MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, team.all());
+  int sum = 0;
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    places[rank] = sum;
+    sum += counts[rank];
+  }
+  std::vector<arrays::PartCheck> all(static_cast<std::size_t>(sum));
+  MPI_Gatherv(mine.data(), count, part.get(), all.data(), counts.data(), places.data(), part.get(), 0, team.all());
+  return all;
+}
+
+Result<arrays::Description> from_rank_0(const Team& team, const Result<arrays::Description>& mine) {
+  if (auto ok = team.agree(mine ? Status{} : Status(forward(mine))); !ok) return forward(ok);
+  std::string text = team.rank() == 0 ? encode(*mine) : "";
+  std::uint64_t bytes = text.size();
+  MPI_Bcast(&bytes, 1, MPI_UINT64_T, 0, team.all());
+  text.resize(bytes);
+  MPI_Bcast(text.data(), static_cast<int>(bytes), MPI_CHAR, 0, team.all());
+  return arrays::decode(text);
+}
+
+}  // namespace forebay::blocks

@@ -1,0 +1,190 @@
+#include "blocks/moves.h"
+
+#include <cstring>
+
+namespace forebay::blocks {
+namespace {
+
+// Positions that are listed, or the numbers 0, 1, 2, ... where there is no list.
+struct Listed {
+  const std::uint32_t* positions;
+  std::size_t operator()(std::size_t k) const { return positions[k]; }
+};
+struct InOrder {
+  std::size_t operator()(std::size_t k) const { return k; }
+};
+// A size that the compiler knows makes a copy one or two instructions.
+template <std::size_t bytes>
+struct Known {
+  static constexpr std::size_t value() { return bytes; }
+};
+struct Any {
+  std::size_t bytes;
+  std::size_t value() const { return bytes; }
+};
+
+template <class Size, class To, class From>
+void copy_sized(Size size, std::byte* to, To place, const std::byte* from, From pick, std::size_t count) {
+  for (std::size_t k = 0; k < count; ++k) {
+    std::memcpy(to + place(k) * size.value(), from + pick(k) * size.value(), size.value());
+  }
+}
+
+template <class To, class From>
+void copy_each(std::size_t item_bytes, std::byte* to, To place, const std::byte* from, From pick, std::size_t count) {
+  switch (item_bytes) {
+    case 1:
+      return copy_sized(Known<1>{}, to, place, from, pick, count);
+    case 4:
+      return copy_sized(Known<4>{}, to, place, from, pick, count);
+    case 8:
+      return copy_sized(Known<8>{}, to, place, from, pick, count);
+    case 16:
+      return copy_sized(Known<16>{}, to, place, from, pick, count);
+    case 24:
+      return copy_sized(Known<24>{}, to, place, from, pick, count);
+    default:
+      return copy_sized(Any{item_bytes}, to, place, from, pick, count);
+  }
+}
+
+// to[place of k] = from[pick of k], where no list stands for 0, 1, 2, ...
+void copy_pairs(std::size_t item_bytes, std::byte* to, const std::uint32_t* places, const std::byte* from,
+                const std::uint32_t* picks, std::size_t count) {
+  if (places != nullptr && picks != nullptr) {
+    copy_each(item_bytes, to, Listed{places}, from, Listed{picks}, count);
+  } else if (places != nullptr) {
+    copy_each(item_bytes, to, Listed{places}, from, InOrder{}, count);
+  } else if (picks != nullptr) {
+    copy_each(item_bytes, to, InOrder{}, from, Listed{picks}, count);
+  } else {
+    std::memcpy(to, from, count * item_bytes);
+  }
+}
+
+}  // namespace
+
+Moves Moves::of_message(std::vector<std::uint32_t> positions, std::span<const std::uint64_t> item_ends) {
+  Moves moves(Kept::pairs);
+  for (const std::uint64_t end : item_ends) moves.sections_.push_back({end, end});
+  moves.to_ = std::move(positions);
+  return moves;
+}
+
+void Moves::reserve(std::size_t runs_or_items) {
+  if (kept_ == Kept::runs) {
+    runs_.reserve(runs_or_items);
+  } else {
+    from_.reserve(runs_or_items);
+    to_.reserve(runs_or_items);
+  }
+}
+
+void Moves::add(Run run) {
+  added_ += run.count;
+  if (kept_ == Kept::runs) {
+    runs_.push_back(run);
+    return;
+  }
+  for (std::uint32_t i = 0; i < run.count; ++i) {
+    from_.push_back(run.from + i);
+    to_.push_back(run.to + i);
+  }
+}
+
+void Moves::end_section() {
+  sections_.push_back({added_, kept_ == Kept::runs ? runs_.size() : to_.size()});
+}
+
+std::uint64_t Moves::bytes() const {
+  return sections_.capacity() * sizeof(Section) + runs_.capacity() * sizeof(Run) +
+         (from_.capacity() + to_.capacity()) * sizeof(std::uint32_t);
+}
+
+std::span<const Run> Moves::runs(std::size_t peer) const {
+  return std::span(runs_).subspan(sections_[peer].entries, sections_[peer + 1].entries - sections_[peer].entries);
+}
+
+std::span<const std::uint32_t> Moves::to(std::size_t peer) const {
+  return std::span(to_).subspan(sections_[peer].entries, sections_[peer + 1].entries - sections_[peer].entries);
+}
+
+const std::uint32_t* Moves::from(std::size_t peer) const {
+  return from_.empty() ? nullptr : from_.data() + sections_[peer].entries;
+}
+
+Moves Moves::without(std::span<const std::vector<std::uint32_t>> dropped) const {
+  Moves rest(kept_);
+  for (std::size_t peer = 0; peer < sections(); ++peer) {
+    auto next = dropped[peer].begin();
+    std::uint32_t place = 0;
+    // Adds what of a run is not dropped, in pieces.
+    const auto add_rest = [&](Run run) {
+      const std::uint32_t end = place + run.count;
+      while (next != dropped[peer].end() && *next < end) {
+        const std::uint32_t before = *next - place;
+        if (before > 0) rest.add({run.from, run.to, before});
+        run = {run.from + before + 1, run.to + before + 1, run.count - before - 1};
+        place = *next++ + 1;
+      }
+      if (run.count > 0) rest.add(run);
+      place = end;
+    };
+    if (kept_ == Kept::runs) {
+      for (const Run& run : runs(peer)) add_rest(run);
+    } else {
+      const std::span<const std::uint32_t> places = to(peer);
+      const std::uint32_t* picks = from(peer);
+      for (std::uint32_t k = 0; k < places.size(); ++k) add_rest({picks == nullptr ? k : picks[k], places[k], 1});
+    }
+    rest.end_section();
+  }
+  return rest;
+}
+
+void Moves::count_as_messages() {
+  from_ = {};
+  for (std::size_t peer = 0; peer < sections(); ++peer) {
+    std::uint32_t place = 0;
+    for (std::uint64_t run = sections_[peer].entries; kept_ == Kept::runs && run < sections_[peer + 1].entries; ++run) {
+      runs_[run].from = place;
+      place += runs_[run].count;
+    }
+  }
+}
+
+void Moves::put(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes) const {
+  if (kept_ == Kept::pairs) {
+    return copy_pairs(item_bytes, block, to(peer).data(), items, from(peer), this->items(peer));
+  }
+  for (const Run& run : runs(peer)) {
+    std::memcpy(block + run.to * item_bytes, items + run.from * item_bytes, run.count * item_bytes);
+  }
+}
+
+void Moves::get(std::size_t peer, const std::byte* block, std::byte* items, std::size_t item_bytes) const {
+  if (kept_ == Kept::pairs) {
+    return copy_pairs(item_bytes, items, from(peer), block, to(peer).data(), this->items(peer));
+  }
+  for (const Run& run : runs(peer)) {
+    std::memcpy(items + run.from * item_bytes, block + run.to * item_bytes, run.count * item_bytes);
+  }
+}
+
+void Moves::pack(std::size_t peer, const std::byte* items, std::byte* message, std::size_t item_bytes) const {
+  if (kept_ == Kept::pairs) return copy_pairs(item_bytes, message, nullptr, items, from(peer), this->items(peer));
+  for (const Run& run : runs(peer)) {
+    std::memcpy(message, items + run.from * item_bytes, run.count * item_bytes);
+    message += run.count * item_bytes;
+  }
+}
+
+void Moves::unpack(std::size_t peer, const std::byte* message, std::byte* items, std::size_t item_bytes) const {
+  if (kept_ == Kept::pairs) return copy_pairs(item_bytes, items, from(peer), message, nullptr, this->items(peer));
+  for (const Run& run : runs(peer)) {
+    std::memcpy(items + run.from * item_bytes, message, run.count * item_bytes);
+    message += run.count * item_bytes;
+  }
+}
+
+}  // namespace forebay::blocks

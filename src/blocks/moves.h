@@ -1,0 +1,71 @@
+// Copies of items between the order in which a rank holds them and the order of a block, or of a message.
+//
+// A list of moves is cut into sections, one for each peer. It is kept as runs where items that follow each other here
+// do so there too, and as one pair of positions for each item otherwise: 12 bytes a run, 8 bytes an item.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace forebay::blocks {
+
+struct Run {
+  std::uint32_t from = 0;  // position among the items of this side
+  std::uint32_t to = 0;    // position in the block
+  std::uint32_t count = 0;
+};
+
+class Moves {
+ public:
+  enum class Kept { runs, pairs };
+
+  Moves() = default;
+  // Sections are filled one after the other: add() and then end_section(), once for each peer.
+  explicit Moves(Kept kept) : kept_(kept) {}
+  // Moves of a message whose k-th item goes to the position positions[k]; item_ends[p] is where the part of peer p
+  // ends.
+  static Moves of_message(std::vector<std::uint32_t> positions, std::span<const std::uint64_t> item_ends);
+  void reserve(std::size_t runs_or_items);
+  void add(Run run);
+  void end_section();
+
+  Kept kept() const { return kept_; }
+  std::size_t sections() const { return sections_.size() - 1; }
+  std::uint64_t items(std::size_t peer) const { return sections_[peer + 1].items - sections_[peer].items; }
+  std::uint64_t items() const { return sections_.back().items; }
+  std::uint64_t bytes() const;  // of memory
+  std::span<const Run> runs(std::size_t peer) const;
+  std::span<const std::uint32_t> to(std::size_t peer) const;  // of pairs
+  std::span<const std::uint32_t> to() const { return to_; }
+
+  // The same moves without some items of each section, which are named by their rising places in it.
+  Moves without(std::span<const std::vector<std::uint32_t>> dropped) const;
+  // For the side that receives messages: the items of each section are counted as they follow each other in its
+  // message.
+  void count_as_messages();
+
+  // block[to] = items[from], and back.
+  void put(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes) const;
+  void get(std::size_t peer, const std::byte* block, std::byte* items, std::size_t item_bytes) const;
+  // message[k] = items[from of k], and back.
+  void pack(std::size_t peer, const std::byte* items, std::byte* message, std::size_t item_bytes) const;
+  void unpack(std::size_t peer, const std::byte* message, std::byte* items, std::size_t item_bytes) const;
+
+ private:
+  struct Section {
+    std::uint64_t items = 0;
+    std::uint64_t entries = 0;  // runs, or items
+  };
+  const std::uint32_t* from(std::size_t peer) const;
+
+  Kept kept_ = Kept::pairs;
+  std::vector<Section> sections_{Section{}};
+  std::uint64_t added_ = 0;
+  std::vector<Run> runs_;
+  std::vector<std::uint32_t> from_;  // empty: the k-th item of a section is at k
+  std::vector<std::uint32_t> to_;
+};
+
+}  // namespace forebay::blocks

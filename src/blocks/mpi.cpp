@@ -1,0 +1,79 @@
+#include "blocks/mpi.h"
+
+#include <fmt/format.h>
+
+namespace forebay::blocks {
+namespace {
+
+// An Error as bytes, for the ranks that do not have it.
+std::string encoded(const Error& error) {
+  return fmt::format("{} {} {} {} {}", static_cast<int>(error.code), error.errno_value, escape(error.what),
+                     escape(error.path), escape(error.advice));
+}
+
+Error decoded(std::string_view text) {
+  const auto words = split(text, ' ');
+  return {static_cast<Code>(parse_integer(words.at(0)).value_or(1)), *unescape(words.at(2)), *unescape(words.at(3)),
+          static_cast<int>(parse_integer(words.at(1)).value_or(0)), *unescape(words.at(4))};
+}
+
+}  // namespace
+
+Status mpi_status(int returned, std::string_view what, std::string_view path, std::string_view advice) {
+  if (returned == MPI_SUCCESS) return {};
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(returned, text, &length);
+  auto failed = error(Code::failed, what, path, advice);
+  failed.value().path += fmt::format(" (MPI: {})", std::string_view(text, static_cast<std::size_t>(length)));
+  return failed;
+}
+
+Status agree(MPI_Comm communicator, const Status& mine) {
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(communicator, &rank);
+  MPI_Comm_size(communicator, &ranks);
+  int candidate = mine ? ranks : rank;
+  int lowest = ranks;
+  MPI_Allreduce(&candidate, &lowest, 1, MPI_INT, MPI_MIN, communicator);
+  if (lowest == ranks) return {};
+  std::string text = lowest == rank ? encoded(mine.error()) : "";
+  auto length = static_cast<int>(text.size());
+  MPI_Bcast(&length, 1, MPI_INT, lowest, communicator);
+  text.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(text.data(), length, MPI_CHAR, lowest, communicator);
+  return tl::unexpected<Error>(decoded(text));
+}
+
+Communicator::~Communicator() {
+  if (handle_ != MPI_COMM_NULL) MPI_Comm_free(&handle_);
+}
+
+int Communicator::rank() const {
+  int rank = 0;
+  MPI_Comm_rank(handle_, &rank);
+  return rank;
+}
+
+int Communicator::size() const {
+  int size = 0;
+  MPI_Comm_size(handle_, &size);
+  return size;
+}
+
+ItemType::ItemType(std::size_t bytes) {
+  MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &handle_);
+  MPI_Type_commit(&handle_);
+}
+
+ItemType::~ItemType() {
+  MPI_Type_free(&handle_);
+}
+
+std::uint64_t over_all(MPI_Comm communicator, std::uint64_t mine, MPI_Op operation) {
+  std::uint64_t all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, operation, communicator);
+  return all;
+}
+
+}  // namespace forebay::blocks

@@ -1,0 +1,227 @@
+#include "blocks/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "blocks/coverage.h"
+#include "blocks/order.h"
+
+namespace forebay::blocks {
+namespace {
+
+constexpr std::uint64_t kMostCounted = std::numeric_limits<std::int32_t>::max();  // MPI counts with an int
+
+// Calls act(run, owner) for every stretch of items that follow each other both locally and in one block.
+template <class Act>
+void each_run(const Order& order, const BlockMap& map, std::size_t first, std::size_t end, Act act) {
+  Run run;
+  const std::uint64_t block_first = first < end ? map.block(map.owner(order.item(first) + 1)).first : 0;
+  for (std::size_t k = first; k < end; ++k) {
+    const auto to = static_cast<std::uint32_t>(order.item(k) - block_first);
+    const std::uint32_t from = order.position(k);
+    if (run.count > 0 && to == run.to + run.count && from == run.from + run.count) {
+      ++run.count;
+      continue;
+    }
+    if (run.count > 0) act(run);
+    run = {from, to, 1};
+  }
+  if (run.count > 0) act(run);
+}
+
+// Calls act(rank, first, end) for every rank in order, with the part of `order` that lies in its block.
+template <class Act>
+void each_block(const Team& team, const Order& order, const BlockMap& map, Act act) {
+  std::size_t first = 0;
+  for (int rank = 0; rank < team.ranks(); ++rank) {
+    const Range block = map.block(rank);
+    const std::size_t end = block.count == 0 ? first : order.lower_bound(first, block.end());
+    act(rank, first, end);
+    first = end;
+  }
+}
+
+// Runs pay where they are long enough, on all ranks together: both sides of a message must agree.
+Moves::Kept best_way_to_keep(const Team& team, const Order& order, const BlockMap& map) {
+  std::uint64_t runs = 0;
+  each_block(team, order, map,
+             [&](int, std::size_t first, std::size_t end) { each_run(order, map, first, end, [&](Run) { ++runs; }); });
+  const std::uint64_t all_runs = over_all(team.all(), runs, MPI_SUM);
+  const std::uint64_t all_items = over_all(team.all(), order.size(), MPI_SUM);
+  return all_runs * 4 < all_items ? Moves::Kept::runs : Moves::Kept::pairs;
+}
+
+Moves outgoing_moves(const Team& team, const Order& order, const BlockMap& map, Moves::Kept kept) {
+  Moves moves(kept);
+  if (kept == Moves::Kept::pairs) moves.reserve(order.size());
+  each_block(team, order, map, [&](int, std::size_t first, std::size_t end) {
+    each_run(order, map, first, end, [&](Run run) { moves.add(run); });
+    moves.end_section();
+  });
+  return moves;
+}
+
+// Counts of MPI_Alltoallv, both ways, with the displacements they imply.
+struct Counts {
+  std::vector<int> out, in, out_at, in_at;
+  int out_all = 0, in_all = 0;
+
+  Counts(const Team& team, std::vector<int> outgoing) : out(std::move(outgoing)), in(out.size()) {
+    MPI_Alltoall(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, team.all());
+    for (std::size_t peer = 0; peer < out.size(); ++peer) {
+      out_at.push_back(out_all);
+      in_at.push_back(in_all);
+      out_all += out[peer];
+      in_all += in[peer];
+    }
+  }
+  std::vector<std::uint32_t> exchange(const Team& team, const std::uint32_t* words) const {
+    std::vector<std::uint32_t> received(static_cast<std::size_t>(in_all));
+    MPI_Alltoallv(words, out.data(), out_at.data(), MPI_UINT32_T, received.data(), in.data(), in_at.data(),
+                  MPI_UINT32_T, team.all());
+    return received;
+  }
+};
+
+// What the owner of a block must know of the moves of others into it.
+Moves incoming_moves(const Team& team, const Moves& outgoing) {
+  const std::size_t ranks = index(team.ranks());
+  std::vector<int> out(ranks);
+  if (outgoing.kept() == Moves::Kept::pairs) {
+    for (std::size_t peer = 0; peer < ranks; ++peer) out[peer] = static_cast<int>(outgoing.items(peer));
+    const Counts counts(team, std::move(out));
+    std::vector<std::uint64_t> ends;
+    for (std::size_t peer = 0; peer < ranks; ++peer) {
+      ends.push_back(static_cast<std::uint64_t>(counts.in_at[peer] + counts.in[peer]));
+    }
+    return Moves::of_message(counts.exchange(team, outgoing.to().data()), ends);
+  }
+  std::vector<std::uint32_t> words;  // position and count of each run
+  for (std::size_t peer = 0; peer < ranks; ++peer) {
+    for (const Run& run : outgoing.runs(peer)) words.insert(words.end(), {run.to, run.count});
+    out[peer] = 2 * static_cast<int>(outgoing.runs(peer).size());
+  }
+  const Counts counts(team, std::move(out));
+  words = counts.exchange(team, words.data());
+  Moves moves(Moves::Kept::runs);
+  moves.reserve(words.size() / 2);
+  for (std::size_t peer = 0; peer < ranks; ++peer) {
+    const auto first = static_cast<std::size_t>(counts.in_at[peer]);
+    for (std::size_t k = first; k < first + static_cast<std::size_t>(counts.in[peer]); k += 2) {
+      moves.add({0, words[k], words[k + 1]});
+    }
+    moves.end_section();
+  }
+  moves.count_as_messages();
+  return moves;
+}
+
+// The same error on every rank where a block is not covered as it must be.
+Status check_coverage(const Team& team, const Coverage& coverage, std::uint64_t block_first, Shared shared) {
+  const std::uint64_t missing = over_all(team.all(), coverage.missing, MPI_SUM);
+  const std::uint64_t duplicates = over_all(team.all(), coverage.duplicates, MPI_SUM);
+  Status mine;
+  if (coverage.first_missing) {
+    mine = error(Code::bad_input, fmt::format("global number {} is on no rank ({} missing in all)",
+                                              block_first + *coverage.first_missing + 1, missing));
+  } else if (coverage.duplicates > 0 && shared == Shared::refused) {
+    const Twice& twice = *coverage.lowest_duplicate;
+    const auto where = twice.first_peer == twice.second_peer
+                           ? fmt::format("twice on rank {}", twice.first_peer)
+                           : fmt::format("on ranks {} and {}", twice.first_peer, twice.second_peer);
+    mine = error(Code::bad_input,
+                 fmt::format("global number {} is {} ({} duplicates in all)", block_first + twice.position + 1, where,
+                             duplicates),
+                 {}, "items on several ranks must be declared as shared");
+  }
+  return team.agree(mine);
+}
+
+// Tells the ranks which of their items another one writes.
+std::vector<std::vector<std::uint32_t>> tell(const Team& team,
+                                             const std::vector<std::vector<std::uint32_t>>& repeated) {
+  std::vector<int> out;
+  std::vector<std::uint32_t> words;
+  for (const auto& each : repeated) {
+    out.push_back(static_cast<int>(each.size()));
+    words.insert(words.end(), each.begin(), each.end());
+  }
+  const Counts counts(team, std::move(out));
+  words = counts.exchange(team, words.data());
+  std::vector<std::vector<std::uint32_t>> told;
+  for (std::size_t peer = 0; peer < repeated.size(); ++peer) {
+    const auto first = words.begin() + counts.in_at[peer];
+    told.emplace_back(first, first + counts.in[peer]);
+  }
+  return told;
+}
+
+// Ranks of this node store into the block themselves; what is known of their moves has served.
+void forget_own_node(const Team& team, Route& route) {
+  if (team.nodes() == 1) {
+    Moves none(route.incoming.kept());
+    for (int rank = 0; rank < team.ranks(); ++rank) none.end_section();
+    route.incoming = std::move(none);
+  }
+}
+
+Status check_sizes(const Team& team, std::uint64_t items, const BlockMap& map) {
+  const std::uint64_t least = over_all(team.all(), items, MPI_MIN);
+  const std::uint64_t most = over_all(team.all(), items, MPI_MAX);
+  if (least != most) {
+    return error(Code::bad_input, fmt::format("some ranks say that there are {} items, others {}", least, most));
+  }
+  if (map.block_items() > kMostCounted) {
+    return error(Code::bad_input, fmt::format("blocks of {} items are larger than 2^31 - 1", map.block_items()), {},
+                 "ask for more blocks, or use more ranks");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Plan> Plan::make(const Team& team, std::span<const std::uint64_t> numbers, std::uint64_t items,
+                        const PlanRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  Plan plan;
+  plan.team_ = &team;
+  plan.map_ = BlockMap(items, team.ranks(), request.blocks);
+  plan.local_items_ = numbers.size();
+  if (auto ok = check_sizes(team, items, plan.map_); !ok) return forward(ok);
+
+  auto order = Order::of(numbers, items);
+  if (auto ok = team.agree(order ? Status{} : Status(forward(order))); !ok) return forward(ok);
+  const Moves::Kept kept = best_way_to_keep(team, *order, plan.map_);
+  auto route = std::make_shared<Route>();
+  route->outgoing = outgoing_moves(team, *order, plan.map_, kept);
+  std::uint64_t peak = std::max(order->peak_bytes(), order->size() * sizeof(std::uint64_t) + route->outgoing.bytes());
+  *order = Order();
+  route->incoming = incoming_moves(team, route->outgoing);
+
+  const Range block = plan.block();
+  const Coverage coverage = cover(route->incoming, block.count);
+  peak = std::max(peak, route->outgoing.bytes() + route->incoming.bytes() + block.count / 8);
+  if (auto ok = check_coverage(team, coverage, block.first, request.shared); !ok) return forward(ok);
+
+  plan.reading_ = plan.writing_ = route;
+  std::uint64_t kept_twice = 0;
+  if (over_all(team.all(), coverage.duplicates, MPI_SUM) > 0) {
+    auto once = std::make_shared<Route>();
+    once->outgoing = route->outgoing.without(tell(team, coverage.repeated));
+    once->incoming = route->incoming.without(coverage.repeated);
+    once->incoming.count_as_messages();
+    forget_own_node(team, *once);
+    kept_twice = once->outgoing.bytes() + once->incoming.bytes();
+    plan.writing_ = once;
+  }
+  forget_own_node(team, *route);
+  plan.report_.kept_bytes = route->outgoing.bytes() + route->incoming.bytes() + kept_twice;
+  plan.report_.peak_bytes = std::max(peak, plan.report_.kept_bytes);
+  plan.report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return plan;
+}
+
+}  // namespace forebay::blocks

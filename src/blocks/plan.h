@@ -1,0 +1,64 @@
+// The way of scattered items to their blocks and back: worked out once, used for any number of arrays of any item size.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "blocks/block_map.h"
+#include "blocks/moves.h"
+#include "blocks/team.h"
+
+namespace forebay::blocks {
+
+// What several ranks holding the same global number means.
+enum class Shared {
+  refused,  // an error that names the number and its ranks
+  once,     // ghosts and interfaces: the lowest rank's item is written, all of them are read
+};
+
+struct PlanRequest {
+  BlockRequest blocks;
+  Shared shared = Shared::refused;
+};
+
+// From this rank's items to the block of each rank, and from the message of each rank to the block of this one. Ranks
+// of one node store into the block themselves: where there is one node only, `incoming` is empty.
+struct Route {
+  Moves outgoing;
+  Moves incoming;
+};
+
+struct PlanReport {
+  double seconds = 0;
+  std::uint64_t kept_bytes = 0;  // of memory on this rank, as long as the plan lives
+  std::uint64_t peak_bytes = 0;  // and at most while it was made
+};
+
+class Plan {
+ public:
+  // Collective. `numbers` are those of this rank, 1-based, in the order of its items; `items` is how many there are in
+  // all, the same on every rank. A number that is out of range, missing or refused as a duplicate is named in the
+  // error, which is the same on every rank. The plan stays valid as long as the team.
+  static Result<Plan> make(const Team& team, std::span<const std::uint64_t> numbers, std::uint64_t items,
+                           const PlanRequest& request = {});
+
+  const Team& team() const { return *team_; }
+  const BlockMap& map() const { return map_; }
+  Range block() const { return map_.block(team_->rank()); }
+  std::uint64_t local_items() const { return local_items_; }
+  // To the blocks without the items that another rank writes; from the blocks, all.
+  const Route& writing() const { return *writing_; }
+  const Route& reading() const { return *reading_; }
+  const PlanReport& report() const { return report_; }
+
+ private:
+  const Team* team_ = nullptr;
+  BlockMap map_;
+  std::uint64_t local_items_ = 0;
+  std::shared_ptr<const Route> writing_, reading_;
+  PlanReport report_;
+};
+
+}  // namespace forebay::blocks

@@ -1,0 +1,45 @@
+#include "blocks/publish.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+namespace forebay::blocks {
+
+Status publish(const std::string& temporary, const std::string& path, const arrays::Description& description,
+               const Checks& checks, const std::string& sidecar) {
+  auto file = open_file(temporary, O_WRONLY);
+  if (!file) return forward(file);
+  for (std::size_t i = 0; i < description.arrays.size(); ++i) {
+    const arrays::Array& array = description.arrays[i];
+    auto whole = arrays::whole_checks(checks[i], array.bytes());
+    if (!whole) return forward(whole);
+    if (::lseek(file->get(), static_cast<off_t>(array.checks_offset), SEEK_SET) < 0)
+      return errno_error("cannot seek in", path);
+    if (auto ok = write_all(file->get(), std::as_bytes(std::span(*whole)), temporary); !ok) return ok;
+  }
+  if (::fsync(file->get()) != 0) return errno_error("cannot sync", temporary);
+  if (auto ok = replace_file(path + ".json", sidecar); !ok) return ok;
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) return errno_error("cannot rename to", path);
+  const std::string parent(parent_of(path));
+  auto directory = open_file(parent.empty() ? "." : parent, O_RDONLY | O_DIRECTORY);
+  if (directory) ::fsync(directory->get());  // some file systems cannot; the rename stands without
+  return {};
+}
+
+std::string sidecar_of(int ranks, std::string_view method) {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  const nlohmann::json json = {{"host", host},
+                               {"date", fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)))},
+                               {"ranks", ranks},
+                               {"method", method}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace forebay::blocks

@@ -1,0 +1,64 @@
+#include "blocks/record.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace forebay::blocks {
+namespace {
+
+constexpr int kVersion = 1;
+
+StagedRecord record_of(const nlohmann::json& json, arrays::Description description) {
+  StagedRecord record;
+  record.id = json.at("id");
+  record.node = json.at("node");
+  record.nodes = json.at("nodes");
+  record.path = *unescape(json.at("path").get<std::string>());
+  record.sidecar = json.at("sidecar");
+  record.description = std::move(description);
+  for (const auto& each : json.at("extents"))
+    record.extents.push_back({each.at(0), each.at(1), each.at(2), each.at(3)});
+  return record;
+}
+
+}  // namespace
+
+std::string StagedRecord::temporary() const {
+  return join(parent_of(path), ".fb-" + hex(id));
+}
+
+std::string StagedRecord::part(int of_node) const {
+  return fmt::format("{}-{}", temporary(), of_node);
+}
+
+std::string encode(const StagedRecord& record) {
+  nlohmann::json json = {{"version", kVersion},
+                         {"id", record.id},
+                         {"node", record.node},
+                         {"nodes", record.nodes},
+                         {"path", escape(record.path)},
+                         {"sidecar", record.sidecar},
+                         {"description", arrays::encode(record.description)},
+                         {"extents", nlohmann::json::array()}};
+  for (const Extent& each : record.extents) {
+    json["extents"].push_back({each.array, each.first, each.bytes, each.image});
+  }
+  const std::string text = json.dump();
+  return hex(checksum(text)) + " " + text + "\n";
+}
+
+Result<StagedRecord> decode_record(const std::string& text, const std::string& path) {
+  const auto damaged = [&] { return error(Code::lost, "a damaged record of a checkpoint in", path); };
+  constexpr std::size_t kCheck = 17;  // 16 digits and a blank
+  if (text.size() <= kCheck || text.back() != '\n') return damaged();
+  const std::string_view body = std::string_view(text).substr(kCheck, text.size() - kCheck - 1);
+  if (text.substr(0, kCheck) != hex(checksum(body)) + " ") return damaged();
+  const auto json = nlohmann::json::parse(body);
+  if (json.at("version") != kVersion) return error(Code::conflict, "a checkpoint staged by another version in", path);
+  auto description = arrays::decode(json.at("description").get<std::string>());
+  if (!description) return forward(description);
+  return record_of(json, std::move(*description));
+}
+
+}  // namespace forebay::blocks

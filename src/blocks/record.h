@@ -1,0 +1,38 @@
+// The commit record of a staged checkpoint: what of which image goes where in which file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arrays/arrays.h"
+
+namespace forebay::blocks {
+
+// A stretch of an array that lies whole in a node's image.
+struct Extent {
+  std::size_t array = 0;    // in the description
+  std::uint64_t first = 0;  // byte of the array
+  std::uint64_t bytes = 0;
+  std::uint64_t image = 0;  // byte of the image
+};
+
+struct StagedRecord {
+  std::uint64_t id = 0;  // the same on all nodes of a checkpoint, of no other checkpoint
+  int node = 0, nodes = 1;
+  std::string path;     // the file's name when it is whole
+  std::string sidecar;  // what is told about the writing, beside it
+  arrays::Description description;
+  std::vector<Extent> extents;
+
+  // Where the file grows until it is whole, in the same directory.
+  std::string temporary() const;
+  // What a node tells the one with rank 0 when its part is carried.
+  std::string part(int of_node) const;
+};
+
+// Text with a checksum; a record that does not fit is Code::lost.
+std::string encode(const StagedRecord& record);
+Result<StagedRecord> decode_record(const std::string& text, const std::string& path);
+
+}  // namespace forebay::blocks

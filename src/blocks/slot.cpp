@@ -1,0 +1,74 @@
+#include "blocks/slot.h"
+
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "segment/medium.h"
+
+namespace forebay::blocks {
+
+Result<SlotDirectory> SlotDirectory::open(const Team& team, const std::string& pool, const std::string& target) {
+  SlotDirectory directory;
+  directory.path_ =
+      join(pool, fmt::format("forebay-{}/blocks-{}-{}", ::geteuid(), hex(checksum(target)), team.group_of_machine()));
+  Status mine;
+  if (team.is_leader()) {
+    mine = make_private_directory(directory.path_);
+    auto lock = mine ? open_file(join(directory.path_, "lock"), O_RDWR | O_CREAT) : forward(mine);
+    if (!lock) {
+      mine = forward(lock);
+    } else if (::flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
+      mine = error(Code::busy, "another program stages blocks for this directory in", directory.path_,
+                   "wait for its end, or use another pool");
+    } else {
+      directory.lock_ = std::move(*lock);
+    }
+  }
+  if (auto ok = team.agree(mine); !ok) return forward(ok);
+  return directory;
+}
+
+Status Slot::reserve(const Team& team, const std::string& path, std::uint64_t bytes) {
+  const bool grows = bytes > image_.bytes().size();
+  if (over_all(team.all(), grows ? 1 : 0, MPI_MAX) == 0) return {};
+  Status mine;
+  if (grows && team.is_leader()) {
+    auto file = open_file(path, O_RDWR | O_CREAT);
+    if (!file) {
+      mine = forward(file);
+    } else if (::ftruncate(file->get(), static_cast<off_t>(bytes)) != 0) {
+      mine = errno_error("cannot make room in", path);
+    }
+  }
+  if (auto ok = team.agree(mine); !ok) return ok;
+  mine = grows ? map(team, path, bytes) : Status{};
+  return team.agree(mine);
+}
+
+Status Slot::map(const Team& team, const std::string& path, std::uint64_t bytes) {
+  image_ = MappedFile();
+  auto file = open_file(path, O_RDWR);
+  if (!file) return forward(file);
+  auto mapped = MappedFile::of(file->get(), bytes, PROT_READ | PROT_WRITE, path);
+  if (!mapped) return forward(mapped);
+  // Each rank takes its part of the room; then it maps what the others took.
+  const auto ranks = team.members().size();
+  const auto place = static_cast<std::uint64_t>(team.place_in_node());
+  const std::uint64_t part = (bytes / ranks + 1 + segment::page_bytes()) & ~(segment::page_bytes() - 1);
+  const std::uint64_t first = std::min(place * part, bytes);
+  const std::span image = mapped->bytes();
+  auto touched = segment::touch(image.subspan(first, std::min(part, bytes - first)), path);
+  if (auto ok = agree(team.node(), touched); !ok) {
+    if (team.is_leader() && ::truncate(path.c_str(), 0) != 0) return errno_error("cannot give room back in", path);
+    return ok;
+  }
+  image_ = std::move(*mapped);
+  return segment::touch(image, path);
+}
+
+}  // namespace forebay::blocks

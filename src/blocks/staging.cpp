@@ -1,0 +1,140 @@
+#include "blocks/staging.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "blocks/carry.h"
+
+namespace forebay::blocks {
+namespace {
+
+// The record of a slot, where there is a whole one.
+Result<StagedRecord> record_in(const std::string& path) {
+  auto text = read_file(path);
+  if (!text) return forward(text);
+  return decode_record(*text, path);
+}
+
+// Whether the file of a record stands under its name already.
+bool stands(const StagedRecord& record) {
+  const auto there = arrays::describe(record.path);
+  return there && arrays::checksum_of(*there) == arrays::checksum_of(record.description);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Staging>> Staging::open(const Team& team, const std::string& pool, const std::string& target) {
+  auto directory = SlotDirectory::open(team, pool, target);
+  if (!directory) return forward(directory);
+  std::unique_ptr<Staging> staging(new Staging(team, std::move(*directory)));
+  if (auto ok = staging->resume(); !ok) return forward(ok);
+  return staging;
+}
+
+Staging::~Staging() {
+  (void)settle();  // whoever wants to know has called it
+}
+
+void Staging::start(int slot, StagedRecord record) {
+  const bool waits_for_others = record.node == 0;
+  auto done = std::async(std::launch::async, [this, slot, record = std::move(record)] {
+    return carry(record, directory_.image(slot), directory_.layout(slot), stop_);
+  });
+  carrying_[index(slot)] = {std::move(done), waits_for_others};
+}
+
+Status Staging::resume() {
+  for (int slot = 0; slot < kSlots; ++slot) {
+    Result<StagedRecord> record = error(Code::failed, "not a leader");
+    std::array<std::uint64_t, 2> mine{};  // identity and number of nodes; 0: nothing here
+    if (team_.is_leader()) {
+      record = record_in(directory_.record(slot));
+      if (record) mine = {record->id, static_cast<std::uint64_t>(record->nodes)};
+    }
+    std::vector<std::array<std::uint64_t, 2>> all(index(team_.nodes()));
+    if (team_.is_leader()) {
+      MPI_Allgather(mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, team_.leaders());
+    }
+    bool found = false;
+    if (record) {
+      const auto nodes = std::count(all.begin(), all.end(), mine);
+      found = static_cast<std::uint64_t>(nodes) == mine[1];
+      const bool carried = found || stands(*record);
+      recovered_.push_back({record->path, carried});
+      if (found) {
+        start(slot, std::move(*record));
+      } else {
+        ::unlink(directory_.record(slot).c_str());
+      }
+    }
+    taken_[index(slot)] = over_all(team_.all(), found ? 1 : 0, MPI_MAX) != 0;
+    if (auto ok = settle(slot); !ok) return ok;
+  }
+  return {};
+}
+
+Status Staging::prepare(std::uint64_t node_bytes) {
+  for (int slot = 0; slot < kSlots; ++slot) {
+    if (auto ok = settle(slot); !ok) return ok;
+    if (auto ok = slots_[index(slot)].reserve(team_, directory_.image(slot), node_bytes); !ok) return ok;
+  }
+  return {};
+}
+
+Status Staging::begin(std::uint64_t node_bytes) {
+  if (auto ok = settle(next_); !ok) return ok;
+  return slots_[index(next_)].reserve(team_, directory_.image(next_), node_bytes);
+}
+
+Status Staging::commit(StagedRecord record) {
+  Status mine;
+  if (team_.is_leader()) mine = replace_file(directory_.record(next_), encode(record));
+  // The program goes on only when every node has its record: a checkpoint is whole or it is none.
+  if (auto ok = team_.agree(mine); !ok) return ok;
+  taken_[index(next_)] = true;
+  if (team_.is_leader()) start(next_, std::move(record));
+  next_ = (next_ + 1) % kSlots;
+  return {};
+}
+
+// On leaders. A node that fails will never tell the one that waits for it, so they meet before that one waits.
+Status Staging::carried(int slot) {
+  Carrying& carrying = carrying_[index(slot)];
+  Status mine;
+  if (!carrying.done.valid()) {  // it failed before
+    auto record = record_in(directory_.record(slot));
+    if (record) {
+      start(slot, std::move(*record));
+    } else {
+      mine = forward(record);
+    }
+  }
+  const bool waits = mine && carrying.waits_for_others;
+  if (mine && !waits) mine = carrying.done.get();
+  stop_ = over_all(team_.leaders(), mine ? 0 : 1, MPI_MAX) != 0;
+  if (!waits) return mine;
+  mine = carrying.done.get();
+  const bool others_tell = !mine && mine.error().code == Code::undrained && stop_;
+  return others_tell ? Status{} : mine;
+}
+
+Status Staging::settle(int slot) {
+  if (!taken_[index(slot)]) return {};
+  const Status mine = team_.is_leader() ? carried(slot) : Status{};
+  if (auto ok = team_.agree(mine); !ok) return ok;
+  taken_[index(slot)] = false;
+  if (team_.is_leader()) ::unlink(directory_.record(slot).c_str());
+  return {};
+}
+
+Status Staging::settle() {
+  Status done;
+  for (int i = 0; i < kSlots; ++i) {  // the older one first
+    if (auto ok = settle((next_ + i) % kSlots); !ok && done) done = ok;
+  }
+  return done;
+}
+
+}  // namespace forebay::blocks

@@ -1,0 +1,65 @@
+// Two slots of a node's pool, used in turn: one takes the next checkpoint while the other is carried to its file.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "blocks/record.h"
+#include "blocks/slot.h"
+
+namespace forebay::blocks {
+
+// What an earlier program left in the pool.
+struct Recovered {
+  std::string path;
+  bool carried = false;  // false: a node's part of it is gone
+};
+
+class Staging {
+ public:
+  // Collective, as is everything but data(). Carries whole checkpoints that a program which was killed left behind.
+  static Result<std::unique_ptr<Staging>> open(const Team& team, const std::string& pool, const std::string& target);
+  // Waits as settle() does.
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  const std::vector<Recovered>& recovered() const { return recovered_; }
+
+  // Takes room ahead of the first checkpoint: for this many bytes of this node.
+  Status prepare(std::uint64_t node_bytes);
+  // The slot to be used next: waits until it is carried, and has room for this node's bytes.
+  Status begin(std::uint64_t node_bytes);
+  std::byte* image() { return slots_[index(next_)].data(); }
+  std::string layout() const { return directory_.layout(next_); }
+  // The image is whole: from here on the checkpoint survives the program, and is carried in the background.
+  Status commit(StagedRecord record);
+  // Waits until everything is carried. What cannot be carried remains in the pool, and is tried again at the next call,
+  // at the end, and by the next program.
+  Status settle();
+
+ private:
+  Staging(const Team& team, SlotDirectory directory) : team_(team), directory_(std::move(directory)) {}
+  Status settle(int slot);
+  Status resume();
+  void start(int slot, StagedRecord record);
+  Status carried(int slot);
+
+  const Team& team_;
+  SlotDirectory directory_;
+  std::array<Slot, kSlots> slots_;
+  std::array<bool, kSlots> taken_{};
+  struct Carrying {
+    std::future<Status> done;
+    bool waits_for_others = false;  // it gives the file its name
+  };
+  std::array<Carrying, kSlots> carrying_;  // the leader's
+  std::atomic<bool> stop_ = false;         // waiting for others
+  int next_ = 0;
+  std::vector<Recovered> recovered_;
+};
+
+}  // namespace forebay::blocks

@@ -1,0 +1,53 @@
+#include "blocks/team.h"
+
+namespace forebay::blocks {
+namespace {
+
+Result<Communicator> split(MPI_Comm communicator, int color, int rank) {
+  MPI_Comm part = MPI_COMM_NULL;
+  if (auto ok = mpi_status(MPI_Comm_split(communicator, color, rank, &part), "cannot split the ranks"); !ok) {
+    return forward(ok);
+  }
+  return Communicator(part);
+}
+
+}  // namespace
+
+Result<Team> Team::of(MPI_Comm communicator, int most_per_node) {
+  Team team;
+  MPI_Comm own = MPI_COMM_NULL;
+  if (auto ok = mpi_status(MPI_Comm_dup(communicator, &own), "cannot copy the communicator"); !ok) return forward(ok);
+  team.all_ = Communicator(own);
+  // A message that fails ends the program, as MPI does it: there is nothing to go on with. Files report their errors.
+  MPI_Comm_set_errhandler(own, MPI_ERRORS_ARE_FATAL);
+  team.rank_ = team.all_.rank();
+  team.ranks_ = team.all_.size();
+
+  MPI_Comm whole = MPI_COMM_NULL;
+  const int got = MPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, team.rank_, MPI_INFO_NULL, &whole);
+  if (auto ok = mpi_status(got, "cannot find the ranks of this node"); !ok) return forward(ok);
+  team.node_ = Communicator(whole);
+  if (most_per_node > 0) {
+    team.group_ = team.node_.rank() / most_per_node;
+    auto part = split(whole, team.group_, team.rank_);
+    if (!part) return forward(part);
+    team.node_ = std::move(*part);
+  }
+  team.place_ = team.node_.rank();
+  auto leaders = split(own, team.place_ == 0 ? 0 : MPI_UNDEFINED, team.rank_);
+  if (!leaders) return forward(leaders);
+  team.leaders_ = std::move(*leaders);
+
+  int number = team.leaders_ ? team.leaders_.rank() : 0;
+  MPI_Bcast(&number, 1, MPI_INT, 0, team.node());
+  team.node_of_.resize(index(team.ranks_));
+  MPI_Allgather(&number, 1, MPI_INT, team.node_of_.data(), 1, MPI_INT, own);
+  for (int rank = 0; rank < team.ranks_; ++rank) {
+    const std::size_t node = index(team.node_of_[index(rank)]);
+    if (node >= team.members_.size()) team.members_.resize(node + 1);
+    team.members_[node].push_back(rank);
+  }
+  return team;
+}
+
+}  // namespace forebay::blocks

@@ -1,0 +1,110 @@
+#include "blocks/method.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+
+#include "blocks/striping.h"
+#include "segment/tests/scratch.h"
+
+namespace forebay::blocks {
+namespace {
+
+// A variable of the environment while a test runs.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Variable() {
+    if (old_.empty()) {
+      ::unsetenv(name_);
+    } else {
+      ::setenv(name_, old_.c_str(), 1);
+    }
+  }
+
+ private:
+  const char* name_;
+  std::string old_;
+};
+
+TEST(Method, IsKnownByItsName) {
+  for (const Method method : {Method::serial, Method::stdio, Method::mpi_independent, Method::mpi_noncollective,
+                              Method::mpi_collective, Method::staged}) {
+    EXPECT_EQ(*method_named(name_of(method)), method);
+  }
+  const auto unknown = method_named("mpi-colective");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().text(), "unknown method 'mpi-colective'; did you mean mpi-collective?");
+}
+
+TEST(Options, OfTheEnvironmentWin) {
+  const Variable method("FOREBAY_BLOCKS_METHOD", "staged"), pool("FOREBAY_BLOCKS_POOL", "/mnt/pmem0");
+  const Variable hints("FOREBAY_BLOCKS_HINTS", "striping_factor=8,cb_nodes=4");
+  const auto options = Options::from_environment({});
+  ASSERT_TRUE(options) << options.error().text();
+  EXPECT_EQ(options->method, Method::staged);
+  EXPECT_EQ(options->pool, "/mnt/pmem0");
+  ASSERT_EQ(options->hints.size(), 2U);
+  EXPECT_EQ(options->hints[1].first, "cb_nodes");
+  EXPECT_EQ(options->hints[1].second, "4");
+}
+
+TEST(Options, OfTheEnvironmentThatMakeNoSenseAreRefused) {
+  {
+    const Variable method("FOREBAY_BLOCKS_METHOD", "fast");
+    EXPECT_FALSE(Options::from_environment({}));
+  }
+  const Variable hints("FOREBAY_BLOCKS_HINTS", "cb_nodes=4,oops");
+  EXPECT_FALSE(Options::from_environment({}));
+}
+
+// An `lfs` that writes down what it was asked, and exits as told.
+class FakeLustre {
+ public:
+  explicit FakeLustre(int exit_status) : path_("PATH", scratch_.path() + ":" + std::getenv("PATH")) {
+    const std::string lfs = join(scratch_.path(), "lfs");
+    const auto written =
+        replace_file(lfs, "#!/bin/sh\necho \"$@\" > " + asked_path() + "\nexit " + std::to_string(exit_status) + "\n");
+    EXPECT_TRUE(written);
+    EXPECT_EQ(::chmod(lfs.c_str(), 0700), 0);
+  }
+  std::string asked() const { return read_file(asked_path()).value_or("nothing"); }
+
+ private:
+  std::string asked_path() const { return join(scratch_.path(), "asked"); }
+  Scratch scratch_;
+  Variable path_;
+};
+
+TEST(Striping, IsSetForTheDirectoryWhereTheHintsAskForIt) {
+  const FakeLustre lustre(0);
+  Options options;
+  EXPECT_TRUE(set_striping("/case", options));
+  EXPECT_EQ(lustre.asked(), "nothing");
+  options.hints = {{"striping_factor", "8"}, {"cb_nodes", "4"}, {"striping_unit", "4194304"}};
+  EXPECT_TRUE(set_striping("/case", options));
+  EXPECT_EQ(lustre.asked(), "setstripe -c 8 -S 4194304 /case\n");
+}
+
+TEST(Striping, ThatIsRefusedIsAnError) {
+  const FakeLustre lustre(22);
+  Options options;
+  options.hints = {{"striping_factor", "many"}};
+  const auto set = set_striping("/case", options);
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().code, Code::bad_input);
+}
+
+TEST(Striping, IsNoMatterWhereThereIsNoLustre) {
+  const Variable path("PATH", "/nowhere");
+  Options options;
+  options.hints = {{"striping_factor", "8"}};
+  EXPECT_TRUE(set_striping("/case", options));
+}
+
+}  // namespace
+}  // namespace forebay::blocks

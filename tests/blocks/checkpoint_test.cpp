@@ -1,0 +1,276 @@
+#include <unistd.h>
+
+#include "numbering.h"
+#include "segment/tests/scratch.h"
+
+namespace forebay::blocks {
+namespace {
+
+constexpr std::array kMethods = {Method::serial,          Method::stdio,
+                                 Method::mpi_independent, Method::mpi_noncollective,
+                                 Method::mpi_collective,  Method::staged};
+
+// A directory that all ranks see, made and removed by rank 0.
+class SharedScratch {
+ public:
+  SharedScratch() {
+    if (rank() == 0) own_ = std::make_unique<Scratch>();
+    char path[256] = "";
+    if (own_) std::snprintf(path, sizeof path, "%s", own_->path().c_str());
+    MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+    path_ = path;
+  }
+  ~SharedScratch() { MPI_Barrier(MPI_COMM_WORLD); }
+  const std::string& path() const { return path_; }
+  std::string in(const std::string& name) const { return join(path_, name); }
+
+ private:
+  static int rank() {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+  }
+  std::unique_ptr<Scratch> own_;
+  std::string path_;
+};
+
+// Some ranks of the program, as a team of their own; the others have none.
+std::optional<Team> team_of(int ranks, int most_per_node = 0) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &part);
+  if (part == MPI_COMM_NULL) return {};
+  const Communicator owned(part);
+  return must(Team::of(part, most_per_node));
+}
+
+int all_ranks() {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  return ranks;
+}
+
+// Cells with a vector and a number, vertices with a scalar, as one rank of a partitioned mesh has them.
+class Fields {
+ public:
+  Fields(const Team& team, std::uint64_t cells, const BlockRequest& blocks = {0, 8, 1, 0})
+      : cells_(numbers_of({cells, 11, 8, -1, false}, team.ranks(), team.rank())),
+        vertices_(numbers_of({cells / 5 + 1, 12, 1, -1, true}, team.ranks(), team.rank())),
+        cell_plan_(must(Plan::make(team, cells_, cells, {blocks, Shared::refused}))),
+        vertex_plan_(must(Plan::make(team, vertices_, cells / 5 + 1, {blocks, Shared::once}))),
+        cell_exchange_(cell_plan_),
+        vertex_exchange_(vertex_plan_),
+        data_{items_of(cells_, 24), items_of(cells_, 4), items_of(vertices_, 8)} {}
+
+  std::vector<FieldToWrite> to_write() {
+    return {{"velocity", "cells", arrays::Type::float64, 3, &cell_exchange_, data_[0].data()},
+            {"flag", "cells", arrays::Type::int32, 1, &cell_exchange_, data_[1].data()},
+            {"height", "vertices", arrays::Type::float64, 1, &vertex_exchange_, data_[2].data()}};
+  }
+  std::vector<FieldToRead> to_read() {
+    for (std::size_t i = 0; i < data_.size(); ++i) back_[i].assign(data_[i].size(), std::byte{});
+    std::vector<FieldToRead> fields;
+    std::size_t i = 0;
+    for (const FieldToWrite& each : to_write()) {
+      fields.push_back({each.name, each.location, each.type, each.components, each.exchange, back_[i++].data()});
+    }
+    return fields;
+  }
+  void expect_equal() const {
+    for (std::size_t i = 0; i < data_.size(); ++i) EXPECT_TRUE(back_[i] == data_[i]) << "field " << i;
+  }
+
+ private:
+  std::vector<std::uint64_t> cells_, vertices_;
+  Plan cell_plan_, vertex_plan_;
+  Exchange cell_exchange_, vertex_exchange_;
+  std::array<std::vector<std::byte>, 3> data_;
+  std::array<std::vector<std::byte>, 3> back_;
+};
+
+Options options_of(Method method, const SharedScratch& scratch) {
+  Options options;
+  options.method = method;
+  options.pool = scratch.path();
+  return options;
+}
+
+Status write_one(const Team& team, Method method, const SharedScratch& scratch, const std::string& name,
+                 std::uint64_t cells, const BlockRequest& blocks = {0, 8, 1, 0}) {
+  Fields fields(team, cells, blocks);
+  const auto store = must(Checkpoints::open(team, scratch.path(), options_of(method, scratch)));
+  if (auto ok = store->write(name, {7, 0.25, "test", "box"}, fields.to_write()); !ok) return ok;
+  return store->settle();
+}
+
+TEST(Checkpoints, HaveTheSameBytesByEveryMethodOnAnyRanksAndNodesAndBlocks) {
+  const SharedScratch scratch;
+  std::string expected;
+  for (const Method method : kMethods) {
+    for (const int ranks : {all_ranks(), 1, (all_ranks() + 1) / 2}) {
+      for (const int most_per_node : {0, 1, 2}) {
+        const auto team = team_of(ranks, most_per_node);
+        if (!team) continue;
+        SCOPED_TRACE(testing::Message() << name_of(method) << ", " << ranks << " ranks, nodes of " << most_per_node);
+        const BlockRequest blocks = {0, 8, 1, most_per_node == 2 ? 2 : 0};
+        const auto written = write_one(*team, method, scratch, "a.h5", 3000, blocks);
+        ASSERT_TRUE(written) << written.error().text();
+        if (team->rank() != 0) continue;
+        const std::string bytes = must(read_file(scratch.in("a.h5")));
+        if (expected.empty()) expected = bytes;
+        EXPECT_TRUE(bytes == expected) << "differs from the first file";
+      }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Checkpoints, AreReadByEveryMethodOnAnotherNumberOfRanks) {
+  const SharedScratch scratch;
+  // More than one piece of 4 MiB.
+  {
+    const auto team = team_of(all_ranks());
+    const auto written = write_one(*team, Method::mpi_collective, scratch, "a.h5", 250'000);
+    ASSERT_TRUE(written) << written.error().text();
+  }
+  for (const Method method : kMethods) {
+    for (const int ranks : {1, (all_ranks() + 1) / 2}) {
+      const auto team = team_of(ranks, 2);
+      if (!team) continue;
+      SCOPED_TRACE(testing::Message() << name_of(method) << ", " << ranks << " ranks");
+      Fields fields(*team, 250'000);
+      const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(method, scratch)));
+      const auto head = store->read("a.h5", "box", fields.to_read());
+      ASSERT_TRUE(head) << head.error().text();
+      EXPECT_EQ(head->step, 7);
+      EXPECT_EQ(head->time, 0.25);
+      fields.expect_equal();
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Checkpoints, OfAnotherMeshAreRefusedOnEveryRank) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  ASSERT_TRUE(write_one(*team, Method::stdio, scratch, "a.h5", 1000));
+  Fields fields(*team, 1200);
+  const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(Method::stdio, scratch)));
+  const auto head = store->read("a.h5", "box", fields.to_read());
+  ASSERT_FALSE(head);
+  EXPECT_EQ(head.error().what, "of another mesh, with 1000 cells where this run has 1200:");
+}
+
+TEST(Checkpoints, WithAFlippedBitAreRefusedWithTheNameOfTheArray) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  ASSERT_TRUE(write_one(*team, Method::stdio, scratch, "a.h5", 250'000));
+  if (team->rank() == 0) {
+    const auto found = must(arrays::describe(scratch.in("a.h5")));
+    std::string bytes = must(read_file(scratch.in("a.h5")));
+    bytes[found.array("cells", "velocity")->offset + 5'000'000] ^= 4;
+    ASSERT_TRUE(replace_file(scratch.in("a.h5"), bytes));
+  }
+  MPI_Barrier(team->all());
+  Fields fields(*team, 250'000);
+  for (const Method method : kMethods) {
+    const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(method, scratch)));
+    const auto head = store->read("a.h5", "box", fields.to_read());
+    ASSERT_FALSE(head) << name_of(method);
+    EXPECT_EQ(head.error().code, Code::lost);
+    EXPECT_EQ(head.error().what, "array cells/velocity is damaged in its 4 MiB from byte 4194304 on, in");
+  }
+}
+
+TEST(Checkpoints, ThatCannotBeWrittenLeaveTheOneBefore) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  ASSERT_TRUE(write_one(*team, Method::stdio, scratch, "a.h5", 1000));
+  const std::string before = must(read_file(scratch.in("a.h5")));
+  Fields fields(*team, 1000);
+  for (const Method method : kMethods) {
+    const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(method, scratch)));
+    auto wrong = fields.to_write();
+    if (team->rank() == team->ranks() - 1) wrong[1].name = "a/b";
+    const auto written = store->write("a.h5", {8, 0.5, "test", "box"}, wrong);
+    ASSERT_FALSE(written) << name_of(method);
+    EXPECT_EQ(must(read_file(scratch.in("a.h5"))), before) << name_of(method);
+  }
+}
+
+TEST(StagedCheckpoints, ReuseTheirSlotsAndArriveInOrder) {
+  const SharedScratch scratch;
+  for (const int most_per_node : {0, 2}) {
+    const auto team = team_of(all_ranks(), most_per_node);
+    Fields fields(*team, 3000);
+    const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(Method::staged, scratch)));
+    ASSERT_TRUE(store->prepare(fields.to_write()));
+    for (std::int64_t step = 0; step < 7; ++step) {
+      ASSERT_TRUE(store->write("a.h5", {step, 0, "test", "box"}, fields.to_write()));
+    }
+    const auto head = store->read("a.h5", "box", fields.to_read());
+    ASSERT_TRUE(head) << head.error().text();
+    EXPECT_EQ(head->step, 6);
+    fields.expect_equal();
+  }
+}
+
+TEST(StagedCheckpoints, ThatCannotBeCarriedStayInThePoolForTheNextProgram) {
+  const SharedScratch scratch;
+  for (const int most_per_node : {0, 1}) {
+    const auto team = team_of(all_ranks(), most_per_node);
+    Fields fields(*team, 3000);
+    // No file can take the place of a directory that is not empty.
+    if (team->rank() == 0) must(make_private_directory(scratch.in("a.h5/in the way")));
+    {
+      const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(Method::staged, scratch)));
+      ASSERT_TRUE(store->write("a.h5", {3, 0, "test", "box"}, fields.to_write()));
+      const auto settled = store->settle();
+      ASSERT_FALSE(settled);
+      EXPECT_EQ(settled.error().what, "cannot rename to");
+      EXPECT_FALSE(store->settle()) << "it is still in the way";
+    }
+    if (team->rank() == 0) must(remove_tree(scratch.in("a.h5")));
+    MPI_Barrier(team->all());
+    const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(Method::staged, scratch)));
+    if (team->is_leader()) {
+      ASSERT_EQ(store->recovered().size(), 1U);
+      EXPECT_TRUE(store->recovered()[0].carried);
+      EXPECT_EQ(store->recovered()[0].path, must(real_path(scratch.path())) + "/a.h5");
+    }
+    const auto head = store->read("a.h5", "box", fields.to_read());
+    ASSERT_TRUE(head) << head.error().text();
+    EXPECT_EQ(head->step, 3);
+    fields.expect_equal();
+    MPI_Barrier(team->all());
+    if (team->rank() == 0) must(remove_tree(scratch.in("a.h5")));
+  }
+}
+
+TEST(StagedCheckpoints, OfWhichANodeLostItsPartAreReportedAsLost) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks(), 1);
+  if (team->nodes() == 1) GTEST_SKIP() << "needs two ranks";
+  Fields fields(*team, 3000);
+  if (team->rank() == 0) must(make_private_directory(scratch.in("a.h5/in the way")));
+  {
+    const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(Method::staged, scratch)));
+    ASSERT_TRUE(store->write("a.h5", {3, 0, "test", "box"}, fields.to_write()));
+  }
+  if (team->rank() == 0) {
+    must(remove_tree(scratch.in("a.h5")));
+    const std::string mine = scratch.in("forebay-" + std::to_string(::geteuid()));
+    const auto pools = must(list_directory(mine));
+    ASSERT_EQ(pools.size(), index(team->nodes()));
+    must(remove_tree(join(mine, pools.back().name)));
+  }
+  MPI_Barrier(team->all());
+  const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(Method::staged, scratch)));
+  const bool lost = !store->recovered().empty() && !store->recovered()[0].carried;
+  EXPECT_EQ(over_all(team->all(), lost ? 1 : 0, MPI_SUM), index(team->nodes()) - 1);
+  EXPECT_FALSE(store->read("a.h5", "box", fields.to_read()));
+}
+
+}  // namespace
+}  // namespace forebay::blocks

@@ -1,0 +1,71 @@
+#include "numbering.h"
+
+namespace forebay::blocks {
+namespace {
+
+// Every block holds its items afterwards, and every rank gets back what it gave.
+void expect_there_and_back(const Team& team, const Numbering& numbering, const PlanRequest& request) {
+  const auto numbers = numbers_of(numbering, team.ranks(), team.rank());
+  const Plan plan = must(Plan::make(team, numbers, numbering.items, request));
+  Exchange exchange(plan);
+  NodeMemory image;
+  for (const std::size_t item_bytes : {1, 4, 8, 12, 24, 40}) {
+    ASSERT_TRUE(image.reserve(team, exchange.layout().items * item_bytes + 1));
+    const auto items = items_of(numbers, item_bytes);
+    ASSERT_TRUE(exchange.to_image(items.data(), item_bytes, image.data()));
+    const auto block = exchange.my_block(image.data(), item_bytes);
+    const auto expected = items_of(plan.block(), item_bytes);
+    EXPECT_TRUE(std::equal(block.begin(), block.end(), expected.begin(), expected.end()))
+        << "items of " << item_bytes << " bytes";
+    std::vector<std::byte> back(items.size());
+    ASSERT_TRUE(exchange.from_image(image.data(), item_bytes, back.data()));
+    EXPECT_EQ(back, items) << "items of " << item_bytes << " bytes";
+  }
+}
+
+TEST(Exchange, BringsScatteredItemsToTheirBlocksAndBack) {
+  for (const int most_per_node : {0, 1, 2, 3}) {
+    const Team team = must(Team::of(MPI_COMM_WORLD, most_per_node));
+    for (const std::uint64_t items : {0, 1, 5, 1000, 20'011}) {
+      for (const std::uint64_t run : {1, 32}) {
+        for (const BlockRequest& blocks : {BlockRequest{0, 8, 1, 0}, BlockRequest{0, 8, 2, 0}, BlockRequest{0, 8, 1, 1},
+                                           BlockRequest{4000, 8, 1, 0}}) {
+          SCOPED_TRACE(testing::Message() << items << " items in runs of " << run << ", nodes of " << most_per_node
+                                          << ", step " << blocks.rank_step << ", at most " << blocks.most_blocks);
+          expect_there_and_back(team, {items, items + run, run, 1, false}, {blocks, Shared::refused});
+        }
+      }
+    }
+  }
+}
+
+TEST(Exchange, WritesSharedItemsOnceAndReadsThemEverywhere) {
+  for (const int most_per_node : {0, 2}) {
+    const Team team = must(Team::of(MPI_COMM_WORLD, most_per_node));
+    for (const std::uint64_t run : {1, 16}) {
+      SCOPED_TRACE(testing::Message() << "runs of " << run << ", nodes of " << most_per_node);
+      const Numbering numbering{5000, 3, run, -1, true};
+      expect_there_and_back(team, numbering, {{0, 8, 1, 0}, Shared::once});
+      const auto numbers = numbers_of(numbering, team.ranks(), team.rank());
+      const Plan plan = must(Plan::make(team, numbers, numbering.items, {{0, 8, 1, 0}, Shared::once}));
+      EXPECT_EQ(over_all(team.all(), plan.writing().outgoing.items(), MPI_SUM), numbering.items);
+      EXPECT_EQ(plan.reading().outgoing.items(), numbers.size());
+    }
+  }
+}
+
+TEST(Exchange, TakesSharedItemsFromTheLowestRank) {
+  const Team team = must(Team::of(MPI_COMM_WORLD, 2));
+  std::vector<std::uint64_t> numbers = {3, 1, 2};  // on every rank
+  const Plan plan = must(Plan::make(team, numbers, 3, {{0, 8, 1, 0}, Shared::once}));
+  Exchange exchange(plan);
+  NodeMemory image;
+  ASSERT_TRUE(image.reserve(team, 64));
+  std::vector<int> values(3, 100 + team.rank()), back(3);
+  ASSERT_TRUE(exchange.to_image(std::as_bytes(std::span(values)).data(), sizeof(int), image.data()));
+  ASSERT_TRUE(exchange.from_image(image.data(), sizeof(int), std::as_writable_bytes(std::span(back)).data()));
+  EXPECT_EQ(back, (std::vector<int>(3, 100)));
+}
+
+}  // namespace
+}  // namespace forebay::blocks
