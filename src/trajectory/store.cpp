@@ -23,6 +23,11 @@ std::uint64_t random_identity() {
   return id;
 }
 
+std::uint64_t nanoseconds_since_1970() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
 // Segments that the first tier must have room for: one to write and, where states come back from below, one for them.
 std::uint32_t first_needs(bool has_streamed) {
   return has_streamed ? 2 : 1;
@@ -182,6 +187,9 @@ Done Tiers::load(const Visit& visit) {
   fields_ = head.fields;
   payload_checks_ = head.payload_checks != 0;
   set_durable();
+  // Headers that were found do not tell all numbers that were used: a segment that was given up has lost its header,
+  // but its records may stand somewhere yet. No store uses up numbers faster than nanoseconds pass.
+  next_generation_ = nanoseconds_since_1970();
   std::map<std::uint64_t, std::uint32_t> found;
   for (std::uint32_t i = 0; i < tiers_.size(); ++i) {
     if (auto ok = find_segments(i, found); !ok) return ok;
