@@ -20,6 +20,7 @@ module forebay_c
     enumerator :: FOREBAY_E_PINNED = 10
     enumerator :: FOREBAY_E_OUTSIDE = 11
     enumerator :: FOREBAY_E_CLOSED_OPEN = 12
+    enumerator :: FOREBAY_E_TOLERANCE = 13
     enumerator :: FOREBAY_E_NO_SPACE = 20
     enumerator :: FOREBAY_E_NO_MEMORY = 21
     enumerator :: FOREBAY_E_BUSY = 22
@@ -37,6 +38,26 @@ module forebay_c
     enumerator :: FOREBAY_SURVIVES_POWER_CUT = 0
     enumerator :: FOREBAY_SURVIVES_PROCESS_ONLY = 1
   end enum
+
+  enum, bind(c)  ! forebay_codec
+    enumerator :: FOREBAY_CODEC_CHOSEN = -1
+    enumerator :: FOREBAY_CODEC_RAW = 0
+    enumerator :: FOREBAY_CODEC_FLOAT32 = 1
+    enumerator :: FOREBAY_CODEC_TRUNCATION = 2
+    enumerator :: FOREBAY_CODEC_ZFP = 3
+    enumerator :: FOREBAY_CODEC_DIFFERENCE = 4
+  end enum
+
+  type, bind(c) :: forebay_encoding_info
+    integer(c_int) :: codec
+    real(c_double) :: accepted_error
+    real(c_double) :: achieved_error
+    integer(c_int64_t) :: states
+    integer(c_int64_t) :: raw_bytes
+    integer(c_int64_t) :: stored_bytes
+    integer(c_int64_t) :: fallbacks
+    type(c_ptr) :: fallback_reason
+  end type forebay_encoding_info
 
   type, bind(c) :: forebay_tier_info
     type(c_ptr) :: medium
@@ -111,6 +132,11 @@ module forebay_c
       type(c_ptr), value :: options
       integer(c_int), value :: checksum
     end function forebay_trajectory_options_set_checksum
+    integer(c_int) function forebay_trajectory_options_set_encoders(options, threads) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: options
+      integer(c_int), value :: threads
+    end function forebay_trajectory_options_set_encoders
     integer(c_int) function forebay_trajectory_options_set_segment_bytes(options, bytes) bind(c)
       import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: options
@@ -153,6 +179,24 @@ module forebay_c
       integer(c_int), intent(out) :: type
       integer(c_int64_t), intent(out) :: count
     end function forebay_trajectory_field_info
+    integer(c_int) function forebay_trajectory_set_accepted_error(trajectory, field, error) bind(c)
+      import :: c_int, c_ptr, c_double
+      type(c_ptr), value :: trajectory
+      integer(c_int), value :: field
+      real(c_double), value :: error
+    end function forebay_trajectory_set_accepted_error
+    integer(c_int) function forebay_trajectory_set_codec(trajectory, field, codec) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: trajectory
+      integer(c_int), value :: field, codec
+    end function forebay_trajectory_set_codec
+    integer(c_int) function forebay_trajectory_encoding(trajectory, field, info, bytes) bind(c)
+      import :: c_int, c_ptr, c_size_t, forebay_encoding_info
+      type(c_ptr), value :: trajectory
+      integer(c_int), value :: field
+      type(forebay_encoding_info), intent(out) :: info
+      integer(c_size_t), value :: bytes
+    end function forebay_trajectory_encoding
     integer(c_int) function forebay_trajectory_begin(trajectory, step, time, memory) bind(c)
       import :: c_int, c_ptr, c_int64_t, c_double
       type(c_ptr), value :: trajectory

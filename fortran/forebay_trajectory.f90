@@ -33,13 +33,15 @@ module forebay_trajectory
   implicit none
   private
 
-  public :: trajectory, trajectory_options, trajectory_tier, forebay_message
+  public :: trajectory, trajectory_options, trajectory_tier, trajectory_encoding, forebay_message
   public :: int64, real32, real64
   public :: FOREBAY_OK, FOREBAY_E_INVALID, FOREBAY_E_NO_SUCH_STEP, FOREBAY_E_NO_SUCH_FIELD, FOREBAY_E_STEP_OPEN, &
     FOREBAY_E_NO_OPEN_STEP, FOREBAY_E_STEP_EXISTS, FOREBAY_E_FIELD_CHANGED, FOREBAY_E_FIELDS_FIXED, &
-    FOREBAY_E_NOT_PINNED, FOREBAY_E_PINNED, FOREBAY_E_OUTSIDE, FOREBAY_E_CLOSED_OPEN, FOREBAY_E_NO_SPACE, &
-    FOREBAY_E_NO_MEMORY, FOREBAY_E_BUSY, FOREBAY_E_VERSION, FOREBAY_E_DAMAGED, FOREBAY_E_READ_ONLY, FOREBAY_E_IO
+    FOREBAY_E_NOT_PINNED, FOREBAY_E_PINNED, FOREBAY_E_OUTSIDE, FOREBAY_E_CLOSED_OPEN, FOREBAY_E_TOLERANCE, &
+    FOREBAY_E_NO_SPACE, FOREBAY_E_NO_MEMORY, FOREBAY_E_BUSY, FOREBAY_E_VERSION, FOREBAY_E_DAMAGED, FOREBAY_E_READ_ONLY, FOREBAY_E_IO
   public :: FOREBAY_FLOAT32, FOREBAY_FLOAT64
+  public :: FOREBAY_CODEC_CHOSEN, FOREBAY_CODEC_RAW, FOREBAY_CODEC_FLOAT32, FOREBAY_CODEC_TRUNCATION, &
+    FOREBAY_CODEC_ZFP, FOREBAY_CODEC_DIFFERENCE
   public :: FOREBAY_SURVIVES_POWER_CUT, FOREBAY_SURVIVES_PROCESS_ONLY
 
   ! What a trajectory is opened with. `bytes` is what this rank may use of a tier; fastest tier first.
@@ -48,7 +50,7 @@ module forebay_trajectory
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure :: set_name, set_rank, add_dram, add_pool, add_shared
-    procedure :: set_keep, set_survives, set_checksum, set_segment_bytes
+    procedure :: set_keep, set_survives, set_checksum, set_encoders, set_segment_bytes
     procedure, private :: refuse_copy => refuse_copy_of_options
     generic :: assignment(=) => refuse_copy
     final :: free_options
@@ -60,7 +62,7 @@ module forebay_trajectory
     procedure :: close => close_trajectory
     procedure :: declare, find, begin, commit, cancel, release, reverse, drop, rewind, keep
     procedure :: count => count_of_steps
-    procedure :: step_at, time_of, recovery, tier_count, tier, waited
+    procedure :: step_at, time_of, recovery, tier_count, tier, encoding, waited
     procedure, private :: refuse_copy
     generic :: assignment(=) => refuse_copy
     final :: finalize
@@ -70,6 +72,14 @@ module forebay_trajectory
     character(:), allocatable :: medium, path
     integer(int64) :: budget = 0, segment_bytes = 0, segments = 0, prepared = 0, used = 0, moved_in = 0, fetched = 0
   end type trajectory_tier
+
+  ! How a field is stored; what each means is said of forebay_encoding_info.
+  type :: trajectory_encoding
+    integer(c_int) :: codec = FOREBAY_CODEC_RAW
+    real(real64) :: accepted_error = 0, achieved_error = 0
+    integer(int64) :: states = 0, raw_bytes = 0, stored_bytes = 0, fallbacks = 0
+    character(:), allocatable :: fallback_reason
+  end type trajectory_encoding
 
 contains
 
@@ -173,6 +183,16 @@ contains
     call report(forebay_trajectory_options_set_checksum(self%handle, merge(1_c_int, 0_c_int, checksum)), stat, errmsg)
   end subroutine set_checksum
 
+  ! Threads that encode beside the solver; see forebay_trajectory_options_set_encoders.
+  subroutine set_encoders(self, threads, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    integer, intent(in) :: threads
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_set_encoders(self%handle, int(threads, c_int)), stat, errmsg)
+  end subroutine set_encoders
+
   subroutine set_segment_bytes(self, bytes, stat, errmsg)
     class(trajectory_options), intent(inout) :: self
     integer(int64), intent(in) :: bytes
@@ -233,8 +253,9 @@ contains
 
   ! --- fields ---
 
-  ! `extent` is the shape of the field, of rank 1 to 4; `number` is what the other calls want.
-  subroutine declare(self, name, type, extent, number, stat, errmsg)
+  ! `extent` is the shape of the field, of rank 1 to 4; `number` is what the other calls want. With `accepted_error`, the
+  ! relative L2 error that reading may bring, states are stored smaller, by a codec that is chosen, or by `codec`.
+  subroutine declare(self, name, type, extent, number, stat, errmsg, accepted_error, codec)
     class(trajectory), intent(inout) :: self
     character(*), intent(in) :: name
     integer(c_int), intent(in) :: type
@@ -242,6 +263,8 @@ contains
     integer, intent(out) :: number
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    real(real64), intent(in), optional :: accepted_error
+    integer(c_int), intent(in), optional :: codec
     integer(c_int) :: status, field
     number = 0
     if (size(extent) < 1 .or. size(extent) > max_rank .or. any(extent < 1)) then
@@ -249,10 +272,12 @@ contains
       return
     end if
     status = forebay_trajectory_declare(self%handle, to_c(name), type, product(int(extent, c_int64_t)), field)
+    if (status == FOREBAY_OK) call remember(self, field + 1, extent)
+    if (status == FOREBAY_OK .and. present(accepted_error)) &
+      status = forebay_trajectory_set_accepted_error(self%handle, field, accepted_error)
+    if (status == FOREBAY_OK .and. present(codec)) status = forebay_trajectory_set_codec(self%handle, field, codec)
+    if (status == FOREBAY_OK) number = field + 1
     call report(status, stat, errmsg)
-    if (status /= FOREBAY_OK) return
-    number = field + 1
-    call remember(self, number, extent)
   end subroutine declare
 
   subroutine remember(self, number, extent)
@@ -429,6 +454,28 @@ contains
     end if
     call report(status, stat, errmsg)
   end subroutine tier
+
+  subroutine encoding(self, number, what, stat, errmsg)
+    class(trajectory), intent(inout) :: self
+    integer, intent(in) :: number
+    type(trajectory_encoding), intent(out) :: what
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(forebay_encoding_info) :: info
+    integer(c_int) :: status
+    status = forebay_trajectory_encoding(self%handle, int(number - 1, c_int), info, c_sizeof(info))
+    if (status == FOREBAY_OK) then
+      what%codec = info%codec
+      what%accepted_error = info%accepted_error
+      what%achieved_error = info%achieved_error
+      what%states = info%states
+      what%raw_bytes = info%raw_bytes
+      what%stored_bytes = info%stored_bytes
+      what%fallbacks = info%fallbacks
+      what%fallback_reason = from_c(info%fallback_reason)
+    end if
+    call report(status, stat, errmsg)
+  end subroutine encoding
 
   ! Seconds that begin has waited for room, and get for states on slow tiers.
   subroutine waited(self, begin_seconds, get_seconds, stat, errmsg)

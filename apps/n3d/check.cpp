@@ -143,6 +143,32 @@ Status check_stores(Bench& bench, const std::string& directory, std::vector<Proo
   return {};
 }
 
+// The gradient from states that are not the ones that the run went through, but near them.
+Status check_accepted_errors(Bench& bench, std::vector<Proof>& proofs) {
+  const Grid& grid = bench.grid;
+  const std::size_t size = grid.state_size();
+  Objective objective(bench.flow, Measure::tracking, bench.sizes.steps);
+  std::vector<double> exact(size), gradient(size);
+  const auto run = [&](StateStore& store, std::vector<double>& into) {
+    const StateTiers tiers{.dram = store, .slots = {bench.sizes.steps - 1, 0}};
+    return Sweep(bench.flow, objective, tiers, bench.silent).gradient(bench.start, into);
+  };
+  const auto arrays = make_array_store(size);
+  if (const auto done = run(*arrays, exact); !done) return forebay::forward(done);
+  for (const double accepted : {1e-3, 1e-4, 1e-6}) {
+    const auto store =
+        make_trajectory_store(size, {dram_for(size, bench.sizes.steps)}, grid.rank(), grid.ranks(), accepted);
+    if (!store) return forebay::forward(store);
+    if (const auto done = run(**store, gradient); !done) return forebay::forward(done);
+    for (std::size_t i = 0; i < size; ++i) gradient[i] -= exact[i];
+    const double error = std::sqrt(grid.inner(gradient, gradient) / grid.inner(exact, exact));
+    // Not 0: states that come back to the last bit would prove nothing.
+    proofs.push_back(
+        {fmt::format("error of the gradient, {:g} accepted", accepted), error, 1e-3 * accepted, 3 * accepted});
+  }
+  return {};
+}
+
 // A directory of this run alone, the same on every rank.
 Result<std::string> temporary_directory(const Grid& grid) {
   char path[64] = "/tmp/n3d-XXXXXX";
@@ -189,6 +215,7 @@ Result<Checked> check_gradient(MPI_Comm communicator, const Sizes& sizes, std::s
   }
   // No barrier after an error: the other ranks may wait for this one elsewhere, until the caller ends them all.
   if (const auto done = check_stores(bench, directory, checked.proofs); !done) return forebay::forward(done);
+  if (const auto done = check_accepted_errors(bench, checked.proofs); !done) return forebay::forward(done);
   MPI_Barrier(communicator);
   if (temporary && grid.rank() == 0) ::rmdir(directory.c_str());
   return checked;

@@ -65,7 +65,7 @@ Result<std::unique_ptr<StateStore>> make_store(const Options& options, const Gri
   if (options.store != StoreKind::memory) return make_array_store(grid.state_size());
   std::vector<Tier> tiers = options.tiers;
   if (tiers.empty()) tiers.push_back(dram_for(grid.state_size(), options.steps));
-  return make_trajectory_store(grid.state_size(), tiers, grid.rank(), grid.ranks());
+  return make_trajectory_store(grid.state_size(), tiers, grid.rank(), grid.ranks(), options.accepted_error);
 }
 
 // The store in memory holds everything that revolve does not spread over two.

@@ -78,6 +78,8 @@ Parsed parse(int count, char** words, bool speaks) {
                  "Tiers of the trajectory, fastest first, with the most that a rank may use: dram:SIZE, "
                  "pool:DIRECTORY:SIZE, shared:DIRECTORY:SIZE (default: dram for all states)")
       ->type_name("TIER");
+  app.add_option("--accepted-error", o.accepted_error,
+                 "Relative L2 error of a state that the trajectory may make to store it smaller");
   app.add_option("--directory", o.directory, "Directory of the files, or of the pool; must exist");
   app.add_flag("--keep-files", o.keep_files, "Leave the files there");
   app.add_flag("--check-gradient", o.check_gradient, "Prove the solver, its adjoint and the stores; 1 when one fails");
@@ -127,6 +129,8 @@ std::string complaint(const Options& o, int ranks) {
   if (o.pool_slots > 0 && o.directory.empty()) return "--pool-slots needs --directory";
   if (o.store == StoreKind::revolve && o.slots + o.pool_slots < 1) return "--slots must be at least 1";
   if (!o.tiers.empty() && o.store != StoreKind::memory) return "--tier is for --store memory";
+  if (!(o.accepted_error >= 0 && o.accepted_error < 1)) return "--accepted-error must be 0 to less than 1";
+  if (o.accepted_error > 0 && o.store != StoreKind::memory) return "--accepted-error is for --store memory";
   if (o.store == StoreKind::files && o.directory.empty() && !o.check_gradient) return "--store files needs --directory";
   return {};
 }

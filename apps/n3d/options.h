@@ -24,6 +24,7 @@ struct Options {
   StoreKind store = StoreKind::arrays;
   Step slots = 10, pool_slots = 0;
   std::vector<Tier> tiers;  // of the trajectory; none: dram, as much as all states need
+  double accepted_error = 0;
   std::string directory;
   bool keep_files = false;
   bool check_gradient = false, quick = false, quiet = false;

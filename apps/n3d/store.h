@@ -1,7 +1,8 @@
 // Where the states of a forward run are kept until the adjoint asks for them, behind four verbs.
 //
 // A store holds this rank's part of each state, all of the same size. Calls are not collective: no rank waits for
-// another. `get` gives back the bits that `put` was given; its span holds until the next call on the store.
+// another. `get` gives back the bits that `put` was given, unless the store was made to accept an error; its span holds
+// until the next call on the store.
 #pragma once
 
 #include <memory>
@@ -49,9 +50,9 @@ struct Tier {
 // Enough memory of the process for all states; what is not needed is not touched.
 Tier dram_for(std::size_t state_size, Step states);
 // forebay's trajectory (include/forebay/trajectory.h): memory beside the socket, spilling to what lies below it. `get`
-// copies nothing.
+// copies nothing. With an accepted relative L2 error states are made smaller within it; 0 keeps every bit.
 Result<std::unique_ptr<StateStore>> make_trajectory_store(std::size_t state_size, const std::vector<Tier>& tiers,
-                                                          int rank, int ranks);
+                                                          int rank, int ranks, double accepted_error = 0);
 // The same in a pool alone, with room for so many states at once: the room of a dropped one is used again at once.
 Result<std::unique_ptr<StateStore>> make_pool_store(std::size_t state_size, const std::string& directory, Step states,
                                                     int rank, int ranks);

@@ -16,8 +16,8 @@ class TrajectoryStore : public StateStore {
   ~TrajectoryStore() override { forebay_trajectory_close(trajectory_); }
 
   // `segment_bytes` 0: as the trajectory chooses.
-  Status open(std::size_t state_size, const std::vector<Tier>& tiers, std::uint64_t segment_bytes, int rank,
-              int ranks) {
+  Status open(std::size_t state_size, const std::vector<Tier>& tiers, std::uint64_t segment_bytes, int rank, int ranks,
+              double accepted_error) {
     state_size_ = state_size;
     const std::unique_ptr<forebay_trajectory_options, decltype(&forebay_trajectory_options_free)> options(
         forebay_trajectory_options_create(), forebay_trajectory_options_free);
@@ -26,7 +26,8 @@ class TrajectoryStore : public StateStore {
                 forebay_trajectory_options_set_segment_bytes(options.get(), segment_bytes) == FOREBAY_OK;
     for (const Tier& tier : tiers) good = good && add(options.get(), tier) == FOREBAY_OK;
     good = good && forebay_trajectory_open(options.get(), &trajectory_) == FOREBAY_OK &&
-           forebay_trajectory_declare(trajectory_, "velocity", FOREBAY_FLOAT64, state_size, nullptr) == FOREBAY_OK;
+           forebay_trajectory_declare(trajectory_, "velocity", FOREBAY_FLOAT64, state_size, nullptr) == FOREBAY_OK &&
+           forebay_trajectory_set_accepted_error(trajectory_, 0, accepted_error) == FOREBAY_OK;
     if (!good) return trajectory_error("cannot open the trajectory");
     return {};
   }
@@ -85,10 +86,11 @@ class TrajectoryStore : public StateStore {
 };
 
 Result<std::unique_ptr<StateStore>> open_store(std::size_t state_size, const std::vector<Tier>& tiers,
-                                               std::uint64_t segment_bytes, int rank, int ranks) {
+                                               std::uint64_t segment_bytes, int rank, int ranks,
+                                               double accepted_error = 0) {
   auto store = std::make_unique<TrajectoryStore>();
-  if (const auto opened = store->open(state_size, tiers, segment_bytes, rank, ranks); !opened)
-    return forebay::forward(opened);
+  const auto opened = store->open(state_size, tiers, segment_bytes, rank, ranks, accepted_error);
+  if (!opened) return forebay::forward(opened);
   return store;
 }
 
@@ -101,8 +103,8 @@ Tier dram_for(std::size_t state_size, Step states) {
 }
 
 Result<std::unique_ptr<StateStore>> make_trajectory_store(std::size_t state_size, const std::vector<Tier>& tiers,
-                                                          int rank, int ranks) {
-  return open_store(state_size, tiers, 0, rank, ranks);
+                                                          int rank, int ranks, double accepted_error) {
+  return open_store(state_size, tiers, 0, rank, ranks, accepted_error);
 }
 
 Result<std::unique_ptr<StateStore>> make_pool_store(std::size_t state_size, const std::string& directory, Step states,

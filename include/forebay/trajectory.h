@@ -29,7 +29,8 @@
  *
  * Every function returns FOREBAY_OK or one of the codes below; forebay_last_error() then tells what happened, in words.
  * Calls for one trajectory come from one thread at a time; different trajectories do not know of each other. The layout
- * of no structure is part of this interface, except forebay_tier_info, which may only grow at its end. */
+ * of no structure is part of this interface, except forebay_tier_info and forebay_encoding_info, which may only grow at
+ * their end. */
 #ifndef FOREBAY_TRAJECTORY_H
 #define FOREBAY_TRAJECTORY_H
 
@@ -54,6 +55,7 @@ typedef enum forebay_status {
   FOREBAY_E_PINNED = 10,       /* steps that are pinned stand in the way: release them first */
   FOREBAY_E_OUTSIDE = 11,      /* interpolation at a time that lies outside of the stored ones */
   FOREBAY_E_CLOSED_OPEN = 12,  /* closed with an open step; the step is lost, everything committed is as usual */
+  FOREBAY_E_TOLERANCE = 13,    /* an accepted error that is negative, NaN, or 1 and more */
   FOREBAY_E_NO_SPACE = 20,     /* every tier is full; what is stored stays readable */
   FOREBAY_E_NO_MEMORY = 21,    /* the process can have no more memory */
   FOREBAY_E_BUSY = 22,         /* another process uses the store */
@@ -105,6 +107,9 @@ int forebay_trajectory_options_set_survives(forebay_trajectory_options* options,
 /* 1: XXH3-64 over every step, compared when a step is fetched the first time by this process; 0: none; -1, the
  * default: on kept trajectories whose first tier is persistent. */
 int forebay_trajectory_options_set_checksum(forebay_trajectory_options* options, int checksum);
+/* Threads that encode beside the solver, where a field has an accepted error: -1, the default, for one a field, as far
+ * as the process has cores to spare, and one at least; 0: commit encodes. */
+int forebay_trajectory_options_set_encoders(forebay_trajectory_options* options, int threads);
 /* Size of a segment; 0, the default, chooses one from the budgets and the size of a step. */
 int forebay_trajectory_options_set_segment_bytes(forebay_trajectory_options* options, uint64_t bytes);
 
@@ -127,17 +132,53 @@ int forebay_trajectory_field_count(forebay_trajectory* trajectory, int* fields);
 int forebay_trajectory_field_info(forebay_trajectory* trajectory, int field, const char** name, forebay_type* type,
                                   uint64_t* count);
 
+/* The error that is accepted of a field of numbers, before the first step: of each state, the L2 norm of what reading
+ * gives minus what was written, over the norm of what was written. 0, the default, keeps every bit. A state that holds
+ * NaN or Inf is kept as it is. Then a codec is chosen from the first states of the run, and now and then again;
+ * set_codec names one. In a kept trajectory that was found, only the error that it was kept with is taken.
+ *
+ * An accepted error costs memory beside the tiers' budgets: two states for each of up to three that are on their way
+ * into the store, and some for those that are being read. */
+int forebay_trajectory_set_accepted_error(forebay_trajectory* trajectory, int field, double error);
+typedef enum forebay_codec {
+  FOREBAY_CODEC_CHOSEN = -1,    /* set_codec only: the default */
+  FOREBAY_CODEC_RAW = 0,        /* as it is */
+  FOREBAY_CODEC_FLOAT32 = 1,    /* doubles rounded to float */
+  FOREBAY_CODEC_TRUNCATION = 2, /* mantissas rounded, bits shuffled, lz4 */
+  FOREBAY_CODEC_ZFP = 3,        /* zfp, fixed accuracy */
+  FOREBAY_CODEC_DIFFERENCE = 4  /* rounded to a grid, difference to the step before, shuffled, zstd */
+} forebay_codec;
+/* The codec of a field that has an accepted error; before the first step. What it cannot do within that error is stored
+ * as it is. Runs that must be equal to the last bit name one, since the choice depends on what each codec takes. */
+int forebay_trajectory_set_codec(forebay_trajectory* trajectory, int field, forebay_codec codec);
+
+typedef struct forebay_encoding_info {
+  forebay_codec codec; /* of the last state; as is all below, of what was committed since open, and is stored */
+  double accepted_error;
+  double achieved_error; /* the largest that was measured; each state is */
+  uint64_t states;
+  uint64_t raw_bytes;          /* of these states, */
+  uint64_t stored_bytes;       /* and what they take */
+  uint64_t fallbacks;          /* states that were kept as they are, since no codec could serve */
+  const char* fallback_reason; /* why, of the last of them; "" when there are none */
+} forebay_encoding_info;
+/* How a field is stored. `bytes` is sizeof(forebay_encoding_info) as the caller knows it. */
+int forebay_trajectory_encoding(forebay_trajectory* trajectory, int field, forebay_encoding_info* info, size_t bytes);
+
 /* Opens a step: `memory` receives one address per field, aligned to 64 bytes, to be written in place. It waits when the
- * first tier is full until older states have moved on. */
+ * first tier is full until older states have moved on. Where a field has an accepted error, this memory does not lie in
+ * a tier, and begin also waits when two states are still being encoded. */
 int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[]);
-/* The open step is stored: it can be read from now on, and a crash will not lose it (see set_survives). */
+/* The open step is stored: it can be read from now on, and a crash will not lose it (see set_survives). So in a kept
+ * trajectory commit waits for the codecs; else they work beside the solver. */
 int forebay_trajectory_commit(forebay_trajectory* trajectory);
 /* Forgets the open step. */
 int forebay_trajectory_cancel(forebay_trajectory* trajectory);
 /* begin, copy from one address per field, commit. */
 int forebay_trajectory_put(forebay_trajectory* trajectory, int64_t step, double time, const void* const memory[]);
 
-/* The field of a stored step, without a copy; it stays where it is until release, which undoes one get. */
+/* The field of a stored step, without a copy (a field with an accepted error is decoded into memory of the process); it
+ * stays where it is until release, which undoes one get. */
 int forebay_trajectory_get(forebay_trajectory* trajectory, int64_t step, int field, const void** memory);
 int forebay_trajectory_release(forebay_trajectory* trajectory, int64_t step);
 

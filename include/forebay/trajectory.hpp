@@ -72,7 +72,14 @@ struct TrajectoryOptions {
   bool keep = false;
   forebay_survives survives = FOREBAY_SURVIVES_POWER_CUT;
   int checksum = -1;
+  int encoders = -1;
   std::uint64_t segment_bytes = 0;
+};
+
+// Of a field: the relative L2 error that is accepted of it, and the codec.
+struct TrajectoryEncoding {
+  double accepted_error = 0;
+  forebay_codec codec = FOREBAY_CODEC_CHOSEN;
 };
 
 class Trajectory {
@@ -216,6 +223,7 @@ class Trajectory {
     check(forebay_trajectory_options_set_keep(o, options.keep ? 1 : 0));
     check(forebay_trajectory_options_set_survives(o, options.survives));
     check(forebay_trajectory_options_set_checksum(o, options.checksum));
+    check(forebay_trajectory_options_set_encoders(o, options.encoders));
     check(forebay_trajectory_options_set_segment_bytes(o, options.segment_bytes));
     forebay_trajectory* handle = nullptr;
     check(forebay_trajectory_open(o, &handle));
@@ -231,6 +239,18 @@ class Trajectory {
     int field = 0;
     check(forebay_trajectory_declare(get(), name.c_str(), type_of<Number>(), count, &field));
     return field;
+  }
+  template <class Number>
+  int declare(const std::string& name, std::uint64_t count, const TrajectoryEncoding& encoding) {
+    const int field = declare<Number>(name, count);
+    check(forebay_trajectory_set_accepted_error(get(), field, encoding.accepted_error));
+    check(forebay_trajectory_set_codec(get(), field, encoding.codec));
+    return field;
+  }
+  forebay_encoding_info encoding(int field) const {
+    forebay_encoding_info info{};
+    check(forebay_trajectory_encoding(get(), field, &info, sizeof(info)));
+    return info;
   }
   int field(const std::string& name) const {
     int field = 0;

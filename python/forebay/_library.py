@@ -25,6 +25,7 @@ class Status(enum.IntEnum):
     PINNED = 10
     OUTSIDE = 11
     CLOSED_OPEN = 12
+    TOLERANCE = 13
     NO_SPACE = 20
     NO_MEMORY = 21
     BUSY = 22
@@ -55,6 +56,21 @@ class TierInfo(ctypes.Structure):
         ("used", c_uint64),
         ("moved_in", c_uint64),
         ("fetched", c_uint64),
+    ]
+
+
+class EncodingInfo(ctypes.Structure):
+    """As forebay_encoding_info."""
+
+    _fields_ = [
+        ("codec", c_int),
+        ("accepted_error", c_double),
+        ("achieved_error", c_double),
+        ("states", c_uint64),
+        ("raw_bytes", c_uint64),
+        ("stored_bytes", c_uint64),
+        ("fallbacks", c_uint64),
+        ("fallback_reason", c_char_p),
     ]
 
 
@@ -101,6 +117,7 @@ declare(
     trajectory_options_set_keep=[c_void_p, c_int],
     trajectory_options_set_survives=[c_void_p, c_int],
     trajectory_options_set_checksum=[c_void_p, c_int],
+    trajectory_options_set_encoders=[c_void_p, c_int],
     trajectory_options_set_segment_bytes=[c_void_p, c_uint64],
     trajectory_open=[c_void_p, POINTER(c_void_p)],
     trajectory_close=[c_void_p],
@@ -108,6 +125,9 @@ declare(
     trajectory_field=[c_void_p, c_char_p, POINTER(c_int)],
     trajectory_field_count=[c_void_p, POINTER(c_int)],
     trajectory_field_info=[c_void_p, c_int, POINTER(c_char_p), POINTER(c_int), POINTER(c_uint64)],
+    trajectory_set_accepted_error=[c_void_p, c_int, c_double],
+    trajectory_set_codec=[c_void_p, c_int, c_int],
+    trajectory_encoding=[c_void_p, c_int, POINTER(EncodingInfo), c_size_t],
     trajectory_begin=[c_void_p, c_int64, c_double, POINTER(c_void_p)],
     trajectory_commit=[c_void_p],
     trajectory_cancel=[c_void_p],

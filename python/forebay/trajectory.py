@@ -7,11 +7,13 @@ import typing
 
 import numpy as np
 
-from ._library import Status, TierInfo, TrajectoryError, check, library
+from ._library import EncodingInfo, Status, TierInfo, TrajectoryError, check, library
 
 _BYTES, _FLOAT32, _FLOAT64 = 0, 1, 2
 # Types that the library knows as numbers, with how many it sees in one; all others it keeps as bytes.
 _NUMBERS = {"f8": (_FLOAT64, 1), "f4": (_FLOAT32, 1), "c16": (_FLOAT64, 2), "c8": (_FLOAT32, 2)}
+# Codecs in the order of their numbers.
+_CODECS = ("raw", "float32", "truncation", "zfp", "difference")
 
 
 class Tier(typing.NamedTuple):
@@ -189,9 +191,11 @@ class Trajectory:
         keep=False,
         survive_power_cut=True,
         checksum=None,
+        encoders=None,
         segment_bytes=0,
     ):
-        """`tiers`: of dram(), pool() and shared(), fastest first. `checksum`: True, False, or None for the default."""
+        """`tiers`: of dram(), pool() and shared(), fastest first. `checksum`: True, False, or None for the default.
+        `encoders`: threads that encode fields with an accepted error beside the solver; None: as fits the machine."""
         self._handle = None
         self._fields = []
         self._open_step = None
@@ -213,6 +217,7 @@ class Trajectory:
             set_("set_keep", keep)
             set_("set_survives", 0 if survive_power_cut else 1)
             set_("set_checksum", -1 if checksum is None else int(checksum))
+            set_("set_encoders", -1 if encoders is None else int(encoders))
             set_("set_segment_bytes", int(segment_bytes))
             pointer = ctypes.c_void_p()
             check(library.forebay_trajectory_open(options, ctypes.byref(pointer)))
@@ -257,8 +262,15 @@ class Trajectory:
             dtype = {_FLOAT64: "f8", _FLOAT32: "f4"}.get(kind.value, "u1")
             self._fields.append(_Field(number, name.value.decode(), (values.value,), np.dtype(dtype), "C"))
 
-    def declare(self, name, shape, dtype=np.float64, *, order="C"):
-        """A field, before the first step; returns its number. `order` "F" is that of Fortran programs."""
+    def declare(self, name, shape, dtype=np.float64, *, order="C", accepted_error=None, codec=None):
+        """A field, before the first step; returns its number. `order` "F" is that of Fortran programs.
+
+        With an `accepted_error`, the relative L2 error that reading may bring, states are stored smaller, by a codec that
+        is chosen from the first of them, or by `codec`: "raw", "float32", "truncation", "zfp" or "difference"."""
+        if codec not in (None, *_CODECS):
+            raise TrajectoryError(
+                Status.INVALID, f"field {name}: {codec!r} is no codec; there are {', '.join(_CODECS)}"
+            )
         dtype = np.dtype(dtype)
         shape = (int(shape),) if np.ndim(shape) == 0 else tuple(int(extent) for extent in shape)
         if dtype.kind not in "biufcSUVmM" or dtype.names is not None or order not in ("C", "F"):
@@ -269,6 +281,10 @@ class Trajectory:
         self._call("declare", name.encode(), kind, values * per_value, ctypes.byref(number))
         field = _Field(number.value, name, shape, dtype, order)
         self._fields[number.value : number.value + 1] = [field]
+        if accepted_error is not None:
+            self._call("set_accepted_error", number, accepted_error)
+        if codec is not None:
+            self._call("set_codec", number, _CODECS.index(codec))
         return number.value
 
     def _field(self, field):
@@ -416,6 +432,14 @@ class Trajectory:
                 {key: os.fsdecode(value) if isinstance(value, bytes) else value for key, value in values.items()}
             )
         return found
+
+    def encoding(self, field=0):
+        """How a field is stored: codec, accepted_error, achieved_error, states, raw_bytes, stored_bytes, fallbacks,
+        fallback_reason."""
+        info = EncodingInfo()
+        self._call("encoding", self._field(field).number, ctypes.byref(info), ctypes.sizeof(info))
+        found = {name: getattr(info, name) for name, _ in EncodingInfo._fields_}
+        return found | {"codec": _CODECS[info.codec], "fallback_reason": info.fallback_reason.decode()}
 
     @property
     def waited(self):

@@ -54,7 +54,9 @@ struct FixedField {
 };
 static_assert(sizeof(FixedHead) == 56 && sizeof(FixedField) == 64);
 constexpr std::size_t kCheckAt = kHeadBytes - sizeof(std::uint64_t);
-static_assert(sizeof(FixedHead) + kFieldLimit * sizeof(FixedField) <= kCheckAt);
+// The accepted errors of the fields, in a table behind the room for all fields.
+constexpr std::size_t kAcceptedAt = sizeof(FixedHead) + kFieldLimit * sizeof(FixedField);
+static_assert(kAcceptedAt + kFieldLimit * sizeof(double) <= kCheckAt);
 
 tl::unexpected<Error> damaged(const std::string& path, std::size_t place, std::string_view what) {
   return error(Code::lost, fmt::format("the store is damaged at byte {} ({}):", place, what), path,
@@ -128,6 +130,9 @@ std::string encode_head(const StoreHead& head, std::uint64_t epoch) {
     std::memcpy(bytes.data() + at, &entry, sizeof(entry));
     at += sizeof(entry);
   }
+  for (std::size_t i = 0; i < head.fields.size(); ++i) {
+    std::memcpy(bytes.data() + kAcceptedAt + i * sizeof(double), &head.fields[i].accepted, sizeof(double));
+  }
   const std::uint64_t check = hash(bytes.data(), kCheckAt, kHeadSalt);
   std::memcpy(bytes.data() + kCheckAt, &check, sizeof(check));
   const EpochLine line = epoch_line(head.store, epoch);
@@ -159,7 +164,9 @@ Result<DecodedHead> decode_head(std::string_view bytes, const std::string& path)
     FixedField entry{};
     std::memcpy(&entry, bytes.data() + sizeof(fixed) + i * sizeof(entry), sizeof(entry));
     const std::string name(entry.name, strnlen(entry.name, kFieldName));
-    decoded.head.fields.push_back({name, entry.type, entry.count});
+    double accepted = 0;
+    std::memcpy(&accepted, bytes.data() + kAcceptedAt + i * sizeof(accepted), sizeof(accepted));
+    decoded.head.fields.push_back({name, entry.type, entry.count, accepted});
   }
   bool found = false;
   for (std::size_t which = 0; which < 2; ++which) {

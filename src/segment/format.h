@@ -89,6 +89,7 @@ struct FieldEntry {
   std::string name;  // at most kFieldName bytes
   std::uint32_t type = 0;
   std::uint64_t count = 0;
+  double accepted = 0;  // relative error with which it is encoded; 0: it is stored as it is
 };
 constexpr std::size_t kFieldName = 47;
 constexpr std::size_t kFieldLimit = 256;

@@ -73,6 +73,7 @@ const char* forebay_status_name(int status) {
     FOREBAY_NAME(FOREBAY_E_PINNED);
     FOREBAY_NAME(FOREBAY_E_OUTSIDE);
     FOREBAY_NAME(FOREBAY_E_CLOSED_OPEN);
+    FOREBAY_NAME(FOREBAY_E_TOLERANCE);
     FOREBAY_NAME(FOREBAY_E_NO_SPACE);
     FOREBAY_NAME(FOREBAY_E_NO_MEMORY);
     FOREBAY_NAME(FOREBAY_E_BUSY);
@@ -142,6 +143,11 @@ int forebay_trajectory_options_set_checksum(forebay_trajectory_options* options,
   return FOREBAY_OK;
 }
 
+int forebay_trajectory_options_set_encoders(forebay_trajectory_options* options, int threads) {
+  if (options == nullptr) return missing("options");
+  return run([&] { return forebay::trajectory::set_encoders(options->value, threads); });
+}
+
 int forebay_trajectory_options_set_segment_bytes(forebay_trajectory_options* options, uint64_t bytes) {
   if (options == nullptr) return missing("options");
   options->value.segment_bytes = bytes;
@@ -198,6 +204,23 @@ int forebay_trajectory_field_info(forebay_trajectory* trajectory, int field, con
                assign(type, found->type);
                assign(count, found->count);
              });
+}
+
+int forebay_trajectory_set_accepted_error(forebay_trajectory* trajectory, int field, double error) {
+  if (trajectory == nullptr) return missing("trajectory");
+  return run([&] { return trajectory->value->set_accepted_error(field, error); });
+}
+
+int forebay_trajectory_set_codec(forebay_trajectory* trajectory, int field, forebay_codec codec) {
+  if (trajectory == nullptr) return missing("trajectory");
+  return run([&] { return trajectory->value->set_codec(field, codec); });
+}
+
+int forebay_trajectory_encoding(forebay_trajectory* trajectory, int field, forebay_encoding_info* info, size_t bytes) {
+  if (trajectory == nullptr) return missing("trajectory");
+  if (info == nullptr) return missing("place for the information");
+  return run([&] { return trajectory->value->encoding(field); },
+             [&](const forebay_encoding_info& found) { std::memcpy(info, &found, std::min(bytes, sizeof(found))); });
 }
 
 int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[]) {
@@ -299,7 +322,7 @@ int forebay_trajectory_tier_info(forebay_trajectory* trajectory, int tier, foreb
 
 int forebay_trajectory_waited(forebay_trajectory* trajectory, double* begin, double* get) {
   if (trajectory == nullptr) return missing("trajectory");
-  assign(begin, trajectory->value->tiers().waited_for_room());
+  assign(begin, trajectory->value->waited_to_begin());
   assign(get, trajectory->value->tiers().waited_for_states());
   return FOREBAY_OK;
 }

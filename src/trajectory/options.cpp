@@ -55,6 +55,15 @@ Done set_rank(Options& options, int rank, int ranks) {
   return {};
 }
 
+Done set_encoders(Options& options, int threads) {
+  constexpr int kMost = 1024;
+  if (threads < -1 || threads > kMost) {
+    return fail(FOREBAY_E_INVALID, "{} threads cannot encode: -1 chooses, 0 to {} are possible", threads, kMost);
+  }
+  options.encoders = threads;
+  return {};
+}
+
 Done add_tier(Options& options, TierKind kind, const char* path, std::uint64_t bytes) {
   if (kind != TierKind::dram && (path == nullptr || *path == '\0')) {
     return fail(FOREBAY_E_INVALID, "a {} needs a directory", words_for(kind));

@@ -25,12 +25,14 @@ struct Options {
   bool keep = false;
   bool process_only = false;
   int checksum = -1;
+  int encoders = -1;
   std::uint64_t segment_bytes = 0;
 };
 
 // Each of these refuses what makes no sense by itself.
 Done set_name(Options& options, const char* name);
 Done set_rank(Options& options, int rank, int ranks);
+Done set_encoders(Options& options, int threads);
 Done add_tier(Options& options, TierKind kind, const char* path, std::uint64_t bytes);
 // What must fit together.
 Done check(const Options& options);

@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <functional>
+
+#include "trajectory/clock.h"
+#include "trajectory/threads.h"
 
 namespace forebay::trajectory {
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 tl::unexpected<Failure> medium_failed(int errno_value, const std::string& path) {
   Error error;
@@ -44,10 +42,7 @@ std::uint32_t Tiers::ring() const {
 // -----------------------------------------------------------------------------------------------------------
 
 void Tiers::start_threads() {
-  // The program's signals are for its own threads.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const NoSignals in_threads;
   preparer_ = std::thread([this] {
     Lock lock(mutex_);
     prepare(lock);
@@ -58,7 +53,6 @@ void Tiers::start_threads() {
       move(lock);
     });
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   started_ = true;
 }
 

@@ -5,29 +5,6 @@
 #include <cstring>
 
 namespace forebay::trajectory {
-namespace {
-
-constexpr std::uint64_t kLargestStep = std::uint64_t{1} << 40;
-
-std::uint64_t bytes_of(forebay_type type) {
-  switch (type) {
-    case FOREBAY_BYTES:
-      return 1;
-    case FOREBAY_FLOAT32:
-      return 4;
-    case FOREBAY_FLOAT64:
-      return 8;
-  }
-  return 0;
-}
-
-const char* name_of_type(std::uint32_t type) {
-  static constexpr const char* kNames[] = {"bytes", "float32", "float64"};
-  return type < 3 ? kNames[type] : "?";
-}
-
-}  // namespace
-
 Outcome<std::unique_ptr<Trajectory>> Trajectory::open(const Options& options) {
   std::unique_ptr<Trajectory> made(new Trajectory(options));
   auto tiers = Tiers::open(made->options_);
@@ -54,66 +31,14 @@ Done Trajectory::close() {
   return {};
 }
 
-// --- fields
-// ----------------------------------------------------------------------------------------------------------------
-
-void Trajectory::lay_out(Field& field) {
-  field.bytes = field.count * bytes_of(field.type);
-  field.offset = payload_bytes_;
-  payload_bytes_ += segment::round_to_lines(field.bytes);
-}
-
-Outcome<int> Trajectory::declare(const char* name, forebay_type type, std::uint64_t count) {
-  if (name == nullptr || *name == '\0' || std::strlen(name) > segment::kFieldName) {
-    return fail(FOREBAY_E_INVALID, "a field needs a name of 1 to {} bytes", segment::kFieldName);
-  }
-  const std::uint64_t size = bytes_of(type);
-  if (size == 0) return fail(FOREBAY_E_INVALID, "field {}: {} is no type", printable(name), static_cast<int>(type));
-  if (count == 0 || count > kLargestStep / size) {
-    return fail(FOREBAY_E_INVALID, "field {}: a count of {} is out of range", printable(name), count);
-  }
-  if (step_open_) return fail(FOREBAY_E_STEP_OPEN, "a field cannot be declared while step {} is open", open_step_);
-  for (std::size_t i = 0; i < fields_.size(); ++i) {
-    const Field& known = fields_[i];
-    if (known.name != name) continue;
-    if (known.type != type || known.count != count) {
-      return fail(FOREBAY_E_FIELD_CHANGED, "field {} has {} values of {} here, not {} of {}", known.name, known.count,
-                  name_of_type(known.type), count, name_of_type(type));
-    }
-    return static_cast<int>(i);
-  }
-  if (tiers_->started()) {
-    return fail(FOREBAY_E_FIELDS_FIXED, "field {} comes too late: all fields are declared before the first step",
-                printable(name));
-  }
-  if (fields_.size() == segment::kFieldLimit || payload_bytes_ > kLargestStep - count * size) {
-    return fail(FOREBAY_E_INVALID, "field {} is one too many", printable(name));
-  }
-  fields_.push_back({name, type, count, 0, 0});
-  lay_out(fields_.back());
-  return static_cast<int>(fields_.size() - 1);
-}
-
-Outcome<const Field*> Trajectory::field(int number) const {
-  if (number < 0 || static_cast<std::size_t>(number) >= fields_.size()) {
-    return fail(FOREBAY_E_NO_SUCH_FIELD, "there is no field {}: {} are declared, counted from 0", number,
-                fields_.size());
-  }
-  return &fields_[static_cast<std::size_t>(number)];
-}
-
 // --- a store that was kept
 // -----------------------------------------------------------------------------------------------
 
 Done Trajectory::load() {
   for (const segment::FieldEntry& entry : tiers_->found_head()->head.fields) {
-    if (entry.type > FOREBAY_FLOAT64 || entry.count == 0 || entry.count > kLargestStep / 8 || entry.name.empty()) {
-      return fail(FOREBAY_E_DAMAGED, "the store is damaged: a field of type {} with {} values", entry.type,
-                  entry.count);
-    }
-    fields_.push_back({entry.name, static_cast<forebay_type>(entry.type), entry.count, 0, 0});
-    lay_out(fields_.back());
+    if (auto ok = take_over(entry); !ok) return ok;
   }
+  fix_fields();
   struct Older {
     std::uint32_t segment;
     std::uint32_t record;
@@ -124,7 +49,7 @@ Done Trajectory::load() {
   bool memory = true;
   auto loaded = tiers_->load([&](std::uint32_t number, const segment::RecordHeader& record) {
     if (live.size() <= number) live.resize(number + 1, 0);
-    if (record.payload_bytes != payload_bytes_) {
+    if (encoded_ ? record.payload_bytes > record_bytes_ - segment::kLine : record.payload_bytes != payload_bytes_) {
       ++strange;
       return;
     }
@@ -158,21 +83,36 @@ Done Trajectory::begin_step(std::int64_t step) {
   if (index_.find(step) != nullptr) {
     return fail(FOREBAY_E_STEP_EXISTS, "step {} is stored already; drop it, or rewind", step);
   }
-  if (active_.segment != kNone && writer_.has_room(payload_bytes_)) return {};
+  if (!encoded_ && active_.segment != kNone && writer_.has_room(payload_bytes_)) return {};
   if (fields_.empty()) return fail(FOREBAY_E_INVALID, "step {} cannot begin: no field is declared", step);
   if (!tiers_->started()) {
-    std::vector<segment::FieldEntry> entries;
-    for (const Field& field : fields_) entries.push_back({field.name, field.type, field.count});
-    if (auto ok = tiers_->begin_store(entries, segment::kLine + payload_bytes_); !ok) return ok;
+    if (auto ok = start_store(); !ok) return ok;
   }
+  return encoded_ ? reserve() : next_segment();
+}
+
+Done Trajectory::start_store() {
+  fix_fields();
+  std::vector<segment::FieldEntry> entries;
+  for (const Field& field : fields_) entries.push_back({field.name, field.type, field.count, field.accepted});
+  return tiers_->begin_store(entries, record_bytes_);
+}
+
+Done Trajectory::next_segment() {
   if (active_.segment != kNone) {
     const std::uint32_t full = std::exchange(active_.segment, kNone);
     if (auto ok = tiers_->seal(writer_, full, active_live_, held(full)); !ok) return ok;
   }
-  auto active = tiers_->next(writer_);
-  if (!active) return pass_on(active);
-  active_ = *active;
+  if (spare_.segment != kNone) {
+    active_ = std::exchange(spare_, {});
+    writer_ = spare_writer_;
+  } else {
+    auto active = tiers_->next(writer_);
+    if (!active) return pass_on(active);
+    active_ = *active;
+  }
   active_live_ = 0;
+  first_ = true;
   if (pins_.size() <= active_.segment) pins_.resize(active_.segment + 1, 0);
   return {};
 }
@@ -182,7 +122,8 @@ Done Trajectory::begin(std::int64_t step, double time, void** memory) {
     return fail(FOREBAY_E_INVALID, "step {}: {}", step, memory == nullptr ? "no memory for addresses" : "no time");
   }
   if (auto ok = begin_step(step); !ok) return ok;
-  for (std::size_t i = 0; i < fields_.size(); ++i) memory[i] = writer_.payload(payload_bytes_) + fields_[i].offset;
+  std::byte* const state = encoded_ ? staged_ : writer_.payload(payload_bytes_);
+  for (std::size_t i = 0; i < fields_.size(); ++i) memory[i] = state + fields_[i].offset;
   step_open_ = true;
   open_step_ = step;
   open_time_ = time;
@@ -191,14 +132,12 @@ Done Trajectory::begin(std::int64_t step, double time, void** memory) {
 
 Done Trajectory::finish(segment::Writer::Payload how) {
   step_open_ = false;
+  if (encoded_) return accept();
   const Entry entry{open_step_, open_time_, active_.segment, writer_.record(), writer_.payload_line(payload_bytes_)};
   if (!index_.insert(entry)) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
   if (const int failed = writer_.commit(open_step_, open_time_, payload_bytes_, how); failed != 0) {
     index_.erase(index_.find(open_step_));
-    Error error;
-    error.what = fmt::format("step {} cannot be stored", open_step_);
-    error.errno_value = failed;
-    return tl::unexpected<Failure>(failure_of(error));
+    return cannot_store(open_step_, failed);
   }
   ++active_live_;
   return {};
@@ -222,10 +161,14 @@ Done Trajectory::put(std::int64_t step, double time, const void* const* memory) 
   if (auto ok = begin_step(step); !ok) return ok;
   segment::Medium& medium = tiers_->first_medium();
   for (std::size_t i = 0; i < fields_.size(); ++i) {
-    if (memory[i] == nullptr) return fail(FOREBAY_E_INVALID, "step {}: field {} has no address", step, fields_[i].name);
-    if (const int failed =
-            medium.store(writer_.payload(payload_bytes_) + fields_[i].offset, memory[i], fields_[i].bytes);
-        failed != 0) {
+    const Field& field = fields_[i];
+    if (memory[i] == nullptr) return fail(FOREBAY_E_INVALID, "step {}: field {} has no address", step, field.name);
+    if (encoded_) {
+      std::memcpy(staged_ + field.offset, memory[i], field.bytes);
+      continue;
+    }
+    std::byte* const to = writer_.payload(payload_bytes_) + field.offset;
+    if (const int failed = medium.store(to, memory[i], field.bytes); failed != 0) {
       return fail(FOREBAY_E_IO, "step {} cannot be written: {}", step, std::strerror(failed));
     }
   }
@@ -268,7 +211,9 @@ Done Trajectory::verify(Entry& entry, const std::byte* base) {
   segment::RecordHeader header;
   std::memcpy(&header, base + segment::header_place(entry.record), sizeof(header));
   const std::uint64_t place = segment::payload_place(entry.payload);
-  if (header.payload_check != 0 && header.payload_check != segment::payload_check(base + place, payload_bytes_)) {
+  const std::uint64_t bytes = encoded_ ? header.payload_bytes : payload_bytes_;
+  if (bytes > tiers_->segment_bytes() - place ||
+      (header.payload_check != 0 && header.payload_check != segment::payload_check(base + place, bytes))) {
     return fail(FOREBAY_E_DAMAGED, "step {} is damaged: its checksum does not fit ({}, byte {})", entry.step,
                 tiers_->place_of(entry.segment), place);
   }
@@ -280,15 +225,25 @@ Outcome<const void*> Trajectory::get(std::int64_t step, int number) {
   if (number < 0 || static_cast<std::size_t>(number) >= fields_.size()) return pass_on(field(number));
   Entry* const entry = index_.find(step);
   if (entry == nullptr) return unknown(step);
+  if (entry->segment == kNone) {
+    if (auto ok = settle(); !ok) return pass_on(ok);
+  }
   auto base = hold(*entry);
   if (!base) return pass_on(base);
   if (entry->verified == 0 && reading_suspicious_ && entry->segment == reading_) {
     if (auto ok = verify(*entry, *base); !ok) return pass_on(ok);
   }
+  const std::byte* memory =
+      *base + segment::payload_place(entry->payload) + fields_[static_cast<std::size_t>(number)].offset;
+  if (encoded_) {
+    auto decoded = decode(*entry, *base, static_cast<std::size_t>(number));
+    if (!decoded) return pass_on(decoded);
+    memory = *decoded;
+  }
   ++entry->pins;
   ++pins_[entry->segment];
   ++pinned_;
-  return *base + segment::payload_place(entry->payload) + fields_[static_cast<std::size_t>(number)].offset;
+  return memory;
 }
 
 Done Trajectory::release(std::int64_t step) {
@@ -297,6 +252,7 @@ Done Trajectory::release(std::int64_t step) {
   if (entry->pins == 0) return fail(FOREBAY_E_NOT_PINNED, "step {} is released, but no get has pinned it", step);
   --entry->pins;
   --pinned_;
+  if (decoder_ && entry->pins == 0) decoder_->unpin(step);
   const std::uint32_t segment = entry->segment;
   if (--pins_[segment] == 0 && segment != reading_ && segment != active_.segment) tiers_->unhold(segment);
   return {};
@@ -340,17 +296,12 @@ Done Trajectory::interpolate(double time, int number, void* memory) {
   auto second = get(steps[1], number);
   if (!second) return pass_on(second);
   const double weight = (time - times[0]) / (times[1] - times[0]);
-  const auto blend = [&]<class Number>(Number) {
+  with_number(field, [&]<class Number>(Number) {
     const auto* const b = static_cast<const Number*>(*second);
     auto* const out = static_cast<Number*>(memory);
     const auto w = static_cast<Number>(weight);
     for (std::uint64_t i = 0; i < field.count; ++i) out[i] = (Number{1} - w) * out[i] + w * b[i];
-  };
-  if (field.type == FOREBAY_FLOAT64) {
-    blend(double{});
-  } else {
-    blend(float{});
-  }
+  });
   return release(steps[1]);
 }
 
@@ -358,6 +309,7 @@ Done Trajectory::reverse(std::int64_t from) {
   const std::size_t after = index_.position(from);
   const bool stored = after < index_.size() && index_[after].step == from;
   if (!stored && after == 0) return unknown(from);
+  if (auto ok = settle(); !ok) return ok;
   const Entry& first = index_[stored ? after : after - 1];
   tiers_->reverse(first.segment == active_.segment ? kNone : first.segment);
   return {};
@@ -367,16 +319,19 @@ Done Trajectory::drop(std::int64_t step) {
   Entry* const entry = index_.find(step);
   if (entry == nullptr) return unknown(step);
   if (entry->pins != 0) return fail(FOREBAY_E_PINNED, "step {} cannot be dropped: it is pinned; release it", step);
+  if (auto ok = settle(); !ok) return ok;
   if (entry->segment == active_.segment) {
-    if (step_open_)
+    if (step_open_ && !encoded_)
       return fail(FOREBAY_E_STEP_OPEN, "step {} cannot be dropped while step {} is open", step, open_step_);
     if (const int failed = writer_.drop(entry->record); failed != 0) {
       return fail(FOREBAY_E_IO, "step {} cannot be dropped: {}", step, std::strerror(failed));
     }
     --active_live_;
+    if (writer_.record() == entry->record) stand_alone();
   } else if (auto ok = tiers_->drop(entry->segment, entry->record); !ok) {
     return ok;
   }
+  if (decoder_) decoder_->forget(step);
   index_.erase(entry);
   return {};
 }
@@ -386,12 +341,15 @@ Done Trajectory::rewind() {
   if (pinned_ != 0) return fail(FOREBAY_E_PINNED, "rewind while {} states are pinned; release them", pinned_);
   leave();
   if (auto ok = tiers_->rewind(); !ok) return ok;
-  active_ = {};
+  if (encoder_) encoder_->clear();
+  if (decoder_) decoder_->clear();
+  active_ = spare_ = {};
   index_.clear();
   return {};
 }
 
 Done Trajectory::keep(bool kept) {
+  if (auto ok = settle(); !ok) return ok;
   return tiers_->keep(kept, [this](std::uint32_t segment, const segment::RecordHeader& record) {
     const Entry* entry = index_.find(record.step);
     return entry != nullptr && entry->segment == segment && entry->record == record.record;

@@ -4,6 +4,11 @@
 // Promises: begin, commit, get and release take no lock, allocate nothing and make no system call, except where one
 // segment ends and another begins (and on media that need a call to make stores last). What is pinned stays where it
 // is. Must not know: files of a run, drains, MPI.
+//
+// Where a field has an accepted error, states take another way: begin gives memory beside the tiers, commit hands it to
+// an Encoder, and what has become of it is placed into a segment by this thread (encoder.h says why); get decodes
+// (decoder.h). Only states that have room whatever they become are accepted, so nothing that was committed can be lost
+// to a full tier. A commit into a kept trajectory returns when the state is placed.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +16,14 @@
 #include <string>
 #include <vector>
 
+#include "trajectory/decoder.h"
+#include "trajectory/encoder.h"
+#include "trajectory/field.h"
 #include "trajectory/index.h"
 #include "trajectory/options.h"
 #include "trajectory/tiers.h"
 
 namespace forebay::trajectory {
-
-struct Field {
-  std::string name;
-  forebay_type type = FOREBAY_BYTES;
-  std::uint64_t count = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t offset = 0;  // in the payload of a record
-};
 
 class Trajectory {
  public:
@@ -37,6 +37,9 @@ class Trajectory {
   Outcome<int> declare(const char* name, forebay_type type, std::uint64_t count);
   const std::vector<Field>& fields() const { return fields_; }
   Outcome<const Field*> field(int number) const;
+  Done set_accepted_error(int field, double error);
+  Done set_codec(int field, forebay_codec codec);
+  Outcome<forebay_encoding_info> encoding(int field);
 
   Done begin(std::int64_t step, double time, void** memory);
   Done commit();
@@ -55,13 +58,35 @@ class Trajectory {
   Outcome<const Entry*> at(std::size_t position);
   Outcome<const Entry*> find(std::int64_t step);
   Tiers& tiers() { return *tiers_; }
+  // Seconds that begin has waited for room, and for states that are being encoded.
+  double waited_to_begin() const { return tiers_->waited_for_room() + waited_for_codecs_; }
 
  private:
   explicit Trajectory(const Options& options) : options_(options) {}
   Done load();
+  Done take_over(const segment::FieldEntry& entry);
   void lay_out(Field& field);
+  void fix_fields();
+
   Done begin_step(std::int64_t step);
+  Done start_store();
+  Done next_segment();
   Done finish(segment::Writer::Payload how);
+
+  tl::unexpected<Failure> cannot_store(std::int64_t step, int errno_value);
+
+  // Where a field is encoded. Room and memory for one more state, whatever it becomes:
+  Done reserve();
+  bool has_room(const Tiers::Active& segment, const segment::Writer& writer) const;
+  // Gives the open state to the encoder.
+  Done accept();
+  // Puts the oldest pending state into a segment, or has it encoded again where it must begin one.
+  Done place(const Encoder::Encoded& state);
+  // Places all that are pending.
+  Done settle();
+  Outcome<const std::byte*> decode(const Entry& entry, const std::byte* base, std::size_t field);
+  void stand_alone();
+
   Outcome<const std::byte*> hold(Entry& entry);
   void leave();
   bool held(std::uint32_t segment) const { return segment < pins_.size() && pins_[segment] != 0; }
@@ -71,11 +96,15 @@ class Trajectory {
   const Options options_;
   std::unique_ptr<Tiers> tiers_;
   std::vector<Field> fields_;
-  std::uint64_t payload_bytes_ = 0;
+  std::uint64_t payload_bytes_ = 0;  // of a state that is not encoded
+  std::uint64_t record_bytes_ = 0;   // of the largest record
+  bool encoded_ = false;             // a field is
   Index index_;
 
   segment::Writer writer_;
   Tiers::Active active_;
+  segment::Writer spare_writer_;
+  Tiers::Active spare_;
   std::uint32_t active_live_ = 0;
   bool step_open_ = false;
   std::int64_t open_step_ = 0;
@@ -87,6 +116,13 @@ class Trajectory {
   bool reading_suspicious_ = false;
   std::vector<std::uint32_t> pins_;  // by segment: pinned steps there
   std::uint64_t pinned_ = 0;         // in all
+
+  // Where a field is encoded.
+  std::byte* staged_ = nullptr;  // the state that is open, or comes next
+  double waited_for_codecs_ = 0;
+  std::unique_ptr<Encoder> encoder_;
+  std::unique_ptr<Decoder> decoder_;
+  bool first_ = true;  // the next record of the active segment must stand alone
 };
 
 }  // namespace forebay::trajectory

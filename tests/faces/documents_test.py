@@ -106,6 +106,13 @@ class DocumentTest(unittest.TestCase):
         medium, moved, *_ = self.run_listing("tiers.py").splitlines()[1].split()
         self.assertGreater(int(moved), 0, medium)
 
+    def test_an_accepted_error_makes_states_smaller_and_the_gradient_little_worse(self):
+        stored, gradient = self.run_listing("encoded.py").splitlines()
+        raw, small = (int(word.rstrip(",")) for word in stored.split() if word.rstrip(",").isdigit())
+        self.assertLess(4 * small, raw)
+        self.assertLessEqual(float(stored.split()[-1]), 1e-4)
+        self.assertLessEqual(float(gradient.split()[-1]), 3e-4)
+
     def test_a_full_tier_is_told_with_figures(self):
         message, count = self.run_listing("full.c").splitlines()
         self.assertRegex(message, r"\d")

@@ -16,6 +16,7 @@ program trajectory_test
   call every_kind_and_rank_is_stored_in_place()
   call states_that_were_spilled_come_back()
   call a_kept_trajectory_is_found_again()
+  call a_field_is_stored_within_an_error()
   call errors_are_told()
   call a_trajectory_closes_with_its_variable()
   call constants_are_those_of_the_library()
@@ -254,6 +255,39 @@ contains
     call check(stat == FOREBAY_E_CLOSED_OPEN, 'closed with an open step')
   end subroutine errors_are_told
 
+  subroutine a_field_is_stored_within_an_error()
+    type(trajectory_options) :: options
+    type(trajectory) :: states
+    type(trajectory_encoding) :: told
+    real(real64), pointer :: u(:)
+    real(real64) :: exact(1000)
+    integer :: number, refused, step, i, stat
+    call choose(options, 'encoded')
+    call options%set_encoders(1)
+    call states%open(options)
+    call states%declare('u', FOREBAY_FLOAT64, [1000], number, accepted_error=1e-4_real64, &
+      codec=FOREBAY_CODEC_DIFFERENCE)
+    call states%declare('v', FOREBAY_FLOAT64, [10], refused, stat, accepted_error=1.0_real64)
+    call check(stat == FOREBAY_E_TOLERANCE .and. refused == 0, 'a bad tolerance')
+    do step = 1, steps
+      call states%begin(step, 1.0_real64 * step)
+      call states%field(number, u)
+      u = [(sin(0.01_real64 * i + 0.001_real64 * step + rank), i = 1, 1000)]
+      call states%commit()
+    end do
+    call states%reverse(steps)
+    do step = steps, 1, -1
+      call states%get(step, number, u)
+      exact = [(sin(0.01_real64 * i + 0.001_real64 * step + rank), i = 1, 1000)]
+      call check(norm2(u - exact) <= 1e-4_real64 * norm2(exact), 'a state within the error')
+      call states%release(step)
+    end do
+    call states%encoding(number, told)
+    call check(told%codec == FOREBAY_CODEC_DIFFERENCE .and. told%states == steps, 'what was stored')
+    call check(told%achieved_error > 0 .and. told%achieved_error <= told%accepted_error, 'the error is measured')
+    call check(2 * told%stored_bytes < told%raw_bytes .and. told%fallback_reason == '', 'the field is smaller')
+  end subroutine a_field_is_stored_within_an_error
+
   subroutine a_trajectory_closes_with_its_variable()
     type(trajectory_options) :: options
     type(trajectory) :: states
@@ -284,6 +318,7 @@ contains
     call expect(FOREBAY_E_PINNED, 'FOREBAY_E_PINNED')
     call expect(FOREBAY_E_OUTSIDE, 'FOREBAY_E_OUTSIDE')
     call expect(FOREBAY_E_CLOSED_OPEN, 'FOREBAY_E_CLOSED_OPEN')
+    call expect(FOREBAY_E_TOLERANCE, 'FOREBAY_E_TOLERANCE')
     call expect(FOREBAY_E_NO_SPACE, 'FOREBAY_E_NO_SPACE')
     call expect(FOREBAY_E_NO_MEMORY, 'FOREBAY_E_NO_MEMORY')
     call expect(FOREBAY_E_BUSY, 'FOREBAY_E_BUSY')

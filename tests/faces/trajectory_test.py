@@ -252,6 +252,15 @@ class ErrorTest(TrajectoryCase):
             states.close()
         self.assertFalse(memory.flags.writeable)
 
+    def test_a_bad_tolerance_is_told(self):
+        states = self.open()
+        for error in (-1e-3, 1, float("nan")):
+            with self.fails(Status.TOLERANCE):
+                states.declare("u", 3, accepted_error=error)
+        with self.fails(Status.INVALID) as failure:
+            states.declare("u", 3, codec="gzip")
+        self.assertIn("truncation", failure.words)
+
     def test_a_status_has_the_name_that_it_has_in_c(self):
         for status in Status:
             name = "FOREBAY_OK" if status == Status.OK else f"FOREBAY_E_{status.name}"
@@ -272,6 +281,62 @@ class ErrorTest(TrajectoryCase):
         states.put(2, 1, [4, 5, 6])
         states.close()
         self.assertEqual(len(self.open(keep=True)), 2)
+
+
+class EncodedTest(TrajectoryCase):
+    @staticmethod
+    def wave(step):
+        return np.sin(np.linspace(0, 9, 3000).reshape(3, 1000) + 0.01 * step)
+
+    def near(self, array, step, error):
+        exact = self.wave(step)
+        self.assertLessEqual(np.linalg.norm(array - exact), error * np.linalg.norm(exact))
+
+    def test_states_come_back_within_the_error(self):
+        for codec in (None, "float32", "truncation", "zfp", "difference"):
+            for encoders in (None, 0):
+                states = self.open(encoders=encoders)
+                states.declare("u", (3, 1000), accepted_error=1e-4, codec=codec)
+                states.declare("count", (), np.int64)
+                for step in range(60):
+                    with states.begin(step, step) as state:
+                        state["u"][...] = self.wave(step)
+                        state["count"][...] = step
+                for state in states.reverse():
+                    self.near(state["u"], state.step, 1e-4)
+                    self.assertEqual(state["count"], state.step)
+                told = states.encoding("u")
+                self.assertLessEqual(told["achieved_error"], 1e-4)
+                self.assertLess(told["stored_bytes"], told["raw_bytes"])
+                self.assertEqual((told["states"], told["fallbacks"], told["fallback_reason"]), (60, 0, ""))
+                if codec:
+                    self.assertEqual(told["codec"], codec)
+                states.close()
+
+    def test_another_process_reads_what_was_kept(self):
+        states = self.open(keep=True)
+        states.declare("u", (3, 1000), accepted_error=1e-4)
+        for step in range(60):
+            states.put(step, step, self.wave(step))
+        states.close()
+        found = self.open(keep=True)
+        self.assertEqual(found.encoding("u")["accepted_error"], 1e-4)
+        found.declare("u", (3, 1000))
+        for state in found.reverse():
+            self.near(state["u"], state.step, 1e-4)
+        with self.fails(Status.FIELD_CHANGED):
+            found.declare("u", (3, 1000), accepted_error=1e-3)
+
+    def test_an_array_keeps_what_it_shows(self):
+        states = self.open()
+        states.declare("u", (3, 1000), accepted_error=1e-4)
+        for step in range(60):
+            states.put(step, step, self.wave(step))
+        shown = [states.get(step)[1] for step in range(0, 60, 4)]
+        for state in states.reverse():
+            self.near(state["u"], state.step, 1e-4)
+        for number, row in enumerate(shown):
+            self.assertLess(np.abs(row - self.wave(4 * number)[1]).max(), 1e-3)
 
 
 RANK = """

@@ -110,10 +110,19 @@ class RunsTest(unittest.TestCase):
         self.assertIn("--pool-slots is for --store revolve", self.refused("--pool-slots", "2"))
         self.assertIn("/no/such is not a directory", self.refused("--store", "files", "--directory", "/no/such"))
         self.assertIn("--tier is for --store memory", self.refused("--tier", "dram:1M"))
+        self.assertIn("--accepted-error is for --store memory", self.refused("--accepted-error", "1e-3"))
+        self.assertIn("must be 0 to less than 1", self.refused("--store", "memory", "--accepted-error", "nan"))
         for tier in ("dram", "dram:0", "pool::1M"):
             self.assertIn(f"--tier {tier}: not dram:SIZE", self.refused("--store", "memory", "--tier", tier))
         self.assertIn("tape", self.refused("--store", "tape"))
         self.assertIn("without any; use 4", self.call("--points", "8", ranks=6).stderr)
+
+    def test_an_accepted_error_changes_the_gradient_no_more_than_that(self):
+        exact = self.result("--store", "memory", ranks=2)
+        near = self.result("--store", "memory", "--accepted-error", "1e-4", ranks=2)
+        self.assertNotEqual(near["gradient_checksum"], exact["gradient_checksum"])
+        norms = [run["iterations"][0]["gradient_norm"] for run in (exact, near)]
+        self.assertAlmostEqual(norms[1] / norms[0], 1, delta=3e-4)
 
     def test_a_trajectory_without_room_for_a_state_ends_the_run_with_the_figures(self):
         done = self.call(*SMALL, "--store", "memory", "--tier", "dram:10k")

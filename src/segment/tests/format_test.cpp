@@ -1,5 +1,6 @@
 #include "segment/format.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -15,7 +16,7 @@ StoreHead head() {
   made.ranks = 4;
   made.tiers = 2;
   made.payload_checks = 1;
-  made.fields = {{"velocity", 2, 300}, {"pressure", 1, 100}};
+  made.fields = {{"velocity", 2, 300}, {"pressure", 1, 100, 1e-4}};
   return made;
 }
 
@@ -28,7 +29,9 @@ TEST(Head, SurvivesWritingAndReading) {
   EXPECT_EQ(read->head.rank, 3u);
   ASSERT_EQ(read->head.fields.size(), 2u);
   EXPECT_EQ(read->head.fields[0].name, "velocity");
+  EXPECT_EQ(read->head.fields[0].accepted, 0);
   EXPECT_EQ(read->head.fields[1].count, 100u);
+  EXPECT_EQ(read->head.fields[1].accepted, 1e-4);
 }
 
 TEST(Head, OfAnotherVersionIsRefused) {

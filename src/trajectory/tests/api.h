@@ -35,6 +35,7 @@ class OptionsOf {
   OptionsOf& segments(std::uint64_t bytes) {
     return done(forebay_trajectory_options_set_segment_bytes(options_.get(), bytes));
   }
+  OptionsOf& encoders(int threads) { return done(forebay_trajectory_options_set_encoders(options_.get(), threads)); }
   OptionsOf& rank(int rank, int ranks) {
     return done(forebay_trajectory_options_set_rank(options_.get(), rank, ranks));
   }

@@ -45,6 +45,24 @@ TEST(CppFace, ForgetsAStepThatIsNotCommitted) {
   EXPECT_EQ(states.state(1).field<std::byte>(0)[9], std::byte{3});
 }
 
+TEST(CppFace, StoresAFieldWithinAnError) {
+  Trajectory states({.tiers = {dram(1 << 22)}, .encoders = 1});
+  const int u = states.declare<float>("u", 1000, {.accepted_error = 1e-3, .codec = FOREBAY_CODEC_DIFFERENCE});
+  for (int k = 0; k < 20; ++k) {
+    auto step = states.begin(k, k);
+    for (float& value : step.field<float>(u)) value = static_cast<float>(3 + 0.01 * k);
+    step.commit();
+  }
+  for (const auto& state : states.reverse()) {
+    const double exact = 3 + 0.01 * static_cast<double>(state.step());
+    for (const float value : state.field<float>(u)) ASSERT_NEAR(value, exact, 1e-3 * exact);
+  }
+  const forebay_encoding_info info = states.encoding(u);
+  EXPECT_EQ(info.codec, FOREBAY_CODEC_DIFFERENCE);
+  EXPECT_LT(10 * info.stored_bytes, info.raw_bytes);
+  EXPECT_THROW(states.declare<float>("v", 10, {.accepted_error = -1}), TrajectoryError);
+}
+
 TEST(CppFace, ThrowsWhatTheCFunctionsReturn) {
   Trajectory states({.tiers = {dram(1 << 20)}});
   states.declare<double>("u", 10);

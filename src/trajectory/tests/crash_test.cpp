@@ -8,10 +8,11 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <random>
 
-#include "trajectory/tests/api.h"
+#include "trajectory/tests/flow.h"
 
 namespace forebay {
 namespace {
@@ -31,9 +32,41 @@ struct Log {
 
 using Model = std::map<std::int64_t, std::uint64_t>;  // step -> version of its content
 
-std::uint64_t word(std::int64_t step, std::uint64_t version, std::uint64_t i) {
-  return (static_cast<std::uint64_t>(step) * 0x9e3779b97f4a7c15u) ^ (version << 20) ^ i;
-}
+// What is stored: words that no two versions share, or waves that are stored within an error.
+struct Content {
+  std::uint64_t words;
+  double accepted = 0;
+
+  int declare(forebay_trajectory* t) const {
+    const forebay_type type = accepted > 0 ? FOREBAY_FLOAT64 : FOREBAY_BYTES;
+    const std::uint64_t count = accepted > 0 ? words : 8 * words;
+    const int status = forebay_trajectory_declare(t, "u", type, count, nullptr);
+    return status != FOREBAY_OK ? status : forebay_trajectory_set_accepted_error(t, 0, accepted);
+  }
+  void fill(std::uint64_t* u, std::int64_t step, std::uint64_t version) const {
+    if (accepted > 0) {
+      std::memcpy(u, Flow::state(words, step, version).data(), 8 * words);
+      return;
+    }
+    for (std::uint64_t i = 0; i < words; ++i) u[i] = word(step, version, i);
+  }
+  bool is(const std::uint64_t* u, std::int64_t step, std::uint64_t version) const {
+    if (accepted > 0) {
+      const std::span stored(reinterpret_cast<const double*>(u), words);
+      const std::vector<double> exact = Flow::state(words, step, version);
+      return codec::test::error_between(std::span<const double>(exact), stored) <= accepted * (1 + 1e-9);
+    }
+    for (std::uint64_t i = 0; i < words; ++i) {
+      if (u[i] != word(step, version, i)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static std::uint64_t word(std::int64_t step, std::uint64_t version, std::uint64_t i) {
+    return (static_cast<std::uint64_t>(step) * 0x9e3779b97f4a7c15u) ^ (version << 20) ^ i;
+  }
+};
 
 void replay(Model& model, const Operation& operation) {
   switch (operation.kind) {
@@ -52,15 +85,14 @@ void replay(Model& model, const Operation& operation) {
 }
 
 // Runs until it is killed.
-void write(const OptionsOf& options, std::uint64_t words, std::uint64_t seed, Log& log) {
+void write(const OptionsOf& options, const Content& content, std::uint64_t seed, Log& log) {
   forebay_trajectory* t = nullptr;
-  if (forebay_trajectory_open(options.get(), &t) != FOREBAY_OK ||
-      forebay_trajectory_declare(t, "u", FOREBAY_BYTES, 8 * words, nullptr) != FOREBAY_OK) {
+  if (forebay_trajectory_open(options.get(), &t) != FOREBAY_OK || content.declare(t) != FOREBAY_OK) {
     std::fprintf(stderr, "the writer cannot open the store: %s\n", forebay_last_error());
     ::_exit(1);
   }
   std::mt19937_64 random(seed);
-  std::vector<std::uint64_t> buffer(words);
+  std::vector<std::uint64_t> buffer(content.words);
   const auto attempt = [&](Operation operation, auto call) {
     const std::size_t n = log.begun.load();
     log.operations[n] = operation;
@@ -79,7 +111,7 @@ void write(const OptionsOf& options, std::uint64_t words, std::uint64_t seed, Lo
         const int status = forebay_trajectory_begin(t, step, 0, reinterpret_cast<void**>(&u));
         if (status != FOREBAY_OK) return status;
       }
-      for (std::uint64_t i = 0; i < words; ++i) u[i] = word(step, version, i);
+      content.fill(u, step, version);
       const void* memory = u;
       return in_place ? forebay_trajectory_commit(t) : forebay_trajectory_put(t, step, 0, &memory);
     });
@@ -100,7 +132,8 @@ void write(const OptionsOf& options, std::uint64_t words, std::uint64_t seed, Lo
 }
 
 // Everything in the store, compared word by word.
-Model read(const OptionsOf& options, std::uint64_t words, const Model& before, const Model& after, std::string& wrong) {
+Model read(const OptionsOf& options, const Content& content, const Model& before, const Model& after,
+           std::string& wrong) {
   Model found;
   forebay_trajectory* t = nullptr;
   if (forebay_trajectory_open(options.get(), &t) != FOREBAY_OK) {
@@ -120,10 +153,7 @@ Model read(const OptionsOf& options, std::uint64_t words, const Model& before, c
     }
     const auto version_in = [&](const Model& model) {
       const auto at = model.find(step);
-      if (at == model.end()) return false;
-      for (std::uint64_t k = 0; k < words; ++k) {
-        if (u[k] != word(step, at->second, k)) return false;
-      }
+      if (at == model.end() || !content.is(u, step, at->second)) return false;
       found[step] = at->second;
       return true;
     };
@@ -147,7 +177,7 @@ class Crash : public testing::Test {
   void TearDown() override { ::munmap(log_, sizeof(Log)); }
 
   // FOREBAY_TEST_KILLS: how often instead, where processes start slowly.
-  void kill_again_and_again(const OptionsOf& options, std::uint64_t words, int times) {
+  void kill_again_and_again(const OptionsOf& options, const Content& content, int times) {
     if (const char* kills = std::getenv("FOREBAY_TEST_KILLS"); kills != nullptr) times = std::atoi(kills);
     std::mt19937_64 random(seed_);
     Model model;
@@ -156,7 +186,7 @@ class Crash : public testing::Test {
       log_->begun = log_->acknowledged = 0;
       const pid_t child = ::fork();
       ASSERT_GE(child, 0);
-      if (child == 0) write(options, words, random(), *log_);
+      if (child == 0) write(options, content, random(), *log_);
       (void)random();
       // Once it is at work, or sometimes before: opening again is work, too.
       const auto patience = random() % 5 == 0 ? 0 : 1;
@@ -173,7 +203,7 @@ class Crash : public testing::Test {
       if (log_->begun > acknowledged) replay(after, log_->operations[acknowledged]);
       operations += acknowledged;
       std::string wrong;
-      const Model found = read(options, words, model, after, wrong);
+      const Model found = read(options, content, model, after, wrong);
       ASSERT_EQ(wrong, "") << "trial " << trial;
       ASSERT_TRUE(found == model || found == after)
           << "trial " << trial << ": " << found.size() << " steps, not " << model.size() << " or " << after.size();
@@ -188,7 +218,7 @@ class Crash : public testing::Test {
 
 TEST_F(Crash, LosesNothingThatWasAcknowledged) {
   const Scratch pool;
-  kill_again_and_again(std::move(OptionsOf().pool(pool.path(), 30 * 65536).segments(65536).keep()), 500, 150);
+  kill_again_and_again(std::move(OptionsOf().pool(pool.path(), 30 * 65536).segments(65536).keep()), {500}, 150);
 }
 
 TEST_F(Crash, LosesNothingWhileStatesMoveBetweenTiers) {
@@ -199,20 +229,31 @@ TEST_F(Crash, LosesNothingWhileStatesMoveBetweenTiers) {
                                      .segments(32768)
                                      .keep()
                                      .process_only()),
-                       200, 100);
+                       {200}, 100);
 }
 
 TEST_F(Crash, LosesNothingBetweenTwoMappedTiers) {
   const Scratch pool, below;
   kill_again_and_again(
-      std::move(OptionsOf().pool(pool.path(), 4 * 32768).pool(below.path(), 40 * 32768).segments(32768).keep()), 200,
+      std::move(OptionsOf().pool(pool.path(), 4 * 32768).pool(below.path(), 40 * 32768).segments(32768).keep()), {200},
       75);
 }
 
 TEST_F(Crash, LosesNothingOnADiskFileSystem) {
   const Scratch pool("/tmp");
-  kill_again_and_again(std::move(OptionsOf().pool(pool.path(), 30 * 65536).segments(65536).keep().process_only()), 500,
-                       50);
+  kill_again_and_again(std::move(OptionsOf().pool(pool.path(), 30 * 65536).segments(65536).keep().process_only()),
+                       {500}, 50);
+}
+
+TEST_F(Crash, LosesNothingThatIsEncoded) {
+  const Scratch pool, below;
+  kill_again_and_again(std::move(OptionsOf()
+                                     .pool(pool.path(), 5 * 16384)
+                                     .shared(below.path(), 20 * 16384)
+                                     .segments(16384)
+                                     .keep()
+                                     .process_only()),
+                       {200, 1e-4}, 100);
 }
 
 TEST_F(Crash, LosesNothingOnADevice) {
@@ -221,7 +262,7 @@ TEST_F(Crash, LosesNothingOnADevice) {
   const Scratch below;
   OptionsOf options;
   options.pool(device, 4 * 32768).pool(below.path(), 40 * 32768).segments(32768).keep();
-  kill_again_and_again(options, 200, 50);
+  kill_again_and_again(options, {200}, 50);
   forebay_trajectory* left = nullptr;
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_open(options.get(), &left));
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_keep(left, 0));

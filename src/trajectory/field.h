@@ -1,0 +1,39 @@
+// A field of a trajectory, as it was declared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "codec/codec.h"
+#include "forebay/trajectory.h"
+
+namespace forebay::trajectory {
+
+struct Field {
+  std::string name;
+  forebay_type type = FOREBAY_BYTES;
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t offset = 0;             // in a state that is not encoded
+  double accepted = 0;                  // relative L2 error; 0: the field is stored as it is
+  std::optional<codec::Codec> codec{};  // that the user wants; else one is chosen
+
+  bool encoded() const { return accepted > 0; }
+};
+
+inline forebay_encoding_info nothing_stored(const Field& field) {
+  forebay_encoding_info info{};
+  info.accepted_error = field.accepted;
+  info.fallback_reason = "";
+  return info;
+}
+
+// Calls `use` with a number of the field's type; not for fields of bytes.
+template <class Use>
+auto with_number(const Field& field, Use&& use) {
+  return field.type == FOREBAY_FLOAT32 ? use(float{}) : use(double{});
+}
+
+}  // namespace forebay::trajectory
