@@ -8,9 +8,10 @@ namespace {
 
 constexpr std::uint64_t kSamples = 3;
 constexpr std::uint64_t kSampleValues = std::uint64_t{1} << 18;  // more than codec::measure looks at is of no use
-// A codec is worth its time when it saves bytes faster than a busy shared file system takes them from one rank, in
-// bytes per second: no trial is followed that would be slower than that file system with raw states.
-constexpr double kWorth = 2e8;
+// Who accepts an error wants smaller states: any codec that makes them this much smaller goes before raw. Of these it
+// is the one that would be fastest in front of a busy shared file system, which takes so many bytes per second of one
+// rank: small states count for much, but time counts too.
+constexpr codec::Rates kRates{.write = 2e8, .read = 2e8, .needed_ratio = 1.1};
 
 template <class Real>
 std::span<const Real> numbers_in(const std::vector<std::byte>& bytes) {
@@ -60,7 +61,7 @@ void FieldEncoder::learn(std::span<const Real> values) {
   const auto trials = codec::measure(std::span<const std::span<const Real>>(steps), settings_, workspace_);
   samples_ = {};
   if (!trials || trials->empty()) return;
-  settings_.codec = (*trials)[codec::choose(*trials, {.write = kWorth, .read = kWorth})].codec;
+  settings_.codec = (*trials)[codec::choose(*trials, kRates)].codec;
 }
 
 }  // namespace forebay::trajectory

@@ -186,7 +186,7 @@ TEST(Encoded, StatesServeACheckpointScheduleInLittleRoom) {
 }
 
 TEST(Encoded, RewindsForgetWhatWasOnItsWay) {
-  Flow run(OptionsOf().dram(8 * kSegment).segments(kSegment), kValues, 1e-4);
+  Flow run(OptionsOf().dram(8 * kSegment).segments(kSegment), kValues, 1e-4, FOREBAY_CODEC_DIFFERENCE);
   for (std::uint64_t iteration = 0; iteration < 5; ++iteration) {
     for (int step = 0; step < 100; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step, iteration));
     if (iteration % 2 == 0) {
@@ -214,7 +214,7 @@ TEST(Encoded, StatesSpillAndComeBack) {
                          .pool(pool.path(), 4 * kSegment)
                          .shared(shared.path(), 100 * kSegment)
                          .segments(kSegment)),
-           kValues, 1e-7);
+           kValues, 1e-7, FOREBAY_CODEC_TRUNCATION);
   for (int step = 0; step < 400; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
   forebay_tier_info last{};
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_tier_info(run, 2, &last, sizeof(last)));
