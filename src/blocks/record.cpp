@@ -12,6 +12,7 @@ constexpr int kVersion = 1;
 StagedRecord record_of(const nlohmann::json& json, arrays::Description description) {
   StagedRecord record;
   record.id = json.at("id");
+  record.sequence = json.at("sequence");
   record.node = json.at("node");
   record.nodes = json.at("nodes");
   record.path = *unescape(json.at("path").get<std::string>());
@@ -35,6 +36,7 @@ std::string StagedRecord::part(int of_node) const {
 std::string encode(const StagedRecord& record) {
   nlohmann::json json = {{"version", kVersion},
                          {"id", record.id},
+                         {"sequence", record.sequence},
                          {"node", record.node},
                          {"nodes", record.nodes},
                          {"path", escape(record.path)},

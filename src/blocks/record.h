@@ -18,7 +18,8 @@ struct Extent {
 };
 
 struct StagedRecord {
-  std::uint64_t id = 0;  // the same on all nodes of a checkpoint, of no other checkpoint
+  std::uint64_t id = 0;        // the same on all nodes of a checkpoint, of no other checkpoint
+  std::uint64_t sequence = 0;  // grows from checkpoint to checkpoint of a program
   int node = 0, nodes = 1;
   std::string path;     // the file's name when it is whole
   std::string sidecar;  // what is told about the writing, beside it

@@ -37,42 +37,52 @@ Staging::~Staging() {
   (void)settle();  // whoever wants to know has called it
 }
 
-void Staging::start(int slot, StagedRecord record) {
+void Staging::start(int slot, StagedRecord record, std::shared_future<Status> before) {
   const bool waits_for_others = record.node == 0;
-  auto done = std::async(std::launch::async, [this, slot, record = std::move(record)] {
+  auto done = std::async(std::launch::async, [this, slot, record = std::move(record), before = std::move(before)] {
+    if (before.valid() && !before.get()) {
+      return Status(error(Code::undrained, "an earlier checkpoint could not be carried, so neither can", record.path));
+    }
     return carry(record, directory_.image(slot), directory_.layout(slot), stop_);
   });
-  carrying_[index(slot)] = {std::move(done), waits_for_others};
+  carrying_[index(slot)] = {done.share(), waits_for_others};
 }
 
 Status Staging::resume() {
-  for (int slot = 0; slot < kSlots; ++slot) {
-    Result<StagedRecord> record = error(Code::failed, "not a leader");
-    std::array<std::uint64_t, 2> mine{};  // identity and number of nodes; 0: nothing here
-    if (team_.is_leader()) {
-      record = record_in(directory_.record(slot));
-      if (record) mine = {record->id, static_cast<std::uint64_t>(record->nodes)};
-    }
-    std::vector<std::array<std::uint64_t, 2>> all(index(team_.nodes()));
-    if (team_.is_leader()) {
-      MPI_Allgather(mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, team_.leaders());
-    }
-    bool found = false;
-    if (record) {
-      const auto nodes = std::count(all.begin(), all.end(), mine);
-      found = static_cast<std::uint64_t>(nodes) == mine[1];
-      const bool carried = found || stands(*record);
-      recovered_.push_back({record->path, carried});
-      if (found) {
-        start(slot, std::move(*record));
-      } else {
-        ::unlink(directory_.record(slot).c_str());
-      }
-    }
-    taken_[index(slot)] = over_all(team_.all(), found ? 1 : 0, MPI_MAX) != 0;
-    if (auto ok = settle(slot); !ok) return ok;
+  bool swapped = false;  // the older one lies in slot 1
+  if (team_.is_leader()) {
+    const auto first = record_in(directory_.record(0)), second = record_in(directory_.record(1));
+    swapped = first && second && second->sequence < first->sequence;
   }
-  return {};
+  const int older = over_all(team_.all(), swapped ? 1 : 0, MPI_MAX) != 0 ? 1 : 0;
+  if (auto ok = resume(older); !ok) return ok;
+  return resume(1 - older);
+}
+
+Status Staging::resume(int slot) {
+  Result<StagedRecord> record = error(Code::failed, "not a leader");
+  std::array<std::uint64_t, 2> mine{};  // identity and number of nodes; 0: nothing here
+  if (team_.is_leader()) {
+    record = record_in(directory_.record(slot));
+    if (record) mine = {record->id, static_cast<std::uint64_t>(record->nodes)};
+  }
+  std::vector<std::array<std::uint64_t, 2>> all(index(team_.nodes()));
+  if (team_.is_leader()) {
+    MPI_Allgather(mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, team_.leaders());
+  }
+  bool found = false;
+  if (record) {
+    const auto nodes = std::count(all.begin(), all.end(), mine);
+    found = static_cast<std::uint64_t>(nodes) == mine[1];
+    recovered_.push_back({record->path, found || stands(*record)});
+    if (found) {
+      start(slot, std::move(*record));
+    } else {
+      ::unlink(directory_.record(slot).c_str());
+    }
+  }
+  taken_[index(slot)] = over_all(team_.all(), found ? 1 : 0, MPI_MAX) != 0;
+  return settle(slot);
 }
 
 Status Staging::prepare(std::uint64_t node_bytes) {
@@ -89,13 +99,15 @@ Status Staging::begin(std::uint64_t node_bytes) {
 }
 
 Status Staging::commit(StagedRecord record) {
+  record.sequence = sequence_++;
   Status mine;
   if (team_.is_leader()) mine = replace_file(directory_.record(next_), encode(record));
   // The program goes on only when every node has its record: a checkpoint is whole or it is none.
   if (auto ok = team_.agree(mine); !ok) return ok;
   taken_[index(next_)] = true;
-  if (team_.is_leader()) start(next_, std::move(record));
-  next_ = (next_ + 1) % kSlots;
+  const int other = (next_ + 1) % kSlots;
+  if (team_.is_leader()) start(next_, std::move(record), carrying_[index(other)].done);
+  next_ = other;
   return {};
 }
 
@@ -123,6 +135,7 @@ Status Staging::carried(int slot) {
 Status Staging::settle(int slot) {
   if (!taken_[index(slot)]) return {};
   const Status mine = team_.is_leader() ? carried(slot) : Status{};
+  carrying_[index(slot)] = {};
   if (auto ok = team_.agree(mine); !ok) return ok;
   taken_[index(slot)] = false;
   if (team_.is_leader()) ::unlink(directory_.record(slot).c_str());
@@ -130,11 +143,10 @@ Status Staging::settle(int slot) {
 }
 
 Status Staging::settle() {
-  Status done;
-  for (int i = 0; i < kSlots; ++i) {  // the older one first
-    if (auto ok = settle((next_ + i) % kSlots); !ok && done) done = ok;
+  for (int i = 0; i < kSlots; ++i) {  // the older one first: it must not replace the newer one
+    if (auto ok = settle((next_ + i) % kSlots); !ok) return ok;
   }
-  return done;
+  return {};
 }
 
 }  // namespace forebay::blocks

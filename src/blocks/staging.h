@@ -45,7 +45,9 @@ class Staging {
   Staging(const Team& team, SlotDirectory directory) : team_(team), directory_(std::move(directory)) {}
   Status settle(int slot);
   Status resume();
-  void start(int slot, StagedRecord record);
+  // A checkpoint gets its name only after the one before: they may have the same.
+  void start(int slot, StagedRecord record, std::shared_future<Status> before = {});
+  Status resume(int slot);
   Status carried(int slot);
 
   const Team& team_;
@@ -53,12 +55,13 @@ class Staging {
   std::array<Slot, kSlots> slots_;
   std::array<bool, kSlots> taken_{};
   struct Carrying {
-    std::future<Status> done;
+    std::shared_future<Status> done;
     bool waits_for_others = false;  // it gives the file its name
   };
   std::array<Carrying, kSlots> carrying_;  // the leader's
   std::atomic<bool> stop_ = false;         // waiting for others
   int next_ = 0;
+  std::uint64_t sequence_ = 0;
   std::vector<Recovered> recovered_;
 };
 

@@ -207,13 +207,22 @@ TEST(StagedCheckpoints, ReuseTheirSlotsAndArriveInOrder) {
     const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(Method::staged, scratch)));
     ASSERT_TRUE(store->prepare(fields.to_write()));
     for (std::int64_t step = 0; step < 7; ++step) {
-      ASSERT_TRUE(store->write("a.h5", {step, 0, "test", "box"}, fields.to_write()));
+      must(store->write("a.h5", {step, 0, "test", "box"}, fields.to_write()));
     }
-    const auto head = store->read("a.h5", "box", fields.to_read());
-    ASSERT_TRUE(head) << head.error().text();
-    EXPECT_EQ(head->step, 6);
+    EXPECT_EQ(must(store->read("a.h5", "box", fields.to_read())).step, 6);
     fields.expect_equal();
   }
+}
+
+TEST(StagedCheckpoints, OfOneNameReplaceEachOtherInTheirOrder) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks(), 2);
+  Fields large(*team, 500'000), small(*team, 100);
+  const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(Method::staged, scratch)));
+  must(store->write("a.h5", {1, 0, "test", "box"}, large.to_write()));
+  must(store->write("a.h5", {2, 0, "test", "box"}, small.to_write()));
+  EXPECT_EQ(must(store->read("a.h5", "box", small.to_read())).step, 2);
+  small.expect_equal();
 }
 
 TEST(StagedCheckpoints, ThatCannotBeCarriedStayInThePoolForTheNextProgram) {
