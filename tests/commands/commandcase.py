@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-FOREBAY = ""
+FOREBAY = WRITE_CHECKPOINT = ""
 CONTROL = "FoamFile { version 2.0; format ascii; class dictionary; object controlDict; }\napplication simpleFoam;\n"
 
 
@@ -26,6 +26,13 @@ class CommandCase(unittest.TestCase):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w" if isinstance(content, str) else "wb") as file:
             file.write(content)
+
+    def checkpoint(self, name, *value):
+        """In the case; `value` is that of its only array."""
+        path = os.path.join(self.case, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        subprocess.run([WRITE_CHECKPOINT, path, *value], check=True)
+        return path
 
     def read(self, path):
         with open(os.path.join(self.case, path)) as file:
@@ -56,6 +63,6 @@ class CommandCase(unittest.TestCase):
 
 
 def main():
-    global FOREBAY
-    FOREBAY = os.path.abspath(sys.argv.pop(1))
+    global FOREBAY, WRITE_CHECKPOINT
+    FOREBAY, WRITE_CHECKPOINT = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
     unittest.main(module="__main__", verbosity=1)

@@ -102,6 +102,8 @@ class DocumentsTest(commandcase.CommandCase):
             self.write(f"processor{rank}/constant/polyMesh/points", f"points of {rank}\n")
         for name in ("results", "checkpoints"):
             os.mkdir(os.path.join(self.case, name))
+        for name in ("checkpoint.h5", "restart/checkpoint.h5"):
+            self.checkpoint(name)
         self.helps = {}
 
     def program(self, path, text):
