@@ -174,6 +174,8 @@ struct Drain::State {
   std::set<std::string> purged_from(const std::string& time) const;
   void submit_removal(const std::string& path);
   void settle(const Outcome& outcome);
+  // They are on the case, whatever became of what they were made for.
+  void note_made_directories(const Job& job);
   void carried(const Job& job, const Published& published);
   void time_carried(const std::string& time);
 

@@ -294,11 +294,13 @@ void Drain::State::settle(const Outcome& outcome) {
   Job& job = found->second;
   if (outcome.result) {
     failures.erase(job.key);
+    note_made_directories(job);
     carried(job, *outcome.result);
   } else {
     const Error& error = outcome.result.error();
     failures[job.key] = error.text();
     if (!outcome.final) return;
+    note_made_directories(job);
     if (error.code == Code::conflict) {
       record(conflict_record(job.key));
       given_up.insert(job.key);
@@ -324,15 +326,18 @@ void Drain::State::settle(const Outcome& outcome) {
   if (done.from_keep) release_kept();
 }
 
-void Drain::State::carried(const Job& job, const Published& published) {
-  for (const std::string& path : job.prepared->removed) record(removed_record(path));
-  if (job.kind == Job::Kind::removal) return;
+void Drain::State::note_made_directories(const Job& job) {
   for (const auto& [directory, mode] : job.prepared->directories) {
     const auto known = ledger.find(directory);
     if (known && known->directory && job.kind != Job::Kind::directory) continue;
     record(drained_directory_record(directory, mode));
     catch_up_removal(directory);
   }
+}
+
+void Drain::State::carried(const Job& job, const Published& published) {
+  for (const std::string& path : job.prepared->removed) record(removed_record(path));
+  if (job.kind == Job::Kind::removal) return;
   if (job.prepared->postponed) {
     pending[job.key] = Clock::now();
     return;

@@ -45,6 +45,16 @@ class ActsTest : public CaseTest {
     ASSERT_TRUE(drain_->add_root({tree_, "", pool_}, plan->entries));
   }
 
+  // Until something is on its way to the case.
+  void carry_until_active() {
+    const auto until = Clock::now() + 5s;
+    while (drain_->progress().active == 0 && Clock::now() < until) {
+      ASSERT_TRUE(drain_->on_events());
+      drain_->tick();
+      std::this_thread::sleep_for(1ms);
+    }
+    ASSERT_GT(drain_->progress().active, 0u) << "nothing was on its way";
+  }
   DrainReport finish() {
     EXPECT_TRUE(drain_->begin_finish(true));
     const auto until = Clock::now() + 20s;
@@ -88,18 +98,24 @@ TEST_F(ActsTest, ARenamedInputKeepsItsContentWhenItsOldNameIsWrittenAnew) {
 TEST_F(ActsTest, AFileThatIsRemovedOnItsWayIsNotOnTheCaseInTheEnd) {
   start(std::uint64_t{2'000'000});
   write(tree_ + "/made/large", std::string(1'000'000, 'x'));
-  const auto until = Clock::now() + 5s;
-  while (drain_->progress().active == 0 && Clock::now() < until) {
-    ASSERT_TRUE(drain_->on_events());
-    drain_->tick();
-    std::this_thread::sleep_for(1ms);
-  }
-  ASSERT_GT(drain_->progress().active, 0u) << "it was never on its way";
+  carry_until_active();
   std::filesystem::remove_all(tree_ + "/made");
   ASSERT_TRUE(drain_->on_events());
   const DrainReport report = finish();
   EXPECT_FALSE(report.trouble) << report.messages.front();
   EXPECT_FALSE(names().contains("made/large"));
+  EXPECT_FALSE(names().contains("made"));
+}
+
+TEST_F(ActsTest, ADirectoryThatWasMadeForAFileThatNeverArrivedGoesWithIt) {
+  start(std::uint64_t{2'000'000});
+  write(tree_ + "/made/large", std::string(1'000'000, 'x'));
+  carry_until_active();
+  write(tree_ + "/made/large", "changed while it is read");
+  std::filesystem::remove_all(tree_ + "/made");
+  ASSERT_TRUE(drain_->on_events());
+  const DrainReport report = finish();
+  EXPECT_FALSE(report.trouble) << report.messages.front();
   EXPECT_FALSE(names().contains("made"));
 }
 
