@@ -43,6 +43,11 @@ Outcome<Decoder::State*> Decoder::state_of(std::int64_t step) {
 
 Outcome<const std::byte*> Decoder::field(std::int64_t step, std::span<const std::byte> segment, std::uint32_t record,
                                          std::size_t number) {
+  if (!states_.contains(step)) {
+    if (auto ok = check_counts(segment, record, number); !ok) {
+      return fail(ok.error().status, "step {} cannot be decoded: {}", step, ok.error().text);
+    }
+  }
   auto state = state_of(step);
   if (!state) return pass_on(state);
   const std::span<std::byte> out = (*state)->memory.bytes.subspan(readers_[number].offset, fields_[number].bytes);
@@ -55,6 +60,25 @@ Outcome<const std::byte*> Decoder::field(std::int64_t step, std::span<const std:
   }
   (*state)->pinned = true;
   return out.data();
+}
+
+// Before there is memory for a state: its fields must have as many values stored as the head of the store claims. One
+// that is damaged stands in the way of no other.
+Done Decoder::check_counts(std::span<const std::byte> segment, std::uint32_t record, std::size_t wanted) const {
+  const auto stored = EncodedRecord::at(segment, record);
+  if (!stored) return pass_on(stored);
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    if (!fields_[i].encoded()) continue;
+    const auto part = stored->part(fields_, i);
+    if (!part && i == wanted) return pass_on(part);
+    if (!part) continue;
+    const auto about = codec::inspect(*part);
+    if (!about && i == wanted) return tl::unexpected(failure_of(about.error(), fields_[i]));
+    if (about && about->count != fields_[i].count) {
+      return tl::unexpected(failure_of(codec::Failure::other_count, fields_[i]));
+    }
+  }
+  return {};
 }
 
 void Decoder::unpin(std::int64_t step) {

@@ -45,6 +45,7 @@ class Decoder {
     std::uint64_t offset = 0;      // where the field lies in State::memory
   };
   Outcome<State*> state_of(std::int64_t step);
+  Done check_counts(std::span<const std::byte> segment, std::uint32_t record, std::size_t wanted) const;
   Done decode(std::span<const std::byte> segment, std::uint32_t record, std::size_t number, std::span<std::byte> out);
   template <class Real>
   bool take_back(std::span<const std::byte> segment, const EncodedRecord& record, std::size_t number,

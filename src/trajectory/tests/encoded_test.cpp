@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <random>
 
+#include "segment/format.h"
 #include "trajectory/tests/flow.h"
 
 namespace forebay {
@@ -254,6 +256,21 @@ TEST_F(KeptEncoded, FieldsSayWithWhichErrorToAnyProgram) {
   EXPECT_STATUS(FOREBAY_E_FIELD_CHANGED, forebay_trajectory_set_accepted_error(t, 0, 0));
   const void* memory = nullptr;
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_get(t, 0, 0, &memory));
+  forebay_trajectory_close(t);
+}
+
+// Damage that fits its check, as only somebody who means it can make.
+TEST_F(KeptEncoded, AHeadThatClaimsLargerStatesGetsNoMemoryForThem) {
+  { ASSERT_STATUS(FOREBAY_OK, Flow(options_, kValues, 1e-5).put(0)); }
+  const std::string path = pool_.path() + "/trajectory-0/store";
+  auto head = segment::decode_head(*read_file(path), path);
+  ASSERT_TRUE(head);
+  head->head.fields[0].count = std::uint64_t{1} << 36;
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << encode_head(head->head, head->epoch);
+  forebay_trajectory* t = nullptr;
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_open(options_.get(), &t));
+  const void* memory = nullptr;
+  EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_get(t, 0, 0, &memory));
   forebay_trajectory_close(t);
 }
 
