@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -37,6 +38,21 @@ std::string slurp(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
+// "v" is encoded.
+bool declare_fields(forebay_trajectory* t) {
+  return forebay_trajectory_declare(t, "u", FOREBAY_FLOAT64, kValues, nullptr) == FOREBAY_OK &&
+         forebay_trajectory_declare(t, "v", FOREBAY_FLOAT64, kValues, nullptr) == FOREBAY_OK;
+}
+
+int put(forebay_trajectory* t, std::int64_t step) {
+  std::vector<double> state(kValues);
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    state[i] = std::sin(0.1 * static_cast<double>(i) + 0.01 * static_cast<double>(step));
+  }
+  const void* const memory[] = {state.data(), state.data()};
+  return forebay_trajectory_put(t, step, 0.1 * static_cast<double>(step), memory);
+}
+
 struct File {
   std::string path;
   std::string whole;
@@ -56,12 +72,10 @@ class Store {
     forebay_trajectory_options_set_survives(options_, FOREBAY_SURVIVES_PROCESS_ONLY);
     forebay_trajectory* t = nullptr;
     must(forebay_trajectory_open(options_, &t) == FOREBAY_OK);
-    must(forebay_trajectory_declare(t, "u", FOREBAY_FLOAT64, kValues, nullptr) == FOREBAY_OK);
-    const std::vector<double> state(kValues, 1.5);
-    const void* memory = state.data();
-    for (std::int64_t step = 0; step < kSteps; ++step) {
-      must(forebay_trajectory_put(t, step, 0.1 * static_cast<double>(step), &memory) == FOREBAY_OK);
-    }
+    must(declare_fields(t));
+    must(forebay_trajectory_set_accepted_error(t, 1, 1e-4) == FOREBAY_OK);
+    must(forebay_trajectory_set_codec(t, 1, FOREBAY_CODEC_DIFFERENCE) == FOREBAY_OK);
+    for (std::int64_t step = 0; step < kSteps; ++step) must(put(t, step) == FOREBAY_OK);
     must(forebay_trajectory_close(t) == FOREBAY_OK);
     for (const char* name : {"/first/trajectory-0/store", "/first/trajectory-0/segments", "/second/trajectory-0/store",
                              "/second/trajectory-0/segments"}) {
@@ -151,10 +165,11 @@ std::string changed_head(FuzzedDataProvider& input, forebay::segment::DecodedHea
   maybe(input, head.tiers);
   maybe(input, head.payload_checks);
   maybe(input, decoded.epoch);
-  head.fields.resize(input.ConsumeIntegralInRange<std::size_t>(0, 3), head.fields.front());
+  head.fields.resize(input.ConsumeIntegralInRange<std::size_t>(0, 4), head.fields.front());
   for (auto& field : head.fields) {
     maybe(input, field.type);
     maybe(input, field.count);
+    maybe(input, field.accepted);
     if (input.ConsumeBool()) field.name = input.ConsumeRandomLengthString(forebay::segment::kFieldName);
   }
   return encode_head(head, decoded.epoch);
@@ -204,24 +219,22 @@ void use(forebay_trajectory* t) {
   for (std::uint64_t n = count; n-- > 0;) {
     must(forebay_trajectory_step_at(t, n, &step, nullptr) == FOREBAY_OK);
     if (n + 1 == count) forebay_trajectory_reverse(t, step);
-    const void* memory = nullptr;
-    if (forebay_trajectory_get(t, step, 0, &memory) != FOREBAY_OK) continue;
-    volatile char first = *static_cast<const char*>(memory);
-    (void)first;
-    must(forebay_trajectory_release(t, step) == FOREBAY_OK);
+    for (int field = 0; field < 2; ++field) {
+      const void* memory = nullptr;
+      if (forebay_trajectory_get(t, step, field, &memory) != FOREBAY_OK) continue;
+      volatile char first = *static_cast<const char*>(memory);
+      (void)first;
+      must(forebay_trajectory_release(t, step) == FOREBAY_OK);
+    }
     if (n % 3 == 0) forebay_trajectory_drop(t, step);
   }
-  if (forebay_trajectory_declare(t, "u", FOREBAY_FLOAT64, kValues, nullptr) != FOREBAY_OK) return;
   int fields = 0;
-  forebay_trajectory_field_count(t, &fields);
-  if (fields != 1) return;
-  const std::vector<double> state(kValues, 2.5);
-  const void* memory = state.data();
-  for (std::int64_t extra = 1000; extra < 1010; ++extra) forebay_trajectory_put(t, extra, 0, &memory);
+  if (!declare_fields(t) || forebay_trajectory_field_count(t, &fields) != FOREBAY_OK || fields != 2) return;
+  for (std::int64_t extra = 1000; extra < 1010; ++extra) put(t, extra);
   std::vector<double> between(kValues);
-  forebay_trajectory_interp(t, 0.25, 0, between.data());
+  forebay_trajectory_interp(t, 0.25, 1, between.data());
   forebay_trajectory_rewind(t);
-  forebay_trajectory_put(t, 1, 0, &memory);
+  put(t, 1);
 }
 
 }  // namespace
