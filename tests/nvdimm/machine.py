@@ -48,7 +48,7 @@ def skip(why):
 
 def check_host():
     """Ends the test where this host cannot run the machine."""
-    missing = [name for name in ["qemu-system-x86_64", "lz4", *TOOLS] if not which(name)]
+    missing = [name for name in ["qemu-system-x86_64", "lz4", "setpriv", *TOOLS] if not which(name)]
     if missing:
         skip(f"missing: {' '.join(missing)}; run scripts/install-dependencies test")
     kernel()
@@ -176,8 +176,12 @@ class Running:
     """The machine while it is on."""
 
     def __init__(self, command):
+        # It must not outlive the test, however that ends.
         self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            ["setpriv", "--pdeathsig", "KILL", *command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
         self.rest = b""
 
