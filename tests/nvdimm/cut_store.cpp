@@ -107,9 +107,12 @@ Model content(forebay_trajectory* t) {
 
 // Says on the console how far it is, as fast as that can be sent.
 void report(const std::atomic<std::uint64_t>& acknowledged) {
-  for (;;) {
-    std::printf("acknowledged %llu\n", static_cast<unsigned long long>(acknowledged.load()));
+  for (std::uint64_t said = acknowledged;;) {
+    const std::uint64_t now = acknowledged;
+    if (now == said) continue;
+    std::printf("acknowledged %llu\n", static_cast<unsigned long long>(now));
     ::tcdrain(STDOUT_FILENO);
+    said = now;
   }
 }
 

@@ -183,24 +183,31 @@ class Running:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
+        self.whole = []  # lines that nobody has asked for yet
         self.rest = b""
+
+    def take(self, more):
+        *whole, self.rest = (self.rest + more).split(b"\n")
+        self.whole += [line.decode(errors="replace").strip("\r") for line in whole]
 
     def lines(self, seconds):
         """Whole lines from the console, until the machine ends or the time is over."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            if not select.select([self.process.stdout], [], [], left)[0]:
+        while True:
+            while self.whole:
+                yield self.whole.pop(0)
+            if not select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))[0]:
                 return
             if not (got := os.read(self.process.stdout.fileno(), 65536)):
                 return
-            *whole, self.rest = (self.rest + got).split(b"\n")
-            for line in whole:
-                yield line.decode(errors="replace").strip("\r")
+            self.take(got)
+            if time.monotonic() > end:
+                return
 
     def cut_power(self):
         """Returns the whole lines that were still on their way."""
         self.process.kill()
-        left = self.rest + self.process.stdout.read()
+        self.take(self.process.stdout.read())
         self.process.stdout.close()
         self.process.wait()
-        return [line.decode(errors="replace").strip("\r") for line in left.split(b"\n")[:-1]]
+        return self.whole
