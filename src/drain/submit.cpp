@@ -294,7 +294,6 @@ void Drain::State::settle(const Outcome& outcome) {
   Job& job = found->second;
   if (outcome.result) {
     failures.erase(job.key);
-    note_made_directories(job);
     carried(job, *outcome.result);
   } else {
     const Error& error = outcome.result.error();
@@ -338,6 +337,7 @@ void Drain::State::note_made_directories(const Job& job) {
 void Drain::State::carried(const Job& job, const Published& published) {
   for (const std::string& path : job.prepared->removed) record(removed_record(path));
   if (job.kind == Job::Kind::removal) return;
+  note_made_directories(job);
   if (job.prepared->postponed) {
     pending[job.key] = Clock::now();
     return;
