@@ -106,13 +106,12 @@ void Pressure::act(drain::Drain& drain) {
   const std::uint64_t moved = progress.bytes_written + progress.files_written;
   if (moved > moved_ || !paused_) last_moved_ = drain::Clock::now();  // failed attempts let it fall
   moved_ = std::max(moved, moved_);
-  // A shared file system that takes nothing makes no room either.
-  if (!drain.can_make_room() || drain::Clock::now() - last_moved_ > patience_) {
-    hopeless_ = true;
-    if (paused_) set(false);
-    return;
-  }
-  if (!hopeless_) set(true);
+  // A shared file system that takes nothing makes no room either: the program is let go, and not held back again.
+  if (drain::Clock::now() - last_moved_ > patience_) hopeless_ = true;
+  // Where there is nothing to carry now, there may be at once: a time that the program ends, or events that are not
+  // read yet.
+  const bool hold = !hopeless_ && drain.can_make_room();
+  if (hold || paused_) set(hold);
 }
 
 void Pressure::set(bool paused) {
