@@ -22,6 +22,7 @@ struct Bench {
   const Grid& grid;
   Sizes sizes;
   NavierStokes flow{grid, viscosity, time_step};
+  Objective tracking{flow, Measure::tracking, sizes.steps};
   std::vector<double> start = std::vector<double>(grid.state_size());
   Progress silent{false};
 
@@ -92,32 +93,37 @@ Status check_taylor(Bench& bench, Checked& checked) {
   return {};
 }
 
+// The gradient of the tracking error, with states in these tiers.
+Result<Phases> gradient_with(Bench& bench, const StateTiers& tiers, std::vector<double>& gradient) {
+  Sweep sweep(bench.flow, bench.tracking, tiers, bench.silent);
+  const auto value = sweep.gradient(bench.start, gradient);
+  if (!value) return forebay::forward(value);
+  return sweep.phases();
+}
+
+StateTiers all_in(const Bench& bench, StateStore& store) {
+  return {.dram = store, .slots = {.dram = bench.sizes.steps - 1}};
+}
+
 // The gradient with every way to keep states, bit by bit, and the number of steps that recomputing took.
-Status check_stores(Bench& bench, const std::string& directory, std::vector<Proof>& proofs) {
+Status check_stores(Bench& bench, const std::string& directory, std::span<const double> reference,
+                    std::vector<Proof>& proofs) {
   const std::size_t size = bench.grid.state_size();
-  Objective objective(bench.flow, Measure::tracking, bench.sizes.steps);
-  std::vector<double> reference(size), gradient(size);
-  const auto run = [&](const StateTiers& tiers, std::vector<double>& into) -> Result<Phases> {
-    Sweep sweep(bench.flow, objective, tiers, bench.silent);
-    const auto value = sweep.gradient(bench.start, into);
-    if (!value) return forebay::forward(value);
-    return sweep.phases();
-  };
+  std::vector<double> gradient(size);
+  const auto run = [&](const StateTiers& tiers) { return gradient_with(bench, tiers, gradient); };
   const auto differ = [&] {
     return bench.grid.maximum(std::memcmp(reference.data(), gradient.data(), size * sizeof(double)) == 0 ? 0 : 1);
   };
   const auto arrays = make_array_store(size);
-  const forebay::schedule::Slots all{.dram = bench.sizes.steps - 1};
-  if (const auto done = run({*arrays, nullptr, all}, reference); !done) return forebay::forward(done);
   const auto files = make_file_store(size, directory, bench.grid.rank(), false);
-  if (const auto done = run({*files, nullptr, all}, gradient); !done) return forebay::forward(done);
+  if (const auto done = run(all_in(bench, *files)); !done) return forebay::forward(done);
   proofs.push_back({"gradient from files differs from arrays", differ(), 0, 0});
   const auto memory =
       make_trajectory_store(size, {dram_for(size, bench.sizes.steps)}, bench.grid.rank(), bench.grid.ranks());
   if (!memory) return forebay::forward(memory);
-  if (const auto done = run({**memory, nullptr, all}, gradient); !done) return forebay::forward(done);
+  if (const auto done = run(all_in(bench, **memory)); !done) return forebay::forward(done);
   proofs.push_back({"gradient from memory differs", differ(), 0, 0});
-  if (const auto done = run({**memory, nullptr, all}, gradient); !done) return forebay::forward(done);
+  if (const auto done = run(all_in(bench, **memory)); !done) return forebay::forward(done);
   proofs.push_back({"gradient from memory, rewound, differs", differ(), 0, 0});
   // Four records are the least that a tier above another takes; the states are more.
   const Tier little{Tier::Kind::dram, {}, 4 * (size * sizeof(double) + 4096)};
@@ -126,13 +132,13 @@ Status check_stores(Bench& bench, const std::string& directory, std::vector<Proo
   shared.directory = directory;
   const auto spilled = make_trajectory_store(size, {little, shared}, bench.grid.rank(), bench.grid.ranks());
   if (!spilled) return forebay::forward(spilled);
-  if (const auto done = run({**spilled, nullptr, all}, gradient); !done) return forebay::forward(done);
+  if (const auto done = run(all_in(bench, **spilled)); !done) return forebay::forward(done);
   proofs.push_back({"gradient from memory, mostly spilled, differs", differ(), 0, 0});
   const auto pool = make_pool_store(size, directory, 2, bench.grid.rank(), bench.grid.ranks());
   if (!pool) return forebay::forward(pool);
   using forebay::schedule::Slots;
   for (const Slots slots : {Slots{.dram = 1}, Slots{.dram = 3}, Slots{.dram = 1, .pool = 2}, Slots{.pool = 2}}) {
-    const auto done = run({*arrays, pool->get(), slots}, gradient);
+    const auto done = run({*arrays, pool->get(), slots});
     if (!done) return forebay::forward(done);
     const std::string way = fmt::format("revolve, {} + {} slots", slots.dram, slots.pool);
     proofs.push_back({fmt::format("gradient from {}, differs", way), differ(), 0, 0});
@@ -144,22 +150,15 @@ Status check_stores(Bench& bench, const std::string& directory, std::vector<Proo
 }
 
 // The gradient from states that are not the ones that the run went through, but near them.
-Status check_accepted_errors(Bench& bench, std::vector<Proof>& proofs) {
+Status check_accepted_errors(Bench& bench, std::span<const double> exact, std::vector<Proof>& proofs) {
   const Grid& grid = bench.grid;
   const std::size_t size = grid.state_size();
-  Objective objective(bench.flow, Measure::tracking, bench.sizes.steps);
-  std::vector<double> exact(size), gradient(size);
-  const auto run = [&](StateStore& store, std::vector<double>& into) {
-    const StateTiers tiers{.dram = store, .slots = {bench.sizes.steps - 1, 0}};
-    return Sweep(bench.flow, objective, tiers, bench.silent).gradient(bench.start, into);
-  };
-  const auto arrays = make_array_store(size);
-  if (const auto done = run(*arrays, exact); !done) return forebay::forward(done);
+  std::vector<double> gradient(size);
   for (const double accepted : {1e-3, 1e-4, 1e-6}) {
     const auto store =
         make_trajectory_store(size, {dram_for(size, bench.sizes.steps)}, grid.rank(), grid.ranks(), accepted);
     if (!store) return forebay::forward(store);
-    if (const auto done = run(**store, gradient); !done) return forebay::forward(done);
+    if (const auto done = gradient_with(bench, all_in(bench, **store), gradient); !done) return forebay::forward(done);
     for (std::size_t i = 0; i < size; ++i) gradient[i] -= exact[i];
     const double error = std::sqrt(grid.inner(gradient, gradient) / grid.inner(exact, exact));
     // Not 0: states that come back to the last bit would prove nothing.
@@ -207,6 +206,10 @@ Result<Checked> check_gradient(MPI_Comm communicator, const Sizes& sizes, std::s
   check_transpose(bench, checked.proofs);
   if (const auto done = check_taylor(bench, checked); !done) return forebay::forward(done);
 
+  std::vector<double> exact(grid.state_size());
+  const auto arrays = make_array_store(grid.state_size());
+  if (const auto done = gradient_with(bench, all_in(bench, *arrays), exact); !done) return forebay::forward(done);
+
   const bool temporary = directory.empty();
   if (temporary) {
     auto made = temporary_directory(grid);
@@ -214,8 +217,8 @@ Result<Checked> check_gradient(MPI_Comm communicator, const Sizes& sizes, std::s
     directory = *made;
   }
   // No barrier after an error: the other ranks may wait for this one elsewhere, until the caller ends them all.
-  if (const auto done = check_stores(bench, directory, checked.proofs); !done) return forebay::forward(done);
-  if (const auto done = check_accepted_errors(bench, checked.proofs); !done) return forebay::forward(done);
+  if (const auto done = check_stores(bench, directory, exact, checked.proofs); !done) return forebay::forward(done);
+  if (const auto done = check_accepted_errors(bench, exact, checked.proofs); !done) return forebay::forward(done);
   MPI_Barrier(communicator);
   if (temporary && grid.rank() == 0) ::rmdir(directory.c_str());
   return checked;
