@@ -23,22 +23,17 @@ struct Head {
 };
 
 // One array, as each rank has it: `items` of the location's plan, each of `components` values that lie together.
-struct FieldToWrite {
+template <class Data>
+struct FieldOf {
   std::string name;
   std::string location;
   arrays::Type type = arrays::Type::float64;
   std::uint32_t components = 1;
   Exchange* exchange = nullptr;
-  const void* data = nullptr;
+  Data* data = nullptr;
 };
-struct FieldToRead {
-  std::string name;
-  std::string location;
-  arrays::Type type = arrays::Type::float64;
-  std::uint32_t components = 1;
-  Exchange* exchange = nullptr;
-  void* data = nullptr;
-};
+using FieldToWrite = FieldOf<const void>;
+using FieldToRead = FieldOf<void>;
 
 // Everything here is collective, and an error of one rank is that of all.
 class Checkpoints {
