@@ -30,13 +30,14 @@ Sizes sizes_of(const Mesh& mesh, const Topology& topology) {
   return {mesh.points.size(), topology.edges.size(), topology.faces.size(), mesh.cells()};
 }
 
-TEST(Refinement, TetrahedraGrowByTheExactRecurrences) {
-  const Mesh mesh = cavity(2, Shape::tetrahedron);
+// `next`: the sizes one level on.
+template <class Next>
+void expect_growth(Shape shape, int most_levels, Next next) {
+  const Mesh mesh = cavity(2, shape);
   const Topology topology = need(number(mesh));
   Sizes expected = sizes_of(mesh, topology);
-  for (int levels = 1; levels <= 4; ++levels) {
-    const auto [v, e, f, t] = expected;
-    expected = {v + e, 2 * e + 3 * f + t, 4 * f + 8 * t, 8 * t};
+  for (int levels = 1; levels <= most_levels; ++levels) {
+    expected = next(expected);
     const Refinement refinement = need(Refinement::make(mesh, topology, levels));
     const Mesh fine = need(refined_mesh(refinement));
     EXPECT_EQ(sizes_of(fine, need(number(fine))), expected) << levels << " levels";
@@ -46,16 +47,18 @@ TEST(Refinement, TetrahedraGrowByTheExactRecurrences) {
   }
 }
 
+TEST(Refinement, TetrahedraGrowByTheExactRecurrences) {
+  expect_growth(Shape::tetrahedron, 4, [](const Sizes& level) -> Sizes {
+    const auto [v, e, f, t] = level;
+    return {v + e, 2 * e + 3 * f + t, 4 * f + 8 * t, 8 * t};
+  });
+}
+
 TEST(Refinement, HexahedraGrowByTheExactRecurrences) {
-  const Mesh mesh = cavity(2, Shape::hexahedron);
-  const Topology topology = need(number(mesh));
-  Sizes expected = sizes_of(mesh, topology);
-  for (int levels = 1; levels <= 3; ++levels) {
-    const auto [v, e, f, h] = expected;
-    expected = {v + e + f + h, 2 * e + 4 * f + 6 * h, 4 * f + 12 * h, 8 * h};
-    const Mesh fine = need(refined_mesh(need(Refinement::make(mesh, topology, levels))));
-    EXPECT_EQ(sizes_of(fine, need(number(fine))), expected) << levels << " levels";
-  }
+  expect_growth(Shape::hexahedron, 3, [](const Sizes& level) -> Sizes {
+    const auto [v, e, f, h] = level;
+    return {v + e + f + h, 2 * e + 4 * f + 6 * h, 4 * f + 12 * h, 8 * h};
+  });
 }
 
 TEST(Refinement, EveryShapeHasSoManyChildren) {
