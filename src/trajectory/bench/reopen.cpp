@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "parts.h"
+#include "segment/segment.h"
 #include "tools.h"
 
 namespace forebay::trajectory::bench {
@@ -37,9 +38,9 @@ void walk_plainly(const std::string& directory, std::uint64_t segment_bytes, std
   const Descriptor file = need(open_file(largest.path(), O_RDONLY));
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
   if (address == MAP_FAILED) give_in("cannot map " + largest.path().string());
-  const std::uint64_t records = (segment_bytes - 128) / (64 + state_bytes);
+  const std::uint64_t headers = segment::header_place(states_of_a_segment(segment_bytes, state_bytes));
   for (std::uint64_t at = 0; at + segment_bytes <= size; at += segment_bytes)
-    consume(static_cast<const std::byte*>(address) + at, 128 + 64 * records);
+    consume(static_cast<const std::byte*>(address) + at, headers);
   ::munmap(address, size);
 }
 

@@ -73,7 +73,7 @@ nlohmann::json spill(const Settings& s) {
         });
     const Counts between(store);
     // Back from the newest state that has spilled; those above it are memory, which `steady` measures.
-    const std::uint64_t in_a_segment = (between.below.segment_bytes - 128) / (s.state_bytes + 64);
+    const std::uint64_t in_a_segment = states_of_a_segment(between.below.segment_bytes, s.state_bytes);
     const std::uint64_t states = (between.below.moved_in - before.below.moved_in) * in_a_segment;
     alternate(
         i, [&] { sweep.push_back(seconds([&] { read_back(store, states, s.state_bytes); })); },

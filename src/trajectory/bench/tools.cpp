@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "segment/segment.h"
+
 namespace forebay::trajectory::bench {
 namespace {
 
@@ -99,6 +101,10 @@ forebay_tier_info Store::tier(int number) const {
 std::uint64_t budget_for(std::uint64_t states, std::uint64_t state_bytes) {
   constexpr std::uint64_t kHeaders = 4096, kSegments = std::uint64_t{256} << 20;
   return states * (state_bytes + 64) + states * state_bytes / 2 + kHeaders * 64 + kSegments;
+}
+
+std::uint64_t states_of_a_segment(std::uint64_t segment_bytes, std::uint64_t state_bytes) {
+  return (segment_bytes - segment::kFirstRecord) / (segment::kLine + segment::round_to_lines(state_bytes));
 }
 
 void put_all(const Store& store, std::uint64_t states, const void* state) {
