@@ -32,8 +32,7 @@ Outcome<Decoder::State*> Decoder::state_of(std::int64_t step) {
     states_.erase(oldest);
     unpinned_.pop_front();
   } else {
-    const std::uint64_t page = segment::page_bytes();
-    auto made = segment::memory_of_process()->make(0, (state_bytes_ + page - 1) / page * page);
+    auto made = memory_beside_tiers(state_bytes_);
     if (!made) return pass_on(made);
     state.memory = std::move(*made);
   }

@@ -4,11 +4,18 @@
 #include <cstring>
 
 namespace forebay::trajectory {
+
+Outcome<segment::Mapping> memory_beside_tiers(std::uint64_t bytes) {
+  const std::uint64_t page = segment::page_bytes();
+  auto made = segment::memory_of_process()->make(0, (bytes + page - 1) / page * page);
+  if (!made) return pass_on(made);
+  return std::move(*made);
+}
+
 std::uint64_t largest_payload(const std::vector<Field>& fields) {
   std::uint64_t bytes = 0;
   for (const Field& field : fields) {
-    const std::uint64_t most = field.encoded() ? codec::bound(field.count, field.bytes / field.count) : field.bytes;
-    bytes += segment::round_to_lines(most);
+    bytes += segment::round_to_lines(field.encoded() ? field.bound() : field.bytes);
   }
   return bytes;
 }

@@ -16,6 +16,9 @@
 
 namespace forebay::trajectory {
 
+// For states on their way into a tier or out of it: memory of the process that counts against no budget.
+Outcome<segment::Mapping> memory_beside_tiers(std::uint64_t bytes);
+
 // The most that a payload can need.
 std::uint64_t largest_payload(const std::vector<Field>& fields);
 

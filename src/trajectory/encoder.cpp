@@ -19,13 +19,6 @@ unsigned threads_for(const std::vector<Field>& fields, int wanted) {
   return std::min({spare, static_cast<unsigned>(lanes), kMostThreads});
 }
 
-Outcome<segment::Mapping> memory_of(std::uint64_t bytes) {
-  const std::uint64_t page = segment::page_bytes();
-  auto made = segment::memory_of_process()->make(0, (bytes + page - 1) / page * page);
-  if (!made) return tl::unexpected(failure_of(made.error()));
-  return std::move(*made);
-}
-
 }  // namespace
 
 Encoder::Encoder(const std::vector<Field>& fields, int threads)
@@ -36,7 +29,7 @@ Encoder::Encoder(const std::vector<Field>& fields, int threads)
     raw_bytes_ = field.offset + segment::round_to_lines(field.bytes);
     if (!field.encoded()) continue;
     encoders_.push_back({i, encoded_bytes_, std::make_unique<FieldEncoder>(field)});
-    encoded_bytes_ += segment::round_to_lines(codec::bound(field.count, field.bytes / field.count));
+    encoded_bytes_ += segment::round_to_lines(field.bound());
   }
   oldest_.parts.resize(fields.size());
 }
@@ -48,9 +41,9 @@ Outcome<std::byte*> Encoder::stage() {
   }
   if (!open_) {
     auto state = std::make_unique<State>();
-    auto raw = memory_of(raw_bytes_);
+    auto raw = memory_beside_tiers(raw_bytes_);
     if (!raw) return pass_on(raw);
-    auto encoded = memory_of(encoded_bytes_);
+    auto encoded = memory_beside_tiers(encoded_bytes_);
     if (!encoded) return pass_on(encoded);
     state->raw = std::move(*raw);
     state->encoded = std::move(*encoded);
@@ -68,8 +61,7 @@ void Encoder::accept(std::int64_t step, double time) {
 }
 
 std::span<std::byte> Encoder::room_for(const State& state, const Lane& lane) const {
-  const Field& field = fields_[lane.field];
-  return state.encoded.bytes.subspan(lane.offset, codec::bound(field.count, field.bytes / field.count));
+  return state.encoded.bytes.subspan(lane.offset, fields_[lane.field].bound());
 }
 
 void Encoder::post(State& state) {

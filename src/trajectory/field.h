@@ -21,6 +21,8 @@ struct Field {
   std::optional<codec::Codec> codec{};  // that the user wants; else one is chosen
 
   bool encoded() const { return accepted > 0; }
+  // The most that it can need, encoded.
+  std::uint64_t bound() const { return codec::bound(count, bytes / count); }
 };
 
 inline forebay_encoding_info nothing_stored(const Field& field) {
