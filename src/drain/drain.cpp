@@ -240,10 +240,10 @@ Status Drain::on_events() {
   if (!state_->watcher) return {};
   auto events = state_->watcher->read();
   if (!events) return forward(events);
-  state_->beginning.clear();
   for (const Event& event : *events)
-    if (event.directory) state_->beginning.insert(event.path);
+    if (event.directory && event.kind != Event::Kind::deleted) state_->beginning.insert(event.path);
   for (const Event& event : *events) state_->handle(event);
+  state_->beginning.clear();
   state_->new_complete_times();
   if (state_->timeline.steps() != state_->steps) {
     state_->steps = state_->timeline.steps();

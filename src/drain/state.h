@@ -127,7 +127,7 @@ struct Drain::State {
   Phase phase = Phase::running;
   bool ended_cleanly = false, gave_up = false, journal_failed = false;
   bool pool_is_full = false;
-  std::set<std::string> beginning;  // directories that the events in hand tell of, until that event is handled
+  std::set<std::string> beginning;  // directories whose beginning the events in hand tell, until that event is handled
   int passes = 0;
   std::optional<OutputWalk> walk;  // of the pass that is under way
   std::size_t submitted_in_pass = 0;
