@@ -64,5 +64,6 @@ class CommandCase(unittest.TestCase):
 
 def main():
     global FOREBAY, WRITE_CHECKPOINT
-    FOREBAY, WRITE_CHECKPOINT = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+    FOREBAY = os.path.abspath(sys.argv.pop(1))
+    WRITE_CHECKPOINT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
     unittest.main(module="__main__", verbosity=1)
