@@ -15,12 +15,6 @@ using parts::Written;
 // How the new content got its final name.
 enum class Settled { renamed, already_there };
 
-// Before an exchange and after it: the exchange itself sets the ctime on most file systems, so device, inode, size and
-// mtime must do.
-bool same_but_ctime(const Identity& a, const Identity& b) {
-  return a.device == b.device && a.inode == b.inode && a.size == b.size && a.mtime_ns == b.mtime_ns;
-}
-
 class FilePublication {
  public:
   FilePublication(const Context& context, const layouts::Unit& unit)
@@ -112,16 +106,9 @@ class FilePublication {
     auto exchanged = shared_.exchange(temporary_.path(), unit_.target);
     if (exchanged || exchanged_after_all()) return check_exchanged(expected);
     temporary_.take_back();
-    switch (exchanged.error().errno_value) {
-      case ENOENT:  // removed just now
-        return make_new();
-      case EINVAL:
-      case ENOSYS:
-      case EOPNOTSUPP:
-        return replace_by_rename(expected);
-      default:
-        return forward(exchanged);
-    }
+    if (exchanged.error().errno_value == ENOENT) return make_new();  // removed just now
+    if (parts::lacks_exchange(exchanged.error())) return replace_by_rename(expected);
+    return forward(exchanged);
   }
 
   // A server may do what it was asked and lose the answer.
@@ -135,7 +122,7 @@ class FilePublication {
     const auto came_out = shared_.status(old);
     if (!came_out) return forward(came_out);
     if (!*came_out) return Settled::renamed;
-    if (same_but_ctime(identity_of(**came_out), expected)) {
+    if (parts::same_but_ctime(identity_of(**came_out), expected)) {
       if (!shared_.remove_file(old)) {
         // The old content is known to be the expected one, so a later cleanup may remove it.
         temporary_.own(**came_out);

@@ -1,6 +1,7 @@
 // A whole directory as one unit: filled under a temporary name, then renamed.
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <ranges>
 #include <set>
 
@@ -12,11 +13,18 @@ namespace {
 class DirectoryPublication {
  public:
   DirectoryPublication(const Context& context, const layouts::Unit& unit)
-      : context_(context), shared_(context.shared), unit_(unit), temporary_(context, unit.target) {}
+      : context_(context),
+        shared_(context.shared),
+        unit_(unit),
+        temporary_(context, unit.target),
+        old_(context, unit.target) {}
 
   Result<Published> run() {
     if (auto made = make(); !made) return forward(made);
     if (auto filled = fill(); !filled) return forward(filled);
+    if (unit_.replaces_directory && context_.settings.placing)
+      for (const PublishedFile& file : published_.files)
+        if (auto told = context_.settings.placing(file.path, file.identity); !told) return forward(told);
     if (auto settled = settle(); !settled) return forward(settled);
     published_.unsynced.emplace_back(parent_of(unit_.target));
     return std::move(published_);
@@ -36,7 +44,8 @@ class DirectoryPublication {
     const auto status = shared_.status(temporary_.path());
     if (!status) return forward(status);
     if (!*status) return error(Code::failed, "vanished from the case:", temporary_.path());
-    temporary_.own(**status);
+    made_ = **status;
+    temporary_.own(made_);
     return {};
   }
 
@@ -107,6 +116,16 @@ class DirectoryPublication {
     const int reason = renamed.error().errno_value;
     // rename(2) without flags says ENOTEMPTY where a directory is in the way, ENOTDIR for a file.
     if (reason != EEXIST && reason != ENOTEMPTY && reason != ENOTDIR) return renamed;
+    if (unit_.replaces_directory) {
+      const auto known = holds_what_is_known(unit_.target);
+      if (!known) return forward(known);
+      if (*known) return replace();
+    }
+    return taken();
+  }
+
+  // The target is there and is not what may be replaced.
+  Status taken() {
     const auto same = holds_content(unit_.target);
     if (!same) return forward(same);
     if (!*same)
@@ -115,30 +134,111 @@ class DirectoryPublication {
     return adopt();
   }
 
-  // True when `directory` has the unit's directories and files with their content, and nothing else.
-  Result<bool> holds_content(const std::string& directory) {
-    std::set<std::string> expected;
-    for (const layouts::OutputDirectory& below : unit_.directories)
-      if (!below.path.empty()) expected.insert(below.path);
-    for (const layouts::OutputFile& file : unit_.files) expected.insert(file.path);
-    std::size_t found = 0;
+  // In one step, so that the case has the files of one state at any time. From here on a crash may leave the user's
+  // files under the temporary name; nobody may remove them unseen.
+  Status replace() {
+    temporary_.let_go();
+    auto exchanged = shared_.exchange(temporary_.path(), unit_.target);
+    if (exchanged || exchanged_after_all()) return check_exchanged();
+    temporary_.take_back();
+    if (lacks_exchange(exchanged.error())) return replace_by_renames();
+    return exchanged;
+  }
+
+  // A server may do what it was asked and lose the answer.
+  bool exchanged_after_all() {
+    const auto there = shared_.status(unit_.target);
+    return there && *there && (*there)->st_ino == made_.st_ino;
+  }
+
+  Status check_exchanged() {
+    const auto known = holds_what_is_known(temporary_.path());
+    if (!known) return forward(known);
+    if (*known) return discard(temporary_);
+    // The user changed something between the look and the exchange: hers goes back under the name.
+    if (auto back = shared_.exchange(temporary_.path(), unit_.target); !back) return back;
+    temporary_.take_back();
+    return taken();
+  }
+
+  // What is under this name now was replaced: the end of the publication removes it, or a later cleanup.
+  Status discard(Temporary& temporary) {
+    const auto old = shared_.status(temporary.path());
+    if (!old) return forward(old);
+    if (!*old) return {};
+    if (auto synced = sync_directories(shared_, {std::string(parent_of(unit_.target))}); !synced) return synced;
+    temporary.own(**old);
+    temporary.take_back();
+    return {};
+  }
+
+  // No exchange on this file system: for an instant nothing has the name, and both states are whole under temporary
+  // names that no cleanup knows.
+  Status replace_by_renames() {
+    temporary_.let_go();
+    if (auto moved = shared_.rename_new(unit_.target, old_.path()); !moved) {
+      temporary_.take_back();
+      return moved;
+    }
+    if (auto renamed = shared_.rename_new(temporary_.path(), unit_.target); !renamed) {
+      (void)shared_.rename_new(old_.path(), unit_.target);
+      temporary_.take_back();
+      return renamed;
+    }
+    return discard(old_);
+  }
+
+  // The paths of everything in `directory`, and whether they are directories; nullopt where it is none.
+  Result<std::optional<std::map<std::string, bool>>> entries_of(const std::string& directory) {
+    std::map<std::string, bool> found;
     std::vector<std::string> open{""};
     while (!open.empty()) {
       const std::string at = std::move(open.back());
       open.pop_back();
       const auto status = shared_.status(join(directory, at));
       if (!status) return forward(status);
-      if (!*status || !S_ISDIR((*status)->st_mode)) return false;
+      if (!*status || !S_ISDIR((*status)->st_mode)) return std::nullopt;
       const auto entries = shared_.list(join(directory, at));
       if (!entries) return forward(entries);
       for (const DirectoryEntry& entry : *entries) {
         const std::string name = join(at, entry.name);
-        if (!expected.contains(name)) return false;
-        ++found;
+        found.emplace(name, entry.type == DT_DIR);
         if (entry.type == DT_DIR) open.push_back(name);
       }
     }
-    if (found != expected.size()) return false;
+    return found;
+  }
+
+  bool has_directory(const std::string& path) const {
+    return std::any_of(unit_.directories.begin(), unit_.directories.end(),
+                       [&](const layouts::OutputDirectory& each) { return each.path == path; });
+  }
+
+  // True when `directory` has no files but those that may be replaced, as they were.
+  Result<bool> holds_what_is_known(const std::string& directory) {
+    const auto entries = entries_of(directory);
+    if (!entries) return forward(entries);
+    if (!*entries) return false;
+    for (const auto& [path, is_directory] : **entries) {
+      if (is_directory && has_directory(path)) continue;
+      const auto known = unit_.replaces_directory->find(path);
+      if (is_directory || known == unit_.replaces_directory->end()) return false;
+      const auto now = shared_.status(join(directory, path));
+      if (!now) return forward(now);
+      if (*now && !same_but_ctime(identity_of(**now), known->second)) return false;
+    }
+    return true;
+  }
+
+  // True when `directory` has the unit's directories and files with their content, and nothing else.
+  Result<bool> holds_content(const std::string& directory) {
+    std::set<std::string> expected;
+    for (const layouts::OutputDirectory& below : unit_.directories)
+      if (!below.path.empty()) expected.insert(below.path);
+    for (const layouts::OutputFile& file : unit_.files) expected.insert(file.path);
+    const auto entries = entries_of(directory);
+    if (!entries) return forward(entries);
+    if (!*entries || !std::ranges::equal(**entries | std::views::keys, expected)) return false;
     for (std::size_t i = 0; i < unit_.files.size(); ++i) {
       if (!published_.files[i].linked_to.empty()) {
         const auto status = shared_.status(join(directory, unit_.files[i].path));
@@ -175,7 +275,8 @@ class DirectoryPublication {
   const Context& context_;
   SharedFiles& shared_;
   const layouts::Unit& unit_;
-  Temporary temporary_;
+  Temporary temporary_, old_;
+  struct stat made_ {};
   Published published_;
 };
 

@@ -96,6 +96,14 @@ void Temporary::tell_gone() {
   announced_ = false;
 }
 
+bool same_but_ctime(const Identity& a, const Identity& b) {
+  return a.device == b.device && a.inode == b.inode && a.size == b.size && a.mtime_ns == b.mtime_ns;
+}
+
+bool lacks_exchange(const Error& error) {
+  return error.errno_value == EINVAL || error.errno_value == ENOSYS || error.errno_value == EOPNOTSUPP;
+}
+
 Status make_parents(const Context& context, const std::string& target, std::vector<std::string>& unsynced) {
   SharedFiles& shared = context.shared;
   for (std::size_t end = target.find('/'); end != std::string::npos; end = target.find('/', end + 1)) {

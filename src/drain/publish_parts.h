@@ -59,6 +59,12 @@ Result<std::optional<Written>> write_hard_link(const Context& context, const std
 Result<bool> same_content(SharedFiles& shared, const std::string& path, const layouts::OutputFile& file,
                           std::uint64_t bytes, std::uint64_t checksum);
 
+// Before an exchange and after it: the exchange itself sets the ctime on most file systems, and so does another name,
+// so device, inode, size and mtime must do.
+bool same_but_ctime(const Identity& a, const Identity& b);
+// True where an exchange failed since the file system makes none.
+bool lacks_exchange(const Error& error);
+
 // Makes the missing directories above `target`; those that got a new name are added to `unsynced`.
 Status make_parents(const Context& context, const std::string& target, std::vector<std::string>& unsynced);
 // Removes `path` and, when it is a directory, all below it.

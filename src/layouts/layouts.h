@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,8 +59,11 @@ struct Unit {
   std::vector<OutputDirectory> directories;  // directory units only
   std::vector<OutputFile> files;             // a file unit has exactly one
   // The file on the case that this one may replace, as it was when it was staged or last drained; nullopt: the name
-  // must be new. Directory units are always new.
+  // must be new.
   std::optional<Identity> replaces;
+  // The files and links of the directory on the case that this one may replace, by their paths in it, as they were when
+  // they were staged or last drained: it may hold fewer, but no others. nullopt: the name must be new.
+  std::optional<std::map<std::string, Identity>> replaces_directory = std::nullopt;
 };
 
 // One rank's directory of one time on this node.

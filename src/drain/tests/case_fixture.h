@@ -84,6 +84,14 @@ class CaseTest : public testing::Test {
     return unit;
   }
 
+  // The unit, and that it may replace the directory that was published before.
+  static layouts::Unit replacing(layouts::Unit unit, const Published& before) {
+    unit.replaces_directory.emplace();
+    for (const PublishedFile& file : before.files)
+      unit.replaces_directory->emplace(file.path.substr(unit.target.size() + 1), file.identity);
+    return unit;
+  }
+
   // Every name below the case, relative to it.
   std::set<std::string> names() const {
     std::set<std::string> found;

@@ -18,7 +18,9 @@ enum class Scenario {
   replaced_file,
   replaced_without_exchange,
   conflict,
-  new_directory
+  new_directory,
+  replaced_directory,
+  directory_replaced_without_exchange
 };
 enum class Fault { input_output_error, no_space, lost_answer, short_write, death };
 
@@ -28,7 +30,12 @@ class FaultLoopTest : public BookedCaseTest, public testing::WithParamInterface<
   std::string default_root() const override { return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; }
   Scenario scenario() const { return std::get<0>(GetParam()); }
   bool replaces() const {
-    return scenario() == Scenario::replaced_file || scenario() == Scenario::replaced_without_exchange;
+    return scenario() == Scenario::replaced_file || scenario() == Scenario::replaced_without_exchange ||
+           replaces_directory();
+  }
+
+  bool replaces_directory() const {
+    return scenario() == Scenario::replaced_directory || scenario() == Scenario::directory_replaced_without_exchange;
   }
 
   layouts::Unit prepare() {
@@ -40,6 +47,12 @@ class FaultLoopTest : public BookedCaseTest, public testing::WithParamInterface<
         return file_unit("a/b/U", new_);
       case Scenario::new_directory:
         return time_unit("a/0.5", new_);
+      case Scenario::replaced_directory:
+      case Scenario::directory_replaced_without_exchange: {
+        const auto before = publish(time_unit("state", old_));
+        EXPECT_TRUE(before);
+        return replacing(time_unit("state", new_), *before);
+      }
       default:
         write(case_ + "/U", old_);
         unit = file_unit("U", new_);
@@ -49,7 +62,9 @@ class FaultLoopTest : public BookedCaseTest, public testing::WithParamInterface<
   }
 
   void arm(FaultyFiles& files, int number) {
-    if (scenario() == Scenario::replaced_without_exchange) files.refuse("exchange", EINVAL);
+    if (scenario() == Scenario::replaced_without_exchange ||
+        scenario() == Scenario::directory_replaced_without_exchange)
+      files.refuse("exchange", EINVAL);
     switch (std::get<1>(GetParam())) {
       case Fault::input_output_error:
         return files.fail_call(number, EIO);
@@ -71,19 +86,25 @@ class FaultLoopTest : public BookedCaseTest, public testing::WithParamInterface<
            read_link(at + "/latest").value_or("") == "uniform/time";
   }
   void expect_old_or_whole(const layouts::Unit& unit) {
+    EXPECT_TRUE(scenario() != Scenario::replaced_directory || files_->status(unit.target).value())
+        << "for a moment nothing had the name";
     if (scenario() == Scenario::conflict) {
       EXPECT_EQ(content(case_ + "/U"), old_);
     } else if (files_->status(unit.target).value() && !target_is_whole(unit)) {
       EXPECT_TRUE(replaces()) << "half of it under the final name";
-      EXPECT_EQ(content(case_ + "/U"), old_);
+      EXPECT_EQ(content_below(unit.target), old_);
     }
+  }
+  // Of the file itself, or of the one that tells a directory's state.
+  std::string content_below(const std::string& path) {
+    return content(case_ + "/" + path + (replaces_directory() ? "/U" : ""));
   }
   void expect_known_temporaries() {
     for (const std::string& name : temporaries()) {
       if (told_.contains(name) || told_.contains(std::string(parent_of(name)))) continue;
       // Around an exchange the name may be the user's, so nobody is told to remove it; it is whole.
       EXPECT_TRUE(replaces()) << "unknown to the journal: " << name;
-      EXPECT_TRUE(content(case_ + "/" + name) == old_ || content(case_ + "/" + name) == new_) << name;
+      EXPECT_TRUE(content_below(name) == old_ || content_below(name) == new_) << name;
     }
   }
 
@@ -92,21 +113,23 @@ class FaultLoopTest : public BookedCaseTest, public testing::WithParamInterface<
 };
 
 std::string name_of_loop(const testing::TestParamInfo<std::tuple<Scenario, Fault, Verify>>& tested) {
-  static const char* const scenarios[] = {"NewFile",  "FileInNewDirectory", "ReplacedFile", "ReplacedWithoutExchange",
-                                          "Conflict", "NewDirectory"};
+  static const char* const scenarios[] = {
+      "NewFile",  "FileInNewDirectory", "ReplacedFile",      "ReplacedWithoutExchange",
+      "Conflict", "NewDirectory",       "ReplacedDirectory", "DirectoryReplacedWithoutExchange"};
   static const char* const faults[] = {"InputOutputError", "NoSpace", "LostAnswer", "ShortWrite", "Death"};
   const auto& [scenario, fault, verify] = tested.param;
   return std::string(scenarios[static_cast<int>(scenario)]) + faults[static_cast<int>(fault)] +
          (verify == Verify::read_back ? "ReadBack" : "");
 }
-INSTANTIATE_TEST_SUITE_P(Every, FaultLoopTest,
-                         testing::Combine(testing::Values(Scenario::new_file, Scenario::file_in_new_directory,
-                                                          Scenario::replaced_file, Scenario::replaced_without_exchange,
-                                                          Scenario::conflict, Scenario::new_directory),
-                                          testing::Values(Fault::input_output_error, Fault::no_space,
-                                                          Fault::lost_answer, Fault::short_write, Fault::death),
-                                          testing::Values(Verify::written, Verify::read_back)),
-                         name_of_loop);
+INSTANTIATE_TEST_SUITE_P(
+    Every, FaultLoopTest,
+    testing::Combine(testing::Values(Scenario::new_file, Scenario::file_in_new_directory, Scenario::replaced_file,
+                                     Scenario::replaced_without_exchange, Scenario::conflict, Scenario::new_directory,
+                                     Scenario::replaced_directory, Scenario::directory_replaced_without_exchange),
+                     testing::Values(Fault::input_output_error, Fault::no_space, Fault::lost_answer, Fault::short_write,
+                                     Fault::death),
+                     testing::Values(Verify::written, Verify::read_back)),
+    name_of_loop);
 
 TEST_P(FaultLoopTest, LeavesTheOldStateOrTheWholeNewOne) {
   bool through = false;

@@ -255,6 +255,52 @@ TEST_F(PublishTest, WithoutExchangeTheExpectedFileIsReplacedByRename) {
   EXPECT_EQ(names(), std::set<std::string>{"log"});
 }
 
+TEST_F(PublishTest, AKnownDirectoryIsReplacedInOneStepWhateverRenamesTheFileSystemHas) {
+  for (const bool exchange : {true, false}) {
+    const auto before = publish(time_unit("state", "old"));
+    ASSERT_TRUE(before);
+    FaultyFiles plain(*files_);
+    if (!exchange) plain.refuse("exchange", EINVAL);
+    const layouts::Unit unit = replacing(time_unit("state", "new"), *before);
+    const auto published = drain::publish(plain, unit, "run1", settings());
+    ASSERT_TRUE(published) << published.error().text();
+    EXPECT_EQ(content(case_ + "/state/U"), "new");
+    EXPECT_EQ(published->files[0].identity, identity(case_ + "/state/U"));
+    EXPECT_TRUE(temporaries().empty() && told_.empty());
+    std::filesystem::remove_all(case_ + "/state");
+  }
+}
+
+TEST_F(PublishTest, ADirectoryWithAnythingElseInItIsNotReplaced) {
+  const auto before = publish(time_unit("state", "old"));
+  ASSERT_TRUE(before);
+  write(case_ + "/state/uniform/notes", "of the user");
+  const auto conflict = publish(replacing(time_unit("state", "new"), *before));
+  ASSERT_FALSE(conflict);
+  EXPECT_EQ(conflict.error().code, Code::conflict);
+  EXPECT_EQ(content(case_ + "/state/U"), "old");
+  EXPECT_EQ(content(case_ + "/state/uniform/notes"), "of the user");
+  EXPECT_EQ(content(case_ + "/state.forebay-run1/U"), "new");
+}
+
+TEST_F(PublishTest, AFileMadeInADirectoryBetweenTheLookAndTheExchangeIsGivenBack) {
+  const auto before = publish(time_unit("state", "old"));
+  ASSERT_TRUE(before);
+  FaultyFiles racing(*files_);
+  bool made = false;
+  racing.before = [&](const std::string& call, const std::string&) {
+    if (call == "exchange" && !made) write(case_ + "/state/notes", "of the user");
+    if (call == "exchange") made = true;
+  };
+  const auto conflict = drain::publish(racing, replacing(time_unit("state", "new"), *before), "run1", settings());
+  ASSERT_TRUE(made);
+  if (!conflict) {  // always where the file system can exchange
+    EXPECT_EQ(conflict.error().code, Code::conflict);
+    EXPECT_EQ(content(case_ + "/state/notes") + content(case_ + "/state/U"), "of the userold");
+  }
+  EXPECT_TRUE(temporaries().empty());
+}
+
 TEST_F(PublishTest, AVanishedShorterOrStrangeSourceIsAChangedSource) {
   layouts::Unit unit = file_unit("U", "twelve bytes");
   const std::string source = unit.files[0].pieces[0].source;
