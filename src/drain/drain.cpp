@@ -153,6 +153,7 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
   state->watcher.emplace(std::move(*watcher));
   for (const std::string& directory : request.placed)
     if (auto watched = state->watcher->add_tree(directory, directory); !watched) return forward(watched);
+  if (auto opened = state->open_checkpoints(); !opened) return forward(opened);
   state->mover = make_mover(request, *state->shared, *state->journal, state->temporaries);
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
 }
@@ -180,6 +181,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
       if (is_below(local, root.local))
         if (auto kept = state->keep.add_rank(rank, root.pool); !kept) return forward(kept);
   }
+  if (auto opened = state->open_checkpoints(); !opened) return forward(opened);
   if (state->ledger.pool_was_full()) state->note(Code::pool_full, pool_full_text);
   state->newest_complete = state->ledger.newest_complete();
   if (!state->alone()) {
@@ -244,6 +246,7 @@ Status Drain::on_events() {
     if (event.directory && event.kind != Event::Kind::deleted) state_->beginning.insert(event.path);
   for (const Event& event : *events) state_->handle(event);
   state_->beginning.clear();
+  for (Checkpoint& each : state_->checkpoints) each.told_all();
   state_->new_complete_times();
   if (state_->timeline.steps() != state_->steps) {
     state_->steps = state_->timeline.steps();
@@ -264,6 +267,10 @@ void Drain::tick() {
   const DrainSettings& settings = state.request.settings;
   const auto now = Clock::now();
   state.new_complete_times();
+  const auto unsure = [](const Checkpoint& each) { return each.is_unsure(); };
+  if (std::any_of(state.checkpoints.begin(), state.checkpoints.end(), unsure))
+    if (auto read = on_events(); !read) state.note(std::nullopt, read.error().text());
+  state.settle_checkpoints();
   state.find_overlooked();
   if (settings.live) {
     std::vector<std::string> quiet;
@@ -323,6 +330,7 @@ void Drain::pool_is_full(bool now) {
   }
   state_->pool_is_full = true;
   state_->times.spoil_open();
+  for (Checkpoint& each : state_->checkpoints) each.distrust();
   if (state_->ledger.pool_was_full()) return;
   state_->record(pool_full_record());
   state_->note(Code::pool_full, pool_full_text);
@@ -342,12 +350,17 @@ std::vector<int> Drain::take_doubtful_ranks() {
       ++at;
     }
   }
+  // Any rank may write into a checkpoint.
+  for (Checkpoint& each : state_->checkpoints)
+    if (each.takes_doubt(now, state_->request.settings.vouch_after)) ranks.push_back(-1);
   return ranks;
 }
 
 void Drain::vouch(int rank) {
   state_->times.vouch(rank);
   state_->doubtful.erase(rank);
+  if (rank < 0)
+    for (Checkpoint& each : state_->checkpoints) each.vouch();
   state_->new_complete_times();
 }
 
@@ -402,6 +415,8 @@ std::uint64_t Drain::evict(std::uint64_t wanted) {
     if (content == local ? ::rename(temporary.c_str(), local.c_str()) != 0 : !replace_placed(temporary, local, content))
       continue;
     state.record(evicted_record(path));
+    if (Checkpoint* checkpoint = state.checkpoint_of(path))
+      checkpoint->let_go(path.substr(checkpoint->path().size() + 1));
     freed += static_cast<std::uint64_t>(status.st_blocks) * 512;
   }
   for (const CollatedTime& collated : state.ledger.collated()) {

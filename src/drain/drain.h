@@ -45,6 +45,7 @@ struct DrainSettings {
   bool live = true;         // false: hold everything until the program has ended
   bool hold_times = false;  // times wait for the end or the safety interval (the program purges them itself)
   int all_ranks = 1;        // of the whole run
+  std::vector<std::string> checkpoints = {};  // directories of the case whose files are one state (checkpoint.h)
   std::chrono::milliseconds safe_interval = std::chrono::minutes(10);
   std::chrono::milliseconds settle = std::chrono::seconds(2);
   std::chrono::milliseconds vouch_after = std::chrono::seconds(1);  // see take_doubtful_ranks

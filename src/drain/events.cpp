@@ -14,6 +14,7 @@ void Drain::State::handle(const Event& event) {
   if (event.kind == Event::Kind::overflow) return events_lost();
   if (event.path.starts_with('/')) return handle_placed(event);
   if (is_temporary(name_of(event.path))) return;
+  if (Checkpoint* checkpoint = checkpoint_of(event.path)) return handle_checkpoint(*checkpoint, event);
   const auto time = openfoam::time_path(event.path);
   if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
     handle_time(event, time->rank, time->time, time->rest);
@@ -187,7 +188,9 @@ void Drain::State::find_overlooked() {
     for (const Output& output : *found) {
       const auto time = openfoam::time_path(output.path);
       const bool of_new_time = time && serves(time->rank) && is_new_time(time->rank, time->time);
-      if (output.kind == Output::Kind::directory || of_new_time || in_flight.contains(output.path)) continue;
+      if (output.kind == Output::Kind::directory || of_new_time || in_flight.contains(output.path) ||
+          checkpoint_of(output.path))
+        continue;
       handle_other({Event::Kind::found, output.path});
     }
   }
@@ -215,6 +218,7 @@ void Drain::State::events_lost() {
          "the kernel's queue of file events overflowed (fs.inotify.max_queued_events): files were found again by "
          "looking, but deletions since are not carried to the case");
   }
+  for (Checkpoint& each : checkpoints) each.lose_track();
   // Not two walks at once.
   if (catch_up) overlooked = true;
   catch_up.reset();

@@ -72,6 +72,10 @@ bool Drain::finished() {
     state.remove_stale();
     state.count_undrained();
     state.note_written_inputs();
+    if (state.unfinished_checkpoint)
+      state.note(std::nullopt,
+                 "the program ended while it wrote a checkpoint, or too soon after: the case has the last one that is "
+                 "known to be whole");
     if (state.separated > 0)
       state.note(std::nullopt,
                  fmt::format("{} hard links are files of their own on the case, whose file system did not "
@@ -118,6 +122,7 @@ void Drain::State::undo_changed_groups() {
 // Begins a pass over the local trees. Only so much is submitted at once: what waits for its turn costs memory.
 void Drain::State::submit_outputs() {
   ++passes;
+  if (!ended_cleanly) submit_last_checkpoints();
   walk.emplace(roots, request.placed, ledger, request.lower, request.case_path);
   submitted_in_pass = 0;
   changed_modes.clear();
@@ -160,13 +165,14 @@ void Drain::State::submit_found(const std::vector<Output>& found) {
         continue;
       }
     }
-    if (output.kind == Output::Kind::directory) {
-      const auto known = ledger.find(output.path);
-      if (known && known->directory) {
-        changed_modes.push_back(output.path);
-      } else {
-        submit_directory(output.path);
-      }
+    Checkpoint* const checkpoint = checkpoint_of(output.path);
+    const auto known = output.kind == Output::Kind::directory ? ledger.find(output.path) : std::nullopt;
+    if (known && known->directory) {
+      changed_modes.push_back(output.path);
+    } else if (checkpoint != nullptr) {
+      if (!stays_behind(*checkpoint)) submit_checkpoint(*checkpoint, std::nullopt);
+    } else if (output.kind == Output::Kind::directory) {
+      submit_directory(output.path);
     } else {
       submit_file(output.path, false);
     }
@@ -264,6 +270,8 @@ void Drain::State::remove_deleted() {
   };
   ledger.each("", [&](const std::string& path, const Known& known) {
     if (!known.deleted || goes_with_parent(path) || exists(local_of(roots, path))) return true;
+    // The program may have been about to replace it.
+    if (!ended_cleanly && checkpoint_of(path)) return true;
     const auto time = openfoam::time_path(path);
     if (!time || !stays(time->time)) deleted.insert(path);
     return true;
@@ -314,10 +322,19 @@ void Drain::State::count_undrained() {
       const bool refused =
           given_up.contains(output.path) || (time && given_up.contains(time_directory(time->rank, time->time)));
       if (refused || output.kind == Output::Kind::directory) continue;
+      if (const Checkpoint* checkpoint = checkpoint_of(output.path); checkpoint && stays_behind(*checkpoint)) {
+        unfinished_checkpoint = !ended_cleanly;
+        continue;
+      }
       if (first.empty()) first = output.path;
       ++undrained_files;
       undrained_bytes += output.mark.size;
     }
+  }
+  for (const Checkpoint& each : checkpoints) {
+    if (ended_cleanly || !each.to_carry() || given_up.contains(each.path())) continue;
+    if (first.empty()) first = each.path();
+    undrained_files += each.files(*each.to_carry()).size();
   }
   if (undrained_files == 0) return;
   const std::string reason = failures.empty() ? std::string() : "; " + failures.begin()->second;

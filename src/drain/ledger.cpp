@@ -105,6 +105,12 @@ Record evicted_record(const std::string& path) {
 Record complete_record(const std::string& time) {
   return {"complete", {time}};
 }
+Record whole_checkpoint_record(const std::string& path, int version) {
+  return {"checkpoint-whole", {path, std::to_string(version)}};
+}
+Record carried_checkpoint_record(const std::string& path, int version) {
+  return {"checkpoint-carried", {path, std::to_string(version)}};
+}
 Record temporary_record(const std::string& path, bool made) {
   return {made ? "temporary" : "temporary-gone", {path}};
 }
@@ -178,6 +184,10 @@ void Ledger::apply(const Record& record) {
   } else if (kind == "complete") {
     complete_.insert(path);
     newest_complete_ = path;
+  } else if (kind == "checkpoint-whole") {
+    checkpoints_[path].whole = number<int>(record, 1);
+  } else if (kind == "checkpoint-carried") {
+    checkpoints_[path].home = number<int>(record, 1);
   } else if (kind == "temporary") {
     temporaries_.insert(path);
   } else if (kind == "temporary-gone") {
@@ -292,6 +302,11 @@ std::optional<CollatedTime> Ledger::collated_of(int rank, const std::string& tim
   for (const CollatedTime& collated : collated_)
     if (collated.time == time && collated.first <= rank && rank <= collated.last) return collated;
   return std::nullopt;
+}
+
+CheckpointVersions Ledger::checkpoint(const std::string& path) const {
+  const auto found = checkpoints_.find(path);
+  return found == checkpoints_.end() ? CheckpointVersions{} : found->second;
 }
 
 }  // namespace forebay::drain

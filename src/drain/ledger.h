@@ -44,6 +44,11 @@ struct CollatedTime {
   int first = 0, last = 0;
 };
 
+// The newest versions of a checkpoint (checkpoint.h) that were known to be whole, and that the case has.
+struct CheckpointVersions {
+  std::optional<int> whole, home;
+};
+
 class Ledger {
  public:
   void apply(const Record& record);
@@ -60,6 +65,7 @@ class Ledger {
   const std::map<std::string, Identity>& placing() const { return placing_; }
   const std::set<std::string>& complete_times() const { return complete_; }
   const std::optional<std::string>& newest_complete() const { return newest_complete_; }
+  CheckpointVersions checkpoint(const std::string& path) const;
   // Removed by the program, though neither staged nor drained under this name: a rank's directory of a collated time.
   bool deleted_unknown(const std::string& path) const { return deleted_unknown_.contains(path); }
   bool lost_events() const { return lost_events_; }
@@ -94,6 +100,7 @@ class Ledger {
   std::map<std::string, std::string> targets_;  // of symbolic links
   std::map<std::string, Identity> placing_;
   std::vector<CollatedTime> collated_;
+  std::map<std::string, CheckpointVersions> checkpoints_;
   std::set<std::string> temporaries_, complete_, deleted_unknown_;
   std::optional<std::string> newest_complete_;
   std::vector<std::string> conflicts_;
@@ -114,6 +121,8 @@ Record deleted_record(const std::string& path);          // the program removed 
 Record removed_record(const std::string& path);          // the removal has reached the case
 Record evicted_record(const std::string& path);
 Record complete_record(const std::string& time);
+Record whole_checkpoint_record(const std::string& path, int version);
+Record carried_checkpoint_record(const std::string& path, int version);
 Record temporary_record(const std::string& path, bool made);
 Record conflict_record(const std::string& path);
 Record lost_events_record();

@@ -77,8 +77,12 @@ void Drain::State::find_partners(const Job& job) {
 // The second name changed the ctime of the first: it is no longer compared.
 void Drain::State::note_second_name(const PublishedFile& file) {
   const auto first = ledger.find(file.linked_to);
-  if (!first || !first->drained) return;
-  record(drained_record(file.linked_to, file.identity, *first->drained, file.checksum));
+  if (!first || (!first->drained && !first->staged)) return;
+  if (first->drained) {
+    record(drained_record(file.linked_to, file.identity, *first->drained, file.checksum));
+  } else {
+    record(staged_record({file.linked_to, *first->staged, first->mode, file.identity, first->link_target}));
+  }
   if (first->deleted) record(deleted_record(file.linked_to));  // a removal that was told meanwhile stays told
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "drain/candidates.h"
+#include "drain/checkpoint.h"
 #include "drain/drain.h"
 #include "drain/keep.h"
 #include "drain/times.h"
@@ -44,11 +45,11 @@ bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNa
                   Prepared& prepared);
 
 struct Job {
-  enum class Kind { file, directory, rank_time, group_time, removal };
+  enum class Kind { file, directory, rank_time, group_time, checkpoint, removal };
   Kind kind = Kind::file;
   std::string key;         // what is in flight: a path on the case
   int rank = 0, last = 0;  // rank_time: rank; group_time: first and last
-  std::string time;
+  std::string time;        // checkpoint: the version that was kept; empty: as the program left it
   bool from_keep = false;
   std::shared_ptr<Prepared> prepared;
 };
@@ -88,6 +89,7 @@ struct Drain::State {
   std::optional<Watcher> watcher;
   Times times;
   Keep keep;
+  std::vector<Checkpoint> checkpoints;
   std::vector<Root> roots;
   Outcomes outcomes;
   Temporaries temporaries;
@@ -178,6 +180,19 @@ struct Drain::State {
   void note_made_directories(const Job& job);
   void carried(const Job& job, const Published& published);
   void time_carried(const std::string& time);
+
+  // checkpoints.cpp
+  bool unfinished_checkpoint = false;  // something of one is left behind, since the case has a whole version
+  Status open_checkpoints();
+  Checkpoint* checkpoint_of(std::string_view path);  // that `path` lies in
+  void handle_checkpoint(Checkpoint& checkpoint, const Event& event);
+  void settle_checkpoints();
+  void carry_checkpoint(Checkpoint& checkpoint);
+  void submit_checkpoint(Checkpoint& checkpoint, std::optional<int> version);
+  void checkpoint_carried(const Job& job, const Published& published);
+  void checkpoint_landed(const Job& job, bool home);
+  void submit_last_checkpoints();
+  bool stays_behind(const Checkpoint& checkpoint) const;
 
   // links.cpp
   std::map<FileId, std::string> carrying;  // files with several names that are on their way, and by which job

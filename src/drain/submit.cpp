@@ -9,85 +9,9 @@
 
 #include "drain/placed.h"
 #include "drain/state.h"
-#include "openfoam/openfoam.h"
+#include "drain/units.h"
 
 namespace forebay::drain {
-namespace {
-
-// Files and links below `directory`, relative to it.
-Status files_below(const std::string& directory, const std::string& relative, std::vector<std::string>& files) {
-  auto entries = list_directory(join(directory, relative));
-  if (!entries) return forward(entries);
-  for (const DirectoryEntry& entry : *entries) {
-    if (is_temporary(entry.name)) continue;
-    const std::string path = join(relative, entry.name);
-    if (entry.type == DT_DIR) {
-      if (auto below = files_below(directory, path, files); !below) return below;
-    } else if (entry.type == DT_REG || entry.type == DT_LNK) {
-      files.push_back(path);
-    }
-  }
-  return {};
-}
-
-bool missing(const Error& error) {
-  return error.errno_value == ENOENT;
-}
-
-// One rank's time as it lies in `directory`; nullopt when it is gone (the program removed it before its turn came).
-Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& directory, bool must_be_sealed,
-                                                   const std::vector<std::string>& placed) {
-  layouts::RankTime rank_time{rank, directory, {}};
-  if (auto listed = files_below(directory, "", rank_time.files); !listed) {
-    if (missing(listed.error())) return std::nullopt;
-    return forward(listed);
-  }
-  std::sort(rank_time.files.begin(), rank_time.files.end());
-  for (const std::string& file : rank_time.files) {
-    struct stat status {};
-    const std::string path = content_of(join(directory, file), placed);
-    if (!must_be_sealed || is_sealed(path)) continue;
-    if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
-    if (!S_ISREG(status.st_mode)) continue;
-    errno = EBUSY;
-    return errno_error("still open for writing:", path);
-  }
-  return rank_time;
-}
-
-// Files that a renamed directory brought into a time.
-Status use_placed(layouts::Unit& unit, const std::string& directory, const std::vector<std::string>& placed) {
-  for (layouts::OutputFile& file : unit.files) {
-    if (!is_placed(file.link_target, placed)) continue;
-    const std::string content = content_of(join(directory, file.path), placed);
-    auto made = layouts::verbatim_file(content, unit.target, std::nullopt);
-    if (!made) return forward(made);
-    made->files.front().path = file.path;
-    file = std::move(made->files.front());
-  }
-  return {};
-}
-
-// Marks are taken before the content is read: a write in between makes them differ, and the file is carried again.
-void mark_sources(const layouts::Unit& unit, const std::string& directory, const std::vector<std::string>& placed,
-                  Prepared& prepared) {
-  prepared = {};
-  for (const layouts::OutputFile& file : unit.files) {
-    const std::string path = unit.is_directory ? join(unit.target, file.path) : unit.target;
-    if (!file.link_target.empty()) {
-      prepared.links[path] = file.link_target;
-      continue;
-    }
-    struct stat status {};
-    const std::string local = unit.is_directory ? content_of(join(directory, file.path), placed) : directory;
-    if (::lstat(local.c_str(), &status) == 0) prepared.marks[path] = mark_of(status);
-  }
-  for (const layouts::OutputDirectory& made : unit.directories)
-    prepared.directories[join(unit.target, made.path)] = made.mode;
-}
-
-}  // namespace
-
 void Drain::State::submit(Job job, Mover::Make make) {
   in_flight.insert(job.key);
   if (job.from_keep) keep.use(job.time, true);
@@ -212,7 +136,7 @@ void Drain::State::submit_rank_time(int rank, const std::string& time, bool from
            if (!rank_time) return forward(rank_time);
            if (!*rank_time) return std::nullopt;
            auto unit = layouts::verbatim_time(**rank_time, time);
-           if (!unit && missing(unit.error())) return std::nullopt;  // purged while it was read
+           if (!unit && unit.error().errno_value == ENOENT) return std::nullopt;  // purged while it was read
            if (!unit) return forward(unit);
            unit->target = target;
            if (auto used = use_placed(*unit, directory, placed); !used) return forward(used);
@@ -286,6 +210,7 @@ void Drain::State::submit_held() {
   const auto held = request.settings.live ? decltype(pending)() : std::exchange(pending, {});
   for (const auto& [path, changed] : held)
     if (!in_flight.contains(path)) submit_file(path, true);
+  for (Checkpoint& each : checkpoints) carry_checkpoint(each);
 }
 
 void Drain::State::settle(const Outcome& outcome) {
@@ -321,6 +246,7 @@ void Drain::State::settle(const Outcome& outcome) {
   const Job done = std::move(job);
   jobs.erase(found);
   if (!outcome.result && not_collatable.contains(done.time)) submit_time(done.time, done.from_keep);
+  if (done.kind == Job::Kind::checkpoint) checkpoint_landed(done, outcome.result && !outcome.result->files.empty());
   if (!done.prepared->several_names.empty()) find_partners(done);
   if (done.from_keep) release_kept();
 }
@@ -367,6 +293,7 @@ void Drain::State::carried(const Job& job, const Published& published) {
   shared_files += published.files.size();
   shared_bytes += published.bytes;
   if (job.kind == Job::Kind::file) return;
+  if (job.kind == Job::Kind::checkpoint) return checkpoint_carried(job, published);
   if (job.kind == Job::Kind::group_time) {
     record(collated_record({job.time, std::string(parent_of(job.key)), job.rank, job.last}));
     const std::pair group{job.rank, job.last};

@@ -154,7 +154,8 @@ const std::vector<KeyEntry>& entries() {
       {"stage.copy", [](Settings& s) -> Field { return &s.stage.copy; },
        "patterns of files, relative to the case, that are copied instead of linked"},
       {"stage.direct", [](Settings& s) -> Field { return &s.stage.direct; },
-       "patterns of files, relative to the case, that stay on the shared file system"},
+       "directories of the case, or patterns of them, that stay on the shared file system; made where they are "
+       "missing"},
       {"drain.threads", [](Settings& s) -> Field { return &s.drain.threads; }, "parallel writers to the case, per node",
        1, 1024},
       {"drain.bandwidth", [](Settings& s) -> Field { return &s.drain.bandwidth; },
@@ -165,6 +166,9 @@ const std::vector<KeyEntry>& entries() {
        "checksum of what was handed to write, or of what was read back from the case"},
       {"drain.layout", [](Settings& s) -> Field { return &s.drain.layout; },
        "files as the program wrote them, or OpenFOAM's collated files, one per field, time and node"},
+      {"drain.checkpoints", [](Settings& s) -> Field { return &s.drain.checkpoints; },
+       "directories of the case whose files are one state that the program overwrites: the case always has a whole one "
+       "(Code_Saturne's is known)"},
       {"drain.safe_interval", [](Settings& s) -> Field { return &s.drain.safe_interval; },
        "the newest complete time reaches the case at least this often: a dead node costs at most this", 1000, kDay},
       {"drain.settle", [](Settings& s) -> Field { return &s.drain.settle; },

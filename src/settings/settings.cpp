@@ -99,6 +99,12 @@ Status check(const Settings& settings) {
   if (settings.pool.low_water >= settings.pool.high_water)
     return error(Code::bad_input, fmt::format("pool.low_water ({:g}) is not below pool.high_water ({:g})",
                                               settings.pool.low_water, settings.pool.high_water));
+  for (const auto& [key, directories] :
+       {std::pair("drain.checkpoints", &settings.drain.checkpoints), std::pair("stage.direct", &settings.stage.direct)})
+    for (const std::string& directory : *directories)
+      if (directory.starts_with('/') || has_parent_step(directory))
+        return error(Code::bad_input, fmt::format("{}: {} does not lie in the case", key, printable(directory)), {},
+                     "give it relative to the case");
   return {};
 }
 

@@ -42,7 +42,7 @@ struct Settings {
   struct Stage {
     int threads = 4;
     std::vector<std::string> copy;    // patterns of files to copy instead of link
-    std::vector<std::string> direct;  // patterns of files that stay on the shared file system
+    std::vector<std::string> direct;  // directories, or patterns of them, that stay on the shared file system
   } stage;
   struct Drain {
     int threads = 4;
@@ -50,6 +50,7 @@ struct Settings {
     DrainWhen when = DrainWhen::live;
     Verify verify = Verify::written;
     Layout layout = Layout::verbatim;
+    std::vector<std::string> checkpoints;  // directories whose files are one state, replaced on the case together
     std::chrono::milliseconds safe_interval = std::chrono::minutes(10);  // a dead node costs at most this
     std::chrono::milliseconds settle = std::chrono::seconds(2);  // a file is quiet this long before it is drained live
     // Without any progress for so long, the end of a run gives up and leaves the rest local, and a program that waits

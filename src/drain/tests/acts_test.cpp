@@ -6,43 +6,20 @@
 #include <chrono>
 #include <thread>
 
-#include "drain/drain.h"
-#include "drain/tests/case_fixture.h"
+#include "drain/tests/whole_case.h"
 
 namespace forebay::drain {
 namespace {
 
 using namespace std::chrono_literals;
 
-class ActsTest : public CaseTest {
+class ActsTest : public WholeCaseTest {
  protected:
   void SetUp() override {
-    CaseTest::SetUp();
+    WholeCaseTest::SetUp();
     write(case_ + "/data/a", "content of a");
     write(case_ + "/data/b", "content of b");
     std::filesystem::permissions(case_ + "/data", std::filesystem::perms(0755));
-    tree_ = pool_ + "/tree";
-    write(pool_ + "/" + sentinel_name, "{}");
-  }
-
-  // The whole case as links.
-  void start(std::optional<std::uint64_t> bytes_per_second = {}) {
-    const std::string lower = pool_ + "/lower";
-    ASSERT_EQ(::symlink(case_.c_str(), lower.c_str()), 0);
-    const tree::StageRequest stage{case_, "", tree_, lower, {}, {}, 1};
-    const auto plan = tree::plan(stage);
-    ASSERT_TRUE(plan) << plan.error().text();
-    tree::StageProgress progress;
-    ASSERT_TRUE(tree::carry_out(stage, *plan, progress));
-    DrainRequest request{case_, "run1", pool_, lower, false, {}};
-    request.settings.settle = 0ms;
-    request.settings.patience = 5s;
-    request.settings.mover.bytes_per_second = bytes_per_second;
-    auto drain = Drain::open(request);
-    ASSERT_TRUE(drain) << drain.error().text();
-    drain_ = std::move(*drain);
-    drain_->add_rank(-1, pool_);
-    ASSERT_TRUE(drain_->add_root({tree_, "", pool_}, plan->entries));
   }
 
   // Until something is on its way to the case.
@@ -55,12 +32,6 @@ class ActsTest : public CaseTest {
     }
     ASSERT_GT(drain_->progress().active, 0u) << "nothing was on its way";
   }
-  DrainReport finish() {
-    EXPECT_TRUE(drain_->begin_finish(true));
-    const auto until = Clock::now() + 20s;
-    while (!drain_->finished() && Clock::now() < until) std::this_thread::sleep_for(5ms);
-    return drain_->report();
-  }
   void rename(const std::string& from, const std::string& to) {
     ASSERT_EQ(::rename((tree_ + "/" + from).c_str(), (tree_ + "/" + to).c_str()), 0);
   }
@@ -69,9 +40,6 @@ class ActsTest : public CaseTest {
     EXPECT_EQ(::lstat(path.c_str(), &status), 0) << path;
     return status.st_mode & 07777;
   }
-
-  std::string tree_;
-  std::unique_ptr<Drain> drain_;
 };
 
 TEST_F(ActsTest, TwoInputsThatExchangeTheirNamesKeepTheirContent) {
@@ -96,7 +64,8 @@ TEST_F(ActsTest, ARenamedInputKeepsItsContentWhenItsOldNameIsWrittenAnew) {
 }
 
 TEST_F(ActsTest, AFileThatIsRemovedOnItsWayIsNotOnTheCaseInTheEnd) {
-  start(std::uint64_t{2'000'000});
+  settings_.mover.bytes_per_second = 2'000'000;
+  start();
   write(tree_ + "/made/large", std::string(1'000'000, 'x'));
   carry_until_active();
   std::filesystem::remove_all(tree_ + "/made");
@@ -108,7 +77,8 @@ TEST_F(ActsTest, AFileThatIsRemovedOnItsWayIsNotOnTheCaseInTheEnd) {
 }
 
 TEST_F(ActsTest, ADirectoryThatWasMadeForAFileThatNeverArrivedGoesWithIt) {
-  start(std::uint64_t{2'000'000});
+  settings_.mover.bytes_per_second = 2'000'000;
+  start();
   write(tree_ + "/made/large", std::string(1'000'000, 'x'));
   carry_until_active();
   write(tree_ + "/made/large", "changed while it is read");
