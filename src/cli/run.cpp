@@ -22,7 +22,7 @@ namespace {
 struct RunOptions {
   std::string case_path = ".", json;
   bool quiet = false, dry = false;
-  std::vector<std::string> pools, copies, sets, command;
+  std::vector<std::string> pools, copies, direct, checkpoints, sets, command;
   std::vector<std::pair<std::string, std::string>> assigned;  // key of the settings, value
 };
 
@@ -30,7 +30,12 @@ Result<settings::Settings> settings_of(const RunOptions& options) {
   auto settings = settings::load();
   if (!settings) return settings;
   if (!options.pools.empty()) settings->pool.paths = options.pools;
-  for (const std::string& pattern : options.copies) settings->stage.copy.push_back(pattern);
+  const auto append = [](std::vector<std::string>& list, const std::vector<std::string>& more) {
+    list.insert(list.end(), more.begin(), more.end());
+  };
+  append(settings->stage.copy, options.copies);
+  append(settings->stage.direct, options.direct);
+  append(settings->drain.checkpoints, options.checkpoints);
   for (const auto& [key, value] : options.assigned)
     if (auto set = settings::assign(*settings, key, value, "the command line"); !set) return forward(set);
   for (const std::string& pair : options.sets) {
@@ -110,14 +115,17 @@ void add_run(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "run a program on a case, its files in local memory");
   command->add_option("--case", options->case_path, "the case's directory")->type_name("DIR")->capture_default_str();
-  command
-      ->add_option("--pool", options->pools,
-                   "directory of local memory to use; once per socket, {socket} is its number")
-      ->allow_extra_args(false)
-      ->type_name("DIR");
-  command->add_option("--copy", options->copies, "inputs to copy instead of link, as a pattern like constant/*")
-      ->allow_extra_args(false)
-      ->type_name("PATTERN");
+  const auto several = [&](const std::string& flag, std::vector<std::string>& values, const std::string& type,
+                           const std::string& meaning) {
+    command->add_option(flag, values, meaning)->allow_extra_args(false)->type_name(type);
+  };
+  several("--pool", options->pools, "DIR", "directory of local memory to use; once per socket, {socket} is its number");
+  several("--copy", options->copies, "PATTERN", "inputs to copy instead of link, as a pattern like constant/*");
+  several("--direct", options->direct, "DIR",
+          "directory of the case that stays on the shared file system, since ranks of several nodes write into it");
+  several(
+      "--checkpoint", options->checkpoints, "DIR",
+      "directory of the case whose files are one state that the program overwrites: the case always has a whole one");
   const auto setting = [&](const std::string& flag, const std::string& key, const std::string& meaning) {
     command
         ->add_option_function<std::string>(
@@ -132,9 +140,7 @@ void add_run(CLI::App& app, int& exit_status) {
   setting("--safe-interval", "drain.safe_interval", "the newest complete time is drained at least this often");
   setting("--patience", "drain.patience", "how long the end waits for a shared file system that takes nothing");
   setting("--budget", "pool.budget", "bytes that a pool may hold");
-  command->add_option("--set", options->sets, "any other key of the configuration")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
+  several("--set", options->sets, "KEY=VALUE", "any other key of the configuration");
   command->add_option("--json", options->json, "write the run's report to this file")->type_name("FILE");
   command->add_flag("--quiet,-q", options->quiet, "print nothing unless something is wrong");
   command->add_flag("--dry-run", options->dry, "check everything and print the launch line, run nothing");

@@ -304,7 +304,9 @@ void Agent::vouch_for_ranks() {
       ++writers;
       if (is_working_itself(member.pid)) ++working;
     }
-    if (writers > 0 && working == writers) drain_->vouch(rank);
+    // What ranks write together counts only while all of them live.
+    const bool all = rank >= 0 || static_cast<int>(writers) >= ranks_that_came();
+    if (writers > 0 && working == writers && all) drain_->vouch(rank);
   }
 }
 

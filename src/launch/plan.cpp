@@ -43,6 +43,7 @@ std::string to_json(const Plan& plan) {
            {"ranks", plan.ranks},
            {"openfoam", plan.openfoam},
            {"hold_times", plan.hold_times},
+           {"written_together", plan.written_together},
            {"copy_inputs", plan.copy_inputs},
            {"submit_host", plan.submit_host},
            {"submit_pid", plan.submit_pid}};
@@ -69,6 +70,7 @@ Result<Plan> plan_from_json(const std::string& text) {
     plan.ranks = from.at("ranks");
     plan.openfoam = from.at("openfoam");
     plan.hold_times = from.at("hold_times");
+    plan.written_together = from.at("written_together").get<std::vector<std::string>>();
     plan.copy_inputs = from.at("copy_inputs");
     plan.submit_host = from.at("submit_host");
     plan.submit_pid = from.at("submit_pid");

@@ -25,7 +25,8 @@ struct Plan {
   bool decomposed = false;  // ranks have processor directories of their own
   int ranks = 1;            // of the decomposition when decomposed, else from the line, 0: not known
   bool openfoam = false;
-  bool hold_times = false;   // the program purges times itself
+  bool hold_times = false;                    // the program purges times itself
+  std::vector<std::string> written_together;  // directories of the case that its ranks write together, where known
   bool copy_inputs = false;  // no links: the program is not known to tolerate them, and nothing disguises them
   std::string submit_host;   // where forebay run runs, and as which process
   int submit_pid = 0;

@@ -28,9 +28,10 @@ std::string name_for(const char* prefix, const std::string& case_path) {
 }
 
 // Ranks of a case in one piece share its directories; redirect gives the files of each to its socket's pool. On one
-// mount there is nothing to choose.
+// mount there is nothing to choose, and the files of a checkpoint must lie where they can be hard-linked aside.
 Status make_placed(PoolRun& run) {
   if (!run.plan.launched || run.plan.decomposed || !run.plan.redirect) return {};
+  if (!run.plan.settings.drain.checkpoints.empty()) return {};
   struct stat home {
   }, other{};
   if (::stat(run.home().c_str(), &home) != 0) return errno_error("cannot stat", run.home());
@@ -54,6 +55,7 @@ drain::DrainSettings drain_settings(const Plan& plan) {
   settings.live = from.when == settings::DrainWhen::live;
   settings.hold_times = plan.hold_times;
   settings.all_ranks = plan.decomposed ? plan.ranks : 1;
+  settings.checkpoints = from.checkpoints;
   settings.safe_interval = from.safe_interval;
   settings.settle = from.settle;
   settings.patience = from.patience;

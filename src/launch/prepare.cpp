@@ -70,6 +70,23 @@ Status check_ranks(const openfoam::CaseFacts& facts, const LaunchLine& line, con
   return {};
 }
 
+// Code_Saturne's solver removes the files of its old checkpoint before it writes the new ones, and its ranks write
+// these and its post-processing together.
+void take_code_saturne(const LaunchLine& line, Plan& plan) {
+  const auto is_solver = [](const std::string& program) { return forebay::name_of(program) == "cs_solver"; };
+  if (std::none_of(line.programs.begin(), line.programs.end(), is_solver)) return;
+  auto& checkpoints = plan.settings.drain.checkpoints;
+  if (std::find(checkpoints.begin(), checkpoints.end(), "checkpoint") == checkpoints.end())
+    checkpoints.emplace_back("checkpoint");
+  plan.written_together = {"checkpoint", "postprocessing"};
+}
+
+// "results/" is what a shell completes.
+void strip_slashes(std::vector<std::string>& directories) {
+  for (std::string& directory : directories)
+    while (directory.ends_with('/')) directory.pop_back();
+}
+
 Status choose_way(const RunRequest& request, bool links_tolerated, Prepared& prepared) {
   const place::WayFacts facts = place::observe_ways();
   const auto choice = place::choose_way(facts, settings::forced_way(request.settings.run.via));
@@ -110,6 +127,9 @@ Result<Prepared> prepare(const RunRequest& request) {
   prepared.line = std::move(*line);
   if (!in_path(request.command.front()))
     return error(Code::bad_input, "no such program:", request.command.front(), "check its name and PATH");
+  take_code_saturne(prepared.line, plan);
+  strip_slashes(plan.settings.stage.direct);
+  strip_slashes(plan.settings.drain.checkpoints);
   plan.launched = prepared.line.launched;
   plan.ranks = prepared.line.ranks.value_or(0);
   auto facts = openfoam::inspect(plan.case_path);
@@ -127,7 +147,8 @@ Result<Prepared> prepare(const RunRequest& request) {
     plan.ranks = facts->ranks;
   }
   if (const int nodes = nodes_in(request.command).value_or(1); nodes > 1 && needs_one_node(plan))
-    return too_many_nodes(fmt::format("{} nodes in the launch line", nodes), plan.case_path);
+    return too_many_nodes(fmt::format("{} nodes in the launch line", nodes), plan);
+  if (auto checked = check_direct_directories(plan); !checked) return forward(checked);
   if (auto way = choose_way(request, tolerated, prepared); !way) return forward(way);
   auto machine = place::observe();
   if (!machine) return forward(machine);

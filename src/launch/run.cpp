@@ -13,6 +13,7 @@
 #include <map>
 
 #include "launch/agreement.h"
+#include "launch/several_nodes.h"
 
 namespace forebay::launch {
 namespace {
@@ -160,6 +161,10 @@ Result<RunReport> carry_out(const Prepared& prepared,
   const Plan& plan = prepared.plan;
   const auto began = Clock::now();
   if (auto made = make_control_directory(plan); !made) return forward(made);
+  if (auto made = make_direct_directories(plan); !made) {
+    (void)remove_control_directory(plan.case_path);
+    return forward(made);
+  }
   const Signals signals;
   const std::chrono::milliseconds silence = plan.settings.drain.silence;
   Nodes nodes(plan.case_path, silence);

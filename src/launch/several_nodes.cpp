@@ -38,6 +38,13 @@ void hosts_of_file(const std::string& path, std::set<std::string>& hosts) {
   }
 }
 
+std::vector<std::string> named_directories(const Plan& plan) {
+  std::vector<std::string> named;
+  for (const std::string& each : plan.settings.stage.direct)
+    if (each.find_first_of("*?[\\") == std::string::npos) named.push_back(each);
+  return named;
+}
+
 }  // namespace
 
 std::optional<int> nodes_in(const std::vector<std::string>& line) {
@@ -66,11 +73,15 @@ bool needs_one_node(const Plan& plan) {
   return plan.launched && !plan.decomposed && plan.settings.stage.direct.empty();
 }
 
-tl::unexpected<Error> too_many_nodes(const std::string& which, const std::string& case_path) {
-  return error(Code::bad_input,
-               "the case is not decomposed, and ranks on several nodes would write into it (" + which + "):", case_path,
-               "run it on one node, or name the directories that they write to, so that these stay on the shared file "
-               "system: --set stage.direct=DIRECTORY");
+tl::unexpected<Error> too_many_nodes(const std::string& which, const Plan& plan) {
+  std::string flags;
+  for (const std::string& directory : plan.written_together) flags += " --direct " + directory;
+  return error(
+      Code::bad_input,
+      "the case is not decomposed, and ranks on several nodes would write into it (" + which + "):", plan.case_path,
+      "run it on one node, or name the directories that they write to, so that these stay on the shared file "
+      "system:" +
+          (flags.empty() ? " --direct DIRECTORY" : flags) + " (stage.direct)");
 }
 
 Status claim_case(const Plan& plan) {
@@ -85,7 +96,29 @@ Status claim_case(const Plan& plan) {
     if (other.empty()) ::usleep(10'000);
   }
   if (other == own) return {};
-  return too_many_nodes(printable(other) + " and " + own, plan.case_path);
+  return too_many_nodes(printable(other) + " and " + own, plan);
+}
+
+Status check_direct_directories(const Plan& plan) {
+  for (const std::string& directory : named_directories(plan)) {
+    struct stat status {};
+    const std::string path = join(plan.case_path, directory);
+    if (::stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode))
+      return error(Code::bad_input, "only directories can stay on the shared file system, not a file:", path,
+                   "name the directory that it lies in");
+  }
+  return {};
+}
+
+Status make_direct_directories(const Plan& plan) {
+  for (const std::string& directory : named_directories(plan)) {
+    for (std::size_t end = 0; end != std::string::npos;) {
+      end = directory.find('/', end + 1);
+      const std::string path = join(plan.case_path, directory.substr(0, end));
+      if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return errno_error("cannot make directory", path);
+    }
+  }
+  return {};
 }
 
 bool DirectDirectories::take(const std::string& path) {

@@ -19,9 +19,13 @@ std::optional<int> nodes_in(const std::vector<std::string>& line);
 // True when only one node may run this plan.
 bool needs_one_node(const Plan& plan);
 // What is said when a plan that needs one node would run on others too.
-tl::unexpected<Error> too_many_nodes(const std::string& which, const std::string& case_path);
+tl::unexpected<Error> too_many_nodes(const std::string& which, const Plan& plan);
 // The first node of such a run marks the control directory; every other one is refused.
 Status claim_case(const Plan& plan);
+
+// Directories of stage.direct that are named without a pattern are no files, and those that the case lacks are made.
+Status check_direct_directories(const Plan& plan);
+Status make_direct_directories(const Plan& plan);
 
 // Collects the directories below a case that match stage.direct: the tree gets links to the case in their place, so
 // that what is written there goes straight to the shared file system.

@@ -55,6 +55,26 @@ TEST_F(ClaimTest, TheSameNodeMayClaimAgainAnotherMayNot) {
   EXPECT_NE(refused.error().text().find("stage.direct"), std::string::npos) << refused.error().text();
 }
 
+TEST_F(ClaimTest, ARefusalNamesTheDirectoriesThatTheProgramIsKnownToWriteTogether) {
+  plan.written_together = {"checkpoint", "postprocessing"};
+  const Error refused = too_many_nodes("2 nodes", plan).value();
+  EXPECT_NE(refused.text().find("--direct checkpoint --direct postprocessing"), std::string::npos) << refused.text();
+}
+
+TEST_F(ClaimTest, DirectDirectoriesAreMadeWhereTheyAreMissingAndFilesAreRefused) {
+  plan.settings.stage.direct = {"deep/down", "any*"};
+  ASSERT_TRUE(check_direct_directories(plan));
+  ASSERT_TRUE(make_direct_directories(plan));
+  EXPECT_TRUE(list_directory(join(plan.case_path, "deep/down")));
+  EXPECT_FALSE(list_directory(join(plan.case_path, "any*"))) << "a pattern is no name";
+  ASSERT_TRUE(make_direct_directories(plan)) << "what is there stays";
+  ASSERT_TRUE(replace_file(join(plan.case_path, "deep/file"), "content"));
+  plan.settings.stage.direct = {"deep/file"};
+  const auto refused = check_direct_directories(plan);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::bad_input);
+}
+
 TEST_F(ClaimTest, DecomposedCasesAndDirectDirectoriesMayHaveSeveralNodes) {
   EXPECT_TRUE(needs_one_node(plan));
   plan.settings.stage.direct = {"results"};
