@@ -96,7 +96,11 @@ class DocumentsTest(commandcase.CommandCase):
         os.symlink(os.path.join(tree, "build/bin/forebay"), os.path.join(self.programs, "forebay"))
         for name in ("mpirun", "srun", "mylauncher"):
             self.program(os.path.join(self.programs, name), LAUNCHER)
-        for path in (*(os.path.join(self.programs, name) for name in ("simpleFoam", "decomposePar")), "solver"):
+        for path in (
+            *(os.path.join(self.programs, name) for name in ("simpleFoam", "decomposePar")),
+            "solver",
+            "cs_solver",
+        ):
             self.program(path, SOLVER)
         for rank in range(RANKS):
             self.write(f"processor{rank}/constant/polyMesh/points", f"points of {rank}\n")
