@@ -149,8 +149,6 @@ std::string family_of(const std::string& version) {
 Host observe_host(const std::string& root, const std::string& search, uid_t user) {
   Host host;
   host.pmem = names_below(root + "/sys/block", "pmem");
-  host.devdax = names_below(root + "/sys/bus/dax/devices", "dax");
-  if (host.devdax.empty()) host.devdax = names_below(root + "/dev", "dax");
   host.huge_tmpfs = chosen_word(first_line(root + "/sys/kernel/mm/transparent_hugepage/shmem_enabled"));
   host.huge_anonymous = chosen_word(first_line(root + "/sys/kernel/mm/transparent_hugepage/enabled"));
   host.inotify_watches = number_in(root + "/proc/sys/fs/inotify/max_user_watches");

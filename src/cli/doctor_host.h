@@ -19,7 +19,6 @@ struct Launcher {
 
 struct Host {
   std::vector<std::string> pmem;           // block devices: "pmem0"
-  std::vector<std::string> devdax;         // "dax0.0"
   std::string huge_tmpfs, huge_anonymous;  // the switch as the kernel has it: "advise", "never", ...
   std::optional<std::uint64_t> inotify_watches, inotify_queue;
   std::uint64_t open_files = 0, open_files_most = 0;  // this process's limits

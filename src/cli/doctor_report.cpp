@@ -54,6 +54,18 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::string
   return text;
 }
 
+// "/dev/dax0.0, 500 GB, NUMA node 0: for trajectories only, no files".
+std::string devices_text(const Machine& machine) {
+  std::string text;
+  for (const place::DaxDevice& device : machine.dax_devices) {
+    const std::string size = device.bytes == 0 ? "size unknown" : human_bytes(device.bytes);
+    const std::string node = device.numa_node ? fmt::format("NUMA node {}", *device.numa_node) : "no NUMA node";
+    text += fmt::format("  devdax: {}, {}, {}: {}\n", printable(device.path), size, node,
+                        device.why_not.empty() ? "for trajectories only, no files" : "not usable, " + device.why_not);
+  }
+  return text;
+}
+
 std::string mounts_table(const Machine& machine) {
   std::vector<std::vector<std::string>> rows{
       {"path", "type", "medium", "DAX", "huge", "NUMA", "free", "of", "not by itself because"}};
@@ -82,8 +94,9 @@ std::string node_section(const DoctorReport& report) {
   text += fmt::format("  memory: {} available of {}; control group: {}\n", human_bytes(machine.memory_available),
                       human_bytes(machine.memory_total),
                       machine.cgroup_headroom ? human_bytes(*machine.cgroup_headroom) + " left" : "no limit");
-  text += fmt::format("  persistent memory: block devices {}; devdax {}{}\n", words(report.host.pmem),
-                      words(report.host.devdax), report.host.devdax.empty() ? "" : " (not usable for files)");
+  text += fmt::format("  persistent memory: block devices {}; devdax {}\n", words(report.host.pmem),
+                      machine.dax_devices.empty() ? "none" : "as below");
+  text += devices_text(machine);
   text += fmt::format("  huge pages: tmpfs {}, anonymous {}\n",
                       report.host.huge_tmpfs.empty() ? "unknown" : report.host.huge_tmpfs,
                       report.host.huge_anonymous.empty() ? "unknown" : report.host.huge_anonymous);
@@ -154,6 +167,14 @@ nlohmann::ordered_json machine_json(const Machine& machine) {
     row["why_not"] = why_not(mount);
     out["mounts"].push_back(std::move(row));
   }
+  out["devdax"] = nlohmann::ordered_json::array();
+  for (const place::DaxDevice& device : machine.dax_devices) {
+    nlohmann::ordered_json row{{"path", device.path}, {"bytes", device.bytes}};
+    row["numa_node"] = device.numa_node ? nlohmann::ordered_json(*device.numa_node) : nullptr;
+    row["serves"] = device.why_not.empty() ? nlohmann::ordered_json{"trajectory"} : nlohmann::ordered_json::array();
+    row["why_not"] = device.why_not;
+    out["devdax"].push_back(std::move(row));
+  }
   return out;
 }
 
@@ -163,7 +184,6 @@ nlohmann::ordered_json host_json(const Host& host) {
   };
   nlohmann::ordered_json out;
   out["pmem"] = host.pmem;
-  out["devdax"] = host.devdax;
   out["huge_pages"] = {{"tmpfs", host.huge_tmpfs}, {"anonymous", host.huge_anonymous}};
   out["limits"] = {{"open_files", host.open_files}, {"open_files_most", host.open_files_most}};
   out["limits"]["inotify_watches"] = number(host.inotify_watches);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "place/dax.h"
 #include "place/memory.h"
 #include "place/mounts.h"
 #include "place/place.h"
@@ -51,6 +52,7 @@ Result<Machine> observe() {
       mount.total = machine.memory_total;
       mount.available = machine.memory_available;
     }
+  machine.dax_devices = dax_devices("/sys", "/dev");
   if (const auto cgroup = read_file("/proc/self/cgroup"))
     machine.cgroup_headroom = cgroup_headroom(*cgroup, visible(lines));
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "place/sysfs.h"
+
 namespace forebay::place {
 namespace {
 
@@ -39,22 +41,6 @@ std::string unescape_octal(std::string_view text) {
     }
   }
   return out;
-}
-
-std::string small_file(const std::string& path) {
-  auto content = read_file(path, 4096);
-  if (!content) return {};
-  while (!content->empty() && (content->back() == '\n' || content->back() == ' ')) content->pop_back();
-  return *content;
-}
-
-// The nearest numa_node from a device upwards: an NVDIMM's is at its region, an NVMe's at its PCI device.
-std::optional<int> numa_node_above(std::string directory, const std::string& sys) {
-  for (; is_below(directory, sys) && directory != sys; directory = parent_of(directory)) {
-    const auto node = parse_integer(small_file(directory + "/numa_node"));
-    if (node && *node >= 0) return static_cast<int>(*node);
-  }
-  return std::nullopt;
 }
 
 // `disk`: resolved directory of a whole block device. `depth` bounds stacks of md and device mapper.

@@ -42,11 +42,20 @@ struct Mount {
   bool writable = false;                   // this user can make a directory at `path`
 };
 
+// Persistent memory without a file system (device DAX). It holds trajectories, and no files.
+struct DaxDevice {
+  std::string path;         // "/dev/dax0.0"
+  std::uint64_t bytes = 0;  // 0: unknown
+  std::optional<int> numa_node;
+  std::string why_not;  // why no trajectory can lie there for this user; empty when one can
+};
+
 // All that is known of a node. Plain values: a test makes one by hand.
 struct Machine {
   std::string node;  // host name
   std::vector<Socket> sockets;
   std::vector<Mount> mounts;
+  std::vector<DaxDevice> dax_devices;
   std::uint64_t memory_total = 0, memory_available = 0;  // bytes
   // What the tightest control group still allows: its limit less what it uses and cannot give back.
   std::optional<std::uint64_t> cgroup_headroom;

@@ -95,6 +95,10 @@ Result<Candidate> named_candidate(const Machine& machine, const std::string& pat
   const Directory directory = look(path);
   if (directory.path.empty())
     return error(Code::bad_input, "pool path does not exist:", path, "make it first, or correct pool.paths");
+  const auto is_this = [&](const DaxDevice& device) { return device.path == directory.path; };
+  if (std::any_of(machine.dax_devices.begin(), machine.dax_devices.end(), is_this))
+    return error(Code::bad_input, "pool path is a device without a file system, which holds trajectories only:", path,
+                 kAdvice);
   if (!directory.is_directory) return error(Code::bad_input, "pool path is not a directory:", path, kAdvice);
   const Mount* mount = mount_of(machine, directory.path);
   if (mount == nullptr) return error(Code::bad_input, "pool path is on no known file system:", path, kAdvice);

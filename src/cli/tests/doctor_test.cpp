@@ -56,6 +56,7 @@ DoctorReport report_of_a_node_in_memory() {
   lustre.type = "lustre";
   lustre.node_local = false;
   report.machine.mounts = {shm, lustre};
+  report.machine.dax_devices = {{"/dev/dax0.0", 500 * kGB, 0, ""}, {"/dev/dax1.0", 0, std::nullopt, "it is busy"}};
   report.ways.namespace_trouble = "unshare failed: Operation not permitted";
   report.ways.redirect_library = "/opt/forebay/lib/libforebay_redirect.so";
   report.host.inotify_watches = 100000;
@@ -72,13 +73,11 @@ bool mentions(const std::vector<std::string>& lines, const std::string& words) {
 TEST_F(FakeNode, devices_switches_and_limits_are_read) {
   file("/sys/block/pmem0/size", "1");
   file("/sys/block/sda/size", "1");
-  file("/sys/bus/dax/devices/dax1.0/size", "1");
   file("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "always within_size [advise] never deny force");
   file("/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]");
   file("/proc/sys/fs/inotify/max_user_watches", "8192");
   const Host host = observe_host(root_, "", 0);
   EXPECT_EQ(host.pmem, std::vector<std::string>{"pmem0"});
-  EXPECT_EQ(host.devdax, std::vector<std::string>{"dax1.0"});
   EXPECT_EQ(host.huge_tmpfs, "advise");
   EXPECT_EQ(host.huge_anonymous, "never");
   EXPECT_EQ(host.inotify_watches, 8192u);
@@ -132,9 +131,10 @@ TEST(FamilyOf, knows_the_launchers_by_what_they_print) {
 TEST(Doctor, tells_what_would_be_chosen_and_why) {
   const DoctorReport report = report_of_a_node_in_memory();
   const std::string text = text_of(report, false);
-  for (const char* words :
-       {"n1: 1 socket, 4 cores, 4 cpus", "cpus 0-2,5", "pool of socket 0:  /dev/shm", "20.0 GB", "25 % of the 80.0 GB",
-        "redirect", "Operation not permitted", "not this node's own", "drain.safe_interval"})
+  for (const char* words : {"n1: 1 socket, 4 cores, 4 cpus", "cpus 0-2,5", "pool of socket 0:  /dev/shm", "20.0 GB",
+                            "25 % of the 80.0 GB", "redirect", "Operation not permitted", "not this node's own",
+                            "drain.safe_interval", "devdax: /dev/dax0.0, 500 GB, NUMA node 0: for trajectories only",
+                            "devdax: /dev/dax1.0, size unknown, no NUMA node: not usable, it is busy"})
     EXPECT_NE(text.find(words), std::string::npos) << words << " is missing in\n" << text;
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_NE(text_of(report, true).find("\x1b[1mchosen"), std::string::npos);
@@ -146,6 +146,9 @@ TEST(Doctor, gives_the_same_as_json) {
   EXPECT_EQ(json["pools"][0]["budget"], 20 * kGB);
   EXPECT_EQ(json["way"]["name"], "redirect");
   EXPECT_EQ(json["mounts"][1]["node_local"], false);
+  EXPECT_EQ(json["devdax"][0]["numa_node"], 0);
+  EXPECT_EQ(json["devdax"][0]["serves"], nlohmann::json({"trajectory"}));
+  EXPECT_TRUE(json["devdax"][1]["serves"].empty());
   EXPECT_EQ(json["memory"]["cgroup_headroom"], nullptr);
   EXPECT_EQ(json["settings"]["drain"]["threads"], 4);
   EXPECT_TRUE(json["problems"].empty());

@@ -1,10 +1,6 @@
 #include "place/mounts.h"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
+#include "place/tests/sysfs.h"
 
 namespace forebay::place {
 namespace {
@@ -15,28 +11,14 @@ std::vector<std::string> paths_of(const std::vector<MountLine>& lines) {
   return paths;
 }
 
-// A tree like /sys with block devices in it.
-class Sysfs : public ::testing::Test {
+class BlockDevices : public Sysfs {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "sysfs-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    sys_ = pattern;
-    std::filesystem::create_directories(sys_ + "/dev/block");
-  }
-  void TearDown() override { ASSERT_TRUE(remove_tree(sys_)); }
-
-  void file(const std::string& path, const std::string& content) {
-    std::filesystem::create_directories(std::filesystem::path(sys_ + "/" + path).parent_path());
-    std::ofstream(sys_ + "/" + path) << content << "\n";
-  }
   // A device directory, and its entry by number.
   void device(const std::string& number, const std::string& path) {
+    std::filesystem::create_directories(sys_ + "/dev/block");
     std::filesystem::create_directories(sys_ + "/" + path);
     std::filesystem::create_symlink("../../" + path, sys_ + "/dev/block/" + number);
   }
-
-  std::string sys_;
 };
 
 TEST(Mountinfo, gives_paths_with_spaces_newlines_and_backslashes) {
@@ -88,7 +70,7 @@ TEST(Visible, survives_a_list_whose_parents_run_in_a_circle) {
   EXPECT_EQ(visible(lines).size(), 3u);
 }
 
-TEST_F(Sysfs, tells_dax_and_the_numa_node_of_an_nvdimm_from_its_region) {
+TEST_F(BlockDevices, tells_dax_and_the_numa_node_of_an_nvdimm_from_its_region) {
   const std::string pmem = "devices/ndbus0/region1/namespace1.0/block/pmem1";
   device("259:1", pmem);
   file(pmem + "/queue/dax", "1");
@@ -101,7 +83,7 @@ TEST_F(Sysfs, tells_dax_and_the_numa_node_of_an_nvdimm_from_its_region) {
   EXPECT_EQ(found.numa_node, 1);
 }
 
-TEST_F(Sysfs, follows_a_partition_to_its_disk) {
+TEST_F(BlockDevices, follows_a_partition_to_its_disk) {
   const std::string disk = "devices/pci0000:80/0000:80:01.0/nvme/nvme0/nvme0n1";
   device("259:3", disk + "/nvme0n1p2");
   file(disk + "/nvme0n1p2/partition", "2");
@@ -114,14 +96,14 @@ TEST_F(Sysfs, follows_a_partition_to_its_disk) {
   EXPECT_EQ(found.numa_node, 1);
 }
 
-TEST_F(Sysfs, takes_minus_one_for_no_numa_node) {
+TEST_F(BlockDevices, takes_minus_one_for_no_numa_node) {
   const std::string disk = "devices/pci0/virtio0/block/vda";
   device("254:0", disk);
   file("devices/pci0/numa_node", "-1");
   EXPECT_FALSE(device_of(sys_, "254:0").numa_node);
 }
 
-TEST_F(Sysfs, calls_a_volume_nvme_only_if_all_its_disks_are) {
+TEST_F(BlockDevices, calls_a_volume_nvme_only_if_all_its_disks_are) {
   const std::string one = "devices/pci1/nvme/nvme0/nvme0n1", two = "devices/pci2/nvme/nvme1/nvme1n1",
                     slow = "devices/pci3/ata1/block/sda", volume = "devices/virtual/block/dm-0";
   for (const std::string& disk : {one, two}) file(disk + "/queue/rotational", "0");
@@ -144,13 +126,13 @@ TEST_F(Sysfs, calls_a_volume_nvme_only_if_all_its_disks_are) {
   EXPECT_FALSE(device_of(sys_, "253:0").nvme);
 }
 
-TEST_F(Sysfs, knows_nothing_of_a_device_that_is_not_there) {
+TEST_F(BlockDevices, knows_nothing_of_a_device_that_is_not_there) {
   const Device found = device_of(sys_, "0:99");
   EXPECT_FALSE(found.dax || found.nvme || found.numa_node);
   EXPECT_FALSE(device_of(sys_ + "/missing", "0:99").dax);
 }
 
-TEST_F(Sysfs, makes_fsdax_mounts_of_dax_devices_mounted_with_dax_only) {
+TEST_F(BlockDevices, makes_fsdax_mounts_of_dax_devices_mounted_with_dax_only) {
   device("259:0", "devices/ndbus0/region0/pmem0");
   file("devices/ndbus0/region0/pmem0/queue/dax", "1");
   device("8:0", "devices/pci0/sda");
@@ -171,7 +153,7 @@ TEST_F(Sysfs, makes_fsdax_mounts_of_dax_devices_mounted_with_dax_only) {
   }
 }
 
-TEST_F(Sysfs, never_measures_network_file_systems) {
+TEST_F(BlockDevices, never_measures_network_file_systems) {
   const auto lines = parse_mountinfo(
       "1 0 0:1 / / rw - overlay overlay rw\n"
       "2 1 0:2 / /n1 rw - nfs4 server:/ rw\n"

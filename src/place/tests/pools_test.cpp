@@ -278,6 +278,15 @@ TEST(NamedPools, that_lead_to_a_network_file_system_through_a_link_are_refused) 
   EXPECT_NE(text.find("leads to /lustre/home (lustre)"), std::string::npos) << text;
 }
 
+TEST(NamedPools, that_are_devices_are_refused_since_they_hold_no_files) {
+  Machine machine = two_sockets();
+  machine.dax_devices = {{"/dev/dax0.0", kGB, 0, ""}};
+  PoolSettings settings;
+  settings.paths = {"/dev/dax0.0"};
+  const std::string text = refusal(machine, settings, only({{"/dev/dax0.0", {"/dev/dax0.0", false, true, 0}}}));
+  EXPECT_NE(text.find("trajectories only"), std::string::npos) << text;
+}
+
 TEST(NamedPools, that_cannot_be_used_are_refused_with_the_reason) {
   std::string root = ::testing::TempDir() + "pools-XXXXXX";
   ASSERT_NE(::mkdtemp(root.data()), nullptr);
