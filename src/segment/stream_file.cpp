@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "segment/medium.h"
 
@@ -26,7 +27,7 @@ struct Pages {
 
 }  // namespace
 
-StreamFile::StreamFile(StoreDirectory& directory) : directory_(directory) {
+StreamFile::StreamFile(StoreDirectory& directory, FileCalls calls) : directory_(directory), calls_(std::move(calls)) {
   const std::string self = "/proc/self/fd/" + std::to_string(directory.segments());
   if (auto opened = open_file(self, O_RDWR | O_DIRECT)) direct_ = std::move(*opened);
 }
@@ -59,7 +60,7 @@ Status StreamFile::in_pieces(std::uint64_t begin, std::uint64_t end, const char*
 }
 
 Status StreamFile::sync() {
-  if (::fdatasync(directory_.segments()) != 0) return errno_error("cannot sync", directory_.path());
+  if (calls_.sync(directory_.segments()) != 0) return errno_error("cannot sync", directory_.path());
   return {};
 }
 
@@ -72,11 +73,14 @@ Status StreamFile::write(std::uint64_t offset, std::span<const std::byte> segmen
   const Pages pages(used);
   const auto write_between = [&](std::uint64_t begin, std::uint64_t end) -> Status {
     return in_pieces(begin, end, "cannot write a segment to", [&](int file, std::uint64_t at, std::uint64_t bytes) {
-      return ::pwrite(file, segment.data() + at, bytes, static_cast<off_t>(offset + at));
+      return calls_.write(file, segment.data() + at, bytes, static_cast<off_t>(offset + at));
     });
   };
   if (auto ok = write_between(page_bytes(), pages.front); !ok) return ok;
   if (auto ok = write_between(pages.back, segment.size()); !ok) return ok;
+  // Disks promise whole sectors, not pages: when the first page comes, all but its first sector is there already.
+  const auto behind_headers = segment.subspan(kFirstRecord, page_bytes() - kFirstRecord);
+  if (auto ok = patch(offset + kFirstRecord, behind_headers); !ok) return ok;
   if (auto ok = settle(); !ok) return ok;
   if (auto ok = write_between(0, page_bytes()); !ok) return ok;
   return settle();
@@ -99,7 +103,7 @@ Status StreamFile::retire(std::uint64_t offset) {
 }
 
 Status StreamFile::patch(std::uint64_t offset, std::span<const std::byte> bytes) {
-  const ssize_t n = ::pwrite(directory_.segments(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  const ssize_t n = calls_.write(directory_.segments(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
   if (n != static_cast<ssize_t>(bytes.size())) return errno_error("cannot write to", directory_.path());
   return {};
 }

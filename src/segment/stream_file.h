@@ -2,7 +2,11 @@
 // one, or a disk below a faster tier.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "base/base.h"
@@ -11,17 +15,23 @@
 
 namespace forebay::segment {
 
+// What changes a file and makes it last; a test puts a recorder in their place.
+struct FileCalls {
+  std::function<ssize_t(int file, const void* from, std::size_t bytes, off_t at)> write = ::pwrite;
+  std::function<int(int file)> sync = ::fdatasync;
+};
+
 class StreamFile {
  public:
   // `directory` outlives it. Goes past the page cache where the file system allows that.
-  explicit StreamFile(StoreDirectory& directory);
+  explicit StreamFile(StoreDirectory& directory, FileCalls calls = {});
   StreamFile(const StreamFile&) = delete;
   StreamFile& operator=(const StreamFile&) = delete;
   ~StreamFile() = default;
 
   // The pages of a segment that are in use, at `offset` of the file; addresses and sizes are multiples of the page
-  // size. First the headers of what was there are taken away, last comes the first page, with the new one; with
-  // `lasting` each of these is on disk before the next.
+  // size. First the headers of what was there are taken away, last comes the new one; with `lasting` each of these, and
+  // what the new one names, is on disk before the next.
   Status write(std::uint64_t offset, std::span<const std::byte> segment, const Extent& used, bool lasting);
   Status read(std::uint64_t offset, std::span<std::byte> segment, const Extent& used);
   // Takes the headers of a segment away. Not synced.
@@ -38,6 +48,7 @@ class StreamFile {
   Status sync();
 
   StoreDirectory& directory_;
+  FileCalls calls_;
   Descriptor direct_;  // the same file, past the page cache; none where that does not work
 };
 
