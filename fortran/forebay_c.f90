@@ -57,6 +57,7 @@ module forebay_c
     integer(c_int64_t) :: stored_bytes
     integer(c_int64_t) :: fallbacks
     type(c_ptr) :: fallback_reason
+    integer(c_int64_t) :: decoded_ahead
   end type forebay_encoding_info
 
   type, bind(c) :: forebay_tier_info

@@ -77,7 +77,7 @@ module forebay_trajectory
   type :: trajectory_encoding
     integer(c_int) :: codec = FOREBAY_CODEC_RAW
     real(real64) :: accepted_error = 0, achieved_error = 0
-    integer(int64) :: states = 0, raw_bytes = 0, stored_bytes = 0, fallbacks = 0
+    integer(int64) :: states = 0, raw_bytes = 0, stored_bytes = 0, fallbacks = 0, decoded_ahead = 0
     character(:), allocatable :: fallback_reason
   end type trajectory_encoding
 
@@ -473,6 +473,7 @@ contains
       what%stored_bytes = info%stored_bytes
       what%fallbacks = info%fallbacks
       what%fallback_reason = from_c(info%fallback_reason)
+      what%decoded_ahead = info%decoded_ahead
     end if
     call report(status, stat, errmsg)
   end subroutine encoding

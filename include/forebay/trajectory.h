@@ -108,8 +108,14 @@ int forebay_trajectory_options_set_survives(forebay_trajectory_options* options,
  * default: on kept trajectories whose first tier is persistent. */
 int forebay_trajectory_options_set_checksum(forebay_trajectory_options* options, int checksum);
 /* Threads that encode beside the solver, where a field has an accepted error: -1, the default, for one a field, as far
- * as the process has cores to spare, and one at least; 0: commit encodes. */
+ * as the process has cores to spare, and one at least; 0: commit encodes. In a sweep from reverse() on, one thread
+ * decodes ahead; with 0, get does. */
 int forebay_trajectory_options_set_encoders(forebay_trajectory_options* options, int threads);
+/* How many ranks of a node write to one pool of persistent memory (fsdax, devdax) at a time: 4 without; 0: all. Its
+ * bandwidth peaks with 4 to 5 writers and falls with more: published of six interleaved Optane modules are 12.5 GB/s
+ * with 4 to 5, and 7.5 with 24. Turns are taken by what moves in the background, and by put of 1 MiB or more; what the
+ * program itself writes into memory from begin is out of reach. */
+int forebay_trajectory_options_set_writers(forebay_trajectory_options* options, int writers);
 /* Size of a segment; 0, the default, chooses one from the budgets and the size of a step. */
 int forebay_trajectory_options_set_segment_bytes(forebay_trajectory_options* options, uint64_t bytes);
 
@@ -138,7 +144,7 @@ int forebay_trajectory_field_info(forebay_trajectory* trajectory, int field, con
  * set_codec names one. In a kept trajectory that was found, only the error that it was kept with is taken.
  *
  * An accepted error costs memory beside the tiers' budgets: two states for each of up to three that are on their way
- * into the store, and some for those that are being read. */
+ * into the store; and for reading one for each state that is pinned, three that were, and one that is decoded ahead. */
 int forebay_trajectory_set_accepted_error(forebay_trajectory* trajectory, int field, double error);
 typedef enum forebay_codec {
   FOREBAY_CODEC_CHOSEN = -1,    /* set_codec only: the default */
@@ -161,6 +167,7 @@ typedef struct forebay_encoding_info {
   uint64_t stored_bytes;       /* and what they take */
   uint64_t fallbacks;          /* states that were kept as they are, since no codec could serve */
   const char* fallback_reason; /* why, of the last of them; "" when there are none */
+  uint64_t decoded_ahead;      /* states that a sweep had decoded before get asked for them */
 } forebay_encoding_info;
 /* How a field is stored. `bytes` is sizeof(forebay_encoding_info) as the caller knows it. */
 int forebay_trajectory_encoding(forebay_trajectory* trajectory, int field, forebay_encoding_info* info, size_t bytes);
@@ -186,7 +193,8 @@ int forebay_trajectory_release(forebay_trajectory* trajectory, int64_t step);
  * to `memory`. Where steps are stored with falling or equal times it is an error. */
 int forebay_trajectory_interp(forebay_trajectory* trajectory, double time, int field, void* memory);
 
-/* A sweep towards lower steps begins at `from`: states on slow tiers are fetched ahead of it. */
+/* A sweep towards lower steps begins at `from`: states on slow tiers are fetched ahead of it, and fields with an
+ * accepted error are decoded ahead, one step, until the next begin or put. Any other order remains right. */
 int forebay_trajectory_reverse(forebay_trajectory* trajectory, int64_t from);
 
 /* Forgets a step; its room is used again. */

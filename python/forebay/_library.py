@@ -71,6 +71,7 @@ class EncodingInfo(ctypes.Structure):
         ("stored_bytes", c_uint64),
         ("fallbacks", c_uint64),
         ("fallback_reason", c_char_p),
+        ("decoded_ahead", c_uint64),
     ]
 
 

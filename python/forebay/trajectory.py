@@ -435,7 +435,7 @@ class Trajectory:
 
     def encoding(self, field=0):
         """How a field is stored: codec, accepted_error, achieved_error, states, raw_bytes, stored_bytes, fallbacks,
-        fallback_reason."""
+        fallback_reason, decoded_ahead."""
         info = EncodingInfo()
         self._call("encoding", self._field(field).number, ctypes.byref(info), ctypes.sizeof(info))
         found = {name: getattr(info, name) for name, _ in EncodingInfo._fields_}

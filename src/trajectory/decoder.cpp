@@ -7,17 +7,25 @@ namespace {
 
 // States that are kept when nobody pins them: the two that an interpolation wants again and again, and one more.
 constexpr std::size_t kUnpinned = 3;
-// Codecs let a chain run over 32 steps; a reader that goes back further follows damage.
-constexpr std::size_t kLongestChain = 1024;
 
 }  // namespace
 
-Decoder::Decoder(const std::vector<Field>& fields) : fields_(fields), readers_(fields.size()) {
+Decoder::Decoder(const std::vector<Field>& fields)
+    : fields_(fields),
+      decoders_(fields.size()),
+      offsets_(fields.size()),
+      asked_(fields.size()),
+      decoded_ahead_(fields.size()) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (!fields[i].encoded()) continue;
-    readers_[i].offset = state_bytes_;
+    decoders_[i] = std::make_unique<FieldDecoder>(fields, i);
+    offsets_[i] = state_bytes_;
     state_bytes_ += segment::round_to_lines(fields[i].bytes);
   }
+}
+
+std::span<std::byte> Decoder::memory_of(const State& state, std::size_t number) const {
+  return state.memory.bytes.subspan(offsets_[number], fields_[number].bytes);
 }
 
 Outcome<Decoder::State*> Decoder::state_of(std::int64_t step) {
@@ -42,18 +50,23 @@ Outcome<Decoder::State*> Decoder::state_of(std::int64_t step) {
 
 Outcome<const std::byte*> Decoder::field(std::int64_t step, std::span<const std::byte> segment, std::uint32_t record,
                                          std::size_t number) {
+  const auto cannot = [&](const Failure& why) {
+    return fail(why.status, "step {} cannot be decoded: {}", step, why.text);
+  };
+  const auto known = states_.find(step);
+  const bool at_hand = known != states_.end() && known->second.decoded[number];
+  if (!at_hand || (ahead_ && ahead_->step == step)) rest();
   if (!states_.contains(step)) {
-    if (auto ok = check_counts(segment, record, number); !ok) {
-      return fail(ok.error().status, "step {} cannot be decoded: {}", step, ok.error().text);
-    }
+    if (auto ok = check_counts(segment, record, number); !ok) return cannot(ok.error());
   }
   auto state = state_of(step);
   if (!state) return pass_on(state);
-  const std::span<std::byte> out = (*state)->memory.bytes.subspan(readers_[number].offset, fields_[number].bytes);
+  asked_[number] = true;
+  const std::span<std::byte> out = memory_of(**state, number);
   if (!(*state)->decoded[number]) {
-    if (auto ok = decode(segment, record, number, out); !ok) {
+    if (auto ok = decoders_[number]->decode(segment, record, out); !ok) {
       if (!(*state)->pinned) forget(step);
-      return fail(ok.error().status, "step {} cannot be decoded: {}", step, ok.error().text);
+      return cannot(ok.error());
     }
     (*state)->decoded[number] = true;
   }
@@ -84,83 +97,75 @@ void Decoder::unpin(std::int64_t step) {
   const auto known = states_.find(step);
   if (known == states_.end() || !known->second.pinned) return;
   known->second.pinned = false;
+  retire(step);
+}
+
+void Decoder::retire(std::int64_t step) {
   unpinned_.push_back(step);
   if (unpinned_.size() <= kUnpinned) return;
   states_.erase(unpinned_.front());
   unpinned_.pop_front();
 }
 
+// --- ahead of a sweep
+// ------------------------------------------------------------------------------------------------------
+
+void Decoder::begin_sweep() {
+  if (!lanes_) lanes_.emplace(1, 1);
+  asked_.assign(fields_.size(), false);
+}
+
+void Decoder::look_ahead(std::int64_t step, std::span<const std::byte> segment, std::uint32_t record) {
+  if (ahead_ && ahead_->step == step) return;
+  rest();
+  const auto known = states_.find(step);
+  if (known != states_.end() && known->second.pinned) return;
+  Ahead ahead{.step = step, .fields = {}};
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    if (!asked_[i] || (known != states_.end() && known->second.decoded[i])) continue;
+    if (!check_counts(segment, record, i)) return;
+    ahead.fields.push_back(i);
+  }
+  if (ahead.fields.empty()) return;
+  auto state = state_of(step);
+  if (!state) return;
+  ahead_ = std::move(ahead);
+  lanes_->post(0, [this, segment, record, &memory = **state] {
+    try {
+      for (const std::size_t i : ahead_->fields) {
+        if (!decoders_[i]->decode(segment, record, memory_of(memory, i))) return;
+        ++ahead_->done;
+      }
+    } catch (const std::bad_alloc&) {
+      // field() decodes the rest.
+    }
+  });
+}
+
+void Decoder::rest() {
+  if (!ahead_) return;
+  // What the thread has not begun, field() does sooner.
+  lanes_->clear();
+  State& state = states_.at(ahead_->step);
+  for (std::size_t i = 0; i < ahead_->done; ++i) {
+    const std::size_t number = ahead_->fields[i];
+    state.decoded[number] = true;
+    ++decoded_ahead_[number];
+  }
+  retire(ahead_->step);
+  ahead_.reset();
+}
+
 void Decoder::forget(std::int64_t step) {
+  rest();
   states_.erase(step);
   std::erase(unpinned_, step);
 }
 
 void Decoder::clear() {
+  rest();
   states_.clear();
   unpinned_.clear();
-}
-
-Done Decoder::decode(std::span<const std::byte> segment, std::uint32_t record, std::size_t number,
-                     std::span<std::byte> out) {
-  const auto wanted = EncodedRecord::at(segment, record);
-  if (!wanted) return pass_on(wanted);
-  const Field& field = fields_[number];
-  return with_number(field, [&]<class Real>(Real) {
-    return decode_numbers(segment, *wanted, number, std::span(reinterpret_cast<Real*>(out.data()), field.count));
-  });
-}
-
-// From the record behind it, whose numbers are at hand.
-template <class Real>
-bool Decoder::take_back(std::span<const std::byte> segment, const EncodedRecord& record, std::size_t number,
-                        std::span<Real> out) {
-  Reader& reader = readers_[number];
-  if (reader.generation != record.generation() || reader.record != record.number() + 1) return false;
-  const auto behind = EncodedRecord::at(segment, reader.record);
-  if (!behind) return false;
-  const auto part = behind->part(fields_, number);
-  return part && codec::undo(*part, workspace_, out, reader.reference);
-}
-
-template <class Real>
-Done Decoder::decode_numbers(std::span<const std::byte> segment, const EncodedRecord& wanted, std::size_t number,
-                             std::span<Real> out) {
-  Reader& reader = readers_[number];
-  // Those that must be read before the wanted one, the first one last.
-  std::vector<EncodedRecord> chain{wanted};
-  bool turned = false;
-  while (!chain.empty()) {
-    const EncodedRecord& record = chain.back();
-    const auto part = record.part(fields_, number);
-    if (!part) return pass_on(part);
-    const auto about = codec::inspect(*part);
-    if (!about) return tl::unexpected(failure_of(about.error(), fields_[number]));
-    const bool is_difference = about->codec == codec::Codec::difference;
-    if (is_difference && reader.numbers.empty()) {
-      reader.numbers.resize(out.size());
-      reader.reference.values = reader.numbers;
-    }
-    const bool back = is_difference && !turned && chain.size() == 1 && take_back(segment, record, number, out);
-    const auto decoded = back ? codec::Outcome<void>() : codec::decode(*part, workspace_, out, &reader.reference);
-    if (decoded) {
-      if (is_difference) {
-        reader.generation = record.generation();
-        reader.record = record.number();
-      }
-      chain.pop_back();
-      turned = true;
-      continue;
-    }
-    // Labels tell whether the numbers at hand are those of the step before (codec.h).
-    const bool far_enough = turned || record.number() == 0 || chain.size() == kLongestChain;
-    if (decoded.error() != codec::Failure::reference_unfit || far_enough) {
-      return tl::unexpected(failure_of(decoded.error(), fields_[number]));
-    }
-    auto before = EncodedRecord::at(segment, record.number() - 1);
-    if (!before) return pass_on(before);
-    chain.push_back(*before);
-  }
-  return {};
 }
 
 }  // namespace forebay::trajectory

@@ -1,20 +1,23 @@
 // Encoded fields of stored steps, decoded into memory of the process, which stays where it is while the step is pinned.
 //
-// Differences are taken back as well as added: the numbers of a step lead to the one before by the record that is known
-// already (codec.h), so a sweep in either direction reads each record once. A step out of order begins at the last one
-// before it that stands alone.
+// A sweep reads one step after the other, so while the solver works on one a thread decodes the next: the fields that
+// the sweep has asked for. The thread knows numbers and the memory that they go to; which steps have memory is the
+// caller's thread's. What could not be decoded ahead, field() decodes again when it is asked for, and says why not: an
+// error belongs to the step that has it.
 #pragma once
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include "trajectory/encoded.h"
+#include "trajectory/field_decoder.h"
+#include "trajectory/lanes.h"
 
 namespace forebay::trajectory {
 
-// One thread at a time. The fields outlive it.
+// All functions are called by one thread. The fields outlive it.
 class Decoder {
  public:
   explicit Decoder(const std::vector<Field>& fields);
@@ -26,9 +29,19 @@ class Decoder {
                                   std::size_t number);
   // Where it was pinned, its memory may be used for others; until that happens, another field() finds it again.
   void unpin(std::int64_t step);
+
+  // A sweep begins: starts the thread that look_ahead() needs, and forgets what the last sweep asked for.
+  void begin_sweep();
+  // Begins to decode a step of which field() has not been asked yet. Its segment stays as it is until rest().
+  void look_ahead(std::int64_t step, std::span<const std::byte> segment, std::uint32_t record);
+  // From now on no segment is read, until field() or look_ahead().
+  void rest();
+
   // What was decoded of the step counts no more; it is not pinned.
   void forget(std::int64_t step);
   void clear();
+  // States of a field that were decoded ahead.
+  std::uint64_t decoded_ahead(std::size_t number) const { return decoded_ahead_[number]; }
 
  private:
   struct State {
@@ -36,30 +49,27 @@ class Decoder {
     std::vector<bool> decoded;  // by field
     bool pinned = false;
   };
-  // The numbers of the step that was decoded last.
-  struct Reader {
-    std::vector<std::int32_t> numbers;
-    codec::Reference reference;
-    std::uint64_t generation = 0;  // of its segment,
-    std::uint32_t record = 0;      // and its number there
-    std::uint64_t offset = 0;      // where the field lies in State::memory
+  // The thread's work. Its segment and memory stay where they are: the step is neither pinned nor among `unpinned_`.
+  struct Ahead {
+    std::int64_t step = 0;
+    std::vector<std::size_t> fields;
+    std::size_t done = 0;  // the first so many
   };
   Outcome<State*> state_of(std::int64_t step);
+  std::span<std::byte> memory_of(const State& state, std::size_t number) const;
   Done check_counts(std::span<const std::byte> segment, std::uint32_t record, std::size_t wanted) const;
-  Done decode(std::span<const std::byte> segment, std::uint32_t record, std::size_t number, std::span<std::byte> out);
-  template <class Real>
-  bool take_back(std::span<const std::byte> segment, const EncodedRecord& record, std::size_t number,
-                 std::span<Real> out);
-  template <class Real>
-  Done decode_numbers(std::span<const std::byte> segment, const EncodedRecord& wanted, std::size_t number,
-                      std::span<Real> out);
+  void retire(std::int64_t step);
 
   const std::vector<Field>& fields_;
-  codec::Workspace workspace_;
-  std::vector<Reader> readers_;  // by field
+  std::vector<std::unique_ptr<FieldDecoder>> decoders_;  // by field; none where it is not encoded
+  std::vector<std::uint64_t> offsets_;                   // by field, in State::memory
   std::uint64_t state_bytes_ = 0;
   std::unordered_map<std::int64_t, State> states_;
   std::deque<std::int64_t> unpinned_;  // the longest first
+  std::vector<bool> asked_;            // by field: in this sweep
+  std::vector<std::uint64_t> decoded_ahead_;
+  std::optional<Ahead> ahead_;
+  std::optional<Lanes> lanes_;  // the last member: its thread ends before what it uses
 };
 
 }  // namespace forebay::trajectory

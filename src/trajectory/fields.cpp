@@ -126,11 +126,13 @@ Outcome<forebay_encoding_info> Trajectory::encoding(int number) {
   auto found = field(number);
   if (!found) return pass_on(found);
   if (auto ok = settle(); !ok) return pass_on(ok);
-  if (encoder_) return encoder_->info(static_cast<std::size_t>(number));
-  forebay_encoding_info info = nothing_stored(**found);
-  if (encoded_) return info;
-  info.states = index_.size();
-  info.raw_bytes = info.stored_bytes = info.states * (*found)->bytes;
+  const auto position = static_cast<std::size_t>(number);
+  forebay_encoding_info info = encoder_ ? encoder_->info(position) : nothing_stored(**found);
+  if (!encoded_) {
+    info.states = index_.size();
+    info.raw_bytes = info.stored_bytes = info.states * (*found)->bytes;
+  }
+  if (decoder_) info.decoded_ahead = decoder_->decoded_ahead(position);
   return info;
 }
 

@@ -1,4 +1,7 @@
 // The way of states that are encoded into the store and out of it (encoder.h, decoder.h).
+#include <new>
+#include <utility>
+
 #include "trajectory/clock.h"
 #include "trajectory/trajectory.h"
 
@@ -17,6 +20,7 @@ bool Trajectory::has_room(const Tiers::Active& segment, const segment::Writer& w
 }
 
 Done Trajectory::reserve() {
+  end_sweep();
   if (!encoder_) encoder_ = std::make_unique<Encoder>(fields_, options_.encoders);
   for (;;) {
     const bool wait = encoder_->full();
@@ -46,6 +50,7 @@ Done Trajectory::reserve() {
 }
 
 Done Trajectory::accept() {
+  end_sweep();
   const Entry entry{open_step_, open_time_, kNone, 0, 0};
   if (!index_.insert(entry)) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
   encoder_->accept(open_step_, open_time_);
@@ -111,6 +116,41 @@ Outcome<const std::byte*> Trajectory::decode(const Entry& entry, const std::byte
   auto part = record->part(fields_, number);
   if (!part) return pass_on(part);
   return part->data();
+}
+
+// A step above the one that was read last, as an interpolation asks for, leads nowhere.
+void Trajectory::look_ahead(const Entry& read) {
+  if (read.step > swept_to_ || &read == &index_[0]) return;
+  swept_to_ = read.step;
+  const Entry& next = *(&read - 1);  // they are sorted
+  const std::byte* base = active_.base;
+  if (next.segment == active_.segment) {
+    segment::fence_stores();  // what this thread has streamed is for another one
+  } else {
+    if (next.segment != ahead_) {
+      look_away();
+      ahead_base_ = tiers_->hold_if_at_hand(next.segment);
+      if (ahead_base_ == nullptr) return;
+      ahead_ = next.segment;
+    }
+    base = ahead_base_;
+  }
+  try {
+    decoder_->look_ahead(next.step, std::span(base, tiers_->segment_bytes()), next.record);
+  } catch (const std::bad_alloc&) {
+    // Then it is decoded when it is asked for.
+  }
+}
+
+void Trajectory::end_sweep() {
+  sweeping_ = false;
+  look_away();
+}
+
+void Trajectory::look_away() {
+  if (!decoder_) return;
+  decoder_->rest();
+  if (ahead_ != kNone) tiers_->unhold(std::exchange(ahead_, kNone));
 }
 
 }  // namespace forebay::trajectory

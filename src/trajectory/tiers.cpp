@@ -227,6 +227,14 @@ Outcome<const std::byte*> Tiers::hold(std::uint32_t number) {
   return at;
 }
 
+const std::byte* Tiers::hold_if_at_hand(std::uint32_t number) {
+  const Lock lock(mutex_);
+  Segment& wanted = segments_[number];
+  if (!wanted.home) return nullptr;
+  ++wanted.holds;
+  return base(wanted.home);
+}
+
 void Tiers::unhold(std::uint32_t number) {
   const Lock lock(mutex_);
   Segment& held = segments_[number];

@@ -66,6 +66,8 @@ class Tiers {
 
   // --- the reader: a held segment stays where it is, at the address returned ---
   Outcome<const std::byte*> hold(std::uint32_t segment);
+  // The same where it need not be fetched; else nullptr.
+  const std::byte* hold_if_at_hand(std::uint32_t segment);
   void unhold(std::uint32_t segment);
   // A record of a segment that is not active no longer counts.
   Done drop(std::uint32_t segment, std::uint32_t record);

@@ -1,8 +1,8 @@
 #include "trajectory/trajectory.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace forebay::trajectory {
 Outcome<std::unique_ptr<Trajectory>> Trajectory::open(const Options& options) {
@@ -22,6 +22,7 @@ Done Trajectory::close() {
   const bool was_open = step_open_;
   const std::int64_t step = open_step_;
   step_open_ = false;
+  look_away();
   Done sealed;
   if (active_.segment != kNone) sealed = tiers_->seal(writer_, active_.segment, active_live_, true);
   if (tiers_->kept() && !tiers_->started()) (void)tiers_->keep(false, {});
@@ -197,6 +198,8 @@ Outcome<const std::byte*> Trajectory::hold(Entry& entry) {
   if (entry.segment == active_.segment) return active_.base;
   if (entry.segment == reading_) return reading_base_;
   leave();
+  // What is held ahead of a sweep must not take the room of what is wanted now.
+  if (entry.segment != ahead_) look_away();
   auto base = tiers_->hold(entry.segment);
   if (!base) return base;
   if (pins_.size() <= entry.segment) pins_.resize(entry.segment + 1, 0);
@@ -243,6 +246,7 @@ Outcome<const void*> Trajectory::get(std::int64_t step, int number) {
   ++entry->pins;
   ++pins_[entry->segment];
   ++pinned_;
+  if (sweeping_) look_ahead(*entry);
   return memory;
 }
 
@@ -258,58 +262,16 @@ Done Trajectory::release(std::int64_t step) {
   return {};
 }
 
-Done Trajectory::interpolate(double time, int number, void* memory) {
-  auto wanted = field(number);
-  if (!wanted) return pass_on(wanted);
-  const Field& field = **wanted;
-  if (memory == nullptr || field.type == FOREBAY_BYTES) {
-    return fail(FOREBAY_E_INVALID, "field {} cannot be interpolated: {}", field.name,
-                memory == nullptr ? "no memory for the result" : "it holds bytes, not numbers");
-  }
-  if (index_.size() == 0 || !(time >= index_[0].time && time <= index_[index_.size() - 1].time)) {
-    if (index_.size() == 0) return fail(FOREBAY_E_OUTSIDE, "no step is stored");
-    return fail(FOREBAY_E_OUTSIDE, "time {} lies outside of the stored times {} to {}", time, index_[0].time,
-                index_[index_.size() - 1].time);
-  }
-  std::size_t low = 0;
-  for (std::size_t high = index_.size() - 1; low < high;) {
-    const std::size_t middle = low + (high - low + 1) / 2;
-    if (index_[middle].time <= time) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  const std::size_t after = std::min(low + 1, index_.size() - 1);
-  const std::int64_t steps[2] = {index_[low].step, index_[after].step};
-  const double times[2] = {index_[low].time, index_[after].time};
-  if (times[0] > time || (after != low && times[1] <= times[0])) {
-    return fail(FOREBAY_E_INVALID, "times do not grow from step {} ({}) to step {} ({})", steps[0], times[0], steps[1],
-                times[1]);
-  }
-  // One state after the other, so that two slow ones need room for one only.
-  auto first = get(steps[0], number);
-  if (!first) return pass_on(first);
-  std::memcpy(memory, *first, field.bytes);
-  (void)release(steps[0]);
-  if (times[0] == time) return {};
-  auto second = get(steps[1], number);
-  if (!second) return pass_on(second);
-  const double weight = (time - times[0]) / (times[1] - times[0]);
-  with_number(field, [&]<class Number>(Number) {
-    const auto* const b = static_cast<const Number*>(*second);
-    auto* const out = static_cast<Number*>(memory);
-    const auto w = static_cast<Number>(weight);
-    for (std::uint64_t i = 0; i < field.count; ++i) out[i] = (Number{1} - w) * out[i] + w * b[i];
-  });
-  return release(steps[1]);
-}
-
 Done Trajectory::reverse(std::int64_t from) {
   const std::size_t after = index_.position(from);
   const bool stored = after < index_.size() && index_[after].step == from;
   if (!stored && after == 0) return unknown(from);
   if (auto ok = settle(); !ok) return ok;
+  if (decoder_ && options_.encoders != 0) {
+    decoder_->begin_sweep();
+    sweeping_ = true;
+    swept_to_ = from;
+  }
   const Entry& first = index_[stored ? after : after - 1];
   tiers_->reverse(first.segment == active_.segment ? kNone : first.segment);
   return {};
@@ -320,6 +282,7 @@ Done Trajectory::drop(std::int64_t step) {
   if (entry == nullptr) return unknown(step);
   if (entry->pins != 0) return fail(FOREBAY_E_PINNED, "step {} cannot be dropped: it is pinned; release it", step);
   if (auto ok = settle(); !ok) return ok;
+  if (decoder_) decoder_->rest();  // it may be reading the header that is marked
   if (entry->segment == active_.segment) {
     if (step_open_ && !encoded_)
       return fail(FOREBAY_E_STEP_OPEN, "step {} cannot be dropped while step {} is open", step, open_step_);
@@ -340,6 +303,7 @@ Done Trajectory::rewind() {
   if (step_open_) return fail(FOREBAY_E_STEP_OPEN, "rewind while step {} is open; commit or cancel it", open_step_);
   if (pinned_ != 0) return fail(FOREBAY_E_PINNED, "rewind while {} states are pinned; release them", pinned_);
   leave();
+  end_sweep();
   if (auto ok = tiers_->rewind(); !ok) return ok;
   if (encoder_) encoder_->clear();
   if (decoder_) decoder_->clear();
@@ -350,6 +314,7 @@ Done Trajectory::rewind() {
 
 Done Trajectory::keep(bool kept) {
   if (auto ok = settle(); !ok) return ok;
+  look_away();
   return tiers_->keep(kept, [this](std::uint32_t segment, const segment::RecordHeader& record) {
     const Entry* entry = index_.find(record.step);
     return entry != nullptr && entry->segment == segment && entry->record == record.record;

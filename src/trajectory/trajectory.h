@@ -84,6 +84,11 @@ class Trajectory {
   Done place(const Encoder::Encoded& state);
   // Places all that are pending.
   Done settle();
+  // In a sweep: lets the step below the one that was read be decoded, if its segment is at hand.
+  void look_ahead(const Entry& read);
+  // From now on no segment is read or held for that.
+  void look_away();
+  void end_sweep();
   Outcome<const std::byte*> decode(const Entry& entry, const std::byte* base, std::size_t field);
   void stand_alone();
 
@@ -121,8 +126,12 @@ class Trajectory {
   std::byte* staged_ = nullptr;  // the state that is open, or comes next
   double waited_for_codecs_ = 0;
   std::unique_ptr<Encoder> encoder_;
-  std::unique_ptr<Decoder> decoder_;
-  bool first_ = true;  // the next record of the active segment must stand alone
+  bool first_ = true;      // the next record of the active segment must stand alone
+  bool sweeping_ = false;  // since reverse(); no state is pending then
+  std::int64_t swept_to_ = 0;
+  std::uint32_t ahead_ = kNone;  // the segment that is held for the decoder, beside the one that was read last
+  const std::byte* ahead_base_ = nullptr;
+  std::unique_ptr<Decoder> decoder_;  // the last member: its thread reads segments
 };
 
 }  // namespace forebay::trajectory
