@@ -21,6 +21,7 @@ module forebay_c
     enumerator :: FOREBAY_E_OUTSIDE = 11
     enumerator :: FOREBAY_E_CLOSED_OPEN = 12
     enumerator :: FOREBAY_E_TOLERANCE = 13
+    enumerator :: FOREBAY_E_NO_SUCH_TIER = 14
     enumerator :: FOREBAY_E_NO_SPACE = 20
     enumerator :: FOREBAY_E_NO_MEMORY = 21
     enumerator :: FOREBAY_E_BUSY = 22
@@ -242,6 +243,12 @@ module forebay_c
       type(c_ptr), value :: trajectory
       integer(c_int64_t), value :: step
     end function forebay_trajectory_drop
+    integer(c_int) function forebay_trajectory_move(trajectory, step, tier) bind(c)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: trajectory
+      integer(c_int64_t), value :: step
+      integer(c_int), value :: tier
+    end function forebay_trajectory_move
     integer(c_int) function forebay_trajectory_rewind(trajectory) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: trajectory

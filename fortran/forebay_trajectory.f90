@@ -38,7 +38,8 @@ module forebay_trajectory
   public :: FOREBAY_OK, FOREBAY_E_INVALID, FOREBAY_E_NO_SUCH_STEP, FOREBAY_E_NO_SUCH_FIELD, FOREBAY_E_STEP_OPEN, &
     FOREBAY_E_NO_OPEN_STEP, FOREBAY_E_STEP_EXISTS, FOREBAY_E_FIELD_CHANGED, FOREBAY_E_FIELDS_FIXED, &
     FOREBAY_E_NOT_PINNED, FOREBAY_E_PINNED, FOREBAY_E_OUTSIDE, FOREBAY_E_CLOSED_OPEN, FOREBAY_E_TOLERANCE, &
-    FOREBAY_E_NO_SPACE, FOREBAY_E_NO_MEMORY, FOREBAY_E_BUSY, FOREBAY_E_VERSION, FOREBAY_E_DAMAGED, FOREBAY_E_READ_ONLY, FOREBAY_E_IO
+    FOREBAY_E_NO_SUCH_TIER, FOREBAY_E_NO_SPACE, FOREBAY_E_NO_MEMORY, FOREBAY_E_BUSY, FOREBAY_E_VERSION, &
+    FOREBAY_E_DAMAGED, FOREBAY_E_READ_ONLY, FOREBAY_E_IO
   public :: FOREBAY_FLOAT32, FOREBAY_FLOAT64
   public :: FOREBAY_CODEC_CHOSEN, FOREBAY_CODEC_RAW, FOREBAY_CODEC_FLOAT32, FOREBAY_CODEC_TRUNCATION, &
     FOREBAY_CODEC_ZFP, FOREBAY_CODEC_DIFFERENCE
@@ -60,7 +61,7 @@ module forebay_trajectory
   contains
     procedure :: open => open_trajectory
     procedure :: close => close_trajectory
-    procedure :: declare, find, begin, commit, cancel, release, reverse, drop, rewind, keep
+    procedure :: declare, find, begin, commit, cancel, release, reverse, drop, move, rewind, keep
     procedure :: count => count_of_steps
     procedure :: step_at, time_of, recovery, tier_count, tier, encoding, waited
     procedure, private :: refuse_copy
@@ -365,6 +366,15 @@ contains
     character(*), intent(inout), optional :: errmsg
     call report(forebay_trajectory_drop(self%handle, int(step, c_int64_t)), stat, errmsg)
   end subroutine drop
+
+  ! With all steps of its segment; see forebay_trajectory_move. Tiers count from 1, the fastest, as in tier().
+  subroutine move(self, step, tier, stat, errmsg)
+    class(trajectory), intent(inout) :: self
+    integer, intent(in) :: step, tier
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(forebay_trajectory_move(self%handle, int(step, c_int64_t), int(tier - 1, c_int)), stat, errmsg)
+  end subroutine move
 
   subroutine rewind(self, stat, errmsg)
     class(trajectory), intent(inout) :: self

@@ -46,7 +46,7 @@ typedef enum forebay_status {
   FOREBAY_E_INVALID = 1,       /* an argument makes no sense; nothing was changed */
   FOREBAY_E_NO_SUCH_STEP = 2,  /* the step was never committed, or was dropped */
   FOREBAY_E_NO_SUCH_FIELD = 3, /* no field has this number or name */
-  FOREBAY_E_STEP_OPEN = 4,     /* begin, put, rewind or declare while a step is open: commit or cancel it first */
+  FOREBAY_E_STEP_OPEN = 4,     /* begin, put, rewind, declare ... while a step is open: commit or cancel it first */
   FOREBAY_E_NO_OPEN_STEP = 5,  /* commit or cancel without begin; so also the second commit of a step */
   FOREBAY_E_STEP_EXISTS = 6,   /* the step is stored already: drop it or rewind first */
   FOREBAY_E_FIELD_CHANGED = 7, /* the field has another type or size than the one that is stored under its name */
@@ -56,6 +56,7 @@ typedef enum forebay_status {
   FOREBAY_E_OUTSIDE = 11,      /* interpolation at a time that lies outside of the stored ones */
   FOREBAY_E_CLOSED_OPEN = 12,  /* closed with an open step; the step is lost, everything committed is as usual */
   FOREBAY_E_TOLERANCE = 13,    /* an accepted error that is negative, NaN, or 1 and more */
+  FOREBAY_E_NO_SUCH_TIER = 14, /* no tier has this number */
   FOREBAY_E_NO_SPACE = 20,     /* every tier is full; what is stored stays readable */
   FOREBAY_E_NO_MEMORY = 21,    /* the process can have no more memory */
   FOREBAY_E_BUSY = 22,         /* another process uses the store */
@@ -199,6 +200,13 @@ int forebay_trajectory_reverse(forebay_trajectory* trajectory, int64_t from);
 
 /* Forgets a step; its room is used again. */
 int forebay_trajectory_drop(forebay_trajectory* trajectory, int64_t step);
+/* Moves the segment in which the step lies, with all its steps, to a tier (0: the first), and returns when it is there:
+ * down, to make room above for what is needed sooner, or up. It counts as any other there: the oldest may move on when
+ * the tier runs full. The segment that is being written ends with it. A step that a sweep has fetched into the first
+ * tier lies there already. Errors that only this call has: FOREBAY_E_NO_SUCH_TIER; FOREBAY_E_PINNED, a step of that
+ * segment is pinned; FOREBAY_E_STEP_OPEN, a step is being written there; FOREBAY_E_NO_SPACE, that tier is full (nothing
+ * is moved on to make room). Then everything is where it was. */
+int forebay_trajectory_move(forebay_trajectory* trajectory, int64_t step, int tier);
 /* Forgets all steps, for the next iteration of an optimisation; fields and warm memory stay. */
 int forebay_trajectory_rewind(forebay_trajectory* trajectory);
 

@@ -304,6 +304,7 @@ class Trajectory {
     return {get(), low};
   }
   void drop(std::int64_t step) { check(forebay_trajectory_drop(get(), step)); }
+  void move(std::int64_t step, int tier) { check(forebay_trajectory_move(get(), step, tier)); }
   void rewind() { check(forebay_trajectory_rewind(get())); }
   void keep(bool keep = true) { check(forebay_trajectory_keep(get(), keep ? 1 : 0)); }
   std::string recovery() const { return forebay_trajectory_recovery(get()); }

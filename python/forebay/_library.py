@@ -26,6 +26,7 @@ class Status(enum.IntEnum):
     OUTSIDE = 11
     CLOSED_OPEN = 12
     TOLERANCE = 13
+    NO_SUCH_TIER = 14
     NO_SPACE = 20
     NO_MEMORY = 21
     BUSY = 22
@@ -138,6 +139,7 @@ declare(
     trajectory_interp=[c_void_p, c_double, c_int, c_void_p],
     trajectory_reverse=[c_void_p, c_int64],
     trajectory_drop=[c_void_p, c_int64],
+    trajectory_move=[c_void_p, c_int64, c_int],
     trajectory_rewind=[c_void_p],
     trajectory_count=[c_void_p, POINTER(c_uint64)],
     trajectory_step_at=[c_void_p, c_uint64, POINTER(c_int64), POINTER(c_double)],

@@ -384,6 +384,10 @@ class Trajectory:
         """Forgets a step; its room is used again."""
         self._call("drop", step)
 
+    def move(self, step, tier):
+        """Moves the segment in which a step lies, with all its steps, to a tier (0: the fastest)."""
+        self._call("move", step, tier)
+
     def rewind(self):
         """Forgets all steps, for the next iteration of an optimisation; warm memory stays."""
         self._call("rewind")

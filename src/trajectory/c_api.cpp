@@ -74,6 +74,7 @@ const char* forebay_status_name(int status) {
     FOREBAY_NAME(FOREBAY_E_OUTSIDE);
     FOREBAY_NAME(FOREBAY_E_CLOSED_OPEN);
     FOREBAY_NAME(FOREBAY_E_TOLERANCE);
+    FOREBAY_NAME(FOREBAY_E_NO_SUCH_TIER);
     FOREBAY_NAME(FOREBAY_E_NO_SPACE);
     FOREBAY_NAME(FOREBAY_E_NO_MEMORY);
     FOREBAY_NAME(FOREBAY_E_BUSY);
@@ -270,6 +271,11 @@ int forebay_trajectory_drop(forebay_trajectory* trajectory, int64_t step) {
   return run([&] { return trajectory->value->drop(step); });
 }
 
+int forebay_trajectory_move(forebay_trajectory* trajectory, int64_t step, int tier) {
+  if (trajectory == nullptr) return missing("trajectory");
+  return run([&] { return trajectory->value->move(step, tier); });
+}
+
 int forebay_trajectory_rewind(forebay_trajectory* trajectory) {
   if (trajectory == nullptr) return missing("trajectory");
   return run([&] { return trajectory->value->rewind(); });
@@ -314,7 +320,7 @@ int forebay_trajectory_tier_info(forebay_trajectory* trajectory, int tier, foreb
   if (trajectory == nullptr) return missing("trajectory");
   if (info == nullptr) return missing("place for the information");
   if (tier < 0 || static_cast<size_t>(tier) >= trajectory->value->tiers().count()) {
-    return report({FOREBAY_E_INVALID, "there is no tier " + std::to_string(tier)});
+    return report({FOREBAY_E_NO_SUCH_TIER, "there is no tier " + std::to_string(tier)});
   }
   return run([&] { return trajectory->value->tiers().info(static_cast<size_t>(tier)); },
              [&](const forebay_tier_info& found) { std::memcpy(info, &found, std::min(bytes, sizeof(found))); });

@@ -20,6 +20,10 @@ void Tiers::move(Lock& lock) {
     if (wanted_ != kNone && !segments_[wanted_].home && !fetch_failed_) {
       moved = fetch(lock, wanted_);
     }
+    if (request_ && !request_->outcome) {
+      request_->outcome = relocate(lock, request_->segment, request_->tier);
+      moved = true;
+    }
     // From below, so that there is room for what comes from above.
     for (std::size_t i = tiers_.size() - 1; !moved && i-- > 0;) {
       const auto tier = static_cast<std::uint32_t>(i);
@@ -69,57 +73,97 @@ bool Tiers::spill(Lock& lock, std::uint32_t number) {
   const std::uint32_t oldest = victim(number);
   if (oldest == kNone) return false;
   if (!streamed(number) && segments_[oldest].copy) {
-    Segment& clean = segments_[oldest];
-    tiers_[number].resident.erase(clean.generation);
-    tiers_[number].free.push_back(clean.home.slot);
-    clean.home = {};
+    give_up_home(segments_[oldest]);
     return true;
   }
+  return relocate(lock, oldest, number + 1).has_value();
+}
+
+// Of a segment that has a copy below.
+void Tiers::give_up_home(Segment& clean) {
+  Tier& tier = tiers_[clean.home.tier];
+  tier.resident.erase(clean.generation);
+  tier.free.push_back(clean.home.slot);
+  clean.home = {};
+}
+
+// A slot to move a segment into. The first tier keeps what it needs for states that come back.
+std::optional<std::uint32_t> Tiers::slot_for(Lock& lock, std::uint64_t generation, std::uint32_t tier) {
+  const Tier& first = tiers_.front();
+  while (tier == 0 && first.room() <= ring()) {
+    if (!give_up_clean(generation, false)) return std::nullopt;
+  }
+  return take_slot(lock, tier);
+}
+
+// From where the segment counts to another tier. It is not held.
+Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
+  if (segments_[number].home && segments_[number].copy) give_up_home(segments_[number]);
   mover_busy_ = true;
-  segments_[oldest].moving = true;
-  const auto slot = take_slot(lock, number + 1);
+  segments_[number].moving = true;
+  const auto slot = slot_for(lock, segments_[number].generation, to_tier);
   const auto finish = [&] {
-    segments_[oldest].moving = false;
+    segments_[number].moving = false;
     mover_busy_ = false;
-    if (segments_[oldest].live == 0 && segments_[oldest].holds == 0) forget(oldest);
+    if (segments_[number].live == 0 && segments_[number].holds == 0) forget(number);
   };
+  Tier& reached = tiers_[to_tier];
   if (!slot) {
     finish();
-    return false;
+    return fail(FOREBAY_E_NO_SPACE, "no room in {}: {} of {} segments of {} bytes are free, {} for what comes back{}",
+                reached.options->path.empty() ? "dram" : reached.options->path, reached.room(), reached.limit,
+                segment_bytes_, to_tier == 0 ? ring() : 0, reached.failure ? " (" + reached.failure->text + ")" : "");
   }
-  const Place target{number + 1, *slot};
-  const Segment before = segments_[oldest];
-  const Place source = streamed(number) ? before.copy : before.home;
+  const Place target{to_tier, *slot};
+  const Segment before = segments_[number];
+  const Place source = before.copy ? before.copy : before.home;
   const std::span<std::byte> from = bytes(source);
   const std::span<std::byte> to = bytes(target);
   lock.unlock();
   const Status carried = carry(before.extent, source, from, target, to);
   lock.lock();
-  Segment& segment = segments_[oldest];
-  Tier& below = tiers_[number + 1];
-  // Whoever reads it where it is, or has dropped a record of it meanwhile, makes the copy worthless.
-  const bool changed = segment.live != before.live || (!streamed(number) && segment.holds > 0);
-  if (!carried || changed) {
-    if (!carried) {
-      below.failure = failure_of(carried.error());
-    }
-    if (carried || below.failure->status != FOREBAY_E_NO_SPACE) {
+  Segment& segment = segments_[number];
+  const bool down = to_tier > source.tier;
+  if (!carried) {
+    const Failure failure = failure_of(carried.error());
+    if (failure.status != FOREBAY_E_NO_SPACE) {
       release_slot(target);
-    } else if (target.slot + 1 == below.made) {
-      below.limit = --below.made;  // full before its budget: what it holds is what it can hold
+    } else if (target.slot + 1 == reached.made) {
+      reached.limit = --reached.made;  // full before its budget: what it holds is what it can hold
     }
+    if (down) reached.failure = failure;
     finish();
-    return static_cast<bool>(carried);
+    return tl::unexpected(failure);
   }
-  tiers_[number].resident.erase(segment.generation);
-  below.resident.emplace(segment.generation, oldest);
-  ++below.moved_in;
-  (streamed(number) ? segment.copy : segment.home) = {};
-  (streamed(number + 1) ? segment.copy : segment.home) = target;
-  if (streamed(number + 1)) segment.suspicious = true;
+  // Whoever reads it where it is, or has dropped a record of it meanwhile, makes the copy worthless.
+  if (segment.live != before.live || (!streamed(source.tier) && segment.holds > 0)) {
+    release_slot(target);
+    finish();
+    return {};
+  }
+  tiers_[source.tier].resident.erase(segment.generation);
+  reached.resident.emplace(segment.generation, number);
+  ++(down ? reached.moved_in : tiers_[source.tier].fetched);
+  (streamed(source.tier) ? segment.copy : segment.home) = {};
+  (streamed(to_tier) ? segment.copy : segment.home) = target;
+  if (streamed(to_tier)) segment.suspicious = true;
   release_slot(source);
   finish();
-  return true;
+  return {};
+}
+
+Done Tiers::move_to(std::uint32_t number, std::uint32_t tier) {
+  Lock lock(mutex_);
+  done_.wait(lock, [&] { return !mover_busy_; });
+  Segment& segment = segments_[number];
+  if (segment.copy && segment.copy.tier == tier && segment.home) give_up_home(segment);
+  if ((segment.home && segment.home.tier == tier) || (segment.copy && segment.copy.tier == tier)) return {};
+  request_ = Request{number, tier, std::nullopt};
+  poke();
+  done_.wait(lock, [&] { return request_->outcome.has_value(); });
+  Done outcome = std::move(*request_->outcome);
+  request_.reset();
+  return outcome;
 }
 
 // Into a slot that counts for nothing until its header is there, which comes last.
@@ -178,10 +222,7 @@ bool Tiers::give_up_clean(std::uint64_t wanted, bool passed_only) {
     }
   }
   if (farthest == kNone) return false;
-  Segment& clean = segments_[farthest];
-  tiers_.front().resident.erase(clean.generation);
-  tiers_.front().free.push_back(clean.home.slot);
-  clean.home = {};
+  give_up_home(segments_[farthest]);
   return true;
 }
 

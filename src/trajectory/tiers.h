@@ -72,6 +72,8 @@ class Tiers {
   // A record of a segment that is not active no longer counts.
   Done drop(std::uint32_t segment, std::uint32_t record);
   void reverse(std::uint32_t from_segment);
+  // To another tier, by the mover; the segment is sealed and not held. One that lies there and above stays there only.
+  Done move_to(std::uint32_t segment, std::uint32_t tier);
   // The payloads of this segment came from another process or from a disk.
   bool suspicious(std::uint32_t segment);
   // For messages: "POOL/NAME, segment 3".
@@ -123,6 +125,12 @@ class Tiers {
     bool moving = false;
     bool suspicious = false;
   };
+  // What move_to() wants of the mover.
+  struct Request {
+    std::uint32_t segment = kNone;
+    std::uint32_t tier = kNone;
+    std::optional<Done> outcome;
+  };
   using Lock = std::unique_lock<std::mutex>;
 
   Tiers(const Options& options) : options_(options) {}
@@ -159,6 +167,9 @@ class Tiers {
   std::uint32_t victim(std::uint32_t tier) const;
   bool can_spill(std::uint32_t tier) const;
   bool spill(Lock& lock, std::uint32_t tier);
+  void give_up_home(Segment& clean);
+  std::optional<std::uint32_t> slot_for(Lock& lock, std::uint64_t generation, std::uint32_t tier);
+  Done relocate(Lock& lock, std::uint32_t segment, std::uint32_t to_tier);
   std::optional<std::uint32_t> take_slot(Lock& lock, std::uint32_t tier);
   // Without the lock. The memory of a streamed end is empty.
   Status carry(const segment::Extent& used, Place source, std::span<std::byte> from, Place target,
@@ -197,6 +208,7 @@ class Tiers {
   bool mover_busy_ = false;
   std::uint32_t wanted_ = kNone;  // the reader waits for this segment
   std::optional<Failure> fetch_failed_;
+  std::optional<Request> request_;
   bool reversing_ = false;
   std::uint64_t cursor_ = 0;  // generation of the segment that was read last
   segment::Mapping bounce_;   // between two streamed tiers

@@ -99,10 +99,14 @@ Done Trajectory::start_store() {
   return tiers_->begin_store(entries, record_bytes_);
 }
 
+Done Trajectory::end_segment() {
+  const std::uint32_t full = std::exchange(active_.segment, kNone);
+  return tiers_->seal(writer_, full, active_live_, held(full));
+}
+
 Done Trajectory::next_segment() {
   if (active_.segment != kNone) {
-    const std::uint32_t full = std::exchange(active_.segment, kNone);
-    if (auto ok = tiers_->seal(writer_, full, active_live_, held(full)); !ok) return ok;
+    if (auto ok = end_segment(); !ok) return ok;
   }
   if (spare_.segment != kNone) {
     active_ = std::exchange(spare_, {});
@@ -297,6 +301,28 @@ Done Trajectory::drop(std::int64_t step) {
   if (decoder_) decoder_->forget(step);
   index_.erase(entry);
   return {};
+}
+
+Done Trajectory::move(std::int64_t step, int tier) {
+  const Entry* const entry = index_.find(step);
+  if (entry == nullptr) return unknown(step);
+  if (tier < 0 || static_cast<std::size_t>(tier) >= tiers_->count()) {
+    return fail(FOREBAY_E_NO_SUCH_TIER, "step {} cannot move: there is no tier {}, {} are open, counted from 0", step,
+                tier, tiers_->count());
+  }
+  if (auto ok = settle(); !ok) return ok;
+  if (held(entry->segment)) {
+    return fail(FOREBAY_E_PINNED, "step {} cannot move: {} steps of its segment are pinned; release them", step,
+                pins_[entry->segment]);
+  }
+  if (entry->segment == active_.segment) {
+    if (tier == 0) return {};
+    if (step_open_) return fail(FOREBAY_E_STEP_OPEN, "step {} cannot move while step {} is open", step, open_step_);
+    if (auto ok = end_segment(); !ok) return ok;
+  }
+  leave();
+  look_away();
+  return tiers_->move_to(entry->segment, static_cast<std::uint32_t>(tier));
 }
 
 Done Trajectory::rewind() {

@@ -51,6 +51,7 @@ class Trajectory {
   Done interpolate(double time, int field, void* memory);
   Done reverse(std::int64_t from);
   Done drop(std::int64_t step);
+  Done move(std::int64_t step, int tier);
   Done rewind();
   Done keep(bool kept);
 
@@ -71,6 +72,7 @@ class Trajectory {
   Done begin_step(std::int64_t step);
   Done start_store();
   Done next_segment();
+  Done end_segment();
   Done finish(segment::Writer::Payload how);
 
   tl::unexpected<Failure> cannot_store(std::int64_t step, int errno_value);

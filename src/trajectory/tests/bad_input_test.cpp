@@ -99,6 +99,8 @@ TEST_F(BadInput, ArgumentsThatMakeNoSense) {
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_get(run_, 1, 0, nullptr));
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_commit(nullptr));
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_tier_info(run_, 1, nullptr, 0));
+  forebay_tier_info info{};
+  EXPECT_STATUS(FOREBAY_E_NO_SUCH_TIER, forebay_trajectory_tier_info(run_, 1, &info, sizeof(info)));
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_close(nullptr));
 }
 

@@ -120,6 +120,11 @@ void write(const OptionsOf& options, const Content& content, std::uint64_t seed,
     const std::uint64_t dice = random() % 400;
     const auto step = static_cast<std::int64_t>(random() % 600);
     const bool stored = forebay_trajectory_time(t, step, nullptr) == FOREBAY_OK;
+    if (dice > 392 && stored) {
+      int tiers = 0;
+      forebay_trajectory_tier_count(t, &tiers);
+      forebay_trajectory_move(t, step, static_cast<int>(random() % static_cast<unsigned>(tiers)));
+    }
     if (dice == 0) {
       attempt({Operation::Kind::rewind, 0, 0}, [&] { return forebay_trajectory_rewind(t); });
     } else if (stored) {

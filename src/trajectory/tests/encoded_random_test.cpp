@@ -89,6 +89,13 @@ void use(std::uint64_t seed, forebay_codec codec, int threads) {
           ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_reverse(run, at->first));
           for (int i = 0; i < 100 && at != model.rend(); ++i, ++at) {
             ASSERT_TRUE(run.whole(at->first, at->second.version)) << "round " << round;
+            if (random() % 10 == 0) {
+              const auto aside = std::next(model.begin(), static_cast<std::ptrdiff_t>(random() % model.size()));
+              ASSERT_TRUE(run.whole(aside->first, aside->second.version)) << "round " << round;
+              const int status = forebay_trajectory_move(run, aside->first, static_cast<int>(random() % 3));
+              const bool refused = status == FOREBAY_E_NO_SPACE || (status == FOREBAY_E_PINNED && !pinned.empty());
+              ASSERT_TRUE(status == FOREBAY_OK || refused) << forebay_last_error();
+            }
           }
         }
         if (random() % 300 == 0 && pinned.empty()) {

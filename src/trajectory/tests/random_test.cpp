@@ -84,6 +84,11 @@ TEST(Random, UseOfAllTiersGivesBackWhatWasStored) {
           ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_reverse(run, at->first));
           for (int i = 0; i < 200 && at != pins.rend(); ++i, ++at) ASSERT_TRUE(run.whole(at->first));
         }
+        if (random() % 10 == 0 && known != pins.end()) {
+          const int status = forebay_trajectory_move(run, step, static_cast<int>(random() % 3));
+          const bool refused = status == FOREBAY_E_NO_SPACE || (status == FOREBAY_E_PINNED && !pinned.empty());
+          ASSERT_TRUE(status == FOREBAY_OK || refused) << forebay_last_error();
+        }
         if (random() % 2000 == 0 && pinned.empty()) {
           ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_rewind(run));
           pins.clear();
