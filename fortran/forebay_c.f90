@@ -139,6 +139,11 @@ module forebay_c
       type(c_ptr), value :: options
       integer(c_int), value :: threads
     end function forebay_trajectory_options_set_encoders
+    integer(c_int) function forebay_trajectory_options_set_writers(options, writers) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: options
+      integer(c_int), value :: writers
+    end function forebay_trajectory_options_set_writers
     integer(c_int) function forebay_trajectory_options_set_segment_bytes(options, bytes) bind(c)
       import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: options

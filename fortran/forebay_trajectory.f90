@@ -51,7 +51,7 @@ module forebay_trajectory
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure :: set_name, set_rank, add_dram, add_pool, add_shared
-    procedure :: set_keep, set_survives, set_checksum, set_encoders, set_segment_bytes
+    procedure :: set_keep, set_survives, set_checksum, set_encoders, set_writers, set_segment_bytes
     procedure, private :: refuse_copy => refuse_copy_of_options
     generic :: assignment(=) => refuse_copy
     final :: free_options
@@ -193,6 +193,16 @@ contains
     call make(self)
     call report(forebay_trajectory_options_set_encoders(self%handle, int(threads, c_int)), stat, errmsg)
   end subroutine set_encoders
+
+  ! Ranks that write to a pool of persistent memory at a time; see forebay_trajectory_options_set_writers.
+  subroutine set_writers(self, writers, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    integer, intent(in) :: writers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_set_writers(self%handle, int(writers, c_int)), stat, errmsg)
+  end subroutine set_writers
 
   subroutine set_segment_bytes(self, bytes, stat, errmsg)
     class(trajectory_options), intent(inout) :: self

@@ -73,6 +73,7 @@ struct TrajectoryOptions {
   forebay_survives survives = FOREBAY_SURVIVES_POWER_CUT;
   int checksum = -1;
   int encoders = -1;
+  int writers = 4;
   std::uint64_t segment_bytes = 0;
 };
 
@@ -224,6 +225,7 @@ class Trajectory {
     check(forebay_trajectory_options_set_survives(o, options.survives));
     check(forebay_trajectory_options_set_checksum(o, options.checksum));
     check(forebay_trajectory_options_set_encoders(o, options.encoders));
+    check(forebay_trajectory_options_set_writers(o, options.writers));
     check(forebay_trajectory_options_set_segment_bytes(o, options.segment_bytes));
     forebay_trajectory* handle = nullptr;
     check(forebay_trajectory_open(o, &handle));

@@ -120,6 +120,7 @@ declare(
     trajectory_options_set_survives=[c_void_p, c_int],
     trajectory_options_set_checksum=[c_void_p, c_int],
     trajectory_options_set_encoders=[c_void_p, c_int],
+    trajectory_options_set_writers=[c_void_p, c_int],
     trajectory_options_set_segment_bytes=[c_void_p, c_uint64],
     trajectory_open=[c_void_p, POINTER(c_void_p)],
     trajectory_close=[c_void_p],

@@ -192,10 +192,12 @@ class Trajectory:
         survive_power_cut=True,
         checksum=None,
         encoders=None,
+        writers=4,
         segment_bytes=0,
     ):
         """`tiers`: of dram(), pool() and shared(), fastest first. `checksum`: True, False, or None for the default.
-        `encoders`: threads that encode fields with an accepted error beside the solver; None: as fits the machine."""
+        `encoders`: threads that encode fields with an accepted error beside the solver; None: as fits the machine.
+        `writers`: ranks of a node that write to a pool of persistent memory at a time; 0: all."""
         self._handle = None
         self._fields = []
         self._open_step = None
@@ -218,6 +220,7 @@ class Trajectory:
             set_("set_survives", 0 if survive_power_cut else 1)
             set_("set_checksum", -1 if checksum is None else int(checksum))
             set_("set_encoders", -1 if encoders is None else int(encoders))
+            set_("set_writers", int(writers))
             set_("set_segment_bytes", int(segment_bytes))
             pointer = ctypes.c_void_p()
             check(library.forebay_trajectory_open(options, ctypes.byref(pointer)))

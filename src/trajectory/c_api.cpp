@@ -149,6 +149,11 @@ int forebay_trajectory_options_set_encoders(forebay_trajectory_options* options,
   return run([&] { return forebay::trajectory::set_encoders(options->value, threads); });
 }
 
+int forebay_trajectory_options_set_writers(forebay_trajectory_options* options, int writers) {
+  if (options == nullptr) return missing("options");
+  return run([&] { return forebay::trajectory::set_writers(options->value, writers); });
+}
+
 int forebay_trajectory_options_set_segment_bytes(forebay_trajectory_options* options, uint64_t bytes) {
   if (options == nullptr) return missing("options");
   options->value.segment_bytes = bytes;

@@ -5,13 +5,6 @@
 #include "trajectory/tiers.h"
 
 namespace forebay::trajectory {
-namespace {
-
-// Processes of a node that carry segments into one pool of persistent memory at a time: its bandwidth peaks with 4 to 5
-// writers and falls with more.
-constexpr unsigned kWritersOfAPool = 4;
-
-}  // namespace
 
 void Tiers::move(Lock& lock) {
   while (!stop_) {
@@ -182,14 +175,25 @@ Status Tiers::carry(const segment::Extent& used, Place source, std::span<std::by
     return tiers_[target.tier].stream->write(target.slot * segment_bytes_, from, used, durable_);
   }
   segment::Medium& medium = *tiers_[target.tier].medium;
-  std::optional<segment::Turn> turn;
-  if (medium.persistent()) turn = segment::Turn::wait(tiers_[target.tier].options->path, kWritersOfAPool);
+  const auto turn = turn_at(target.tier);
   if (const int failed = segment::arrive(medium, to, from, used, store_); failed != 0) {
     errno = failed;
     return errno_error("cannot write to", tiers_[target.tier].options->path);
   }
   segment::fence_stores();  // the reader is another thread
   return {};
+}
+
+// The bandwidth of persistent memory falls when more than a few write to it at once. What lies behind the page cache is
+// written by the kernel.
+bool Tiers::takes_turns(std::uint32_t number) const {
+  const Tier& tier = tiers_[number];
+  return options_.writers > 0 && tier.medium && tier.medium->persistent() && tier.medium->kind() != "file";
+}
+
+std::optional<segment::Turn> Tiers::turn_at(std::uint32_t number) const {
+  if (!takes_turns(number)) return std::nullopt;
+  return segment::Turn::wait(tiers_[number].options->path, static_cast<unsigned>(options_.writers));
 }
 
 Status Tiers::retire(Place place, std::span<std::byte> memory) {

@@ -64,6 +64,14 @@ Done set_encoders(Options& options, int threads) {
   return {};
 }
 
+Done set_writers(Options& options, int writers) {
+  if (writers < 0) {
+    return fail(FOREBAY_E_INVALID, "{} writers cannot take turns at a pool: 0 lets all write, 4 is usual", writers);
+  }
+  options.writers = writers;
+  return {};
+}
+
 Done add_tier(Options& options, TierKind kind, const char* path, std::uint64_t bytes) {
   if (kind != TierKind::dram && (path == nullptr || *path == '\0')) {
     return fail(FOREBAY_E_INVALID, "a {} needs a directory", words_for(kind));

@@ -26,6 +26,7 @@ struct Options {
   bool process_only = false;
   int checksum = -1;
   int encoders = -1;
+  int writers = 4;
   std::uint64_t segment_bytes = 0;
 };
 
@@ -33,6 +34,7 @@ struct Options {
 Done set_name(Options& options, const char* name);
 Done set_rank(Options& options, int rank, int ranks);
 Done set_encoders(Options& options, int threads);
+Done set_writers(Options& options, int writers);
 Done add_tier(Options& options, TierKind kind, const char* path, std::uint64_t bytes);
 // What must fit together.
 Done check(const Options& options);

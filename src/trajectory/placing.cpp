@@ -74,6 +74,7 @@ Done Trajectory::place(const Encoder::Encoded& state) {
   segment::Medium& medium = tiers_->first_medium();
   const std::uint32_t record = writer_.record(), line = writer_.payload_line(state.payload_bytes);
   std::byte* to = writer_.payload(state.payload_bytes);
+  const auto turn = turn_for(state.payload_bytes);
   int failed = 0;
   for (const auto& part : state.parts) {
     if (failed == 0) failed = medium.store(to, part.data(), part.size());

@@ -63,6 +63,9 @@ class Tiers {
   // The active segment is full: `live` of its records count. It is held by the caller if `held`.
   Done seal(segment::Writer& writer, std::uint32_t segment, std::uint32_t live, bool held);
   segment::Medium& first_medium() { return *tiers_.front().medium; }
+  // Whether those who write much to a tier take turns, and the turn to do so.
+  bool takes_turns(std::uint32_t tier) const;
+  std::optional<segment::Turn> turn_at(std::uint32_t tier) const;
 
   // --- the reader: a held segment stays where it is, at the address returned ---
   Outcome<const std::byte*> hold(std::uint32_t segment);

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,7 @@ class Trajectory {
   Done start_store();
   Done next_segment();
   Done end_segment();
+  std::optional<segment::Turn> turn_for(std::uint64_t bytes) const;
   Done finish(segment::Writer::Payload how);
 
   tl::unexpected<Failure> cannot_store(std::int64_t step, int errno_value);
@@ -106,6 +108,7 @@ class Trajectory {
   std::uint64_t payload_bytes_ = 0;  // of a state that is not encoded
   std::uint64_t record_bytes_ = 0;   // of the largest record
   bool encoded_ = false;             // a field is
+  bool takes_turns_ = false;         // the first tier lets only a few write at once
   Index index_;
 
   segment::Writer writer_;

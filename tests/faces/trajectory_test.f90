@@ -128,13 +128,14 @@ contains
   subroutine states_that_were_spilled_come_back()
     type(trajectory_options) :: options
     type(trajectory) :: states
-    type(trajectory_tier) :: tier
+    type(trajectory_tier) :: tier, told
     real(real64), pointer :: u(:)
     real(real64) :: begin_seconds, get_seconds
-    integer :: number, step
+    integer :: number, step, stat
     call options%set_name('spilled')
     call options%set_rank(rank, count_of_ranks)
     call options%set_segment_bytes(65536_int64)
+    call options%set_writers(2)
     call options%add_dram(4 * 65536_int64)
     call options%add_pool(trim(directory), 8 * 1024_int64**2)
     call states%open(options)
@@ -156,6 +157,16 @@ contains
     end do
     call states%waited(begin_seconds, get_seconds)
     call check(begin_seconds >= 0 .and. get_seconds >= 0, 'waiting takes time')
+    call states%move(60, 2)
+    call states%tier(2, told)
+    call check(told%moved_in > tier%moved_in, 'a state moved to the second tier when it was told to')
+    call states%get(60, number, u)
+    call check(all(equal(u, value_of(60, 0))), 'and is read there')
+    call states%move(60, 1, stat)
+    call check(stat == FOREBAY_E_PINNED, 'but stays while it is pinned')
+    call states%release(60)
+    call states%move(60, 3, stat)
+    call check(stat == FOREBAY_E_NO_SUCH_TIER, 'there is no third tier')
   end subroutine states_that_were_spilled_come_back
 
   subroutine a_kept_trajectory_is_found_again()
@@ -319,6 +330,7 @@ contains
     call expect(FOREBAY_E_OUTSIDE, 'FOREBAY_E_OUTSIDE')
     call expect(FOREBAY_E_CLOSED_OPEN, 'FOREBAY_E_CLOSED_OPEN')
     call expect(FOREBAY_E_TOLERANCE, 'FOREBAY_E_TOLERANCE')
+    call expect(FOREBAY_E_NO_SUCH_TIER, 'FOREBAY_E_NO_SUCH_TIER')
     call expect(FOREBAY_E_NO_SPACE, 'FOREBAY_E_NO_SPACE')
     call expect(FOREBAY_E_NO_MEMORY, 'FOREBAY_E_NO_MEMORY')
     call expect(FOREBAY_E_BUSY, 'FOREBAY_E_BUSY')

@@ -191,6 +191,22 @@ class SweepTest(TrajectoryCase):
             self.assertTrue((state["u"] == state.step).all())
         self.assertTrue(all(seconds >= 0 for seconds in states.waited))
 
+    def test_a_step_moves_to_a_tier_of_choice(self):
+        states = self.open(forebay.dram(8 * MIB), forebay.pool(self.directory, 8 * MIB), writers=2)
+        states.declare("u", 100)
+        for step in range(3):
+            states.put(step, step, np.full(100, step))
+        states.move(1, 1)
+        self.assertEqual([tier["used"] for tier in states.tiers], [0, 1])
+        states.move(1, 0)
+        self.assertEqual([tier["used"] for tier in states.tiers], [1, 0])
+        array = states.get(2)
+        with self.fails(Status.PINNED):
+            states.move(1, 1)
+        self.assertTrue(np.all(array == 2))
+        with self.fails(Status.NO_SUCH_TIER):
+            states.move(1, 2)
+
     def test_a_kept_trajectory_is_found_again(self):
         with self.open(keep=True, name="kept", checksum=True, survive_power_cut=False) as states:
             states.declare("u", (3, 4), order="F")
@@ -207,7 +223,8 @@ class SweepTest(TrajectoryCase):
 
 class ErrorTest(TrajectoryCase):
     def test_each_mistake_has_its_status(self):
-        for tiers, options in (([], {}), (None, {"name": "a/b"}), (None, {"rank": 2, "ranks": 2})):
+        mistakes = ({"name": "a/b"}, {"rank": 2, "ranks": 2}, {"writers": -1})
+        for tiers, options in (([], {}), *((None, mistake) for mistake in mistakes)):
             with self.fails(Status.INVALID):
                 forebay.Trajectory([forebay.dram(MIB)] if tiers is None else tiers, **options)
         with self.fails(Status.INVALID):

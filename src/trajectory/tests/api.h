@@ -36,6 +36,7 @@ class OptionsOf {
     return done(forebay_trajectory_options_set_segment_bytes(options_.get(), bytes));
   }
   OptionsOf& encoders(int threads) { return done(forebay_trajectory_options_set_encoders(options_.get(), threads)); }
+  OptionsOf& writers(int writers) { return done(forebay_trajectory_options_set_writers(options_.get(), writers)); }
   OptionsOf& rank(int rank, int ranks) {
     return done(forebay_trajectory_options_set_rank(options_.get(), rank, ranks));
   }

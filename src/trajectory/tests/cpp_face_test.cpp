@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "forebay/trajectory.hpp"
+#include "segment/tests/scratch.h"
 
 namespace forebay {
 namespace {
@@ -61,6 +62,21 @@ TEST(CppFace, StoresAFieldWithinAnError) {
   EXPECT_EQ(info.codec, FOREBAY_CODEC_DIFFERENCE);
   EXPECT_LT(10 * info.stored_bytes, info.raw_bytes);
   EXPECT_THROW(states.declare<float>("v", 10, {.accepted_error = -1}), TrajectoryError);
+}
+
+TEST(CppFace, MovesAStepToATier) {
+  const Scratch scratch;
+  Trajectory states({.tiers = {dram(1 << 22), pool(scratch.path(), 1 << 22)}, .writers = 2});
+  states.declare<double>("u", 10);
+  states.put<double>(1, 0, std::vector<double>(10, 3.0));
+  states.move(1, 1);
+  EXPECT_EQ(states.state(1).field<double>(0)[9], 3.0);
+  try {
+    states.move(1, 2);
+    FAIL();
+  } catch (const TrajectoryError& error) {
+    EXPECT_EQ(error.status(), FOREBAY_E_NO_SUCH_TIER);
+  }
 }
 
 TEST(CppFace, ThrowsWhatTheCFunctionsReturn) {
