@@ -19,6 +19,9 @@ SPILL_GOAL = 0.9  # of raw reads
 FILES_GOALS = {"4 KiB": (20, 8), "5 MB": (5, 2)}  # times faster than files: writing, reading
 REOPENED, REOPEN_GOAL = 1_000_000, 1.0  # steps of 4 KiB; seconds
 INDEX_GOAL = 64  # bytes a record
+ACCEPTED = (1e-4, 1e-6)  # relative L2 errors
+LOSSY_GOAL = {"steady": 15, "turbulent": None}  # bytes of state to a byte stored; steady ones promise 15 to 65
+CODECS = ("raw", "float32", "truncation", "zfp", "difference")  # in the order of their numbers
 
 
 @dataclass
@@ -31,9 +34,9 @@ class Measured:
     quick: bool
     say: Callable[[str], None]
 
-    def part(self, name: str, state_bytes: int, states: int, repetitions: int) -> dict:
+    def part(self, name: str, state_bytes: int, states: int, repetitions: int, *more: str) -> dict:
         sizes = ["--state-bytes", str(state_bytes), "--states", str(states), "--repetitions", str(repetitions)]
-        command = [self.program, name, "--directory", self.pool, "--disk", self.disk, *sizes]
+        command = [self.program, name, "--directory", self.pool, "--disk", self.disk, *sizes, *more]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"trajectory_bench {name} ended with status {done.returncode}: {done.stderr.strip()}")
@@ -228,10 +231,57 @@ def add_reopen(measured: Measured, report: Report) -> None:
     )
 
 
+def add_lossy(measured: Measured, report: Report) -> None:
+    state_bytes = 8 * 64**3
+    states, repetitions = (24, 3) if measured.quick else (100, 9)
+    for flow, goal in LOSSY_GOAL.items():
+        for accepted in ACCEPTED:
+            measured.say(f"{flow} states of 2 MiB with an accepted error of {accepted:g}, {repetitions} repetitions")
+            settings = ("--flow", flow, "--accepted", str(accepted))
+            figures = measured.part("lossy", state_bytes, states, repetitions, *settings)
+            add_lossy_rows(report, f"{flow} field within {accepted:g}", accepted, goal, states * state_bytes, figures)
+
+
+def add_lossy_rows(report: Report, section: str, accepted: float, goal: int | None, bytes_: int, figures: dict) -> None:
+    smaller = figures["raw_bytes"] / figures["stored_bytes"]
+    report.add(
+        f"{section}: bytes of state to a byte stored",
+        smaller,
+        "",
+        reference=1.0,
+        goal=None if goal is None else f">= {goal}",
+        met=None if goal is None else smaller >= goal,
+        note=f"by {CODECS[figures['codec']]}; reference: as it is",
+    )
+    report.add(
+        f"{section}: largest error of a state",
+        figures["error"],
+        "",
+        reference=accepted,
+        goal="<= the accepted error",
+        met=figures["error"] <= accepted,
+    )
+    gigabytes = bytes_ / 1e9
+    ahead = f"; {figures['decoded_ahead']:.0%} decoded ahead"
+    for verb, ours, theirs, busy, more in (
+        ("put beside a solver's work", "put", "put_raw", "busy_put", ""),
+        ("swept in reverse beside it", "sweep", "sweep_raw", "busy_sweep", ahead),
+    ):
+        report.add(
+            f"{section}: {verb}",
+            rates(gigabytes, figures[ours]),
+            "GB/s",
+            reference=rates(gigabytes, figures[theirs]).value,
+            ratio=ratio_of(figures[ours], figures[theirs]).value,
+            note=f"reference: states as they are; without work {gigabytes / figures[busy]:.2f} GB/s{more}",
+        )
+
+
 PARTS = {
     "steady": add_steady,
     "fresh": add_fresh,
     "spill": add_spill,
     "files": add_files,
+    "lossy": add_lossy,
     "reopen": add_reopen,
 }

@@ -40,6 +40,14 @@ class Judging(unittest.TestCase):
         states.add_written(result, "slow", "4 KiB", 1_000_000, [1.0, 2.0], [0.5, 0.5])
         self.assertEqual([row.met for row in result.results], [True, False])
 
+    def test_lossy_states_are_judged_by_size_and_error(self):
+        figures = {name: [1.0, 1.0] for name in ("put", "put_raw", "sweep", "sweep_raw")}
+        figures |= {"busy_put": 1.0, "busy_sweep": 1.0, "raw_bytes": 160, "stored_bytes": 10}
+        figures |= {"error": 2e-4, "codec": 4, "decoded_ahead": 1.0}
+        result = report.Report("x", {})
+        states.add_lossy_rows(result, "steady", 1e-4, 15, 10**9, figures)
+        self.assertEqual([row.met for row in result.results], [True, False, None, None])
+
 
 class Parts(unittest.TestCase):
     """Small ones, on whatever the temporary directory lies on: figures that mean nothing, in the form that is read."""
@@ -82,9 +90,17 @@ class Parts(unittest.TestCase):
         self.slices(figures, "open", "walk", "index_bytes_per_record")
         self.assertEqual(list(self.measured.pool.iterdir()), [])
 
+    def test_lossy_states_are_smaller_and_within_their_error(self):
+        figures = self.measured.part("lossy", 8 * 16**3, 30, 2, "--flow", "turbulent", "--accepted", "1e-3")
+        self.slices(figures, "put", "put_raw", "sweep", "sweep_raw")
+        self.assertLess(figures["stored_bytes"], figures["raw_bytes"] / 2)
+        self.assertTrue(0 < figures["error"] <= 1e-3, figures["error"])
+
     def test_what_cannot_be_measured_says_why(self):
         with self.assertRaisesRegex(RuntimeError, "whole lines"):
             self.measured.part("steady", 100, 1, 1)
+        with self.assertRaisesRegex(RuntimeError, "no flow calm"):
+            self.measured.part("lossy", 8 * 16**3, 1, 1, "--flow", "calm")
 
 
 if __name__ == "__main__":

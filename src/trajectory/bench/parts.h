@@ -14,6 +14,8 @@ struct Settings {
   std::uint64_t state_bytes = 4096;  // a multiple of 64
   std::uint64_t states = 1000;       // in a slice
   int repetitions = 5;
+  std::string flow = "steady";  // for lossy: what is stored,
+  double accepted = 1e-4;       // and its accepted relative L2 error
 };
 
 // Into recycled segments, by put and in place, against a non-temporal copy into the same pages; then read in reverse,
@@ -25,6 +27,9 @@ nlohmann::json fresh(const Settings& settings);
 nlohmann::json spill(const Settings& settings);
 // Against one file for each state, written and read in reverse.
 nlohmann::json files(const Settings& settings);
+// Fields with an accepted error, written and read in reverse by a solver that has work of its own, against the same as
+// they are.
+nlohmann::json lossy(const Settings& settings);
 // Opening a kept store, against reading one line for each record of it.
 nlohmann::json reopen(const Settings& settings);
 

@@ -92,6 +92,11 @@ void Store::declare(std::uint64_t state_bytes) {
   need(forebay_trajectory_declare(get(), "state", FOREBAY_BYTES, state_bytes, nullptr));
 }
 
+void Store::declare_numbers(std::uint64_t count, double accepted_error) {
+  need(forebay_trajectory_declare(get(), "state", FOREBAY_FLOAT64, count, nullptr));
+  need(forebay_trajectory_set_accepted_error(get(), 0, accepted_error));
+}
+
 forebay_tier_info Store::tier(int number) const {
   forebay_tier_info info{};
   need(forebay_trajectory_tier_info(get(), number, &info, sizeof(info)));

@@ -68,7 +68,7 @@ class Room {
   std::span<std::byte> memory_;
 };
 
-// One field of bytes, in tiers.
+// One field, in tiers.
 class Store {
  public:
   struct Tiers {
@@ -80,6 +80,7 @@ class Store {
   };
   explicit Store(const Tiers& tiers);
   void declare(std::uint64_t state_bytes);
+  void declare_numbers(std::uint64_t count, double accepted_error);
   forebay_trajectory* get() const { return handle_.get(); }
   forebay_tier_info tier(int number) const;
 
