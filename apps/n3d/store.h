@@ -1,4 +1,4 @@
-// Where the states of a forward run are kept until the adjoint asks for them, behind four verbs.
+// Where the states of a forward run are kept until the adjoint asks for them, behind five verbs.
 //
 // A store holds this rank's part of each state, all of the same size. Calls are not collective: no rank waits for
 // another. `get` gives back the bits that `put` was given, unless the store was made to accept an error; its span holds
@@ -26,6 +26,9 @@ class StateStore {
   StateStore& operator=(const StateStore&) = delete;
   virtual ~StateStore() = default;
 
+  // Memory in which the state that is put next may be computed, so that its put copies nothing; it holds until the next
+  // put. Empty where the store copies.
+  virtual Result<std::span<double>> begin(Step) { return std::span<double>(); }
   virtual Status put(Step step, std::span<const double> state) = 0;
   virtual Result<std::span<const double>> get(Step step) = 0;
   // The state is not asked for again in this run.

@@ -19,6 +19,7 @@ class TrajectoryStore : public StateStore {
   Status open(std::size_t state_size, const std::vector<Tier>& tiers, std::uint64_t segment_bytes, int rank, int ranks,
               double accepted_error) {
     state_size_ = state_size;
+    exact_ = accepted_error == 0;
     const std::unique_ptr<forebay_trajectory_options, decltype(&forebay_trajectory_options_free)> options(
         forebay_trajectory_options_create(), forebay_trajectory_options_free);
     bool good = options && forebay_trajectory_options_set_name(options.get(), "n3d") == FOREBAY_OK &&
@@ -32,12 +33,21 @@ class TrajectoryStore : public StateStore {
     return {};
   }
 
+  Result<std::span<double>> begin(Step step) override {
+    if (!exact_) return std::span<double>();  // what is encoded does not stay where it was written
+    void* memory = nullptr;
+    if (forebay_trajectory_begin(trajectory_, step, static_cast<double>(step), &memory) != FOREBAY_OK)
+      return trajectory_error("cannot keep a state");
+    begun_ = static_cast<double*>(memory);
+    return std::span(begun_, state_size_);
+  }
   Status put(Step step, std::span<const double> state) override {
     release();
+    forward_ = true;
+    if (state.data() == begun_) return commit(step);
     const void* memory[] = {state.data()};
     if (forebay_trajectory_put(trajectory_, step, static_cast<double>(step), memory) != FOREBAY_OK)
       return trajectory_error("cannot keep a state");
-    forward_ = true;
     return {};
   }
   Result<std::span<const double>> get(Step step) override {
@@ -74,6 +84,16 @@ class TrajectoryStore : public StateStore {
     }
     return FOREBAY_E_INVALID;
   }
+  // The solver goes on from this state, so it stays where it is.
+  Status commit(Step step) {
+    begun_ = nullptr;
+    const void* memory = nullptr;
+    if (forebay_trajectory_commit(trajectory_) != FOREBAY_OK ||
+        forebay_trajectory_get(trajectory_, step, 0, &memory) != FOREBAY_OK)
+      return trajectory_error("cannot keep a state");
+    pinned_ = step;
+    return {};
+  }
   void release() {
     if (pinned_) forebay_trajectory_release(trajectory_, *pinned_);
     pinned_.reset();
@@ -81,6 +101,8 @@ class TrajectoryStore : public StateStore {
 
   forebay_trajectory* trajectory_ = nullptr;
   std::size_t state_size_ = 0;
+  bool exact_ = true;
+  double* begun_ = nullptr;  // where the open step is computed
   std::optional<Step> pinned_;
   bool forward_ = false;
 };

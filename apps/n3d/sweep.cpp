@@ -31,6 +31,7 @@ struct Sweep::Run {
   std::span<double> adjoint;
   double value = 0;
   bool forward_ended = false;
+  std::optional<forebay::schedule::Action> following{};
   std::optional<forebay::schedule::Move> drop_after_use{};
   std::span<const double> before_last{};
 
@@ -40,14 +41,28 @@ struct Sweep::Run {
     Timed timed(sweep.phases_.objective);
     value += sweep.objective_.term(n, sweep.at_);
   }
-  void advance(Step n) {
+  // Where the state behind the last step of an action is kept next, if it is.
+  StateStore* keeps_next() const {
+    const auto* forward = following ? std::get_if<forebay::schedule::Forward>(&*following) : nullptr;
+    return forward != nullptr && forward->keep_state ? &sweep.tiers_.of(forward->storage) : nullptr;
+  }
+  // `keeps`: the store that will keep the state behind this step, or nullptr.
+  Status advance(Step n, StateStore* keeps) {
+    std::span<double> to;
+    if (keeps != nullptr) {
+      Timed timed(sweep.phases_.write);
+      const auto begun = keeps->begin(n + 1);
+      if (!begun) return forebay::forward(begun);
+      to = *begun;
+    }
     {
       Timed timed(forward_ended ? sweep.phases_.recompute : sweep.phases_.forward);
-      sweep.step();
+      sweep.step(to);
     }
-    if (forward_ended) return;
+    if (forward_ended) return {};
     add_term(n + 1);
     sweep.progress_.show("forward", n + 1, steps());
+    return {};
   }
   Status operator()(const forebay::schedule::Forward& action) {
     if (action.keep_state) {
@@ -57,7 +72,8 @@ struct Sweep::Run {
     // The adjoint of a step computes its stages from the state at hand, so only the first run needs the step itself.
     if (action.keep_dependencies && forward_ended) return {};
     if (action.keep_dependencies) before_last = sweep.at_;
-    for (Step n = action.n0; n < action.n1; ++n) advance(n);
+    for (Step n = action.n0; n < action.n1; ++n)
+      if (const auto done = advance(n, n + 1 == action.n1 ? keeps_next() : nullptr); !done) return done;
     return {};
   }
   Status operator()(const forebay::schedule::EndForward&) {
@@ -104,8 +120,8 @@ Sweep::Sweep(NavierStokes& flow, Objective& objective, const StateTiers& tiers, 
   for (auto* buffer : {&buffers_[0], &buffers_[1], &end_}) buffer->resize(flow.grid().state_size());
 }
 
-void Sweep::step() {
-  std::vector<double>& to = buffers_[at_.data() == buffers_[0].data() ? 1 : 0];
+void Sweep::step(std::span<double> to) {
+  if (to.empty()) to = buffers_[at_.data() == buffers_[0].data() ? 1 : 0];
   flow_.step(at_, to);
   at_ = to;
 }
@@ -120,7 +136,7 @@ double Sweep::value(std::span<const double> start) {
   take(start);
   Run run{*this, {}};
   run.add_term(0);
-  for (Step n = 0; n < objective_.steps(); ++n) run.advance(n);
+  for (Step n = 0; n < objective_.steps(); ++n) (void)run.advance(n, nullptr);
   std::copy(at_.begin(), at_.end(), end_.begin());
   return run.value;
 }
@@ -133,8 +149,10 @@ Result<double> Sweep::gradient(std::span<const double> start, std::span<double> 
   Run run{*this, gradient};
   run.add_term(0);
   Schedule schedule(objective_.steps(), tiers_.slots);
-  while (const auto action = schedule.next())
+  for (auto action = schedule.next(); action; action = run.following) {
+    run.following = schedule.next();
     if (const auto done = std::visit(run, *action); !done) return forebay::forward(done);
+  }
   flow_.project(gradient);
   if (!std::isfinite(run.value))
     return forebay::error(forebay::Code::failed, "the flow has blown up", {}, "take a smaller --time-step");

@@ -52,7 +52,8 @@ class Sweep {
 
  private:
   struct Run;
-  void step();
+  // Into memory of a store, or else into the buffer that is free.
+  void step(std::span<double> to);
   void take(std::span<const double> state);
 
   NavierStokes& flow_;

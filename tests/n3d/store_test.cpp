@@ -50,6 +50,24 @@ TEST_F(StoreTest, every_store_gives_back_what_was_put_run_after_run) {
     }
 }
 
+TEST_F(StoreTest, a_trajectory_keeps_a_state_where_it_was_computed) {
+  int in_place = 0;
+  for (const auto& store : every_store())
+    for (Step n = 0; n < 20; ++n) {
+      const auto begun = store->begin(n);
+      ASSERT_TRUE(begun);
+      if (begun->empty()) break;
+      std::ranges::copy(state(n), begun->begin());
+      ASSERT_TRUE(store->put(n, *begun));
+      const auto got = store->get(n);
+      ASSERT_TRUE(got);
+      EXPECT_EQ(got->data(), begun->data());
+      EXPECT_TRUE(std::ranges::equal(*got, state(n)));
+      ++in_place;
+    }
+  EXPECT_EQ(in_place, 2 * 20) << "in memory and in a pool";
+}
+
 TEST_F(StoreTest, no_store_makes_up_a_state_that_was_never_put) {
   for (const auto& store : every_store()) {
     ASSERT_TRUE(store->put(3, state(3)));
