@@ -19,12 +19,7 @@ std::vector<arrays::PartCheck> gather(const Team& team, const std::vector<arrays
 
 Result<arrays::Description> from_rank_0(const Team& team, const Result<arrays::Description>& mine) {
   if (auto ok = team.agree(mine ? Status{} : Status(forward(mine))); !ok) return forward(ok);
-  std::string text = team.rank() == 0 ? encode(*mine) : "";
-  std::uint64_t bytes = text.size();
-  MPI_Bcast(&bytes, 1, MPI_UINT64_T, 0, team.all());
-  text.resize(bytes);
-  MPI_Bcast(text.data(), static_cast<int>(bytes), MPI_CHAR, 0, team.all());
-  return arrays::decode(text);
+  return arrays::decode(broadcast(team.all(), team.rank() == 0 ? encode(*mine) : "", 0));
 }
 
 }  // namespace forebay::blocks

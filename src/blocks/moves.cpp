@@ -64,10 +64,11 @@ void copy_pairs(std::size_t item_bytes, std::byte* to, const std::uint32_t* plac
 
 }  // namespace
 
-Moves Moves::of_message(std::vector<std::uint32_t> positions, std::span<const std::uint64_t> item_ends) {
+Moves Moves::of_pairs(Large<std::uint32_t> from, Large<std::uint32_t> to, std::span<const std::uint64_t> ends) {
   Moves moves(Kept::pairs);
-  for (const std::uint64_t end : item_ends) moves.sections_.push_back({end, end});
-  moves.to_ = std::move(positions);
+  for (const std::uint64_t end : ends) moves.sections_.push_back({end, end});
+  moves.from_ = std::move(from);
+  moves.to_ = std::move(to);
   return moves;
 }
 
@@ -106,7 +107,7 @@ std::span<const Run> Moves::runs(std::size_t peer) const {
 }
 
 std::span<const std::uint32_t> Moves::to(std::size_t peer) const {
-  return std::span(to_).subspan(sections_[peer].entries, sections_[peer + 1].entries - sections_[peer].entries);
+  return to().subspan(sections_[peer].entries, sections_[peer + 1].entries - sections_[peer].entries);
 }
 
 const std::uint32_t* Moves::from(std::size_t peer) const {

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "blocks/large.h"
+
 namespace forebay::blocks {
 
 struct Run {
@@ -24,9 +26,9 @@ class Moves {
   Moves() = default;
   // Sections are filled one after the other: add() and then end_section(), once for each peer.
   explicit Moves(Kept kept) : kept_(kept) {}
-  // Moves of a message whose k-th item goes to the position positions[k]; item_ends[p] is where the part of peer p
-  // ends.
-  static Moves of_message(std::vector<std::uint32_t> positions, std::span<const std::uint64_t> item_ends);
+  // The k-th item goes from from[k] to to[k]; without `from` it is the k-th of a message. ends[p] is where the part of
+  // peer p ends.
+  static Moves of_pairs(Large<std::uint32_t> from, Large<std::uint32_t> to, std::span<const std::uint64_t> ends);
   void reserve(std::size_t runs_or_items);
   void add(Run run);
   void end_section();
@@ -36,9 +38,10 @@ class Moves {
   std::uint64_t items(std::size_t peer) const { return sections_[peer + 1].items - sections_[peer].items; }
   std::uint64_t items() const { return sections_.back().items; }
   std::uint64_t bytes() const;  // of memory
+  std::span<const Run> runs() const { return runs_; }
   std::span<const Run> runs(std::size_t peer) const;
   std::span<const std::uint32_t> to(std::size_t peer) const;  // of pairs
-  std::span<const std::uint32_t> to() const { return to_; }
+  std::span<const std::uint32_t> to() const { return {to_.data(), to_.size()}; }
 
   // The same moves without some items of each section, which are named by their rising places in it.
   Moves without(std::span<const std::vector<std::uint32_t>> dropped) const;
@@ -64,8 +67,8 @@ class Moves {
   std::vector<Section> sections_{Section{}};
   std::uint64_t added_ = 0;
   std::vector<Run> runs_;
-  std::vector<std::uint32_t> from_;  // empty: the k-th item of a section is at k
-  std::vector<std::uint32_t> to_;
+  Large<std::uint32_t> from_;  // empty: the k-th item of a section is at k
+  Large<std::uint32_t> to_;
 };
 
 }  // namespace forebay::blocks

@@ -37,12 +37,15 @@ Status agree(MPI_Comm communicator, const Status& mine) {
   int lowest = ranks;
   MPI_Allreduce(&candidate, &lowest, 1, MPI_INT, MPI_MIN, communicator);
   if (lowest == ranks) return {};
-  std::string text = lowest == rank ? encoded(mine.error()) : "";
-  auto length = static_cast<int>(text.size());
-  MPI_Bcast(&length, 1, MPI_INT, lowest, communicator);
-  text.resize(static_cast<std::size_t>(length));
-  MPI_Bcast(text.data(), length, MPI_CHAR, lowest, communicator);
-  return tl::unexpected<Error>(decoded(text));
+  return tl::unexpected<Error>(decoded(broadcast(communicator, lowest == rank ? encoded(mine.error()) : "", lowest)));
+}
+
+std::string broadcast(MPI_Comm communicator, std::string text, int from) {
+  std::uint64_t bytes = text.size();
+  MPI_Bcast(&bytes, 1, MPI_UINT64_T, from, communicator);
+  text.resize(bytes);
+  MPI_Bcast(text.data(), static_cast<int>(bytes), MPI_CHAR, from, communicator);
+  return text;
 }
 
 Communicator::~Communicator() {
@@ -74,6 +77,12 @@ std::uint64_t over_all(MPI_Comm communicator, std::uint64_t mine, MPI_Op operati
   std::uint64_t all = 0;
   MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, operation, communicator);
   return all;
+}
+
+bool same_on_all(MPI_Comm communicator, std::uint64_t mine) {
+  std::uint64_t least[2] = {mine, ~mine};  // the least of the complements is that of the largest
+  MPI_Allreduce(MPI_IN_PLACE, least, 2, MPI_UINT64_T, MPI_MIN, communicator);
+  return least[0] == ~least[1];
 }
 
 }  // namespace forebay::blocks

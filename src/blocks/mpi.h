@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -23,6 +24,9 @@ Status mpi_status(int returned, std::string_view what, std::string_view path = {
 
 // Collective: ok on every rank where it is on all; otherwise the error of the lowest rank that has one, on every rank.
 Status agree(MPI_Comm communicator, const Status& mine);
+
+// Collective: the text that the rank `from` has.
+std::string broadcast(MPI_Comm communicator, std::string mine, int from);
 
 // Owns a communicator; freed at the end of its life, by all of its ranks together.
 class Communicator {
@@ -59,6 +63,8 @@ class ItemType {
 
 // Sum, maximum or minimum over all ranks.
 std::uint64_t over_all(MPI_Comm communicator, std::uint64_t mine, MPI_Op operation);
+// Whether all ranks have the same.
+bool same_on_all(MPI_Comm communicator, std::uint64_t mine);
 
 // The size of a communicator is an int in MPI, a size of vectors here.
 constexpr std::size_t index(int rank) {

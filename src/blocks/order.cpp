@@ -10,60 +10,132 @@
 namespace forebay::blocks {
 namespace {
 
-// A least-significant-digit radix sort by the bits from `low` to `high`; `words` is replaced.
-void sort_by_bits(std::vector<std::uint64_t>& words, unsigned low, unsigned high) {
-  constexpr unsigned kDigit = 9;  // 512 open streams still fit into the first cache
-  constexpr std::size_t kDigits = std::size_t{1} << kDigit;
-  std::vector<std::uint64_t> sorted(words.size());
-  for (unsigned shift = low; shift < high; shift += kDigit) {
-    std::array<std::size_t, kDigits> places{};
-    for (const std::uint64_t word : words) ++places[(word >> shift) & (kDigits - 1)];
-    std::size_t place = 0;
-    for (std::size_t& each : places) place += std::exchange(each, place);
-    for (const std::uint64_t word : words) sorted[places[(word >> shift) & (kDigits - 1)]++] = word;
-    words.swap(sorted);
+constexpr unsigned kDigit = 9;  // 512 open streams still fit into the first cache
+constexpr unsigned kNear = 14;  // so many items of a few words fit into the second one
+
+unsigned bits_of(std::uint64_t count) {
+  return count == 0 ? 0 : static_cast<unsigned>(std::bit_width(count - 1));
+}
+
+// One pass of a radix sort: sorted[] receives word_at(0), word_at(1), ... in the order of a digit of theirs.
+template <class WordAt>
+void sort_by_digit(WordAt word_at, unsigned shift, unsigned bits, Large<std::uint64_t>& sorted) {
+  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+  std::array<std::size_t, std::size_t{1} << kDigit> places{};
+  for (std::size_t k = 0; k < sorted.size(); ++k) ++places[(word_at(k) >> shift) & mask];
+  std::size_t place = 0;
+  for (std::size_t& each : places) place += std::exchange(each, place);
+  for (std::size_t k = 0; k < sorted.size(); ++k) {
+    const std::uint64_t word = word_at(k);
+    sorted[places[(word >> shift) & mask]++] = word;
   }
 }
 
 }  // namespace
 
-Result<Order> Order::of(std::span<const std::uint64_t> numbers, std::uint64_t items) {
+Result<Survey> survey(std::span<const std::uint64_t> numbers, std::uint64_t items) {
   if (numbers.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
     return error(Code::bad_input, fmt::format("{} items on one rank are more than 2^31 - 1", numbers.size()), {},
                  "use more ranks");
   }
-  Order order;
-  order.position_bits_ = numbers.empty() ? 0 : static_cast<unsigned>(std::bit_width(numbers.size() - 1));
-  order.position_mask_ = (std::uint64_t{1} << order.position_bits_) - 1;
-  const unsigned item_bits = items == 0 ? 0 : static_cast<unsigned>(std::bit_width(items - 1));
-  if (item_bits + order.position_bits_ > 64) {
+  if (bits_of(items) + bits_of(numbers.size()) > 64) {
     return error(Code::bad_input, fmt::format("{} items, {} of them on one rank, are too many", items, numbers.size()));
   }
-  order.words_.resize(numbers.size());
-  bool rising = true;
+  Survey survey;
+  bool in_range = true;
   std::uint64_t before = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const std::uint64_t number = numbers[i];
-    // 0 wraps to the largest number, so one comparison finds both ends.
-    if (number - 1 >= items) {
-      return error(Code::bad_input, fmt::format("global number {} at position {} is not in 1 .. {}", number, i, items));
-    }
-    rising = rising && before < number;
+  for (const std::uint64_t number : numbers) {
+    in_range &= number - 1 < items;  // 0 wraps to the largest number, so one comparison finds both ends
+    survey.rising &= before < number;
+    survey.runs += before + 1 != number ? 1 : 0;
     before = number;
-    order.words_[i] = (number - 1) << order.position_bits_ | i;
   }
-  order.peak_bytes_ = order.words_.size() * sizeof(std::uint64_t);
-  if (!rising) {
-    sort_by_bits(order.words_, order.position_bits_, order.position_bits_ + item_bits);
-    order.peak_bytes_ *= 2;
-  }
-  return order;
+  if (!numbers.empty() && numbers.front() == 1) ++survey.runs;
+  if (in_range) return survey;
+  const auto wrong =
+      std::find_if(numbers.begin(), numbers.end(), [&](std::uint64_t each) { return each - 1 >= items; });
+  return error(Code::bad_input, fmt::format("global number {} at position {} is not in 1 .. {}", *wrong,
+                                            wrong - numbers.begin(), items));
 }
 
-std::size_t Order::lower_bound(std::size_t from, std::uint64_t item) const {
-  const auto found = std::partition_point(words_.begin() + static_cast<std::ptrdiff_t>(from), words_.end(),
-                                          [&](std::uint64_t word) { return (word >> position_bits_) < item; });
-  return static_cast<std::size_t>(found - words_.begin());
+Order::Order(std::span<const std::uint64_t> numbers, const Survey& survey, std::uint64_t items,
+             std::uint64_t block_items, Words words)
+    : numbers_(numbers),
+      block_items_(block_items),
+      position_bits_(bits_of(numbers.size())),
+      position_mask_((std::uint64_t{1} << position_bits_) - 1) {
+  // A bucket of near items is no larger than a block, so that it lies in two of them at most.
+  const unsigned near_bits = std::min(kNear, static_cast<unsigned>(std::bit_width(block_items)) - 1);
+  if (words == Words::runs) {
+    take_runs(survey.runs + items / block_items);
+  } else {
+    words_.resize(numbers.size());
+    const bool sorted = survey.rising || bits_of(items) <= near_bits;
+    for (std::size_t i = 0; sorted && i < words_.size(); ++i) words_[i] = word_of(i);
+  }
+  peak_bytes_ = words_.capacity() * sizeof(std::uint64_t);
+  if (survey.rising) return;
+  sort(words, near_bits, bits_of(items));
+  cut_at_blocks(near_bits, items);
+}
+
+void Order::take_runs(std::uint64_t most) {
+  words_.reserve(most);
+  std::uint64_t next = 0, block_end = 0;
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    const std::uint64_t item = numbers_[i] - 1;
+    if (item != next || item == block_end || i == 0) {
+      words_.push_back(word_of(i));
+      block_end = (item / block_items_ + 1) * block_items_;
+    }
+    next = item + 1;
+  }
+}
+
+std::uint32_t Order::count(std::size_t k, std::uint64_t block_end) const {
+  const std::uint64_t* first = numbers_.data() + position(k);
+  const auto most = std::min<std::uint64_t>(block_end - item(k), numbers_.size() - position(k));
+  std::uint32_t count = 1;
+  while (count < most && first[count] == first[0] + count) ++count;
+  return count;
+}
+
+// Digit by digit, from the lowest that counts on. Words of numbers are made in the first pass.
+void Order::sort(Words words, unsigned near_bits, unsigned item_bits) {
+  const unsigned bits = item_bits > near_bits ? item_bits - near_bits : 0;
+  const unsigned passes = (bits + kDigit - 1) / kDigit;
+  Large<std::uint64_t> sorted;
+  for (unsigned pass = 0; pass < passes; ++pass) {
+    const unsigned from = bits * pass / passes, to = bits * (pass + 1) / passes;
+    const unsigned shift = position_bits_ + near_bits + from;
+    if (pass == 0 && words == Words::numbers) {
+      sort_by_digit([&](std::size_t i) { return word_of(i); }, shift, to - from, words_);
+      continue;
+    }
+    sorted.resize(words_.size());
+    sort_by_digit([&](std::size_t k) { return words_[k]; }, shift, to - from, sorted);
+    words_.swap(sorted);
+  }
+  peak_bytes_ += sorted.capacity() * sizeof(std::uint64_t);
+}
+
+// A bucket of near items in which a block ends has those of this block first.
+void Order::cut_at_blocks(unsigned near_bits, std::uint64_t items) {
+  const auto bucket_of = [&](std::uint64_t word) { return word >> (position_bits_ + near_bits); };
+  auto first = words_.begin();
+  for (std::uint64_t end = block_items_; end < items; end += block_items_) {
+    const std::uint64_t bucket = end >> near_bits;
+    first = std::partition_point(first, words_.end(), [&](std::uint64_t word) { return bucket_of(word) < bucket; });
+    const auto last =
+        std::partition_point(first, words_.end(), [&](std::uint64_t word) { return bucket_of(word) == bucket; });
+    first = std::stable_partition(first, last, [&](std::uint64_t word) { return word >> position_bits_ < end; });
+  }
+}
+
+std::size_t Order::end_of_block(std::size_t from, std::uint64_t block_end) const {
+  const auto end = std::partition_point(words_.begin() + static_cast<std::ptrdiff_t>(from), words_.end(),
+                                        [&](std::uint64_t word) { return word >> position_bits_ < block_end; });
+  return static_cast<std::size_t>(end - words_.begin());
 }
 
 }  // namespace forebay::blocks

@@ -1,31 +1,52 @@
-// A rank's global numbers in rising order, each with the local position that has it.
+// A rank's global numbers by the blocks that they lie in, each with the local position that has it.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "base/base.h"
+#include "blocks/large.h"
 
 namespace forebay::blocks {
 
-// One word for each number: the number - 1 above, the local position in the low bits, so that sorting words is all.
+// What one look at the numbers tells.
+struct Survey {
+  std::uint64_t runs = 0;  // of numbers that follow each other
+  bool rising = true;
+};
+// Numbers are 1 .. items in any order; anything else is an error that names the first one.
+Result<Survey> survey(std::span<const std::uint64_t> numbers, std::uint64_t items);
+
+// One word for each number, or for the first of each run: the number - 1 above, the local position in the low bits, so
+// that sorting words is all. Words of one block follow those of the block before; within a block they are near their
+// order, not in it: a stretch of blocks that fits into a cache may be filled in any order.
 class Order {
  public:
-  // Numbers are 1 .. items in any order; anything else is an error that names the first one.
-  static Result<Order> of(std::span<const std::uint64_t> numbers, std::uint64_t items);
+  enum class Words { numbers, runs };
+  // The numbers have passed the survey, and outlive this.
+  Order(std::span<const std::uint64_t> numbers, const Survey& survey, std::uint64_t items, std::uint64_t block_items,
+        Words words);
 
   std::size_t size() const { return words_.size(); }
   std::uint64_t item(std::size_t k) const { return words_[k] >> position_bits_; }  // the number - 1
   std::uint32_t position(std::size_t k) const { return static_cast<std::uint32_t>(words_[k] & position_mask_); }
+  // Of the run that begins there; it ends with its block.
+  std::uint32_t count(std::size_t k, std::uint64_t block_end) const;
+  // The first place from `from` on that lies behind the block that ends before `block_end`.
+  std::size_t end_of_block(std::size_t from, std::uint64_t block_end) const;
   std::uint64_t peak_bytes() const { return peak_bytes_; }
-  // The first place from `from` on whose item is not below `item`.
-  std::size_t lower_bound(std::size_t from, std::uint64_t item) const;
 
  private:
-  std::vector<std::uint64_t> words_;
-  unsigned position_bits_ = 0;
-  std::uint64_t position_mask_ = 0;
+  void take_runs(std::uint64_t most);
+  void sort(Words words, unsigned near_bits, unsigned item_bits);
+  void cut_at_blocks(unsigned near_bits, std::uint64_t items);
+  std::uint64_t word_of(std::size_t position) const { return (numbers_[position] - 1) << position_bits_ | position; }
+
+  std::span<const std::uint64_t> numbers_;
+  std::uint64_t block_items_;
+  Large<std::uint64_t> words_;
+  unsigned position_bits_;
+  std::uint64_t position_mask_;
   std::uint64_t peak_bytes_ = 0;
 };
 

@@ -14,54 +14,49 @@ namespace {
 
 constexpr std::uint64_t kMostCounted = std::numeric_limits<std::int32_t>::max();  // MPI counts with an int
 
-// Calls act(run, owner) for every stretch of items that follow each other both locally and in one block.
-template <class Act>
-void each_run(const Order& order, const BlockMap& map, std::size_t first, std::size_t end, Act act) {
-  Run run;
-  const std::uint64_t block_first = first < end ? map.block(map.owner(order.item(first) + 1)).first : 0;
-  for (std::size_t k = first; k < end; ++k) {
-    const auto to = static_cast<std::uint32_t>(order.item(k) - block_first);
-    const std::uint32_t from = order.position(k);
-    if (run.count > 0 && to == run.to + run.count && from == run.from + run.count) {
-      ++run.count;
-      continue;
-    }
-    if (run.count > 0) act(run);
-    run = {from, to, 1};
-  }
-  if (run.count > 0) act(run);
-}
-
-// Calls act(rank, first, end) for every rank in order, with the part of `order` that lies in its block.
+// Calls act(block, first, end) for the block of every rank in order, with the part of `order` that lies in its block.
 template <class Act>
 void each_block(const Team& team, const Order& order, const BlockMap& map, Act act) {
   std::size_t first = 0;
   for (int rank = 0; rank < team.ranks(); ++rank) {
     const Range block = map.block(rank);
-    const std::size_t end = block.count == 0 ? first : order.lower_bound(first, block.end());
-    act(rank, first, end);
+    const std::size_t end = block.count == 0 ? first : order.end_of_block(first, block.end());
+    act(block, first, end);
     first = end;
   }
 }
 
 // Runs pay where they are long enough, on all ranks together: both sides of a message must agree.
-Moves::Kept best_way_to_keep(const Team& team, const Order& order, const BlockMap& map) {
-  std::uint64_t runs = 0;
-  each_block(team, order, map,
-             [&](int, std::size_t first, std::size_t end) { each_run(order, map, first, end, [&](Run) { ++runs; }); });
+Moves::Kept best_way_to_keep(const Team& team, std::uint64_t runs, std::uint64_t items) {
   const std::uint64_t all_runs = over_all(team.all(), runs, MPI_SUM);
-  const std::uint64_t all_items = over_all(team.all(), order.size(), MPI_SUM);
+  const std::uint64_t all_items = over_all(team.all(), items, MPI_SUM);
   return all_runs * 4 < all_items ? Moves::Kept::runs : Moves::Kept::pairs;
 }
 
-Moves outgoing_moves(const Team& team, const Order& order, const BlockMap& map, Moves::Kept kept) {
-  Moves moves(kept);
-  if (kept == Moves::Kept::pairs) moves.reserve(order.size());
-  each_block(team, order, map, [&](int, std::size_t first, std::size_t end) {
-    each_run(order, map, first, end, [&](Run run) { moves.add(run); });
+Moves moves_of_runs(const Team& team, const Order& order, const BlockMap& map) {
+  Moves moves(Moves::Kept::runs);
+  moves.reserve(order.size());
+  each_block(team, order, map, [&](const Range& block, std::size_t first, std::size_t end) {
+    for (std::size_t k = first; k < end; ++k) {
+      const auto to = static_cast<std::uint32_t>(order.item(k) - block.first);
+      moves.add({order.position(k), to, order.count(k, block.end())});
+    }
     moves.end_section();
   });
   return moves;
+}
+
+Moves moves_of_items(const Team& team, const Order& order, const BlockMap& map) {
+  Large<std::uint32_t> from(order.size()), to(order.size());
+  std::vector<std::uint64_t> ends;
+  each_block(team, order, map, [&](const Range& block, std::size_t first, std::size_t end) {
+    for (std::size_t k = first; k < end; ++k) {
+      from[k] = order.position(k);
+      to[k] = static_cast<std::uint32_t>(order.item(k) - block.first);
+    }
+    ends.push_back(end);
+  });
+  return Moves::of_pairs(std::move(from), std::move(to), ends);
 }
 
 // Counts of MPI_Alltoallv, both ways, with the displacements they imply.
@@ -78,8 +73,8 @@ struct Counts {
       in_all += in[peer];
     }
   }
-  std::vector<std::uint32_t> exchange(const Team& team, const std::uint32_t* words) const {
-    std::vector<std::uint32_t> received(static_cast<std::size_t>(in_all));
+  Large<std::uint32_t> exchange(const Team& team, const std::uint32_t* words) const {
+    Large<std::uint32_t> received(static_cast<std::size_t>(in_all));
     MPI_Alltoallv(words, out.data(), out_at.data(), MPI_UINT32_T, received.data(), in.data(), in_at.data(),
                   MPI_UINT32_T, team.all());
     return received;
@@ -97,9 +92,10 @@ Moves incoming_moves(const Team& team, const Moves& outgoing) {
     for (std::size_t peer = 0; peer < ranks; ++peer) {
       ends.push_back(static_cast<std::uint64_t>(counts.in_at[peer] + counts.in[peer]));
     }
-    return Moves::of_message(counts.exchange(team, outgoing.to().data()), ends);
+    return Moves::of_pairs({}, counts.exchange(team, outgoing.to().data()), ends);
   }
-  std::vector<std::uint32_t> words;  // position and count of each run
+  Large<std::uint32_t> words;  // position and count of each run
+  words.reserve(2 * outgoing.runs().size());
   for (std::size_t peer = 0; peer < ranks; ++peer) {
     for (const Run& run : outgoing.runs(peer)) words.insert(words.end(), {run.to, run.count});
     out[peer] = 2 * static_cast<int>(outgoing.runs(peer).size());
@@ -144,7 +140,7 @@ Status check_coverage(const Team& team, const Coverage& coverage, std::uint64_t 
 std::vector<std::vector<std::uint32_t>> tell(const Team& team,
                                              const std::vector<std::vector<std::uint32_t>>& repeated) {
   std::vector<int> out;
-  std::vector<std::uint32_t> words;
+  Large<std::uint32_t> words;
   for (const auto& each : repeated) {
     out.push_back(static_cast<int>(each.size()));
     words.insert(words.end(), each.begin(), each.end());
@@ -168,11 +164,16 @@ void forget_own_node(const Team& team, Route& route) {
   }
 }
 
-Status check_sizes(const Team& team, std::uint64_t items, const BlockMap& map) {
+Status check_sizes(const Team& team, std::uint64_t items, const BlockMap& map, Shared shared) {
   const std::uint64_t least = over_all(team.all(), items, MPI_MIN);
   const std::uint64_t most = over_all(team.all(), items, MPI_MAX);
   if (least != most) {
     return error(Code::bad_input, fmt::format("some ranks say that there are {} items, others {}", least, most));
+  }
+  const auto asked = {map.block_items(), static_cast<std::uint64_t>(map.rank_step()),
+                      static_cast<std::uint64_t>(shared)};
+  if (!std::all_of(asked.begin(), asked.end(), [&](std::uint64_t each) { return same_on_all(team.all(), each); })) {
+    return error(Code::bad_input, "ranks ask for different blocks, or not all of them for shared items");
   }
   if (map.block_items() > kMostCounted) {
     return error(Code::bad_input, fmt::format("blocks of {} items are larger than 2^31 - 1", map.block_items()), {},
@@ -190,15 +191,20 @@ Result<Plan> Plan::make(const Team& team, std::span<const std::uint64_t> numbers
   plan.team_ = &team;
   plan.map_ = BlockMap(items, team.ranks(), request.blocks);
   plan.local_items_ = numbers.size();
-  if (auto ok = check_sizes(team, items, plan.map_); !ok) return forward(ok);
+  if (auto ok = check_sizes(team, items, plan.map_, request.shared); !ok) return forward(ok);
 
-  auto order = Order::of(numbers, items);
-  if (auto ok = team.agree(order ? Status{} : Status(forward(order))); !ok) return forward(ok);
-  const Moves::Kept kept = best_way_to_keep(team, *order, plan.map_);
+  const auto seen = survey(numbers, items);
+  if (auto ok = team.agree(seen ? Status{} : Status(forward(seen))); !ok) return forward(ok);
+  const Moves::Kept kept = best_way_to_keep(team, seen->runs, numbers.size());
   auto route = std::make_shared<Route>();
-  route->outgoing = outgoing_moves(team, *order, plan.map_, kept);
-  std::uint64_t peak = std::max(order->peak_bytes(), order->size() * sizeof(std::uint64_t) + route->outgoing.bytes());
-  *order = Order();
+  std::uint64_t peak = 0;
+  {
+    const auto words = kept == Moves::Kept::runs ? Order::Words::runs : Order::Words::numbers;
+    const Order order(numbers, *seen, items, plan.map_.block_items(), words);
+    route->outgoing =
+        kept == Moves::Kept::runs ? moves_of_runs(team, order, plan.map_) : moves_of_items(team, order, plan.map_);
+    peak = std::max(order.peak_bytes(), order.size() * sizeof(std::uint64_t) + route->outgoing.bytes());
+  }
   route->incoming = incoming_moves(team, route->outgoing);
 
   const Range block = plan.block();

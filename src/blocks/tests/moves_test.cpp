@@ -117,10 +117,10 @@ TEST(Coverage, NamesWhatIsMissingAndWhatComesTwice) {
 }
 
 TEST(Coverage, OfAWholeBlockFindsNothing) {
-  std::vector<std::uint32_t> positions(130);
+  Large<std::uint32_t> positions(130);
   std::iota(positions.rbegin(), positions.rend(), 0U);
   const std::vector<std::uint64_t> ends = {65, 130};
-  const Coverage coverage = cover(Moves::of_message(std::move(positions), ends), 130);
+  const Coverage coverage = cover(Moves::of_pairs({}, std::move(positions), ends), 130);
   EXPECT_EQ(coverage.missing + coverage.duplicates, 0U);
   EXPECT_FALSE(coverage.first_missing || coverage.lowest_duplicate);
 }
