@@ -84,6 +84,11 @@ const Array* Description::array(std::string_view location, std::string_view name
 }
 
 Status complete(Description& description) {
+  for (const std::string& text : {description.program, description.mesh}) {
+    if (printable(text) != text) {
+      return error(Code::bad_input, "not printable as the name of a program or a mesh: '" + printable(text) + "'");
+    }
+  }
   std::set<std::string> locations;
   for (const Location& each : description.locations) {
     if (auto ok = check_name("a location", each.name); !ok) return ok;

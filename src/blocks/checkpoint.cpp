@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "blocks/file.h"
 #include "blocks/gather.h"
 #include "blocks/striping.h"
 
@@ -13,10 +14,24 @@ namespace forebay::blocks {
 Checkpoints::Checkpoints(const Team& team, std::string directory, Options options)
     : team_(team), directory_(std::move(directory)), options_(std::move(options)) {}
 
+namespace {
+
+Status check_options(const Team& team, const Options& options) {
+  if (auto ok = team.agree(check_hints(options)); !ok) return ok;
+  std::string text(name_of(options.method));
+  for (const auto& [name, value] : options.hints) text += "," + name + "=" + value;
+  if (same_on_all(team.all(), checksum(text))) return {};
+  return error(Code::bad_input, "ranks ask for different methods or hints", {},
+               "pass FOREBAY_BLOCKS_METHOD and FOREBAY_BLOCKS_HINTS to all of them (mpirun -x NAME)");
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Checkpoints>> Checkpoints::open(const Team& team, std::string directory, Options options) {
   // One spelling, so that the next program finds what this one staged.
   auto real = real_path(directory);
   if (auto ok = team.agree(real ? Status{} : Status(forward(real))); !ok) return forward(ok);
+  if (auto ok = check_options(team, options); !ok) return forward(ok);
   Status striped;
   if (team.rank() == 0) striped = set_striping(*real, options);
   if (auto ok = team.agree(striped); !ok) return forward(ok);
@@ -53,8 +68,7 @@ Result<arrays::Description> Checkpoints::described(const Head& head, std::span<c
   }
   if (mine) mine = arrays::complete(description);
   if (auto ok = team_.agree(mine); !ok) return forward(ok);
-  const std::uint64_t check = arrays::checksum_of(description);
-  if (over_all(team_.all(), check, MPI_MIN) != over_all(team_.all(), check, MPI_MAX)) {
+  if (!same_on_all(team_.all(), arrays::checksum_of(description))) {
     return error(Code::bad_input, "ranks do not agree about the fields, step, time or mesh of a checkpoint");
   }
   return description;

@@ -79,6 +79,11 @@ Result<arrays::Description> Checkpoints::describe(const std::string& name) {
 
 Result<Head> Checkpoints::read(const std::string& name, const std::string& mesh, std::span<const FieldToRead> fields) {
   const std::string path = join(directory_, name);
+  std::string wanted = path + "\n" + mesh;
+  for (const FieldToRead& field : fields) wanted += "\n" + field.location + "/" + field.name;
+  if (!same_on_all(team_.all(), checksum(wanted))) {
+    return error(Code::bad_input, "ranks do not agree about what to read from", path);
+  }
   auto description = describe(name);
   if (!description) return forward(description);
   if (auto ok = team_.agree(fits(*description, mesh, fields, path)); !ok) return forward(ok);

@@ -38,6 +38,9 @@ class BlockFile {
   const std::string path_;
 };
 
+// Whether MPI takes names and values of this length: it ends the program otherwise.
+Status check_hints(const Options& options);
+
 // One for each family of methods; open() chooses.
 std::unique_ptr<BlockFile> file_through_rank_0(const Team& team, const std::string& path, Access access);
 std::unique_ptr<BlockFile> file_per_process(const Team& team, const std::string& path, Access access);

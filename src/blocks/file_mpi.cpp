@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 
 #include "blocks/file.h"
 
@@ -6,6 +9,15 @@ namespace forebay::blocks {
 namespace {
 
 constexpr std::uint64_t kPiece = std::uint64_t{1} << 30;  // MPI counts with an int
+
+// Hints of the standard (MPI 3.1, 13.2.8) that are numbers, and the least that makes sense. Open MPI 4.1 divides by a
+// cb_nodes of 0, and with a cb_buffer_size of 1 it writes wrong bytes and reports success.
+struct Least {
+  std::string_view hint;
+  std::int64_t value;
+};
+constexpr std::array kLeast = {Least{"cb_block_size", 1}, Least{"cb_buffer_size", 64}, Least{"cb_nodes", 1},
+                               Least{"num_io_nodes", 1},  Least{"striping_factor", 1}, Least{"striping_unit", 1}};
 
 class Info {
  public:
@@ -93,6 +105,22 @@ class FileOfMpi final : public BlockFile {
 };
 
 }  // namespace
+
+Status check_hints(const Options& options) {
+  for (const auto& [name, value] : options.hints) {
+    if (!name.empty() && name.size() < MPI_MAX_INFO_KEY && !value.empty() && value.size() < MPI_MAX_INFO_VAL) continue;
+    return error(Code::bad_input,
+                 fmt::format("MPI takes no hint '{}' = '{}': names have 1 to {} bytes, values 1 to {}", printable(name),
+                             printable(value), MPI_MAX_INFO_KEY - 1, MPI_MAX_INFO_VAL - 1));
+  }
+  for (const auto& [name, value] : options.hints) {
+    const auto least = std::find_if(kLeast.begin(), kLeast.end(), [&](const Least& each) { return each.hint == name; });
+    if (least == kLeast.end() || parse_integer(value).value_or(0) >= least->value) continue;
+    return error(Code::bad_input,
+                 fmt::format("the hint {} is '{}', not a number of at least {}", name, printable(value), least->value));
+  }
+  return {};
+}
 
 Result<std::unique_ptr<BlockFile>> file_of_mpi(const Team& team, const Options& options, const std::string& path,
                                                Access access) {

@@ -1,5 +1,7 @@
 #include "blocks/method.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdlib>
 
@@ -25,6 +27,18 @@ Result<Method> method_named(std::string_view name) {
                             : "did you mean " + near + "?");
 }
 
+Status Options::add_hints(std::string_view text, std::string_view from) {
+  for (const std::string_view hint : split(text, ',')) {
+    const std::size_t equals = hint.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      return error(Code::bad_input, fmt::format("not a hint in {}: '{}'", from, printable(hint)), {},
+                   "write name=value,name=value");
+    }
+    hints.emplace_back(hint.substr(0, equals), hint.substr(equals + 1));
+  }
+  return {};
+}
+
 Result<Options> Options::from_environment(Options options) {
   if (const char* name = std::getenv("FOREBAY_BLOCKS_METHOD")) {
     auto method = method_named(name);
@@ -32,15 +46,8 @@ Result<Options> Options::from_environment(Options options) {
     options.method = *method;
   }
   if (const char* pool = std::getenv("FOREBAY_BLOCKS_POOL")) options.pool = pool;
-  const char* hints = std::getenv("FOREBAY_BLOCKS_HINTS");
-  if (hints == nullptr) return options;
-  for (const std::string_view hint : split(hints, ',')) {
-    const std::size_t equals = hint.find('=');
-    if (equals == std::string_view::npos || equals == 0) {
-      return error(Code::bad_input, "not a hint in FOREBAY_BLOCKS_HINTS: '" + printable(hint) + "'", {},
-                   "write name=value,name=value");
-    }
-    options.hints.emplace_back(hint.substr(0, equals), hint.substr(equals + 1));
+  if (const char* hints = std::getenv("FOREBAY_BLOCKS_HINTS")) {
+    if (auto ok = options.add_hints(hints, "FOREBAY_BLOCKS_HINTS"); !ok) return forward(ok);
   }
   return options;
 }

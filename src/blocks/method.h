@@ -29,6 +29,8 @@ struct Options {
   // For `staged`: a directory in the node's own memory or on its own disk.
   std::string pool = "/dev/shm";
 
+  // Adds hints as text: "striping_factor=8,cb_nodes=4". `from` is where they were given.
+  Status add_hints(std::string_view text, std::string_view from);
   // What FOREBAY_BLOCKS_METHOD, FOREBAY_BLOCKS_HINTS ("striping_factor=8,cb_nodes=4") and FOREBAY_BLOCKS_POOL say, over
   // what is given.
   static Result<Options> from_environment(Options given);

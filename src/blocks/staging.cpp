@@ -39,11 +39,12 @@ Staging::~Staging() {
 
 void Staging::start(int slot, StagedRecord record, std::shared_future<Status> before) {
   const bool waits_for_others = record.node == 0;
+  stop_[index(slot)] = false;
   auto done = std::async(std::launch::async, [this, slot, record = std::move(record), before = std::move(before)] {
     if (before.valid() && !before.get()) {
       return Status(error(Code::undrained, "an earlier checkpoint could not be carried, so neither can", record.path));
     }
-    return carry(record, directory_.image(slot), directory_.layout(slot), stop_);
+    return carry(record, directory_.image(slot), directory_.layout(slot), stop_[index(slot)]);
   });
   carrying_[index(slot)] = {done.share(), waits_for_others};
 }
@@ -70,17 +71,22 @@ Status Staging::resume(int slot) {
   if (team_.is_leader()) {
     MPI_Allgather(mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, team_.leaders());
   }
-  bool found = false;
+  bool found = false, carried = false;
+  const int finder = static_cast<int>(over_all(team_.all(), index(record ? team_.rank() : team_.ranks()), MPI_MIN));
+  const std::string path = record ? record->path : "";
   if (record) {
     const auto nodes = std::count(all.begin(), all.end(), mine);
     found = static_cast<std::uint64_t>(nodes) == mine[1];
-    recovered_.push_back({record->path, found || stands(*record)});
+    carried = found || stands(*record);
     if (found) {
       start(slot, std::move(*record));
     } else {
       ::unlink(directory_.record(slot).c_str());
     }
   }
+  // Nodes that have a record of it have the same one.
+  carried = over_all(team_.all(), carried ? 1 : 0, MPI_MAX) != 0;
+  if (finder < team_.ranks()) recovered_.push_back({broadcast(team_.all(), path, finder), carried});
   taken_[index(slot)] = over_all(team_.all(), found ? 1 : 0, MPI_MAX) != 0;
   return settle(slot);
 }
@@ -125,16 +131,18 @@ Status Staging::carried(int slot) {
   }
   const bool waits = mine && carrying.waits_for_others;
   if (mine && !waits) mine = carrying.done.get();
-  stop_ = over_all(team_.leaders(), mine ? 0 : 1, MPI_MAX) != 0;
+  const bool stopped = over_all(team_.leaders(), mine ? 0 : 1, MPI_MAX) != 0;
+  stop_[index(slot)] = stopped;
   if (!waits) return mine;
   mine = carrying.done.get();
-  const bool others_tell = !mine && mine.error().code == Code::undrained && stop_;
+  const bool others_tell = !mine && mine.error().code == Code::undrained && stopped;
   return others_tell ? Status{} : mine;
 }
 
 Status Staging::settle(int slot) {
   if (!taken_[index(slot)]) return {};
-  const Status mine = team_.is_leader() ? carried(slot) : Status{};
+  Status mine = team_.is_leader() ? carried(slot) : Status{};
+  if (!mine) mine.error().code = Code::undrained;  // whatever the reason, it stays in the pool
   carrying_[index(slot)] = {};
   if (auto ok = team_.agree(mine); !ok) return ok;
   taken_[index(slot)] = false;

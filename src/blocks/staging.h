@@ -27,6 +27,7 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
+  // The same on every rank.
   const std::vector<Recovered>& recovered() const { return recovered_; }
 
   // Takes room ahead of the first checkpoint: for this many bytes of this node.
@@ -58,8 +59,8 @@ class Staging {
     std::shared_future<Status> done;
     bool waits_for_others = false;  // it gives the file its name
   };
-  std::array<Carrying, kSlots> carrying_;  // the leader's
-  std::atomic<bool> stop_ = false;         // waiting for others
+  std::array<Carrying, kSlots> carrying_;         // the leader's
+  std::array<std::atomic<bool>, kSlots> stop_{};  // waiting for others
   int next_ = 0;
   std::uint64_t sequence_ = 0;
   std::vector<Recovered> recovered_;

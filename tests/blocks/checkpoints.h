@@ -1,0 +1,111 @@
+// Checkpoints of made-up fields, in a directory that all ranks share.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "numbering.h"
+#include "segment/tests/scratch.h"
+
+namespace forebay::blocks {
+
+constexpr std::array kMethods = {Method::serial,          Method::stdio,
+                                 Method::mpi_independent, Method::mpi_noncollective,
+                                 Method::mpi_collective,  Method::staged};
+
+// A directory that all ranks see, made and removed by rank 0.
+class SharedScratch {
+ public:
+  SharedScratch() {
+    if (rank() == 0) own_ = std::make_unique<Scratch>();
+    char path[256] = "";
+    if (own_) std::snprintf(path, sizeof path, "%s", own_->path().c_str());
+    MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+    path_ = path;
+  }
+  ~SharedScratch() { MPI_Barrier(MPI_COMM_WORLD); }
+  const std::string& path() const { return path_; }
+  std::string in(const std::string& name) const { return join(path_, name); }
+
+ private:
+  static int rank() {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+  }
+  std::unique_ptr<Scratch> own_;
+  std::string path_;
+};
+
+// Some ranks of the program, as a team of their own; the others have none.
+inline std::optional<Team> team_of(int ranks, int most_per_node = 0) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &part);
+  if (part == MPI_COMM_NULL) return {};
+  const Communicator owned(part);
+  return must(Team::of(part, most_per_node));
+}
+
+inline int all_ranks() {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  return ranks;
+}
+
+// Cells with a vector and a number, vertices with a scalar, as one rank of a partitioned mesh has them.
+class Fields {
+ public:
+  Fields(const Team& team, std::uint64_t cells, const BlockRequest& blocks = {0, 8, 1, 0})
+      : cells_(numbers_of({cells, 11, 8, -1, false}, team.ranks(), team.rank())),
+        vertices_(numbers_of({cells / 5 + 1, 12, 1, -1, true}, team.ranks(), team.rank())),
+        cell_plan_(must(Plan::make(team, cells_, cells, {blocks, Shared::refused}))),
+        vertex_plan_(must(Plan::make(team, vertices_, cells / 5 + 1, {blocks, Shared::once}))),
+        cell_exchange_(cell_plan_),
+        vertex_exchange_(vertex_plan_),
+        data_{items_of(cells_, 24), items_of(cells_, 4), items_of(vertices_, 8)} {}
+
+  std::vector<FieldToWrite> to_write() {
+    return {{"velocity", "cells", arrays::Type::float64, 3, &cell_exchange_, data_[0].data()},
+            {"flag", "cells", arrays::Type::int32, 1, &cell_exchange_, data_[1].data()},
+            {"height", "vertices", arrays::Type::float64, 1, &vertex_exchange_, data_[2].data()}};
+  }
+  std::vector<FieldToRead> to_read() {
+    for (std::size_t i = 0; i < data_.size(); ++i) back_[i].assign(data_[i].size(), std::byte{});
+    std::vector<FieldToRead> fields;
+    std::size_t i = 0;
+    for (const FieldToWrite& each : to_write()) {
+      fields.push_back({each.name, each.location, each.type, each.components, each.exchange, back_[i++].data()});
+    }
+    return fields;
+  }
+  void expect_equal() const {
+    for (std::size_t i = 0; i < data_.size(); ++i) EXPECT_TRUE(back_[i] == data_[i]) << "field " << i;
+  }
+
+ private:
+  std::vector<std::uint64_t> cells_, vertices_;
+  Plan cell_plan_, vertex_plan_;
+  Exchange cell_exchange_, vertex_exchange_;
+  std::array<std::vector<std::byte>, 3> data_;
+  std::array<std::vector<std::byte>, 3> back_;
+};
+
+inline Options options_of(Method method, const SharedScratch& scratch) {
+  Options options;
+  options.method = method;
+  options.pool = scratch.path();
+  return options;
+}
+
+inline Status write_one(const Team& team, Method method, const SharedScratch& scratch, const std::string& name,
+                        std::uint64_t cells, const BlockRequest& blocks = {0, 8, 1, 0}) {
+  Fields fields(team, cells, blocks);
+  const auto store = must(Checkpoints::open(team, scratch.path(), options_of(method, scratch)));
+  if (auto ok = store->write(name, {7, 0.25, "test", "box"}, fields.to_write()); !ok) return ok;
+  return store->settle();
+}
+
+}  // namespace forebay::blocks
