@@ -1,0 +1,217 @@
+// The C interface to checkpoints.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "blocks/c_handles.h"
+#include "blocks/checkpoint.h"
+
+using namespace forebay::blocks;
+using forebay::Code;
+using forebay::error;
+using forebay::Result;
+using forebay::Status;
+namespace arrays = forebay::arrays;
+
+struct forebay_checkpoints {
+  const Team* team;
+  std::unique_ptr<Checkpoints> value;
+  Head head;                        // of the last file that was read,
+  arrays::Description description;  // or described
+  std::vector<Recovered> recovered;
+};
+
+namespace {
+
+constexpr std::array kTypes = {arrays::Type::uint8,  arrays::Type::int32,   arrays::Type::int64,
+                               arrays::Type::uint64, arrays::Type::float32, arrays::Type::float64};
+
+std::string text_of(const char* text) {
+  return text == nullptr ? "" : text;
+}
+
+Result<Options> options_of(const char* method, const char* hints, const char* pool) {
+  Options options;
+  if (method != nullptr) {
+    auto named = method_named(method);
+    if (!named) return forward(named);
+    options.method = *named;
+  }
+  if (hints != nullptr) {
+    if (auto ok = options.add_hints(hints, "the hints"); !ok) return forward(ok);
+  }
+  if (pool != nullptr) options.pool = pool;
+  return Options::from_environment(std::move(options));
+}
+
+Status check(const Team& team, const forebay_array& array) {
+  const auto wrong = [&](std::string_view what) {
+    return error(Code::bad_input, fmt::format("array {}: {}", text_of(array.name), what));
+  };
+  if (array.name == nullptr || array.location == nullptr) return wrong("it has no name, or no location (NULL)");
+  if (static_cast<std::size_t>(array.type) >= kTypes.size()) return wrong("its type is unknown");
+  if (array.plan == nullptr) return wrong("it has no plan (NULL)");
+  if (&array.plan->value.team() != &team) return wrong("its plan is of another team than the checkpoints");
+  if (array.data == nullptr && array.plan->value.local_items() > 0) return wrong("its data is missing (NULL)");
+  return {};
+}
+
+// The table of a program as that of the room, for writing or for reading; an error of one rank is that of all.
+template <class Field>
+Result<std::vector<Field>> fields_of(const Team& team, const forebay_array* arrays, int count) {
+  std::vector<Field> fields;
+  Status mine;
+  if (count < 0 || (count > 0 && arrays == nullptr)) mine = error(Code::bad_input, "the arrays are missing (NULL)");
+  for (int i = 0; i < count && mine; ++i) {
+    const forebay_array& array = arrays[i];
+    mine = check(team, array);
+    if (!mine) break;
+    fields.push_back({array.name, array.location, kTypes[static_cast<std::size_t>(array.type)], array.components,
+                      &array.plan->exchange, array.data});
+  }
+  if (auto ok = team.agree(mine); !ok) return forward(ok);
+  return fields;
+}
+
+void tell(const Head& head, forebay_head* told) {
+  assign(told, forebay_head{head.step, head.time, head.program.c_str(), head.mesh.c_str()});
+}
+
+int no_such(const char* what, int place, std::size_t count) {
+  return report({Code::bad_input,
+                 fmt::format("there is no {} {}: they are counted from 0 and there are {}", what, place, count),
+                 {},
+                 0,
+                 {}});
+}
+
+bool is_in(int place, std::size_t count) {
+  return place >= 0 && static_cast<std::size_t>(place) < count;
+}
+
+}  // namespace
+
+extern "C" {
+
+int forebay_checkpoints_open(forebay_team* team, const char* directory, const char* method, const char* hints,
+                             const char* pool, forebay_checkpoints** checkpoints) {
+  if (checkpoints == nullptr) return missing("place for the checkpoints");
+  *checkpoints = nullptr;
+  if (team == nullptr) return missing("team");
+  if (directory == nullptr) return missing("directory");
+  return run(team->value.all(), [&]() -> Status {
+    auto options = options_of(method, hints, pool);
+    if (auto ok = team->value.agree(options ? Status{} : Status(forward(options))); !ok) return ok;
+    auto opened = Checkpoints::open(team->value, directory, std::move(*options));
+    if (!opened) return forward(opened);
+    auto recovered = (*opened)->recovered();
+    *checkpoints = new forebay_checkpoints{&team->value, std::move(*opened), {}, {}, std::move(recovered)};
+    return {};
+  });
+}
+
+int forebay_checkpoints_settle(forebay_checkpoints* checkpoints) {
+  if (checkpoints == nullptr) return missing("handle of the checkpoints");
+  return run(checkpoints->team->all(), [&] { return checkpoints->value->settle(); });
+}
+
+int forebay_checkpoints_close(forebay_checkpoints* checkpoints) {
+  if (checkpoints == nullptr) return FOREBAY_BLOCKS_OK;
+  const int status = forebay_checkpoints_settle(checkpoints);
+  delete checkpoints;
+  return status;
+}
+
+int forebay_checkpoints_write(forebay_checkpoints* checkpoints, const char* name, const forebay_head* head,
+                              const forebay_array* arrays, int count) {
+  if (checkpoints == nullptr) return missing("handle of the checkpoints");
+  if (name == nullptr) return missing("name of the file");
+  if (head == nullptr) return missing("head");
+  return run(checkpoints->team->all(), [&]() -> Status {
+    auto fields = fields_of<FieldToWrite>(*checkpoints->team, arrays, count);
+    if (!fields) return forward(fields);
+    const Head of = {head->step, head->time, text_of(head->program), text_of(head->mesh)};
+    return checkpoints->value->write(name, of, *fields);
+  });
+}
+
+int forebay_checkpoints_prepare(forebay_checkpoints* checkpoints, const forebay_array* arrays, int count) {
+  if (checkpoints == nullptr) return missing("handle of the checkpoints");
+  return run(checkpoints->team->all(), [&]() -> Status {
+    auto fields = fields_of<FieldToWrite>(*checkpoints->team, arrays, count);
+    return fields ? checkpoints->value->prepare(*fields) : Status(forward(fields));
+  });
+}
+
+int forebay_checkpoints_read(forebay_checkpoints* checkpoints, const char* name, const char* mesh,
+                             const forebay_array* arrays, int count, forebay_head* head) {
+  if (checkpoints == nullptr) return missing("handle of the checkpoints");
+  if (name == nullptr) return missing("name of the file");
+  return run(checkpoints->team->all(), [&]() -> Status {
+    auto fields = fields_of<FieldToRead>(*checkpoints->team, arrays, count);
+    if (!fields) return forward(fields);
+    auto found = checkpoints->value->read(name, text_of(mesh), *fields);
+    if (!found) return forward(found);
+    checkpoints->head = std::move(*found);
+    tell(checkpoints->head, head);
+    return {};
+  });
+}
+
+int forebay_checkpoints_describe(forebay_checkpoints* checkpoints, const char* name, forebay_head* head, int* locations,
+                                 int* arrays) {
+  if (checkpoints == nullptr) return missing("handle of the checkpoints");
+  if (name == nullptr) return missing("name of the file");
+  return run(checkpoints->team->all(), [&]() -> Status {
+    auto found = checkpoints->value->describe(name);
+    if (!found) return forward(found);
+    checkpoints->description = std::move(*found);
+    const arrays::Description& file = checkpoints->description;
+    checkpoints->head = {file.step, file.time, file.program, file.mesh};
+    tell(checkpoints->head, head);
+    assign(locations, static_cast<int>(file.locations.size()));
+    assign(arrays, static_cast<int>(file.arrays.size()));
+    return {};
+  });
+}
+
+int forebay_checkpoints_location(const forebay_checkpoints* checkpoints, int place, const char** name,
+                                 uint64_t* items) {
+  if (checkpoints == nullptr) return missing("handle of the checkpoints");
+  const auto& locations = checkpoints->description.locations;
+  if (!is_in(place, locations.size())) return no_such("location", place, locations.size());
+  const arrays::Location& location = locations[index(place)];
+  assign(name, location.name.c_str());
+  assign(items, location.items);
+  return FOREBAY_BLOCKS_OK;
+}
+
+int forebay_checkpoints_array(const forebay_checkpoints* checkpoints, int place, forebay_array* array) {
+  if (checkpoints == nullptr) return missing("handle of the checkpoints");
+  const auto& known = checkpoints->description.arrays;
+  if (!is_in(place, known.size())) return no_such("array", place, known.size());
+  const arrays::Array& found = known[index(place)];
+  const auto type = std::find(kTypes.begin(), kTypes.end(), found.type) - kTypes.begin();
+  assign(array, forebay_array{found.name.c_str(), found.location.c_str(), static_cast<forebay_array_type>(type),
+                              found.components, nullptr, nullptr});
+  return FOREBAY_BLOCKS_OK;
+}
+
+int forebay_checkpoints_recovered(const forebay_checkpoints* checkpoints, int* count) {
+  if (checkpoints == nullptr) return missing("handle of the checkpoints");
+  assign(count, static_cast<int>(checkpoints->recovered.size()));
+  return FOREBAY_BLOCKS_OK;
+}
+
+int forebay_checkpoints_recovered_at(const forebay_checkpoints* checkpoints, int place, const char** path,
+                                     int* carried) {
+  if (checkpoints == nullptr) return missing("handle of the checkpoints");
+  const auto& recovered = checkpoints->recovered;
+  if (!is_in(place, recovered.size())) return no_such("recovered checkpoint", place, recovered.size());
+  assign(path, recovered[index(place)].path.c_str());
+  assign(carried, recovered[index(place)].carried ? 1 : 0);
+  return FOREBAY_BLOCKS_OK;
+}
+
+}  // extern "C"
