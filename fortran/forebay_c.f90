@@ -1,8 +1,8 @@
-! The C interface (include/forebay/trajectory.h) as Fortran sees it, and what every face over it needs: constants,
-! strings, and one way to report an error. Programs use the module forebay_trajectory, not this one.
+! The C interface (include/forebay/trajectory.h) as Fortran sees it. Programs use the module forebay_trajectory, not
+! this one.
 module forebay_c
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: error_unit
+  use forebay_text
   implicit none
   public
 
@@ -303,56 +303,21 @@ module forebay_c
       type(c_ptr), value :: trajectory
       real(c_double), intent(out) :: begin, get
     end function forebay_trajectory_waited
-
-    integer(c_size_t) function c_strlen(text) bind(c, name='strlen')
-      import :: c_size_t, c_ptr
-      type(c_ptr), value :: text
-    end function c_strlen
   end interface
 
 contains
 
-  function to_c(text) result(string)
-    character(*), intent(in) :: text
-    character(kind=c_char, len=:), allocatable :: string
-    string = trim(text)//c_null_char
-  end function to_c
-
-  function from_c(string) result(text)
-    type(c_ptr), intent(in) :: string
-    character(:), allocatable :: text
-    character(kind=c_char), pointer :: letters(:)
-    integer :: i
-    if (.not. c_associated(string)) then
-      text = ''
-      return
-    end if
-    call c_f_pointer(string, letters, [c_strlen(string)])
-    allocate (character(size(letters)) :: text)
-    do i = 1, size(letters)
-      text(i:i) = letters(i)
-    end do
-  end function from_c
-
-  ! As for allocate: with `stat` the caller decides, and `errmsg` receives the words; without it an error ends the
-  ! program. `words` are of an error that the library does not know of.
+  ! `words` are of an error that the library does not know of.
   subroutine report(status, stat, errmsg, words)
     integer(c_int), intent(in) :: status
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(*), intent(in), optional :: words
-    character(:), allocatable :: text
-    if (present(stat)) stat = status
-    if (status == FOREBAY_OK) return
     if (present(words)) then
-      text = words
+      call tell(status, words, stat, errmsg)
     else
-      text = from_c(forebay_last_error())
+      call tell(status, from_c(forebay_last_error()), stat, errmsg)
     end if
-    if (present(errmsg)) errmsg = text
-    if (present(stat)) return
-    write (error_unit, '(a)') 'forebay: '//text
-    error stop 1
   end subroutine report
 
 end module forebay_c

@@ -1,0 +1,55 @@
+! What every Fortran face needs beside the C interface: strings, and one way to tell an error.
+module forebay_text
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: error_unit
+  implicit none
+  private
+  public :: to_c, from_c, tell
+
+  interface
+    integer(c_size_t) function c_strlen(text) bind(c, name='strlen')
+      import :: c_size_t, c_ptr
+      type(c_ptr), value :: text
+    end function c_strlen
+  end interface
+
+contains
+
+  function to_c(text) result(string)
+    character(*), intent(in) :: text
+    character(kind=c_char, len=:), allocatable :: string
+    string = trim(text)//c_null_char
+  end function to_c
+
+  function from_c(string) result(text)
+    type(c_ptr), intent(in) :: string
+    character(:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    integer :: i
+    if (.not. c_associated(string)) then
+      text = ''
+      return
+    end if
+    call c_f_pointer(string, letters, [c_strlen(string)])
+    allocate (character(size(letters)) :: text)
+    do i = 1, size(letters)
+      text(i:i) = letters(i)
+    end do
+  end function from_c
+
+  ! As for allocate: with `stat` the caller decides, and `errmsg` receives the words; without it an error ends the
+  ! program. A status of 0 is none.
+  subroutine tell(status, words, stat, errmsg)
+    integer(c_int), intent(in) :: status
+    character(*), intent(in) :: words
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    if (present(stat)) stat = status
+    if (status == 0) return
+    if (present(errmsg)) errmsg = words
+    if (present(stat)) return
+    write (error_unit, '(a)') 'forebay: '//words
+    error stop 1
+  end subroutine tell
+
+end module forebay_text
