@@ -1,12 +1,10 @@
-"""libforebay.so through ctypes: where it is found, and the types of its functions (include/forebay/)."""
+"""libforebay.so: the types of its functions (include/forebay/trajectory.h), its statuses and its errors."""
 
 import ctypes
 import enum
-import os
-import pathlib
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
 
-NAME = "libforebay.so.0"
+from ._load import declare, load
 
 
 class Status(enum.IntEnum):
@@ -76,40 +74,13 @@ class EncodingInfo(ctypes.Structure):
     ]
 
 
-def _places():
-    """FOREBAY_LIBRARY; beside an installed package; in the build tree of a source tree; where the loader looks."""
-    if "FOREBAY_LIBRARY" in os.environ:
-        return [os.environ["FOREBAY_LIBRARY"]]
-    package = pathlib.Path(__file__).resolve().parent
-    installed = package.parents[2] / NAME  # lib/python3.x/dist-packages/forebay
-    built = package.parents[1] / "build" / "lib" / NAME
-    return [str(path) for path in (installed, built) if path.exists()] + [NAME]
+library = load("libforebay.so.0", "FOREBAY_LIBRARY")
 
-
-def _load():
-    tried = []
-    for place in _places():
-        try:
-            return ctypes.CDLL(place)
-        except OSError as error:
-            tried.append(str(error))
-    raise ImportError("forebay needs its library; set FOREBAY_LIBRARY to its path. Tried: " + "; ".join(tried))
-
-
-library = _load()
-
-
-def declare(result, **functions):
-    for name, arguments in functions.items():
-        function = getattr(library, "forebay_" + name)
-        function.restype = result
-        function.argtypes = arguments
-
-
-declare(c_char_p, last_error=[], status_name=[c_int], trajectory_recovery=[c_void_p])
-declare(c_void_p, trajectory_options_create=[])
-declare(None, trajectory_options_free=[c_void_p])
+declare(library, c_char_p, last_error=[], status_name=[c_int], trajectory_recovery=[c_void_p])
+declare(library, c_void_p, trajectory_options_create=[])
+declare(library, None, trajectory_options_free=[c_void_p])
 declare(
+    library,
     c_int,
     trajectory_options_set_name=[c_void_p, c_char_p],
     trajectory_options_set_rank=[c_void_p, c_int, c_int],

@@ -10,7 +10,8 @@ import enum
 import typing
 from ctypes import c_double, c_int, c_int64, c_uint64
 
-from ._library import check, declare, library
+from ._library import check, library
+from ._load import declare
 
 
 class StorageType(enum.Enum):
@@ -127,12 +128,13 @@ class _NextAction(ctypes.Structure):
 
 
 declare(
+    library,
     c_int,
     schedule_plan=[ctypes.POINTER(_Question), ctypes.POINTER(_Answer)],
     schedule_create=[c_int64, c_int64, c_int64, ctypes.POINTER(ctypes.c_void_p)],
     schedule_next=[ctypes.c_void_p, ctypes.POINTER(_NextAction)],
 )
-declare(None, schedule_free=[ctypes.c_void_p])
+declare(library, None, schedule_free=[ctypes.c_void_p])
 
 _STORAGE = (StorageType.NONE, StorageType.RAM, StorageType.DISK, StorageType.WORK)
 

@@ -1,0 +1,294 @@
+"""Blocks: arrays whose items are scattered over the ranks of an MPI program, in one file that any number of ranks reads.
+
+    with forebay.blocks.Team() as team:                    # MPI.COMM_WORLD
+        cells = team.plan(number, all_cells)               # number[i]: the global number of cell i
+        store = team.checkpoints("checkpoints")
+        arrays = [("velocity", "cells", cells, u), ("pressure", "cells", cells, p)]     # u: (n, 3), p: (n,)
+        store.write("restart.h5", arrays, step=step, time=time, mesh="cavity")
+        ...
+        head = store.read("restart.h5", arrays, mesh="cavity")                          # of the next program
+
+Needs mpi4py, built with the same MPI as the library. All ranks of the team make every call together and in the same
+order, and an error is that of all of them. Plans and checkpoints end with their team, if not before. What each call
+promises is said in forebay/blocks.h.
+"""
+
+import contextlib
+import ctypes
+import os
+import typing
+
+import numpy as np
+from mpi4py import MPI
+
+from . import _blocks_library as c
+from ._blocks_library import BlocksError, Status, check, library
+
+__all__ = ["Array", "BlocksError", "Checkpoints", "Description", "Head", "Plan", "Recovered", "Status", "Team"]
+
+# In the order of forebay_array_type.
+_TYPES = tuple(np.dtype(name) for name in ("u1", "i4", "i8", "u8", "f4", "f8"))
+
+
+class Array(typing.NamedTuple):
+    """An array of a checkpoint; a tuple serves as well. `values` is C-contiguous, one row for each item, and what
+    reading fills."""
+
+    name: str
+    location: str
+    plan: "Plan"
+    values: np.ndarray
+
+
+class Head(typing.NamedTuple):
+    """What a checkpoint is of."""
+
+    step: int
+    time: float
+    program: str
+    mesh: str
+
+
+class Description(typing.NamedTuple):
+    """What a file holds: how many items on each location; location, name, type and components of each array."""
+
+    head: Head
+    locations: dict
+    arrays: list
+
+
+class Recovered(typing.NamedTuple):
+    """A checkpoint that an earlier program had staged: whether its file is whole now, or a node has lost its part."""
+
+    path: str
+    carried: bool
+
+
+class _Handle:
+    """A handle of the library. It ends when it is closed, never by itself: all ranks do that together."""
+
+    def __init__(self, owner, free, create, *arguments):
+        pointer = ctypes.c_void_p()
+        check(create(*arguments, ctypes.byref(pointer)))
+        self._pointer = pointer.value
+        self._free = free
+        self._owned = []
+        if owner is not None:
+            owner._owned.append(self)
+
+    @property
+    def pointer(self):
+        if self._pointer is None:
+            raise BlocksError(Status.INVALID, f"the {type(self).__name__} is closed")
+        return self._pointer
+
+    def close(self):
+        """What it owns ends first, the youngest before the others. All of it ends, whatever fails."""
+        pointer, self._pointer = self._pointer, None
+        with contextlib.ExitStack() as ends:
+            if pointer is not None:
+                ends.callback(lambda: check(self._free(pointer) or Status.OK))
+            for owned in self._owned:
+                ends.callback(owned.close)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        # An exception of one rank alone must not wait here for the others.
+        if kind is None or issubclass(kind, BlocksError):
+            self.close()
+
+
+class Team(_Handle):
+    """The ranks of a communicator, MPI.COMM_WORLD if none is given. `most_per_node` cuts those that share memory into
+    groups."""
+
+    def __init__(self, communicator=None, most_per_node=0):
+        communicator = MPI.COMM_WORLD if communicator is None else communicator
+        create = library.forebay_team_create_f
+        super().__init__(None, library.forebay_team_free, create, communicator.py2f(), most_per_node)
+
+    def plan(self, numbers, items, **request):
+        """The way of items to blocks: `numbers` are the global numbers, from 1 on, of this rank's items, and `items` how
+        many there are in all. With shared=True several ranks may have an item: the lowest of them writes it, all read
+        it. What else may be asked: least_bytes, rank_step, most_blocks; see forebay_plan_request."""
+        numbers = self._agreed(lambda: _integers("numbers", numbers, 1))
+        return Plan(self, library.forebay_plan_create, numbers, len(numbers), items, request)
+
+    def plan_of_lists(self, ranges, values, **request):
+        """The plan of the values of this rank's lists: `ranges` is what Plan.number_lists gave, or what was read from a
+        file, and `values` how many there are in all."""
+        ranges = self._agreed(lambda: _integers("ranges", ranges, 2))
+        local = int((ranges[:, 1] - ranges[:, 0]).sum())
+        return Plan(self, library.forebay_plan_create_lists, ranges, local, values, request)
+
+    def checkpoints(self, directory, method=None, hints=None, pool=None):
+        """The checkpoints of a directory; `method` is one of forebay_checkpoints_open, `hints` a dictionary for MPI-IO,
+        `pool` a directory of the node for "staged"."""
+        return Checkpoints(self, directory, method, hints, pool)
+
+    def _agreed(self, look):
+        """What `look` gives, unless it raises on any rank: that is then the error of all."""
+        found, failure = None, None
+        try:
+            found = look()
+        except (BlocksError, TypeError, ValueError) as raised:
+            failure = raised
+        status = Status.OK if failure is None else Status.INVALID
+        check(library.forebay_team_agree(self.pointer, status, str(failure).encode()))
+        return found
+
+
+def _integers(what, values, rank):
+    array = np.ascontiguousarray(values, dtype=np.int64)
+    if array.ndim != rank or (rank == 2 and array.shape[1] != 2):
+        raise ValueError(f"{what} have the shape {array.shape}")
+    return array
+
+
+class Plan(_Handle):
+    """Made by Team.plan() and Team.plan_of_lists(); serves any number of arrays."""
+
+    def __init__(self, team, create, numbers, local, items, request):
+        self.team = team
+        self.local = local
+        asked = c.PlanRequest(**request)
+        free = library.forebay_plan_free
+        super().__init__(
+            team, free, create, team.pointer, numbers.ctypes.data, len(numbers), items, ctypes.byref(asked)
+        )
+
+    @property
+    def block(self):
+        """The global numbers of this rank's block."""
+        first, count = ctypes.c_uint64(), ctypes.c_uint64()
+        check(library.forebay_plan_block(self.pointer, ctypes.byref(first), ctypes.byref(count)))
+        return range(first.value, first.value + count.value)
+
+    def to_block(self, values):
+        """The items of this rank's block, in the order of their global numbers."""
+        return self._moved(library.forebay_plan_to_block, values, self.local, len(self.block))
+
+    def from_block(self, block):
+        """The items of this rank, from the blocks of all ranks."""
+        return self._moved(library.forebay_plan_from_block, block, len(self.block), self.local)
+
+    def _moved(self, move, values, count, count_after):
+        def look():
+            array = np.ascontiguousarray(values)
+            if array.ndim == 0 or len(array) != count:
+                raise ValueError(f"{count} items are wanted, not an array of the shape {array.shape}")
+            return array
+
+        array = self.team._agreed(look)
+        moved = np.empty((count_after, *array.shape[1:]), array.dtype)
+        item_bytes = array.itemsize * int(np.prod(array.shape[1:]))
+        check(move(self.pointer, array.ctypes.data, item_bytes, moved.ctypes.data))
+        return moved
+
+    def number_lists(self, lengths):
+        """Lists of different lengths, one for each item, behind each other in the order of the items: the ranges of
+        their values, an array (n, 2), counted from 0; and how many values there are in all."""
+
+        def look():
+            array = _integers("lengths", lengths, 1)
+            if len(array) != self.local:
+                raise ValueError(f"{len(array)} lengths for {self.local} items")
+            return array
+
+        array = self.team._agreed(look)
+        ranges, values = np.empty((self.local, 2), np.int64), ctypes.c_uint64()
+        number = library.forebay_plan_number_lists
+        check(number(self.pointer, array.ctypes.data, ranges.ctypes.data, ctypes.byref(values)))
+        return ranges, values.value
+
+
+class Checkpoints(_Handle):
+    """Made by Team.checkpoints()."""
+
+    def __init__(self, team, directory, method, hints, pool):
+        self.team = team
+        hints = ",".join(f"{name}={value}" for name, value in hints.items()) if hints else None
+        texts = [None if text is None else os.fsencode(text) for text in (directory, method, hints, pool)]
+        create = library.forebay_checkpoints_open
+        super().__init__(team, library.forebay_checkpoints_close, create, team.pointer, *texts)
+
+    def write(self, name, arrays, *, step, time, program="", mesh=""):
+        """The file appears whole or not at all; staged, at the latest when settle() returns. The arrays may be changed
+        as soon as this returns."""
+        head = c.Head(step, time, program.encode(), mesh.encode())
+        table = self._table(arrays)
+        check(library.forebay_checkpoints_write(self.pointer, name.encode(), ctypes.byref(head), table, len(table)))
+
+    def settle(self):
+        """Staged: waits until everything is carried."""
+        check(library.forebay_checkpoints_settle(self.pointer))
+
+    def prepare(self, arrays):
+        """Staged: takes the room for two such checkpoints ahead of the first."""
+        table = self._table(arrays)
+        check(library.forebay_checkpoints_prepare(self.pointer, table, len(table)))
+
+    def read(self, name, arrays, *, mesh=""):
+        """Fills the arrays, and tells what the checkpoint is of."""
+        head = c.Head()
+        table = self._table(arrays, to_fill=True)
+        read = library.forebay_checkpoints_read
+        check(read(self.pointer, name.encode(), mesh.encode(), table, len(table), ctypes.byref(head)))
+        return _head(head)
+
+    def describe(self, name):
+        """What a file holds."""
+        head, locations, arrays = c.Head(), ctypes.c_int(), ctypes.c_int()
+        describe = library.forebay_checkpoints_describe
+        check(describe(self.pointer, name.encode(), ctypes.byref(head), ctypes.byref(locations), ctypes.byref(arrays)))
+        places = (self._location(place) for place in range(locations.value))
+        return Description(_head(head), dict(places), [self._array(place) for place in range(arrays.value)])
+
+    @property
+    def recovered(self):
+        """What an earlier program had staged, and what became of it."""
+        count, path, carried = ctypes.c_int(), ctypes.c_char_p(), ctypes.c_int()
+        check(library.forebay_checkpoints_recovered(self.pointer, ctypes.byref(count)))
+        found = []
+        for place in range(count.value):
+            tell = library.forebay_checkpoints_recovered_at
+            check(tell(self.pointer, place, ctypes.byref(path), ctypes.byref(carried)))
+            found.append(Recovered(os.fsdecode(path.value), carried.value == 1))
+        return found
+
+    def _location(self, place):
+        name, items = ctypes.c_char_p(), ctypes.c_uint64()
+        check(library.forebay_checkpoints_location(self.pointer, place, ctypes.byref(name), ctypes.byref(items)))
+        return name.value.decode(), items.value
+
+    def _array(self, place):
+        array = c.Array()
+        check(library.forebay_checkpoints_array(self.pointer, place, ctypes.byref(array)))
+        return array.location.decode(), array.name.decode(), _TYPES[array.type], array.components
+
+    def _table(self, arrays, to_fill=False):
+        def look():
+            return [self._one(Array(*array), to_fill) for array in arrays]
+
+        table = self.team._agreed(look)
+        return (c.Array * len(table))(*table)
+
+    @staticmethod
+    def _one(array, to_fill):
+        values = array.values
+        if not isinstance(values, np.ndarray) or values.dtype not in _TYPES or not values.flags.c_contiguous:
+            known = ", ".join(dtype.name for dtype in _TYPES)
+            raise TypeError(f"{array.name}: its values must be a C-contiguous numpy array of {known}")
+        if to_fill and not values.flags.writeable:
+            raise TypeError(f"{array.name}: its values are read-only")
+        if values.ndim == 0 or len(values) != array.plan.local:
+            raise ValueError(f"{array.name}: its plan has {array.plan.local} items, its values the shape {values.shape}")
+        components = int(np.prod(values.shape[1:]))
+        names = array.name.encode(), array.location.encode()
+        return c.Array(*names, _TYPES.index(values.dtype), components, array.plan.pointer, values.ctypes.data)
+
+
+def _head(head):
+    return Head(head.step, head.time, head.program.decode(), head.mesh.decode())
