@@ -74,43 +74,57 @@ class InstallTest(unittest.TestCase):
 
     def test_programs_are_built_against_what_is_installed(self):
         """The first listings of docs/trajectory.md, outside of the source tree, by the commands that it gives."""
-        with open(os.path.join(SOURCES, "docs/trajectory.md")) as file:
-            listings = dict(
-                re.findall(r"<!-- listing: (memory\.\w+) -->\n```\w+\n(.*?)^```$", file.read(), re.S | re.M)
-            )
-        for name, text in listings.items():
-            with open(os.path.join(self.directory, name), "w") as file:
-                file.write(text)
-        library = os.path.join(self.prefix, "lib")
-        environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(library, "pkgconfig")}
-
-        def call(*words, **extra):
-            done = subprocess.run(
-                words, cwd=self.directory, env={**environment, **extra}, capture_output=True, text=True, timeout=60
-            )
-            self.assertEqual(done.returncode, 0, done.stderr)
-            return done.stdout
-
-        path = f"-Wl,-rpath,{library}"
-        call(
-            "cc",
-            "memory.c",
-            "-o",
-            "c",
-            path,
-            *shlex.split(call("pkg-config", "--cflags", "--libs", "libforebay")),
-            "-lm",
-        )
-        printed = [call("./c")]
-        if os.path.exists(os.path.join(library, "libforebay_fortran.a")):
-            modules = os.path.join(self.prefix, "include/forebay")
-            libraries = ["-L", library, path, "-lforebay_fortran", "-lforebay"]
-            call("gfortran", "memory.f90", "-o", "fortran", "-I", modules, *libraries)
-            printed.append(call("./fortran"))
-        (packages,) = glob.glob(glob.escape(library) + "/python3*/*-packages")
-        printed.append(call("/usr/bin/python3", "memory.py", PYTHONPATH=packages))
+        self.write_listings("docs/trajectory.md", r"memory\.\w+")
+        programs = self.compiled_by("cc", "gfortran", "memory", "libforebay")
+        printed = [self.built(*program) for program in (*programs, ["/usr/bin/python3", "memory.py"])]
         for text in printed:
             self.assertAlmostEqual(float(text) / float(printed[0]), 1, delta=1e-9)
+
+    def test_parallel_programs_are_built_against_what_is_installed(self):
+        """The listings of docs/blocks.md that restart, in the same way."""
+        if not os.path.exists(os.path.join(self.prefix, "lib/libforebay_blocks.so")):
+            self.skipTest("built without MPI")
+        self.write_listings("docs/blocks.md", r"(?:write|restart)\.\w+")
+        programs = self.compiled_by("mpicc", "mpifort", "restart", "libforebay_blocks")
+        ranks = ("mpiexec", "-n", "2")
+        self.built(*ranks, "/usr/bin/python3", "write.py")
+        for program in (*programs, ["/usr/bin/python3", "restart.py"]):
+            self.assertIn("step 10, time 0.50, 0 wrong", self.built(*ranks, *program))
+
+    def write_listings(self, document, name):
+        with open(os.path.join(SOURCES, document)) as file:
+            found = re.findall(rf"<!-- listing: ({name}) -->\n```\w+\n(.*?)^```$", file.read(), re.S | re.M)
+        for name, text in found:
+            with open(os.path.join(self.directory, name), "w") as file:
+                file.write(text)
+
+    def built(self, *words):
+        """What a program prints that uses what is installed, or a step on the way to it."""
+        library = os.path.join(self.prefix, "lib")
+        (packages,) = glob.glob(glob.escape(library) + "/python3*/*-packages")
+        environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(library, "pkgconfig"), "PYTHONPATH": packages}
+        for name in ("MCA_rmaps_base_oversubscribe", "ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM"):
+            environment[f"OMPI_{name}"] = "1"
+        done = subprocess.run(
+            words, cwd=self.directory, env=environment, capture_output=True, text=True, timeout=60
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def compiled_by(self, c, fortran, listing, library):
+        """The programs of a listing in C and, where the module is installed, in Fortran."""
+        directory = os.path.join(self.prefix, "lib")
+        path = f"-Wl,-rpath,{directory}"
+        flags = shlex.split(self.built("pkg-config", "--cflags", "--libs", library))
+        programs = [[f"./{listing}-c"]]
+        self.built(c, f"{listing}.c", "-o", f"{listing}-c", path, *flags, "-lm")
+        if os.path.exists(os.path.join(directory, f"{library}_fortran.a")):
+            modules = os.path.join(self.prefix, "include/forebay")
+            name = library.removeprefix("lib")
+            libraries = ["-L", directory, path, f"-l{name}_fortran", f"-l{name}"]
+            self.built(fortran, f"{listing}.f90", "-o", f"{listing}-fortran", "-I", modules, *libraries)
+            programs.append([f"./{listing}-fortran"])
+        return programs
 
     def test_there_is_a_manual_page_for_every_command(self):
         done = self.call(self.forebay, "--help")

@@ -1,0 +1,54 @@
+"""Proves: every listing of docs/blocks.md is a whole program that compiles without a warning and runs on several ranks; what
+one language has written the others read on other numbers of ranks."""
+
+import json
+import os
+import subprocess
+
+import listings
+
+
+class BlocksDocumentTest(listings.DocumentCase):
+    document, library = "docs/blocks.md", "forebay_blocks"
+
+    def run_on(self, ranks, name):
+        mpiexec, _ = self.tools.more
+        return self.run_listing(name, mpiexec, "-n", str(ranks))
+
+    def test_every_listing_has_a_name_and_is_run_here(self):
+        self.all_have_a_name_and_are_run_in(__file__)
+
+    def test_what_one_writes_the_others_read(self):
+        contents = set()
+        for write, restart, ranks in (
+            ("write.c", "restart.py", 4),
+            ("write.py", "restart.f90", 1),
+            ("write.f90", "restart.c", 3),
+        ):
+            if not self.tools.fortran and ".f90" in write + restart:
+                continue
+            self.run_on(ranks, write)
+            with open(os.path.join(self.directory, "restart.h5"), "rb") as file:
+                contents.add(file.read())
+            told, refused = self.run_on(2, restart).splitlines()
+            self.assertEqual(told, "step 10, time 0.50, 0 wrong")
+            self.assertTrue(refused.startswith("FOREBAY_BLOCKS_INVALID: of another mesh, 'box of 20000 cells'"), refused)
+        self.assertEqual(len(contents), 1)
+        self.assertEqual(self.run_listing("look.py"), "(20000, 3) float64 [42.   42.25 42.5 ]\n")
+        self.inspected()
+
+    def inspected(self):
+        _, forebay = self.tools.more
+        done = subprocess.run(
+            [forebay, "inspect", "--json", os.path.join(self.directory, "restart.h5")], capture_output=True, text=True
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        held = json.loads(done.stdout)
+        self.assertEqual([each["name"] for each in held["arrays"]], ["pressure", "velocity"])
+
+    def test_lists_come_back(self):
+        self.assertEqual(self.run_on(2, "lists.py"), "6000 corners of 1000 cells\n")
+
+
+if __name__ == "__main__":
+    listings.main()

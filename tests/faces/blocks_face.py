@@ -1,0 +1,89 @@
+"""blocks_face.py DIRECTORY METHOD FILE [FILE...]: the Python face of blocks, as blocks_face.c the C face, with the same
+fields."""
+
+import sys
+
+import forebay.blocks
+import numpy as np
+from forebay import _blocks_library
+from forebay.blocks import Status
+from mpi4py import MPI
+
+CELLS, VERTICES = 1000, 300
+RANK, RANKS = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
+
+
+def check(good, words):
+    if not good:
+        print(f"rank {RANK}: not true: {words}", file=sys.stderr, flush=True)
+        MPI.COMM_WORLD.Abort(1)
+
+
+def refused(call, status, words):
+    try:
+        call()
+    except forebay.blocks.BlocksError as error:
+        check(error.status == status and words in str(error), f"{status!r} with {words!r}, not {error}")
+    else:
+        check(False, f"refused: {words}")
+
+
+def main(directory, method, *files):
+    g = np.arange(CELLS, 0, -1)
+    cell = g[(g * 31 + g // 8 * 17) % RANKS == RANK]
+    g = np.arange(VERTICES, 0, -1)
+    vertex = g[(g % RANKS == RANK) | (g // 10 % RANKS == RANK)]
+    velocity = cell[:, np.newaxis] + 0.25 * np.arange(3)
+    pressure = (0.5 * cell).astype(np.float32)
+    kind = (cell % 7).astype(np.int32)
+    corners = np.array([10 * each + k for each in cell for k in range(each % 5)], np.int64)
+
+    with forebay.blocks.Team(MPI.COMM_WORLD) as team:
+        of_cells = team.plan(cell, CELLS, least_bytes=1)
+        of_vertices = team.plan(vertex, VERTICES, shared=True)
+        ranges, all_corners = of_cells.number_lists(cell % 5)
+        of_corners = team.plan_of_lists(ranges, all_corners)
+
+        block = of_cells.to_block(velocity)
+        check(np.array_equal(block[:, 2], np.array(of_cells.block) + 0.5), "blocks are in order")
+        check(np.array_equal(of_cells.from_block(block), velocity), "what comes back is what went")
+
+        arrays = [
+            forebay.blocks.Array("velocity", "cells", of_cells, velocity),
+            ("pressure", "cells", of_cells, pressure),
+            ("kind", "cells", of_cells, kind),
+            ("ranges", "cells", of_cells, ranges),
+            ("id", "vertices", of_vertices, 1000003 * vertex),
+            ("corners", "corners", of_corners, corners),
+        ]
+        store = team.checkpoints(directory, method, pool=directory)
+        store.prepare(arrays)
+        head = {"step": 42, "time": 0.125, "program": "blocks_face", "mesh": "cube"}
+        store.write(files[0], arrays, **head)
+        store.settle()
+        for file in files:
+            filled = [(*array[:3], np.zeros_like(array[3])) for array in arrays]
+            check(store.read(file, filled, mesh="cube") == forebay.blocks.Head(**head), "the head comes back")
+            for (name, *_, values), wanted in zip(filled, arrays, strict=True):
+                check(np.array_equal(values, wanted[3]), f"{name} of {file}")
+
+        told = store.describe(files[0])
+        check(told.locations == {"cells": CELLS, "corners": all_corners, "vertices": VERTICES}, "all locations are told")
+        check(told.arrays[-1] == ("vertices", "id", np.int64, 1) and len(told.arrays) == 6, "all arrays are told")
+        check(store.recovered == [], "nobody has left anything")
+
+        refused(lambda: team.plan([1, 1], 2 * RANKS), Status.INVALID, "global number")
+        refused(lambda: store.read(files[0], arrays, mesh="sphere"), Status.INVALID, "another mesh")
+        last = RANK == RANKS - 1
+        refused(lambda: of_cells.to_block(velocity[1 if last else 0 :]), Status.INVALID, "items are wanted")
+        wrong = [("kind", "cells", of_cells, kind.astype(">i4") if last else kind)]
+        refused(lambda: store.write("never.h5", wrong, step=0, time=0), Status.INVALID, "kind: its values must be")
+        kind.flags.writeable = False
+        refused(lambda: store.read(files[0], arrays, mesh="cube"), Status.INVALID, "read-only")
+    refused(lambda: of_cells.block, Status.INVALID, "closed")
+    for status in Status:
+        name = _blocks_library.library.forebay_blocks_status_name(status).decode()
+        check(name == f"FOREBAY_BLOCKS_{status.name}", name)
+
+
+main(*sys.argv[1:])

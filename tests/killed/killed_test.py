@@ -1,0 +1,97 @@
+"""Proves: when a rank is killed while a checkpoint is written, the one before stands whole under its name; staged, the new
+one is in the pool and the next program carries it.
+
+    killed_test.py MPIEXEC PROGRAM FOREBAY FAULT_LIBRARY
+"""
+
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+MPIEXEC = PROGRAM = FOREBAY = FAULTS = ""
+# Where the write is held long enough to be hit.
+HELD = "fsync:delay=20000ms"
+
+
+class KilledTest(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.mkdtemp(prefix="forebay-killed-", dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+        self.case, self.pool = os.path.join(self.scratch, "case"), os.path.join(self.scratch, "pool")
+        for directory in (self.case, self.pool):
+            os.mkdir(directory)
+
+    def start(self, method, *step, faults=""):
+        environment = {**os.environ}
+        if faults:
+            environment.update(
+                LD_PRELOAD=FAULTS,
+                FOREBAY_FAULT=faults,
+                FOREBAY_FAULT_PREFIX=self.case,
+                FOREBAY_FAULT_PROGRAM=os.path.basename(PROGRAM),
+            )
+        return subprocess.Popen(
+            [MPIEXEC, "-n", "2", PROGRAM, self.case, method, self.pool, *step],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def done(self, *words):
+        run = self.start(*words)
+        printed, told = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0, printed + told)
+        return printed
+
+    def wait_for(self, directory, name):
+        """A file of this name somewhere below."""
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            for _, _, files in os.walk(directory):
+                if any(re.fullmatch(name, file) for file in files):
+                    return
+            time.sleep(0.01)
+        self.fail(f"no {name} in {directory}")
+
+    def killed_while_writing(self, method):
+        run = self.start(method, "2", faults=HELD)
+        processes = dict(run.stdout.readline().split()[1:] for _ in range(2))
+        self.wait_for(self.case, r"\.fb-\w{16}")
+        if method == "staged":
+            self.wait_for(self.pool, r"slot-\d\.record")
+        os.kill(int(processes["1"]), signal.SIGKILL)
+        run.communicate(timeout=60)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertEqual(sorted(each for each in os.listdir(self.case) if each[0] != "."), ["a.h5", "a.h5.json"])
+        done = subprocess.run([FOREBAY, "inspect", "--json", os.path.join(self.case, "a.h5")], capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["step"], 1)
+
+    def test_the_checkpoint_before_stays(self):
+        for method in ("serial", "stdio", "mpi-collective"):
+            with self.subTest(method):
+                self.done(method, "1")
+                self.killed_while_writing(method)
+                self.assertIn("step 1\n", self.done(method))
+                for unnamed in glob.glob(os.path.join(self.case, ".fb-*")):
+                    os.unlink(unnamed)
+
+    def test_the_staged_one_arrives_later(self):
+        self.done("staged", "1")
+        self.killed_while_writing("staged")
+        self.assertIn("step 2\n", self.done("staged"))
+        self.assertEqual(sorted(os.listdir(self.case)), ["a.h5", "a.h5.json"])
+
+
+if __name__ == "__main__":
+    MPIEXEC, PROGRAM, FOREBAY, FAULTS = sys.argv[1:5]
+    unittest.main(argv=sys.argv[:1])
