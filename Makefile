@@ -49,10 +49,11 @@ fuzz: ## every fuzz target for a minute
 	build-fuzz/bin/store_fuzz -max_total_time=60 -timeout=10 -len_control=0 -max_len=1024
 	build-fuzz/bin/codec_fuzz -max_total_time=60 -timeout=10 -len_control=0 -max_len=1024
 
-bench: build ## the figures the project promises; twenty minutes on a quiet machine
-	scripts/install-dependencies demo
+bench: build ## the figures the project promises; an hour and a half on a quiet machine
+	scripts/install-dependencies demo test
 	build/bin/forebay bench openfoam
 	build/bin/forebay bench trajectory
+	build/bin/forebay bench blocks
 
 format: ## rewrites sources in the project's style
 	@$(existing) | xargs clang-format -i

@@ -6,7 +6,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
-from palette import DIRECT, FAINT, FOREBAY, MUTED, TEXT
+from measure.palette import DIRECT, FAINT, FOREBAY, MUTED, TEXT
 
 
 def draw(intervals: list[int], direct: list[float], forebay: list[float], none: float, title: str, to: Path) -> None:

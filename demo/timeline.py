@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from html import escape
 
-from palette import FAINT, MUTED, TEXT
+from measure.palette import FAINT, MUTED, TEXT
 
 WIDTH, LEFT, RIGHT, LANE, GAP, TOP = 920, 178, 24, 30, 16, 34
 

@@ -1,8 +1,9 @@
-// The same arrays written by others: parallel HDF5 after a redistribution whose plan is kept, and MPI-IO with indexed
-// file types. A program of its own, since parallel and serial HDF5 do not go into one.
+// The same arrays written by others: parallel HDF5 and PnetCDF after a redistribution whose plan is kept, and MPI-IO
+// with indexed file types. A program of its own, since parallel and serial HDF5 do not go into one.
 #include <fmt/format.h>
 #include <hdf5.h>
 #include <mpi.h>
+#include <pnetcdf.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "blocks/bench/numbering.h"
+#include "blocks/bench/timed.h"
 
 namespace {
 
@@ -26,15 +28,6 @@ int ranks_of_all() {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   return ranks;
-}
-
-double timed(const std::function<void()>& work) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  const double begin = MPI_Wtime();
-  work();
-  double seconds = MPI_Wtime() - begin;
-  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return seconds;
 }
 
 // What a code keeps from one array to the next: counts for MPI_Alltoallv, and where each received item belongs.
@@ -102,7 +95,23 @@ void write_hdf5(const std::string& path, std::uint64_t items, const Redistributi
   H5Pclose(transfer), H5Dclose(dataset), H5Sclose(memory), H5Sclose(space), H5Fclose(file), H5Pclose(access);
 }
 
-void write_indexed(const std::string& path, std::vector<std::uint64_t> numbers, const std::vector<double>& data) {
+void write_pnetcdf(const std::string& path, std::uint64_t items, const Redistribution& redistribution, bool sync) {
+  int file = 0, dimension = 0, variable = 0;
+  ncmpi_create(MPI_COMM_WORLD, path.c_str(), NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file);
+  ncmpi_def_dim(file, "cells", static_cast<MPI_Offset>(items), &dimension);
+  ncmpi_def_var(file, "values", NC_DOUBLE, 1, &dimension, &variable);
+  ncmpi_enddef(file);
+  const auto first = static_cast<MPI_Offset>(redistribution.first());
+  const auto count = static_cast<MPI_Offset>(redistribution.block().size());
+  if (ncmpi_put_vara_double_all(file, variable, &first, &count, redistribution.block().data()) != NC_NOERR) {
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  if (sync) ncmpi_sync(file);
+  ncmpi_close(file);
+}
+
+void write_indexed(const std::string& path, std::vector<std::uint64_t> numbers, const std::vector<double>& data,
+                   bool sync) {
   // File types must rise; the program that makes them anyway has its items in that order.
   std::sort(numbers.begin(), numbers.end());
   std::vector<int> places(numbers.begin(), numbers.end());
@@ -113,6 +122,7 @@ void write_indexed(const std::string& path, std::vector<std::uint64_t> numbers, 
   MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file);
   MPI_File_set_view(file, 0, MPI_DOUBLE, type, "native", MPI_INFO_NULL);
   MPI_File_write_all(file, data.data(), static_cast<int>(data.size()), MPI_DOUBLE, MPI_STATUS_IGNORE);
+  if (sync) MPI_File_sync(file);
   MPI_File_close(&file);
   MPI_Type_free(&type);
 }
@@ -123,20 +133,19 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   std::uint64_t items = 8'000'000, run = 32;
   int repeat = 5;
-  bool shuffled = false, indexed = false, sync = false;
+  bool shuffled = false, only_indexed = false, sync = false;
   std::string directory = "/dev/shm";
   CLI::App app("What others need for the same arrays: seconds, each the slowest rank's");
   app.add_option("--items", items, "items of 8 bytes in all");
   app.add_option("--run", run, "how many with consecutive numbers lie on one rank");
   app.add_option("--repeat", repeat, "how often");
   app.add_flag("--shuffled", shuffled, "ranks hold their items in random order");
-  app.add_flag("--indexed", indexed, "MPI-IO with indexed file types too");
+  app.add_flag("--only-indexed", only_indexed, "MPI-IO with indexed file types, and nothing else");
   app.add_flag("--sync", sync, "wait for the disk");
   app.add_option("--directory", directory, "of the files");
   CLI11_PARSE(app, argc, argv);
   const auto numbers = scattered(items, run, ranks_of_all(), rank_of_all(), shuffled);
   std::vector<double> data(numbers.begin(), numbers.end()), copy(data.size());
-  Redistribution redistribution(numbers, items);
   nlohmann::json json;
   const std::string path = directory + "/peers-bench";
   // A new file each time, as a checkpoint is.
@@ -146,15 +155,21 @@ int main(int argc, char** argv) {
       if (rank_of_all() == 0) ::unlink(path.c_str());
     }
   };
-  for (int i = 0; i < repeat; ++i) {
-    json["copy"].push_back(timed([&] { std::memcpy(copy.data(), data.data(), data.size() * sizeof(double)); }));
-    json["redistribution"].push_back(timed([&] { redistribution.bring(data); }));
+  if (only_indexed) {
+    write("mpi_indexed", [&] { write_indexed(path, numbers, data, sync); });
+  } else {
+    Redistribution redistribution(numbers, items);
+    json["copy"] = repeated(repeat, [&] { std::memcpy(copy.data(), data.data(), data.size() * sizeof(double)); });
+    json["redistribution"] = repeated(repeat, [&] { redistribution.bring(data); });
+    write("hdf5_collective", [&] {
+      redistribution.bring(data);
+      write_hdf5(path, items, redistribution, sync);
+    });
+    write("pnetcdf_collective", [&] {
+      redistribution.bring(data);
+      write_pnetcdf(path, items, redistribution, sync);
+    });
   }
-  write("hdf5_collective", [&] {
-    redistribution.bring(data);
-    write_hdf5(path, items, redistribution, sync);
-  });
-  if (indexed) write("mpi_indexed", [&] { write_indexed(path, numbers, data); });
   if (rank_of_all() == 0) fmt::print("{}\n", json.dump(1));
   MPI_Finalize();
 }

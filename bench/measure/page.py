@@ -1,4 +1,4 @@
-"""The page of the demonstration: one file that needs nothing beside it."""
+"""Pages with pictures and tables: one file that needs nothing beside it."""
 
 import base64
 from html import escape

@@ -1,0 +1,187 @@
+"""Scattered arrays: what plans, copies and checkpoints take, beside others that write the same bytes."""
+
+import json
+import statistics
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import solver
+from .figures import estimate
+from .report import Report
+
+RANKS = 4
+ITEM_BYTES = 8
+DIRECT = ("serial", "stdio", "mpi-independent", "mpi-noncollective", "mpi-collective")
+PLAN_RATE_GOAL, PLAN_BYTES_GOAL = 50e6, 24  # items a second; bytes of memory an item
+INDEXED_GOAL = 2  # times faster than MPI-IO with indexed file types
+FIRST_GOAL, PREPARED_GOAL = 1.0, 1.3  # times as fast as HDF5: a first checkpoint, and one whose room is prepared
+
+
+@dataclass(frozen=True)
+class Ownership:
+    """How global numbers lie on ranks, and what staging has to reach with it."""
+
+    name: str
+    flags: tuple[str, ...]
+    copies: float  # of its bytes that a checkpoint may take
+    faster: float  # times, than HDF5 or than the best of the others
+    than: str
+
+
+RUNS = Ownership("runs of 32", ("--run", "32"), 3, 5, "hdf5_collective")
+RANDOM = Ownership("random elements", ("--run", "1", "--shuffled"), 5, 2.5, "the best other")
+
+
+@dataclass
+class Measured:
+    """Runs blocks_bench and peers_bench by turns: one size, one kind of ownership, one place at a time."""
+
+    ours: Path
+    peers: Path | None
+    pool: Path
+    rounds: int
+    say: Callable[[str], None]
+
+    def run(self, program: Path, items: int, ownership: Ownership, directory: Path, *flags: str) -> dict:
+        mca = ("--mca", "io", flags[0]) if flags and flags[0] in ("ompio", "romio321") else ()
+        rest = flags[1:] if mca else flags
+        command = [*solver.mpirun(RANKS, *mca), program, "--items", str(items), "--directory", directory]
+        environment = solver.environment(OMPI_MCA_mpi_yield_when_idle="1")
+        done = subprocess.run(
+            [*command, *ownership.flags, *rest], env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"{program.name} ended with status {done.returncode}: {done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+
+@dataclass
+class Rounds:
+    """Seconds of everything that was measured, a list of medians: one of each round."""
+
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, name: str, values: Sequence[float]) -> None:
+        self.seconds.setdefault(name, []).append(statistics.median(values))
+
+    def of(self, name: str) -> list[float]:
+        return self.seconds[name]
+
+    def best(self, names: Sequence[str]) -> str:
+        return min((name for name in names if name in self.seconds), key=lambda name: statistics.median(self.of(name)))
+
+
+def add_arrays(measured: Measured, report: Report, megabytes: int, ownership: Ownership, place: str, to: Path) -> None:
+    """One table: our methods and the others, in seconds until the program may go on."""
+    items = megabytes * 1_000_000 // ITEM_BYTES
+    section = f"{megabytes} MB, {ownership.name}, {RANKS} ranks, {place}"
+    rounds = Rounds()
+    figures: dict = {}
+    for number in range(measured.rounds):
+        measured.say(f"{section}, round {number + 1} of {measured.rounds}")
+        figures = measured.run(
+            measured.ours, items, ownership, to, "--pool", str(measured.pool), "--methods", ",".join((*DIRECT, "staged"))
+        )
+        collect_ours(figures, rounds)
+        if measured.peers:
+            collect_peers(measured, items, ownership, to, rounds)
+    add_plan(report, section, items, rounds, figures)
+    add_methods(report, section, megabytes, rounds)
+    add_goals(report, section, ownership, rounds)
+
+
+def collect_ours(figures: dict, rounds: Rounds) -> None:
+    for name in ("plan", "copy", "to_image", "from_image"):
+        rounds.add(name, figures[name][1:] or figures[name])
+    for method in (*DIRECT, "staged"):
+        rounds.add(method, figures[method]["again"])
+    rounds.add("staged, first", [figures["staged"]["first"]])
+    rounds.add("staged, first, prepared", [figures["prepared"]["first"]])
+    rounds.add("staged, preparation", [figures["prepared"]["prepare"]])
+    rounds.add("staged, on the file system", figures["staged"]["settled"])
+
+
+def collect_peers(measured: Measured, items: int, ownership: Ownership, to: Path, rounds: Rounds) -> None:
+    figures = measured.run(measured.peers, items, ownership, to, "--sync")
+    for name in ("hdf5_collective", "pnetcdf_collective"):
+        rounds.add(name, figures[name])
+    # Minutes each for elements in random order: facts are known (2.8 and 20.7 s for 64 MB), and no goal asks for them.
+    if ownership is RUNS:
+        for library in ("ompio", "romio321"):
+            figures = measured.run(measured.peers, items, ownership, to, library, "--only-indexed", "--sync")
+            rounds.add(f"mpi_indexed, {library}", figures["mpi_indexed"])
+
+
+OTHERS = ("hdf5_collective", "pnetcdf_collective", "mpi_indexed, ompio", "mpi_indexed, romio321")
+
+
+def add_plan(report: Report, section: str, items: int, rounds: Rounds, figures: dict) -> None:
+    rate = estimate([items / seconds for seconds in rounds.of("plan")])
+    report.add(
+        f"{section}: plan",
+        rate,
+        "M items/s",
+        1e-6,
+        goal=f">= {PLAN_RATE_GOAL * 1e-6:g}",
+        met=rate.low >= PLAN_RATE_GOAL,
+    )
+    memory = figures["plan_bytes_per_item"]
+    report.add(
+        f"{section}: memory of the plan",
+        memory,
+        "bytes an item",
+        goal=f"<= {PLAN_BYTES_GOAL}",
+        met=memory <= PLAN_BYTES_GOAL,
+    )
+
+
+def add_methods(report: Report, section: str, megabytes: int, rounds: Rounds) -> None:
+    copy = statistics.median(rounds.of("copy")) * 1e3
+    for name in rounds.seconds:
+        if name not in ("plan", "copy"):
+            report.add(
+                f"{section}: {name.replace('_', ' ')}", estimate(rounds.of(name)), "ms", 1e3, reference=copy, note="reference: a copy"
+            )
+
+
+def times_faster(rounds: Rounds, ours: str, theirs: str):
+    pairs = list(zip(rounds.of(ours), rounds.of(theirs), strict=True))
+    return estimate(pairs, lambda sample: statistics.median(other / mine for mine, other in sample))
+
+
+def add_goals(report: Report, section: str, ownership: Ownership, rounds: Rounds) -> None:
+    def compare(name: str, ours: str, theirs: str, goal: float) -> None:
+        ratio = times_faster(rounds, ours, theirs)
+        report.add(
+            f"{section}, goals: {name}",
+            ratio,
+            "times",
+            reference=1.0,
+            goal=f">= {goal:g} times as fast as {theirs.replace('_', ' ')}",
+            met=ratio.low >= goal,
+            note=f"with {ours}",
+        )
+
+    copies = times_faster(rounds, "copy", "staged")
+    report.add(
+        f"{section}, goals: staged goes on after",
+        copies,
+        "copies",
+        reference=1.0,
+        goal=f"<= {ownership.copies:g}",
+        met=copies.high <= ownership.copies,
+    )
+    others = [name for name in OTHERS if name in rounds.seconds]
+    if not others:
+        return
+    than = "hdf5_collective" if ownership is RUNS else rounds.best(others)
+    compare("staged goes on", "staged", than, ownership.faster)
+    compare("staged, the first one", "staged, first", "hdf5_collective", FIRST_GOAL)
+    compare("staged, the first one, with its room prepared", "staged, first, prepared", "hdf5_collective", PREPARED_GOAL)
+    direct = rounds.best(DIRECT)
+    compare("the best direct method", direct, "hdf5_collective", 1.0)
+    for name in others:
+        if name.startswith("mpi_indexed"):
+            compare(f"the best direct method, {name[13:]}", direct, name, INDEXED_GOAL)

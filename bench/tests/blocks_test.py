@@ -1,0 +1,76 @@
+"""The benchmark of global arrays: how figures are judged, and that every part of it runs.
+
+blocks_test.py DIRECTORY-OF-THE-PROGRAMS
+"""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from measure import arrays, cavity, report
+
+programs = Path(sys.argv.pop()) if len(sys.argv) > 1 and not sys.argv[-1].startswith("-") else None
+
+
+class Judging(unittest.TestCase):
+    def judge(self, staged, best_direct, hdf5, ownership=arrays.RUNS):
+        rounds = arrays.Rounds()
+        for name in ("copy", *arrays.DIRECT, "staged", "staged, first", "staged, first, prepared"):
+            rounds.add(name, [1.0])
+        rounds.seconds |= {"staged": [staged], "stdio": [best_direct], "hdf5_collective": [hdf5]}
+        result = report.Report("x", {})
+        arrays.add_goals(result, "here", ownership, rounds)
+        return {row.name.rpartition(": ")[2]: row for row in result.results}
+
+    def test_a_fast_staged_checkpoint_meets_its_goals_and_a_slow_one_does_not(self):
+        fast, slow = self.judge(2.0, 0.5, 10.0), self.judge(4.0, 0.5, 10.0)
+        for name, ratio in (("staged goes on", 5.0), ("staged goes on after", 2.0)):
+            self.assertEqual((fast[name].value, fast[name].met), (ratio, True), name)
+            self.assertFalse(slow[name].met, name)
+
+    def test_the_best_direct_method_is_the_one_that_counts(self):
+        self.assertTrue(self.judge(1.0, 0.5, 0.6)["the best direct method"].met)
+        self.assertFalse(self.judge(1.0, 0.8, 0.6)["the best direct method"].met)
+
+    def test_random_elements_are_compared_with_the_best_of_the_others(self):
+        row = self.judge(1.0, 1.0, 3.0, arrays.RANDOM)["staged goes on"]
+        self.assertEqual((row.value, row.met), (3.0, True))
+
+    def test_the_sweep_goes_over_levels_ranks_and_blocks(self):
+        points = list(cavity.sweep(False))
+        self.assertEqual({point.levels for point in points}, {1, 2, 3})
+        self.assertEqual({(p.ranks, p.blocks) for p in points}, {(1, 1), (2, 2), (4, 1), (4, 2), (4, 4)})
+        self.assertEqual(len(points), len(set(points)))
+
+
+@unittest.skipIf(programs is None, "no programs were named")
+class Parts(unittest.TestCase):
+    """Small ones, on whatever the temporary directory lies on: figures that mean nothing, in the form that is read."""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.place = Path(directory.name)
+        self.result = report.Report("blocks", {})
+
+    def test_arrays_are_measured_with_every_method_and_beside_others(self):
+        measured = arrays.Measured(programs / "blocks_bench", programs / "peers_bench", self.place, 1, lambda _: None)
+        arrays.add_arrays(measured, self.result, 1, arrays.RUNS, "here", self.place)
+        names = " ".join(row.name for row in self.result.results)
+        for name in ("plan", "staged, first, prepared", "mpi-collective", "hdf5 collective", "pnetcdf", "romio321"):
+            self.assertIn(name, names)
+
+    def test_the_cavity_is_read_and_written_and_drawn(self):
+        sweep = cavity.Sweep(programs / "cavity_bench", self.place, self.place, True, lambda _: None)
+        results = sweep.all(self.result)
+        self.assertTrue(all(row.value > 0 for row in self.result.results))
+        cavity.draw(results, self.place / "pictures")
+        self.assertIn("mesh read", (self.place / "pictures/index.html").read_text())
+        self.assertGreater((self.place / "pictures/cavity.png").stat().st_size, 10_000)
+
+
+if __name__ == "__main__":
+    unittest.main()
