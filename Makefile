@@ -36,7 +36,7 @@ unit: build ## the unit tests alone
 
 sanitized: ## the unit tests under the address and undefined behaviour sanitizers, and rooms with threads under the thread sanitizer
 	cmake --preset sanitizers
-	cmake --build --preset sanitizers -j $(JOBS)
+	cmake --build --preset sanitizers -j $(JOBS) --target unit_tests
 	ctest --test-dir build-sanitizers --output-on-failure --timeout 300 -j $(JOBS) -L unit
 	cmake --preset thread-sanitizer
 	cmake --build --preset thread-sanitizer -j $(JOBS) --target $(threaded:=_test)

@@ -203,6 +203,11 @@ Result<std::string> real_path(const std::string& path) {
   return std::string(resolved.get());
 }
 
+bool name_exists(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
 std::string join(std::string_view directory, std::string_view name) {
   if (directory.empty()) return std::string(name);
   if (name.empty()) return std::string(directory);

@@ -85,6 +85,8 @@ Result<std::vector<DirectoryEntry>> list_directory(const std::string& path);
 Result<std::vector<DirectoryEntry>> list_directory(int directory, const std::string& path_for_errors);
 
 Result<std::string> read_link(const std::string& path);
+// Whatever it is, a link that leads nowhere too.
+bool name_exists(const std::string& path);
 // Absolute, all links resolved; the path must exist.
 Result<std::string> real_path(const std::string& path);
 

@@ -8,7 +8,7 @@
 namespace forebay::blocks {
 namespace {
 
-constexpr std::uint64_t kPiece = std::uint64_t{1} << 30;  // MPI counts with an int
+constexpr std::uint64_t kMostAtOnce = std::uint64_t{1} << 30;  // MPI counts with an int
 
 // Hints of the standard (MPI 3.1, 13.2.8) that are numbers, and the least that makes sense. Open MPI 4.1 divides by a
 // cb_nodes of 0, and with a cb_buffer_size of 1 it writes wrong bytes and reports success.
@@ -84,8 +84,8 @@ class FileOfMpi final : public BlockFile {
     const bool together = method_ == Method::mpi_collective;
     const std::uint64_t most = together ? over_all(team_.all(), bytes, MPI_MAX) : bytes;
     Status done;
-    for (std::uint64_t at = 0; at < most; at += kPiece) {
-      const int piece = at < bytes ? static_cast<int>(std::min(kPiece, bytes - at)) : 0;
+    for (std::uint64_t at = 0; at < most; at += kMostAtOnce) {
+      const int piece = at < bytes ? static_cast<int>(std::min(kMostAtOnce, bytes - at)) : 0;
       MPI_Status status;
       const int returned = call(std::min(at, bytes), piece, &status);
       if (!done) continue;

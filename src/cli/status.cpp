@@ -46,7 +46,7 @@ void print_text(const std::vector<Seen>& all) {
     const drain::DrainReport& drain = seen.report.drain;
     fmt::print("run {} on {}\n", seen.run.plan.run, printable(seen.run.plan.case_path));
     fmt::print("  {:<20}{}\n", "agent",
-               seen.alive ? fmt::format("{} (process {})", name_of(seen.report.phase), seen.report.agent_pid)
+               seen.alive ? fmt::format("{} (process {})", phase_name(seen.report.phase), seen.report.agent_pid)
                           : "gone: `forebay drain --resume` carries home what is left");
     fmt::print("  {:<20}{}\n", "only local",
                drain.newest_complete && drain.newest_complete != drain.newest_safe

@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::size_t chunk = std::size_t{256} << 10;
 
-bool exists(const std::string& path) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0;
-}
-
 // The content, mode and time of `from` under the name of the link `to`, in one step.
 Status replace_link_by_copy(const std::string& from, const std::string& to) {
   auto source = open_file(from, O_RDONLY | O_NOFOLLOW);
@@ -68,7 +63,7 @@ void Drain::State::catch_up_removal(const std::string& path) {
   if (removed_in_flight.empty()) return;
   bool removed = false;
   for (std::string at(path); !removed && !at.empty(); at = parent_of(at)) removed = removed_in_flight.contains(at);
-  if (removed && !exists(local_of(roots, path))) record(deleted_record(path));
+  if (removed && !name_exists(local_of(roots, path))) record(deleted_record(path));
 }
 
 // The program gave the input `origin` the name `path`: a link whose content is the case's own file.

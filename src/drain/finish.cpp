@@ -16,11 +16,6 @@ namespace {
 // file that changed while it was read); one that fails every time must not keep the run for ever.
 constexpr int most_passes = 5;
 
-bool exists(const std::string& path) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0;
-}
-
 }  // namespace
 
 Status Drain::begin_finish(bool cleanly) {
@@ -192,7 +187,8 @@ void Drain::State::submit_last_complete() {
   const bool whole_in_tree = std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
     const std::string local = local_of(roots, time_directory(rank, time));
     const std::set<std::string> kept = keep.files(rank, time);
-    return std::all_of(kept.begin(), kept.end(), [&](const std::string& file) { return exists(join(local, file)); });
+    return std::all_of(kept.begin(), kept.end(),
+                       [&](const std::string& file) { return name_exists(join(local, file)); });
   });
   if (whole_in_tree) return;
   note(std::nullopt,
@@ -215,7 +211,7 @@ bool Drain::State::pools_intact() {
   std::vector<Root> all = roots;
   for (const std::string& directory : request.placed) all.push_back({directory, {}, std::string(parent_of(directory))});
   for (const Root& root : all) {
-    if (exists(join(root.pool, sentinel_name)) && exists(root.local)) continue;
+    if (name_exists(join(root.pool, sentinel_name)) && name_exists(root.local)) continue;
     intact = false;
     note(Code::lost, fmt::format("the pool {} was emptied while the run used it: what was not drained before is gone; "
                                  "nothing is removed from the case",
@@ -269,7 +265,7 @@ void Drain::State::remove_deleted() {
     return time == newest_complete || (!alone() && ledger.complete_times().contains(time));
   };
   ledger.each("", [&](const std::string& path, const Known& known) {
-    if (!known.deleted || goes_with_parent(path) || exists(local_of(roots, path))) return true;
+    if (!known.deleted || goes_with_parent(path) || name_exists(local_of(roots, path))) return true;
     // The program may have been about to replace it.
     if (!ended_cleanly && checkpoint_of(path)) return true;
     const auto time = openfoam::time_path(path);
@@ -281,7 +277,7 @@ void Drain::State::remove_deleted() {
     bool gone = !stays(each.time);
     for (int rank = each.first; rank <= each.last; ++rank) {
       const std::string directory = time_directory(rank, each.time);
-      gone = gone && ledger.deleted_unknown(directory) && !exists(local_of(roots, directory));
+      gone = gone && ledger.deleted_unknown(directory) && !name_exists(local_of(roots, directory));
     }
     if (gone) deleted.insert(join(each.group, each.time));
   }

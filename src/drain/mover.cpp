@@ -30,7 +30,7 @@ constexpr std::uint64_t large_unit = std::uint64_t{8} << 20;
 // How much the bandwidth cap lets through at once after a pause.
 constexpr std::chrono::milliseconds cap_burst{100};
 
-struct Job {
+struct Order {
   std::uint64_t ticket = 0;
   Mover::Make make;
   Mover::Done done;
@@ -73,10 +73,10 @@ struct Mover::State {
   }
 
   void work();
-  void attempt(Job job, std::unique_lock<std::mutex>& lock);
+  void attempt(Order order, std::unique_lock<std::mutex>& lock);
   void sync_names(std::unique_lock<std::mutex>& lock);
-  void failed(Job job, const Error& error, bool final, std::unique_lock<std::mutex>& lock);
-  void report(const Job& job, Result<Published> result, bool final, std::unique_lock<std::mutex>& lock);
+  void failed(Order order, const Error& error, bool final, std::unique_lock<std::mutex>& lock);
+  void report(const Order& order, Result<Published> result, bool final, std::unique_lock<std::mutex>& lock);
   void requeue_due();
   bool pace(std::size_t bytes);
   bool idle() const { return queue.empty() && retries.empty() && ended.empty() && unsynced.empty() && active == 0; }
@@ -90,10 +90,10 @@ struct Mover::State {
 
   mutable std::mutex mutex;
   std::condition_variable work_changed, idle_reached, stop_requested;
-  std::deque<Job> queue;
-  std::multimap<Clock::time_point, Job> retries;
-  std::deque<Job> ended;
-  std::vector<Job> unsynced;
+  std::deque<Order> queue;
+  std::multimap<Clock::time_point, Order> retries;
+  std::deque<Order> ended;
+  std::vector<Order> unsynced;
   Clock::time_point oldest_unsynced;
   std::uint64_t active = 0, next_ticket = 1, files_written = 0;
   std::atomic<std::uint64_t> bytes_written{0};
@@ -110,16 +110,16 @@ void Mover::State::work() {
   while (!stopping) {
     requeue_due();
     if (!ended.empty()) {
-      Job job = std::move(ended.front());
+      Order order = std::move(ended.front());
       ended.pop_front();
       ++active;
-      report(job, tl::unexpected<Error>(job.last_error), true, lock);
+      report(order, tl::unexpected<Error>(order.last_error), true, lock);
       --active;
     } else if (!held && !queue.empty()) {
-      Job job = std::move(queue.front());
+      Order order = std::move(queue.front());
       queue.pop_front();
       ++active;
-      attempt(std::move(job), lock);
+      attempt(std::move(order), lock);
       --active;
       if (unsynced.size() >= most_unsynced || (!unsynced.empty() && Clock::now() - oldest_unsynced > longest_unsynced))
         sync_names(lock);
@@ -146,23 +146,23 @@ void Mover::State::requeue_due() {
   retries.erase(retries.begin(), due);
 }
 
-void Mover::State::attempt(Job job, std::unique_lock<std::mutex>& lock) {
-  ++job.attempts;
-  if (job.renamed) {
+void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
+  ++order.attempts;
+  if (order.renamed) {
     if (unsynced.empty()) oldest_unsynced = Clock::now();
-    unsynced.push_back(std::move(job));
+    unsynced.push_back(std::move(order));
     return;
   }
   lock.unlock();
-  auto unit = job.make();
+  auto unit = order.make();
   if (!unit) {
     const int reason = unit.error().errno_value;
     lock.lock();
-    return failed(std::move(job), unit.error(), reason == 0 || reason == ENOENT, lock);
+    return failed(std::move(order), unit.error(), reason == 0 || reason == ENOENT, lock);
   }
   if (!*unit) {
     lock.lock();
-    return report(job, Published{}, true, lock);
+    return report(order, Published{}, true, lock);
   }
   if (size_of(**unit) > large_unit) {
     lock.lock();
@@ -180,51 +180,52 @@ void Mover::State::attempt(Job job, std::unique_lock<std::mutex>& lock) {
   auto published = publish(shared, **unit, run, counting);
   if (!published) bytes_written.fetch_sub(written, std::memory_order_relaxed);
   lock.lock();
-  if (!published) return failed(std::move(job), published.error(), !may_pass(published.error()), lock);
+  if (!published) return failed(std::move(order), published.error(), !may_pass(published.error()), lock);
   files_written += published->files.size();
-  job.renamed = std::move(*published);
+  order.renamed = std::move(*published);
   if (unsynced.empty()) oldest_unsynced = Clock::now();
-  unsynced.push_back(std::move(job));
+  unsynced.push_back(std::move(order));
 }
 
 void Mover::State::sync_names(std::unique_lock<std::mutex>& lock) {
-  std::vector<Job> batch = std::exchange(unsynced, {});
+  std::vector<Order> batch = std::exchange(unsynced, {});
   std::vector<std::string> directories;
-  for (const Job& job : batch)
-    directories.insert(directories.end(), job.renamed->unsynced.begin(), job.renamed->unsynced.end());
+  for (const Order& order : batch)
+    directories.insert(directories.end(), order.renamed->unsynced.begin(), order.renamed->unsynced.end());
   active += batch.size();
   lock.unlock();
   const auto synced = sync_directories(shared, directories);
   lock.lock();
-  for (Job& job : batch) {
+  for (Order& order : batch) {
     if (synced) {
-      job.renamed->unsynced.clear();
-      report(job, std::move(*job.renamed), true, lock);
+      order.renamed->unsynced.clear();
+      report(order, std::move(*order.renamed), true, lock);
     } else {
-      failed(std::move(job), synced.error(), false, lock);
+      failed(std::move(order), synced.error(), false, lock);
     }
     --active;
   }
 }
 
-void Mover::State::failed(Job job, const Error& error, bool final, std::unique_lock<std::mutex>& lock) {
+void Mover::State::failed(Order order, const Error& error, bool final, std::unique_lock<std::mutex>& lock) {
   final = final || giving_up || stopping;
-  report(job, tl::unexpected<Error>(error), final, lock);
+  report(order, tl::unexpected<Error>(error), final, lock);
   if (final) return;
-  job.last_error = error;
+  order.last_error = error;
   if (giving_up) {  // since the report
-    ended.push_back(std::move(job));
+    ended.push_back(std::move(order));
   } else {
-    const auto due = Clock::now() + delay_after(job.attempts);
-    retries.emplace(due, std::move(job));
+    const auto due = Clock::now() + delay_after(order.attempts);
+    retries.emplace(due, std::move(order));
   }
   work_changed.notify_all();
 }
 
-void Mover::State::report(const Job& job, Result<Published> result, bool final, std::unique_lock<std::mutex>& lock) {
-  if (!job.done) return;
+void Mover::State::report(const Order& order, Result<Published> result, bool final,
+                          std::unique_lock<std::mutex>& lock) {
+  if (!order.done) return;
   lock.unlock();
-  job.done(Outcome{job.ticket, final, job.attempts, std::move(result)});
+  order.done(Outcome{order.ticket, final, order.attempts, std::move(result)});
   lock.lock();
 }
 
@@ -281,7 +282,7 @@ std::uint64_t Mover::submit(Make make, Done done) {
   const std::lock_guard lock(state_->mutex);
   const std::uint64_t ticket = state_->next_ticket++;
   if (state_->stopping) return ticket;
-  state_->queue.push_back(Job{ticket, std::move(make), std::move(done), 0, std::nullopt, {}});
+  state_->queue.push_back(Order{ticket, std::move(make), std::move(done), 0, std::nullopt, {}});
   state_->work_changed.notify_one();
   return ticket;
 }
@@ -302,7 +303,7 @@ void Mover::hold(bool held) {
 void Mover::give_up() {
   const std::lock_guard lock(state_->mutex);
   state_->giving_up = true;
-  for (auto& [due, job] : state_->retries) state_->ended.push_back(std::move(job));
+  for (auto& [due, order] : state_->retries) state_->ended.push_back(std::move(order));
   state_->retries.clear();
   state_->work_changed.notify_all();
 }

@@ -10,14 +10,14 @@
 namespace forebay::drain {
 namespace {
 
-constexpr std::string_view temporary_prefix = ".fb-";
+constexpr std::string_view unpublished_prefix = ".fb-";
 constexpr std::size_t name_limit = 255;
 // Beyond that many versions kept beside one name something else is wrong.
 constexpr int most_beside = 100;
 
-bool is_temporary(std::string_view name) {
-  return name.size() == temporary_prefix.size() + 16 && name.starts_with(temporary_prefix) &&
-         name.find_first_not_of("0123456789abcdef", temporary_prefix.size()) == std::string_view::npos;
+bool is_unpublished(std::string_view name) {
+  return name.size() == unpublished_prefix.size() + 16 && name.starts_with(unpublished_prefix) &&
+         name.find_first_not_of("0123456789abcdef", unpublished_prefix.size()) == std::string_view::npos;
 }
 
 std::string beside_name(const std::string& target, const std::string& run, int number) {
@@ -37,11 +37,11 @@ std::string temporary_name(const std::string& target, const std::string& run) {
   std::uint64_t nonce = 0;
   // It cannot fail for so few bytes once the kernel has booted; O_EXCL holds in any case.
   (void)::getrandom(&nonce, sizeof nonce, 0);
-  return join(parent_of(target), fmt::format("{}{:016x}", temporary_prefix, checksum(target + "\n" + run) ^ nonce));
+  return join(parent_of(target), fmt::format("{}{:016x}", unpublished_prefix, checksum(target + "\n" + run) ^ nonce));
 }
 
 Status remove_temporary(SharedFiles& shared, const std::string& path) {
-  if (!is_temporary(name_of(path))) return error(Code::bad_input, "not a temporary name of forebay:", path);
+  if (!is_unpublished(name_of(path))) return error(Code::bad_input, "not a temporary name of forebay:", path);
   return parts::remove_all(shared, path);
 }
 

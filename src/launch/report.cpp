@@ -77,7 +77,7 @@ json json_of(const NodeReport& report) {
   return {{"node", report.node},
           {"run", report.run},
           {"home", escape(report.home)},
-          {"phase", name_of(report.phase)},
+          {"phase", phase_name(report.phase)},
           {"beat", report.beat},
           {"agent_pid", report.agent_pid},
           {"staged_files", report.staged_files},
@@ -133,7 +133,7 @@ double lag(const RunReport& report) {
 
 }  // namespace
 
-std::string name_of(Phase phase) {
+std::string phase_name(Phase phase) {
   return phase_names[static_cast<std::size_t>(phase)];
 }
 

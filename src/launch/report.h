@@ -12,7 +12,7 @@
 namespace forebay::launch {
 
 enum class Phase { staging, running, draining, done };
-std::string name_of(Phase phase);
+std::string phase_name(Phase phase);
 
 // What a node says about the time to keep and to drain, when the run has several (agreement.h). Empty: none.
 struct Accord {

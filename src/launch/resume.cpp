@@ -21,7 +21,7 @@
 namespace forebay::launch {
 namespace {
 
-constexpr std::chrono::milliseconds look_interval{200};
+constexpr std::chrono::milliseconds end_look_interval{200};
 
 }  // namespace
 
@@ -57,7 +57,7 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
   if (auto begun = (*drain)->begin_finish(cleanly); !begun) return forward(begun);
   while (!(*drain)->finished()) {
     pollfd wait{(*drain)->outcomes_descriptor(), POLLIN, 0};
-    ::poll(&wait, 1, static_cast<int>(look_interval.count()));
+    ::poll(&wait, 1, static_cast<int>(end_look_interval.count()));
     update();
   }
   report.phase = Phase::done;
@@ -130,7 +130,7 @@ void release_held(const Plan& plan) {
 }
 
 Result<NodeReport> resume_node(const Plan& plan, bool cleanly) {
-  while (!processes_of(plan.run).empty()) std::this_thread::sleep_for(look_interval);
+  while (!processes_of(plan.run).empty()) std::this_thread::sleep_for(end_look_interval);
   Reporter reporter(join(control_directory(plan.case_path), fmt::format("node-{}.json", host_name())));
   auto report = resume_here(plan, cleanly, reporter);
   if (!report) {

@@ -20,7 +20,7 @@
 namespace forebay::launch {
 namespace {
 
-constexpr std::chrono::milliseconds look_interval{200};
+constexpr std::chrono::milliseconds progress_interval{200};
 constexpr const char *tree_name = "tree", *index_name = "index";
 
 struct Part {
@@ -253,7 +253,7 @@ Result<AheadReport> stage_ahead(const AheadRequest& request, const std::function
         if (auto done = tree::carry_out(part.request, part.plan, copied); !done) return done;
     return {};
   });
-  while (copies.wait_for(look_interval) != std::future_status::ready) {
+  while (copies.wait_for(progress_interval) != std::future_status::ready) {
     state.copied_bytes = copied.bytes;
     progress(state);
   }

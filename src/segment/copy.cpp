@@ -7,12 +7,13 @@
 #include <immintrin.h>
 #endif
 
+#include "segment/format.h"
+
 namespace forebay::segment {
 
 #if defined(__x86_64__)
 namespace {
 
-constexpr std::size_t kLine = 64;
 constexpr std::size_t kPage = 4096;
 // Below this a plain copy is faster: the lines are often still in the cache.
 constexpr std::size_t kPlain = 512;

@@ -21,12 +21,6 @@ namespace {
 // Small enough that what was read is still in the core's cache when it is written, read again and compared.
 constexpr std::size_t chunk_bytes = std::size_t{128} << 10;
 
-std::string local_path(const StageRequest& request, const Entry& entry) {
-  if (request.below.empty()) return join(request.local_root, entry.path);
-  if (entry.path == request.below) return request.local_root;
-  return join(request.local_root, entry.path.substr(request.below.size() + 1));
-}
-
 timespec time_of(std::int64_t nanoseconds) {
   return {.tv_sec = nanoseconds / 1'000'000'000, .tv_nsec = nanoseconds % 1'000'000'000};
 }
@@ -129,6 +123,11 @@ Status make_entry(const StageRequest& request, const Entry& entry) {
 }
 
 }  // namespace
+
+std::string local_path(const StageRequest& request, const Entry& entry) {
+  const std::size_t above = request.below.empty() ? 0 : request.below.size() + 1;
+  return join(request.local_root, entry.path.substr(std::min(entry.path.size(), above)));
+}
 
 Status carry_out(const StageRequest& request, const StagePlan& plan, StageProgress& progress) {
   std::vector<const Entry*> copies;

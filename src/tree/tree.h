@@ -44,6 +44,8 @@ struct StageRequest {
   std::function<bool(const std::string& path)> copy;  // regular files that are copied; may be empty
   int threads = 4;
 };
+// Where an entry lies in the local image.
+std::string local_path(const StageRequest& request, const Entry& entry);
 
 // Reads the case and decides; makes nothing. Parents come before their children. Other kinds of file (sockets, pipes,
 // devices) are left out and named in `left_out`.

@@ -80,11 +80,6 @@ const WarmFile* stand_in(const ByPath& files, const Entry& entry) {
   return fits ? found->second : nullptr;
 }
 
-std::string local_path(const StageRequest& request, const Entry& entry) {
-  const std::size_t above = request.below.empty() ? 0 : request.below.size() + 1;
-  return join(request.local_root, entry.path.substr(std::min(entry.path.size(), above)));
-}
-
 }  // namespace
 
 std::string index_of_warm(const std::vector<WarmFile>& files) {

@@ -18,7 +18,7 @@
 namespace forebay::segment {
 namespace {
 
-constexpr std::uint64_t kStore = 4711;
+constexpr std::uint64_t kTracedStore = 4711;
 constexpr std::size_t kBytes = 1536;
 using Image = std::vector<std::byte>;
 using Line = std::array<std::uint64_t, 8>;
@@ -94,7 +94,7 @@ class Run {
   Run(Recorder& recorder, std::span<std::byte> segment) : recorder_(recorder), segment_(segment) {}
 
   void start(std::uint64_t generation) {
-    writer_.start(recorder_, segment_, {kStore, false}, generation, 1);
+    writer_.start(recorder_, segment_, {kTracedStore, false}, generation, 1);
     records_.clear();
   }
   // What the segment held counts no more.
@@ -125,8 +125,8 @@ class Run {
   }
   void seal() { writer_.seal(); }
   void move_to(Run& other) {
-    arrive(recorder_, other.segment_, segment_, writer_.extent(), kStore);
-    retire(recorder_, segment_, kStore);
+    arrive(recorder_, other.segment_, segment_, writer_.extent(), kTracedStore);
+    retire(recorder_, segment_, kTracedStore);
     other.records_ = records_;
   }
 
@@ -166,12 +166,12 @@ using Visit = std::function<void(const RecordHeader&, const std::byte* payload)>
 using Find = std::function<void(const Image&, const Visit&)>;
 
 void find_in(std::span<const std::byte> segment, const SegmentHeader& header, const Visit& visit) {
-  walk(segment, kStore, header,
+  walk(segment, kTracedStore, header,
        [&](const RecordHeader& record) { visit(record, segment.data() + payload_place(record.payload)); });
 }
 
 void find_in_one(const Image& image, const Visit& visit) {
-  const auto header = newest_header(std::span(image).first<kFirstRecord>(), kStore);
+  const auto header = newest_header(std::span(image).first<kFirstRecord>(), kTracedStore);
   if (header) find_in(image, header->header, visit);
 }
 
@@ -180,8 +180,8 @@ constexpr std::size_t kHalf = kBytes / 2;
 void find_in_two(const Image& image, const Visit& visit) {
   const std::span<const std::byte> upper = std::span(image).first(kHalf);
   const std::span<const std::byte> lower = std::span(image).subspan(kHalf);
-  const auto above = newest_header(upper.first<kFirstRecord>(), kStore);
-  const auto below = newest_header(lower.first<kFirstRecord>(), kStore);
+  const auto above = newest_header(upper.first<kFirstRecord>(), kTracedStore);
+  const auto below = newest_header(lower.first<kFirstRecord>(), kTracedStore);
   if (below) find_in(lower, below->header, visit);
   if (above && (!below || above->header.generation != below->header.generation)) find_in(upper, above->header, visit);
 }
