@@ -11,7 +11,7 @@
 #include "segment/format.h"
 #include "trajectory/tests/flow.h"
 
-namespace forebay {
+namespace forebay::ahead_test {
 namespace {
 
 constexpr std::uint64_t kSegment = 64 << 10;
@@ -195,4 +195,4 @@ TEST(Ahead, DamageIsToldByTheGetOfItsStepOnly) {
 }
 
 }  // namespace
-}  // namespace forebay
+}  // namespace forebay::ahead_test

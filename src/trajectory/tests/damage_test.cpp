@@ -8,7 +8,7 @@
 
 #include "trajectory/tests/flow.h"
 
-namespace forebay {
+namespace forebay::damage_test {
 namespace {
 
 std::string slurp(const std::string& path) {
@@ -130,4 +130,4 @@ TEST(Damage, OfEncodedFieldsIsFoundOrHarmless) {
 }
 
 }  // namespace
-}  // namespace forebay
+}  // namespace forebay::damage_test

@@ -9,7 +9,7 @@
 
 #include "trajectory/tests/api.h"
 
-namespace forebay {
+namespace forebay::device_test {
 namespace {
 
 constexpr std::uint64_t kSegment = 64 << 10;
@@ -95,4 +95,4 @@ TEST_F(OnADevice, InUseByAnotherProcessIsRefused) {
 }
 
 }  // namespace
-}  // namespace forebay
+}  // namespace forebay::device_test

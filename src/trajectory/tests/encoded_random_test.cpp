@@ -7,7 +7,7 @@
 
 #include "trajectory/tests/flow.h"
 
-namespace forebay {
+namespace forebay::encoded_random_test {
 namespace {
 
 constexpr std::uint64_t kSegment = 16 << 10;
@@ -129,4 +129,4 @@ TEST(Random, UseOfEncodedFieldsGivesBackWhatWasStoredWithinTheError) {
 }
 
 }  // namespace
-}  // namespace forebay
+}  // namespace forebay::encoded_random_test

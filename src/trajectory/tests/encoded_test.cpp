@@ -9,7 +9,7 @@
 #include "segment/format.h"
 #include "trajectory/tests/flow.h"
 
-namespace forebay {
+namespace forebay::encoded_test {
 namespace {
 
 constexpr std::uint64_t kSegment = 64 << 10;
@@ -328,4 +328,4 @@ TEST(BadTolerance, ComesBeforeTheFirstStep) {
 }
 
 }  // namespace
-}  // namespace forebay
+}  // namespace forebay::encoded_test

@@ -8,7 +8,7 @@
 
 #include "trajectory/tests/api.h"
 
-namespace forebay {
+namespace forebay::kept_test {
 namespace {
 
 constexpr std::uint64_t kSegment = 64 << 10;
@@ -228,4 +228,4 @@ TEST(Kept, AMillionStepsReopenQuickly) {
 }
 
 }  // namespace
-}  // namespace forebay
+}  // namespace forebay::kept_test

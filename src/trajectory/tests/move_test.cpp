@@ -3,7 +3,7 @@
 
 #include "trajectory/tests/api.h"
 
-namespace forebay {
+namespace forebay::move_test {
 namespace {
 
 constexpr std::uint64_t kSegment = 64 << 10;  // 8 steps of 1000 doubles
@@ -119,4 +119,4 @@ TEST_F(Move, LeavesTheFirstTierWhatItNeedsForStatesThatComeBack) {
 }
 
 }  // namespace
-}  // namespace forebay
+}  // namespace forebay::move_test

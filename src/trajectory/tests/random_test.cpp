@@ -7,7 +7,7 @@
 
 #include "trajectory/tests/api.h"
 
-namespace forebay {
+namespace forebay::random_test {
 namespace {
 
 constexpr std::uint64_t kSegment = 16 << 10;
@@ -106,4 +106,4 @@ TEST(Random, UseOfAllTiersGivesBackWhatWasStored) {
 }
 
 }  // namespace
-}  // namespace forebay
+}  // namespace forebay::random_test

@@ -6,7 +6,7 @@
 
 #include "trajectory/tests/api.h"
 
-namespace forebay {
+namespace forebay::tiers_test {
 namespace {
 
 constexpr std::uint64_t kSegment = 64 << 10;  // 8 steps of 1000 doubles
@@ -159,4 +159,4 @@ TEST(Tiers, DroppingAsTheSweepGoesMakesRoom) {
 }
 
 }  // namespace
-}  // namespace forebay
+}  // namespace forebay::tiers_test
