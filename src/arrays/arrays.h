@@ -7,6 +7,7 @@
 // Must not know: MPI, ranks, blocks, or who writes the arrays.
 #pragma once
 
+#include "arrays/checks.h"
 #include "arrays/description.h"
 #include "arrays/file.h"
 #include "arrays/pieces.h"

@@ -99,6 +99,18 @@ Status write_all(int fd, std::string_view bytes, const std::string& path_for_err
   return write_all(fd, std::as_bytes(std::span(bytes.data(), bytes.size())), path_for_errors);
 }
 
+Status write_all_at(int fd, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& path_for_errors,
+                    std::string_view advice) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno_error("cannot write", path_for_errors, advice);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+    offset += static_cast<std::uint64_t>(put);
+  }
+  return {};
+}
+
 Status replace_file(const std::string& path, std::string_view content) {
   const std::string temporary = fmt::format("{}.{}.new", path, ::getpid());
   auto file = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);

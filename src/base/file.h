@@ -64,6 +64,9 @@ Result<std::string> read_file(const std::string& path, std::size_t limit = std::
 // Writes every byte, continuing after short writes and EINTR.
 Status write_all(int fd, std::span<const std::byte> bytes, const std::string& path_for_errors);
 Status write_all(int fd, std::string_view bytes, const std::string& path_for_errors);
+// The same at an offset, wherever the descriptor stands; `advice` is the error's.
+Status write_all_at(int fd, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& path_for_errors,
+                    std::string_view advice = {});
 // A reader sees the old content or the new, never a part: temporary name in the same directory, then rename. Mode 0600.
 // Not synced: for files whose loss with the node does no harm.
 Status replace_file(const std::string& path, std::string_view content);

@@ -19,15 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 Status write_at(int file, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0)
-      return errno_error("cannot write", path, "the checkpoint stays in the pool, and the next run carries it");
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-    offset += static_cast<std::uint64_t>(put);
-  }
-  return {};
+  return write_all_at(file, offset, bytes, path, "the checkpoint stays in the pool, and the next run carries it");
 }
 
 Result<MappedFile> mapped_whole(const std::string& path) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -15,14 +14,7 @@ Status publish(const std::string& temporary, const std::string& path, const arra
                const Checks& checks, const std::string& sidecar) {
   auto file = open_file(temporary, O_WRONLY);
   if (!file) return forward(file);
-  for (std::size_t i = 0; i < description.arrays.size(); ++i) {
-    const arrays::Array& array = description.arrays[i];
-    auto whole = arrays::whole_checks(checks[i], array.bytes());
-    if (!whole) return forward(whole);
-    if (::lseek(file->get(), static_cast<off_t>(array.checks_offset), SEEK_SET) < 0)
-      return errno_error("cannot seek in", path);
-    if (auto ok = write_all(file->get(), std::as_bytes(std::span(*whole)), temporary); !ok) return ok;
-  }
+  if (auto ok = arrays::write_checks(file->get(), temporary, description, checks); !ok) return ok;
   if (::fsync(file->get()) != 0) return errno_error("cannot sync", temporary);
   if (auto ok = replace_file(path + ".json", sidecar); !ok) return ok;
   if (std::rename(temporary.c_str(), path.c_str()) != 0) return errno_error("cannot rename to", path);

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "arrays/arrays.h"
 
 namespace forebay::blocks {
 
-// The parts of each array of a description, in its order.
-using Checks = std::vector<std::vector<arrays::PartCheck>>;
+using arrays::Checks;
 
 // Writes the checksums into `temporary`, waits for the disk, and renames it to `path`: what stood there before is
 // replaced by a whole file, or stays. `sidecar` goes into `path`.json. Needs no MPI.

@@ -1,0 +1,18 @@
+// The checksums of a file of arrays, written when its arrays are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arrays/description.h"
+#include "arrays/pieces.h"
+
+namespace forebay::arrays {
+
+// The parts of each array of a description, in its order; those of one array in any.
+using Checks = std::vector<std::vector<PartCheck>>;
+
+// Into an open file that lay_out() has made.
+Status write_checks(int file, const std::string& path_for_errors, const Description& description, const Checks& checks);
+
+}  // namespace forebay::arrays
