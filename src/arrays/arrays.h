@@ -3,11 +3,12 @@
 // Promises: the HDF5 library lays a file out, with every array contiguous and allocated, so that the arrays can then be
 // written and read in parallel without it. The bytes of a file depend on its description and its data alone: no times,
 // no host, no rank. Every array has checksums of its pieces of 4 MiB; the description has one of its own; what is read
-// is not believed before they fit. The format is in docs/format.md, "Checkpoints".
+// is not believed before they fit. The formats are in docs/format.md, "Checkpoints" and "Meshes and fields".
 // Must not know: MPI, ranks, blocks, or who writes the arrays.
 #pragma once
 
 #include "arrays/checks.h"
 #include "arrays/description.h"
 #include "arrays/file.h"
+#include "arrays/grid.h"
 #include "arrays/pieces.h"

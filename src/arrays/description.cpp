@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "arrays/grid.h"
 #include "arrays/pieces.h"
 
 namespace forebay::arrays {
@@ -38,6 +39,8 @@ Status check_name(std::string_view what, const std::string& name) {
                "1 to 255 printable bytes without '/'");
 }
 
+constexpr const char* kGrid = "grid";
+
 nlohmann::json json_of(const Description& description, bool offsets) {
   nlohmann::json json = {{"step", description.step},
                          {"time", std::bit_cast<std::uint64_t>(description.time)},
@@ -45,6 +48,7 @@ nlohmann::json json_of(const Description& description, bool offsets) {
                          {"mesh", description.mesh},
                          {"locations", nlohmann::json::array()},
                          {"arrays", nlohmann::json::array()}};
+  if (description.form == Form::grid) json["form"] = kGrid;
   for (const Location& each : description.locations) json["locations"].push_back({each.name, each.items});
   for (const Array& each : description.arrays) {
     json["arrays"].push_back({each.name, each.location, name_of(each.type), each.components, each.items});
@@ -88,6 +92,9 @@ Status complete(Description& description) {
     if (printable(text) != text) {
       return error(Code::bad_input, "not printable as the name of a program or a mesh: '" + printable(text) + "'");
     }
+  }
+  if (description.form == Form::grid) {
+    if (auto ok = check_grid(description); !ok) return ok;
   }
   std::set<std::string> locations;
   for (const Location& each : description.locations) {
@@ -143,6 +150,7 @@ Result<Description> decode(std::string_view text) {
   description.time = std::bit_cast<double>(json.at("time").get<std::uint64_t>());
   description.program = json.at("program");
   description.mesh = json.at("mesh");
+  if (json.value("form", "") == kGrid) description.form = Form::grid;
   for (const auto& each : json.at("locations")) description.locations.push_back({each.at(0), each.at(1)});
   for (const auto& each : json.at("arrays")) {
     auto type = type_named(each.at(2).get<std::string>());

@@ -36,6 +36,9 @@ struct Array {
   std::uint64_t bytes() const { return items * item_bytes(); }
 };
 
+// How the file is laid out: for HDF5 programs at large, or so that VTK and ParaView read it, too (grid.h).
+enum class Form { checkpoint, grid };
+
 struct Description {
   std::int64_t step = 0;
   double time = 0;
@@ -43,6 +46,7 @@ struct Description {
   std::string mesh;     // whatever tells this mesh from others; empty: only the locations do
   std::vector<Location> locations;
   std::vector<Array> arrays;
+  Form form = Form::checkpoint;
 
   const Location* location(std::string_view name) const;
   const Array* array(std::string_view location, std::string_view name) const;

@@ -9,18 +9,19 @@
 #include <vector>
 
 #include "arrays/file.h"
-#include "arrays/hdf5.h"
+#include "arrays/grid.h"
+#include "arrays/grid_hdf5.h"
+#include "arrays/objects.h"
 #include "arrays/pieces.h"
 
 namespace forebay::arrays {
 namespace {
 
 constexpr std::uint32_t kVersion = 1;
-constexpr const char* kData = "data";
+constexpr const char* kFormat = "arrays";
+constexpr const char* kGridFormat = "grid";
 constexpr const char* kChecksums = "checksums";
 constexpr const char* kRefused = "it is no file of arrays of this version; look at it with h5dump";
-// Large arrays begin at whole stripes of the usual parallel file systems.
-constexpr hsize_t kAlignment = hsize_t{1} << 20;
 
 hid_t file_type(Type type) {
   switch (type) {
@@ -49,74 +50,41 @@ std::optional<Type> type_of(hid_t type) {
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
-// Objects are made without times, so that equal content makes equal bytes.
-Handle properties(hid_t kind) {
-  Handle list(H5Pcreate(kind), H5Pclose);
-  H5Pset_obj_track_times(list.get(), false);
-  return list;
-}
-
-Handle new_group(hid_t parent, const char* name) {
-  const Handle list = properties(H5P_GROUP_CREATE);
-  return {H5Gcreate2(parent, name, H5P_DEFAULT, list.get(), H5P_DEFAULT), H5Gclose};
-}
-
-bool put_number(hid_t object, const char* name, hid_t stored, hid_t given, const void* value) {
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Handle attribute(H5Acreate2(object, name, stored, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  return attribute && H5Awrite(attribute.get(), given, value) >= 0;
-}
-
-bool put_number(hid_t object, const char* name, std::uint64_t value) {
-  return put_number(object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &value);
-}
-
-bool put_text(hid_t object, const char* name, const std::string& text) {
-  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.get(), text.size() + 1);
-  H5Tset_cset(type.get(), H5T_CSET_UTF8);
-  return put_number(object, name, type.get(), type.get(), text.c_str());
-}
-
 bool put_head(hid_t file, const Description& description) {
-  return put_text(file, "forebay_format", "arrays") && put_number(file, "forebay_version", kVersion) &&
+  return put_text(file, "forebay_format", description.form == Form::grid ? kGridFormat : kFormat) &&
+         put_number(file, "forebay_version", kVersion) &&
          put_number(file, "step", H5T_STD_I64LE, H5T_NATIVE_INT64, &description.step) &&
          put_number(file, "time", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &description.time) &&
          put_text(file, "program", description.program) && put_text(file, "mesh", description.mesh) &&
          put_number(file, "description_crc32", checksum_of(description));
 }
 
-// Makes a contiguous dataset whose room is taken now and filled by nobody; its offset, or nothing. One of no bytes has
-// no offset: 0.
-std::optional<std::uint64_t> place(hid_t group, const std::string& name, hid_t type, std::uint64_t items,
-                                   std::uint32_t components) {
-  const std::array<hsize_t, 2> extent = {items, components};
-  const Handle space(H5Screate_simple(components > 1 ? 2 : 1, extent.data(), nullptr), H5Sclose);
-  const Handle list = properties(H5P_DATASET_CREATE);
-  H5Pset_layout(list.get(), H5D_CONTIGUOUS);
-  H5Pset_alloc_time(list.get(), H5D_ALLOC_TIME_EARLY);
-  H5Pset_fill_time(list.get(), H5D_FILL_TIME_NEVER);
-  const Handle dataset(H5Dcreate2(group, name.c_str(), type, space.get(), H5P_DEFAULT, list.get(), H5P_DEFAULT),
-                       H5Dclose);
-  if (!dataset) return {};
-  if (items == 0) return 0;
-  const haddr_t offset = H5Dget_offset(dataset.get());
-  if (offset == HADDR_UNDEF) return {};
-  return offset;
+// Where an array is, and the group that tells how many items its location has.
+std::string path_of(Form form, const std::string& location, const std::string& name) {
+  return form == Form::grid ? grid::path_of(location, name) : "data/" + location + "/" + name;
+}
+std::string group_of(Form form, const std::string& location) {
+  return (form == Form::grid ? "checksums/" : "data/") + location;
 }
 
 bool put_arrays(hid_t file, Description& description) {
-  const Handle data = new_group(file, kData), checksums = new_group(file, kChecksums);
+  const Form form = description.form;
+  const bool made = form == Form::grid ? put_grid(file, description) : static_cast<bool>(new_group(file, "data"));
+  if (!made || !new_group(file, kChecksums)) return false;
   for (const Location& location : description.locations) {
-    const Handle here = new_group(data.get(), location.name.c_str());
-    const Handle checks = new_group(checksums.get(), location.name.c_str());
-    if (!here || !checks || !put_number(here.get(), "items", location.items)) return false;
+    const std::string group = group_of(form, location.name), checks_group = "checksums/" + location.name;
+    const Handle here = new_group(file, group.c_str());
+    if (!here || !put_number(here.get(), "items", location.items)) return false;
+    if (group != checks_group && !new_group(file, checks_group.c_str())) return false;
     for (Array& array : description.arrays) {
       if (array.location != location.name) continue;
-      const auto offset = place(here.get(), array.name, file_type(array.type), array.items, array.components);
-      const auto checks_offset = place(checks.get(), array.name, H5T_STD_U32LE, pieces_of(array.bytes()), 1);
+      const std::uint64_t leading = form == Form::grid ? grid::leading_items(array.location, array.name) : 0;
+      const auto offset = place(file, path_of(form, array.location, array.name), file_type(array.type),
+                                array.items + leading, array.components);
+      const auto checks_offset =
+          place(file, checks_group + "/" + array.name, H5T_STD_U32LE, pieces_of(array.bytes()), 1);
       if (!offset || !checks_offset) return false;
-      array.offset = *offset;
+      array.offset = *offset + leading * array.item_bytes();
       array.checks_offset = *checks_offset;
     }
   }
@@ -124,37 +92,6 @@ bool put_arrays(hid_t file, Description& description) {
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------------
-
-bool get_number(hid_t object, const char* name, hid_t wanted, void* value) {
-  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
-  return attribute && H5Aread(attribute.get(), wanted, value) >= 0;
-}
-
-std::optional<std::uint64_t> get_number(hid_t object, const char* name) {
-  std::uint64_t value = 0;
-  if (!get_number(object, name, H5T_NATIVE_UINT64, &value)) return {};
-  return value;
-}
-
-std::optional<std::string> get_text(hid_t object, const char* name) {
-  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
-  if (!attribute) return {};
-  const Handle type(H5Aget_type(attribute.get()), H5Tclose);
-  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) return {};
-  std::string text(H5Tget_size(type.get()) + 1, '\0');
-  if (H5Aread(attribute.get(), type.get(), text.data()) < 0) return {};
-  return std::string(text.c_str());
-}
-
-std::vector<std::string> names_in(hid_t group) {
-  std::vector<std::string> names;
-  const auto add = [](hid_t, const char* name, const H5L_info_t*, void* to) -> herr_t {
-    static_cast<std::vector<std::string>*>(to)->emplace_back(name);
-    return 0;
-  };
-  H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names);
-  return names;
-}
 
 struct Found {
   Type type = Type::uint8;
@@ -186,24 +123,27 @@ std::optional<Found> find(hid_t group, const std::string& name, std::optional<hi
 }
 
 Status get_arrays(hid_t file, const std::string& path, Description& description) {
-  const Handle data(H5Gopen2(file, kData, H5P_DEFAULT), H5Gclose);
+  const Form form = description.form;
   const Handle checksums(H5Gopen2(file, kChecksums, H5P_DEFAULT), H5Gclose);
-  if (!data || !checksums) return error(Code::bad_input, "no arrays, or no checksums of them, in", path, kRefused);
-  for (const std::string& location : names_in(data.get())) {
-    const Handle here(H5Gopen2(data.get(), location.c_str(), H5P_DEFAULT), H5Gclose);
+  if (!checksums) return error(Code::bad_input, "no checksums of arrays in", path, kRefused);
+  for (const std::string& location : names_in(checksums.get())) {
+    const Handle here(H5Gopen2(file, group_of(form, location).c_str(), H5P_DEFAULT), H5Gclose);
     const Handle checks(H5Gopen2(checksums.get(), location.c_str(), H5P_DEFAULT), H5Gclose);
     const auto items = get_number(here.get(), "items");
     if (!here || !checks || !items) return error(Code::lost, fmt::format("location {} is damaged in", location), path);
     description.locations.push_back({location, *items});
-    for (const std::string& name : names_in(here.get())) {
-      const auto array = find(here.get(), name);
+    for (const std::string& name : names_in(checks.get())) {
+      const auto array = find(file, path_of(form, location, name));
       const auto check = find(checks.get(), name, H5T_STD_U32LE);
-      if (!array || !check || array->items != *items) {
+      const std::uint64_t leading = form == Form::grid ? grid::leading_items(location, name) : 0;
+      if (!array || !check || array->items != *items + leading) {
         return error(Code::lost, fmt::format("array {}/{} is not contiguous, or damaged, in", location, name), path,
                      kRefused);
       }
-      description.arrays.push_back(
-          {name, location, array->type, array->components, array->items, array->offset, check->offset});
+      description.arrays.push_back({name, location, array->type, array->components, *items, array->offset, 0});
+      Array& added = description.arrays.back();
+      added.offset += leading * added.item_bytes();
+      added.checks_offset = check->offset;
     }
   }
   return {};
@@ -241,12 +181,7 @@ Status lay_out(const std::string& path, Description& description) {
   if (auto ok = complete(description); !ok) return ok;
   if (auto ok = ask_for_room(path, description); !ok) return ok;
   const QuietErrors quiet;
-  const Handle creation = properties(H5P_FILE_CREATE);
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  // One version of the format, whatever the version of the library.
-  H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18);
-  H5Pset_alignment(access.get(), kAlignment, kAlignment);
-  Handle file(H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation.get(), access.get()), H5Fclose);
+  Handle file = new_file(path);
   if (!file) return hdf5_error("cannot make", path);
   if (!put_head(file.get(), description) || !put_arrays(file.get(), description)) {
     return hdf5_error("cannot lay out", path);
@@ -265,13 +200,15 @@ Result<Description> describe(const std::string& path) {
   const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
   if (!file) return hdf5_error("cannot read as HDF5", path, "the file is cut off, damaged, or of another kind");
   const auto version = get_number(file.get(), "forebay_version");
-  if (get_text(file.get(), "forebay_format") != "arrays" || !version) {
+  const auto format = get_text(file.get(), "forebay_format");
+  if ((format != kFormat && format != kGridFormat) || !version) {
     return error(Code::bad_input, "not a file of arrays:", path, kRefused);
   }
   if (*version != kVersion) {
     return error(Code::conflict, fmt::format("of version {}, where this program knows {}:", *version, kVersion), path);
   }
   Description description;
+  description.form = format == kGridFormat ? Form::grid : Form::checkpoint;
   const auto check = get_number(file.get(), "description_crc32");
   const auto program = get_text(file.get(), "program"), mesh = get_text(file.get(), "mesh");
   if (!check || !program || !mesh || !get_number(file.get(), "step", H5T_NATIVE_INT64, &description.step) ||

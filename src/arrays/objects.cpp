@@ -1,0 +1,98 @@
+#include "arrays/objects.h"
+
+#include <array>
+
+namespace forebay::arrays {
+namespace {
+
+// Large arrays begin at whole stripes of the usual parallel file systems.
+constexpr hsize_t kAlignment = hsize_t{1} << 20;
+
+// No times, so that equal content makes equal bytes.
+Handle properties(hid_t kind) {
+  Handle list(H5Pcreate(kind), H5Pclose);
+  H5Pset_obj_track_times(list.get(), false);
+  return list;
+}
+
+}  // namespace
+
+Handle new_file(const std::string& path) {
+  const Handle creation = properties(H5P_FILE_CREATE);
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18);
+  H5Pset_alignment(access.get(), kAlignment, kAlignment);
+  return {H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation.get(), access.get()), H5Fclose};
+}
+
+Handle new_group(hid_t parent, const char* name) {
+  const Handle list = properties(H5P_GROUP_CREATE);
+  return {H5Gcreate2(parent, name, H5P_DEFAULT, list.get(), H5P_DEFAULT), H5Gclose};
+}
+
+bool put_number(hid_t object, const char* name, hid_t stored, hid_t given, const void* value) {
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle attribute(H5Acreate2(object, name, stored, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  return attribute && H5Awrite(attribute.get(), given, value) >= 0;
+}
+
+bool put_number(hid_t object, const char* name, std::uint64_t value) {
+  return put_number(object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &value);
+}
+
+bool put_text(hid_t object, const char* name, const std::string& text) {
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.get(), text.size() + 1);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  return put_number(object, name, type.get(), type.get(), text.c_str());
+}
+
+std::optional<std::uint64_t> place(hid_t group, const std::string& name, hid_t type, std::uint64_t items,
+                                   std::uint32_t components) {
+  const std::array<hsize_t, 2> extent = {items, components};
+  const Handle space(H5Screate_simple(components > 1 ? 2 : 1, extent.data(), nullptr), H5Sclose);
+  const Handle list = properties(H5P_DATASET_CREATE);
+  H5Pset_layout(list.get(), H5D_CONTIGUOUS);
+  H5Pset_alloc_time(list.get(), H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(list.get(), H5D_FILL_TIME_NEVER);
+  const Handle dataset(H5Dcreate2(group, name.c_str(), type, space.get(), H5P_DEFAULT, list.get(), H5P_DEFAULT),
+                       H5Dclose);
+  if (!dataset) return {};
+  if (items == 0) return 0;
+  const haddr_t offset = H5Dget_offset(dataset.get());
+  if (offset == HADDR_UNDEF) return {};
+  return offset;
+}
+
+bool get_number(hid_t object, const char* name, hid_t wanted, void* value) {
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  return attribute && H5Aread(attribute.get(), wanted, value) >= 0;
+}
+
+std::optional<std::uint64_t> get_number(hid_t object, const char* name) {
+  std::uint64_t value = 0;
+  if (!get_number(object, name, H5T_NATIVE_UINT64, &value)) return {};
+  return value;
+}
+
+std::optional<std::string> get_text(hid_t object, const char* name) {
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  if (!attribute) return {};
+  const Handle type(H5Aget_type(attribute.get()), H5Tclose);
+  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0) return {};
+  std::string text(H5Tget_size(type.get()) + 1, '\0');
+  if (H5Aread(attribute.get(), type.get(), text.data()) < 0) return {};
+  return std::string(text.c_str());
+}
+
+std::vector<std::string> names_in(hid_t group) {
+  std::vector<std::string> names;
+  const auto add = [](hid_t, const char* name, const H5L_info_t*, void* to) -> herr_t {
+    static_cast<std::vector<std::string>*>(to)->emplace_back(name);
+    return 0;
+  };
+  H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names);
+  return names;
+}
+
+}  // namespace forebay::arrays

@@ -1,0 +1,31 @@
+// What files of arrays are made of: HDF5 objects without times, whose bytes depend on what they are told alone; and how
+// they are found again. Functions that return false or nothing leave the reason with the library (hdf5_error()).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrays/hdf5.h"
+
+namespace forebay::arrays {
+
+// A new file, in one version of the format whatever the version of the library.
+Handle new_file(const std::string& path);
+Handle new_group(hid_t parent, const char* name);
+
+bool put_number(hid_t object, const char* name, hid_t stored, hid_t given, const void* value);
+bool put_number(hid_t object, const char* name, std::uint64_t value);
+bool put_text(hid_t object, const char* name, const std::string& text);
+
+// Makes a contiguous dataset whose room is taken now and filled by nobody; its offset, or nothing. One of no bytes has
+// no offset: 0.
+std::optional<std::uint64_t> place(hid_t group, const std::string& name, hid_t type, std::uint64_t items,
+                                   std::uint32_t components);
+
+bool get_number(hid_t object, const char* name, hid_t wanted, void* value);
+std::optional<std::uint64_t> get_number(hid_t object, const char* name);
+std::optional<std::string> get_text(hid_t object, const char* name);
+std::vector<std::string> names_in(hid_t group);
+
+}  // namespace forebay::arrays
