@@ -18,6 +18,18 @@ double cone(const Point& a, const Point& b, const Point& c, const Point& d) {
   return 0.5 * (cone(a, b, c) + cone(a, c, d) + cone(a, b, d) + cone(b, c, d));
 }
 
+// All spikes of a tetrahedron have the same determinant: the least share is that of the longest one, or, inside out, of
+// the shortest.
+double least_share_in_tetrahedron(std::span<const Point> at) {
+  const Point a = at[1] - at[0], b = at[2] - at[0], c = at[3] - at[0];
+  const Point d = at[2] - at[1], e = at[3] - at[1], f = at[3] - at[2];
+  const double aa = dot(a, a), bb = dot(b, b), cc = dot(c, c), dd = dot(d, d), ee = dot(e, e), ff = dot(f, f);
+  const auto [shortest, longest] = std::minmax({aa * bb * cc, aa * dd * ee, bb * dd * ff, cc * ee * ff});
+  const double spike = determinant(a, b, c);
+  const double squared = spike > 0 ? longest : shortest;
+  return squared > 0 ? spike / std::sqrt(squared) : 0.0;
+}
+
 }  // namespace
 
 double volume(Shape shape, std::span<const Point> corners) {
@@ -42,6 +54,7 @@ double area(Shape shape, std::span<const Point> corners) {
 
 double quality(Shape shape, std::span<const Point> corners) {
   const Description& about = describe(shape);
+  if (shape == Shape::tetrahedron) return least_share_in_tetrahedron(corners) / about.ideal_spike;
   double least = std::numeric_limits<double>::infinity();
   for (const Spike& spike : about.spikes) {
     const Point a = corners[spike[1]] - corners[spike[0]];

@@ -149,7 +149,8 @@ std::vector<std::uint32_t> owned_faces(const Refinement& refinement, std::span<c
   });
 }
 
-// The cells on both sides of the small faces of one coarse face, in its order.
+}  // namespace
+
 std::vector<std::uint64_t> sides_of(const Refinement& refinement, std::uint32_t number) {
   const Topology::Face& face = refinement.topology().faces[number];
   std::vector<std::uint64_t> sides(2 * refinement.faces_on_face(), kNoCell);
@@ -163,8 +164,6 @@ std::vector<std::uint64_t> sides_of(const Refinement& refinement, std::uint32_t 
   }
   return sides;
 }
-
-}  // namespace
 
 Status stream_points(const Refinement& refinement, std::span<const std::uint32_t> coarse_cells,
                      const PointReceiver& receiver) {

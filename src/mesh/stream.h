@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "mesh/refinement.h"
 
@@ -40,5 +41,8 @@ Status stream_cells(const Refinement& refinement, std::span<const std::uint32_t>
                     const ElementReceiver& receiver);
 Status stream_faces(const Refinement& refinement, std::span<const std::uint32_t> coarse_cells,
                     const ElementReceiver& receiver);
+
+// The cells on both sides of the small faces of one coarse face, in its order: as `sides` of a piece.
+std::vector<std::uint64_t> sides_of(const Refinement& refinement, std::uint32_t coarse_face);
 
 }  // namespace forebay::mesh

@@ -76,6 +76,15 @@ inline Mesh mixed() {
 }
 constexpr double kMixedVolume = 1 + 1.0 / 48;
 
+// One hexahedron whose upper face is turned and sheared: right at all corners, but half way up its edges run the other
+// way round.
+inline Mesh twisted() {
+  Mesh mesh = cavity(1, Shape::hexahedron);
+  mesh.points = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {1, 1, 1}, {0, 0.5, 1}, {0.5, 0, 1}, {-0.5, -0.5, 1}};
+  mesh.face_groups.clear();
+  return mesh;
+}
+
 struct Named {
   std::string name;
   Mesh mesh;
