@@ -4,12 +4,13 @@
 // collective unless it says otherwise; what one rank does wrong is the same error on every rank, and none waits for
 // ever. A file appears whole under its name or not at all, and never damages the one before. A plan is made once and
 // serves arrays of any item size; numbers that are missing or come twice are named.
-// Must not know: meshes, cases, or what an array means.
+// Must not know: cases, or what an array means; of a mesh, only what VTK wants to be told.
 #pragma once
 
 #include "blocks/checkpoint.h"
 #include "blocks/exchange.h"
 #include "blocks/lists.h"
+#include "blocks/mesh_output.h"
 #include "blocks/method.h"
 #include "blocks/plan.h"
 #include "blocks/team.h"

@@ -52,8 +52,9 @@ Status Checkpoints::settle() {
   return staging_ ? staging_->settle() : Status{};
 }
 
-Result<arrays::Description> Checkpoints::described(const Head& head, std::span<const FieldToWrite> fields) const {
-  arrays::Description description{head.step, head.time, head.program, head.mesh, {}, {}};
+Result<arrays::Description> Checkpoints::described(const Head& head, std::span<const FieldToWrite> fields,
+                                                   arrays::Form form) const {
+  arrays::Description description{head.step, head.time, head.program, head.mesh, {}, {}, form};
   Status mine;
   for (const FieldToWrite& field : fields) {
     const std::uint64_t items = field.exchange->plan().map().items();
@@ -95,8 +96,9 @@ Status Checkpoints::lay_out(const std::string& path, arrays::Description& descri
   return {};
 }
 
-Status Checkpoints::write(const std::string& name, const Head& head, std::span<const FieldToWrite> fields) {
-  auto description = described(head, fields);
+Status Checkpoints::write(const std::string& name, const Head& head, std::span<const FieldToWrite> fields,
+                          arrays::Form form) {
+  auto description = described(head, fields, form);
   if (!description) return forward(description);
   const std::string path = join(directory_, name);
   return staging_ ? write_staged(path, *description, fields) : write_directly(path, *description, fields);

@@ -42,13 +42,17 @@ class Checkpoints {
   static Result<std::unique_ptr<Checkpoints>> open(const Team& team, std::string directory, Options options);
 
   // The file `name` in the directory appears whole, or not at all, and replaces another one only then: when this
-  // returns, or, staged, when settle() does; the fields may be changed as soon as this returns.
-  Status write(const std::string& name, const Head& head, std::span<const FieldToWrite> fields);
+  // returns, or, staged, when settle() does; the fields may be changed as soon as this returns. mesh_output.h writes
+  // grids.
+  Status write(const std::string& name, const Head& head, std::span<const FieldToWrite> fields,
+               arrays::Form form = arrays::Form::checkpoint);
   Status settle();
   // Staged: takes the room for two such checkpoints before the first.
   Status prepare(std::span<const FieldToWrite> fields);
   // What an earlier program had staged, and what became of it.
   std::vector<Recovered> recovered() const;
+  const std::string& directory() const { return directory_; }
+  const Options& options() const { return options_; }
 
   // What a file holds: how many items where, which arrays.
   Result<arrays::Description> describe(const std::string& name);
@@ -57,7 +61,8 @@ class Checkpoints {
 
  private:
   Checkpoints(const Team& team, std::string directory, Options options);
-  Result<arrays::Description> described(const Head& head, std::span<const FieldToWrite> fields) const;
+  Result<arrays::Description> described(const Head& head, std::span<const FieldToWrite> fields,
+                                        arrays::Form form) const;
   std::uint64_t new_identity() const;
   Status lay_out(const std::string& path, arrays::Description& description) const;
   Status write_directly(const std::string& path, arrays::Description& description,

@@ -1,0 +1,30 @@
+// The list of the files of a series and their times, as ParaView reads it (NAME.vtkhdf.series).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/base.h"
+
+namespace forebay::blocks {
+
+inline constexpr const char* kSeriesEnding = ".vtkhdf.series";
+
+class Series {
+ public:
+  // Empty where there is no such file: a program that restarts goes on with the list of the one before.
+  static Result<Series> read(const std::string& path);
+
+  // A file of the same name is written again.
+  void add(const std::string& name, double time);
+  Status write(const std::string& path) const;
+
+ private:
+  struct Entry {
+    std::string name;
+    double time = 0;
+  };
+  std::vector<Entry> entries_;  // in the order of their times
+};
+
+}  // namespace forebay::blocks

@@ -1,0 +1,148 @@
+#include "blocks/mesh_output.h"
+
+#include <cstring>
+
+#include "arrays/inspect.h"
+#include "row_of_cubes.h"
+#include "shared_scratch.h"
+
+namespace forebay::blocks {
+namespace {
+
+constexpr std::uint64_t kPairs = 400;
+
+Status write_one(const Team& team, Method method, const SharedScratch& scratch, const BlockRequest& blocks) {
+  const RowOfCubes row(team, kPairs, blocks);
+  const auto files = must(Checkpoints::open(team, scratch.path(), options_of(method, scratch)));
+  const auto output = must(MeshOutput::make(*files, "flow", row.mesh()));
+  if (auto ok = output->write({7, 0.25, "test", "row"}, row.fields()); !ok) return ok;
+  return output->settle();
+}
+
+template <class T>
+std::vector<T> values_of(const std::string& file, const arrays::Description& description, std::string_view location,
+                         std::string_view name) {
+  const arrays::Array& array = *description.array(location, name);
+  std::vector<T> values(array.bytes() / sizeof(T));
+  std::memcpy(values.data(), file.data() + array.offset, array.bytes());
+  return values;
+}
+
+TEST(MeshOutput, HasTheSameBytesByEveryMethodOnAnyRanksAndNodesAndBlocks) {
+  const SharedScratch scratch;
+  std::string expected;
+  for (const Method method : kMethods) {
+    for (const int ranks : {all_ranks(), 1}) {
+      for (const int most_per_node : {0, 2}) {
+        const auto team = team_of(ranks, most_per_node);
+        if (!team) continue;
+        SCOPED_TRACE(testing::Message() << name_of(method) << ", " << ranks << " ranks, nodes of " << most_per_node);
+        const auto written = write_one(*team, method, scratch, {0, 8, 1, most_per_node});
+        ASSERT_TRUE(written) << written.error().text();
+        if (team->rank() != 0) continue;
+        const std::string bytes = must(read_file(scratch.in("flow-000007.vtkhdf")));
+        if (expected.empty()) expected = bytes;
+        EXPECT_TRUE(bytes == expected) << "differs from the first file";
+      }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(MeshOutput, HoldsEveryVertexAndCellInTheOrderOfItsNumber) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  must(write_one(*team, Method::mpi_collective, scratch, {0, 8, 1, 0}));
+  if (team->rank() != 0) return;
+  const auto description = must(arrays::describe(scratch.in("flow-000007.vtkhdf")));
+  const std::string file = must(read_file(scratch.in("flow-000007.vtkhdf")));
+  EXPECT_TRUE(must(arrays::verify(scratch.in("flow-000007.vtkhdf"), description)).empty());
+  std::vector<double> places, pressure;
+  std::vector<std::int64_t> corners, ends;
+  std::vector<std::uint8_t> types;
+  for (std::uint64_t number = 1; number <= 8 * kPairs + 4; ++number) {
+    const auto place = place_of(number);
+    places.insert(places.end(), place.begin(), place.end());
+  }
+  for (std::uint64_t number = 1; number <= 3 * kPairs; ++number) {
+    const Cell cell = cell_of(number);
+    for (const std::uint64_t vertex : cell.vertices) corners.push_back(static_cast<std::int64_t>(vertex - 1));
+    ends.push_back(static_cast<std::int64_t>(corners.size()));
+    types.push_back(cell.type);
+    pressure.push_back(1.0 / static_cast<double>(number));
+  }
+  EXPECT_EQ(values_of<double>(file, description, "points", "Points"), places);
+  EXPECT_EQ(values_of<std::int64_t>(file, description, "corners", "Connectivity"), corners);
+  EXPECT_EQ(values_of<std::int64_t>(file, description, "cells", "Offsets"), ends);
+  EXPECT_EQ(values_of<std::uint8_t>(file, description, "cells", "Types"), types);
+  EXPECT_EQ(values_of<double>(file, description, "cells", "pressure"), pressure);
+}
+
+TEST(MeshOutput, ListsItsStepsWithTheirTimesAndGoesOnAfterARestart) {
+  const SharedScratch scratch;
+  for (const Method method : {Method::stdio, Method::staged}) {
+    const auto team = team_of(all_ranks());
+    const RowOfCubes row(*team, 10);
+    const auto files = must(Checkpoints::open(*team, scratch.path(), options_of(method, scratch)));
+    const std::string name = std::string(name_of(method));
+    for (const auto& steps : {std::vector<std::int64_t>{0, 10, 20}, {20, 30}}) {
+      const auto output = must(MeshOutput::make(*files, name, row.mesh()));
+      for (const std::int64_t step : steps)
+        must(output->write({step, static_cast<double>(step) / 8, "test", "row"}, row.fields()));
+      must(output->settle());
+    }
+    if (team->rank() != 0) continue;
+    const std::string list = must(read_file(scratch.in(name + ".vtkhdf.series")));
+    for (const auto& [file, time] : {std::pair{"-000000.vtkhdf", "0.0"},
+                                     {"-000010.vtkhdf", "1.25"},
+                                     {"-000020.vtkhdf", "2.5"},
+                                     {"-000030.vtkhdf", "3.75"}}) {
+      const std::string entry = "\"name\": \"" + name + file + "\",\n      \"time\": " + time + "\n";
+      EXPECT_NE(list.find(entry), std::string::npos) << entry << list;
+      EXPECT_EQ(list.find(entry), list.rfind(entry)) << "twice: " << list;
+      EXPECT_TRUE(arrays::describe(scratch.in(name + file)));
+    }
+  }
+}
+
+TEST(MeshOutput, RefusesWhatDoesNotFitTogetherOnEveryRank) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  const RowOfCubes row(*team, 40);
+  const auto files = must(Checkpoints::open(*team, scratch.path(), options_of(Method::stdio, scratch)));
+  const bool last = team->rank() == team->ranks() - 1;
+  MeshToWrite few_types = row.mesh(), few_places = row.mesh(), few_vertices = row.mesh(), beyond = row.mesh();
+  std::vector<std::uint64_t> wrong(beyond.vertices.begin(), beyond.vertices.end());
+  if (last) {
+    few_types.types = few_types.types.subspan(1);
+    few_places.places = few_places.places.subspan(3);
+    few_vertices.vertices = few_vertices.vertices.subspan(1);
+    wrong.front() = 8 * 40 + 5;
+  }
+  beyond.vertices = wrong;
+  for (const MeshToWrite& mesh : {few_types, few_places, few_vertices, beyond}) {
+    const auto output = MeshOutput::make(*files, "flow", mesh);
+    ASSERT_FALSE(output);
+    EXPECT_EQ(output.error().code, Code::bad_input);
+  }
+  const auto output = must(MeshOutput::make(*files, "flow", row.mesh()));
+  auto fields = row.fields();
+  fields[0].location = "edges";
+  EXPECT_FALSE(output->write({0, 0, "test", "row"}, fields));
+  EXPECT_FALSE(read_file(scratch.in("flow-000000.vtkhdf"))) << "there is a file after all";
+}
+
+TEST(MeshOutput, KeepsAwayFromAListThatIsNone) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  const RowOfCubes row(*team, 4);
+  const auto files = must(Checkpoints::open(*team, scratch.path(), options_of(Method::stdio, scratch)));
+  if (team->rank() == 0) must(replace_file(scratch.in("flow.vtkhdf.series"), "{\"files\": 7}"));
+  MPI_Barrier(team->all());
+  const auto output = MeshOutput::make(*files, "flow", row.mesh());
+  ASSERT_FALSE(output);
+  EXPECT_EQ(output.error().code, Code::conflict);
+}
+
+}  // namespace
+}  // namespace forebay::blocks
