@@ -6,9 +6,9 @@ BUILD_TREE ?= build
 sources = git ls-files --cached --others --exclude-standard -- 'include/*.h' 'include/*.hpp' 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'apps/*.cpp' 'apps/*.h' 'fuzz/*.cpp' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build demo test unit sanitized fuzz bench format check-format lint tidy install clean
+.PHONY: build demo test unit sanitized fuzz bench pictures format check-format lint tidy install clean
 
-threaded = tree drain launch segment trajectory
+threaded = tree drain launch segment trajectory multiply
 space = $() $()
 configure = cmake --preset release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
 
@@ -54,6 +54,10 @@ bench: build ## the figures the project promises; an hour and a half on a quiet 
 	build/bin/forebay bench openfoam
 	build/bin/forebay bench trajectory
 	build/bin/forebay bench blocks
+
+pictures: build ## those of docs/mesh.md, with VTK of PyPI
+	scripts/install-dependencies test
+	tests/with_packages build/pictures /usr/bin/python3 "vtk==9.7.1" docs/pictures/draw.py build/bin/forebay docs/pictures
 
 format: ## rewrites sources in the project's style
 	@$(existing) | xargs clang-format -i

@@ -19,6 +19,7 @@ void add_status(CLI::App& app, int& exit_status);
 void add_drain(CLI::App& app, int& exit_status);
 void add_clean(CLI::App& app, int& exit_status);
 void add_inspect(CLI::App& app, int& exit_status);
+void add_mesh(CLI::App& app, int& exit_status);
 void add_man(CLI::App& app, int& exit_status);
 void add_completion(CLI::App& app, int& exit_status);
 // The whole tree of commands.

@@ -23,6 +23,11 @@ std::string bar(double share) {
 Progress::Progress(bool quiet)
     : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), last_plain_(std::chrono::steady_clock::now()) {}
 
+std::string progress_line(std::string_view doing, std::uint64_t done, std::uint64_t all) {
+  const double share = all == 0 ? 0 : static_cast<double>(done) / static_cast<double>(all);
+  return fmt::format("{}  {} {} of {}", doing, bar(share), human_bytes(done), human_bytes(all));
+}
+
 std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
   std::uint64_t copied = 0, to_copy = 0, queued = 0, files = 0, bytes = 0;
   bool staging = false, draining = false;
@@ -35,18 +40,14 @@ std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
     files += node.drain.shared_files;
     bytes += node.drain.shared_bytes;
   }
-  if (staging)
-    return fmt::format("staging   {} {} of {}",
-                       bar(to_copy == 0 ? 0 : static_cast<double>(copied) / static_cast<double>(to_copy)),
-                       human_bytes(copied), human_bytes(to_copy));
+  if (staging) return progress_line("staging ", copied, to_copy);
   if (draining)
     return fmt::format("draining  {} in {} files are on the case, {} to go", human_bytes(bytes), files, queued);
   return {};
 }
 
-void Progress::show(const std::vector<launch::NodeReport>& nodes) {
+void Progress::show(const std::string& line) {
   if (quiet_) return;
-  const std::string line = progress_line(nodes);
   if (line.empty()) return clear();
   if (terminal_) {
     fmt::print(stderr, "\r\033[Kforebay: {}", line);

@@ -2,18 +2,27 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launch/report.h"
 
 namespace forebay::cli {
 
+// "draining  12 of 40 files  [####......]  1.2 GB"
+std::string progress_line(const std::vector<launch::NodeReport>& nodes);
+// "writing  [####......] 1.2 GB of 3 GB"
+std::string progress_line(std::string_view doing, std::uint64_t done, std::uint64_t all);
+
 class Progress {
  public:
   explicit Progress(bool quiet);
   // Draws while nodes stage or drain; while programs run the terminal is theirs.
-  void show(const std::vector<launch::NodeReport>& nodes);
+  void show(const std::vector<launch::NodeReport>& nodes) { show(progress_line(nodes)); }
+  // Nothing to tell: takes the line away.
+  void show(const std::string& line);
   // Takes the line away.
   void clear();
 
@@ -21,8 +30,5 @@ class Progress {
   bool quiet_, terminal_, drawn_ = false;
   std::chrono::steady_clock::time_point last_plain_;
 };
-
-// "draining  12 of 40 files  [####......]  1.2 GB"
-std::string progress_line(const std::vector<launch::NodeReport>& nodes);
 
 }  // namespace forebay::cli

@@ -113,7 +113,9 @@ void turn_mirrored_prisms(Mesh& mesh) {
 
 Result<Mesh> read_mesh(const std::string& path, const std::string& program) {
   // A clear error for what is no file, before another process is asked.
-  if (auto file = open_file(path, O_RDONLY); !file) return forward(file);
+  for (const std::string& needed : {path, program}) {
+    if (auto file = open_file(needed, O_RDONLY); !file) return forward(file);
+  }
   auto output = run_child({"/usr/bin/python3", program, path});
   if (!output) return forward(output);
   if (!WIFEXITED(output->status) || WEXITSTATUS(output->status) != 0)

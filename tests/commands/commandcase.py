@@ -7,7 +7,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
+SOURCES = Path(__file__).resolve().parents[2]
 FOREBAY = WRITE_CHECKPOINT = ""
 CONTROL = "FoamFile { version 2.0; format ascii; class dictionary; object controlDict; }\napplication simpleFoam;\n"
 
@@ -34,6 +36,15 @@ class CommandCase(unittest.TestCase):
         subprocess.run([WRITE_CHECKPOINT, path, *value], check=True)
         return path
 
+    def in_build_tree(self):
+        """The command in a build tree within the sources, where it finds its scripts, wherever this one was built."""
+        tree = os.path.join(self.directory, "sources")
+        os.makedirs(os.path.join(tree, "build/bin"))
+        for name in ("bench", "src"):
+            os.symlink(SOURCES / name, os.path.join(tree, name))
+        os.symlink(Path(FOREBAY).parents[1] / "lib", os.path.join(tree, "build/lib"))
+        return shutil.copy(FOREBAY, os.path.join(tree, "build/bin"))
+
     def read(self, path):
         with open(os.path.join(self.case, path)) as file:
             return file.read()
@@ -42,9 +53,9 @@ class CommandCase(unittest.TestCase):
         kept = {key: value for key, value in os.environ.items() if not key.startswith("FOREBAY_")}
         return {**kept, "FOREBAY_CONFIG": "", "XDG_CONFIG_HOME": self.directory, **more}
 
-    def call(self, *words, cwd=None, **more):
+    def call(self, *words, cwd=None, command=None, **more):
         self.done = subprocess.run(
-            [FOREBAY, *words],
+            [command or FOREBAY, *words],
             cwd=cwd or self.directory,
             env=self.environment(**more),
             capture_output=True,

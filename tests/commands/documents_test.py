@@ -6,11 +6,10 @@ import re
 import shlex
 import shutil
 import subprocess
-from pathlib import Path
 
 import commandcase
 
-SOURCES = Path(__file__).resolve().parents[2]
+SOURCES = commandcase.SOURCES
 RANKS = 4
 
 # What stands in the documents for something of the reader's own.
@@ -87,13 +86,7 @@ class DocumentsTest(commandcase.CommandCase):
         super().setUp()
         self.programs = os.path.join(self.directory, "programs")
         os.mkdir(self.programs)
-        # As in a build tree within the sources, where a benchmark finds its scripts, wherever this one was built.
-        tree = os.path.join(self.directory, "sources")
-        os.makedirs(os.path.join(tree, "build/bin"))
-        os.symlink(SOURCES / "bench", os.path.join(tree, "bench"))
-        os.symlink(Path(commandcase.FOREBAY).parents[1] / "lib", os.path.join(tree, "build/lib"))
-        shutil.copy(commandcase.FOREBAY, os.path.join(tree, "build/bin"))
-        os.symlink(os.path.join(tree, "build/bin/forebay"), os.path.join(self.programs, "forebay"))
+        os.symlink(self.in_build_tree(), os.path.join(self.programs, "forebay"))
         for name in ("mpirun", "srun", "mylauncher"):
             self.program(os.path.join(self.programs, name), LAUNCHER)
         for path in (

@@ -1,0 +1,86 @@
+#include "multiply/fine.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "mesh/part.h"
+
+namespace forebay::multiply {
+
+using mesh::Shape;
+
+Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, int levels, std::uint32_t parts) {
+  auto fine = std::make_unique<Fine>();
+  fine->mesh_ = std::move(mesh);
+  if (parts > 0) {
+    if (auto ok = fine->cut(std::min(levels, mesh::kMostLevels), parts); !ok) return forward(ok);
+  }
+  while (levels > mesh::kMostLevels) {
+    const int now = std::min(levels - mesh::kMostLevels, mesh::kMostLevels);
+    if (auto ok = fine->refine_now(now); !ok) return forward(ok);
+    levels -= now;
+  }
+  auto topology = number(fine->mesh_);
+  if (!topology) return forward(topology);
+  fine->topology_ = std::move(*topology);
+  auto refinement = mesh::Refinement::make(fine->mesh_, fine->topology_, levels);
+  if (!refinement) return forward(refinement);
+  fine->refinement_.emplace(std::move(*refinement));
+  fine->add_data();
+  return fine;
+}
+
+Status Fine::cut(int levels, std::uint32_t parts) {
+  const auto topology = number(mesh_);
+  if (!topology) return forward(topology);
+  const auto refinement = mesh::Refinement::make(mesh_, *topology, levels);
+  if (!refinement) return forward(refinement);
+  auto partition = partition_along_curve(*refinement, parts);
+  if (!partition) return forward(partition);
+  partition_ = std::move(*partition);
+  part_ = partition_.part;
+  return {};
+}
+
+Status Fine::refine_now(int levels) {
+  const auto topology = number(mesh_);
+  if (!topology) return forward(topology);
+  const auto refinement = mesh::Refinement::make(mesh_, *topology, levels);
+  if (!refinement) return forward(refinement);
+  auto refined = refined_mesh(*refinement);
+  if (!refined) return forward(refined);
+  std::vector<std::uint32_t> part;
+  for (std::size_t cell = 0; cell < part_.size(); ++cell)
+    part.insert(part.end(), refinement->pattern(mesh_.shapes[cell]).cell_count, part_[cell]);
+  part_ = std::move(part);
+  mesh_ = std::move(*refined);
+  return {};
+}
+
+void Fine::add_data() {
+  for (const mesh::CellGroup& group : mesh_.cell_groups) {
+    cell_data_.push_back({data_name_of(group.name), arrays::Type::uint8, std::vector<std::int32_t>(mesh_.cells())});
+    for (const std::uint32_t cell : group.cells) cell_data_.back().of_coarse_cell[cell] = 1;
+  }
+  if (!part_.empty()) cell_data_.push_back({"part", arrays::Type::int32, {part_.begin(), part_.end()}});
+}
+
+std::uint64_t least_bytes(const mesh::Mesh& mesh, int levels) {
+  const auto bytes_of = [](Shape shape) { return 8.0 * describe(shape).corners + 8 + 1; };  // corners, end, type
+  const double eight = std::pow(8, levels), six = std::pow(6, levels);
+  double bytes = 0;
+  for (const Shape shape : mesh.shapes) {
+    bytes += shape == Shape::pyramid ? six * bytes_of(shape) + 2 * (eight - six) * bytes_of(Shape::tetrahedron)
+                                     : eight * bytes_of(shape);
+  }
+  constexpr double kMost = 9e18;
+  return static_cast<std::uint64_t>(std::min(bytes, kMost));
+}
+
+std::string data_name_of(const std::string& group) {
+  std::string name = "group_" + printable(group);
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
+
+}  // namespace forebay::multiply

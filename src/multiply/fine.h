@@ -1,0 +1,53 @@
+// The refinement that was asked for, with all that it stands on.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrays/arrays.h"
+#include "mesh/partition.h"
+#include "mesh/refinement.h"
+
+namespace forebay::multiply {
+
+constexpr int kMostLevels = 20;  // 8^20 cells of each: more than any disk has room for
+
+// Something that all fine cells of a coarse one have in common.
+struct CellData {
+  std::string name;
+  arrays::Type type = arrays::Type::uint8;  // or int32
+  std::vector<std::int32_t> of_coarse_cell;
+};
+
+class Fine {
+ public:
+  // More levels than one refinement has are made one refinement after the other; the first ones lie in memory. `parts`:
+  // 0, or into how many parts the mesh is cut.
+  static Result<std::unique_ptr<Fine>> make(mesh::Mesh mesh, int levels, std::uint32_t parts);
+
+  const mesh::Refinement& refinement() const { return *refinement_; }
+  const std::vector<CellData>& cell_data() const { return cell_data_; }
+  const mesh::Partition& partition() const { return partition_; }  // of the mesh that was given
+
+ private:
+  Status refine_now(int levels);
+  Status cut(int levels, std::uint32_t parts);
+  void add_data();
+
+  mesh::Mesh mesh_;
+  mesh::Topology topology_;
+  std::optional<mesh::Refinement> refinement_;  // of the two above
+  mesh::Partition partition_;
+  std::vector<std::uint32_t> part_;  // of each cell of mesh_
+  std::vector<CellData> cell_data_;
+};
+
+// What the file of cells has at least, known before anything is refined.
+std::uint64_t least_bytes(const mesh::Mesh& mesh, int levels);
+
+// A name for data that tells a group's members.
+std::string data_name_of(const std::string& group);
+
+}  // namespace forebay::multiply

@@ -1,0 +1,117 @@
+#include "multiply/grid_file.h"
+
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace forebay::multiply {
+namespace {
+
+std::string directory_of(const std::string& path) {
+  const std::string_view parent = parent_of(path);
+  return parent.empty() ? (path.starts_with('/') ? "/" : ".") : std::string(parent);
+}
+
+// One for each name, so that what a killed program left is found by the next one.
+std::string temporary_of(const std::string& path) {
+  return join(directory_of(path), ".fb-" + hex(checksum(name_of(path))));
+}
+
+Status rename_new(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
+  if (errno != EINVAL && errno != ENOSYS) return errno_error("cannot rename to", to);
+  // A file system without that flag.
+  if (::link(from.c_str(), to.c_str()) != 0) return errno_error("cannot give its name to", to);
+  ::unlink(from.c_str());
+  return {};
+}
+
+}  // namespace
+
+Status make_way(const std::string& path, bool replace) {
+  if (!replace && ::access(path.c_str(), F_OK) == 0)
+    return error(Code::bad_input, "exists already:", path, "choose another name, or let it be replaced with --force");
+  const std::string directory = directory_of(path), temporary = temporary_of(path);
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) return errno_error("cannot write in", directory);
+  const auto left = open_file(temporary, O_RDWR | O_NOFOLLOW);
+  if (!left) return left.error().errno_value == ENOENT ? Status{} : Status(forward(left));
+  if (::flock(left->get(), LOCK_EX | LOCK_NB) != 0)
+    return error(Code::busy, "another program writes", path, "wait for it, or choose another name");
+  if (::unlink(temporary.c_str()) != 0) return errno_error("cannot remove", temporary);
+  return {};
+}
+
+Status ask_for_room(const std::string& path, std::uint64_t bytes) {
+  const std::string directory = directory_of(path);
+  struct statvfs found {};
+  if (::statvfs(directory.c_str(), &found) != 0) return errno_error("cannot ask for the room in", directory);
+  const std::uint64_t free = std::uint64_t{found.f_bavail} * found.f_frsize;
+  if (bytes <= free) return {};
+  return error(Code::bad_input,
+               fmt::format("needs {} where {} are left: no room in", human_bytes(bytes), human_bytes(free)), directory,
+               "fewer levels, or another file system");
+}
+
+Result<std::unique_ptr<GridFile>> GridFile::make(const std::string& path, arrays::Description description) {
+  const std::string temporary = temporary_of(path);
+  if (auto ok = arrays::lay_out(temporary, description); !ok) return forward(ok);
+  std::unique_ptr<GridFile> made(new GridFile(path, std::move(description)));
+  made->temporary_ = temporary;
+  auto file = open_file(temporary, O_RDWR);
+  if (!file) return forward(file);
+  made->file_ = std::move(*file);
+  // Held as long as we live: make_way() of others sees it.
+  if (::flock(made->file_.get(), LOCK_EX | LOCK_NB) != 0) return errno_error("cannot lock", temporary);
+  return made;
+}
+
+GridFile::~GridFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+std::uint64_t GridFile::bytes() const {
+  std::uint64_t bytes = 0;
+  for (const arrays::Array& each : description_.arrays) bytes += each.bytes();
+  return bytes;
+}
+
+Status GridFile::write(const arrays::Array& array, std::uint64_t first_byte, std::span<const std::byte> bytes) {
+  if (auto ok = write_all_at(file_.get(), array.offset + first_byte, bytes, path_); !ok) return ok;
+  const auto parts = arrays::part_checks(first_byte, bytes);
+  written_ += bytes.size();
+  const std::lock_guard lock(mutex_);
+  auto& all = checks_[static_cast<std::size_t>(&array - description_.arrays.data())];
+  all.insert(all.end(), parts.begin(), parts.end());
+  return {};
+}
+
+Status GridFile::finish() {
+  if (auto ok = arrays::write_checks(file_.get(), path_, description_, checks_); !ok) return ok;
+  if (::fsync(file_.get()) != 0) return errno_error("cannot sync", path_);
+  return {};
+}
+
+Status GridFile::give_name(bool replace) {
+  if (replace) {
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return errno_error("cannot rename to", path_);
+  } else if (auto ok = rename_new(temporary_, path_); !ok) {
+    return ok;
+  }
+  temporary_.clear();
+  const auto directory = open_file(directory_of(path_), O_RDONLY | O_DIRECTORY);
+  if (directory) ::fsync(directory->get());  // some file systems cannot; the rename stands without
+  return {};
+}
+
+Status Column::flush() {
+  if (auto ok = file_.write(array_, at_, pending_); !ok) return ok;
+  at_ += pending_.size();
+  pending_.clear();
+  return {};
+}
+
+}  // namespace forebay::multiply

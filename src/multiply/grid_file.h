@@ -1,0 +1,79 @@
+// A file of a grid while it is written: laid out, filled by threads in any order, checked, and then given its name.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "arrays/arrays.h"
+
+namespace forebay::multiply {
+
+// ok where a file of this name can be written: its directory is there, the name is free (or `replace`), nobody else
+// writes it. What a program that was killed had begun under this name is removed.
+Status make_way(const std::string& path, bool replace);
+
+// ok where the file system of a path has so many bytes left.
+Status ask_for_room(const std::string& path, std::uint64_t bytes);
+
+class GridFile {
+ public:
+  // Lays the file out under a temporary name in the same directory; what was not given its name goes with this.
+  static Result<std::unique_ptr<GridFile>> make(const std::string& path, arrays::Description description);
+  ~GridFile();
+  GridFile(const GridFile&) = delete;
+  GridFile& operator=(const GridFile&) = delete;
+
+  // The one of this name, which exists.
+  const arrays::Array& array(std::string_view location, std::string_view name) const {
+    return *description_.array(location, name);
+  }
+  const std::string& path() const { return path_; }
+  std::uint64_t bytes() const;  // of all arrays
+  std::uint64_t written() const { return written_; }
+
+  // From any thread. Every byte of every array is written once.
+  Status write(const arrays::Array& array, std::uint64_t first_byte, std::span<const std::byte> bytes);
+
+  // Everything is written: the checksums, too; and on the disk.
+  Status finish();
+  Status give_name(bool replace);
+
+ private:
+  GridFile(std::string path, arrays::Description description)
+      : path_(std::move(path)), description_(std::move(description)), checks_(description_.arrays.size()) {}
+
+  const std::string path_;
+  arrays::Description description_;
+  std::string temporary_;  // empty once it has its name
+  Descriptor file_;
+  std::atomic<std::uint64_t> written_ = 0;
+  std::mutex mutex_;  // of what follows
+  arrays::Checks checks_;
+};
+
+// The bytes of one array from its beginning to its end, handed on in large pieces.
+class Column {
+ public:
+  Column(GridFile& file, const arrays::Array& array) : file_(file), array_(array) {}
+
+  template <class T>
+  Status add(std::span<const T> values) {
+    const auto bytes = std::as_bytes(values);
+    pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+    return pending_.size() < kPending ? Status{} : flush();
+  }
+  Status flush();
+
+ private:
+  static constexpr std::size_t kPending = std::size_t{1} << 20;
+
+  GridFile& file_;
+  const arrays::Array& array_;
+  std::uint64_t at_ = 0;
+  std::vector<std::byte> pending_;
+};
+
+}  // namespace forebay::multiply

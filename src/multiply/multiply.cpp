@@ -1,0 +1,135 @@
+#include "multiply/multiply.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "mesh/part.h"
+#include "multiply/cells.h"
+#include "multiply/parallel.h"
+#include "multiply/surface.h"
+
+namespace forebay::multiply {
+namespace {
+
+constexpr std::string_view kEnding = ".vtkhdf";
+// Fine cells that are made and looked at in one go: enough to be worth it, and few enough to be shared out evenly. The
+// same whatever the number of threads, so that volumes are added up in the same order.
+constexpr std::uint64_t kCellsOfJob = 100'000;
+
+std::string boundary_of(const std::string& output) {
+  return output.substr(0, output.size() - kEnding.size()) + "-boundary" + std::string(kEnding);
+}
+
+Status check(const Request& request) {
+  if (request.levels < 0 || request.levels > kMostLevels)
+    return error(Code::bad_input, fmt::format("cannot refine by {} levels", request.levels), {},
+                 fmt::format("0 to {} are possible", kMostLevels));
+  if (!request.output.ends_with(kEnding) || name_of(request.output) == kEnding)
+    return error(Code::bad_input, "not a name by which ParaView knows what is in it:", printable(request.output),
+                 fmt::format("let it end in {}", kEnding));
+  if (!request.partition.empty() && request.parts == 0)
+    return error(Code::bad_input, "a file for a partition, but no number of parts", request.partition);
+  if (auto ok = make_way(request.output, request.force); !ok) return ok;
+  if (auto ok = make_way(boundary_of(request.output), request.force); !ok) return ok;
+  return request.partition.empty() ? Status{} : make_way(request.partition, request.force);
+}
+
+// Coarse cells in their order, cut into jobs.
+std::vector<std::span<const std::uint32_t>> jobs_of(const Fine& fine, std::span<const std::uint32_t> coarse_cells) {
+  std::vector<std::span<const std::uint32_t>> jobs;
+  const mesh::Refinement& refinement = fine.refinement();
+  for (std::size_t first = 0, end; first < coarse_cells.size(); first = end) {
+    std::uint64_t cells = 0;
+    for (end = first; end < coarse_cells.size() && cells < kCellsOfJob; ++end)
+      cells += refinement.pattern(refinement.mesh().shapes[coarse_cells[end]]).cell_count;
+    jobs.push_back(coarse_cells.subspan(first, end - first));
+  }
+  return jobs;
+}
+
+Result<mesh::Survey> looked_at(const Fine& fine, std::span<const std::uint32_t> coarse_cells) {
+  mesh::Survey survey = mesh::survey(fine.refinement(), coarse_cells);
+  if (survey.inverted == 0) return survey;
+  return error(Code::bad_input,
+               fmt::format("{} cells come out flat or inside out, of coarse cells {} to {}", survey.inverted,
+                           coarse_cells.front(), coarse_cells.back()),
+               {}, "look at the coarse mesh there");
+}
+
+// All of the file, and what the cells are like.
+Result<mesh::Survey> fill(const Fine& fine, const Runs& runs, unsigned threads, GridFile& file, const Tell& tell) {
+  const auto coarse_cells = mesh::all_cells(fine.refinement().mesh());
+  const auto jobs = jobs_of(fine, coarse_cells);
+  std::vector<mesh::Survey> surveys(jobs.size());
+  const auto job = [&](std::size_t number) -> Status {
+    if (number == 0) return write_points(fine, file);  // by one thread, in large pieces
+    auto survey = looked_at(fine, jobs[number - 1]);
+    if (!survey) return forward(survey);
+    surveys[number - 1] = std::move(*survey);
+    return write_cells(fine, runs, jobs[number - 1], file);
+  };
+  const auto meanwhile = [&] { tell(file.written(), file.bytes()); };
+  if (auto ok = in_parallel(threads, jobs.size() + 1, job, meanwhile); !ok) return forward(ok);
+  mesh::Survey all;
+  for (const mesh::Survey& each : surveys) all += each;
+  return all;
+}
+
+Report report_of(const Request& request, const Fine& fine, const Runs& runs, mesh::Survey survey) {
+  Report report;
+  report.output = request.output;
+  report.boundary = boundary_of(request.output);
+  report.levels = request.levels;
+  const auto& counts = fine.refinement().counts();
+  report.cells = counts.cells;
+  report.points = counts.points;
+  report.faces = counts.faces;
+  report.boundary_faces = counts.boundary_faces;
+  report.cells_of_shape = runs.cells_of_shape();
+  for (const mesh::FaceGroup& group : fine.refinement().mesh().face_groups) report.face_groups.push_back(group.name);
+  report.survey = std::move(survey);
+  report.threads = request.threads;
+  return report;
+}
+
+}  // namespace
+
+Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Tell& tell) {
+  if (auto ok = check(request); !ok) return forward(ok);
+  const std::uint64_t coarse_cells = coarse.cells();
+  if (auto ok = ask_for_room(request.output, least_bytes(coarse, request.levels)); !ok) return forward(ok);
+  const auto fine = Fine::make(std::move(coarse), request.levels, request.parts);
+  if (!fine) return forward(fine);
+
+  const auto begin = std::chrono::steady_clock::now();
+  const Runs runs((*fine)->refinement());
+  const Surface surface((*fine)->refinement());
+  const auto file = GridFile::make(request.output, description_of(**fine, runs));
+  if (!file) return forward(file);
+  const auto boundary = GridFile::make(boundary_of(request.output), surface.description());
+  if (!boundary) return forward(boundary);
+  const std::uint64_t bytes = (*file)->bytes() + (*boundary)->bytes();
+  if (auto ok = ask_for_room(request.output, bytes); !ok) return forward(ok);
+
+  auto survey = fill(**fine, runs, request.threads, **file, tell);
+  if (!survey) return forward(survey);
+  if (auto ok = surface.write(**boundary); !ok) return forward(ok);
+  for (GridFile* each : {boundary->get(), file->get()}) {
+    if (auto ok = each->finish(); !ok) return forward(ok);
+  }
+  if (!request.partition.empty()) {
+    if (auto ok = write_partition((*fine)->partition(), request.partition); !ok) return forward(ok);
+  }
+  for (GridFile* each : {boundary->get(), file->get()}) {
+    if (auto ok = each->give_name(request.force); !ok) return forward(ok);
+  }
+  Report report = report_of(request, **fine, runs, std::move(*survey));
+  report.coarse_cells = coarse_cells;
+  report.bytes = bytes;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return report;
+}
+
+}  // namespace forebay::multiply

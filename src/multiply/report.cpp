@@ -1,0 +1,94 @@
+#include "multiply/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "base/base.h"
+
+namespace forebay::multiply {
+namespace {
+
+using mesh::Survey;
+
+constexpr std::uint64_t kBar = 40;  // characters, of all cells
+
+std::string histogram_of(const Survey& survey) {
+  std::string text;
+  for (std::size_t bin = 0; bin < Survey::kBins; ++bin) {
+    const std::uint64_t cells = survey.histogram[bin];
+    if (cells == 0) continue;
+    const double share = static_cast<double>(cells) / static_cast<double>(survey.cells);
+    text += fmt::format("    {:.1f} to {:.1f}  {:>14}  {}\n", static_cast<double>(bin) / Survey::kBins,
+                        static_cast<double>(bin + 1) / Survey::kBins, cells,
+                        std::string(std::max<std::size_t>(1, static_cast<std::size_t>(share * kBar)), '#'));
+  }
+  return text;
+}
+
+double mean_quality(const Survey& survey) {
+  return survey.quality_sum / static_cast<double>(survey.cells);
+}
+
+double cells_per_second(const Report& report) {
+  return static_cast<double>(report.cells) / std::max(report.seconds, 1e-9);
+}
+
+}  // namespace
+
+std::string text_of(const Report& report) {
+  const Survey& survey = report.survey;
+  std::string text = fmt::format("{}: {} cells of {}, {} level{}\n", printable(report.output), report.cells,
+                                 report.coarse_cells, report.levels, report.levels == 1 ? "" : "s");
+  for (std::size_t shape = 0; shape < report.cells_of_shape.size(); ++shape) {
+    if (report.cells_of_shape[shape] == 0) continue;
+    text +=
+        fmt::format("  {:<14}{:>16}\n", describe(static_cast<mesh::Shape>(shape)).name, report.cells_of_shape[shape]);
+  }
+  text += fmt::format("  {:<14}{:>16}\n  {:<14}{:>16}, {} at the boundary\n", "vertices", report.points, "faces",
+                      report.faces, report.boundary_faces);
+  text += fmt::format("  {:<14}{:>16.12g}, of a cell at least {:.6g}\n", "volume", survey.volume, survey.least_volume);
+  for (std::size_t i = 0; i < report.face_groups.size(); ++i) {
+    text += fmt::format("  area of {}: {:.12g}\n", printable(report.face_groups[i]), survey.group_areas[i]);
+  }
+  text += fmt::format("  quality (scaled Jacobian) at least {:.4f}, {:.4f} on average\n{}", survey.least_quality,
+                      mean_quality(survey), histogram_of(survey));
+  text += fmt::format("  {} in {}, {:.1f} million cells/s with {} thread{}\n", human_bytes(report.bytes),
+                      human_duration(std::chrono::duration<double>(report.seconds)), cells_per_second(report) / 1e6,
+                      report.threads, report.threads == 1 ? "" : "s");
+  return text + fmt::format("  faces of the boundary and of groups: {}\n", printable(report.boundary));
+}
+
+std::string json_of(const Report& report) {
+  const Survey& survey = report.survey;
+  nlohmann::json shapes = nlohmann::json::object(), areas = nlohmann::json::object();
+  for (std::size_t shape = 0; shape < report.cells_of_shape.size(); ++shape) {
+    if (report.cells_of_shape[shape] > 0)
+      shapes[std::string(describe(static_cast<mesh::Shape>(shape)).name)] = report.cells_of_shape[shape];
+  }
+  for (std::size_t i = 0; i < report.face_groups.size(); ++i)
+    areas[printable(report.face_groups[i])] = survey.group_areas[i];
+  const nlohmann::json json = {
+      {"output", printable(report.output)},
+      {"boundary", printable(report.boundary)},
+      {"levels", report.levels},
+      {"coarse_cells", report.coarse_cells},
+      {"cells", report.cells},
+      {"cells_of_shape", shapes},
+      {"vertices", report.points},
+      {"faces", report.faces},
+      {"boundary_faces", report.boundary_faces},
+      {"volume", survey.volume},
+      {"least_volume", survey.least_volume},
+      {"areas", areas},
+      {"quality", {{"least", survey.least_quality}, {"mean", mean_quality(survey)}, {"histogram", survey.histogram}}},
+      {"bytes", report.bytes},
+      {"seconds", report.seconds},
+      {"cells_per_second", cells_per_second(report)},
+      {"threads", report.threads}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace forebay::multiply

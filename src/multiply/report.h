@@ -1,0 +1,30 @@
+// What came out, as a value.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mesh/survey.h"
+
+namespace forebay::multiply {
+
+struct Report {
+  std::string output, boundary;  // files
+  int levels = 0;
+  std::uint64_t coarse_cells = 0;
+  std::uint64_t cells = 0, points = 0, faces = 0, boundary_faces = 0;
+  std::array<std::uint64_t, 6> cells_of_shape{};  // by mesh::Shape
+  mesh::Survey survey;
+  std::vector<std::string> face_groups;  // their areas are the survey's
+  std::uint64_t bytes = 0;
+  unsigned threads = 1;
+  double seconds = 0;  // from the first byte to the last one on the disk
+};
+
+// A table for people, and JSON for programs.
+std::string text_of(const Report& report);
+std::string json_of(const Report& report);
+
+}  // namespace forebay::multiply

@@ -1,0 +1,138 @@
+"""Proves: `forebay mesh multiply` tells what it made, refuses what it should before it writes anything, and leaves nothing behind."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import commandcase
+
+MESH = """$MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+1
+2 5 "floor"
+$EndPhysicalNames
+$Nodes
+4
+1 0 0 0
+2 1 0 0
+3 0 1 0
+4 0 0 1
+$EndNodes
+$Elements
+2
+1 2 2 5 1 1 2 3
+2 4 2 0 1 1 2 3 4
+$EndElements
+"""
+
+
+class MeshTest(commandcase.CommandCase):
+    def setUp(self):
+        super().setUp()
+        self.out = os.path.join(self.case, "out.vtkhdf")
+
+    def multiply(self, source, levels, *more):
+        self.status = self.call("mesh", "multiply", source, "--levels", str(levels), "-o", self.out, *more)
+        return self.status
+
+    def files(self):
+        return sorted(name for name in os.listdir(self.case) if name not in ("system", "coarse.msh"))
+
+    def test_tells_what_it_made(self):
+        self.assertEqual(self.multiply("cavity:tetrahedra:2", 2, "--json"), 0, self.output)
+        told = json.loads(self.done.stdout)
+        self.assertEqual((told["cells"], told["coarse_cells"], told["vertices"]), (48 * 64, 48, 9**3))
+        self.assertAlmostEqual(told["volume"], 1, delta=1e-12)
+        self.assertEqual(sum(told["quality"]["histogram"]), told["cells"])
+        self.assertAlmostEqual(told["areas"]["lid"], 1, delta=1e-12)
+        self.assertAlmostEqual(told["areas"]["walls"], 5, delta=1e-12)
+        self.assertEqual(self.files(), ["out-boundary.vtkhdf", "out.vtkhdf"])
+
+        self.assertEqual(self.multiply("cavity:pyramids:1", 1, "--force"), 0, self.output)
+        for part in ("60 cells of 6, 1 level\n", "pyramid ", "tetrahedron ", "vertices", "faces", "quality"):
+            self.assertIn(part, self.done.stdout)
+        self.assertEqual(self.multiply("cavity:pyramids:1", 1, "--force", "--quiet"), 0)
+        self.assertEqual(self.output, "")
+
+    def test_a_mesh_from_a_file_keeps_its_groups(self):
+        self.write("coarse.msh", MESH)
+        words = ("multiply", "coarse.msh", "--levels", "3", "-o", self.out, "--json")
+        self.assertEqual(self.call("mesh", *words, cwd=self.case, command=self.in_build_tree()), 0, self.output)
+        told = json.loads(self.done.stdout)
+        self.assertEqual(told["cells"], 512)
+        self.assertAlmostEqual(told["areas"]["floor"], 0.5, delta=1e-12)
+
+    def test_a_flat_cell_is_refused(self):
+        self.write("coarse.msh", MESH.replace("4 0 0 1", "4 0 0 0"))
+        words = ("multiply", "coarse.msh", "--levels", "3", "-o", self.out)
+        self.assertEqual(self.call("mesh", *words, cwd=self.case, command=self.in_build_tree()), 2, self.output)
+        self.assertIn("flat or inside out in coarse.msh", self.output)
+        self.assertEqual(self.files(), [])
+
+    def test_its_files_are_verified_and_compared_by_inspect(self):
+        self.assertEqual(self.multiply("cavity:prisms:2", 2, "--threads", "1"), 0, self.output)
+        other = os.path.join(self.case, "other.vtkhdf")
+        os.rename(self.out, other)
+        self.assertEqual(self.multiply("cavity:prisms:2", 2, "--threads", "3", "--force"), 0, self.output)
+        self.assertEqual(self.call("inspect", self.out, other), 0, self.output)
+        self.assertIn("cells/Types: equal", self.output)
+        with open(other, "r+b") as file:
+            file.seek(-1000, os.SEEK_END)
+            flipped = bytes([file.read(1)[0] ^ 1])
+            file.seek(-1000, os.SEEK_END)
+            file.write(flipped)
+        self.assertEqual(self.call("inspect", other), 4, self.output)
+
+    def test_bad_input_is_refused_before_anything_is_written(self):
+        for words, status, part in (
+            (("cavity:tetrahedra:2", 21), 2, "0 to 20"),
+            (("cavity:tetrahedra:2", 15), 2, "no room"),
+            (("cavity:cubes:2", 1), 2, "tetrahedra, hexahedra"),
+            (("nosuch.msh", 1), 1, "nosuch.msh"),
+            (("cavity:tetrahedra:2", 1, "--partition", os.path.join(self.case, "p")), 2, "no number of parts"),
+            (("cavity:tetrahedra:2", 1, "-o", "x.vtk"), 2, ""),
+            (("cavity:tetrahedra:2", 1, "--threads", "0"), 2, "threads"),
+        ):
+            with self.subTest(words):
+                self.assertEqual(self.multiply(*words), status, self.output)
+                self.assertIn(part, self.output)
+                self.assertEqual(self.files(), [])
+
+    def test_what_is_there_stays_without_force(self):
+        self.write("out.vtkhdf", "precious")
+        self.assertEqual(self.multiply("cavity:tetrahedra:2", 1), 2)
+        self.assertIn("--force", self.output)
+        self.assertEqual(self.read("out.vtkhdf"), "precious")
+        self.assertEqual(self.files(), ["out.vtkhdf"])
+
+    def begun(self):
+        """A multiplication that is at work on its file: (process, the temporary file)."""
+        words = ["mesh", "multiply", "cavity:hexahedra:4", "-l", "6", "-o", self.out, "-q"]
+        process = subprocess.Popen([commandcase.FOREBAY, *words], env=self.environment())
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        for _ in range(1000):
+            begun = [name for name in os.listdir(self.case) if name.startswith(".fb-")]
+            if len(begun) == 2:
+                return process, begun
+            time.sleep(0.01)
+        self.fail("it does not begin")
+
+    def test_killed_it_leaves_no_file_of_the_name_and_the_next_one_clears_up(self):
+        process, begun = self.begun()
+        process.send_signal(signal.SIGSTOP)
+        self.assertEqual(self.multiply("cavity:hexahedra:2", 1), 7, self.output)
+        self.assertIn("another program writes", self.output)
+        process.kill()
+        process.wait()
+        self.assertEqual(self.files(), sorted(begun))
+        self.assertEqual(self.multiply("cavity:hexahedra:2", 1), 0, self.output)
+        self.assertEqual(self.files(), ["out-boundary.vtkhdf", "out.vtkhdf"])
+
+
+if __name__ == "__main__":
+    commandcase.main()
