@@ -24,9 +24,10 @@ double least_share_in_tetrahedron(std::span<const Point> at) {
   const Point a = at[1] - at[0], b = at[2] - at[0], c = at[3] - at[0];
   const Point d = at[2] - at[1], e = at[3] - at[1], f = at[3] - at[2];
   const double aa = dot(a, a), bb = dot(b, b), cc = dot(c, c), dd = dot(d, d), ee = dot(e, e), ff = dot(f, f);
-  const auto [shortest, longest] = std::minmax({aa * bb * cc, aa * dd * ee, bb * dd * ff, cc * ee * ff});
+  const double at0 = aa * bb * cc, at1 = aa * dd * ee, at2 = bb * dd * ff, at3 = cc * ee * ff;
   const double spike = determinant(a, b, c);
-  const double squared = spike > 0 ? longest : shortest;
+  const double squared =
+      spike > 0 ? std::max(std::max(at0, at1), std::max(at2, at3)) : std::min(std::min(at0, at1), std::min(at2, at3));
   return squared > 0 ? spike / std::sqrt(squared) : 0.0;
 }
 
