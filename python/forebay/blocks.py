@@ -284,7 +284,9 @@ class Checkpoints(_Handle):
         if to_fill and not values.flags.writeable:
             raise TypeError(f"{array.name}: its values are read-only")
         if values.ndim == 0 or len(values) != array.plan.local:
-            raise ValueError(f"{array.name}: its plan has {array.plan.local} items, its values the shape {values.shape}")
+            raise ValueError(
+                f"{array.name}: its plan has {array.plan.local} items, its values the shape {values.shape}"
+            )
         components = int(np.prod(values.shape[1:]))
         names = array.name.encode(), array.location.encode()
         return c.Array(*names, _TYPES.index(values.dtype), components, array.plan.pointer, values.ctypes.data)

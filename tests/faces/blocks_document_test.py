@@ -32,7 +32,9 @@ class BlocksDocumentTest(listings.DocumentCase):
                 contents.add(file.read())
             told, refused = self.run_on(2, restart).splitlines()
             self.assertEqual(told, "step 10, time 0.50, 0 wrong")
-            self.assertTrue(refused.startswith("FOREBAY_BLOCKS_INVALID: of another mesh, 'box of 20000 cells'"), refused)
+            self.assertTrue(
+                refused.startswith("FOREBAY_BLOCKS_INVALID: of another mesh, 'box of 20000 cells'"), refused
+            )
         self.assertEqual(len(contents), 1)
         self.assertEqual(self.run_listing("look.py"), "(20000, 3) float64 [42.   42.25 42.5 ]\n")
         self.inspected()

@@ -68,7 +68,9 @@ def main(directory, method, *files):
                 check(np.array_equal(values, wanted[3]), f"{name} of {file}")
 
         told = store.describe(files[0])
-        check(told.locations == {"cells": CELLS, "corners": all_corners, "vertices": VERTICES}, "all locations are told")
+        check(
+            told.locations == {"cells": CELLS, "corners": all_corners, "vertices": VERTICES}, "all locations are told"
+        )
         check(told.arrays[-1] == ("vertices", "id", np.int64, 1) and len(told.arrays) == 6, "all arrays are told")
         check(store.recovered == [], "nobody has left anything")
 

@@ -1,7 +1,7 @@
 """The listings of a document, each a whole program: compiled without a warning, and run.
 
-    SOURCES INCLUDE LIBRARIES C FORTRAN MODULES MORE     are the arguments of every test that uses this; FORTRAN may be
-                                                         empty, and MORE is the test's own: words separated by ';'
+SOURCES INCLUDE LIBRARIES C FORTRAN MODULES MORE     are the arguments of every test that uses this; FORTRAN may be
+                                                     empty, and MORE is the test's own: words separated by ';'
 """
 
 import os
@@ -80,9 +80,7 @@ class DocumentCase(unittest.TestCase):
             program = [*self.python(listing), source]
         else:
             program = self.compiled(listing, source)
-        done = subprocess.run(
-            [*launch, *program], cwd=self.directory, capture_output=True, text=True, timeout=300
-        )
+        done = subprocess.run([*launch, *program], cwd=self.directory, capture_output=True, text=True, timeout=300)
         if listing.needs and done.returncode == 77:
             self.skipTest(done.stderr)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -105,9 +105,7 @@ class InstallTest(unittest.TestCase):
         environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(library, "pkgconfig"), "PYTHONPATH": packages}
         for name in ("MCA_rmaps_base_oversubscribe", "ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM"):
             environment[f"OMPI_{name}"] = "1"
-        done = subprocess.run(
-            words, cwd=self.directory, env=environment, capture_output=True, text=True, timeout=60
-        )
+        done = subprocess.run(words, cwd=self.directory, env=environment, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
