@@ -1,59 +1,17 @@
-// forebay mesh: a coarse mesh made a fine one that ParaView opens.
-#include <fmt/format.h>
-#include <unistd.h>
-
+// forebay mesh: what may be asked of it.
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <thread>
 
 #include "cli/commands.h"
+#include "cli/elsewhere.h"
 #include "cli/interface.h"
-#include "cli/progress.h"
-#include "multiply/multiply.h"
 
 namespace forebay::cli {
-namespace {
 
-struct MeshOptions {
-  std::string action, source;
-  multiply::Request request;
-  bool json = false, quiet = false;
-};
-
-// Installed beside the command, or in the sources above a build tree. Where it is in neither, reading says so.
-std::string mesh_reader() {
-  const auto command = real_path("/proc/self/exe");
-  const std::string above{command ? parent_of(parent_of(*command)) : std::string_view()};
-  const std::string installed = join(above, "share/forebay/mesh/read_mesh.py");
-  const bool there = ::access(installed.c_str(), R_OK) == 0;
-  return there ? installed : join(parent_of(above), "src/mesh/read_mesh.py");
-}
-
-int multiply_mesh(const MeshOptions& options) {
-  auto coarse = multiply::coarse_mesh(options.source, mesh_reader());
-  if (!coarse) return failed(coarse.error());
-  Progress progress(options.quiet);
-  const auto show = [&](std::uint64_t written, std::uint64_t all) {
-    progress.show(progress_line("writing", written, all));
-  };
-  const auto report = multiply::multiply(options.request, std::move(*coarse), show);
-  progress.clear();
-  if (!report) return failed(report.error());
-  if (options.json) {
-    fmt::print("{}", json_of(*report));
-  } else if (!options.quiet) {
-    fmt::print("{}", text_of(*report));
-  }
-  return 0;
-}
-
-}  // namespace
-
-void add_mesh(CLI::App& app, int& exit_status) {
+Declared<MeshOptions> declare_mesh(CLI::App& app) {
   const auto options = std::make_shared<MeshOptions>();
-  multiply::Request& request = options->request;
-  request.threads = std::max(1U, std::thread::hardware_concurrency());
+  options->threads = std::max(1U, std::thread::hardware_concurrency());
   CLI::App* command = app.add_subcommand("mesh", "refine a coarse mesh into a huge one that ParaView opens");
   command->add_option("ACTION", options->action, "multiply")
       ->required()
@@ -63,22 +21,22 @@ void add_mesh(CLI::App& app, int& exit_status) {
                    "the coarse mesh: a file (Gmsh .msh, .vtk, .vtu, ...), or cavity:SHAPES:N, the lid-driven cavity of "
                    "N x N x N cubes in tetrahedra, hexahedra, prisms or pyramids")
       ->required();
-  command->add_option("--levels,-l", request.levels, "how many times each cell is cut into 8")
+  command->add_option("--levels,-l", options->levels, "how many times each cell is cut into 8")
       ->required()
       ->type_name("LEVELS");
-  command->add_option("--output,-o", request.output, "the file to make; its name ends in .vtkhdf")
+  command->add_option("--output,-o", options->output, "the file to make; its name ends in .vtkhdf")
       ->required()
       ->type_name("FILE");
-  command->add_flag("--force,-f", request.force, "replace files that are there already");
+  command->add_flag("--force,-f", options->force, "replace files that are there already");
   command
-      ->add_option("--parts", request.parts,
+      ->add_option("--parts", options->parts,
                    "cut the mesh along a Hilbert curve into so many parts, and say of each cell which it belongs to")
       ->type_name("PARTS");
   command
-      ->add_option("--partition", request.partition,
+      ->add_option("--partition", options->partition,
                    "write the part of each coarse cell into this file, one a line, as METIS does")
       ->type_name("FILE");
-  command->add_option("--threads,-t", request.threads, "how many work; default: as many as there are processors")
+  command->add_option("--threads,-t", options->threads, "how many work; default: as many as there are processors")
       ->type_name("THREADS")
       ->check(CLI::PositiveNumber.description(""));
   command->add_flag("--json", options->json, "print the summary as JSON");
@@ -95,7 +53,11 @@ void add_mesh(CLI::App& app, int& exit_status) {
        "whole and on the disk, or not at all.",
        "Refused before anything is written: a mesh that cannot be refined, names that are taken (unless --force), and "
        "what there is no room for. Cells that come out inside out are an error, too."}));
-  command->callback([options, &exit_status] { exit_status = multiply_mesh(*options); });
+  return {command, options};
+}
+
+void add_mesh(CLI::App& app, int& exit_status) {
+  declare_mesh(app).command->callback([&exit_status] { exit_status = carry_out_elsewhere(); });
 }
 
 }  // namespace forebay::cli

@@ -1,24 +1,19 @@
-// forebay inspect: what a checkpoint holds, whether it is whole, and how it differs from another one.
+// What a checkpoint holds, whether it is whole, and how it differs from another one.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "arrays/arrays.h"
 #include "arrays/inspect.h"
 #include "cli/commands.h"
-#include "cli/interface.h"
+#include "files/files.h"
 
-namespace forebay::cli {
+namespace forebay::files {
 namespace {
 
-struct InspectOptions {
-  std::string path, other;
-  bool no_verify = false;
-  bool json = false;
-};
+using cli::InspectOptions;
 
 // Gathered first, then printed as text or JSON.
 struct Inspected {
@@ -104,9 +99,11 @@ void print(const Inspected& inspected, const InspectOptions& options) {
   }
 }
 
+}  // namespace
+
 int inspect(const InspectOptions& options) {
   const auto inspected = look(options);
-  if (!inspected) return failed(inspected.error());
+  if (!inspected) return cli::failed(inspected.error());
   if (options.json) {
     fmt::print("{}\n", json_of(*inspected).dump(2));
   } else {
@@ -120,18 +117,4 @@ int inspect(const InspectOptions& options) {
   return any ? static_cast<int>(Code::failed) : 0;
 }
 
-}  // namespace
-
-void add_inspect(CLI::App& app, int& exit_status) {
-  auto* command = app.add_subcommand("inspect", "list, verify and compare checkpoints");
-  auto options = std::make_shared<InspectOptions>();
-  command->add_option("FILE", options->path, "a checkpoint")->required();
-  command->add_option("OTHER", options->other, "another one, to compare it with");
-  command->add_flag("--no-verify", options->no_verify, "do not read the arrays to check them");
-  command->add_flag("--json", options->json, "print JSON");
-  command->footer(footer({"forebay inspect checkpoint.h5", "forebay inspect checkpoint.h5 restart/checkpoint.h5"},
-                         {"Exits with 4 where bytes do not fit their checksums, with 1 where the two differ."}));
-  command->callback([options, &exit_status] { exit_status = inspect(*options); });
-}
-
-}  // namespace forebay::cli
+}  // namespace forebay::files

@@ -1,0 +1,40 @@
+// Commands that need HDF5. To load that library takes a program 12 ms, which every rank's `forebay exec` would pay too;
+// so these are carried out by a program of their own, `forebay-files`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace forebay::cli {
+
+template <class Options>
+struct Declared {
+  CLI::App* command;
+  std::shared_ptr<Options> options;  // filled in when the command line is parsed
+};
+
+struct InspectOptions {
+  std::string path, other;
+  bool no_verify = false;
+  bool json = false;
+};
+Declared<InspectOptions> declare_inspect(CLI::App& app);
+
+struct MeshOptions {
+  std::string action, source;
+  int levels = 0;
+  std::string output;
+  bool force = false;
+  std::uint32_t parts = 0;
+  std::string partition;
+  unsigned threads = 1;
+  bool json = false, quiet = false;
+};
+Declared<MeshOptions> declare_mesh(CLI::App& app);
+
+// Runs `forebay-files`, beside this program, with the arguments of this one; returns only when it cannot be started.
+int carry_out_elsewhere();
+
+}  // namespace forebay::cli

@@ -1,0 +1,26 @@
+// forebay inspect: what may be asked of it.
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/elsewhere.h"
+#include "cli/interface.h"
+
+namespace forebay::cli {
+
+Declared<InspectOptions> declare_inspect(CLI::App& app) {
+  const auto options = std::make_shared<InspectOptions>();
+  CLI::App* command = app.add_subcommand("inspect", "list, verify and compare checkpoints");
+  command->add_option("FILE", options->path, "a checkpoint")->required();
+  command->add_option("OTHER", options->other, "another one, to compare it with");
+  command->add_flag("--no-verify", options->no_verify, "do not read the arrays to check them");
+  command->add_flag("--json", options->json, "print JSON");
+  command->footer(footer({"forebay inspect checkpoint.h5", "forebay inspect checkpoint.h5 restart/checkpoint.h5"},
+                         {"Exits with 4 where bytes do not fit their checksums, with 1 where the two differ."}));
+  return {command, options};
+}
+
+void add_inspect(CLI::App& app, int& exit_status) {
+  declare_inspect(app).command->callback([&exit_status] { exit_status = carry_out_elsewhere(); });
+}
+
+}  // namespace forebay::cli

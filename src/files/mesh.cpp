@@ -1,0 +1,46 @@
+// A coarse mesh made a fine one that ParaView opens.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "files/files.h"
+#include "multiply/multiply.h"
+
+namespace forebay::files {
+namespace {
+
+// Installed beside the command, or in the sources above a build tree. Where it is in neither, reading says so.
+std::string mesh_reader() {
+  const auto command = real_path("/proc/self/exe");
+  const std::string above{command ? parent_of(parent_of(*command)) : std::string_view()};
+  const std::string installed = join(above, "share/forebay/mesh/read_mesh.py");
+  const bool there = ::access(installed.c_str(), R_OK) == 0;
+  return there ? installed : join(parent_of(above), "src/mesh/read_mesh.py");
+}
+
+}  // namespace
+
+int multiply(const cli::MeshOptions& options) {
+  auto coarse = multiply::coarse_mesh(options.source, mesh_reader());
+  if (!coarse) return cli::failed(coarse.error());
+  cli::Progress progress(options.quiet);
+  const auto show = [&](std::uint64_t written, std::uint64_t all) {
+    progress.show(cli::progress_line("writing", written, all));
+  };
+  const multiply::Request request = {options.levels, options.output,    options.force,
+                                     options.parts,  options.partition, options.threads};
+  const auto report = multiply::multiply(request, std::move(*coarse), show);
+  progress.clear();
+  if (!report) return cli::failed(report.error());
+  if (options.json) {
+    fmt::print("{}", json_of(*report));
+  } else if (!options.quiet) {
+    fmt::print("{}", text_of(*report));
+  }
+  return 0;
+}
+
+}  // namespace forebay::files
