@@ -11,7 +11,7 @@ namespace forebay::blocks {
 namespace {
 
 constexpr unsigned kDigit = 9;  // 512 open streams still fit into the first cache
-constexpr unsigned kNear = 14;  // so many items of a few words fit into the second one
+constexpr unsigned kNear = 5;   // so many items are a few lines of a cache, which may be filled in any order
 
 unsigned bits_of(std::uint64_t count) {
   return count == 0 ? 0 : static_cast<unsigned>(std::bit_width(count - 1));

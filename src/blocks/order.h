@@ -19,7 +19,7 @@ Result<Survey> survey(std::span<const std::uint64_t> numbers, std::uint64_t item
 
 // One word for each number, or for the first of each run: the number - 1 above, the local position in the low bits, so
 // that sorting words is all. Words of one block follow those of the block before; within a block they are near their
-// order, not in it: a stretch of blocks that fits into a cache may be filled in any order.
+// order, not in it: a few lines of a cache may be filled in any order, and that saves a pass of the sort.
 class Order {
  public:
   enum class Words { numbers, runs };
