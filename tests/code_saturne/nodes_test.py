@@ -29,7 +29,7 @@ class NodesTest(unittest.TestCase):
         cls.study = saturne.Study(cls.place.directory)
 
     def forebay(self, case, *options):
-        launcher = ["mpirun", "--host", "n1:2,n2:2", "-n", "4", "--bind-to", "none", "-x", "USER"]
+        launcher = ["mpirun", "--mca", "io", "romio321", "--host", "n1:2,n2:2", "-n", "4", "--bind-to", "none", "-x", "USER"]
         return self.lab.run(
             "n1", "env", "USER=root", "OMP_NUM_THREADS=1", FOREBAY, "run", "--case", self.lab.seen(case), *options, "--",
             *launcher, "./cs_solver", "--mpi",
