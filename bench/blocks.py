@@ -68,7 +68,9 @@ def add_arrays(options, result: report.Report, memory: Path, disk: Path) -> None
 
 
 def add_cavity(options, result: report.Report, memory: Path, disk: Path) -> None:
-    sweep = cavity.Sweep(program(options, "cavity_bench"), memory if options.quick else disk, memory, options.quick, say)
+    sweep = cavity.Sweep(
+        program(options, "cavity_bench"), memory if options.quick else disk, memory, options.quick, say
+    )
     results = sweep.all(result)
     if options.pictures:
         cavity.draw(results, options.pictures)

@@ -16,12 +16,12 @@
 namespace n3d {
 namespace {
 
-constexpr double viscosity = 0.02, time_step = 0.02;
+constexpr double bench_viscosity = 0.02, bench_time_step = 0.02;
 
 struct Bench {
   const Grid& grid;
   Sizes sizes;
-  NavierStokes flow{grid, viscosity, time_step};
+  NavierStokes flow{grid, bench_viscosity, bench_time_step};
   Objective tracking{flow, Measure::tracking, sizes.steps};
   std::vector<double> start = std::vector<double>(grid.state_size());
   Progress silent{false};

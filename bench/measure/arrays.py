@@ -82,7 +82,14 @@ def add_arrays(measured: Measured, report: Report, megabytes: int, ownership: Ow
     for number in range(measured.rounds):
         measured.say(f"{section}, round {number + 1} of {measured.rounds}")
         figures = measured.run(
-            measured.ours, items, ownership, to, "--pool", str(measured.pool), "--methods", ",".join((*DIRECT, "staged"))
+            measured.ours,
+            items,
+            ownership,
+            to,
+            "--pool",
+            str(measured.pool),
+            "--methods",
+            ",".join((*DIRECT, "staged")),
         )
         collect_ours(figures, rounds)
         if measured.peers:
@@ -142,7 +149,12 @@ def add_methods(report: Report, section: str, megabytes: int, rounds: Rounds) ->
     for name in rounds.seconds:
         if name not in ("plan", "copy"):
             report.add(
-                f"{section}: {name.replace('_', ' ')}", estimate(rounds.of(name)), "ms", 1e3, reference=copy, note="reference: a copy"
+                f"{section}: {name.replace('_', ' ')}",
+                estimate(rounds.of(name)),
+                "ms",
+                1e3,
+                reference=copy,
+                note="reference: a copy",
             )
 
 
@@ -179,7 +191,9 @@ def add_goals(report: Report, section: str, ownership: Ownership, rounds: Rounds
     than = "hdf5_collective" if ownership is RUNS else rounds.best(others)
     compare("staged goes on", "staged", than, ownership.faster)
     compare("staged, the first one", "staged, first", "hdf5_collective", FIRST_GOAL)
-    compare("staged, the first one, with its room prepared", "staged, first, prepared", "hdf5_collective", PREPARED_GOAL)
+    compare(
+        "staged, the first one, with its room prepared", "staged, first, prepared", "hdf5_collective", PREPARED_GOAL
+    )
     direct = rounds.best(DIRECT)
     compare("the best direct method", direct, "hdf5_collective", 1.0)
     for name in others:

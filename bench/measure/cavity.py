@@ -115,8 +115,13 @@ def draw(results: list[tuple[Point, list[Taken]]], to: Path) -> None:
     figure, panels = pyplot.subplots(1, len(operations), figsize=(3.4 * len(operations), 3.6), dpi=130)
     for axes, operation in zip(panels, operations, strict=True):
         for method, color in zip(METHODS, SERIES, strict=True):
-            line = [(p.ranks, each.seconds) for p, taken in over_ranks if p.method == method
-                    for each in taken if each.operation == operation]
+            line = [
+                (p.ranks, each.seconds)
+                for p, taken in over_ranks
+                if p.method == method
+                for each in taken
+                if each.operation == operation
+            ]
             if line:
                 axes.plot(*zip(*line, strict=True), "o-", color=color, label=method, markersize=4)
         axes.set(title=operation, xlabel="ranks", yscale="log", xticks=sorted({p.ranks for p, _ in over_ranks}))

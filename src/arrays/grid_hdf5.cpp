@@ -9,7 +9,7 @@ namespace forebay::arrays {
 namespace {
 
 // The first version: what a grid of one time step needs has not changed since, and every reader knows it.
-constexpr std::array<std::int32_t, 2> kVersion = {1, 0};
+constexpr std::array<std::int32_t, 2> kGridVersion = {1, 0};
 constexpr std::string_view kType = "UnstructuredGrid";
 
 // VTK wants exactly as many bytes as the word has.
@@ -21,10 +21,10 @@ bool put_type(hid_t group) {
 }
 
 bool put_version(hid_t group) {
-  const hsize_t extent = kVersion.size();
+  const hsize_t extent = kGridVersion.size();
   const Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
   const Handle attribute(H5Acreate2(group, "Version", H5T_STD_I64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  return attribute && H5Awrite(attribute.get(), H5T_NATIVE_INT32, kVersion.data()) >= 0;
+  return attribute && H5Awrite(attribute.get(), H5T_NATIVE_INT32, kGridVersion.data()) >= 0;
 }
 
 // One number for each part of a grid; ours has one part.

@@ -5,9 +5,6 @@
 namespace forebay::arrays {
 namespace {
 
-// Large arrays begin at whole stripes of the usual parallel file systems.
-constexpr hsize_t kAlignment = hsize_t{1} << 20;
-
 // No times, so that equal content makes equal bytes.
 Handle properties(hid_t kind) {
   Handle list(H5Pcreate(kind), H5Pclose);

@@ -10,6 +10,9 @@
 
 namespace forebay::arrays {
 
+// Large arrays begin at whole stripes of the usual parallel file systems.
+constexpr hsize_t kAlignment = hsize_t{1} << 20;
+
 // A new file, in one version of the format whatever the version of the library.
 Handle new_file(const std::string& path);
 Handle new_group(hid_t parent, const char* name);

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
 #include <vector>
 
 #include "cli/commands.h"
@@ -11,11 +13,12 @@ namespace forebay::cli {
 int carry_out_elsewhere() {
   const auto command = real_path("/proc/self/exe");
   if (!command) return failed(command.error());
-  auto arguments = read_file("/proc/self/cmdline");
-  if (!arguments) return failed(arguments.error());
+  // What a process was started with tells no size beforehand.
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string arguments{std::istreambuf_iterator<char>(file), {}};
   std::vector<char*> words;
-  for (std::size_t at = 0; at < arguments->size(); at = arguments->find('\0', at) + 1)
-    words.push_back(arguments->data() + at);
+  for (std::size_t at = 0; at < arguments.size(); at = arguments.find('\0', at) + 1)
+    words.push_back(arguments.data() + at);
   words.push_back(nullptr);
   // In a build tree, and installed.
   const std::string here{parent_of(*command)};

@@ -11,7 +11,7 @@ namespace forebay::drain {
 namespace {
 
 // Keep knows files by rank and time: the versions of a checkpoint are the times of an undecomposed case.
-constexpr int rank = -1;
+constexpr int no_rank = -1;
 
 std::string name(int version) {
   return std::to_string(version);
@@ -23,7 +23,7 @@ Status Checkpoint::open(const std::string& aside, std::optional<int> whole, std:
   whole_ = whole;
   home_ = home;
   current_.number = whole.value_or(0) + 1;
-  return keep_.add_rank(rank, aside);
+  return keep_.add_rank(no_rank, aside);
 }
 
 void Checkpoint::made(const std::string& file) {
@@ -37,7 +37,7 @@ Status Checkpoint::closed(const std::string& file, const std::string& local, Tim
   if (is_whole(current_)) begin();
   current_.open.erase(file);
   last_event_ = now;
-  const auto kept = keep_.add(rank, name(current_.number), file, local);
+  const auto kept = keep_.add(no_rank, name(current_.number), file, local);
   if (!kept) {
     current_.suspect.insert(file);
     return forward(kept);
@@ -82,7 +82,7 @@ void Checkpoint::lose_track() {
 }
 
 void Checkpoint::let_go(const std::string& file) {
-  keep_.remove(rank, name(current_.number), file);
+  keep_.remove(no_rank, name(current_.number), file);
   current_.inherited.erase(file);
   current_.written.erase(file);
 }
@@ -90,7 +90,7 @@ void Checkpoint::let_go(const std::string& file) {
 // The name stands for another file from now on, or for none.
 void Checkpoint::forget(const std::string& file) {
   if (waiting_ && waiting_->unsure.contains(file)) waiting_.reset();
-  keep_.remove(rank, name(current_.number), file);
+  keep_.remove(no_rank, name(current_.number), file);
   for (auto* files : {&current_.open, &current_.written, &current_.inherited, &current_.suspect}) files->erase(file);
   current_.unsure.erase(file);
 }
@@ -101,7 +101,7 @@ void Checkpoint::begin() {
   next.number = current_.number + 1;
   for (const auto* files : {&current_.written, &current_.inherited})
     for (const std::string& file : *files) {
-      const auto kept = keep_.add(rank, name(next.number), file, keep_.path(rank, name(current_.number), file));
+      const auto kept = keep_.add(no_rank, name(next.number), file, keep_.path(no_rank, name(current_.number), file));
       (kept && *kept ? next.inherited : next.suspect).insert(file);
     }
   next.open = current_.open;
@@ -124,7 +124,7 @@ bool Checkpoint::has_all_that_change(const Version& version) const {
 bool Checkpoint::is_sealed(const Version& version) const {
   return std::all_of(version.written.begin(), version.written.end(), [&](const std::string& file) {
     struct stat status {};
-    const std::string kept = keep_.path(rank, name(version.number), file);
+    const std::string kept = keep_.path(no_rank, name(version.number), file);
     return ::lstat(kept.c_str(), &status) == 0 && (!S_ISREG(status.st_mode) || drain::is_sealed(kept));
   });
 }
@@ -163,11 +163,11 @@ void Checkpoint::becomes_whole(const Version& version) {
 
 Result<std::string> Checkpoint::take(int version) {
   taken_ = version;
-  return keep_.as_directory(rank, name(version));
+  return keep_.as_directory(no_rank, name(version));
 }
 
 std::set<std::string> Checkpoint::files(int version) const {
-  return keep_.files(rank, name(version));
+  return keep_.files(no_rank, name(version));
 }
 
 void Checkpoint::landed(bool home, Time now) {

@@ -37,7 +37,7 @@ constexpr std::uint64_t kKept = 0x4b4550544b455054;
 // The first word of a device that has a table: "forebay", and the version of the format as its last byte.
 constexpr unsigned kVersionShift = 56;
 constexpr std::uint64_t kDeviceVersion = 1;
-constexpr std::uint64_t kMagic = 0x0079616265726f66;
+constexpr std::uint64_t kMark = 0x0079616265726f66;
 constexpr std::uint64_t kTableBytes = std::uint64_t{256} << 10;
 constexpr std::size_t kEntries = kTableBytes / sizeof(DeviceEntry) - 1;
 
@@ -108,7 +108,7 @@ Status Device::begin_table() {
   if (device.size() < 2 * kDeviceUnit) return error(Code::bad_input, "the device is too small:", path_);
   auto& magic = *reinterpret_cast<std::uint64_t*>(device.data());
   const std::uint64_t version = magic >> kVersionShift;
-  if (magic == (kMagic | version << kVersionShift)) {
+  if (magic == (kMark | version << kVersionShift)) {
     if (version == kDeviceVersion) return {};
     return error(
         Code::conflict,
@@ -121,7 +121,7 @@ Status Device::begin_table() {
         Code::lost, "the device holds something that is not forebay's:", path_,
         fmt::format("if nobody needs it, clear the beginning: daxio --zero --len={} --output={}", kTableBytes, path_));
   }
-  memory_.persist.write_word(magic, kMagic | kDeviceVersion << kVersionShift);
+  memory_.persist.write_word(magic, kMark | kDeviceVersion << kVersionShift);
   return {};
 }
 

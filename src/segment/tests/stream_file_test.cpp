@@ -22,12 +22,12 @@
 namespace forebay::segment {
 namespace {
 
-constexpr std::uint64_t kStore = 4711;
+constexpr std::uint64_t kStreamedStore = 4711;
 constexpr std::size_t kSector = 512;
 constexpr std::uint32_t kRecords = 70;  // their headers fill more than one page
 using Bytes = std::vector<std::byte>;
 
-struct Event {
+struct Touch {
   enum class Kind { write, sync, begun, acknowledged } kind;
   std::size_t at = 0;
   Bytes bytes = {};
@@ -39,19 +39,19 @@ std::size_t segment_bytes() {
 }
 
 // Two segments, one after the other, into the same place; the n-th sync (from 1) is left out.
-std::vector<Event> record(unsigned without_sync) {
-  std::vector<Event> trace;
+std::vector<Touch> record(unsigned without_sync) {
+  std::vector<Touch> trace;
   unsigned syncs = 0;
   const FileCalls calls{
       .write =
           [&](int, const void* from, std::size_t bytes, off_t at) {
             const auto* const begin = static_cast<const std::byte*>(from);
-            trace.push_back({Event::Kind::write, static_cast<std::size_t>(at), {begin, begin + bytes}, 0});
+            trace.push_back({Touch::Kind::write, static_cast<std::size_t>(at), {begin, begin + bytes}, 0});
             return static_cast<ssize_t>(bytes);
           },
       .sync =
           [&](int) {
-            if (++syncs != without_sync) trace.push_back({Event::Kind::sync});
+            if (++syncs != without_sync) trace.push_back({Touch::Kind::sync});
             return 0;
           }};
   const Scratch scratch;
@@ -63,15 +63,15 @@ std::vector<Event> record(unsigned without_sync) {
   EXPECT_TRUE(mapping);
   for (std::uint64_t generation = 1; generation <= 2; ++generation) {
     Writer writer;
-    EXPECT_EQ(writer.start(*memory, mapping->bytes, {kStore, true}, generation, 1), 0);
+    EXPECT_EQ(writer.start(*memory, mapping->bytes, {kStreamedStore, true}, generation, 1), 0);
     for (std::uint32_t k = 0; k < kRecords; ++k) {
       std::memset(writer.payload(64), static_cast<int>(100 * generation + k), 64);
       EXPECT_EQ(writer.commit(k, 0, 64, Writer::Payload::written), 0);
     }
     EXPECT_EQ(writer.seal(), 0);
-    trace.push_back({Event::Kind::begun, 0, {}, generation});
+    trace.push_back({Touch::Kind::begun, 0, {}, generation});
     EXPECT_TRUE(file.write(0, mapping->bytes, writer.extent(), true));
-    trace.push_back({Event::Kind::acknowledged, 0, {}, generation});
+    trace.push_back({Touch::Kind::acknowledged, 0, {}, generation});
   }
   return trace;
 }
@@ -79,19 +79,19 @@ std::vector<Event> record(unsigned without_sync) {
 // What may be on the disk at a cut: the versions of every sector, the certain one first.
 class Disk {
  public:
-  explicit Disk(std::span<const Event> trace) : sectors_(segment_bytes() / kSector, {Bytes(kSector)}) {
-    for (const Event& event : trace) {
+  explicit Disk(std::span<const Touch> trace) : sectors_(segment_bytes() / kSector, {Bytes(kSector)}) {
+    for (const Touch& event : trace) {
       switch (event.kind) {
-        case Event::Kind::write:
+        case Touch::Kind::write:
           write(event);
           break;
-        case Event::Kind::sync:
+        case Touch::Kind::sync:
           for (auto& versions : sectors_) versions.erase(versions.begin(), versions.end() - 1);
           break;
-        case Event::Kind::begun:
+        case Touch::Kind::begun:
           must_ = 0;
           break;
-        case Event::Kind::acknowledged:
+        case Touch::Kind::acknowledged:
           must_ = event.generation;
           break;
       }
@@ -119,7 +119,7 @@ class Disk {
   }
 
  private:
-  void write(const Event& event) {
+  void write(const Touch& event) {
     for (std::size_t i = event.at / kSector; i * kSector < event.at + event.bytes.size(); ++i) {
       Bytes changed = sectors_[i].back();
       const std::size_t begin = std::max(event.at, i * kSector);
@@ -130,11 +130,11 @@ class Disk {
   }
   std::string look(const Bytes& image) const {
     const std::span<const std::byte> segment(image);
-    const auto found = newest_header(segment.first<kFirstRecord>(), kStore);
+    const auto found = newest_header(segment.first<kFirstRecord>(), kStreamedStore);
     if (!found) return must_ == 0 ? "" : "an acknowledged segment is lost";
     if (must_ != 0 && found->header.generation != must_) return "an older segment came back";
     std::uint32_t whole = 0;
-    walk(segment, kStore, found->header, [&](const RecordHeader& record) {
+    walk(segment, kStreamedStore, found->header, [&](const RecordHeader& record) {
       if (record.payload_check == payload_check(image.data() + payload_place(record.payload), 64)) ++whole;
     });
     return whole == kRecords ? "" : "a header names records that are not there";
@@ -144,7 +144,7 @@ class Disk {
   std::uint64_t must_ = 0;  // the generation that was acknowledged, and is not being replaced
 };
 
-std::string first_violation(const std::vector<Event>& trace, std::size_t& images) {
+std::string first_violation(const std::vector<Touch>& trace, std::size_t& images) {
   for (std::size_t length = 0; length <= trace.size(); ++length) {
     const Disk disk({trace.data(), length});
     if (auto wrong = disk.check(images); !wrong.empty()) return "cut " + std::to_string(length) + ": " + wrong;
