@@ -34,7 +34,10 @@ Result<SlotDirectory> SlotDirectory::open(const Team& team, const std::string& p
 }
 
 void SlotDirectory::remove_images() const {
-  for (int slot = 0; slot < kSlots; ++slot) ::unlink(image(slot).c_str());
+  for (int slot = 0; slot < kSlots; ++slot) {
+    ::unlink(image(slot).c_str());
+    ::unlink(layout(slot).c_str());
+  }
 }
 
 Status Slot::reserve(const Team& team, const std::string& path, std::uint64_t bytes) {

@@ -20,7 +20,9 @@ Declared<InspectOptions> declare_inspect(CLI::App& app) {
 }
 
 void add_inspect(CLI::App& app, int& exit_status) {
-  declare_inspect(app).command->callback([&exit_status] { exit_status = carry_out_elsewhere(); });
+  const auto inspect = declare_inspect(app);
+  // Parsing needs the options, though nobody reads them here.
+  inspect.command->callback([kept = inspect.options, &exit_status] { exit_status = carry_out_elsewhere(); });
 }
 
 }  // namespace forebay::cli

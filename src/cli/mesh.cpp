@@ -57,7 +57,9 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
 }
 
 void add_mesh(CLI::App& app, int& exit_status) {
-  declare_mesh(app).command->callback([&exit_status] { exit_status = carry_out_elsewhere(); });
+  const auto mesh = declare_mesh(app);
+  // Parsing needs the options, though nobody reads them here.
+  mesh.command->callback([kept = mesh.options, &exit_status] { exit_status = carry_out_elsewhere(); });
 }
 
 }  // namespace forebay::cli

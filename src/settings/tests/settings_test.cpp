@@ -100,6 +100,7 @@ TEST_F(Files, every_key_can_be_set_by_its_environment_variable) {
   set("FOREBAY_DRAIN_SETTLE", "0.5");
   set("FOREBAY_DRAIN_PATIENCE", "90s");
   set("FOREBAY_DRAIN_SILENCE", "30s");
+  set("FOREBAY_DRAIN_CHECKPOINTS", "checkpoint");
   ASSERT_EQ(sources.environment.size(), keys().size()) << "a key is missing in this test";
   const auto loaded = load(sources);
   ASSERT_TRUE(loaded) << loaded.error().text();
@@ -121,6 +122,7 @@ TEST_F(Files, every_key_can_be_set_by_its_environment_variable) {
   EXPECT_EQ(loaded->drain.settle, 500ms);
   EXPECT_EQ(loaded->drain.patience, 90s);
   EXPECT_EQ(loaded->drain.silence, 30s);
+  EXPECT_EQ(loaded->drain.checkpoints, std::vector<std::string>{"checkpoint"});
   const auto again = from_json(to_json(*loaded));
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_EQ(to_json(*again), to_json(*loaded));
