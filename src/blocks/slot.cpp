@@ -33,13 +33,6 @@ Result<SlotDirectory> SlotDirectory::open(const Team& team, const std::string& p
   return directory;
 }
 
-void SlotDirectory::remove_images() const {
-  for (int slot = 0; slot < kSlots; ++slot) {
-    ::unlink(image(slot).c_str());
-    ::unlink(layout(slot).c_str());
-  }
-}
-
 Status Slot::reserve(const Team& team, const std::string& path, std::uint64_t bytes) {
   const bool grows = bytes > image_.bytes().size();
   if (over_all(team.all(), grows ? 1 : 0, MPI_MAX) == 0) return {};

@@ -43,6 +43,8 @@ class CommandCase(unittest.TestCase):
         for name in ("bench", "src"):
             os.symlink(SOURCES / name, os.path.join(tree, name))
         os.symlink(Path(FOREBAY).parents[1] / "lib", os.path.join(tree, "build/lib"))
+        if os.path.exists(FOREBAY + "-files"):
+            shutil.copy(FOREBAY + "-files", os.path.join(tree, "build/bin"))
         return shutil.copy(FOREBAY, os.path.join(tree, "build/bin"))
 
     def read(self, path):
