@@ -34,7 +34,8 @@ Result<SlotDirectory> SlotDirectory::open(const Team& team, const std::string& p
 }
 
 Status Slot::reserve(const Team& team, const std::string& path, std::uint64_t bytes) {
-  const bool grows = bytes > image_.bytes().size();
+  // A node without blocks has an image, too: what is carried is always there.
+  const bool grows = !made_ || bytes > image_.bytes().size();
   if (over_all(team.all(), grows ? 1 : 0, MPI_MAX) == 0) return {};
   Status mine;
   if (grows && team.is_leader()) {
@@ -46,8 +47,10 @@ Status Slot::reserve(const Team& team, const std::string& path, std::uint64_t by
     }
   }
   if (auto ok = team.agree(mine); !ok) return ok;
-  mine = grows ? map(team, path, bytes) : Status{};
-  return team.agree(mine);
+  mine = grows && bytes > 0 ? map(team, path, bytes) : Status{};
+  auto done = team.agree(mine);
+  made_ = done.has_value();
+  return done;
 }
 
 Status Slot::map(const Team& team, const std::string& path, std::uint64_t bytes) {

@@ -42,6 +42,7 @@ class Slot {
   Status map(const Team& team, const std::string& path, std::uint64_t bytes);
 
   MappedFile image_;
+  bool made_ = false;
 };
 
 }  // namespace forebay::blocks
