@@ -229,6 +229,19 @@ std::string join(std::string_view directory, std::string_view name) {
   return path;
 }
 
+std::string directory_of(std::string_view path) {
+  const std::string_view parent = parent_of(path);
+  return parent.empty() ? "." : std::string(parent);
+}
+
+Status sync_directory_of(const std::string& path) {
+  const std::string parent = directory_of(path);
+  const auto directory = open_file(parent, O_RDONLY | O_DIRECTORY);
+  if (!directory) return forward(directory);
+  if (::fsync(directory->get()) != 0) return errno_error("cannot sync", parent);
+  return {};
+}
+
 std::string_view parent_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string_view::npos) return {};

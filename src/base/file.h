@@ -71,6 +71,9 @@ Status write_all_at(int fd, std::uint64_t offset, std::span<const std::byte> byt
 // Not synced: for files whose loss with the node does no harm.
 Status replace_file(const std::string& path, std::string_view content);
 
+// Waits until the names in the directory of `path` are on the disk.
+Status sync_directory_of(const std::string& path);
+
 // Makes `path` (and missing parents) as a directory of this user alone, mode 0700. Refuses a link, another owner, or a
 // mode that lets others in.
 Status make_private_directory(const std::string& path);
@@ -98,6 +101,8 @@ std::string join(std::string_view directory, std::string_view name);
 // "a/b/c" -> "a/b", "c" -> "".
 std::string_view parent_of(std::string_view path);
 std::string_view name_of(std::string_view path);
+// The directory in which a name stands: its parent, or "." without one.
+std::string directory_of(std::string_view path);
 // True when `path` is `directory` or lies below it, by text.
 bool is_below(std::string_view path, std::string_view directory);
 // True when a part of the path is "..", so that is_below() would tell nothing about where it leads.

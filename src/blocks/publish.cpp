@@ -18,9 +18,7 @@ Status publish(const std::string& temporary, const std::string& path, const arra
   if (::fsync(file->get()) != 0) return errno_error("cannot sync", temporary);
   if (auto ok = replace_file(path + ".json", sidecar); !ok) return ok;
   if (std::rename(temporary.c_str(), path.c_str()) != 0) return errno_error("cannot rename to", path);
-  const std::string parent(parent_of(path));
-  auto directory = open_file(parent.empty() ? "." : parent, O_RDONLY | O_DIRECTORY);
-  if (directory) ::fsync(directory->get());  // some file systems cannot; the rename stands without
+  (void)sync_directory_of(path);  // some file systems cannot; the rename stands without
   return {};
 }
 

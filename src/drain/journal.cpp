@@ -107,10 +107,7 @@ Result<Journal> Journal::open(const std::string& path, bool durable) {
     if (auto made = journal.append(Record{std::string(header_kind), {std::string(version)}}); !made)
       return forward(made);
     if (durable) {
-      const std::string parent(parent_of(path));
-      auto directory = open_file(parent.empty() ? "." : parent, O_RDONLY | O_DIRECTORY);
-      if (!directory) return forward(directory);
-      if (::fsync(directory->get()) != 0) return errno_error("cannot sync", parent);
+      if (auto synced = sync_directory_of(path); !synced) return forward(synced);
     }
   }
   return journal;

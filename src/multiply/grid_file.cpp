@@ -11,11 +11,6 @@
 namespace forebay::multiply {
 namespace {
 
-std::string directory_of(const std::string& path) {
-  const std::string_view parent = parent_of(path);
-  return parent.empty() ? (path.starts_with('/') ? "/" : ".") : std::string(parent);
-}
-
 // One for each name, so that what a killed program left is found by the next one.
 std::string temporary_of(const std::string& path) {
   return join(directory_of(path), ".fb-" + hex(checksum(name_of(path))));
@@ -102,8 +97,7 @@ Status GridFile::give_name(bool replace) {
     return ok;
   }
   temporary_.clear();
-  const auto directory = open_file(directory_of(path_), O_RDONLY | O_DIRECTORY);
-  if (directory) ::fsync(directory->get());  // some file systems cannot; the rename stands without
+  (void)sync_directory_of(path_);  // some file systems cannot; the rename stands without
   return {};
 }
 

@@ -68,6 +68,9 @@ TEST(Path, PartsAreJoinedAndTaken) {
   EXPECT_EQ(parent_of("a/b/c"), "a/b");
   EXPECT_EQ(parent_of("c"), "");
   EXPECT_EQ(parent_of("/c"), "/");
+  EXPECT_EQ(directory_of("a/b"), "a");
+  EXPECT_EQ(directory_of("c"), ".");
+  EXPECT_EQ(directory_of("/c"), "/");
   EXPECT_TRUE(is_below("/a/b", "/a"));
   EXPECT_TRUE(is_below("/a", "/a/"));
   EXPECT_FALSE(is_below("/ab", "/a"));
