@@ -1,16 +1,15 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/doctor_report.h"
+#include "place/tests/made_files.h"
 
 namespace forebay::cli {
 namespace {
@@ -18,25 +17,12 @@ namespace {
 constexpr std::uint64_t kGB = 1'000'000'000;
 
 // A node's files, made by hand.
-class FakeNode : public ::testing::Test {
+class FakeNode : public place::MadeFiles {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "doctor-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-  }
-  void TearDown() override { ASSERT_TRUE(remove_tree(root_)); }
-
-  void file(const std::string& path, const std::string& content) {
-    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
-    std::ofstream(root_ + path) << content << "\n";
-  }
   void program(const std::string& path, const std::string& script) {
     file(path, "#!/bin/sh\n" + script);
     ::chmod((root_ + path).c_str(), 0755);
   }
-
-  std::string root_;
 };
 
 DoctorReport report_of_a_node_in_memory() {

@@ -2,23 +2,23 @@
 
 #include <sys/stat.h>
 
-#include "place/tests/sysfs.h"
+#include "place/tests/made_files.h"
 
 namespace forebay::place {
 namespace {
 
-class DaxDevices : public Sysfs {
+class DaxDevices : public MadeFiles {
  protected:
   // As the kernel lays it out: the device below its region, an entry on the bus, a link to its driver.
   void device(const std::string& name, const std::string& region, const std::string& bytes, const std::string& driver) {
     const std::string directory = "devices/ndbus0/" + region + "/dax/" + name;
     file(directory + "/size", bytes);
-    std::filesystem::create_directories(sys_ + "/bus/dax/devices");
-    std::filesystem::create_directories(sys_ + "/bus/dax/drivers/" + driver);
-    std::filesystem::create_symlink("../../../" + directory, sys_ + "/bus/dax/devices/" + name);
-    std::filesystem::create_symlink(sys_ + "/bus/dax/drivers/" + driver, sys_ + "/" + directory + "/driver");
+    std::filesystem::create_directories(root_ + "/bus/dax/devices");
+    std::filesystem::create_directories(root_ + "/bus/dax/drivers/" + driver);
+    std::filesystem::create_symlink("../../../" + directory, root_ + "/bus/dax/devices/" + name);
+    std::filesystem::create_symlink(root_ + "/bus/dax/drivers/" + driver, root_ + "/" + directory + "/driver");
   }
-  std::vector<DaxDevice> found() const { return dax_devices(sys_, sys_ + "/dev"); }
+  std::vector<DaxDevice> found() const { return dax_devices(root_, root_ + "/dev"); }
 };
 
 TEST_F(DaxDevices, are_found_with_their_size_and_numa_node) {
@@ -29,7 +29,7 @@ TEST_F(DaxDevices, are_found_with_their_size_and_numa_node) {
   for (const char* name : {"dev/dax0.0", "dev/dax1.0"}) file(name, "");
   const auto devices = found();
   ASSERT_EQ(devices.size(), 2u);
-  EXPECT_EQ(devices[0].path, sys_ + "/dev/dax0.0");
+  EXPECT_EQ(devices[0].path, root_ + "/dev/dax0.0");
   EXPECT_EQ(devices[0].bytes, 126833655808u);
   EXPECT_EQ(devices[0].numa_node, 0);
   EXPECT_EQ(devices[0].why_not, "");
@@ -43,7 +43,7 @@ TEST_F(DaxDevices, say_why_they_cannot_be_used) {
   device("dax2.0", "region2", "1", "device_dax");
   file("dev/dax0.0", "");
   file("dev/dax2.0", "");
-  ::chmod((sys_ + "/dev/dax2.0").c_str(), 0444);
+  ::chmod((root_ + "/dev/dax2.0").c_str(), 0444);
   const auto devices = found();
   ASSERT_EQ(devices.size(), 3u);
   EXPECT_EQ(devices[0].why_not, "the kernel uses it as memory");
@@ -58,7 +58,7 @@ TEST_F(DaxDevices, are_found_in_dev_where_the_kernel_has_no_bus_of_them) {
   file("dev/null", "");
   const auto devices = found();
   ASSERT_EQ(devices.size(), 1u);
-  EXPECT_EQ(devices[0].path, sys_ + "/dev/dax0.0");
+  EXPECT_EQ(devices[0].path, root_ + "/dev/dax0.0");
   EXPECT_EQ(devices[0].bytes, 0u);
   EXPECT_FALSE(devices[0].numa_node);
 }

@@ -1,27 +1,12 @@
 #include "place/memory.h"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
+#include "place/tests/made_files.h"
 
 namespace forebay::place {
 namespace {
 
-class Cgroups : public ::testing::Test {
+class Cgroups : public MadeFiles {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "cgroups-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-  }
-  void TearDown() override { ASSERT_TRUE(remove_tree(root_)); }
-
-  void file(const std::string& path, const std::string& content) {
-    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
-    std::ofstream(root_ + path) << content << "\n";
-  }
   void version2(const std::string& group, const std::string& limit, const std::string& usage) {
     file(group + "/memory.max", limit);
     file(group + "/memory.current", usage);
@@ -34,8 +19,6 @@ class Cgroups : public ::testing::Test {
     line.root = mounted;
     return line;
   }
-
-  std::string root_;
 };
 
 TEST_F(Cgroups, the_tightest_of_all_levels_counts) {

@@ -1,6 +1,6 @@
 #include "place/mounts.h"
 
-#include "place/tests/sysfs.h"
+#include "place/tests/made_files.h"
 
 namespace forebay::place {
 namespace {
@@ -11,13 +11,13 @@ std::vector<std::string> paths_of(const std::vector<MountLine>& lines) {
   return paths;
 }
 
-class BlockDevices : public Sysfs {
+class BlockDevices : public MadeFiles {
  protected:
   // A device directory, and its entry by number.
   void device(const std::string& number, const std::string& path) {
-    std::filesystem::create_directories(sys_ + "/dev/block");
-    std::filesystem::create_directories(sys_ + "/" + path);
-    std::filesystem::create_symlink("../../" + path, sys_ + "/dev/block/" + number);
+    std::filesystem::create_directories(root_ + "/dev/block");
+    std::filesystem::create_directories(root_ + "/" + path);
+    std::filesystem::create_symlink("../../" + path, root_ + "/dev/block/" + number);
   }
 };
 
@@ -77,7 +77,7 @@ TEST_F(BlockDevices, tells_dax_and_the_numa_node_of_an_nvdimm_from_its_region) {
   file(pmem + "/queue/rotational", "0");
   file("devices/ndbus0/region1/numa_node", "1");
   file("devices/ndbus0/numa_node", "7");
-  const Device found = device_of(sys_, "259:1");
+  const Device found = device_of(root_, "259:1");
   EXPECT_TRUE(found.dax);
   EXPECT_FALSE(found.nvme);
   EXPECT_EQ(found.numa_node, 1);
@@ -90,7 +90,7 @@ TEST_F(BlockDevices, follows_a_partition_to_its_disk) {
   file(disk + "/queue/dax", "0");
   file(disk + "/queue/rotational", "0");
   file("devices/pci0000:80/0000:80:01.0/numa_node", "1");
-  const Device found = device_of(sys_, "259:3");
+  const Device found = device_of(root_, "259:3");
   EXPECT_FALSE(found.dax);
   EXPECT_TRUE(found.nvme);
   EXPECT_EQ(found.numa_node, 1);
@@ -100,7 +100,7 @@ TEST_F(BlockDevices, takes_minus_one_for_no_numa_node) {
   const std::string disk = "devices/pci0/virtio0/block/vda";
   device("254:0", disk);
   file("devices/pci0/numa_node", "-1");
-  EXPECT_FALSE(device_of(sys_, "254:0").numa_node);
+  EXPECT_FALSE(device_of(root_, "254:0").numa_node);
 }
 
 TEST_F(BlockDevices, calls_a_volume_nvme_only_if_all_its_disks_are) {
@@ -113,23 +113,23 @@ TEST_F(BlockDevices, calls_a_volume_nvme_only_if_all_its_disks_are) {
   file("devices/pci2/numa_node", "1");
   device("253:0", volume);
   const auto slave = [&](const std::string& name, const std::string& target) {
-    std::filesystem::create_directories(sys_ + "/" + volume + "/slaves");
-    std::filesystem::create_symlink(sys_ + "/" + target, sys_ + "/" + volume + "/slaves/" + name);
+    std::filesystem::create_directories(root_ + "/" + volume + "/slaves");
+    std::filesystem::create_symlink(root_ + "/" + target, root_ + "/" + volume + "/slaves/" + name);
   };
   slave("nvme0n1", one);
-  EXPECT_TRUE(device_of(sys_, "253:0").nvme);
-  EXPECT_EQ(device_of(sys_, "253:0").numa_node, 0);
+  EXPECT_TRUE(device_of(root_, "253:0").nvme);
+  EXPECT_EQ(device_of(root_, "253:0").numa_node, 0);
   slave("nvme1n1p1", two + "/nvme1n1p1");
-  EXPECT_TRUE(device_of(sys_, "253:0").nvme);
-  EXPECT_FALSE(device_of(sys_, "253:0").numa_node) << "striped over two sockets";
+  EXPECT_TRUE(device_of(root_, "253:0").nvme);
+  EXPECT_FALSE(device_of(root_, "253:0").numa_node) << "striped over two sockets";
   slave("sda", slow);
-  EXPECT_FALSE(device_of(sys_, "253:0").nvme);
+  EXPECT_FALSE(device_of(root_, "253:0").nvme);
 }
 
 TEST_F(BlockDevices, knows_nothing_of_a_device_that_is_not_there) {
-  const Device found = device_of(sys_, "0:99");
+  const Device found = device_of(root_, "0:99");
   EXPECT_FALSE(found.dax || found.nvme || found.numa_node);
-  EXPECT_FALSE(device_of(sys_ + "/missing", "0:99").dax);
+  EXPECT_FALSE(device_of(root_ + "/missing", "0:99").dax);
 }
 
 TEST_F(BlockDevices, makes_fsdax_mounts_of_dax_devices_mounted_with_dax_only) {
@@ -144,7 +144,7 @@ TEST_F(BlockDevices, makes_fsdax_mounts_of_dax_devices_mounted_with_dax_only) {
       "4 1 259:0 / /mnt/inode rw - ext4 /dev/pmem0 rw,dax=inode\n"
       "5 1 259:0 / /mnt/never rw - ext4 /dev/pmem0 rw\n"
       "6 1 8:0 / /mnt/sda rw - ext4 /dev/sda rw,dax=always\n");
-  const auto mounts = storage_mounts(lines, sys_, [](const std::string&) { return Space{2, 1, true}; });
+  const auto mounts = storage_mounts(lines, root_, [](const std::string&) { return Space{2, 1, true}; });
   ASSERT_EQ(mounts.size(), 6u);
   for (const Mount& mount : mounts) {
     const bool expected = mount.path == "/mnt/always" || mount.path == "/mnt/old";
@@ -168,7 +168,7 @@ TEST_F(BlockDevices, never_measures_network_file_systems) {
       "11 1 0:10 / /ro ro - tmpfs tmpfs rw\n"
       "12 1 0:11 / /ro2 rw - ext4 /dev/x ro\n");
   std::vector<std::string> measured;
-  const auto mounts = storage_mounts(lines, sys_, [&](const std::string& path) {
+  const auto mounts = storage_mounts(lines, root_, [&](const std::string& path) {
     measured.push_back(path);
     return Space{2, 1, true};
   });
