@@ -7,44 +7,31 @@ meshes are refined in memory and streaming. Every ratio is one of this run.
 """
 
 import argparse
-import json
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from measure import arrays, cavity, parts, report, solver
+from measure import arrays, cavity, command, parts, report, solver
+from measure.command import say
+from measure.program import figures_of
 
 PARTS = ("arrays", "cavity", "mesh")
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="forebay bench blocks", description=__doc__)
-    parser.add_argument("--forebay", type=Path, default=Path("forebay"), help="the command whose programs are measured")
-    parser.add_argument("--quick", action="store_true", help="few repetitions, small sizes, within a minute")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output instead of a table")
+    parser = command.new_parser(
+        "blocks", __doc__, "the command whose programs are measured", "few repetitions, small sizes"
+    )
     parser.add_argument("--memory", type=Path, default=Path("/dev/shm"), help="a tmpfs; pools lie there, too")
     parser.add_argument("--disk", type=Path, default=Path("/var/tmp"), help="a directory on a disk")
     parser.add_argument("--only", default=",".join(PARTS), help="parts to measure: %(default)s")
     parser.add_argument("--pictures", type=Path, help="where cavity.png and index.html go")
     options = parser.parse_args()
-    options.only = options.only.split(",")
-    for part in options.only:
-        if part not in PARTS:
-            parser.error(f"unknown part '{part}'; known: {', '.join(PARTS)}")
-    found = shutil.which(options.forebay)
-    if found is None:
-        parser.error(f"no such program: {options.forebay}; give its path with --forebay")
-    options.forebay = Path(found).resolve()
-    for directory in (options.memory, options.disk):
-        if not directory.is_dir():
-            parser.error(f"not a directory: {directory}")
+    command.choose_parts(parser, options, PARTS)
+    command.find_forebay(parser, options)
+    command.need_directories(parser, options.memory, options.disk)
     return options
-
-
-def say(text: str) -> None:
-    print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
 def program(options, name: str) -> Path:
@@ -80,9 +67,8 @@ def add_cavity(options, result: report.Report, memory: Path, disk: Path) -> None
 def add_mesh(options, result: report.Report) -> None:
     say("refining meshes")
     levels = ("2", "--repetitions", "2") if options.quick else ("3",)
-    command = [program(options, "mesh_bench"), "--json", "--levels", *levels]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    for row in json.loads(done.stdout)["results"]:
+    measured = [program(options, "mesh_bench"), "--json", "--levels", *levels]
+    for row in figures_of("mesh_bench", measured)["results"]:
         row["goal"] = f">= {row['reference'] / 1e6:.0f} million cells a second and core"
         row["note"] = f"{row['share_of_memory_rate']:.2f} of the memory's rate"
         result.add_row("mesh multiplication", row)
@@ -101,13 +87,13 @@ def main() -> int:
             add_cavity(options, result, memory, disk)
         if "mesh" in options.only:
             add_mesh(options, result)
-    except (RuntimeError, subprocess.CalledProcessError) as failure:
-        print(f"bench: {failure}", file=sys.stderr)
+    except RuntimeError as failure:
+        say(failure)
         return 1
     finally:
         shutil.rmtree(memory, ignore_errors=True)
         shutil.rmtree(disk, ignore_errors=True)
-    print(result.as_json() if options.json else result.as_table())
+    command.tell(options, result)
     return 0
 
 

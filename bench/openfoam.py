@@ -15,8 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import case, parts, report, solver, steps
+from measure import case, command, parts, report, solver, steps
 from measure import variants as v
+from measure.command import say
 from measure.shared import Shared
 
 QUICK_SECONDS = 48  # from the start to the end of the repetitions; the rest of the minute goes to what follows
@@ -24,10 +25,7 @@ STARTED = time.monotonic()
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="forebay bench openfoam", description=__doc__)
-    parser.add_argument("--forebay", type=Path, default=Path("forebay"), help="the command to measure")
-    parser.add_argument("--quick", action="store_true", help="one small configuration, within a minute")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output instead of a table")
+    parser = command.new_parser("openfoam", __doc__, "the command to measure", "one small configuration")
     parser.add_argument("--repetitions", type=int, default=7, help="of what never waits for the shared directory")
     parser.add_argument("--sizes", default="30k,62k", help="motorBike meshes: 30k, 62k")
     parser.add_argument("--ranks", default="2,4")
@@ -37,15 +35,8 @@ def arguments() -> argparse.Namespace:
     for size in options.sizes.split(","):
         if size not in case.SIZES:
             parser.error(f"unknown size '{size}'; known: {', '.join(case.SIZES)}")
-    found = shutil.which(options.forebay)
-    if found is None:
-        parser.error(f"no such program: {options.forebay}; give its path with --forebay")
-    options.forebay = Path(found).resolve()
+    command.find_forebay(parser, options)
     return options
-
-
-def say(text: str) -> None:
-    print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
 def local_directory() -> Path:
@@ -95,12 +86,12 @@ def main() -> int:
                 parts.add_stage(result, options.forebay, shared.directory, local, 7, say)
                 parts.add_programs(result, options.forebay, shared.directory, say)
     except (RuntimeError, subprocess.CalledProcessError) as failure:
-        print(f"bench: {failure}", file=sys.stderr)
+        say(failure)
         return 1
     finally:
         shutil.rmtree(local, ignore_errors=True)
         shutil.rmtree(scratch, ignore_errors=True)
-    print(result.as_json() if options.json else result.as_table())
+    command.tell(options, result)
     return 0
 
 

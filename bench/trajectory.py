@@ -15,7 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import flow, parts, report, solver, states
+from measure import command, flow, parts, report, solver, states
+from measure.command import say
 from measure.shared import Shared
 
 QUICK_SECONDS = 38  # from the start to the end of the pairs of runs; the rest of the minute goes to what follows
@@ -23,32 +24,19 @@ STARTED = time.monotonic()
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="forebay bench trajectory", description=__doc__)
-    parser.add_argument("--forebay", type=Path, default=Path("forebay"), help="the command whose programs are measured")
-    parser.add_argument("--quick", action="store_true", help="few repetitions, small sizes, within a minute")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output instead of a table")
+    parser = command.new_parser(
+        "trajectory", __doc__, "the command whose programs are measured", "few repetitions, small sizes"
+    )
     parser.add_argument("--pool", type=Path, default=Path("/dev/shm"), help="where the first tier lies")
     parser.add_argument("--disk", type=Path, default=Path("/var/tmp"), help="where the next tier lies")
     parser.add_argument("--only", default=",".join(states.PARTS) + ",n3d", help="parts to measure: %(default)s")
     parser.add_argument("--mbit", type=int, default=800, help="bandwidth of the slow shared directory, 0: unlimited")
     parser.add_argument("--create-ms", type=int, default=10, help="delay of each create there, 0: none")
     options = parser.parse_args()
-    options.only = options.only.split(",")
-    for part in options.only:
-        if part not in (*states.PARTS, "n3d"):
-            parser.error(f"unknown part '{part}'; known: {', '.join(states.PARTS)}, n3d")
-    found = shutil.which(options.forebay)
-    if found is None:
-        parser.error(f"no such program: {options.forebay}; give its path with --forebay")
-    options.forebay = Path(found).resolve()
-    for directory in (options.pool, options.disk):
-        if not directory.is_dir():
-            parser.error(f"not a directory: {directory}")
+    command.choose_parts(parser, options, (*states.PARTS, "n3d"))
+    command.find_forebay(parser, options)
+    command.need_directories(parser, options.pool, options.disk)
     return options
-
-
-def say(text: str) -> None:
-    print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
 def add_n3d(options, result: report.Report, pool: Path, disk: Path) -> None:
@@ -70,7 +58,7 @@ def main() -> int:
     solver.clean_up_when_terminated()
     program = parts.beside(options.forebay, "trajectory_bench")
     if program is None:
-        print(f"bench: no trajectory_bench beside {options.forebay}; was everything built?", file=sys.stderr)
+        say(f"no trajectory_bench beside {options.forebay}; was everything built?")
         return 2
     pool = Path(tempfile.mkdtemp(prefix="forebay-bench-", dir=options.pool))
     disk = Path(tempfile.mkdtemp(prefix="forebay-bench-", dir=options.disk))
@@ -83,12 +71,12 @@ def main() -> int:
             else:
                 states.PARTS[part](measured, result)
     except (RuntimeError, subprocess.CalledProcessError) as failure:
-        print(f"bench: {failure}", file=sys.stderr)
+        say(failure)
         return 1
     finally:
         shutil.rmtree(pool, ignore_errors=True)
         shutil.rmtree(disk, ignore_errors=True)
-    print(result.as_json() if options.json else result.as_table())
+    command.tell(options, result)
     return 0
 
 

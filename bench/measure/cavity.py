@@ -1,15 +1,14 @@
 """The seed's experiment: the lid-driven cavity at several levels, read and written by each method, over ranks and
 blocks (C. Moulinec and V. Szeremi, Parallel IO in Code_Saturne, ARCHER/PRACE training, 2014)."""
 
-import json
 import statistics
-import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import page, solver
 from .palette import FAINT, SERIES, TEXT
+from .program import figures_of
 from .report import Report
 
 METHODS = ("serial", "stdio", "mpi-independent", "mpi-noncollective", "mpi-collective", "staged")
@@ -62,10 +61,7 @@ class Sweep:
         command += ["--method", point.method, "--blocks", str(point.blocks), "--least-bytes", str(LEAST_BYTES)]
         command += ["--repeat", "1" if self.quick else "5", "--directory", self.directory, "--pool", self.pool]
         environment = solver.environment(OMPI_MCA_mpi_yield_when_idle="1")
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"cavity_bench ended with status {done.returncode}: {done.stderr.strip()}")
-        figures = json.loads(done.stdout)
+        figures = figures_of("cavity_bench", command, environment)
         read = figures["read"]
         taken = [Taken(f"{read['name']} read", statistics.median(read["seconds"]), read["bytes"])]
         for written in figures["written"]:

@@ -1,13 +1,12 @@
 """The parts that trajectory_bench measures, and what they have to reach."""
 
-import json
 import statistics
-import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .figures import Estimate, estimate
+from .program import figures_of
 from .report import Report
 
 SIZES = {"256 B": 256, "4 KiB": 4096, "64 KiB": 1 << 16, "1 MiB": 1 << 20, "5 MB": 5_000_000, "64 MiB": 1 << 26}
@@ -37,10 +36,7 @@ class Measured:
     def part(self, name: str, state_bytes: int, states: int, repetitions: int, *more: str) -> dict:
         sizes = ["--state-bytes", str(state_bytes), "--states", str(states), "--repetitions", str(repetitions)]
         command = [self.program, name, "--directory", self.pool, "--disk", self.disk, *sizes, *more]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"trajectory_bench {name} ended with status {done.returncode}: {done.stderr.strip()}")
-        return json.loads(done.stdout)
+        return figures_of(f"trajectory_bench {name}", command)
 
 
 def ratio_of(ours: Sequence[float], reference: Sequence[float]) -> Estimate:
