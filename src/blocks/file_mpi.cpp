@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "blocks/file.h"
 
@@ -18,6 +19,13 @@ struct Least {
 };
 constexpr std::array kLeast = {Least{"cb_block_size", 1}, Least{"cb_buffer_size", 64}, Least{"cb_nodes", 1},
                                Least{"num_io_nodes", 1},  Least{"striping_factor", 1}, Least{"striping_unit", 1}};
+
+// When several ranks write for the others, Open MPI 4.1 reads what lies between two pieces and writes it back with
+// them, without a lock: what another rank writes there meanwhile is lost, and success is reported. Open MPI reads the
+// parameter that forbids it (which a user's own setting may still allow) when the first file of a process is opened.
+void forbid_sieving() {
+  setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
+}
 
 class Info {
  public:
@@ -71,6 +79,7 @@ class FileOfMpi final : public BlockFile {
 
  private:
   Status open_as(MPI_Comm communicator) {
+    forbid_sieving();
     const int mode = access_ == Access::read ? MPI_MODE_RDONLY : MPI_MODE_RDWR;
     return mpi_status(MPI_File_open(communicator, path_.c_str(), mode, info_.get(), &file_), "cannot open", path_);
   }
