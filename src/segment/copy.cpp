@@ -1,6 +1,7 @@
 #include "segment/copy.h"
 
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -52,15 +53,26 @@ void four_lines_sse2(char* to, const char* from, std::size_t times, std::size_t 
 
 const FourLines four_lines = __builtin_cpu_supports("avx512f") != 0 ? four_lines_avx512 : four_lines_sse2;
 
+// Word by word: a header that was just put together so would be read back in wider pieces only when all stores before
+// it, the whole payload, have left the processor.
+void copy_line(char* to, const char* from) noexcept {
+  for (std::size_t i = 0; i < kLine; i += sizeof(std::uint64_t)) {
+    std::uint64_t word;
+    std::memcpy(&word, from + i, sizeof(word));
+    std::atomic_ref(*reinterpret_cast<std::uint64_t*>(to + i)).store(word, std::memory_order_relaxed);
+  }
+}
+
 }  // namespace
 
 void stream(void* to, const void* from, std::size_t bytes) noexcept {
+  auto* const target = static_cast<char*>(to);
+  const auto* const source = static_cast<const char*>(from);
+  if (bytes == kLine) return copy_line(target, source);
   if (bytes < kPlain) {
     std::memcpy(to, from, bytes);
     return;
   }
-  auto* const target = static_cast<char*>(to);
-  const auto* const source = static_cast<const char*>(from);
   std::size_t at = 0;
   if (bytes >= kFar) {
     for (; bytes - at >= 4 * kPage; at += 4 * kPage) four_lines(target + at, source + at, kPage / kLine, kPage, kLine);

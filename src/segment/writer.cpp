@@ -43,8 +43,11 @@ int Writer::commit(std::int64_t step, double time, std::uint64_t payload_bytes, 
   header.time = time;
   header.payload_bytes = payload_bytes;
   header.payload_check = store_.payload_checks ? payload_check(memory, payload_bytes) : 0;
-  header.record = record();
+  // Both in one store, as their check reads both at once: x86 hands what was stored in pieces to a wider load only when
+  // all that was stored before, the whole payload, has left the processor.
   header.payload = payload_line(payload_bytes);
+  const std::uint64_t place = record() | std::uint64_t{header.payload} << 32;
+  std::memcpy(&header.record, &place, sizeof(place));
   seal_header(header, store_.id);
   if (const int failed = medium_->fence(); failed != 0) return failed;
   if (const int failed = medium_->store(segment_.data() + extent_.headers, &header, kLine); failed != 0) return failed;

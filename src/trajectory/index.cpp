@@ -47,14 +47,15 @@ bool Index::make_room() noexcept {
   return true;
 }
 
-bool Index::insert(const Entry& entry) noexcept {
-  if (!make_room()) return false;
-  const std::size_t at = position(entry.step);
+Entry* Index::insert(std::int64_t step) noexcept {
+  if (!make_room()) return nullptr;
+  const std::size_t at = position(step);
   Entry* const place = memory_ + first_ + at;
   if (at < size_) std::memmove(place + 1, place, (size_ - at) * sizeof(Entry));
-  *place = entry;
+  *place = {};
+  place->step = step;
   ++size_;
-  return true;
+  return place;
 }
 
 void Index::erase(Entry* entry) noexcept {

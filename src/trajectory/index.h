@@ -37,8 +37,8 @@ class Index {
   }
   // Position of the first entry whose step is `step` or higher.
   std::size_t position(std::int64_t step) noexcept;
-  // False without memory. The step is not stored yet.
-  bool insert(const Entry& entry) noexcept;
+  // An entry for a step that is not stored yet, all else 0; nullptr without memory.
+  Entry* insert(std::int64_t step) noexcept;
   void erase(Entry* entry) noexcept;
   void clear() noexcept;
   std::size_t memory_bytes() const noexcept { return capacity_ * sizeof(Entry); }

@@ -51,8 +51,10 @@ Done Trajectory::reserve() {
 
 Done Trajectory::accept() {
   end_sweep();
-  const Entry entry{open_step_, open_time_, kNone, 0, 0};
-  if (!index_.insert(entry)) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
+  Entry* const entry = index_.insert(open_step_);
+  if (entry == nullptr) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
+  entry->time = open_time_;
+  entry->segment = kNone;
   encoder_->accept(open_step_, open_time_);
   if (!tiers_->kept() && encoder_->has_threads()) return {};
   auto stored = settle();
