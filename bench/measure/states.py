@@ -49,7 +49,9 @@ def rates(amount: float, seconds: Sequence[float]) -> Estimate:
     return estimate([amount / each for each in seconds])
 
 
-def compare(report: Report, name: str, amount: float, unit: str, ours, reference, goal: float | None, than: str):
+def compare(
+    report: Report, name: str, amount: float, unit: str, ours, reference, goal: float | None, than: str, more: str = ""
+):
     """A rate against that of its reference; `amount` in the unit times seconds."""
     ratio = ratio_of(ours, reference)
     report.add(
@@ -60,7 +62,7 @@ def compare(report: Report, name: str, amount: float, unit: str, ours, reference
         ratio=ratio.value,
         goal=None if goal is None else f">= {goal:g} of {than}",
         met=None if goal is None else ratio.low >= goal,
-        note=f"the ratio's interval: {ratio.text()}" if goal is not None else f"reference: {than}",
+        note=(f"the ratio's interval: {ratio.text()}" if goal is not None else f"reference: {than}") + more,
     )
 
 
@@ -179,10 +181,11 @@ def add_files(measured: Measured, report: Report) -> None:
         repetitions = 7 if measured.quick else 25
         measured.say(f"one file for each state of {size}, {repetitions} repetitions")
         figures = measured.part("files", state_bytes, states, repetitions)
-        for verb, ours, theirs, goal in (
-            ("written", "put", "written", write_goal),
-            ("read", "get", "read", read_goal),
+        for verb, ours, theirs, goal, floor in (
+            ("written", "put", "written", write_goal, "copy"),
+            ("read", "get", "read", read_goal, "sweep"),
         ):
+            at_most = ratio_of(figures[floor], figures[theirs])
             compare(
                 report,
                 f"against files: {size} {verb}",
@@ -192,6 +195,7 @@ def add_files(measured: Measured, report: Report) -> None:
                 figures[theirs],
                 goal,
                 "files on the same pool",
+                f"; a plain {floor} alone: {at_most.text()}",
             )
         report.add(
             f"against files: {size} written in the first pass",

@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include "parts.h"
+#include "segment/copy.h"
+#include "segment/format.h"
 #include "tools.h"
 
 namespace forebay::trajectory::bench {
@@ -46,7 +48,11 @@ nlohmann::json files(const Settings& s) {
   Files files(s);
   Store store({.directory = s.directory, .bytes = budget_for(s.states, s.state_bytes)});
   store.declare(s.state_bytes);
-  std::vector<double> put, written, get, read;
+  // What no store can be faster than: each state copied, or consumed, and nothing else.
+  Room room(s.directory, s.states * segment::round_to_lines(s.state_bytes));
+  room.touch();
+  const auto at = [&](std::uint64_t k) { return room.data() + k * segment::round_to_lines(s.state_bytes); };
+  std::vector<double> put, written, get, read, copy, sweep;
   const double first_pass = seconds([&] { put_all(store, s.states, state.data()); });
   for (int i = 0; i < s.repetitions; ++i) {
     alternate(
@@ -58,12 +64,20 @@ nlohmann::json files(const Settings& s) {
           }));
         },
         [&] { written.push_back(seconds([&] { files.write(state.data()); })); });
+    copy.push_back(seconds([&] {
+      for (std::uint64_t k = 0; k < s.states; ++k) segment::stream(at(k), state.data(), s.state_bytes);
+      segment::fence_stores();
+    }));
     alternate(
         i, [&] { get.push_back(seconds([&] { read_back(store, s.states, s.state_bytes); })); },
         [&] { read.push_back(seconds([&] { files.read_back(); })); });
+    sweep.push_back(seconds([&] {
+      for (std::uint64_t k = 0; k < s.states; ++k) consume(at(k), s.state_bytes);
+    }));
     files.remove();
   }
-  return {{"put", put}, {"written", written}, {"get", get}, {"read", read}, {"first_pass", first_pass}};
+  return {{"put", put},     {"written", written},      {"get", get}, {"read", read}, {"copy", copy},
+          {"sweep", sweep}, {"first_pass", first_pass}};
 }
 
 }  // namespace forebay::trajectory::bench
