@@ -1,5 +1,6 @@
 #include "trajectory/trajectory.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -7,12 +8,16 @@
 namespace forebay::trajectory {
 namespace {
 
-// Behind what is read now lies what a reverse sweep reads next: another field, or the state before. The processor
-// foresees it only to the end of a page, so its first lines are asked for, as many as a core can wait for at once. It
-// makes a sweep through states of 4 KiB a sixth faster.
-void fetch_ahead(const std::byte* memory) {
-  constexpr std::size_t kBytes = 16 * segment::kLine;
-  for (std::size_t at = 0; at < kBytes; at += segment::kLine) __builtin_prefetch(memory + at);
+// Behind what is read now lies what a reverse sweep reads next, as large in all likelihood: another field, or the state
+// before. The processor foresees what is read only to the end of a page, and needs a few lines of a page to begin. So
+// the first lines of the next page come to the core, and some of the page after it to the cache behind: a sweep through
+// states of 4 KiB is 1.4 times as fast as a plain one. Inline always: a function that only does this is taken for one
+// that does nothing.
+[[gnu::always_inline]] inline void fetch_ahead(const std::byte* memory, std::uint64_t bytes) {
+  constexpr std::uint64_t kPage = 4096, kNear = 16 * segment::kLine, kFar = 8 * segment::kLine;
+  for (std::uint64_t at = 0; at < std::min(bytes, kNear); at += segment::kLine) __builtin_prefetch(memory + at, 0, 3);
+  if (bytes < kPage) return;
+  for (std::uint64_t at = kPage; at < kPage + kFar; at += segment::kLine) __builtin_prefetch(memory + at, 0, 2);
 }
 
 }  // namespace
@@ -275,7 +280,7 @@ Outcome<const void*> Trajectory::get(std::int64_t step, int number) {
     if (!decoded) return pass_on(decoded);
     memory = *decoded;
   } else {
-    fetch_ahead(memory + field.bytes);
+    fetch_ahead(memory + field.bytes, field.bytes);
   }
   ++entry->pins;
   ++pins_[entry->segment];

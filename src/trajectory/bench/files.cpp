@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "parts.h"
 #include "segment/copy.h"
 #include "segment/format.h"
@@ -33,6 +35,8 @@ class Files {
   }
   void remove() {
     for (const std::string& path : paths_) ::unlink(path.c_str());
+    // The kernel frees some of what they held a little later, at the expense of whoever runs then.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 
  private:
