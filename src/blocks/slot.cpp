@@ -33,6 +33,13 @@ Result<SlotDirectory> SlotDirectory::open(const Team& team, const std::string& p
   return directory;
 }
 
+void SlotDirectory::remove_images() const {
+  for (int slot = 0; slot < kSlots; ++slot) {
+    ::unlink(image(slot).c_str());
+    ::unlink(layout(slot).c_str());
+  }
+}
+
 Status Slot::reserve(const Team& team, const std::string& path, std::uint64_t bytes) {
   // A node without blocks has an image, too: what is carried is always there.
   const bool grows = !made_ || bytes > image_.bytes().size();

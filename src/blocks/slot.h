@@ -2,7 +2,7 @@
 //
 //   POOL/forebay-UID/blocks-<16 digits of the target directory>-<group>/
 //     lock                 held (flock) while a program uses the directory
-//     slot-0, slot-1       images, used in turn
+//     slot-0, slot-1       images, used in turn, until the program ends
 //     slot-0.layout, ...   the file without its arrays, on the node that has rank 0
 //     slot-0.record, ...   the commit record: there only while the image is whole and not yet carried
 #pragma once
@@ -24,6 +24,8 @@ class SlotDirectory {
   std::string image(int slot) const { return join(path_, "slot-" + std::to_string(slot)); }
   std::string layout(int slot) const { return image(slot) + ".layout"; }
   std::string record(int slot) const { return image(slot) + ".record"; }
+  // Gives their memory back to the node.
+  void remove_images() const;
 
  private:
   std::string path_;

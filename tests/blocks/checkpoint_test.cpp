@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "checkpoints.h"
 
 namespace forebay::blocks {
@@ -112,6 +114,17 @@ TEST(StagedCheckpoints, ReuseTheirSlotsAndArriveInOrder) {
     }
     EXPECT_EQ(must(store->read("a.h5", "box", fields.to_read())).step, 6);
     fields.expect_equal();
+  }
+}
+
+TEST(StagedCheckpoints, GiveTheirMemoryBackAtTheEnd) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks(), 1);
+  ASSERT_TRUE(write_one(*team, Method::staged, scratch, "a.h5", 3000));
+  MPI_Barrier(team->all());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(scratch.path())) {
+    const std::string name = entry.path().filename();
+    EXPECT_TRUE(entry.is_directory() || name == "lock" || name.starts_with("a.h5")) << name;
   }
 }
 
