@@ -68,7 +68,7 @@ class Parts(unittest.TestCase):
         results = sweep.all(self.result)
         self.assertTrue(all(row.value > 0 for row in self.result.results))
         cavity.draw(results, self.place / "pictures")
-        self.assertIn("mesh read", (self.place / "pictures/index.html").read_text())
+        self.assertIn("mesh output written", (self.place / "pictures/index.html").read_text())
         self.assertGreater((self.place / "pictures/cavity.png").stat().st_size, 10_000)
 
 
