@@ -2,8 +2,8 @@
 """forebay bench blocks: scattered global arrays, the lid-driven cavity, and refining meshes.
 
 Arrays as a partitioned unstructured mesh scatters them are written by every method and by others (parallel HDF5, PnetCDF,
-MPI-IO with indexed file types), by turns; the cavity at several levels is read and written over ranks and blocks; coarse
-meshes are refined in memory and streaming. Every ratio is one of this run.
+Code_Saturne's library, MPI-IO with indexed file types), by turns; the cavity at several levels is read and written over
+ranks and blocks; coarse meshes are refined in memory and streaming. Every ratio is one of this run.
 """
 
 import argparse
@@ -45,7 +45,10 @@ def add_arrays(options, result: report.Report, memory: Path, disk: Path) -> None
     peers = parts.beside(options.forebay, "peers_bench")
     if peers is None:
         say("nothing to compare with: peers_bench needs parallel HDF5 and PnetCDF")
-    measured = arrays.Measured(program(options, "blocks_bench"), peers, memory, 1 if options.quick else 7, say)
+    saturne = parts.beside(options.forebay, "saturne_bench")
+    if saturne is None:
+        say("Code_Saturne's library is left out: it was not there when forebay was built")
+    measured = arrays.Measured(program(options, "blocks_bench"), peers, saturne, memory, 1 if options.quick else 7, say)
     if options.quick:
         arrays.add_arrays(measured, result, 16, arrays.RUNS, "tmpfs", memory)
         return

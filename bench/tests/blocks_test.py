@@ -57,10 +57,19 @@ class Parts(unittest.TestCase):
         self.result = report.Report("blocks", {})
 
     def test_arrays_are_measured_with_every_method_and_beside_others(self):
-        measured = arrays.Measured(programs / "blocks_bench", programs / "peers_bench", self.place, 1, lambda _: None)
+        ours, *others = (programs / f"{name}_bench" for name in ("blocks", "peers", "saturne"))
+        measured = arrays.Measured(ours, *others, self.place, 1, lambda _: None)
         arrays.add_arrays(measured, self.result, 1, arrays.RUNS, "here", self.place)
         names = " ".join(row.name for row in self.result.results)
-        for name in ("plan", "staged, first, prepared", "mpi-collective", "hdf5 collective", "pnetcdf", "romio321"):
+        for name in (
+            "plan",
+            "staged, first, prepared",
+            "mpi-collective",
+            "hdf5 collective",
+            "pnetcdf",
+            "romio321",
+            "code saturne",
+        ):
             self.assertIn(name, names)
 
     def test_the_cavity_is_read_and_written_and_drawn(self):
