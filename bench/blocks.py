@@ -2,8 +2,9 @@
 """forebay bench blocks: scattered global arrays, the lid-driven cavity, and refining meshes.
 
 Arrays as a partitioned unstructured mesh scatters them are written by every method and by others (parallel HDF5, PnetCDF,
-Code_Saturne's library, MPI-IO with indexed file types), by turns; the cavity at several levels is read and written over
-ranks and blocks; coarse meshes are refined in memory and streaming. Every ratio is one of this run.
+Code_Saturne's library, MPI-IO with indexed file types), by turns; staged checkpoints are followed to the slow shared
+directory; the cavity at several levels is read and written over ranks and blocks; coarse meshes are refined in memory
+and streaming. Every ratio is one of this run.
 """
 
 import argparse
@@ -15,8 +16,9 @@ from pathlib import Path
 from measure import arrays, cavity, command, parts, report, solver
 from measure.command import say
 from measure.program import figures_of
+from measure.shared import Shared
 
-PARTS = ("arrays", "cavity", "mesh")
+PARTS = ("arrays", "slow", "cavity", "mesh")
 
 
 def arguments() -> argparse.Namespace:
@@ -27,6 +29,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--disk", type=Path, default=Path("/var/tmp"), help="a directory on a disk")
     parser.add_argument("--only", default=",".join(PARTS), help="parts to measure: %(default)s")
     parser.add_argument("--pictures", type=Path, help="where cavity.png and index.html go")
+    command.add_shared(parser)
     options = parser.parse_args()
     command.choose_parts(parser, options, PARTS)
     command.find_forebay(parser, options)
@@ -41,20 +44,31 @@ def program(options, name: str) -> Path:
     return found
 
 
-def add_arrays(options, result: report.Report, memory: Path, disk: Path) -> None:
+def measured_arrays(options, memory: Path) -> arrays.Measured:
     peers = parts.beside(options.forebay, "peers_bench")
     if peers is None:
         say("nothing to compare with: peers_bench needs parallel HDF5 and PnetCDF")
     saturne = parts.beside(options.forebay, "saturne_bench")
     if saturne is None:
         say("Code_Saturne's library is left out: it was not there when forebay was built")
-    measured = arrays.Measured(program(options, "blocks_bench"), peers, saturne, memory, 1 if options.quick else 7, say)
+    return arrays.Measured(program(options, "blocks_bench"), peers, saturne, memory, 1 if options.quick else 7, say)
+
+
+def add_arrays(options, result: report.Report, memory: Path, disk: Path) -> None:
+    measured = measured_arrays(options, memory)
     if options.quick:
         arrays.add_arrays(measured, result, 16, arrays.RUNS, "tmpfs", memory)
         return
     for ownership in (arrays.RUNS, arrays.RANDOM):
         arrays.add_arrays(measured, result, 64, ownership, "tmpfs", memory)
     arrays.add_arrays(measured, result, 256, arrays.RUNS, "a disk, with fsync", disk)
+
+
+def add_slow(options, result: report.Report, memory: Path, disk: Path) -> None:
+    with Shared(disk / "shared", options.mbit, options.create_ms) as shared:
+        say(f"shared directory: {shared.description}")
+        result.machine["shared"] = shared.description
+        arrays.add_slow(measured_arrays(options, memory), result, 16 if options.quick else 64, shared.directory)
 
 
 def add_cavity(options, result: report.Report, memory: Path, disk: Path) -> None:
@@ -86,6 +100,8 @@ def main() -> int:
     try:
         if "arrays" in options.only:
             add_arrays(options, result, memory, disk)
+        if "slow" in options.only:
+            add_slow(options, result, memory, disk)
         if "cavity" in options.only:
             add_cavity(options, result, memory, disk)
         if "mesh" in options.only:

@@ -29,8 +29,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repetitions", type=int, default=7, help="of what never waits for the shared directory")
     parser.add_argument("--sizes", default="30k,62k", help="motorBike meshes: 30k, 62k")
     parser.add_argument("--ranks", default="2,4")
-    parser.add_argument("--mbit", type=int, default=800, help="bandwidth of the slow shared directory, 0: unlimited")
-    parser.add_argument("--create-ms", type=int, default=10, help="delay of each create there, 0: none")
+    command.add_shared(parser)
     options = parser.parse_args()
     for size in options.sizes.split(","):
         if size not in case.SIZES:

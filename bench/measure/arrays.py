@@ -1,6 +1,8 @@
 """Scattered arrays: what plans, copies and checkpoints take, beside others that write the same bytes."""
 
+import os
 import statistics
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +16,7 @@ RANKS = 4
 ITEM_BYTES = 8
 DIRECT = ("serial", "stdio", "mpi-independent", "mpi-noncollective", "mpi-collective")
 PLAN_RATE_GOAL, PLAN_BYTES_GOAL = 50e6, 24  # items a second; bytes of memory an item
+END_TO_END_GOAL = 0.95  # of the rate of the slow shared directory
 SATURNE_GOAL = 3  # times faster than Code_Saturne's own library
 INDEXED_GOAL = 2  # times faster than MPI-IO with indexed file types
 FIRST_GOAL, PREPARED_GOAL = 1.0, 1.3  # times as fast as HDF5: a first checkpoint, and one whose room is prepared
@@ -98,6 +101,51 @@ def add_arrays(measured: Measured, report: Report, megabytes: int, ownership: Ow
     add_plan(report, section, items, rounds, figures)
     add_methods(report, section, rounds)
     add_goals(report, section, ownership, rounds)
+
+
+def add_slow(measured: Measured, report: Report, megabytes: int, directory: Path) -> None:
+    """The whole way of a staged checkpoint to a slow shared directory, beside a plain file of as many bytes."""
+    section = f"{megabytes} MB to the shared directory"
+    rounds = Rounds()
+    flags = ("--pool", str(measured.pool), "--methods", "staged", "--repeat", "1")
+    for number in range(measured.rounds):
+        measured.say(f"{section}, round {number + 1} of {measured.rounds}")
+        staged = measured.run(measured.ours, megabytes * 1_000_000 // ITEM_BYTES, RUNS, directory, *flags)["staged"]
+        rounds.add("staged", staged["settled"])
+        rounds.add("staged, continued", staged["again"])
+        rounds.add("plain", [seconds_to_write(directory / "plain", megabytes * 1_000_000)])
+    ratio = times_faster(rounds, "staged", "plain")
+    report.add(
+        f"{section}: staged, on the file system",
+        estimate(rounds.of("staged")),
+        "s",
+        reference=statistics.median(rounds.of("plain")),
+        ratio=ratio.value,
+        goal=f">= {END_TO_END_GOAL:g} of the rate of a plain file with fsync",
+        met=ratio.low >= END_TO_END_GOAL,
+        note=f"the ratio's interval: {ratio.text()}",
+    )
+    report.add(
+        f"{section}: staged, the program goes on after",
+        estimate(rounds.of("staged, continued")),
+        "ms",
+        1e3,
+        reference=statistics.median(rounds.of("plain")) * 1e3,
+        note="reference: a plain file with fsync",
+    )
+
+
+def seconds_to_write(path: Path, size: int) -> float:
+    """As fast as the file system goes: one stream of large pieces, and a sync."""
+    piece = bytes(range(256)) * (1 << 14)
+    begin = time.monotonic()
+    with path.open("wb", buffering=0) as file:
+        for at in range(0, size, len(piece)):
+            file.write(piece[: size - at])
+        os.fsync(file.fileno())
+    seconds = time.monotonic() - begin
+    path.unlink()
+    return seconds
 
 
 def collect_ours(figures: dict, rounds: Rounds) -> None:

@@ -18,6 +18,11 @@ def new_parser(bench: str, description: str, forebay: str, quick: str) -> argpar
     return made
 
 
+def add_shared(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--mbit", type=int, default=800, help="bandwidth of the slow shared directory, 0: unlimited")
+    parser.add_argument("--create-ms", type=int, default=10, help="delay of each create there, 0: none")
+
+
 def find_forebay(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     found = shutil.which(options.forebay)
     if found is None:

@@ -134,10 +134,15 @@ Status carry(const StagedRecord& record, const std::string& image, const std::st
   if (record.node == 0) {
     if (auto ok = carry_layout(record, layout, file->get()); !ok) return ok;
   }
-  if (::fsync(file->get()) != 0) return errno_error("cannot sync", record.temporary());
-  if (record.node != 0) return replace_file(record.part(record.node), told(*checks));
+  if (record.node != 0) {
+    if (::fsync(file->get()) != 0) return errno_error("cannot sync", record.temporary());
+    return replace_file(record.part(record.node), told(*checks));
+  }
   if (auto ok = hear_others(record, *checks, stop); !ok) return ok;
-  if (auto ok = publish(record.temporary(), record.path, record.description, *checks, record.sidecar); !ok) return ok;
+  if (auto ok = publish(file->get(), record.temporary(), record.path, record.description, *checks, record.sidecar);
+      !ok) {
+    return ok;
+  }
   for (int node = 1; node < record.nodes; ++node) ::unlink(record.part(node).c_str());
   return {};
 }

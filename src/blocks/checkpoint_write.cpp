@@ -66,7 +66,10 @@ Status Checkpoints::write_directly(const std::string& path, arrays::Description&
     if (auto ok = (*file)->close(); !ok) return ok;
     Status mine;
     if (team_.rank() == 0) {
-      mine = publish(temporary, path, description, checks, sidecar_of(team_.ranks(), name_of(options_.method)));
+      const auto made = open_file(temporary, O_WRONLY);
+      mine = made ? publish(made->get(), temporary, path, description, checks,
+                            sidecar_of(team_.ranks(), name_of(options_.method)))
+                  : forward(made);
     }
     return team_.agree(mine);
   };

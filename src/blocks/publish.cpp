@@ -10,12 +10,10 @@
 
 namespace forebay::blocks {
 
-Status publish(const std::string& temporary, const std::string& path, const arrays::Description& description,
+Status publish(int file, const std::string& temporary, const std::string& path, const arrays::Description& description,
                const Checks& checks, const std::string& sidecar) {
-  auto file = open_file(temporary, O_WRONLY);
-  if (!file) return forward(file);
-  if (auto ok = arrays::write_checks(file->get(), temporary, description, checks); !ok) return ok;
-  if (::fsync(file->get()) != 0) return errno_error("cannot sync", temporary);
+  if (auto ok = arrays::write_checks(file, temporary, description, checks); !ok) return ok;
+  if (::fsync(file) != 0) return errno_error("cannot sync", temporary);
   if (auto ok = replace_file(path + ".json", sidecar); !ok) return ok;
   if (std::rename(temporary.c_str(), path.c_str()) != 0) return errno_error("cannot rename to", path);
   (void)sync_directory_of(path);  // some file systems cannot; the rename stands without

@@ -79,7 +79,7 @@ void add_bench(CLI::App& app, int& exit_status) {
                          {"Further options go to the benchmark. openfoam: --repetitions N, --sizes 30k,62k, --ranks "
                           "2,4, --mbit N, --create-ms N. trajectory: --only PARTS, --pool DIRECTORY, --disk DIRECTORY, "
                           "--mbit N, --create-ms N. blocks: --only PARTS, --memory DIRECTORY, --disk DIRECTORY, "
-                          "--pictures DIRECTORY."}));
+                          "--pictures DIRECTORY, --mbit N, --create-ms N."}));
   command->callback([options, command, &exit_status] {
     const Status status = run(*options, command->remaining());
     if (!status) exit_status = failed(status.error());

@@ -35,6 +35,7 @@ export FOREBAY_TEST_DEVICE=/dev/dax1.0 FOREBAY_TEST_KILLS=5 GTEST_COLOR=no
 SEGMENT = "-PersistentMemory.*:Medium.IsKnownByWhatLiesBeneath:WriterTest.RubbishIsWalkedWithoutHarm"
 TRAJECTORY = (
     "-Damage.*:Kept.AMillion*:Kept.OnADiskFileSystemWithASyncForEachCommit:CSchedule*:Random*:Encoded.*:Ahead.*"
+    ":Turns.AreForPersistentMemoryOnly"
 )
 
 
