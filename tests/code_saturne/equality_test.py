@@ -67,6 +67,17 @@ class EqualityTest(unittest.TestCase):
                     restarts.append(saturne.checkpoint_of(restart))
                 self.assertEqual(restarts[0], restarts[1])
 
+    def test_a_mesh_that_the_solver_changes_arrives(self):
+        direct, forebay = self.pair("cut", cut=True)
+        saturne.run_solver(direct)
+        self.forebay(forebay)
+        self.assert_equal(direct, forebay)
+        # It is written as mesh_output, and then becomes the checkpoint's mesh by a rename.
+        with open(os.path.join(forebay, "run_solver.log")) as log:
+            self.assertIn("Finished writing:    mesh_output", log.read())
+        with open(os.path.join(forebay, "mesh_input"), "rb") as mesh:
+            self.assertGreater(len(saturne.checkpoint_of(forebay)["mesh_input"]), len(mesh.read()))
+
 
 if __name__ == "__main__":
     FOREBAY = os.path.realpath(sys.argv.pop(1))
