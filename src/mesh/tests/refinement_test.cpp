@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -17,48 +18,58 @@ std::uint64_t power(std::uint64_t base, int exponent) {
   return result;
 }
 
+// How many points and edges there are, and faces and cells of each shape.
 struct Sizes {
-  std::uint64_t points, edges, faces, cells;
+  std::uint64_t points, edges, triangles, quadrilaterals, tetrahedra, pyramids, prisms, hexahedra;
   friend bool operator==(const Sizes&, const Sizes&) = default;
 };
-void PrintTo(const Sizes& sizes, std::ostream* out) {
-  *out << sizes.points << " points, " << sizes.edges << " edges, " << sizes.faces << " faces, " << sizes.cells
-       << " cells";
+void PrintTo(const Sizes& s, std::ostream* out) {
+  *out << s.points << " points, " << s.edges << " edges, " << s.triangles << " triangles, " << s.quadrilaterals
+       << " quadrilaterals, " << s.tetrahedra << " tetrahedra, " << s.pyramids << " pyramids, " << s.prisms
+       << " prisms, " << s.hexahedra << " hexahedra";
 }
 
 Sizes sizes_of(const Mesh& mesh, const Topology& topology) {
-  return {mesh.points.size(), topology.edges.size(), topology.faces.size(), mesh.cells()};
+  const auto cells = [&](Shape shape) {
+    return static_cast<std::uint64_t>(std::count(mesh.shapes.begin(), mesh.shapes.end(), shape));
+  };
+  const auto faces = [&](Shape shape) {
+    return static_cast<std::uint64_t>(std::count_if(topology.faces.begin(), topology.faces.end(),
+                                                    [&](const Topology::Face& face) { return face.shape == shape; }));
+  };
+  return {mesh.points.size(),        topology.edges.size(), faces(Shape::triangle), faces(Shape::quadrilateral),
+          cells(Shape::tetrahedron), cells(Shape::pyramid), cells(Shape::prism),    cells(Shape::hexahedron)};
 }
 
-// `next`: the sizes one level on.
-template <class Next>
-void expect_growth(Shape shape, int most_levels, Next next) {
-  const Mesh mesh = cavity(2, shape);
-  const Topology topology = need(number(mesh));
-  Sizes expected = sizes_of(mesh, topology);
-  for (int levels = 1; levels <= most_levels; ++levels) {
-    expected = next(expected);
-    const Refinement refinement = need(Refinement::make(mesh, topology, levels));
-    const Mesh fine = need(refined_mesh(refinement));
-    EXPECT_EQ(sizes_of(fine, need(number(fine))), expected) << levels << " levels";
-    EXPECT_EQ(refinement.counts().points, expected.points);
-    EXPECT_EQ(refinement.counts().faces, expected.faces);
-    EXPECT_EQ(refinement.counts().cells, expected.cells);
+// One level on: what is cut, and what lies inside the pieces of each shape.
+Sizes refined(const Sizes& s) {
+  const auto [v, e, t, q, tetrahedra, pyramids, prisms, hexahedra] = s;
+  return {v + e + q + hexahedra,
+          2 * e + 3 * t + 4 * q + tetrahedra + 4 * pyramids + 3 * prisms + 6 * hexahedra,
+          4 * t + 8 * tetrahedra + 12 * pyramids + 4 * prisms,
+          4 * q + pyramids + 6 * prisms + 12 * hexahedra,
+          8 * tetrahedra + 4 * pyramids,
+          6 * pyramids,
+          8 * prisms,
+          8 * hexahedra};
+}
+
+TEST(Refinement, EveryMeshGrowsByTheExactRecurrences) {
+  for (const auto& [name, mesh, volume_of_mesh] : meshes()) {
+    SCOPED_TRACE(name);
+    const Topology topology = need(number(mesh));
+    Sizes expected = sizes_of(mesh, topology);
+    for (int levels = 1; levels <= 3; ++levels) {
+      expected = refined(expected);
+      const Refinement refinement = need(Refinement::make(mesh, topology, levels));
+      const Mesh fine = need(refined_mesh(refinement));
+      EXPECT_EQ(sizes_of(fine, need(number(fine))), expected) << levels << " levels";
+      EXPECT_EQ(refinement.counts().points, expected.points);
+      EXPECT_EQ(refinement.counts().faces, expected.triangles + expected.quadrilaterals);
+      EXPECT_EQ(refinement.counts().cells,
+                expected.tetrahedra + expected.pyramids + expected.prisms + expected.hexahedra);
+    }
   }
-}
-
-TEST(Refinement, TetrahedraGrowByTheExactRecurrences) {
-  expect_growth(Shape::tetrahedron, 4, [](const Sizes& level) -> Sizes {
-    const auto [v, e, f, t] = level;
-    return {v + e, 2 * e + 3 * f + t, 4 * f + 8 * t, 8 * t};
-  });
-}
-
-TEST(Refinement, HexahedraGrowByTheExactRecurrences) {
-  expect_growth(Shape::hexahedron, 3, [](const Sizes& level) -> Sizes {
-    const auto [v, e, f, h] = level;
-    return {v + e + f + h, 2 * e + 4 * f + 6 * h, 4 * f + 12 * h, 8 * h};
-  });
 }
 
 TEST(Refinement, EveryShapeHasSoManyChildren) {
