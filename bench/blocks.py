@@ -9,6 +9,7 @@ and streaming. Every ratio is one of this run.
 
 import argparse
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -68,7 +69,8 @@ def add_slow(options, result: report.Report, memory: Path, disk: Path) -> None:
     with Shared(disk / "shared", options.mbit, options.create_ms) as shared:
         say(f"shared directory: {shared.description}")
         result.machine["shared"] = shared.description
-        arrays.add_slow(measured_arrays(options, memory), result, 16 if options.quick else 64, shared.directory)
+        megabytes = 16 if options.quick else 64
+        arrays.add_slow(measured_arrays(options, memory), result, megabytes, shared.directory, shared.slow)
 
 
 def add_cavity(options, result: report.Report, memory: Path, disk: Path) -> None:
@@ -106,7 +108,7 @@ def main() -> int:
             add_cavity(options, result, memory, disk)
         if "mesh" in options.only:
             add_mesh(options, result)
-    except RuntimeError as failure:
+    except (RuntimeError, subprocess.CalledProcessError) as failure:
         say(failure)
         return 1
     finally:

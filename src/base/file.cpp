@@ -238,7 +238,7 @@ Status sync_directory_of(const std::string& path) {
   const std::string parent = directory_of(path);
   const auto directory = open_file(parent, O_RDONLY | O_DIRECTORY);
   if (!directory) return forward(directory);
-  if (::fsync(directory->get()) != 0) return errno_error("cannot sync", parent);
+  if (::fsync(directory->get()) != 0 && errno != EINVAL && errno != ENOTSUP) return errno_error("cannot sync", parent);
   return {};
 }
 

@@ -71,7 +71,7 @@ Status write_all_at(int fd, std::uint64_t offset, std::span<const std::byte> byt
 // Not synced: for files whose loss with the node does no harm.
 Status replace_file(const std::string& path, std::string_view content);
 
-// Waits until the names in the directory of `path` are on the disk.
+// Waits until the names in the directory of `path` are on the disk, where its file system can be told to.
 Status sync_directory_of(const std::string& path);
 
 // Makes `path` (and missing parents) as a directory of this user alone, mode 0700. Refuses a link, another owner, or a

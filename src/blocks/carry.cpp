@@ -134,17 +134,19 @@ Status carry(const StagedRecord& record, const std::string& image, const std::st
   if (record.node == 0) {
     if (auto ok = carry_layout(record, layout, file->get()); !ok) return ok;
   }
-  if (record.node != 0) {
+  if (record.nodes > 1) {
     if (::fsync(file->get()) != 0) return errno_error("cannot sync", record.temporary());
-    return replace_file(record.part(record.node), told(*checks));
+    if (record.node != 0) return replace_file(record.part(record.node), told(*checks));
+    if (auto ok = hear_others(record, *checks, stop); !ok) return ok;
+    // Before the file has its name: whoever carries this record once more must not take them for what it is told then.
+    for (int node = 1; node < record.nodes; ++node) {
+      if (::unlink(record.part(node).c_str()) != 0) return errno_error("cannot remove", record.part(node));
+    }
+    // On NFS what others wrote is seen, and left alone, only through a new opening.
+    file = open_file(record.temporary(), O_WRONLY);
+    if (!file) return forward(file);
   }
-  if (auto ok = hear_others(record, *checks, stop); !ok) return ok;
-  if (auto ok = publish(file->get(), record.temporary(), record.path, record.description, *checks, record.sidecar);
-      !ok) {
-    return ok;
-  }
-  for (int node = 1; node < record.nodes; ++node) ::unlink(record.part(node).c_str());
-  return {};
+  return publish(file->get(), record.temporary(), record.path, record.description, *checks, record.sidecar);
 }
 
 }  // namespace forebay::blocks

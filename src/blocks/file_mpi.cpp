@@ -22,9 +22,25 @@ constexpr std::array kLeast = {Least{"cb_block_size", 1}, Least{"cb_buffer_size"
 
 // When several ranks write for the others, Open MPI 4.1 reads what lies between two pieces and writes it back with
 // them, without a lock: what another rank writes there meanwhile is lost, and success is reported. Open MPI reads the
-// parameter that forbids it (which a user's own setting may still allow) when the first file of a process is opened.
+// variable that forbids it when the first file of a process is opened.
 void forbid_sieving() {
-  setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
+  static const int once = setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
+  (void)once;
+}
+
+// Whether it does so all the same: the user wants it, or the program had opened a file before.
+bool sieves() {
+  int provided = 0;
+  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return false;
+  int variable = 0, count = 0, on = 0;
+  MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+  if (MPI_T_cvar_get_index("fbtl_posix_write_datasieving", &variable) == MPI_SUCCESS &&
+      MPI_T_cvar_handle_alloc(variable, nullptr, &handle, &count) == MPI_SUCCESS) {
+    MPI_T_cvar_read(handle, &on);
+    MPI_T_cvar_handle_free(&handle);
+  }
+  MPI_T_finalize();
+  return on != 0;
 }
 
 class Info {
@@ -81,7 +97,11 @@ class FileOfMpi final : public BlockFile {
   Status open_as(MPI_Comm communicator) {
     forbid_sieving();
     const int mode = access_ == Access::read ? MPI_MODE_RDONLY : MPI_MODE_RDWR;
-    return mpi_status(MPI_File_open(communicator, path_.c_str(), mode, info_.get(), &file_), "cannot open", path_);
+    const int returned = MPI_File_open(communicator, path_.c_str(), mode, info_.get(), &file_);
+    if (auto ok = mpi_status(returned, "cannot open", path_); !ok) return ok;
+    if (access_ == Access::read || method_ != Method::mpi_collective || team_.ranks() == 1 || !sieves()) return {};
+    return error(Code::bad_input, "Open MPI's data sieving, which is on, could lose bytes of", path_,
+                 "export OMPI_MCA_fbtl_posix_write_datasieving=0 before the program starts, or use another method");
   }
 
   // Collective calls are made as often as the largest block needs, and go on after a failure: the others are in them.

@@ -16,8 +16,7 @@ Status publish(int file, const std::string& temporary, const std::string& path, 
   if (::fsync(file) != 0) return errno_error("cannot sync", temporary);
   if (auto ok = replace_file(path + ".json", sidecar); !ok) return ok;
   if (std::rename(temporary.c_str(), path.c_str()) != 0) return errno_error("cannot rename to", path);
-  (void)sync_directory_of(path);  // some file systems cannot; the rename stands without
-  return {};
+  return sync_directory_of(path);
 }
 
 std::string sidecar_of(int ranks, std::string_view method) {

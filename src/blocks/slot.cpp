@@ -33,8 +33,9 @@ Result<SlotDirectory> SlotDirectory::open(const Team& team, const std::string& p
   return directory;
 }
 
-void SlotDirectory::remove_images() const {
+void SlotDirectory::remove_carried() const {
   for (int slot = 0; slot < kSlots; ++slot) {
+    if (name_exists(record(slot))) continue;
     ::unlink(image(slot).c_str());
     ::unlink(layout(slot).c_str());
   }

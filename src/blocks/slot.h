@@ -24,8 +24,8 @@ class SlotDirectory {
   std::string image(int slot) const { return join(path_, "slot-" + std::to_string(slot)); }
   std::string layout(int slot) const { return image(slot) + ".layout"; }
   std::string record(int slot) const { return image(slot) + ".record"; }
-  // Gives their memory back to the node.
-  void remove_images() const;
+  // Gives the memory of images back to the node, but for those that have a record: they are not carried yet.
+  void remove_carried() const;
 
  private:
   std::string path_;

@@ -34,8 +34,8 @@ Result<std::unique_ptr<Staging>> Staging::open(const Team& team, const std::stri
 }
 
 Staging::~Staging() {
-  // Whoever wants to know has called settle(). What could not be carried is all that stays.
-  if (settle() && team_.is_leader()) directory_.remove_images();
+  (void)settle();  // whoever wants to know has called it
+  if (team_.is_leader()) directory_.remove_carried();
 }
 
 void Staging::start(int slot, StagedRecord record, std::shared_future<Status> before) {

@@ -97,8 +97,7 @@ Status GridFile::give_name(bool replace) {
     return ok;
   }
   temporary_.clear();
-  (void)sync_directory_of(path_);  // some file systems cannot; the rename stands without
-  return {};
+  return sync_directory_of(path_);
 }
 
 Status Column::flush() {

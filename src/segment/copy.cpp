@@ -53,8 +53,7 @@ void four_lines_sse2(char* to, const char* from, std::size_t times, std::size_t 
 
 const FourLines four_lines = __builtin_cpu_supports("avx512f") != 0 ? four_lines_avx512 : four_lines_sse2;
 
-// Word by word: a header that was just put together so would be read back in wider pieces only when all stores before
-// it, the whole payload, have left the processor.
+// For headers. The stores are atomic lest the compiler join the words.
 void copy_line(char* to, const char* from) noexcept {
   for (std::size_t i = 0; i < kLine; i += sizeof(std::uint64_t)) {
     std::uint64_t word;

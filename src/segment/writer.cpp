@@ -43,17 +43,22 @@ int Writer::commit(std::int64_t step, double time, std::uint64_t payload_bytes, 
   header.time = time;
   header.payload_bytes = payload_bytes;
   header.payload_check = store_.payload_checks ? payload_check(memory, payload_bytes) : 0;
-  // Both in one store, as their check reads both at once: x86 hands what was stored in pieces to a wider load only when
-  // all that was stored before, the whole payload, has left the processor.
-  header.payload = payload_line(payload_bytes);
-  const std::uint64_t place = record() | std::uint64_t{header.payload} << 32;
-  std::memcpy(&header.record, &place, sizeof(place));
+  // Both in one store, as their check loads both at once (copy.h).
+  static_assert(offsetof(RecordHeader, payload) == offsetof(RecordHeader, record) + sizeof(header.record));
+  const std::uint32_t line = payload_line(payload_bytes);
+  const std::uint64_t both = record() | std::uint64_t{line} << 32;
+  std::memcpy(reinterpret_cast<std::byte*>(&header) + offsetof(RecordHeader, record), &both, sizeof(both));
   seal_header(header, store_.id);
   if (const int failed = medium_->fence(); failed != 0) return failed;
-  if (const int failed = medium_->store(segment_.data() + extent_.headers, &header, kLine); failed != 0) return failed;
-  if (const int failed = medium_->fence(); failed != 0) return failed;
+  int failed = medium_->store(segment_.data() + extent_.headers, &header, kLine);
+  if (failed == 0) failed = medium_->fence();
+  if (failed != 0) {
+    // Its room is the next one's: were the header to last, it would name another payload.
+    (void)mark_dropped(*medium_, segment_, record());
+    return failed;
+  }
   extent_.headers += kLine;
-  extent_.payloads = payload_place(header.payload);
+  extent_.payloads = payload_place(line);
   // Stores leave the processor in their order: without its line at hand, a header would hold the next payload up.
   __builtin_prefetch(segment_.data() + extent_.headers + 4 * kLine, 1);
   return 0;

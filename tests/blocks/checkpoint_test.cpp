@@ -119,12 +119,15 @@ TEST(StagedCheckpoints, ReuseTheirSlotsAndArriveInOrder) {
 
 TEST(StagedCheckpoints, GiveTheirMemoryBackAtTheEnd) {
   const SharedScratch scratch;
-  const auto team = team_of(all_ranks(), 1);
-  ASSERT_TRUE(write_one(*team, Method::staged, scratch, "a.h5", 3000));
-  MPI_Barrier(team->all());
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(scratch.path())) {
-    const std::string name = entry.path().filename();
-    EXPECT_TRUE(entry.is_directory() || name == "lock" || name.starts_with("a.h5")) << name;
+  for (const int ranks_of_node : {1, 2}) {
+    const auto team = team_of(all_ranks(), ranks_of_node);
+    must(write_one(*team, Method::staged, scratch, "a.h5", 3000));
+    MPI_Barrier(team->all());
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(scratch.path())) {
+      const std::string name = entry.path().filename();
+      EXPECT_TRUE(entry.is_directory() || name == "lock" || name.starts_with("a.h5")) << name;
+    }
+    MPI_Barrier(team->all());
   }
 }
 

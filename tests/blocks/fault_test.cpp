@@ -172,14 +172,31 @@ TEST(Faults, HintsThatMpiMayNotLikeHurtNoFile) {
 TEST(Faults, NothingIsLostWhenEveryRankWritesForTheOthers) {
   const SharedScratch scratch;
   const auto team = team_of(all_ranks());
+  if (team->ranks() < 3) GTEST_SKIP() << "needs three ranks";
   Fields fields(*team, 3000);
   Options options = options_of(Method::mpi_collective, scratch);
   options.hints = {{"cb_nodes", "1000"}};
   const auto store = must(Checkpoints::open(*team, scratch.path(), options));
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 100; ++i) {
     must(write_again(*store, fields));
     EXPECT_EQ(must(store->read("a.h5", "box", fields.to_read())).step, 8);
     fields.expect_equal();
+  }
+}
+
+// Run by itself (blocks/sieving), since Open MPI reads its variable once.
+TEST(Faults, DataSievingIsRefused) {
+  const char* const wanted = std::getenv("OMPI_MCA_fbtl_posix_write_datasieving");
+  if (wanted == nullptr || std::string(wanted) != "1") GTEST_SKIP() << "data sieving is off";
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  for (const Method method : kMethods) {
+    const Status written = write_one(*team, method, scratch, "a.h5", 3000);
+    EXPECT_EQ(written.has_value(), method != Method::mpi_collective) << name_of(method);
+    expect_same_on_all(*team, written);
+    if (!written) {
+      EXPECT_EQ(written.error().code, Code::bad_input);
+    }
   }
 }
 

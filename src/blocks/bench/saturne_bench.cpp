@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/base.h"
+#include "blocks/bench/need.h"
 #include "blocks/bench/numbering.h"
 #include "blocks/bench/timed.h"
 
@@ -22,10 +22,12 @@ extern "C" {
 
 namespace {
 
+using forebay::blocks::bench::need;
+
 // Code_Saturne itself never does this.
 void sync(const std::string& path) {
-  const auto file = forebay::open_file(path, O_RDONLY, 0);
-  if (!file || ::fsync(file->get()) != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+  const auto file = need(forebay::open_file(path, O_RDONLY));
+  if (::fsync(file.get()) != 0) need(forebay::Status(forebay::errno_error("cannot sync", path)));
 }
 
 }  // namespace

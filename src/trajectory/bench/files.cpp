@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <thread>
 
 #include "parts.h"
