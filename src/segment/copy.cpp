@@ -53,9 +53,11 @@ void four_lines_sse2(char* to, const char* from, std::size_t times, std::size_t 
 
 const FourLines four_lines = __builtin_cpu_supports("avx512f") != 0 ? four_lines_avx512 : four_lines_sse2;
 
-// For headers. The stores are atomic lest the compiler join the words.
+// For headers, from their last word to their first, which is their check: a process that dies in between leaves no
+// check where none was. The stores are atomic lest the compiler join the words.
 void copy_line(char* to, const char* from) noexcept {
-  for (std::size_t i = 0; i < kLine; i += sizeof(std::uint64_t)) {
+  for (std::size_t i = kLine; i > 0;) {
+    i -= sizeof(std::uint64_t);
     std::uint64_t word;
     std::memcpy(&word, from + i, sizeof(word));
     std::atomic_ref(*reinterpret_cast<std::uint64_t*>(to + i)).store(word, std::memory_order_relaxed);

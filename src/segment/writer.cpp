@@ -99,8 +99,11 @@ int retire(Medium& medium, std::span<std::byte> segment, std::uint64_t store) no
   const auto newest = newest_header(segment.first<kFirstRecord>(), store);
   const unsigned first = newest ? 1 - newest->which : 0;
   for (const unsigned which : {first, 1 - first}) {
-    if (const int failed = medium.store(segment.data() + which * kLine, kNothing, kLine); failed != 0) return failed;
-    if (const int failed = medium.fence(); failed != 0) return failed;
+    // The check before the rest, so that what a crash in between leaves is not taken for damage.
+    for (const std::size_t bytes : {sizeof(SegmentHeader::check), kLine}) {
+      if (const int failed = medium.store(segment.data() + which * kLine, kNothing, bytes); failed != 0) return failed;
+      if (const int failed = medium.fence(); failed != 0) return failed;
+    }
   }
   return 0;
 }

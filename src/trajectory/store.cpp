@@ -33,10 +33,11 @@ std::uint32_t first_needs(bool has_streamed) {
   return has_streamed ? 2 : 1;
 }
 
-// A segment that is not in use has no header at all, only zeros in its place.
+// A segment that is not in use has no header: none of its two lines has a check.
 bool lost_its_header(std::span<const std::byte, segment::kFirstRecord + segment::kLine> lines, std::uint64_t store) {
-  const auto headers = lines.first<segment::kFirstRecord>();
-  if (std::all_of(headers.begin(), headers.end(), [](std::byte byte) { return byte == std::byte{0}; })) return false;
+  std::uint64_t checks[2];
+  for (std::size_t i = 0; i < 2; ++i) std::memcpy(&checks[i], lines.data() + i * segment::kLine, sizeof(checks[i]));
+  if (checks[0] == 0 && checks[1] == 0) return false;
   segment::RecordHeader first;
   std::memcpy(&first, lines.data() + segment::kFirstRecord, sizeof(first));
   return segment::state_of(first, store) != segment::RecordState::none;

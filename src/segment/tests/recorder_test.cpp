@@ -339,8 +339,8 @@ void record_a_move(Recorder& recorder, bool forgets_a_fence) {
   upper.put(4, false);
   upper.drop(2);
   upper.seal();
-  // Two fences take the old headers away; the third stands between the records and the new ones.
-  if (forgets_a_fence) recorder.forget_fence(3);
+  // Four fences take the old headers away; the fifth stands between the records and the new ones.
+  if (forgets_a_fence) recorder.forget_fence(5);
   upper.move_to(lower);
   upper.start(3);
   upper.put(6, true);
