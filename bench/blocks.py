@@ -69,8 +69,9 @@ def add_slow(options, result: report.Report, memory: Path, disk: Path) -> None:
     with Shared(disk / "shared", options.mbit, options.create_ms) as shared:
         say(f"shared directory: {shared.description}")
         result.machine["shared"] = shared.description
-        megabytes = 16 if options.quick else 64
-        arrays.add_slow(measured_arrays(options, memory), result, megabytes, shared.directory, shared.slow)
+        measured = measured_arrays(options, memory)
+        for megabytes in (16,) if options.quick else (64, 256):
+            arrays.add_slow(measured, result, megabytes, shared.directory, shared.slow)
 
 
 def add_cavity(options, result: report.Report, memory: Path, disk: Path) -> None:
