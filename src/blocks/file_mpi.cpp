@@ -24,8 +24,7 @@ constexpr std::array kLeast = {Least{"cb_block_size", 1}, Least{"cb_buffer_size"
 // them, without a lock: what another rank writes there meanwhile is lost, and success is reported. Open MPI reads the
 // variable that forbids it when the first file of a process is opened.
 void forbid_sieving() {
-  static const int once = setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
-  (void)once;
+  [[maybe_unused]] static const int once = setenv("OMPI_MCA_fbtl_posix_write_datasieving", "0", 0);
 }
 
 // Whether it does so all the same: the user wants it, or the program had opened a file before.

@@ -8,8 +8,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "blocks/bench/arrays_of_ranks.h"
 #include "blocks/bench/need.h"
-#include "blocks/bench/numbering.h"
 #include "blocks/bench/timed.h"
 #include "blocks/blocks.h"
 
@@ -21,12 +21,7 @@ using bench::need;
 using bench::repeated;
 using bench::timed;
 
-struct Settings {
-  std::uint64_t items = 8'000'000;
-  std::uint64_t run = 32;
-  bool shuffled = false;
-  int repeat = 5;
-  std::string directory = "/dev/shm";
+struct Settings : bench::ArraysOfRanks {
   std::string pool = "/dev/shm";
   std::vector<std::string> methods;
 };
@@ -84,7 +79,7 @@ nlohmann::json prepared(const Team& team, const Settings& settings, const FieldT
 }
 
 nlohmann::json measured(const Team& team, const Settings& settings) {
-  const auto numbers = bench::scattered(settings.items, settings.run, team.ranks(), team.rank(), settings.shuffled);
+  const auto numbers = settings.numbers(team.ranks(), team.rank());
   std::vector<double> data(numbers.size()), copy(numbers.size());
   for (std::size_t i = 0; i < numbers.size(); ++i) data[i] = static_cast<double>(numbers[i]);
   nlohmann::json json;
@@ -122,11 +117,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   Settings settings;
   CLI::App app("Costs of global arrays: seconds, each the slowest rank's");
-  app.add_option("--items", settings.items, "items of 8 bytes in all");
-  app.add_option("--run", settings.run, "how many with consecutive numbers lie on one rank");
-  app.add_flag("--shuffled", settings.shuffled, "ranks hold their items in random order");
-  app.add_option("--repeat", settings.repeat, "how often");
-  app.add_option("--directory", settings.directory, "of the files");
+  settings.add_to(app);
   app.add_option("--pool", settings.pool, "of the staged images");
   app.add_option("--methods", settings.methods, "which write checkpoints")->delimiter(',');
   CLI11_PARSE(app, argc, argv);

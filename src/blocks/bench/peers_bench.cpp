@@ -11,7 +11,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "blocks/bench/numbering.h"
+#include "blocks/bench/arrays_of_ranks.h"
 #include "blocks/bench/timed.h"
 
 namespace {
@@ -131,26 +131,20 @@ void write_indexed(const std::string& path, std::vector<std::uint64_t> numbers, 
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  std::uint64_t items = 8'000'000, run = 32;
-  int repeat = 5;
-  bool shuffled = false, only_indexed = false, sync = false;
-  std::string directory = "/dev/shm";
+  ArraysOfRanks arrays;
+  bool only_indexed = false, sync = false;
   CLI::App app("What others need for the same arrays: seconds, each the slowest rank's");
-  app.add_option("--items", items, "items of 8 bytes in all");
-  app.add_option("--run", run, "how many with consecutive numbers lie on one rank");
-  app.add_option("--repeat", repeat, "how often");
-  app.add_flag("--shuffled", shuffled, "ranks hold their items in random order");
+  arrays.add_to(app);
   app.add_flag("--only-indexed", only_indexed, "MPI-IO with indexed file types, and nothing else");
   app.add_flag("--sync", sync, "wait for the disk");
-  app.add_option("--directory", directory, "of the files");
   CLI11_PARSE(app, argc, argv);
-  const auto numbers = scattered(items, run, ranks_of_all(), rank_of_all(), shuffled);
+  const auto numbers = arrays.numbers(ranks_of_all(), rank_of_all());
   std::vector<double> data(numbers.begin(), numbers.end()), copy(data.size());
   nlohmann::json json;
-  const std::string path = directory + "/peers-bench";
+  const std::string path = arrays.directory + "/peers-bench";
   // A new file each time, as a checkpoint is.
   const auto write = [&](const char* what, const std::function<void()>& work) {
-    for (int i = 0; i < repeat; ++i) {
+    for (int i = 0; i < arrays.repeat; ++i) {
       json[what].push_back(timed(work));
       if (rank_of_all() == 0) ::unlink(path.c_str());
     }
@@ -158,16 +152,17 @@ int main(int argc, char** argv) {
   if (only_indexed) {
     write("mpi_indexed", [&] { write_indexed(path, numbers, data, sync); });
   } else {
-    Redistribution redistribution(numbers, items);
-    json["copy"] = repeated(repeat, [&] { std::memcpy(copy.data(), data.data(), data.size() * sizeof(double)); });
-    json["redistribution"] = repeated(repeat, [&] { redistribution.bring(data); });
+    Redistribution redistribution(numbers, arrays.items);
+    json["copy"] =
+        repeated(arrays.repeat, [&] { std::memcpy(copy.data(), data.data(), data.size() * sizeof(double)); });
+    json["redistribution"] = repeated(arrays.repeat, [&] { redistribution.bring(data); });
     write("hdf5_collective", [&] {
       redistribution.bring(data);
-      write_hdf5(path, items, redistribution, sync);
+      write_hdf5(path, arrays.items, redistribution, sync);
     });
     write("pnetcdf_collective", [&] {
       redistribution.bring(data);
-      write_pnetcdf(path, items, redistribution, sync);
+      write_pnetcdf(path, arrays.items, redistribution, sync);
     });
   }
   if (rank_of_all() == 0) fmt::print("{}\n", json.dump(1));

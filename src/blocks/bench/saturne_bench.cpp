@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "blocks/bench/arrays_of_ranks.h"
 #include "blocks/bench/need.h"
-#include "blocks/bench/numbering.h"
 #include "blocks/bench/timed.h"
 
 extern "C" {
@@ -35,17 +35,11 @@ void sync(const std::string& path) {
 int main(int argc, char** argv) {
   using namespace forebay::blocks::bench;
   MPI_Init(&argc, &argv);
-  std::uint64_t items = 8'000'000, run = 32;
-  int repeat = 5;
-  bool shuffled = false, synced = false;
-  std::string directory = "/dev/shm";
+  ArraysOfRanks arrays;
+  bool synced = false;
   CLI::App app("What Code_Saturne's own library needs for the same arrays: seconds, each the slowest rank's");
-  app.add_option("--items", items, "items of 8 bytes in all");
-  app.add_option("--run", run, "how many with consecutive numbers lie on one rank");
-  app.add_option("--repeat", repeat, "how often");
-  app.add_flag("--shuffled", shuffled, "ranks hold their items in random order");
+  arrays.add_to(app);
   app.add_flag("--sync", synced, "wait for the disk");
-  app.add_option("--directory", directory, "of the files");
   CLI11_PARSE(app, argc, argv);
 
   cs_glob_mpi_comm = MPI_COMM_WORLD;
@@ -53,18 +47,18 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &cs_glob_n_ranks);
   cs_file_set_default_comm(1, 1 << 20, MPI_COMM_WORLD);
   cs_glob_mesh = cs_mesh_create();  // whose locations every restart file has
-  const auto owned = scattered(items, run, cs_glob_n_ranks, cs_glob_rank_id, shuffled);
+  const auto owned = arrays.numbers(cs_glob_n_ranks, cs_glob_rank_id);
   const std::vector<cs_gnum_t> numbers(owned.begin(), owned.end());
   const std::vector<cs_real_t> data(owned.begin(), owned.end());
-  const std::string path = directory + "/saturne-bench";
+  const std::string path = arrays.directory + "/saturne-bench";
   nlohmann::json json;
   const auto write = [&](const char* name, cs_file_access_t access) {
     cs_file_set_default_access(CS_FILE_MODE_WRITE, access, MPI_INFO_NULL);
-    for (int i = 0; i < repeat; ++i) {
+    for (int i = 0; i < arrays.repeat; ++i) {
       json[name].push_back(timed([&] {
         cs_restart_t* restart = cs_restart_create("values", path.c_str(), CS_RESTART_MODE_WRITE);
-        const int location =
-            cs_restart_add_location(restart, "items", items, static_cast<cs_lnum_t>(numbers.size()), numbers.data());
+        const int location = cs_restart_add_location(restart, "items", arrays.items,
+                                                     static_cast<cs_lnum_t>(numbers.size()), numbers.data());
         cs_restart_write_section(restart, "values", location, 1, CS_TYPE_cs_real_t, data.data());
         cs_restart_destroy(&restart);
         if (synced && cs_glob_rank_id == 0) sync(path + "/values");
