@@ -82,8 +82,9 @@ class Parts(unittest.TestCase):
             self.assertTrue(0.3 < spilled / (64 << 20) < 0.8, spilled)
 
     def test_files_are_removed_again(self):
-        self.slices(self.measured.part("files", 4096, 50, 2), "put", "written", "get", "read")
-        self.assertEqual(list(self.measured.pool.iterdir()), [])
+        for ranks in ("1", "3"):
+            self.slices(self.measured.part("files", 4096, 50, 2, "--ranks", ranks), "put", "written", "get", "read")
+            self.assertEqual(list(self.measured.pool.iterdir()), [])
 
     def test_a_kept_store_is_found_whole_and_removed(self):
         figures = self.measured.part("reopen", 4096, 2000, 2)

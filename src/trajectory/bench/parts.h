@@ -14,6 +14,7 @@ struct Settings {
   std::uint64_t state_bytes = 4096;  // a multiple of 64
   std::uint64_t states = 1000;       // in a slice
   int repetitions = 5;
+  int ranks = 1;                // for files: that write at the same time
   std::string flow = "steady";  // for lossy: what is stored,
   double accepted = 1e-4;       // and its accepted relative L2 error
 };
@@ -25,7 +26,7 @@ nlohmann::json steady(const Settings& settings);
 nlohmann::json fresh(const Settings& settings);
 // With room for half of the states; the sweep back against reading the disk.
 nlohmann::json spill(const Settings& settings);
-// Against one file for each state, written and read in reverse.
+// Against one file for each state and rank, written and read in reverse, by all ranks at the same time.
 nlohmann::json files(const Settings& settings);
 // Fields with an accepted error, written and read in reverse by a solver that has work of its own, against the same as
 // they are.

@@ -82,6 +82,7 @@ Store::Store(const Tiers& tiers) {
   need(forebay_trajectory_options_add_pool(options.get(), tiers.directory.c_str(), tiers.bytes));
   if (!tiers.disk.empty())
     need(forebay_trajectory_options_add_shared(options.get(), tiers.disk.c_str(), tiers.disk_bytes));
+  need(forebay_trajectory_options_set_rank(options.get(), tiers.rank, tiers.ranks));
   need(forebay_trajectory_options_set_keep(options.get(), tiers.keep ? 1 : 0));
   forebay_trajectory* opened = nullptr;
   need(forebay_trajectory_open(options.get(), &opened));

@@ -77,6 +77,8 @@ class Store {
     std::string disk = {};  // none if empty
     std::uint64_t disk_bytes = 0;
     bool keep = false;
+    int rank = 0;
+    int ranks = 1;
   };
   explicit Store(const Tiers& tiers);
   void declare(std::uint64_t state_bytes);

@@ -24,9 +24,10 @@ int main(int count, char** words) {
   app.add_option("--flow", settings.flow, "What lossy stores: steady or turbulent");
   app.add_option("--accepted", settings.accepted, "Its accepted relative L2 error");
   app.add_option("--repetitions", settings.repetitions, "Slices of each kind");
+  app.add_option("--ranks", settings.ranks, "Processes that measure files at the same time");
   CLI11_PARSE(app, count, words);
   if (settings.state_bytes == 0 || settings.state_bytes % 64 != 0 || settings.states == 0 || settings.repetitions < 1 ||
-      (part == "spill" && settings.disk.empty())) {
+      settings.ranks < 1 || (part == "spill" && settings.disk.empty())) {
     fmt::print(stderr,
                "trajectory_bench: sizes and counts must be positive, states of whole lines; spill needs --disk\n");
     return 2;
