@@ -5,6 +5,7 @@
 #include "redirect/hand_over.h"
 #include "redirect/link.h"
 #include "redirect/next.h"
+#include "redirect/parent.h"
 #include "redirect/placed.h"
 
 namespace forebay::redirect {
@@ -130,6 +131,24 @@ ENTRY(int, symlink, (const char* target, const char* path)) {
   return entry_symlinkat(target, place.directory, place.path);
 }
 
+namespace {
+
+// An untouched input that gets a second name in a directory which stays on the shared file system (--direct): the input
+// itself is linked, as without us; from the tree no link leads there. Answers -EXDEV where that is not so.
+int link_on_shared(const Place& source, const Place& target) {
+  Path lower;
+  struct stat tree {
+  }, directory{};
+  if (look(source.directory, source.path, lower) != Link::staged) return -EXDEV;
+  if (sys_fstatat(source.directory, source.path, &tree, AT_SYMLINK_NOFOLLOW) < 0) return -EXDEV;
+  const Parent parent(target.directory, target.path);
+  if (parent.fd < 0 || sys_fstat(parent.fd, &directory) < 0) return -EXDEV;
+  if (directory.st_dev != state.lower_device || directory.st_dev == tree.st_dev) return -EXDEV;
+  return static_cast<int>(system_call(SYS_linkat, AT_FDCWD, word(lower.text), parent.fd, word(parent.name), 0));
+}
+
+}  // namespace
+
 // A hard link to a staged link would be a second link: it has to be a file of its own first.
 ENTRY(int, linkat, (int from_directory, const char* from, int to_directory, const char* to, int flags)) {
   Path from_buffer, to_buffer;
@@ -137,6 +156,7 @@ ENTRY(int, linkat, (int from_directory, const char* from, int to_directory, cons
   const Place target = locate(to_directory, to, to_buffer);
   if (Path text; state.meets_placed && look_placed(source, text) && really_inside(target)) [[unlikely]]
     return with_errno_int(link_placed(text, target));
+  if (const int linked = link_on_shared(source, target); linked != -EXDEV) return with_errno_int(linked);
   if (const int failed = make_own(source, from_buffer, (flags & AT_SYMLINK_FOLLOW) != 0); failed < 0)
     return with_errno_int(failed);
   return NEXT(linkat)(source.directory, source.path, target.directory, target.path, flags);

@@ -1,5 +1,5 @@
 """Proves: Debian's Code_Saturne, unmodified, on 4 ranks with its own MPI-IO, its checkpoint, mesh_output and post-processing
-through `forebay run`: the run directory equals a direct run's but for the files named in EXCLUDED, and a restart from
+through `forebay run`: the run directory equals a direct run's but for the files named in saturne.EXCLUDED, and a restart from
 the drained checkpoint continues bit for bit as one from a direct run's does.
 
 equality_test.py FOREBAY [unittest arguments]
@@ -14,12 +14,6 @@ from saturne import casetools
 
 FOREBAY = ""
 STEPS = 4
-# What tells the time of day or how long something took, each by its name.
-EXCLUDED = (
-    rb"run_solver\.log",  # date, process ids, elapsed times
-    rb"performance\.log",  # processor and wall-clock times
-    rb"timer_stats\.csv",  # the same for every step
-)
 
 
 class EqualityTest(unittest.TestCase):
@@ -42,7 +36,7 @@ class EqualityTest(unittest.TestCase):
         return staged, copy
 
     def assert_equal(self, direct, forebay):
-        found = casetools.differences(casetools.snapshot(direct), casetools.snapshot(forebay), EXCLUDED)
+        found = casetools.differences(casetools.snapshot(direct), casetools.snapshot(forebay), saturne.EXCLUDED)
         self.assertEqual(found, [])
 
     def test_the_run_directory_equals_that_of_a_direct_run_and_a_restart_goes_on_bit_for_bit(self):

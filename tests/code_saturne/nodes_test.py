@@ -1,4 +1,5 @@
-"""Proves: ranks of two nodes that write the same files by MPI-IO are refused before they start, with the line to use.
+"""Proves: ranks of two nodes that write the same files by MPI-IO are refused before they start, with the line to use; with
+that line the run directory equals a direct run's but for the files named in saturne.EXCLUDED.
 
 nodes_test.py FOREBAY [unittest arguments]
 """
@@ -25,25 +26,44 @@ class NodesTest(unittest.TestCase):
         cls.addClassCleanup(cls.lab.close)
         cls.place = casetools.Workplace("code-saturne-nodes")
         cls.addClassCleanup(cls.place.remove)
-        cls.study = saturne.Study(cls.place.directory)
+        cls.staged = saturne.Study(cls.place.directory).stage("nodes", 2)
 
-    def forebay(self, case, *options):
-        launcher = ["mpirun", "--host", "n1:2,n2:2", "-n", "4", "--bind-to", "none", "-x", "USER"]
+    def case(self, name):
+        path = os.path.join(self.lab.shared, name)
+        casetools.copy_case(self.staged, path)
+        return path
+
+    def solver(self, *before, directory):
+        launcher = ["mpirun", "--host", "n1:2,n2:2", "-n", "4", "--bind-to", "none", "--wdir", directory]
+        exported = [
+            word for name in ("USER", "OMP_NUM_THREADS", "OMPI_MCA_mpi_yield_when_idle") for word in ("-x", name)
+        ]
         return self.lab.run(
-            "n1", "env", "USER=root", "OMP_NUM_THREADS=1", FOREBAY, "run", "--case", self.lab.seen(case), *options, "--",
-            *launcher, "./cs_solver", "--mpi",
+            "n1", "env", "USER=root", "OMP_NUM_THREADS=1", "OMPI_MCA_mpi_yield_when_idle=1",
+            *before, *launcher, *exported, "./cs_solver", "--mpi",
         )  # fmt: skip
 
-    def test_two_nodes_are_refused_with_the_line_to_use(self):
-        staged = self.study.stage("nodes", 2)
-        case = os.path.join(self.lab.shared, "nodes")
-        casetools.copy_case(staged, case)
+    def forebay(self, case, *options):
+        seen = self.lab.seen(case)
+        return self.solver(FOREBAY, "run", "--case", seen, *options, "--", directory=seen)
+
+    def test_two_nodes_are_refused_with_the_line_to_use_which_works(self):
+        case = self.case("nodes")
         before = casetools.snapshot(case)
         status, output = self.forebay(case)
         self.assertEqual(status, 2, output)
         self.assertEqual(casetools.differences(before, casetools.snapshot(case)), [], "nothing was touched")
         flags = re.findall(r"--direct \w+", output)
         self.assertEqual(flags, ["--direct checkpoint", "--direct postprocessing"], output)
+
+        status, output = self.forebay(case, *" ".join(flags).split())
+        self.assertEqual(status, 0, output)
+        direct = self.case("direct")
+        status, output = self.solver(directory=self.lab.seen(direct))
+        self.assertEqual(status, 0, output)
+        found = casetools.differences(casetools.snapshot(direct), casetools.snapshot(case), saturne.EXCLUDED)
+        self.assertEqual(found, [])
+        self.assertEqual(sorted(saturne.checkpoint_of(case)), ["auxiliary", "main", "mesh_input"])
 
 
 if __name__ == "__main__":

@@ -13,6 +13,12 @@ sys.path.insert(0, os.path.join(TESTS, "equivalence"))
 import casetools  # noqa: E402
 
 RANKS = 4
+# What tells the time of day or how long something took, each by its name.
+EXCLUDED = (
+    rb"run_solver\.log",  # date, process ids, elapsed times
+    rb"performance\.log",  # processor and wall-clock times
+    rb"timer_stats\.csv",  # the same for every step
+)
 
 SETUP = """<?xml version="1.0" encoding="utf-8"?>
 <Code_Saturne_GUI case="case1" solver_version="6.0" study="CAVITY" version="2.0">

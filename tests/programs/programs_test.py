@@ -239,7 +239,7 @@ class ProgramsTest(unittest.TestCase):
                 os.utime(os.path.join(directory, each), (LONG_AGO, LONG_AGO), follow_symlinks=False)
         return case
 
-    def run_once(self, made, words, way, program=None):
+    def run_once(self, made, words, way, program=None, flags=()):
         """A copy of the case under one name for all ways, with what the program left and printed."""
         self.number += 1
         case = os.path.join(self.place.directory, str(self.number), "case")
@@ -248,12 +248,12 @@ class ProgramsTest(unittest.TestCase):
         if way == "direct":
             done = casetools.run(words, cwd=case)
         else:
-            options = ["--quiet", "--case", case, "--pool", self.place.pool, "--via", way]
+            options = ["--quiet", *flags, "--case", case, "--pool", self.place.pool, "--via", way]
             options += ["--set", "drain.settle=50ms", "--patience", "5s"]
             done = casetools.run([program or FOREBAY, "run", *options, "--", *words], cwd=case)
         return case, done.stdout
 
-    def check(self, words, ways=("redirect", "namespace", "path"), excluded=(), after=None):
+    def check(self, words, ways=("redirect", "namespace", "path"), excluded=(), after=None, flags=()):
         made = self.make_input()
         direct, printed = self.run_once(made, words, "direct")
         expected = casetools.snapshot(direct)
@@ -261,7 +261,7 @@ class ProgramsTest(unittest.TestCase):
             if way == "namespace" and not casetools.namespaces_work():
                 continue
             with self.subTest(way=way):
-                case, text = self.run_once(made, words, way)
+                case, text = self.run_once(made, words, way, flags=flags)
                 self.assertEqual(casetools.differences(expected, casetools.snapshot(case), excluded), [])
                 self.assertEqual(casetools.leftovers(case, self.place.pool), [])
                 self.assertEqual(text.decode(errors="replace"), printed.decode(errors="replace"))
@@ -328,6 +328,10 @@ class ProgramsTest(unittest.TestCase):
             file.write('#!/bin/sh\nshift 2\nfor rank in 0 1 2; do PMI_RANK=$rank PMI_SIZE=3 "$@" || exit; done\n')
         os.chmod(launcher, 0o755)
         self.check([launcher, "-n", "3", "sh", "-c", "ls; echo $PMI_RANK > rank$PMI_RANK"])
+
+    def test_an_input_gets_a_second_name_in_a_directory_that_stays_on_the_shared_file_system(self):
+        script = "ln data/words empty/words && stat -c %h data/words empty/words && cat empty/words"
+        self.check(["sh", "-ec", script], ways=("redirect", "namespace"), flags=("--direct", "empty"))
 
     def test_inputs_are_copied_where_nothing_disguises_links(self):
         """forebay without its library, as it would be where nobody installed that."""
