@@ -125,7 +125,7 @@ def add_written(report: Report, name: str, size: str, states: int, ours, copy) -
 
 
 def add_fresh(measured: Measured, report: Report) -> None:
-    states, repetitions = (256, 5) if measured.quick else (1024, 9)
+    states, repetitions = (256, 5) if measured.quick else (1024, 25)
     measured.say(f"first pass over fresh segments, {repetitions} repetitions")
     figures = measured.part("fresh", 1 << 20, states, repetitions)
     compare(
@@ -181,7 +181,7 @@ def add_files(measured: Measured, report: Report) -> None:
     for size, (write_goal, read_goal) in FILES_GOALS.items():
         state_bytes = SIZES[size]
         states = (16384 if measured.quick else 32768) if size == "4 KiB" else 60
-        repetitions = 7 if measured.quick else 25
+        repetitions = 7 if measured.quick else 45
         measured.say(f"one file for each state of {size} and of {ranks} ranks, {repetitions} repetitions")
         figures = measured.part("files", state_bytes, states, repetitions, "--ranks", str(ranks))
         for verb, ours, theirs, goal, floor in (
