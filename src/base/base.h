@@ -8,4 +8,5 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/mapped_file.h"
 #include "base/text.h"

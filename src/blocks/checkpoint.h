@@ -9,8 +9,8 @@
 #include "arrays/arrays.h"
 #include "blocks/exchange.h"
 #include "blocks/method.h"
-#include "blocks/publish.h"
 #include "blocks/staging.h"
+#include "carry/carry.h"
 
 namespace forebay::blocks {
 

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "blocks/checkpoint.h"
 #include "blocks/file.h"
@@ -26,7 +27,7 @@ std::uint64_t node_bytes(std::span<const FieldToWrite> fields) {
 
 // A node's blocks of one array as stretches of the array: ranks of a node often own blocks that follow each other.
 void add_extents(const Exchange& exchange, const arrays::Array& array, std::size_t which, std::uint64_t image,
-                 std::vector<Extent>& extents) {
+                 std::vector<slots::Extent>& extents) {
   const Plan& plan = exchange.plan();
   for (const int rank : plan.team().members()) {
     const Range block = plan.map().block(rank);
@@ -46,11 +47,13 @@ void add_extents(const Exchange& exchange, const arrays::Array& array, std::size
 Status Checkpoints::write_directly(const std::string& path, arrays::Description& description,
                                    std::span<const FieldToWrite> fields) {
   const std::string temporary = join(directory_, ".fb-" + hex(new_identity()));
+  std::optional<carry::Sidecar> sidecar;
+  if (team_.rank() == 0) sidecar.emplace(temporary, carry::sidecar_of(team_.ranks(), name_of(options_.method)));
   const auto write_all_fields = [&]() -> Status {
     if (auto ok = lay_out(temporary, description); !ok) return ok;
     auto file = BlockFile::open(team_, options_, temporary, Access::write);
     if (!file) return forward(file);
-    Checks checks;
+    arrays::Checks checks;
     for (const arrays::Array& array : description.arrays) {
       const FieldToWrite& field = field_of(array, fields);
       Exchange& exchange = *field.exchange;
@@ -67,9 +70,7 @@ Status Checkpoints::write_directly(const std::string& path, arrays::Description&
     Status mine;
     if (team_.rank() == 0) {
       const auto made = open_file(temporary, O_WRONLY);
-      mine = made ? publish(made->get(), temporary, path, description, checks,
-                            sidecar_of(team_.ranks(), name_of(options_.method)))
-                  : forward(made);
+      mine = made ? carry::publish(made->get(), temporary, path, description, checks, *sidecar) : forward(made);
     }
     return team_.agree(mine);
   };
@@ -87,12 +88,12 @@ Status Checkpoints::write_staged(const std::string& path, arrays::Description& d
   if (auto ok = staging_->begin(node_bytes(fields)); !ok) return ok;
   if (team_.rank() == 0) ::unlink(staging_->layout().c_str());
   if (auto ok = lay_out(staging_->layout(), description); !ok) return ok;
-  StagedRecord record;
+  slots::StagedRecord record;
   record.id = new_identity();
   record.node = team_.my_node();
   record.nodes = team_.nodes();
   record.path = path;
-  record.sidecar = sidecar_of(team_.ranks(), name_of(Method::staged));
+  record.sidecar = carry::sidecar_of(team_.ranks(), name_of(Method::staged));
   std::uint64_t at = 0;
   for (std::size_t i = 0; i < description.arrays.size(); ++i) {
     const arrays::Array& array = description.arrays[i];
@@ -102,7 +103,7 @@ Status Checkpoints::write_staged(const std::string& path, arrays::Description& d
     add_extents(*field.exchange, array, i, at, record.extents);
     at += field.exchange->layout().items * array.item_bytes();
   }
-  record.description = std::move(description);
+  record.description = arrays::encode(description);
   return staging_->commit(std::move(record));
 }
 

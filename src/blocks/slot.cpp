@@ -1,8 +1,5 @@
 #include "blocks/slot.h"
 
-#include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,35 +8,6 @@
 #include "segment/medium.h"
 
 namespace forebay::blocks {
-
-Result<SlotDirectory> SlotDirectory::open(const Team& team, const std::string& pool, const std::string& target) {
-  SlotDirectory directory;
-  directory.path_ =
-      join(pool, fmt::format("forebay-{}/blocks-{}-{}", ::geteuid(), hex(checksum(target)), team.group_of_machine()));
-  Status mine;
-  if (team.is_leader()) {
-    mine = make_private_directory(directory.path_);
-    auto lock = mine ? open_file(join(directory.path_, "lock"), O_RDWR | O_CREAT) : forward(mine);
-    if (!lock) {
-      mine = forward(lock);
-    } else if (::flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
-      mine = error(Code::busy, "another program stages blocks for this directory in", directory.path_,
-                   "wait for its end, or use another pool");
-    } else {
-      directory.lock_ = std::move(*lock);
-    }
-  }
-  if (auto ok = team.agree(mine); !ok) return forward(ok);
-  return directory;
-}
-
-void SlotDirectory::remove_carried() const {
-  for (int slot = 0; slot < kSlots; ++slot) {
-    if (name_exists(record(slot))) continue;
-    ::unlink(image(slot).c_str());
-    ::unlink(layout(slot).c_str());
-  }
-}
 
 Status Slot::reserve(const Team& team, const std::string& path, std::uint64_t bytes) {
   // A node without blocks has an image, too: what is carried is always there.

@@ -1,34 +1,14 @@
 #include "blocks/staging.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 
-#include "blocks/carry.h"
+#include "carry/carry.h"
 
 namespace forebay::blocks {
-namespace {
-
-// The record of a slot, where there is a whole one.
-Result<StagedRecord> record_in(const std::string& path) {
-  auto text = read_file(path);
-  if (!text) return forward(text);
-  return decode_record(*text, path);
-}
-
-// Whether the file of a record stands under its name already.
-bool stands(const StagedRecord& record) {
-  const auto there = arrays::describe(record.path);
-  return there && arrays::checksum_of(*there) == arrays::checksum_of(record.description);
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Staging>> Staging::open(const Team& team, const std::string& pool, const std::string& target) {
-  auto directory = SlotDirectory::open(team, pool, target);
-  if (!directory) return forward(directory);
-  std::unique_ptr<Staging> staging(new Staging(team, std::move(*directory)));
+  auto directory = SlotDirectory::of(pool, target, team.group_of_machine());
+  if (auto ok = team.agree(team.is_leader() ? directory.lock() : Status{}); !ok) return forward(ok);
+  std::unique_ptr<Staging> staging(new Staging(team, std::move(directory)));
   if (auto ok = staging->resume(); !ok) return forward(ok);
   return staging;
 }
@@ -45,7 +25,7 @@ void Staging::start(int slot, StagedRecord record, std::shared_future<Status> be
     if (before.valid() && !before.get()) {
       return Status(error(Code::undrained, "an earlier checkpoint could not be carried, so neither can", record.path));
     }
-    return carry(record, directory_.image(slot), directory_.layout(slot), stop_[index(slot)]);
+    return carry::carry_image(record, directory_.image(slot), directory_.layout(slot), stop_[index(slot)]);
   });
   carrying_[index(slot)] = {done.share(), waits_for_others};
 }
@@ -53,8 +33,8 @@ void Staging::start(int slot, StagedRecord record, std::shared_future<Status> be
 Status Staging::resume() {
   bool swapped = false;  // the older one lies in slot 1
   if (team_.is_leader()) {
-    const auto first = record_in(directory_.record(0)), second = record_in(directory_.record(1));
-    swapped = first && second && second->sequence < first->sequence;
+    const auto committed = directory_.committed();
+    swapped = !committed.empty() && committed.front().slot == 1;
   }
   const int older = over_all(team_.all(), swapped ? 1 : 0, MPI_MAX) != 0 ? 1 : 0;
   if (auto ok = resume(older); !ok) return ok;
@@ -65,7 +45,7 @@ Status Staging::resume(int slot) {
   Result<StagedRecord> record = error(Code::failed, "not a leader");
   std::array<std::uint64_t, 2> mine{};  // identity and number of nodes; 0: nothing here
   if (team_.is_leader()) {
-    record = record_in(directory_.record(slot));
+    record = directory_.read(slot);
     if (record) mine = {record->id, static_cast<std::uint64_t>(record->nodes)};
   }
   std::vector<std::array<std::uint64_t, 2>> all(index(team_.nodes()));
@@ -78,11 +58,11 @@ Status Staging::resume(int slot) {
   if (record) {
     const auto nodes = std::count(all.begin(), all.end(), mine);
     found = static_cast<std::uint64_t>(nodes) == mine[1];
-    carried = found || stands(*record);
+    carried = found || carry::stands(*record);
     if (found) {
       start(slot, std::move(*record));
     } else {
-      ::unlink(directory_.record(slot).c_str());
+      directory_.forget(slot);
     }
   }
   // Nodes that have a record of it have the same one.
@@ -113,23 +93,27 @@ Status Staging::commit(StagedRecord record) {
   if (auto ok = team_.agree(mine); !ok) return ok;
   taken_[index(next_)] = true;
   const int other = (next_ + 1) % kSlots;
-  if (team_.is_leader()) start(next_, std::move(record), carrying_[index(other)].done);
+  if (team_.is_leader()) {
+    // Where the one before could not be carried, it is tried again ahead of this one: they may have the same name.
+    if (taken_[index(other)]) (void)try_again(other);
+    start(next_, std::move(record), carrying_[index(other)].done);
+  }
   next_ = other;
+  return {};
+}
+
+Status Staging::try_again(int slot) {
+  if (carrying_[index(slot)].done.valid()) return {};
+  auto record = directory_.read(slot);
+  if (!record) return forward(record);
+  start(slot, std::move(*record));
   return {};
 }
 
 // On leaders. A node that fails will never tell the one that waits for it, so they meet before that one waits.
 Status Staging::carried(int slot) {
   Carrying& carrying = carrying_[index(slot)];
-  Status mine;
-  if (!carrying.done.valid()) {  // it failed before
-    auto record = record_in(directory_.record(slot));
-    if (record) {
-      start(slot, std::move(*record));
-    } else {
-      mine = forward(record);
-    }
-  }
+  Status mine = try_again(slot);
   const bool waits = mine && carrying.waits_for_others;
   if (mine && !waits) mine = carrying.done.get();
   const bool stopped = over_all(team_.leaders(), mine ? 0 : 1, MPI_MAX) != 0;
@@ -147,7 +131,7 @@ Status Staging::settle(int slot) {
   carrying_[index(slot)] = {};
   if (auto ok = team_.agree(mine); !ok) return ok;
   taken_[index(slot)] = false;
-  if (team_.is_leader()) ::unlink(directory_.record(slot).c_str());
+  if (team_.is_leader()) directory_.forget(slot);
   return {};
 }
 

@@ -7,10 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "blocks/record.h"
 #include "blocks/slot.h"
+#include "slots/slots.h"
 
 namespace forebay::blocks {
+
+using slots::kSlots;
+using slots::SlotDirectory;
+using slots::StagedRecord;
 
 // What an earlier program left in the pool.
 struct Recovered {
@@ -39,7 +43,7 @@ class Staging {
   // The image is whole: from here on the checkpoint survives the program, and is carried in the background.
   Status commit(StagedRecord record);
   // Waits until everything is carried. What cannot be carried remains in the pool, and is tried again at the next call,
-  // at the end, and by the next program.
+  // before a newer one, at the end, and by the next program.
   Status settle();
 
  private:
@@ -49,6 +53,8 @@ class Staging {
   // A checkpoint gets its name only after the one before: they may have the same.
   void start(int slot, StagedRecord record, std::shared_future<Status> before = {});
   Status resume(int slot);
+  // Begins once more where carrying has failed.
+  Status try_again(int slot);
   Status carried(int slot);
 
   const Team& team_;

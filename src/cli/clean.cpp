@@ -32,6 +32,36 @@ Result<std::vector<drain::Output>> undrained(const launch::PoolRun& run) {
   return drain::outputs(run.roots(), run.placed, ledger, run.lower(), run.plan.case_path);
 }
 
+// Images of programs that are gone. The memory of those that are carried goes; a checkpoint that is not, only when told
+// twice.
+int clean_staged(const FoundRuns& found, bool throw_away) {
+  int exit_status = 0, cleaned = 0;
+  for (const slots::SlotDirectory& found_directory : found.staged) {
+    slots::SlotDirectory directory(found_directory.path());
+    if (const auto held = directory.lock(); !held) {
+      if (held.error().code != Code::busy) exit_status = failed(held.error());
+      continue;
+    }
+    const auto committed = directory.committed();
+    for (const auto& each : committed) {
+      if (throw_away) {
+        directory.forget(each.slot);
+        continue;
+      }
+      fmt::print(
+          stderr,
+          "forebay: checkpoint {} is only here; `forebay drain --resume` brings it home. To throw it away say so "
+          "twice: forebay clean --throw-away --throw-away\n",
+          printable(each.record ? each.record->path : each.record.error().text()));
+      exit_status = static_cast<int>(Code::undrained);
+    }
+    if (!committed.empty() && !throw_away) continue;
+    if (directory.remove_carried() > 0) ++cleaned;
+  }
+  if (cleaned > 0) fmt::print("images of {} programs that staged checkpoints: removed\n", cleaned);
+  return exit_status;
+}
+
 int clean(const CleanOptions& options) {
   auto found = find_runs(options.case_path, options.pools);
   if (!found) return failed(found.error());
@@ -66,6 +96,7 @@ int clean(const CleanOptions& options) {
         exit_status = failed(removed.error());
     fmt::print("run {}: removed\n", run.plan.run);
   }
+  if (const int staged = clean_staged(*found, options.throw_away >= 2); staged != 0) exit_status = staged;
   const auto warm = launch::remove_warm(found->pools, found->case_path);
   if (!warm) exit_status = failed(warm.error());
   if (warm && *warm > 0) fmt::print("{} sets of files that were kept for a next run: removed\n", *warm);

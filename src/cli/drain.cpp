@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/elsewhere.h"
 #include "cli/interface.h"
 #include "cli/progress.h"
 #include "cli/runs.h"
@@ -37,6 +38,20 @@ void forget_run(const launch::PoolRun& run) {
   if (auto removed = launch::remove_control_directory(run.plan.case_path); !removed) (void)failed(removed.error());
 }
 
+// Directories in which programs that are gone left checkpoints.
+std::vector<std::string> staged_by_the_dead(const FoundRuns& found) {
+  std::vector<std::string> directories;
+  for (const slots::SlotDirectory& each : found.staged) {
+    if (each.committed().empty()) continue;
+    if (each.is_locked()) {
+      fmt::print(stderr, "forebay: {} has its program: nothing to resume\n", each.path());
+    } else {
+      directories.push_back(each.path());
+    }
+  }
+  return directories;
+}
+
 int resume(const DrainOptions& options) {
   auto found = find_runs(options.case_path, options.pools);
   if (!found) return failed(found.error());
@@ -66,6 +81,10 @@ int resume(const DrainOptions& options) {
     if (drain.trouble) exit_status = static_cast<int>(*drain.trouble);
     if (!drain::needs_pool(drain.trouble)) forget_run(run);
   }
+  if (const auto staged = staged_by_the_dead(*found); !staged.empty()) {
+    ++resumed;
+    if (const int carried = carry_elsewhere(staged); carried != 0) exit_status = carried;
+  }
   if (resumed == 0 && exit_status == 0) fmt::print("nothing to resume on this node\n");
   return exit_status;
 }
@@ -84,7 +103,8 @@ void add_drain(CLI::App& app, int& exit_status) {
   command->footer(footer(
       {"forebay drain --resume", "forebay drain --resume --case /shared/motorBike"},
       {"A run drains by itself. This is for what is left after a crash, a kill or a full disk; run it on the node "
-       "that holds the data, as often as you like."}));
+       "that holds the data, as often as you like. Staged checkpoints of programs that write global arrays come home "
+       "too; where such a program ran on several nodes, run it on all of them, on the one of rank 0 last."}));
   command->callback([options, &exit_status] { exit_status = resume(*options); });
 }
 

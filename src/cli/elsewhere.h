@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace forebay::cli {
 
@@ -34,7 +35,12 @@ struct MeshOptions {
 };
 Declared<MeshOptions> declare_mesh(CLI::App& app);
 
+// What `forebay drain --resume` asks of it: to carry home what programs left in these directories of slots.
+Declared<std::vector<std::string>> declare_carry(CLI::App& app);
+
 // Runs `forebay-files`, beside this program, with the arguments of this one; returns only when it cannot be started.
 int carry_out_elsewhere();
+// Lets it carry home, and returns its exit status.
+int carry_elsewhere(const std::vector<std::string>& directories);
 
 }  // namespace forebay::cli

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "settings/settings.h"
 
 namespace forebay::cli {
@@ -15,6 +17,13 @@ std::string as_plans_have_it(const std::string& path) {
   const std::string above(rest.starts_with('/') && parent_of(rest).empty() ? "/" : parent_of(rest));
   if (above == path) return path;
   return join(as_plans_have_it(above.empty() ? "." : above), name_of(rest));
+}
+
+bool stages_for(const slots::SlotDirectory& directory, const std::string& case_path) {
+  const auto committed = directory.committed();
+  return std::any_of(committed.begin(), committed.end(), [&](const slots::SlotDirectory::Committed& each) {
+    return each.record && is_below(each.record->path, case_path);
+  });
 }
 
 }  // namespace
@@ -40,9 +49,11 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
   if (!case_path.empty()) wanted = as_plans_have_it(case_path);
   for (launch::PoolRun& run : launch::find_pool_runs(paths, found.damaged))
     if (wanted.empty() || run.plan.case_path == wanted) found.runs.push_back(std::move(run));
+  for (slots::SlotDirectory& each : slots::find(paths))
+    if (wanted.empty() || stages_for(each, wanted)) found.staged.push_back(std::move(each));
   // A case may have vanished and have left something here all the same.
   struct stat status {};
-  bool known = wanted.empty() || ::stat(wanted.c_str(), &status) == 0 || !found.runs.empty();
+  bool known = wanted.empty() || ::stat(wanted.c_str(), &status) == 0 || !found.runs.empty() || !found.staged.empty();
   for (const std::string& pool : paths)
     for (const std::string& kept : {launch::warm_directory(pool, wanted), launch::ahead_directory(pool, wanted)})
       known = known || ::lstat(kept.c_str(), &status) == 0;

@@ -40,8 +40,32 @@ std::vector<Seen> look(const FoundRuns& found) {
   return all;
 }
 
+// A checkpoint that a program has staged and that is not at home yet.
+struct Staged {
+  std::string path;
+  std::string directory;
+  bool alive = false;
+};
+
+std::vector<Staged> look_for_staged(const FoundRuns& found) {
+  std::vector<Staged> all;
+  for (const slots::SlotDirectory& directory : found.staged)
+    for (const auto& each : directory.committed())
+      all.push_back(
+          {each.record ? each.record->path : each.record.error().text(), directory.path(), directory.is_locked()});
+  return all;
+}
+
+void print_text(const std::vector<Staged>& staged) {
+  for (const Staged& each : staged) {
+    fmt::print("checkpoint {}\n", printable(each.path));
+    fmt::print("  {:<20}{}\n", "program",
+               each.alive ? "carries it home" : "gone: `forebay drain --resume` carries it home");
+    fmt::print("  {:<20}staged in {}\n", "only local", printable(each.directory));
+  }
+}
+
 void print_text(const std::vector<Seen>& all) {
-  if (all.empty()) fmt::print("no run of forebay has anything in this node's pools\n");
   for (const Seen& seen : all) {
     const drain::DrainReport& drain = seen.report.drain;
     fmt::print("run {} on {}\n", seen.run.plan.run, printable(seen.run.plan.case_path));
@@ -66,7 +90,7 @@ void print_text(const std::vector<Seen>& all) {
   }
 }
 
-void print_json(const std::vector<Seen>& all) {
+void print_json(const std::vector<Seen>& all, const std::vector<Staged>& staged) {
   auto runs = nlohmann::json::array();
   for (const Seen& seen : all) {
     auto report = nlohmann::json::parse(launch::to_json(seen.report));
@@ -76,6 +100,8 @@ void print_json(const std::vector<Seen>& all) {
     report["alive"] = seen.alive;
     runs.push_back(std::move(report));
   }
+  for (const Staged& each : staged)
+    runs.push_back({{"checkpoint", printable(each.path)}, {"home", printable(each.directory)}, {"alive", each.alive}});
   fmt::print("{}\n", runs.dump(1));
 }
 
@@ -84,15 +110,18 @@ int status(const StatusOptions& options) {
     auto found = find_runs(options.case_path, options.pools);
     if (!found) return failed(found.error());
     const std::vector<Seen> all = look(*found);
+    const std::vector<Staged> staged = look_for_staged(*found);
     if (options.watch && ::isatty(STDOUT_FILENO) != 0) fmt::print("\033[H\033[2J");
     if (options.json) {
-      print_json(all);
+      print_json(all, staged);
     } else {
+      if (all.empty() && staged.empty()) fmt::print("no run of forebay has anything in this node's pools\n");
       print_text(all);
+      print_text(staged);
     }
     for (const std::string& damaged : found->damaged) fmt::print(stderr, "forebay: {}\n", damaged);
     std::fflush(stdout);
-    if (!options.watch || all.empty()) return 0;
+    if (!options.watch || (all.empty() && staged.empty())) return 0;
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 }
@@ -108,9 +137,11 @@ void add_status(CLI::App& app, int& exit_status) {
       ->type_name("DIR");
   command->add_flag("--watch,-w", options->watch, "again every second, until no run is left");
   command->add_flag("--json", options->json, "print a JSON array");
-  command->footer(
-      footer({"forebay status", "forebay status --watch", "forebay status --case /shared/motorBike --json"},
-             {"\"safe\" is what the case holds, whole and verified; what is \"only local\" goes with this node."}));
+  command->footer(footer(
+      {"forebay status", "forebay status --watch", "forebay status --case /shared/motorBike --json"},
+      {"\"safe\" is what the case holds, whole and verified; what is \"only local\" goes with this node. Staged "
+       "checkpoints of programs that write global arrays are shown until they are carried home; in JSON they have "
+       "\"checkpoint\" instead of \"run\"."}));
   command->callback([options, &exit_status] { exit_status = status(*options); });
 }
 

@@ -10,5 +10,6 @@ namespace forebay::files {
 
 int inspect(const cli::InspectOptions& options);
 int multiply(const cli::MeshOptions& options);
+int carry(const std::vector<std::string>& directories);
 
 }  // namespace forebay::files

@@ -9,6 +9,8 @@ int main(int argc, char** argv) {
   inspect.command->callback([&] { exit_status = files::inspect(*inspect.options); });
   const auto mesh = cli::declare_mesh(app);
   mesh.command->callback([&] { exit_status = files::multiply(*mesh.options); });
+  const auto carry = cli::declare_carry(app);
+  carry.command->callback([&] { exit_status = files::carry(*carry.options); });
   CLI11_PARSE(app, argc, argv);
   return exit_status;
 }

@@ -2,7 +2,10 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <thread>
 
 #include "checkpoints.h"
 
@@ -129,6 +132,117 @@ TEST(Faults, AFileThatCannotBeLaidOutIsAnErrorOfAll) {
     expect_same_on_all(*team, written);
     EXPECT_EQ(unnamed_in(scratch.path()), 0U);
   }
+}
+
+// A directory for checkpoints that is not there at times.
+class Target {
+ public:
+  explicit Target(const SharedScratch& scratch)
+      : path_(scratch.in("target")), away_(scratch.in("away")), owner_(is_first()) {
+    if (owner_) std::filesystem::create_directory(path_);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  ~Target() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (owner_) std::filesystem::remove_all(path_);
+  }
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
+  const std::string& path() const { return path_; }
+  void leaves() { moves(path_, away_); }
+  void comes_back() { moves(away_, path_); }
+
+ private:
+  static bool is_first() {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank == 0;
+  }
+  void moves(const std::string& from, const std::string& to) const {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (owner_) std::filesystem::rename(from, to);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+  std::string path_, away_;
+  bool owner_;
+};
+
+// Waits until it is carried in the background.
+void wait_for_step(const Team& team, const std::string& path, std::int64_t step) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  bool there = false;
+  while (team.rank() == 0 && !there && std::chrono::steady_clock::now() < end) {
+    const auto described = arrays::describe(path);
+    there = described && described->step == step;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(team.rank() != 0 || there);
+  MPI_Barrier(team.all());
+}
+
+TEST(Faults, WhatCouldNotBeCarriedGoesBeforeWhatIsNewer) {
+  const SharedScratch scratch;
+  for (const int ranks_of_a_node : {0, 1}) {
+    SCOPED_TRACE(ranks_of_a_node);
+    const auto team = team_of(all_ranks(), ranks_of_a_node);
+    Target target(scratch);
+    Fields fields(*team, 3000);
+    const auto store = must(Checkpoints::open(*team, target.path(), options_of(Method::staged, scratch)));
+    target.leaves();
+    must(store->write("a.h5", {7, 0.25, "test", "box"}, fields.to_write()));
+    const Status settled = store->settle();
+    ASSERT_FALSE(settled);
+    EXPECT_EQ(settled.error().code, Code::undrained);
+    target.comes_back();
+    must(store->write("a.h5", {8, 0.5, "test", "box"}, fields.to_write()));
+    wait_for_step(*team, join(target.path(), "a.h5"), 8);
+    must(store->settle());
+    EXPECT_EQ(must(store->read("a.h5", "box", fields.to_read())).step, 8);
+    fields.expect_equal();
+  }
+}
+
+TEST(Faults, WhatCouldNotBeCarriedOutlivesTheProgram) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks(), 2);
+  Target target(scratch);
+  Fields fields(*team, 3000);
+  auto store = must(Checkpoints::open(*team, target.path(), options_of(Method::staged, scratch)));
+  must(store->write("a.h5", {7, 0.25, "test", "box"}, fields.to_write()));
+  must(store->settle());
+  target.leaves();
+  must(store->write("a.h5", {8, 0.5, "test", "box"}, fields.to_write()));
+  store = nullptr;
+  target.comes_back();
+  store = must(Checkpoints::open(*team, target.path(), options_of(Method::staged, scratch)));
+  EXPECT_EQ(must(store->read("a.h5", "box", fields.to_read())).step, 8);
+  fields.expect_equal();
+}
+
+// A node that dies between the two would take what was told then for what it is told after its return.
+TEST(Faults, WhatNodesToldIsGoneBeforeTheFileHasItsName) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks(), 1);
+  if (team->ranks() == 1) GTEST_SKIP() << "needs two nodes";
+  Target target(scratch);
+  Fields fields(*team, 3000);
+  const auto store = must(Checkpoints::open(*team, target.path(), options_of(Method::staged, scratch)));
+  const std::string in_the_way = join(target.path(), "a.h5");
+  if (team->rank() == 0) std::filesystem::create_directory(in_the_way);
+  MPI_Barrier(team->all());
+  must(store->write("a.h5", {7, 0.25, "test", "box"}, fields.to_write()));
+  EXPECT_FALSE(store->settle());
+  constexpr std::size_t kUnnamed = 20;  // ".fb-" and 16 digits; a dash and a node's number follow in what is told
+  for (const DirectoryEntry& each : must(list_directory(target.path()))) {
+    EXPECT_FALSE(each.name.starts_with(".fb-") && each.name.find('-', kUnnamed) != std::string::npos) << each.name;
+  }
+  MPI_Barrier(team->all());
+  if (team->rank() == 0) std::filesystem::remove(in_the_way);
+  MPI_Barrier(team->all());
+  must(store->settle());
+  EXPECT_EQ(must(store->read("a.h5", "box", fields.to_read())).step, 7);
+  fields.expect_equal();
 }
 
 TEST(Faults, HintsThatMpiRejectsAreRefusedOnEveryRank) {

@@ -91,6 +91,45 @@ class KilledTest(unittest.TestCase):
         self.assertIn("step 2\n", self.done("staged"))
         self.assertEqual(sorted(os.listdir(self.case)), ["a.h5", "a.h5.json"])
 
+    def forebay(self, *words):
+        done = subprocess.run([FOREBAY, *words, "--pool", self.pool], capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_the_staged_one_is_brought_home_without_its_program(self):
+        self.done("staged", "1")
+        self.killed_while_writing("staged")
+        checkpoint = os.path.join(self.case, "a.h5")
+        status, told = self.forebay("status")
+        self.assertEqual((status, checkpoint in told, "drain --resume" in told), (0, True, True), told)
+        (staged,) = json.loads(self.forebay("status", "--json", "--case", self.case)[1])
+        self.assertEqual((staged["checkpoint"], staged["alive"]), (checkpoint, False))
+        status, told = self.forebay("clean")
+        self.assertEqual((status, checkpoint in told), (3, True), told)
+        status, told = self.forebay("drain", "--resume")
+        self.assertEqual((status, told), (0, f"checkpoint {checkpoint}: brought home\n"))
+        self.assertEqual(sorted(os.listdir(self.case)), ["a.h5", "a.h5.json"])
+        self.assertIn("step 2\n", self.done("staged"))
+        self.assertEqual(self.forebay("drain", "--resume"), (0, "nothing to resume on this node\n"))
+
+    def test_a_staged_one_is_thrown_away_when_told_twice(self):
+        self.done("staged", "1")
+        self.killed_while_writing("staged")
+        status, told = self.forebay("clean", "--throw-away", "--throw-away")
+        self.assertEqual((status, "removed" in told), (0, True), told)
+        self.assertEqual(sum(len(files) for _, _, files in os.walk(self.pool)), 1)  # the lock
+        self.assertIn("step 1\n", self.done("staged"))
+
+    def test_what_cannot_be_brought_home_stays(self):
+        self.done("staged", "1")
+        self.killed_while_writing("staged")
+        away = self.case + "-away"
+        os.rename(self.case, away)
+        status, told = self.forebay("drain", "--resume")
+        self.assertEqual((status, self.case in told), (3, True), told)
+        os.rename(away, self.case)
+        self.assertEqual(self.forebay("drain", "--resume")[0], 0)
+        self.assertIn("step 2\n", self.done("staged"))
+
 
 if __name__ == "__main__":
     MPIEXEC, PROGRAM, FOREBAY, FAULTS = sys.argv[1:5]

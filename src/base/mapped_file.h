@@ -8,9 +8,9 @@
 #include <span>
 #include <string>
 
-#include "base/base.h"
+#include "base/error.h"
 
-namespace forebay::blocks {
+namespace forebay {
 
 class MappedFile {
  public:
@@ -33,4 +33,4 @@ class MappedFile {
   std::unique_ptr<std::byte, Unmap> data_;
 };
 
-}  // namespace forebay::blocks
+}  // namespace forebay

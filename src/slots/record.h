@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "arrays/arrays.h"
+#include "base/base.h"
 
-namespace forebay::blocks {
+namespace forebay::slots {
 
 // A stretch of an array that lies whole in a node's image.
 struct Extent {
@@ -21,9 +21,9 @@ struct StagedRecord {
   std::uint64_t id = 0;        // the same on all nodes of a checkpoint, of no other checkpoint
   std::uint64_t sequence = 0;  // grows from checkpoint to checkpoint of a program
   int node = 0, nodes = 1;
-  std::string path;     // the file's name when it is whole
-  std::string sidecar;  // what is told about the writing, beside it
-  arrays::Description description;
+  std::string path;         // the file's name when it is whole
+  std::string sidecar;      // what is told about the writing, beside it
+  std::string description;  // of the file, as arrays::encode tells it
   std::vector<Extent> extents;
 
   // Where the file grows until it is whole, in the same directory.
@@ -36,4 +36,4 @@ struct StagedRecord {
 std::string encode(const StagedRecord& record);
 Result<StagedRecord> decode_record(const std::string& text, const std::string& path);
 
-}  // namespace forebay::blocks
+}  // namespace forebay::slots

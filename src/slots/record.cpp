@@ -1,15 +1,15 @@
-#include "blocks/record.h"
+#include "slots/record.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-namespace forebay::blocks {
+namespace forebay::slots {
 namespace {
 
 constexpr int kVersion = 1;
 
-StagedRecord record_of(const nlohmann::json& json, arrays::Description description) {
+StagedRecord record_of(const nlohmann::json& json) {
   StagedRecord record;
   record.id = json.at("id");
   record.sequence = json.at("sequence");
@@ -17,7 +17,7 @@ StagedRecord record_of(const nlohmann::json& json, arrays::Description descripti
   record.nodes = json.at("nodes");
   record.path = *unescape(json.at("path").get<std::string>());
   record.sidecar = json.at("sidecar");
-  record.description = std::move(description);
+  record.description = json.at("description");
   for (const auto& each : json.at("extents"))
     record.extents.push_back({each.at(0), each.at(1), each.at(2), each.at(3)});
   return record;
@@ -41,7 +41,7 @@ std::string encode(const StagedRecord& record) {
                          {"nodes", record.nodes},
                          {"path", escape(record.path)},
                          {"sidecar", record.sidecar},
-                         {"description", arrays::encode(record.description)},
+                         {"description", record.description},
                          {"extents", nlohmann::json::array()}};
   for (const Extent& each : record.extents) {
     json["extents"].push_back({each.array, each.first, each.bytes, each.image});
@@ -58,9 +58,7 @@ Result<StagedRecord> decode_record(const std::string& text, const std::string& p
   if (text.substr(0, kCheck) != hex(checksum(body)) + " ") return damaged();
   const auto json = nlohmann::json::parse(body);
   if (json.at("version") != kVersion) return error(Code::conflict, "a checkpoint staged by another version in", path);
-  auto description = arrays::decode(json.at("description").get<std::string>());
-  if (!description) return forward(description);
-  return record_of(json, std::move(*description));
+  return record_of(json);
 }
 
-}  // namespace forebay::blocks
+}  // namespace forebay::slots

@@ -1,4 +1,4 @@
-#include "blocks/carry.h"
+#include "carry/carry.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -7,15 +7,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
 #include <thread>
 #include <utility>
 
-#include "blocks/mapped_file.h"
-#include "blocks/publish.h"
+#include "carry/publish.h"
 
-namespace forebay::blocks {
+namespace forebay::carry {
 namespace {
 
+using slots::Extent;
+using slots::StagedRecord;
 using std::chrono::milliseconds;
 
 Status write_at(int file, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& path) {
@@ -41,14 +45,15 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> occupied(const arrays::Desc
   return ranges;
 }
 
-Status carry_layout(const StagedRecord& record, const std::string& layout, int file) {
+Status carry_layout(const StagedRecord& record, const arrays::Description& description, const std::string& layout,
+                    int file) {
   auto mapped = mapped_whole(layout);
   if (!mapped) return forward(mapped);
   const std::string path = record.temporary();
   if (::ftruncate(file, static_cast<off_t>(mapped->bytes().size())) != 0)
     return errno_error("cannot make room in", path);
   std::uint64_t end = 0;
-  auto ranges = occupied(record.description);
+  auto ranges = occupied(description);
   ranges.emplace_back(mapped->bytes().size(), 0);
   for (const auto& [first, bytes] : ranges) {
     if (first > end) {
@@ -59,21 +64,37 @@ Status carry_layout(const StagedRecord& record, const std::string& layout, int f
   return {};
 }
 
-Result<Checks> carry_extents(const StagedRecord& record, std::span<const std::byte> image, int file) {
-  Checks checks(record.description.arrays.size());
+// Calls act(array, first, bytes) for every piece of this node's image, `first` being a byte of the array, until one
+// fails.
+template <class Act>
+Status each_piece(const StagedRecord& record, std::span<const std::byte> image, Act act) {
   for (const Extent& extent : record.extents) {
     std::span<const std::byte> bytes = image.subspan(extent.image, extent.bytes);
     std::uint64_t first = extent.first;
-    while (!bytes.empty()) {  // a piece at a time, so that what is written still lies in the cache after its checksum
+    while (!bytes.empty()) {
       const auto piece = std::min<std::uint64_t>(bytes.size(), arrays::kPieceBytes - first % arrays::kPieceBytes);
-      checks[extent.array].push_back(arrays::part_checks(first, bytes.first(piece)).front());
-      const std::uint64_t offset = record.description.arrays[extent.array].offset + first;
-      if (auto ok = write_at(file, offset, bytes.first(piece), record.temporary()); !ok) return forward(ok);
+      if (Status ok = act(extent.array, first, bytes.first(piece)); !ok) return ok;
       bytes = bytes.subspan(piece);
       first += piece;
     }
   }
+  return {};
+}
+
+Checks checks_of(const StagedRecord& record, std::size_t count, std::span<const std::byte> image) {
+  Checks checks(count);
+  (void)each_piece(record, image, [&](std::size_t array, std::uint64_t first, std::span<const std::byte> bytes) {
+    checks[array].push_back(arrays::part_checks(first, bytes).front());
+    return Status{};
+  });
   return checks;
+}
+
+Status carry_extents(const StagedRecord& record, const arrays::Description& description,
+                     std::span<const std::byte> image, int file) {
+  return each_piece(record, image, [&](std::size_t array, std::uint64_t first, std::span<const std::byte> bytes) {
+    return write_at(file, description.arrays[array].offset + first, bytes, record.temporary());
+  });
 }
 
 // A part as text: one line for each check, and a last line.
@@ -122,22 +143,30 @@ Status hear_others(const StagedRecord& record, Checks& checks, const std::atomic
 
 }  // namespace
 
-Status carry(const StagedRecord& record, const std::string& image, const std::string& layout,
-             const std::atomic<bool>& stop) {
+Status carry_image(const StagedRecord& record, const std::string& image, const std::string& layout,
+                   const std::atomic<bool>& stop) {
+  const auto description = arrays::decode(record.description);
+  if (!description) return forward(description);
   auto mapped = mapped_whole(image);
   if (!mapped) return forward(mapped);
   // Any node may be the first. The file is what the program itself would have made: readable by whom its mask lets.
   auto file = open_file(record.temporary(), O_WRONLY | O_CREAT, 0666);
   if (!file) return forward(file);
-  auto checks = carry_extents(record, mapped->bytes(), file->get());
-  if (!checks) return forward(checks);
+  std::optional<Sidecar> sidecar;
+  if (record.node == 0) sidecar.emplace(record.temporary(), record.sidecar);
+  // First, since a shared file system may let the change of a file's size wait for all that was written into it.
   if (record.node == 0) {
-    if (auto ok = carry_layout(record, layout, file->get()); !ok) return ok;
+    if (auto ok = carry_layout(record, *description, layout, file->get()); !ok) return ok;
   }
+  // Beside the writing, so that the file system never waits for them.
+  auto working_out =
+      std::async(std::launch::async, checks_of, std::cref(record), description->arrays.size(), mapped->bytes());
+  if (auto ok = carry_extents(record, *description, mapped->bytes(), file->get()); !ok) return ok;
+  Checks checks = working_out.get();
   if (record.nodes > 1) {
     if (::fsync(file->get()) != 0) return errno_error("cannot sync", record.temporary());
-    if (record.node != 0) return replace_file(record.part(record.node), told(*checks));
-    if (auto ok = hear_others(record, *checks, stop); !ok) return ok;
+    if (record.node != 0) return replace_file(record.part(record.node), told(checks));
+    if (auto ok = hear_others(record, checks, stop); !ok) return ok;
     // Before the file has its name: whoever carries this record once more must not take them for what it is told then.
     for (int node = 1; node < record.nodes; ++node) {
       if (::unlink(record.part(node).c_str()) != 0) return errno_error("cannot remove", record.part(node));
@@ -146,7 +175,13 @@ Status carry(const StagedRecord& record, const std::string& image, const std::st
     file = open_file(record.temporary(), O_WRONLY);
     if (!file) return forward(file);
   }
-  return publish(file->get(), record.temporary(), record.path, record.description, *checks, record.sidecar);
+  return publish(file->get(), record.temporary(), record.path, *description, checks, *sidecar);
 }
 
-}  // namespace forebay::blocks
+bool stands(const StagedRecord& record) {
+  const auto wanted = arrays::decode(record.description);
+  const auto there = wanted ? arrays::describe(record.path) : forward(wanted);
+  return there && arrays::checksum_of(*there) == arrays::checksum_of(*wanted);
+}
+
+}  // namespace forebay::carry

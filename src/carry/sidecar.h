@@ -1,0 +1,30 @@
+// FILE.json beside a file of arrays: host, date, ranks and method, which are no business of the file.
+#pragma once
+
+#include <future>
+#include <string>
+
+#include "base/base.h"
+
+namespace forebay::carry {
+
+std::string sidecar_of(int ranks, std::string_view method);
+
+// Written in the background, under the name `temporary`.json: over a new name a busy shared directory may take as long
+// as over a megabyte. One thread.
+class Sidecar {
+ public:
+  Sidecar(const std::string& temporary, const std::string& text);
+  // Removes it, unless it stands beside its file.
+  ~Sidecar();
+  Sidecar(const Sidecar&) = delete;
+  Sidecar& operator=(const Sidecar&) = delete;
+  // Waits until it is written; replaces `path`.json. Once.
+  Status stand_beside(const std::string& path);
+
+ private:
+  std::string name_;
+  std::future<Status> written_;
+};
+
+}  // namespace forebay::carry

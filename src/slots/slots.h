@@ -1,0 +1,62 @@
+// slots: the images of staged checkpoints that a pool holds, and the records of those that are whole.
+//
+//   POOL/forebay-UID/blocks-<16 digits of the target directory>-<group>/
+//     lock                 held (flock) while a program uses the directory, or somebody carries what it left
+//     slot-0, slot-1       images, used in turn, until the program ends
+//     slot-0.layout, ...   the file without its arrays, on the node that has rank 0
+//     slot-0.record, ...   the commit record: there only while the image is whole and not yet carried
+//
+// Promises: what is found belongs to this user; a record that is told is whole.
+// Must not know: MPI, HDF5, how a file of arrays looks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slots/record.h"
+
+namespace forebay::slots {
+
+constexpr int kSlots = 2;
+
+class SlotDirectory {
+ public:
+  SlotDirectory() = default;
+  explicit SlotDirectory(std::string path) : path_(std::move(path)) {}
+  // Of a group of ranks of this node that writes files in `target`.
+  static SlotDirectory of(const std::string& pool, const std::string& target, int group);
+
+  const std::string& path() const { return path_; }
+  std::string image(int slot) const { return join(path_, "slot-" + std::to_string(slot)); }
+  std::string layout(int slot) const { return image(slot) + ".layout"; }
+  std::string record(int slot) const { return image(slot) + ".record"; }
+
+  // Makes the directory where it is missing, and has it until the end of this object's life; Code::busy where somebody
+  // else has it.
+  Status lock();
+  // Whether somebody has it now.
+  bool is_locked() const;
+
+  // The record of a slot, where it is whole.
+  Result<StagedRecord> read(int slot) const;
+  struct Committed {
+    int slot;
+    Result<StagedRecord> record;  // or what is wrong with it
+  };
+  // What is whole and not yet carried, in the order in which it was written.
+  std::vector<Committed> committed() const;
+  // What became of a record: it is carried, or given up.
+  void forget(int slot) const;
+  // Gives the memory of images back to the node, but for those that have a record: they are not carried yet.
+  // Answers with how many there were.
+  int remove_carried() const;
+
+ private:
+  std::string path_;
+  Descriptor lock_;
+};
+
+// Of this user, in these pools, each once.
+std::vector<SlotDirectory> find(const std::vector<std::string>& pools);
+
+}  // namespace forebay::slots

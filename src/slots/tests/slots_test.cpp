@@ -1,0 +1,110 @@
+// Proves: what a program left in a pool is found, in order, only where it is whole and this user's, and by one at a
+// time.
+#include "slots/slots.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "segment/tests/scratch.h"
+
+namespace forebay::slots {
+namespace {
+
+StagedRecord some_record(std::uint64_t sequence) {
+  StagedRecord record;
+  record.id = 0x1234'5678'9abc'def0 + sequence;
+  record.sequence = sequence;
+  record.node = 1;
+  record.nodes = 3;
+  record.path = "/case/a \"line\"\n\xff.h5";
+  record.sidecar = "{}\n";
+  record.description = "arrays";
+  record.extents = {{0, 1, 2, 3}, {4, 5, 6, std::uint64_t{1} << 40}};
+  return record;
+}
+
+class Slots : public testing::Test {
+ protected:
+  SlotDirectory made(int group) {
+    SlotDirectory directory = SlotDirectory::of(scratch_.path(), "/case", group);
+    EXPECT_TRUE(directory.lock());
+    return directory;
+  }
+  void commit(const SlotDirectory& directory, int slot, std::uint64_t sequence) {
+    EXPECT_TRUE(replace_file(directory.record(slot), encode(some_record(sequence))));
+  }
+
+  Scratch scratch_;
+};
+
+TEST_F(Slots, ARecordComesBackAsItWas) {
+  const StagedRecord record = some_record(7);
+  const auto back = decode_record(encode(record), "x");
+  ASSERT_TRUE(back);
+  EXPECT_EQ(encode(*back), encode(record));
+  EXPECT_EQ(back->path, record.path);
+  EXPECT_EQ(back->extents[1].image, record.extents[1].image);
+}
+
+TEST_F(Slots, ADamagedRecordIsLost) {
+  const std::string whole = encode(some_record(7));
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string damaged = whole;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    const auto back = decode_record(damaged, "x");
+    ASSERT_FALSE(back) << i;
+    EXPECT_EQ(back.error().code, Code::lost);
+    EXPECT_FALSE(decode_record(whole.substr(0, i), "x"));
+  }
+}
+
+TEST_F(Slots, OneAtATime) {
+  SlotDirectory first = made(0);
+  SlotDirectory second = SlotDirectory::of(scratch_.path(), "/case", 0);
+  const auto locked = second.lock();
+  ASSERT_FALSE(locked);
+  EXPECT_EQ(locked.error().code, Code::busy);
+  EXPECT_TRUE(second.is_locked());
+  first = SlotDirectory();
+  EXPECT_FALSE(second.is_locked());
+  EXPECT_TRUE(second.lock());
+}
+
+TEST_F(Slots, TheOlderOneComesFirst) {
+  const SlotDirectory directory = made(0);
+  commit(directory, 0, 6);
+  commit(directory, 1, 5);
+  const auto committed = directory.committed();
+  ASSERT_EQ(committed.size(), 2U);
+  EXPECT_EQ(committed[0].record->sequence, 5U);
+  EXPECT_EQ(committed[1].slot, 0);
+}
+
+TEST_F(Slots, AnImageStaysWhileItHasARecord) {
+  const SlotDirectory directory = made(0);
+  for (int slot = 0; slot < kSlots; ++slot) {
+    EXPECT_TRUE(replace_file(directory.image(slot), "image"));
+  }
+  commit(directory, 1, 5);
+  EXPECT_EQ(directory.remove_carried(), 1);
+  EXPECT_FALSE(name_exists(directory.image(0)));
+  EXPECT_TRUE(name_exists(directory.image(1)));
+  directory.forget(1);
+  EXPECT_TRUE(directory.committed().empty());
+  EXPECT_EQ(directory.remove_carried(), 1);
+}
+
+TEST_F(Slots, OnlyDirectoriesOfThisUserAreFound) {
+  const SlotDirectory directory = made(0);
+  const std::string above(parent_of(directory.path()));
+  ASSERT_EQ(::symlink(directory.path().c_str(), join(above, "blocks-link-0").c_str()), 0);
+  EXPECT_TRUE(replace_file(join(above, "blocks-file-0"), ""));
+  ASSERT_EQ(::mkdir(join(above, "some-run").c_str(), 0700), 0);
+  const auto found = find({scratch_.path(), scratch_.path(), "/nowhere"});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].path(), directory.path());
+}
+
+}  // namespace
+}  // namespace forebay::slots
