@@ -59,6 +59,22 @@ nlohmann::json json_of(const Description& description, bool offsets) {
   return json;
 }
 
+Result<Description> description_of(const nlohmann::json& json) {
+  Description description;
+  description.step = json.at("step");
+  description.time = std::bit_cast<double>(json.at("time").get<std::uint64_t>());
+  description.program = json.at("program");
+  description.mesh = json.at("mesh");
+  if (json.value("form", "") == kGrid) description.form = Form::grid;
+  for (const auto& each : json.at("locations")) description.locations.push_back({each.at(0), each.at(1)});
+  for (const auto& each : json.at("arrays")) {
+    auto type = type_named(each.at(2).get<std::string>());
+    if (!type) return forward(type);
+    description.arrays.push_back({each.at(0), each.at(1), *type, each.at(3), each.at(4), each.at(5), each.at(6)});
+  }
+  return description;
+}
+
 }  // namespace
 
 std::size_t bytes_of(Type type) {
@@ -143,21 +159,11 @@ std::string encode(const Description& description) {
 }
 
 Result<Description> decode(std::string_view text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded()) return error(Code::lost, "a description of arrays is damaged");
-  Description description;
-  description.step = json.at("step");
-  description.time = std::bit_cast<double>(json.at("time").get<std::uint64_t>());
-  description.program = json.at("program");
-  description.mesh = json.at("mesh");
-  if (json.value("form", "") == kGrid) description.form = Form::grid;
-  for (const auto& each : json.at("locations")) description.locations.push_back({each.at(0), each.at(1)});
-  for (const auto& each : json.at("arrays")) {
-    auto type = type_named(each.at(2).get<std::string>());
-    if (!type) return forward(type);
-    description.arrays.push_back({each.at(0), each.at(1), *type, each.at(3), each.at(4), each.at(5), each.at(6)});
+  try {
+    return description_of(nlohmann::json::parse(text));
+  } catch (const nlohmann::json::exception&) {  // no JSON, or something is missing, or of another kind
+    return error(Code::lost, "a description of arrays is damaged");
   }
-  return description;
 }
 
 std::uint32_t checksum_of(const Description& description) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 
 #include "blocks/file.h"
 #include "blocks/gather.h"
@@ -73,16 +72,6 @@ Result<arrays::Description> Checkpoints::described(const Head& head, std::span<c
     return error(Code::bad_input, "ranks do not agree about the fields, step, time or mesh of a checkpoint");
   }
   return description;
-}
-
-std::uint64_t Checkpoints::new_identity() const {
-  std::uint64_t id = 0;
-  if (team_.rank() == 0) {
-    std::random_device source;
-    id = std::uint64_t{source()} << 32 | source();
-  }
-  MPI_Bcast(&id, 1, MPI_UINT64_T, 0, team_.all());
-  return id;
 }
 
 Status Checkpoints::lay_out(const std::string& path, arrays::Description& description) const {

@@ -63,7 +63,6 @@ class Checkpoints {
   Checkpoints(const Team& team, std::string directory, Options options);
   Result<arrays::Description> described(const Head& head, std::span<const FieldToWrite> fields,
                                         arrays::Form form) const;
-  std::uint64_t new_identity() const;
   Status lay_out(const std::string& path, arrays::Description& description) const;
   Status write_directly(const std::string& path, arrays::Description& description,
                         std::span<const FieldToWrite> fields);

@@ -46,7 +46,7 @@ void add_extents(const Exchange& exchange, const arrays::Array& array, std::size
 
 Status Checkpoints::write_directly(const std::string& path, arrays::Description& description,
                                    std::span<const FieldToWrite> fields) {
-  const std::string temporary = join(directory_, ".fb-" + hex(new_identity()));
+  const std::string temporary = join(directory_, ".fb-" + hex(team_.new_identity()));
   std::optional<carry::Sidecar> sidecar;
   if (team_.rank() == 0) sidecar.emplace(temporary, carry::sidecar_of(team_.ranks(), name_of(options_.method)));
   const auto write_all_fields = [&]() -> Status {
@@ -89,11 +89,10 @@ Status Checkpoints::write_staged(const std::string& path, arrays::Description& d
   if (team_.rank() == 0) ::unlink(staging_->layout().c_str());
   if (auto ok = lay_out(staging_->layout(), description); !ok) return ok;
   slots::StagedRecord record;
-  record.id = new_identity();
+  record.id = team_.new_identity();
   record.node = team_.my_node();
   record.nodes = team_.nodes();
   record.path = path;
-  record.sidecar = carry::sidecar_of(team_.ranks(), name_of(Method::staged));
   std::uint64_t at = 0;
   for (std::size_t i = 0; i < description.arrays.size(); ++i) {
     const arrays::Array& array = description.arrays[i];

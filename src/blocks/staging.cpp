@@ -9,6 +9,7 @@ Result<std::unique_ptr<Staging>> Staging::open(const Team& team, const std::stri
   auto directory = SlotDirectory::of(pool, target, team.group_of_machine());
   if (auto ok = team.agree(team.is_leader() ? directory.lock() : Status{}); !ok) return forward(ok);
   std::unique_ptr<Staging> staging(new Staging(team, std::move(directory)));
+  staging->session_ = team.new_identity();
   if (auto ok = staging->resume(); !ok) return forward(ok);
   return staging;
 }
@@ -34,7 +35,7 @@ Status Staging::resume() {
   bool swapped = false;  // the older one lies in slot 1
   if (team_.is_leader()) {
     const auto committed = directory_.committed();
-    swapped = !committed.empty() && committed.front().slot == 1;
+    swapped = committed.size() == 2 && committed.front().slot == 1;
   }
   const int older = over_all(team_.all(), swapped ? 1 : 0, MPI_MAX) != 0 ? 1 : 0;
   if (auto ok = resume(older); !ok) return ok;
@@ -44,21 +45,35 @@ Status Staging::resume() {
 Status Staging::resume(int slot) {
   Result<StagedRecord> record = error(Code::failed, "not a leader");
   std::array<std::uint64_t, 2> mine{};  // identity and number of nodes; 0: nothing here
+  bool unreadable = false;
+  carry::Standing standing = carry::Standing::older;
   if (team_.is_leader()) {
     record = directory_.read(slot);
-    if (record) mine = {record->id, static_cast<std::uint64_t>(record->nodes)};
+    unreadable = !record && name_exists(directory_.record(slot));
+    if (record) {
+      mine = {record->id, static_cast<std::uint64_t>(record->nodes)};
+      standing = carry::what_stands(*record);
+    }
   }
+  // What another version has staged, that version can carry.
+  const bool other_version = unreadable && record.error().code == Code::conflict;
+  if (auto ok = team_.agree(other_version ? Status(forward(record)) : Status{}); !ok) return ok;
   std::vector<std::array<std::uint64_t, 2>> all(index(team_.nodes()));
   if (team_.is_leader()) {
     MPI_Allgather(mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, team_.leaders());
   }
-  bool found = false, carried = false;
-  const int finder = static_cast<int>(over_all(team_.all(), index(record ? team_.rank() : team_.ranks()), MPI_MIN));
-  const std::string path = record ? record->path : "";
+  const auto lowest = [&](bool here) {
+    return static_cast<int>(over_all(team_.all(), index(here ? team_.rank() : team_.ranks()), MPI_MIN));
+  };
+  // All nodes do as the first one that has a record has seen: the file may change meanwhile.
+  const int finder = lowest(record.has_value());
+  standing = static_cast<carry::Standing>(
+      over_all(team_.all(), team_.rank() == finder ? static_cast<int>(standing) : 0, MPI_MAX));
+  bool found = false;
+  const std::string path = record ? record->path : directory_.record(slot);
   if (record) {
     const auto nodes = std::count(all.begin(), all.end(), mine);
-    found = static_cast<std::uint64_t>(nodes) == mine[1];
-    carried = found || carry::stands(*record);
+    found = standing == carry::Standing::older && static_cast<std::uint64_t>(nodes) == mine[1];
     if (found) {
       start(slot, std::move(*record));
     } else {
@@ -66,9 +81,11 @@ Status Staging::resume(int slot) {
     }
   }
   // Nodes that have a record of it have the same one.
-  carried = over_all(team_.all(), carried ? 1 : 0, MPI_MAX) != 0;
-  if (finder < team_.ranks()) recovered_.push_back({broadcast(team_.all(), path, finder), carried});
   taken_[index(slot)] = over_all(team_.all(), found ? 1 : 0, MPI_MAX) != 0;
+  const bool carried = taken_[index(slot)] || standing == carry::Standing::same_or_later;
+  if (finder < team_.ranks()) recovered_.push_back({broadcast(team_.all(), path, finder), carried});
+  if (const int reader = lowest(unreadable); reader < team_.ranks())
+    recovered_.push_back({broadcast(team_.all(), path, reader), false});
   return settle(slot);
 }
 
@@ -86,9 +103,11 @@ Status Staging::begin(std::uint64_t node_bytes) {
 }
 
 Status Staging::commit(StagedRecord record) {
+  record.session = session_;
   record.sequence = sequence_++;
+  record.sidecar = carry::sidecar_of(team_.ranks(), record);
   Status mine;
-  if (team_.is_leader()) mine = replace_file(directory_.record(next_), encode(record));
+  if (team_.is_leader()) mine = directory_.commit(next_, record);
   // The program goes on only when every node has its record: a checkpoint is whole or it is none.
   if (auto ok = team_.agree(mine); !ok) return ok;
   taken_[index(next_)] = true;
@@ -126,6 +145,16 @@ Status Staging::carried(int slot) {
 
 Status Staging::settle(int slot) {
   if (!taken_[index(slot)]) return {};
+  if (settle_once(slot)) return {};
+  // That may have failed long ago. What waits for it in the other slot fails with it, and will be begun anew, too.
+  const int other = (slot + 1) % kSlots;
+  stop_[index(other)] = true;
+  if (carrying_[index(other)].done.valid()) carrying_[index(other)].done.wait();
+  carrying_[index(other)] = {};
+  return settle_once(slot);
+}
+
+Status Staging::settle_once(int slot) {
   Status mine = team_.is_leader() ? carried(slot) : Status{};
   if (!mine) mine.error().code = Code::undrained;  // whatever the reason, it stays in the pool
   carrying_[index(slot)] = {};

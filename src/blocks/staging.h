@@ -19,7 +19,7 @@ using slots::StagedRecord;
 // What an earlier program left in the pool.
 struct Recovered {
   std::string path;
-  bool carried = false;  // false: a node's part of it is gone
+  bool carried = false;  // false: a node's part of it is gone, or somebody has written a newer file of that name since
 };
 
 class Staging {
@@ -49,6 +49,7 @@ class Staging {
  private:
   Staging(const Team& team, SlotDirectory directory) : team_(team), directory_(std::move(directory)) {}
   Status settle(int slot);
+  Status settle_once(int slot);
   Status resume();
   // A checkpoint gets its name only after the one before: they may have the same.
   void start(int slot, StagedRecord record, std::shared_future<Status> before = {});
@@ -68,7 +69,7 @@ class Staging {
   std::array<Carrying, kSlots> carrying_;         // the leader's
   std::array<std::atomic<bool>, kSlots> stop_{};  // waiting for others
   int next_ = 0;
-  std::uint64_t sequence_ = 0;
+  std::uint64_t session_ = 0, sequence_ = 0;
   std::vector<Recovered> recovered_;
 };
 

@@ -1,5 +1,7 @@
 #include "blocks/team.h"
 
+#include <random>
+
 namespace forebay::blocks {
 namespace {
 
@@ -48,6 +50,16 @@ Result<Team> Team::of(MPI_Comm communicator, int most_per_node) {
     team.members_[node].push_back(rank);
   }
   return team;
+}
+
+std::uint64_t Team::new_identity() const {
+  std::uint64_t identity = 0;
+  if (rank_ == 0) {
+    std::random_device source;
+    identity = std::uint64_t{source()} << 32 | source();
+  }
+  MPI_Bcast(&identity, 1, MPI_UINT64_T, 0, all());
+  return identity;
 }
 
 }  // namespace forebay::blocks

@@ -1,6 +1,7 @@
 // The ranks that write and read together, and which of them share a node's memory.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "blocks/mpi.h"
@@ -33,6 +34,8 @@ class Team {
   // Which of the groups that the ranks of one machine were cut into.
   int group_of_machine() const { return group_; }
 
+  // A random number, the same on every rank. Collective.
+  std::uint64_t new_identity() const;
   Status agree(const Status& mine) const { return blocks::agree(all(), mine); }
 
  private:

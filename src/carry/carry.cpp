@@ -50,10 +50,14 @@ Status carry_layout(const StagedRecord& record, const arrays::Description& descr
   auto mapped = mapped_whole(layout);
   if (!mapped) return forward(mapped);
   const std::string path = record.temporary();
+  const std::uint64_t size = mapped->bytes().size();
+  auto ranges = occupied(description);
+  if (std::any_of(ranges.begin(), ranges.end(),
+                  [&](auto& each) { return each.second > size || each.first > size - each.second; }))
+    return error(Code::lost, "the record of a checkpoint does not fit", layout);
   if (::ftruncate(file, static_cast<off_t>(mapped->bytes().size())) != 0)
     return errno_error("cannot make room in", path);
   std::uint64_t end = 0;
-  auto ranges = occupied(description);
   ranges.emplace_back(mapped->bytes().size(), 0);
   for (const auto& [first, bytes] : ranges) {
     if (first > end) {
@@ -79,6 +83,16 @@ Status each_piece(const StagedRecord& record, std::span<const std::byte> image, 
     }
   }
   return {};
+}
+
+// Whether the record speaks of bytes that the image and the arrays have.
+bool fits(const StagedRecord& record, const arrays::Description& description, std::uint64_t image_bytes) {
+  return std::all_of(record.extents.begin(), record.extents.end(), [&](const Extent& each) {
+    if (each.array >= description.arrays.size()) return false;
+    const std::uint64_t array_bytes = description.arrays[each.array].bytes();
+    return each.bytes <= image_bytes && each.image <= image_bytes - each.bytes && each.bytes <= array_bytes &&
+           each.first <= array_bytes - each.bytes;
+  });
 }
 
 Checks checks_of(const StagedRecord& record, std::size_t count, std::span<const std::byte> image) {
@@ -149,8 +163,10 @@ Status carry_image(const StagedRecord& record, const std::string& image, const s
   if (!description) return forward(description);
   auto mapped = mapped_whole(image);
   if (!mapped) return forward(mapped);
+  if (!fits(record, *description, mapped->bytes().size()))
+    return error(Code::lost, "the record of a checkpoint does not fit its image:", image);
   // Any node may be the first. The file is what the program itself would have made: readable by whom its mask lets.
-  auto file = open_file(record.temporary(), O_WRONLY | O_CREAT, 0666);
+  auto file = open_file(record.temporary(), O_WRONLY | O_CREAT | O_NOFOLLOW, 0666);
   if (!file) return forward(file);
   std::optional<Sidecar> sidecar;
   if (record.node == 0) sidecar.emplace(record.temporary(), record.sidecar);
@@ -172,16 +188,21 @@ Status carry_image(const StagedRecord& record, const std::string& image, const s
       if (::unlink(record.part(node).c_str()) != 0) return errno_error("cannot remove", record.part(node));
     }
     // On NFS what others wrote is seen, and left alone, only through a new opening.
-    file = open_file(record.temporary(), O_WRONLY);
+    file = open_file(record.temporary(), O_WRONLY | O_NOFOLLOW);
     if (!file) return forward(file);
   }
   return publish(file->get(), record.temporary(), record.path, *description, checks, *sidecar);
 }
 
-bool stands(const StagedRecord& record) {
-  const auto wanted = arrays::decode(record.description);
-  const auto there = wanted ? arrays::describe(record.path) : forward(wanted);
-  return there && arrays::checksum_of(*there) == arrays::checksum_of(*wanted);
+Standing what_stands(const StagedRecord& record) {
+  struct stat file {};
+  if (::lstat(record.path.c_str(), &file) != 0) return Standing::older;
+  const auto sidecar = read_file(record.path + ".json");
+  const Kinship kin = sidecar ? kinship(*sidecar, record) : Kinship{};
+  // The sidecar gets its name just before the file does.
+  if (kin.same_or_later && !name_exists(record.temporary())) return Standing::same_or_later;
+  const std::int64_t written = std::int64_t{file.st_mtim.tv_sec} * 1'000'000'000 + file.st_mtim.tv_nsec;
+  return kin.same_program || written <= record.committed ? Standing::older : Standing::foreign;
 }
 
 }  // namespace forebay::carry

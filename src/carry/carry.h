@@ -18,7 +18,14 @@ namespace forebay::carry {
 Status carry_image(const slots::StagedRecord& record, const std::string& image, const std::string& layout,
                    const std::atomic<bool>& stop);
 
-// Whether the file of a record stands under its name already.
-bool stands(const slots::StagedRecord& record);
+// What stands under the name of a record's file.
+enum class Standing {
+  older,          // nothing, or what this one is to replace
+  same_or_later,  // this one, or one that its program staged later: the record has served
+  foreign,        // what somebody else wrote after it was staged: not to be replaced
+};
+// By the sidecar; where that is not of the record's program, by the file's time against the record's, so that the
+// clocks of node and file server matter.
+Standing what_stands(const slots::StagedRecord& record);
 
 }  // namespace forebay::carry

@@ -18,16 +18,36 @@ Status write_new(const std::string& path, const std::string& text) {
   return write_all(file->get(), text, path);
 }
 
+nlohmann::json told(int ranks, std::string_view method) {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  return {{"host", host},
+          {"date", fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)))},
+          {"ranks", ranks},
+          {"method", method}};
+}
+
 }  // namespace
 
 std::string sidecar_of(int ranks, std::string_view method) {
-  char host[256] = "";
-  ::gethostname(host, sizeof host - 1);
-  const nlohmann::json json = {{"host", host},
-                               {"date", fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)))},
-                               {"ranks", ranks},
-                               {"method", method}};
+  return told(ranks, method).dump(2) + "\n";
+}
+
+std::string sidecar_of(int ranks, const slots::StagedRecord& record) {
+  nlohmann::json json = told(ranks, "staged");
+  json["staged"] = {{"program", hex(record.session)}, {"sequence", record.sequence}};
   return json.dump(2) + "\n";
+}
+
+Kinship kinship(const std::string& sidecar, const slots::StagedRecord& record) {
+  try {
+    const auto staged = nlohmann::json::parse(sidecar).at("staged");
+    Kinship kinship{staged.at("program") == hex(record.session), false};
+    kinship.same_or_later = kinship.same_program && staged.at("sequence") >= record.sequence;
+    return kinship;
+  } catch (const nlohmann::json::exception&) {  // of a method that stages nothing, or no sidecar of ours
+    return {};
+  }
 }
 
 Sidecar::Sidecar(const std::string& temporary, const std::string& text)

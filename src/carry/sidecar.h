@@ -4,11 +4,19 @@
 #include <future>
 #include <string>
 
-#include "base/base.h"
+#include "slots/slots.h"
 
 namespace forebay::carry {
 
 std::string sidecar_of(int ranks, std::string_view method);
+// Of a staged checkpoint it also tells which one it is.
+std::string sidecar_of(int ranks, const slots::StagedRecord& record);
+// Whether a sidecar is of the same program as the record, and of this checkpoint or one that was staged later.
+struct Kinship {
+  bool same_program = false;
+  bool same_or_later = false;
+};
+Kinship kinship(const std::string& sidecar, const slots::StagedRecord& record);
 
 // Written in the background, under the name `temporary`.json: over a new name a busy shared directory may take as long
 // as over a megabyte. One thread.

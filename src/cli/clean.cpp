@@ -44,7 +44,8 @@ int clean_staged(const FoundRuns& found, bool throw_away) {
     }
     const auto committed = directory.committed();
     for (const auto& each : committed) {
-      if (throw_away) {
+      const bool asked = found.case_path.empty() || (each.record && is_below(each.record->path, found.case_path));
+      if (throw_away && asked) {
         directory.forget(each.slot);
         continue;
       }
@@ -55,7 +56,6 @@ int clean_staged(const FoundRuns& found, bool throw_away) {
           printable(each.record ? each.record->path : each.record.error().text()));
       exit_status = static_cast<int>(Code::undrained);
     }
-    if (!committed.empty() && !throw_away) continue;
     if (directory.remove_carried() > 0) ++cleaned;
   }
   if (cleaned > 0) fmt::print("images of {} programs that staged checkpoints: removed\n", cleaned);

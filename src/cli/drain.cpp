@@ -1,6 +1,7 @@
 // forebay drain --resume: bring home what dead runs left in this node's pools.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -83,7 +84,7 @@ int resume(const DrainOptions& options) {
   }
   if (const auto staged = staged_by_the_dead(*found); !staged.empty()) {
     ++resumed;
-    if (const int carried = carry_elsewhere(staged); carried != 0) exit_status = carried;
+    exit_status = std::max(exit_status, carry_elsewhere(staged));
   }
   if (resumed == 0 && exit_status == 0) fmt::print("nothing to resume on this node\n");
   return exit_status;

@@ -65,9 +65,10 @@ int carry_elsewhere(const std::vector<std::string>& directories) {
     errno = ::posix_spawn(&child, path.c_str(), nullptr, nullptr, words_of(arguments).data(), environ);
     if (errno != 0) continue;
     int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    pid_t ended = 0;
+    while ((ended = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(Code::failed);
+    return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(Code::failed);
   }
   return cannot_start(*paths);
 }

@@ -12,9 +12,10 @@ namespace forebay::cli {
 struct FoundRuns {
   std::vector<launch::PoolRun> runs;
   std::vector<std::string> damaged;
-  std::vector<slots::SlotDirectory> staged;  // of programs that write global arrays; with a case, only its checkpoints
-  std::vector<std::string> pools;            // where was looked
-  std::string case_path;                     // resolved; empty: all cases
+  std::vector<slots::SlotDirectory>
+      staged;                      // of programs that write global arrays; with a case, all that have one of it
+  std::vector<std::string> pools;  // where was looked
+  std::string case_path;           // resolved; empty: all cases
 };
 // In the pools of the configuration, those found, and `pools`; only of `case_path` unless it is empty. A case that is
 // gone is an error only when the pools have nothing of it.

@@ -44,15 +44,15 @@ std::vector<Seen> look(const FoundRuns& found) {
 struct Staged {
   std::string path;
   std::string directory;
-  bool alive = false;
+  bool alive = false, readable = true;
 };
 
 std::vector<Staged> look_for_staged(const FoundRuns& found) {
   std::vector<Staged> all;
   for (const slots::SlotDirectory& directory : found.staged)
     for (const auto& each : directory.committed())
-      all.push_back(
-          {each.record ? each.record->path : each.record.error().text(), directory.path(), directory.is_locked()});
+      all.push_back({each.record ? each.record->path : each.record.error().text(), directory.path(),
+                     directory.is_locked(), each.record.has_value()});
   return all;
 }
 
@@ -60,7 +60,9 @@ void print_text(const std::vector<Staged>& staged) {
   for (const Staged& each : staged) {
     fmt::print("checkpoint {}\n", printable(each.path));
     fmt::print("  {:<20}{}\n", "program",
-               each.alive ? "carries it home" : "gone: `forebay drain --resume` carries it home");
+               each.alive      ? "carries it home"
+               : each.readable ? "gone: `forebay drain --resume` carries it home"
+                               : "gone, and nobody can carry it home");
     fmt::print("  {:<20}staged in {}\n", "only local", printable(each.directory));
   }
 }

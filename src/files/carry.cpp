@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "cli/commands.h"
 #include "files/files.h"
@@ -12,53 +13,54 @@
 namespace forebay::files {
 namespace {
 
-using Committed = slots::SlotDirectory::Committed;
-
-// Whether the file of a record, or a newer one in its place, has its name.
-bool has_arrived(const slots::StagedRecord& record, const std::vector<Committed>& committed) {
-  return std::any_of(committed.begin(), committed.end(), [&](const Committed& each) {
-    return each.record && each.record->path == record.path && each.record->sequence >= record.sequence &&
-           carry::stands(*each.record);
-  });
-}
-
 // Whether the file is at home. Of a program of several nodes each carries its part, and that of rank 0 gives the file
 // its name; the others keep theirs until then.
 Result<bool> bring_home(const slots::SlotDirectory& directory, int slot, const slots::StagedRecord& record) {
+  switch (carry::what_stands(record)) {
+    case carry::Standing::same_or_later:
+      return true;
+    case carry::Standing::foreign:
+      return error(Code::conflict, "somebody has written a newer file since it was staged:", record.path,
+                   "move that away and try again, or give the staged one up: forebay clean --throw-away --throw-away");
+    case carry::Standing::older:
+      break;
+  }
   const std::atomic<bool> no_waiting = true;
   auto done = carry::carry_image(record, directory.image(slot), directory.layout(slot), no_waiting);
-  if (!done && done.error().code == Code::undrained)
+  if (done) return record.node == 0;
+  if (done.error().code == Code::undrained)
     done.error().advice = "run `forebay drain --resume` there, and then here once more";
-  if (!done) return forward(done);
-  return record.node == 0;
+  if (done.error().code == Code::failed) done.error().code = Code::undrained;
+  return forward(done);
 }
 
 int carry_all(slots::SlotDirectory directory) {
-  if (auto held = directory.lock(); !held) return cli::failed(held.error());
+  if (auto held = directory.lock(); !held) {
+    if (held.error().code == Code::busy) held.error().code = Code::undrained;
+    return cli::failed(held.error());
+  }
   int exit_status = 0;
-  const auto committed = directory.committed();
-  for (const auto& [slot, record] : committed) {
+  std::set<std::string> left;  // an older file of the same name must not come last
+  for (const auto& [slot, record] : directory.committed()) {
     if (!record) {
-      exit_status = cli::failed(record.error());
-      break;
+      exit_status = std::max(exit_status, cli::failed(record.error()));
+      continue;
     }
-    const bool carried = record->node != 0 && has_arrived(*record, committed);
-    const auto at_home = carried ? true : bring_home(directory, slot, *record);
-    if (!at_home) {
-      (void)cli::failed(at_home.error());
-      exit_status = static_cast<int>(Code::undrained);
-      break;  // of two files of one name the newer must come last
+    if (left.contains(record->path)) continue;
+    const auto at_home = bring_home(directory, slot, *record);
+    if (at_home && *at_home) {
+      directory.forget(slot);
+      fmt::print("checkpoint {}: brought home\n", printable(record->path));
+      continue;
     }
-    if (!*at_home) {
+    left.insert(record->path);
+    if (at_home) {
       fmt::print(
           "checkpoint {}: the part of node {} of {} is brought home; run `forebay drain --resume` where rank 0 "
           "was, and then here once more\n",
           printable(record->path), record->node, record->nodes);
-      exit_status = static_cast<int>(Code::undrained);
-      continue;
     }
-    directory.forget(slot);
-    fmt::print("checkpoint {}: brought home\n", printable(record->path));
+    exit_status = std::max(exit_status, at_home ? static_cast<int>(Code::undrained) : cli::failed(at_home.error()));
   }
   directory.remove_carried();
   return exit_status;

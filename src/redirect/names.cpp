@@ -139,7 +139,7 @@ int link_on_shared(const Place& source, const Place& target) {
   Path lower;
   struct stat tree {
   }, directory{};
-  if (look(source.directory, source.path, lower) != Link::staged) return -EXDEV;
+  if (source.outside() || look(source.directory, source.path, lower) != Link::staged) return -EXDEV;
   if (sys_fstatat(source.directory, source.path, &tree, AT_SYMLINK_NOFOLLOW) < 0) return -EXDEV;
   const Parent parent(target.directory, target.path);
   if (parent.fd < 0 || sys_fstat(parent.fd, &directory) < 0) return -EXDEV;

@@ -3,19 +3,24 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace forebay::slots {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 StagedRecord record_of(const nlohmann::json& json) {
   StagedRecord record;
   record.id = json.at("id");
+  record.session = json.at("session");
   record.sequence = json.at("sequence");
+  record.committed = json.at("committed");
+  record.boot = json.at("boot");
   record.node = json.at("node");
   record.nodes = json.at("nodes");
-  record.path = *unescape(json.at("path").get<std::string>());
+  if (record.node < 0 || record.node >= record.nodes) throw std::out_of_range("node");
+  record.path = unescape(json.at("path").get<std::string>()).value();
   record.sidecar = json.at("sidecar");
   record.description = json.at("description");
   for (const auto& each : json.at("extents"))
@@ -36,7 +41,10 @@ std::string StagedRecord::part(int of_node) const {
 std::string encode(const StagedRecord& record) {
   nlohmann::json json = {{"version", kVersion},
                          {"id", record.id},
+                         {"session", record.session},
                          {"sequence", record.sequence},
+                         {"committed", record.committed},
+                         {"boot", record.boot},
                          {"node", record.node},
                          {"nodes", record.nodes},
                          {"path", escape(record.path)},
@@ -56,9 +64,13 @@ Result<StagedRecord> decode_record(const std::string& text, const std::string& p
   if (text.size() <= kCheck || text.back() != '\n') return damaged();
   const std::string_view body = std::string_view(text).substr(kCheck, text.size() - kCheck - 1);
   if (text.substr(0, kCheck) != hex(checksum(body)) + " ") return damaged();
-  const auto json = nlohmann::json::parse(body);
-  if (json.at("version") != kVersion) return error(Code::conflict, "a checkpoint staged by another version in", path);
-  return record_of(json);
+  try {
+    const auto json = nlohmann::json::parse(body);
+    if (json.at("version") != kVersion) return error(Code::conflict, "a checkpoint staged by another version in", path);
+    return record_of(json);
+  } catch (const std::exception&) {  // something is missing, or of another kind
+    return damaged();
+  }
 }
 
 }  // namespace forebay::slots

@@ -19,7 +19,10 @@ struct Extent {
 
 struct StagedRecord {
   std::uint64_t id = 0;        // the same on all nodes of a checkpoint, of no other checkpoint
+  std::uint64_t session = 0;   // the same for all checkpoints of a program, on all nodes
   std::uint64_t sequence = 0;  // grows from checkpoint to checkpoint of a program
+  std::int64_t committed = 0;  // when it was whole: nanoseconds since 1970 by this node's clock
+  std::string boot;            // which start of this node's system has written the image
   int node = 0, nodes = 1;
   std::string path;         // the file's name when it is whole
   std::string sidecar;      // what is told about the writing, beside it

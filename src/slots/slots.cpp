@@ -6,16 +6,22 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <chrono>
 #include <set>
+#include <thread>
 
 namespace forebay::slots {
 namespace {
 
 constexpr std::string_view kPrefix = "blocks-";
+constexpr std::chrono::milliseconds kInstant(5);
 
 std::string user_directory(const std::string& pool) {
   return join(pool, fmt::format("forebay-{}", ::geteuid()));
+}
+
+std::string this_boot() {
+  return read_file("/proc/sys/kernel/random/boot_id").value_or("");
 }
 
 bool is_own_directory(const std::string& path) {
@@ -33,7 +39,10 @@ Status SlotDirectory::lock() {
   if (auto made = make_private_directory(path_); !made) return made;
   auto file = open_file(join(path_, "lock"), O_RDWR | O_CREAT | O_NOFOLLOW);
   if (!file) return forward(file);
-  if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
+  // Whoever only asks whether somebody has it holds it for an instant.
+  int tries = 20;
+  while (::flock(file->get(), LOCK_EX | LOCK_NB) != 0 && --tries > 0) std::this_thread::sleep_for(kInstant);
+  if (tries == 0) {
     return error(Code::busy, "another program stages blocks for this directory in", path_,
                  "wait for its end, or use another pool");
   }
@@ -46,10 +55,22 @@ bool SlotDirectory::is_locked() const {
   return file && ::flock(file->get(), LOCK_SH | LOCK_NB) != 0;
 }
 
+Status SlotDirectory::commit(int slot, StagedRecord& record_of_slot) const {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  record_of_slot.committed = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  record_of_slot.boot = this_boot();
+  return replace_file(record(slot), encode(record_of_slot));
+}
+
 Result<StagedRecord> SlotDirectory::read(int slot) const {
   auto text = read_file(record(slot));
   if (!text) return forward(text);
-  return decode_record(*text, record(slot));
+  auto decoded = decode_record(*text, record(slot));
+  if (decoded && decoded->boot != this_boot()) {
+    return error(Code::lost, "this node was started anew since it staged, so nobody knows how much is left of",
+                 decoded->path, "`forebay clean --throw-away --throw-away` gives it up");
+  }
+  return decoded;
 }
 
 std::vector<SlotDirectory::Committed> SlotDirectory::committed() const {

@@ -37,7 +37,10 @@ class SlotDirectory {
   // Whether somebody has it now.
   bool is_locked() const;
 
-  // The record of a slot, where it is whole.
+  // Makes the record of a slot, with the time and the system's start: from here on the image counts.
+  Status commit(int slot, StagedRecord& record) const;
+  // The record of a slot, where it is whole. Code::lost where the system was started anew since: what had not reached
+  // the medium of the image is gone then, and nothing tells.
   Result<StagedRecord> read(int slot) const;
   struct Committed {
     int slot;

@@ -203,6 +203,29 @@ TEST(Faults, WhatCouldNotBeCarriedGoesBeforeWhatIsNewer) {
   }
 }
 
+TEST(Faults, AFailureThatIsOverDisturbsNothing) {
+  const SharedScratch scratch;
+  for (const int ranks_of_a_node : {0, 1}) {
+    SCOPED_TRACE(ranks_of_a_node);
+    const auto team = team_of(all_ranks(), ranks_of_a_node);
+    Target target(scratch);
+    Fields fields(*team, 3000);
+    const auto store = must(Checkpoints::open(*team, target.path(), options_of(Method::staged, scratch)));
+    const auto write = [&](std::int64_t step) {
+      must(store->write("a.h5", {step, 0.25, "test", "box"}, fields.to_write()));
+    };
+    target.leaves();
+    write(1);
+    write(2);
+    target.comes_back();
+    for (const std::int64_t step : {3, 4, 5}) {
+      write(step);
+      wait_for_step(*team, join(target.path(), "a.h5"), step);
+    }
+    must(store->settle());
+  }
+}
+
 TEST(Faults, WhatCouldNotBeCarriedOutlivesTheProgram) {
   const SharedScratch scratch;
   const auto team = team_of(all_ranks(), 2);

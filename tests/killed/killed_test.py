@@ -119,6 +119,16 @@ class KilledTest(unittest.TestCase):
         self.assertEqual(sum(len(files) for _, _, files in os.walk(self.pool)), 1)  # the lock
         self.assertIn("step 1\n", self.done("staged"))
 
+    def test_a_newer_file_of_somebody_else_is_not_replaced(self):
+        self.done("staged", "1")
+        self.killed_while_writing("staged")
+        self.done("serial", "3")
+        status, told = self.forebay("drain", "--resume")
+        self.assertEqual((status, os.path.join(self.case, "a.h5") in told), (5, True), told)
+        self.assertIn("step 3\n", self.done("serial"))
+        self.assertIn("step 3\n", self.done("staged"))
+        self.assertEqual(self.forebay("drain", "--resume"), (0, "nothing to resume on this node\n"))
+
     def test_what_cannot_be_brought_home_stays(self):
         self.done("staged", "1")
         self.killed_while_writing("staged")

@@ -330,7 +330,10 @@ class ProgramsTest(unittest.TestCase):
         self.check([launcher, "-n", "3", "sh", "-c", "ls; echo $PMI_RANK > rank$PMI_RANK"])
 
     def test_an_input_gets_a_second_name_in_a_directory_that_stays_on_the_shared_file_system(self):
-        script = "ln data/words empty/words && stat -c %h data/words empty/words && cat empty/words"
+        script = """
+            ln data/words empty/words && stat -c %h data/words empty/words && cat empty/words
+            ln data/numbers empty/numbers && rm data/numbers && ls -R empty data
+        """
         self.check(["sh", "-ec", script], ways=("redirect", "namespace"), flags=("--direct", "empty"))
 
     def test_inputs_are_copied_where_nothing_disguises_links(self):

@@ -14,7 +14,9 @@ namespace {
 StagedRecord some_record(std::uint64_t sequence) {
   StagedRecord record;
   record.id = 0x1234'5678'9abc'def0 + sequence;
+  record.session = 3;
   record.sequence = sequence;
+  record.committed = 1'700'000'000'000'000'000;
   record.node = 1;
   record.nodes = 3;
   record.path = "/case/a \"line\"\n\xff.h5";
@@ -32,7 +34,8 @@ class Slots : public testing::Test {
     return directory;
   }
   void commit(const SlotDirectory& directory, int slot, std::uint64_t sequence) {
-    EXPECT_TRUE(replace_file(directory.record(slot), encode(some_record(sequence))));
+    StagedRecord record = some_record(sequence);
+    EXPECT_TRUE(directory.commit(slot, record));
   }
 
   Scratch scratch_;
@@ -59,6 +62,16 @@ TEST_F(Slots, ADamagedRecordIsLost) {
   }
 }
 
+TEST_F(Slots, ARecordThatLacksSomethingIsLost) {
+  for (const std::string text : {"{}", "[]", "7", R"({"version": 2})", R"({"version": 2, "id": "x"})", "{"}) {
+    const auto back = decode_record(hex(checksum(text)) + " " + text + "\n", "x");
+    ASSERT_FALSE(back) << text;
+    EXPECT_EQ(back.error().code, Code::lost);
+  }
+  const std::string other = R"({"version": 1})";
+  EXPECT_EQ(decode_record(hex(checksum(other)) + " " + other + "\n", "x").error().code, Code::conflict);
+}
+
 TEST_F(Slots, OneAtATime) {
   SlotDirectory first = made(0);
   SlotDirectory second = SlotDirectory::of(scratch_.path(), "/case", 0);
@@ -79,6 +92,17 @@ TEST_F(Slots, TheOlderOneComesFirst) {
   ASSERT_EQ(committed.size(), 2U);
   EXPECT_EQ(committed[0].record->sequence, 5U);
   EXPECT_EQ(committed[1].slot, 0);
+}
+
+TEST_F(Slots, AnImageOfAnotherStartOfTheNodeIsLost) {
+  const SlotDirectory directory = made(0);
+  commit(directory, 0, 6);
+  ASSERT_TRUE(directory.read(0));
+  StagedRecord record = *directory.read(0);
+  record.boot = "00000000-0000-0000-0000-000000000000\n";
+  EXPECT_TRUE(replace_file(directory.record(0), encode(record)));
+  ASSERT_FALSE(directory.read(0));
+  EXPECT_EQ(directory.read(0).error().code, Code::lost);
 }
 
 TEST_F(Slots, AnImageStaysWhileItHasARecord) {

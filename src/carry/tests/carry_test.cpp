@@ -1,0 +1,119 @@
+// Proves: an image and its record become a whole file under its name, and a record that does not fit touches nothing.
+#include "carry/carry.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "arrays/inspect.h"
+#include "segment/tests/scratch.h"
+
+namespace forebay::carry {
+namespace {
+
+constexpr std::uint64_t kItems = 700'000;  // more than a piece of 4 MiB that has a checksum
+
+class Carry : public testing::Test {
+ protected:
+  void SetUp() override {
+    arrays::Description description{7, 0.25, "test", "box", {{"cells", kItems}}, {}, {}};
+    description.arrays.push_back({"pressure", "cells", arrays::Type::float64, 1, kItems, 0, 0});
+    ASSERT_TRUE(arrays::complete(description));
+    ASSERT_TRUE(arrays::lay_out(layout_, description));
+    std::string image(kItems * sizeof(double), '\0');
+    for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<char>(i * i >> 3);
+    ASSERT_TRUE(replace_file(image_, image));
+    record_.id = 1;
+    record_.path = join(scratch_.path(), "a.h5");
+    record_.session = 5;
+    record_.sequence = 2;
+    record_.committed = std::numeric_limits<std::int64_t>::max();
+    record_.sidecar = sidecar_of(1, record_);
+    record_.description = arrays::encode(description);
+    // In two stretches, the second one first in the image.
+    const std::uint64_t half = image.size() / 2;
+    record_.extents = {{0, half, half, 0}, {0, 0, half, half}};
+  }
+  Status carried() { return carry_image(record_, image_, layout_, false); }
+
+  Scratch scratch_;
+  std::string image_ = join(scratch_.path(), "slot-0"), layout_ = image_ + ".layout";
+  slots::StagedRecord record_;
+};
+
+TEST_F(Carry, AnImageBecomesAWholeFile) {
+  EXPECT_EQ(what_stands(record_), Standing::older);
+  for (int i = 0; i < 2; ++i) {  // and does so again after a crash
+    ASSERT_TRUE(carried());
+    EXPECT_EQ(what_stands(record_), Standing::same_or_later);
+    const auto description = arrays::describe(record_.path);
+    ASSERT_TRUE(description);
+    EXPECT_EQ(description->step, 7);
+    const auto damages = arrays::verify(record_.path, *description);
+    ASSERT_TRUE(damages);
+    EXPECT_TRUE(damages->empty());
+    EXPECT_EQ(*read_file(record_.path + ".json"), record_.sidecar);
+  }
+  EXPECT_EQ(list_directory(scratch_.path())->size(), 4U);  // nothing but these and the image with its layout
+}
+
+TEST_F(Carry, AFileKnowsWhatItMayBeReplacedBy) {
+  ASSERT_TRUE(carried());
+  slots::StagedRecord other = record_;
+  other.sequence = 1;
+  EXPECT_EQ(what_stands(other), Standing::same_or_later);
+  other.sequence = 3;
+  EXPECT_EQ(what_stands(other), Standing::older);
+  // Of the same program, whatever the clocks say; of another one by them.
+  other.committed = 0;
+  EXPECT_EQ(what_stands(other), Standing::older);
+  other.session = 6;
+  EXPECT_EQ(what_stands(other), Standing::foreign);
+  other.committed = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(what_stands(other), Standing::older);
+  // The sidecar got its name, and then its program was killed.
+  ASSERT_TRUE(replace_file(record_.temporary(), ""));
+  EXPECT_EQ(what_stands(record_), Standing::older);
+  // Written directly since.
+  ASSERT_TRUE(replace_file(record_.path + ".json", sidecar_of(1, "serial")));
+  record_.committed = 0;
+  EXPECT_EQ(what_stands(record_), Standing::foreign);
+}
+
+TEST_F(Carry, ARecordThatDoesNotFitTouchesNothing) {
+  const std::uint64_t all = kItems * sizeof(double);
+  for (const slots::Extent& wrong : {slots::Extent{1, 0, 8, 0},
+                                     {0, all, 8, 0},
+                                     {0, 0, 8, all},
+                                     {0, 8, all, 0},
+                                     {0, 0, ~std::uint64_t{0}, 8},
+                                     {0, ~std::uint64_t{0}, 8, 0}}) {
+    record_.extents = {wrong};
+    const Status done = carried();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Code::lost);
+  }
+  EXPECT_EQ(list_directory(scratch_.path())->size(), 2U);
+}
+
+TEST_F(Carry, WithoutTheOthersItStaysUndrained) {
+  record_.nodes = 2;
+  const Status done = carry_image(record_, image_, layout_, true);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Code::undrained);
+  EXPECT_FALSE(name_exists(record_.path));
+}
+
+TEST_F(Carry, WhatANodeToldIsNotBelievedWhereItIsDamaged) {
+  record_.nodes = 2;
+  for (const char* const told : {"", "0 0 8\ncarried\n", "1 0 8 5\ncarried\n", "0 0 8 5\n", "a b c d\ncarried\n"}) {
+    ASSERT_TRUE(replace_file(record_.part(1), told));
+    const Status done = carry_image(record_, image_, layout_, true);
+    ASSERT_FALSE(done) << told;
+    EXPECT_EQ(done.error().code, Code::failed);
+    EXPECT_FALSE(name_exists(record_.path));
+  }
+}
+
+}  // namespace
+}  // namespace forebay::carry
