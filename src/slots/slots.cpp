@@ -109,6 +109,7 @@ std::vector<SlotDirectory> find(const std::vector<std::string>& pools) {
     }
   }
   std::vector<SlotDirectory> found;
+  found.reserve(paths.size());
   for (const std::string& path : paths) found.emplace_back(path);
   return found;
 }
