@@ -88,7 +88,7 @@ def add_cavity(options, result: report.Report, memory: Path, disk: Path) -> None
 
 def add_mesh(options, result: report.Report) -> None:
     say("refining meshes")
-    levels = ("2", "--repetitions", "2") if options.quick else ("3",)
+    levels = ("2", "--repetitions", "2") if options.quick else ("3", "--repetitions", "25")
     measured = [program(options, "mesh_bench"), "--json", "--levels", *levels]
     alone = figures_of("mesh_bench", measured)["results"]
     for row in alone:
