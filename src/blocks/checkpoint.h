@@ -10,7 +10,6 @@
 #include "blocks/exchange.h"
 #include "blocks/method.h"
 #include "blocks/staging.h"
-#include "carry/carry.h"
 
 namespace forebay::blocks {
 

@@ -6,6 +6,7 @@
 #include "blocks/checkpoint.h"
 #include "blocks/file.h"
 #include "blocks/gather.h"
+#include "carry/carry.h"
 
 namespace forebay::blocks {
 namespace {

@@ -8,8 +8,8 @@
 
 namespace forebay::blocks {
 
-// Mapped by every rank of the node. Room is taken before anything is stored, so that a full pool is an
-// error and no signal.
+// Mapped by every rank of the node. Room is taken before anything is stored, so that a full pool is an error and no
+// signal.
 class Slot {
  public:
   // Collective over the team, which shares the error; content is lost where it grows. The bytes of a node are its own.

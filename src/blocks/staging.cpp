@@ -5,6 +5,7 @@
 #include "carry/carry.h"
 
 namespace forebay::blocks {
+
 Result<std::unique_ptr<Staging>> Staging::open(const Team& team, const std::string& pool, const std::string& target) {
   auto directory = SlotDirectory::of(pool, target, team.group_of_machine());
   if (auto ok = team.agree(team.is_leader() ? directory.lock() : Status{}); !ok) return forward(ok);
@@ -105,9 +106,11 @@ Status Staging::begin(std::uint64_t node_bytes) {
 Status Staging::commit(StagedRecord record) {
   record.session = session_;
   record.sequence = sequence_++;
-  record.sidecar = carry::sidecar_of(team_.ranks(), record);
   Status mine;
-  if (team_.is_leader()) mine = directory_.commit(next_, record);
+  if (team_.is_leader()) {
+    record.sidecar = carry::sidecar_of(team_.ranks(), record);
+    mine = directory_.commit(next_, record);
+  }
   // The program goes on only when every node has its record: a checkpoint is whole or it is none.
   if (auto ok = team_.agree(mine); !ok) return ok;
   taken_[index(next_)] = true;

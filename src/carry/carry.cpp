@@ -55,10 +55,9 @@ Status carry_layout(const StagedRecord& record, const arrays::Description& descr
   if (std::any_of(ranges.begin(), ranges.end(),
                   [&](auto& each) { return each.second > size || each.first > size - each.second; }))
     return error(Code::lost, "the record of a checkpoint does not fit", layout);
-  if (::ftruncate(file, static_cast<off_t>(mapped->bytes().size())) != 0)
-    return errno_error("cannot make room in", path);
+  if (::ftruncate(file, static_cast<off_t>(size)) != 0) return errno_error("cannot make room in", path);
   std::uint64_t end = 0;
-  ranges.emplace_back(mapped->bytes().size(), 0);
+  ranges.emplace_back(size, 0);
   for (const auto& [first, bytes] : ranges) {
     if (first > end) {
       if (auto ok = write_at(file, end, mapped->bytes().subspan(end, first - end), path); !ok) return ok;
@@ -169,9 +168,9 @@ Status carry_image(const StagedRecord& record, const std::string& image, const s
   auto file = open_file(record.temporary(), O_WRONLY | O_CREAT | O_NOFOLLOW, 0666);
   if (!file) return forward(file);
   std::optional<Sidecar> sidecar;
-  if (record.node == 0) sidecar.emplace(record.temporary(), record.sidecar);
-  // First, since a shared file system may let the change of a file's size wait for all that was written into it.
   if (record.node == 0) {
+    sidecar.emplace(record.temporary(), record.sidecar);
+    // First, since a shared file system may let the change of a file's size wait for all that was written into it.
     if (auto ok = carry_layout(record, *description, layout, file->get()); !ok) return ok;
   }
   // Beside the writing, so that the file system never waits for them.
@@ -197,12 +196,11 @@ Status carry_image(const StagedRecord& record, const std::string& image, const s
 Standing what_stands(const StagedRecord& record) {
   struct stat file {};
   if (::lstat(record.path.c_str(), &file) != 0) return Standing::older;
-  const auto sidecar = read_file(record.path + ".json");
-  const Kinship kin = sidecar ? kinship(*sidecar, record) : Kinship{};
+  const auto sequence = sequence_in(read_file(record.path + ".json").value_or(""), record);
   // The sidecar gets its name just before the file does.
-  if (kin.same_or_later && !name_exists(record.temporary())) return Standing::same_or_later;
+  if (sequence >= record.sequence && !name_exists(record.temporary())) return Standing::same_or_later;
   const std::int64_t written = std::int64_t{file.st_mtim.tv_sec} * 1'000'000'000 + file.st_mtim.tv_nsec;
-  return kin.same_program || written <= record.committed ? Standing::older : Standing::foreign;
+  return sequence || written <= record.committed ? Standing::older : Standing::foreign;
 }
 
 }  // namespace forebay::carry

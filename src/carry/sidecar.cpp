@@ -35,16 +35,15 @@ std::string sidecar_of(int ranks, std::string_view method) {
 
 std::string sidecar_of(int ranks, const slots::StagedRecord& record) {
   nlohmann::json json = told(ranks, "staged");
-  json["staged"] = {{"program", hex(record.session)}, {"sequence", record.sequence}};
+  json["staged"] = {{"session", hex(record.session)}, {"sequence", record.sequence}};
   return json.dump(2) + "\n";
 }
 
-Kinship kinship(const std::string& sidecar, const slots::StagedRecord& record) {
+std::optional<std::uint64_t> sequence_in(const std::string& sidecar, const slots::StagedRecord& record) {
   try {
     const auto staged = nlohmann::json::parse(sidecar).at("staged");
-    Kinship kinship{staged.at("program") == hex(record.session), false};
-    kinship.same_or_later = kinship.same_program && staged.at("sequence") >= record.sequence;
-    return kinship;
+    if (staged.at("session") != hex(record.session)) return {};
+    return staged.at("sequence").get<std::uint64_t>();
   } catch (const nlohmann::json::exception&) {  // of a method that stages nothing, or no sidecar of ours
     return {};
   }

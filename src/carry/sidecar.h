@@ -1,7 +1,9 @@
 // FILE.json beside a file of arrays: host, date, ranks and method, which are no business of the file.
 #pragma once
 
+#include <cstdint>
 #include <future>
+#include <optional>
 #include <string>
 
 #include "slots/slots.h"
@@ -11,12 +13,8 @@ namespace forebay::carry {
 std::string sidecar_of(int ranks, std::string_view method);
 // Of a staged checkpoint it also tells which one it is.
 std::string sidecar_of(int ranks, const slots::StagedRecord& record);
-// Whether a sidecar is of the same program as the record, and of this checkpoint or one that was staged later.
-struct Kinship {
-  bool same_program = false;
-  bool same_or_later = false;
-};
-Kinship kinship(const std::string& sidecar, const slots::StagedRecord& record);
+// Which checkpoint of the record's program a sidecar belongs to; none where it is another program's.
+std::optional<std::uint64_t> sequence_in(const std::string& sidecar, const slots::StagedRecord& record);
 
 // Written in the background, under the name `temporary`.json: over a new name a busy shared directory may take as long
 // as over a megabyte. One thread.

@@ -49,10 +49,11 @@ struct Staged {
 
 std::vector<Staged> look_for_staged(const FoundRuns& found) {
   std::vector<Staged> all;
-  for (const slots::SlotDirectory& directory : found.staged)
-    for (const auto& each : directory.committed())
-      all.push_back({each.record ? each.record->path : each.record.error().text(), directory.path(),
-                     directory.is_locked(), each.record.has_value()});
+  for (const slots::SlotDirectory& directory : found.staged) {
+    const bool alive = directory.is_locked();
+    for (const auto& [slot, record] : directory.committed())
+      all.push_back({record ? record->path : record.error().text(), directory.path(), alive, record.has_value()});
+  }
   return all;
 }
 

@@ -134,138 +134,118 @@ TEST(Faults, AFileThatCannotBeLaidOutIsAnErrorOfAll) {
   }
 }
 
-// A directory for checkpoints that is not there at times.
-class Target {
+// Staged checkpoints for a directory that is not there at times. Everything is collective.
+class StagedFor {
  public:
-  explicit Target(const SharedScratch& scratch)
-      : path_(scratch.in("target")), away_(scratch.in("away")), owner_(is_first()) {
-    if (owner_) std::filesystem::create_directory(path_);
-    MPI_Barrier(MPI_COMM_WORLD);
+  explicit StagedFor(int ranks_of_a_node) : team_(team_of(all_ranks(), ranks_of_a_node)), fields_(*team_, 3000) {
+    by_rank_0([&] { std::filesystem::create_directory(target_); });
+    starts_again();
   }
-  ~Target() {
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (owner_) std::filesystem::remove_all(path_);
+  const Team& team() const { return *team_; }
+  const std::string& target() const { return target_; }
+  void leaves() {
+    by_rank_0([&] { std::filesystem::rename(target_, away_); });
   }
-  Target(const Target&) = delete;
-  Target& operator=(const Target&) = delete;
-  const std::string& path() const { return path_; }
-  void leaves() { moves(path_, away_); }
-  void comes_back() { moves(away_, path_); }
+  void comes_back() {
+    by_rank_0([&] { std::filesystem::rename(away_, target_); });
+  }
+  // While the others wait.
+  template <class Act>
+  void by_rank_0(Act act) {
+    MPI_Barrier(team_->all());
+    if (team_->rank() == 0) act();
+    MPI_Barrier(team_->all());
+  }
+  void ends() { store_ = nullptr; }
+  void starts_again() { store_ = must(Checkpoints::open(*team_, target_, options_of(Method::staged, scratch_))); }
+  void write(std::int64_t step) { must(store_->write("a.h5", {step, 0.25, "test", "box"}, fields_.to_write())); }
+  Status settle() { return store_->settle(); }
+  void expect(std::int64_t step) {
+    EXPECT_EQ(must(store_->read("a.h5", "box", fields_.to_read())).step, step);
+    fields_.expect_equal();
+  }
+  // Until it is carried in the background.
+  void wait_for(std::int64_t step) {
+    by_rank_0([&] {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      bool there = false;
+      while (!there && std::chrono::steady_clock::now() < end) {
+        const auto described = arrays::describe(join(target_, "a.h5"));
+        there = described && described->step == step;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+      EXPECT_TRUE(there);
+    });
+  }
 
  private:
-  static bool is_first() {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank == 0;
-  }
-  void moves(const std::string& from, const std::string& to) const {
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (owner_) std::filesystem::rename(from, to);
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-
-  std::string path_, away_;
-  bool owner_;
+  const SharedScratch scratch_;
+  const std::string target_ = scratch_.in("target"), away_ = scratch_.in("away");
+  const std::optional<Team> team_;
+  Fields fields_;
+  std::unique_ptr<Checkpoints> store_;
 };
 
-// Waits until it is carried in the background.
-void wait_for_step(const Team& team, const std::string& path, std::int64_t step) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  bool there = false;
-  while (team.rank() == 0 && !there && std::chrono::steady_clock::now() < end) {
-    const auto described = arrays::describe(path);
-    there = described && described->step == step;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  EXPECT_TRUE(team.rank() != 0 || there);
-  MPI_Barrier(team.all());
-}
-
 TEST(Faults, WhatCouldNotBeCarriedGoesBeforeWhatIsNewer) {
-  const SharedScratch scratch;
   for (const int ranks_of_a_node : {0, 1}) {
     SCOPED_TRACE(ranks_of_a_node);
-    const auto team = team_of(all_ranks(), ranks_of_a_node);
-    Target target(scratch);
-    Fields fields(*team, 3000);
-    const auto store = must(Checkpoints::open(*team, target.path(), options_of(Method::staged, scratch)));
-    target.leaves();
-    must(store->write("a.h5", {7, 0.25, "test", "box"}, fields.to_write()));
-    const Status settled = store->settle();
+    StagedFor staged(ranks_of_a_node);
+    staged.leaves();
+    staged.write(7);
+    const Status settled = staged.settle();
     ASSERT_FALSE(settled);
     EXPECT_EQ(settled.error().code, Code::undrained);
-    target.comes_back();
-    must(store->write("a.h5", {8, 0.5, "test", "box"}, fields.to_write()));
-    wait_for_step(*team, join(target.path(), "a.h5"), 8);
-    must(store->settle());
-    EXPECT_EQ(must(store->read("a.h5", "box", fields.to_read())).step, 8);
-    fields.expect_equal();
+    staged.comes_back();
+    staged.write(8);
+    staged.wait_for(8);
+    must(staged.settle());
+    staged.expect(8);
   }
 }
 
 TEST(Faults, AFailureThatIsOverDisturbsNothing) {
-  const SharedScratch scratch;
   for (const int ranks_of_a_node : {0, 1}) {
     SCOPED_TRACE(ranks_of_a_node);
-    const auto team = team_of(all_ranks(), ranks_of_a_node);
-    Target target(scratch);
-    Fields fields(*team, 3000);
-    const auto store = must(Checkpoints::open(*team, target.path(), options_of(Method::staged, scratch)));
-    const auto write = [&](std::int64_t step) {
-      must(store->write("a.h5", {step, 0.25, "test", "box"}, fields.to_write()));
-    };
-    target.leaves();
-    write(1);
-    write(2);
-    target.comes_back();
+    StagedFor staged(ranks_of_a_node);
+    staged.leaves();
+    staged.write(1);
+    staged.write(2);
+    staged.comes_back();
     for (const std::int64_t step : {3, 4, 5}) {
-      write(step);
-      wait_for_step(*team, join(target.path(), "a.h5"), step);
+      staged.write(step);
+      staged.wait_for(step);
     }
-    must(store->settle());
+    must(staged.settle());
   }
 }
 
 TEST(Faults, WhatCouldNotBeCarriedOutlivesTheProgram) {
-  const SharedScratch scratch;
-  const auto team = team_of(all_ranks(), 2);
-  Target target(scratch);
-  Fields fields(*team, 3000);
-  auto store = must(Checkpoints::open(*team, target.path(), options_of(Method::staged, scratch)));
-  must(store->write("a.h5", {7, 0.25, "test", "box"}, fields.to_write()));
-  must(store->settle());
-  target.leaves();
-  must(store->write("a.h5", {8, 0.5, "test", "box"}, fields.to_write()));
-  store = nullptr;
-  target.comes_back();
-  store = must(Checkpoints::open(*team, target.path(), options_of(Method::staged, scratch)));
-  EXPECT_EQ(must(store->read("a.h5", "box", fields.to_read())).step, 8);
-  fields.expect_equal();
+  StagedFor staged(2);
+  staged.write(7);
+  must(staged.settle());
+  staged.leaves();
+  staged.write(8);
+  staged.ends();
+  staged.comes_back();
+  staged.starts_again();
+  staged.expect(8);
 }
 
 // A node that dies between the two would take what was told then for what it is told after its return.
 TEST(Faults, WhatNodesToldIsGoneBeforeTheFileHasItsName) {
-  const SharedScratch scratch;
-  const auto team = team_of(all_ranks(), 1);
-  if (team->ranks() == 1) GTEST_SKIP() << "needs two nodes";
-  Target target(scratch);
-  Fields fields(*team, 3000);
-  const auto store = must(Checkpoints::open(*team, target.path(), options_of(Method::staged, scratch)));
-  const std::string in_the_way = join(target.path(), "a.h5");
-  if (team->rank() == 0) std::filesystem::create_directory(in_the_way);
-  MPI_Barrier(team->all());
-  must(store->write("a.h5", {7, 0.25, "test", "box"}, fields.to_write()));
-  EXPECT_FALSE(store->settle());
+  if (all_ranks() == 1) GTEST_SKIP() << "needs two nodes";
+  StagedFor staged(1);
+  const std::string in_the_way = join(staged.target(), "a.h5");
+  staged.by_rank_0([&] { std::filesystem::create_directory(in_the_way); });
+  staged.write(7);
+  EXPECT_FALSE(staged.settle());
   constexpr std::size_t kUnnamed = 20;  // ".fb-" and 16 digits; a dash and a node's number follow in what is told
-  for (const DirectoryEntry& each : must(list_directory(target.path()))) {
+  for (const DirectoryEntry& each : must(list_directory(staged.target()))) {
     EXPECT_FALSE(each.name.starts_with(".fb-") && each.name.find('-', kUnnamed) != std::string::npos) << each.name;
   }
-  MPI_Barrier(team->all());
-  if (team->rank() == 0) std::filesystem::remove(in_the_way);
-  MPI_Barrier(team->all());
-  must(store->settle());
-  EXPECT_EQ(must(store->read("a.h5", "box", fields.to_read())).step, 7);
-  fields.expect_equal();
+  staged.by_rank_0([&] { std::filesystem::remove(in_the_way); });
+  must(staged.settle());
+  staged.expect(7);
 }
 
 TEST(Faults, HintsThatMpiRejectsAreRefusedOnEveryRank) {
