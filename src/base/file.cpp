@@ -111,6 +111,10 @@ Status write_all_at(int fd, std::uint64_t offset, std::span<const std::byte> byt
   return {};
 }
 
+void begin_writing_back(int fd, std::uint64_t offset, std::uint64_t bytes) {
+  (void)::sync_file_range(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
+}
+
 Status replace_file(const std::string& path, std::string_view content) {
   const std::string temporary = fmt::format("{}.{}.new", path, ::getpid());
   auto file = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
@@ -135,6 +139,15 @@ Status make_private_directory(const std::string& path) {
     return error(Code::bad_input, "not a private directory of this user:", path,
                  "remove it, or let it be owned by you with mode 0700");
   return {};
+}
+
+bool is_own_directory(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
+}
+
+std::string user_directory_in(const std::string& directory) {
+  return join(directory, fmt::format("forebay-{}", ::geteuid()));
 }
 
 Status remove_tree(const std::string& path) {

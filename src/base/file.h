@@ -67,6 +67,9 @@ Status write_all(int fd, std::string_view bytes, const std::string& path_for_err
 // The same at an offset, wherever the descriptor stands; `advice` is the error's.
 Status write_all_at(int fd, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& path_for_errors,
                     std::string_view advice = {});
+// Asks the file system to begin with these bytes now, so that the sync at the end has less to wait for; 0 bytes: all
+// from `offset` on. A hint: a file system that cannot does nothing.
+void begin_writing_back(int fd, std::uint64_t offset, std::uint64_t bytes);
 // A reader sees the old content or the new, never a part: temporary name in the same directory, then rename. Mode 0600.
 // Not synced: for files whose loss with the node does no harm.
 Status replace_file(const std::string& path, std::string_view content);
@@ -77,6 +80,10 @@ Status sync_directory_of(const std::string& path);
 // Makes `path` (and missing parents) as a directory of this user alone, mode 0700. Refuses a link, another owner, or a
 // mode that lets others in.
 Status make_private_directory(const std::string& path);
+// Whether `path` is a directory of this user, and no link: what others can have put there is not ours to believe.
+bool is_own_directory(const std::string& path);
+// The place of this user in a directory that others use, too. It need not exist.
+std::string user_directory_in(const std::string& directory);
 // Removes a directory and all below it, never following a link and never leaving the file system it starts on. Missing:
 // ok.
 Status remove_tree(const std::string& path);

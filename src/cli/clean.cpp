@@ -49,11 +49,17 @@ int clean_staged(const FoundRuns& found, bool throw_away) {
         directory.forget(each.slot);
         continue;
       }
-      fmt::print(
-          stderr,
-          "forebay: checkpoint {} is only here; `forebay drain --resume` brings it home. To throw it away say so "
-          "twice: forebay clean --throw-away --throw-away\n",
-          printable(each.record ? each.record->path : each.record.error().text()));
+      if (each.record) {
+        fmt::print(stderr,
+                   "forebay: checkpoint {} is only here; `forebay drain --resume` brings it home. To throw it away say "
+                   "so twice: forebay clean --throw-away --throw-away\n",
+                   printable(each.record->path));
+      } else {
+        fmt::print(stderr,
+                   "forebay: {}. Draining cannot bring it home. To throw it away say so twice: forebay clean "
+                   "--throw-away --throw-away\n",
+                   printable(each.record.error().text()));
+      }
       exit_status = static_cast<int>(Code::undrained);
     }
     if (directory.remove_carried() > 0) ++cleaned;

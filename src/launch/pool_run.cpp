@@ -15,10 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string user_directory(const std::string& pool) {
-  return join(pool, fmt::format("forebay-{}", ::geteuid()));
-}
-
 // As in src/redirect/redirect.h.
 constexpr const char* placed_name = "placed";
 constexpr const char *warm_prefix = "warm-", *ahead_prefix = "stage-";
@@ -91,7 +87,7 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& 
   run.node = host_name();
   run.durable = pools.front().medium != place::Medium::tmpfs;
   for (std::size_t socket = 0; socket < pools.size(); ++socket) {
-    const std::string user = user_directory(pools[socket].path);
+    const std::string user = user_directory_in(pools[socket].path);
     const std::string directory = fmt::format("{}/{}/s{}", user, plan.run, socket);
     for (const std::string& each : {user, std::string(parent_of(directory)), directory})
       if (auto made = make_private_directory(each); !made) return forward(made);
@@ -150,14 +146,11 @@ std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, 
   for (const std::string& pool : pool_paths) {
     if (std::find(seen.begin(), seen.end(), pool) != seen.end()) continue;
     seen.push_back(pool);
-    const auto runs = list_directory(user_directory(pool));
+    const auto runs = list_directory(user_directory_in(pool));
     if (!runs) continue;
     for (const DirectoryEntry& entry : *runs) {
-      const std::string home = fmt::format("{}/{}/s0", user_directory(pool), entry.name);
-      struct stat status {};
-      if (entry.type != DT_DIR || ::lstat(home.c_str(), &status) != 0) continue;
-      // What another user could have put there is not ours to believe.
-      if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid()) continue;
+      const std::string home = fmt::format("{}/{}/s0", user_directory_in(pool), entry.name);
+      if (entry.type != DT_DIR || !is_own_directory(home)) continue;
       if (auto run = load_pool_run(home)) {
         found.push_back(std::move(*run));
       } else {
@@ -197,11 +190,11 @@ Status remove(const PoolRun& run) {
 }
 
 std::string warm_directory(const std::string& pool_path, const std::string& case_path) {
-  return join(user_directory(pool_path), name_for(warm_prefix, case_path));
+  return join(user_directory_in(pool_path), name_for(warm_prefix, case_path));
 }
 
 std::string ahead_directory(const std::string& pool_path, const std::string& case_path) {
-  return join(user_directory(pool_path), name_for(ahead_prefix, case_path));
+  return join(user_directory_in(pool_path), name_for(ahead_prefix, case_path));
 }
 
 std::vector<std::string> warm_directories(const PoolRun& run) {
@@ -225,13 +218,13 @@ Result<Descriptor> lock_ahead(const std::string& directory) {
 Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::string& case_path) {
   int sets = 0;
   for (const std::string& pool : pool_paths) {
-    const auto entries = list_directory(user_directory(pool));
+    const auto entries = list_directory(user_directory_in(pool));
     if (!entries) continue;
     for (const DirectoryEntry& entry : *entries) {
       const bool ahead = entry.name.starts_with(ahead_prefix);
       if ((!ahead && !entry.name.starts_with(warm_prefix)) || entry.type != DT_DIR) continue;
       if (!case_path.empty() && entry.name != name_for(ahead ? ahead_prefix : warm_prefix, case_path)) continue;
-      const std::string directory = join(user_directory(pool), entry.name);
+      const std::string directory = join(user_directory_in(pool), entry.name);
       const auto held = ahead ? lock_ahead(directory) : Result<Descriptor>(Descriptor());
       if (!held && held.error().code == Code::busy) continue;
       if (auto removed = remove_tree(directory); !removed) return forward(removed);

@@ -143,7 +143,7 @@ Result<Welcome> receive_welcome(int socket, Descriptor& user, Descriptor& mount)
 }
 
 std::string meeting_directory(const std::string& run) {
-  return fmt::format("/tmp/forebay-{}/{}-{}", ::geteuid(), run, host_name());
+  return join(user_directory_in("/tmp"), fmt::format("{}-{}", run, host_name()));
 }
 
 Result<Descriptor> listen_at(const std::string& path) {

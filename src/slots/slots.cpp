@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,23 +15,14 @@ namespace {
 constexpr std::string_view kPrefix = "blocks-";
 constexpr std::chrono::milliseconds kInstant(5);
 
-std::string user_directory(const std::string& pool) {
-  return join(pool, fmt::format("forebay-{}", ::geteuid()));
-}
-
 std::string this_boot() {
   return read_file("/proc/sys/kernel/random/boot_id").value_or("");
-}
-
-bool is_own_directory(const std::string& path) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
 }
 
 }  // namespace
 
 SlotDirectory SlotDirectory::of(const std::string& pool, const std::string& target, int group) {
-  return SlotDirectory(join(user_directory(pool), fmt::format("{}{}-{}", kPrefix, hex(checksum(target)), group)));
+  return SlotDirectory(join(user_directory_in(pool), fmt::format("{}{}-{}", kPrefix, hex(checksum(target)), group)));
 }
 
 Status SlotDirectory::lock() {
@@ -101,10 +91,10 @@ int SlotDirectory::remove_carried() const {
 std::vector<SlotDirectory> find(const std::vector<std::string>& pools) {
   std::set<std::string> paths;
   for (const std::string& pool : pools) {
-    const auto entries = list_directory(user_directory(pool));
+    const auto entries = list_directory(user_directory_in(pool));
     if (!entries) continue;
     for (const DirectoryEntry& each : *entries) {
-      const std::string path = join(user_directory(pool), each.name);
+      const std::string path = join(user_directory_in(pool), each.name);
       if (each.name.starts_with(kPrefix) && is_own_directory(path)) paths.insert(path);
     }
   }

@@ -116,10 +116,7 @@ Result<WarmSet> keep_warm(const std::string& directory, const std::vector<WarmFi
 
 std::vector<WarmFile> read_warm(const std::string& directory) {
   std::vector<WarmFile> files;
-  struct stat status {};
-  // What another user could have put there is not ours to believe.
-  if (::lstat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid())
-    return files;
+  if (!is_own_directory(directory)) return files;
   const auto index = read_file(join(directory, index_name));
   if (!index) return files;
   std::size_t number = 0;

@@ -119,6 +119,17 @@ class KilledTest(unittest.TestCase):
         self.assertEqual(sum(len(files) for _, _, files in os.walk(self.pool)), 1)  # the lock
         self.assertIn("step 1\n", self.done("staged"))
 
+    def test_of_one_whose_record_is_damaged_clean_does_not_say_that_it_can_be_brought_home(self):
+        self.done("staged", "1")
+        self.killed_while_writing("staged")
+        for record in glob.glob(os.path.join(self.pool, "**", "*.record"), recursive=True):
+            with open(record, "w", encoding="utf-8") as file:
+                file.write("damaged")
+        status, told = self.forebay("clean")
+        self.assertEqual((status, "brings it home" in told, "cannot bring it home" in told), (3, False, True), told)
+        status, told = self.forebay("clean", "--throw-away", "--throw-away")
+        self.assertEqual((status, "removed" in told), (0, True), told)
+
     def test_a_newer_file_of_somebody_else_is_not_replaced(self):
         self.done("staged", "1")
         self.killed_while_writing("staged")

@@ -39,6 +39,32 @@ TEST_F(FileTest, APrivateDirectoryRefusesALinkAndAnOpenMode) {
   EXPECT_NE(refused.error().text().find("0700"), std::string::npos);
 }
 
+TEST_F(FileTest, OnlyARealDirectoryOfThisUserIsItsOwn) {
+  const std::string mine = directory_ + "/mine";
+  EXPECT_FALSE(is_own_directory(mine));
+  ASSERT_TRUE(make_private_directory(mine));
+  EXPECT_TRUE(is_own_directory(mine));
+  std::filesystem::create_directory_symlink(mine, directory_ + "/link");
+  EXPECT_FALSE(is_own_directory(directory_ + "/link"));
+  ASSERT_TRUE(replace_file(directory_ + "/file", ""));
+  EXPECT_FALSE(is_own_directory(directory_ + "/file"));
+  const std::string others = ::geteuid() == 0 ? mine : "/";
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(mine.c_str(), 65534, 65534), 0);
+  }
+  EXPECT_FALSE(is_own_directory(others));
+}
+
+TEST_F(FileTest, WhatIsWrittenBackEarlyIsWhatWasWritten) {
+  const std::string path = directory_ + "/bytes";
+  const auto file = open_file(path, O_RDWR | O_CREAT);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(write_all(file->get(), "whole", path));
+  begin_writing_back(file->get(), 0, 5);
+  EXPECT_EQ(read_file(path).value(), "whole");
+  begin_writing_back(-1, 0, 5);  // what cannot be hinted at is no error
+}
+
 TEST_F(FileTest, RemovingATreeDoesNotFollowLinks) {
   std::filesystem::create_directories(directory_ + "/keep");
   std::filesystem::create_directories(directory_ + "/gone/deep");
