@@ -3,9 +3,15 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace forebay::blocks {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{8} << 20;
+
+}  // namespace
 
 Status StandardFile::go_to(std::uint64_t offset) {
   if (!file_) {
@@ -20,8 +26,12 @@ Status StandardFile::go_to(std::uint64_t offset) {
 Status StandardFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};
   if (auto ok = go_to(offset); !ok) return ok;
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size())
-    return errno_error("cannot write", path_);
+  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+    const auto piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
+    if (std::fwrite(piece.data(), 1, piece.size(), file_.get()) != piece.size())
+      return errno_error("cannot write", path_);
+    begin_writing_back(::fileno(file_.get()), offset + at, piece.size());
+  }
   return {};
 }
 

@@ -106,7 +106,10 @@ Checks checks_of(const StagedRecord& record, std::size_t count, std::span<const 
 Status carry_extents(const StagedRecord& record, const arrays::Description& description,
                      std::span<const std::byte> image, int file) {
   return each_piece(record, image, [&](std::size_t array, std::uint64_t first, std::span<const std::byte> bytes) {
-    return write_at(file, description.arrays[array].offset + first, bytes, record.temporary());
+    const std::uint64_t offset = description.arrays[array].offset + first;
+    if (Status ok = write_at(file, offset, bytes, record.temporary()); !ok) return ok;
+    begin_writing_back(file, offset, bytes.size());
+    return Status{};
   });
 }
 

@@ -11,6 +11,9 @@
 namespace forebay::multiply {
 namespace {
 
+// Pieces are small and come from several threads: so many bytes at a time are worth a request of the disk.
+constexpr std::uint64_t kWrittenBack = std::uint64_t{16} << 20;
+
 // One for each name, so that what a killed program left is found by the next one.
 std::string temporary_of(const std::string& path) {
   return join(directory_of(path), ".fb-" + hex(checksum(name_of(path))));
@@ -77,7 +80,8 @@ std::uint64_t GridFile::bytes() const {
 Status GridFile::write(const arrays::Array& array, std::uint64_t first_byte, std::span<const std::byte> bytes) {
   if (auto ok = write_all_at(file_.get(), array.offset + first_byte, bytes, path_); !ok) return ok;
   const auto parts = arrays::part_checks(first_byte, bytes);
-  written_ += bytes.size();
+  const std::uint64_t before = written_.fetch_add(bytes.size());
+  if (before / kWrittenBack != (before + bytes.size()) / kWrittenBack) begin_writing_back(file_.get(), 0, 0);
   const std::lock_guard lock(mutex_);
   auto& all = checks_[static_cast<std::size_t>(&array - description_.arrays.data())];
   all.insert(all.end(), parts.begin(), parts.end());
