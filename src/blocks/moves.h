@@ -62,6 +62,8 @@ class Moves {
     std::uint64_t entries = 0;  // runs, or items
   };
   const std::uint32_t* from(std::size_t peer) const;
+  template <class Copy>
+  void each_run(std::size_t peer, const std::byte* block, std::size_t item_bytes, Copy copy) const;
 
   Kept kept_ = Kept::pairs;
   std::vector<Section> sections_{Section{}};

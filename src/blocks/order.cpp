@@ -10,8 +10,9 @@
 namespace forebay::blocks {
 namespace {
 
-constexpr unsigned kDigit = 9;  // 512 open streams still fit into the first cache
-constexpr unsigned kNear = 5;   // so many items are a few lines of a cache, which may be filled in any order
+constexpr unsigned kDigit = 9;  // two lines of each of 512 open streams still fit into the near caches
+constexpr std::size_t kWordsOfLine = 64 / sizeof(std::uint64_t);
+constexpr unsigned kNear = 5;  // so many items are a few lines of a cache, which may be filled in any order
 
 unsigned bits_of(std::uint64_t count) {
   return count == 0 ? 0 : static_cast<unsigned>(std::bit_width(count - 1));
@@ -27,7 +28,11 @@ void sort_by_digit(WordAt word_at, unsigned shift, unsigned bits, Large<std::uin
   for (std::size_t& each : places) place += std::exchange(each, place);
   for (std::size_t k = 0; k < sorted.size(); ++k) {
     const std::uint64_t word = word_at(k);
-    sorted[places[(word >> shift) & mask]++] = word;
+    std::uint64_t* const to = sorted.data() + places[(word >> shift) & mask]++;
+    *to = word;
+    // The line that this stream comes to next: waiting for each would take three times as long as all else. Nothing
+    // happens where it lies behind the end.
+    __builtin_prefetch(to + kWordsOfLine);
   }
 }
 
