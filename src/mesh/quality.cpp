@@ -20,7 +20,10 @@ double cone(const Point& a, const Point& b, const Point& c, const Point& d) {
 
 // All spikes of a tetrahedron have the same determinant: the least share is that of the longest one, or, inside out, of
 // the shortest.
-double least_share_in_tetrahedron(std::span<const Point> at) {
+struct SpikeOfTetrahedron {
+  double determinant, least_share;
+};
+SpikeOfTetrahedron spike_of_tetrahedron(std::span<const Point> at) {
   const Point a = at[1] - at[0], b = at[2] - at[0], c = at[3] - at[0];
   const Point d = at[2] - at[1], e = at[3] - at[1], f = at[3] - at[2];
   const double aa = dot(a, a), bb = dot(b, b), cc = dot(c, c), dd = dot(d, d), ee = dot(e, e), ff = dot(f, f);
@@ -28,17 +31,17 @@ double least_share_in_tetrahedron(std::span<const Point> at) {
   const double spike = determinant(a, b, c);
   const double squared =
       spike > 0 ? std::max(std::max(at0, at1), std::max(at2, at3)) : std::min(std::min(at0, at1), std::min(at2, at3));
-  return squared > 0 ? spike / std::sqrt(squared) : 0.0;
+  return {spike, squared > 0 ? spike / std::sqrt(squared) : 0.0};
 }
 
 }  // namespace
 
 double volume(Shape shape, std::span<const Point> corners) {
+  if (shape == Shape::tetrahedron) return spike_of_tetrahedron(corners).determinant / 6;
   // Seen from the first corner, so that a place far from the origin costs no digits; the faces at it add nothing but
   // through their curvature.
   std::array<Point, kMostCorners> at{};
   for (std::size_t i = 0; i < corners.size(); ++i) at[i] = corners[i] - corners[0];
-  if (shape == Shape::tetrahedron) return cone(at[1], at[2], at[3]) / 6;
   double sum = 0;
   for (const FaceOfShape& face : describe(shape).faces) {
     const auto& c = face.corners;
@@ -55,7 +58,7 @@ double area(Shape shape, std::span<const Point> corners) {
 
 double quality(Shape shape, std::span<const Point> corners) {
   const Description& about = describe(shape);
-  if (shape == Shape::tetrahedron) return least_share_in_tetrahedron(corners) / about.ideal_spike;
+  if (shape == Shape::tetrahedron) return spike_of_tetrahedron(corners).least_share / about.ideal_spike;
   double least = std::numeric_limits<double>::infinity();
   for (const Spike& spike : about.spikes) {
     const Point a = corners[spike[1]] - corners[spike[0]];
@@ -65,6 +68,12 @@ double quality(Shape shape, std::span<const Point> corners) {
     least = std::min(least, lengths > 0 ? determinant(a, b, c) / lengths : 0.0);
   }
   return least / about.ideal_spike;
+}
+
+Looks looks(Shape shape, std::span<const Point> corners) {
+  if (shape != Shape::tetrahedron) return {volume(shape, corners), quality(shape, corners)};
+  const SpikeOfTetrahedron spike = spike_of_tetrahedron(corners);
+  return {spike.determinant / 6, spike.least_share / describe(shape).ideal_spike};
 }
 
 }  // namespace forebay::mesh

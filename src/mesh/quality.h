@@ -19,4 +19,10 @@ double area(Shape shape, std::span<const Point> corners);
 // four edges meet, does not count there either.
 double quality(Shape shape, std::span<const Point> corners);
 
+// Both of them: what a look at every cell of a mesh asks for. Tetrahedra share most of the work.
+struct Looks {
+  double volume, quality;
+};
+Looks looks(Shape shape, std::span<const Point> corners);
+
 }  // namespace forebay::mesh

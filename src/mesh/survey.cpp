@@ -79,7 +79,8 @@ void for_each_element(const Block& block, std::span<const Point> points, Visit v
   }
 }
 
-void count_cell(Survey& survey, double volume, double quality) {
+void count_cell(Survey& survey, const Looks& cell) {
+  const auto [volume, quality] = cell;
   ++survey.cells;
   if (!(volume > 0) || !(quality > 0)) ++survey.inverted;
   survey.volume += volume;
@@ -100,9 +101,8 @@ Survey survey(const Refinement& refinement, std::span<const std::uint32_t> coars
     Survey of_cell;  // each added up by itself first, which keeps the sum of many small volumes exact enough
     const std::span<const Point> points = places.of_cell(cell);
     for (const Block& block : refinement.pattern(refinement.mesh().shapes[cell]).cells)
-      for_each_element(block, points, [&](std::span<const Point> corners) {
-        count_cell(of_cell, volume(block.shape, corners), quality(block.shape, corners));
-      });
+      for_each_element(block, points,
+                       [&](std::span<const Point> corners) { count_cell(of_cell, looks(block.shape, corners)); });
     all += of_cell;
   }
   for (const std::vector<std::uint32_t>& group : topology.face_groups) {
