@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 import time
 
@@ -30,6 +31,25 @@ $EndElements
 """
 
 
+def binary_of_gmsh():
+    """MESH in the binary form of version 4.1 (the Gmsh reference manual, MSH file format)."""
+    box = struct.pack("<6d", 0, 0, 0, 1, 1, 1)
+    floor = struct.pack("<i", 1) + box + struct.pack("<QiQ", 1, 5, 0)
+    volume = struct.pack("<i", 1) + box + struct.pack("<QiQi", 1, 6, 1, 1)
+    points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    sections = {
+        "MeshFormat": b"4.1 1 8\n" + struct.pack("<i", 1),
+        "PhysicalNames": b'2\n2 5 "floor"\n3 6 "fluid"',
+        "Entities": struct.pack("<4Q", 0, 0, 1, 1) + floor + volume,
+        "Nodes": struct.pack("<4Q3iQ4Q", 1, 4, 1, 4, 3, 1, 0, 4, 1, 2, 3, 4)
+        + b"".join(struct.pack("<3d", *point) for point in points),
+        "Elements": struct.pack("<4Q", 2, 2, 1, 2)
+        + struct.pack("<3iQ4Q", 2, 1, 2, 1, 1, 1, 2, 3)
+        + struct.pack("<3iQ5Q", 3, 1, 4, 1, 2, 1, 2, 3, 4),
+    }
+    return b"".join(b"$%s\n%s\n$End%s\n" % (name.encode(), sections[name], name.encode()) for name in sections)
+
+
 class MeshTest(commandcase.CommandCase):
     def setUp(self):
         super().setUp()
@@ -41,6 +61,20 @@ class MeshTest(commandcase.CommandCase):
 
     def files(self):
         return sorted(name for name in os.listdir(self.case) if name not in ("system", "coarse.msh"))
+
+    def test_a_binary_file_of_gmsh_is_the_same_mesh(self):
+        text, binary = (os.path.join(self.case, name) for name in ("coarse.msh", "binary.msh"))
+        with open(text, "w", encoding="utf-8") as file:
+            file.write(MESH)
+        with open(binary, "wb") as file:
+            file.write(binary_of_gmsh())
+        told = []
+        for source in (text, binary):
+            self.assertEqual(self.multiply(source, 1, "--json", "--force"), 0, self.output)
+            told.append(json.loads(self.done.stdout))
+        self.assertAlmostEqual(told[1]["areas"]["floor"], 0.5, delta=1e-12)
+        for key in ("cells", "vertices", "boundary_faces", "volume", "areas", "quality"):
+            self.assertEqual(told[0][key], told[1][key], key)
 
     def test_tells_what_it_made(self):
         self.assertEqual(self.multiply("cavity:tetrahedra:2", 2, "--json"), 0, self.output)

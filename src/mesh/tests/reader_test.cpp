@@ -49,6 +49,57 @@ $Elements
 $EndElements
 )";
 
+// A cube whose face at x = 1 is the copy of the one at x = 0.
+const std::string kPeriodic = R"($MeshFormat
+4.1 0 8
+$EndMeshFormat
+$Entities
+0 0 2 1
+1 0 0 0 0 1 1 0 0
+2 1 0 0 1 1 1 0 0
+1 0 0 0 1 1 1 0 0
+$EndEntities
+$Nodes
+1 8 1 8
+3 1 0 8
+1
+2
+3
+4
+5
+6
+7
+8
+0 0 0
+1 0 0
+1 1 0
+0 1 0
+0 0 1
+1 0 1
+1 1 1
+0 1 1
+$EndNodes
+$Elements
+3 3 1 3
+2 1 3 1
+1 1 4 8 5
+2 2 3 1
+2 2 3 7 6
+3 1 5 1
+3 1 2 3 4 5 6 7 8
+$EndElements
+$Periodic
+1
+2 2 1
+0
+4
+2 1
+3 4
+7 8
+6 5
+$EndPeriodic
+)";
+
 const std::string kVtu = R"(<?xml version="1.0"?>
 <VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian"><UnstructuredGrid>
 <Piece NumberOfPoints="6" NumberOfCells="1">
@@ -87,6 +138,18 @@ TEST(Reader, BringsCellsAndGroupsOfGmsh) {
   EXPECT_EQ(topology.boundary_faces, 6U);
 }
 
+TEST(Reader, BringsPeriodicFacesOfGmsh) {
+  const Mesh mesh = need(read(kPeriodic, ".msh"));
+  ASSERT_EQ(mesh.periodic.size(), 1U);
+  const auto& [face, image] = mesh.periodic[0];
+  for (std::size_t corner = 0; corner < 4; ++corner) {
+    const Point &here = mesh.points.at(face[corner]), &there = mesh.points.at(image[corner]);
+    EXPECT_EQ(here, (Point{1, there[1], there[2]}));
+    EXPECT_EQ(there[0], 0);
+  }
+  EXPECT_EQ(need(number(mesh)).boundary_faces, 6U) << "both stay faces of the boundary";
+}
+
 TEST(Reader, TakesPrismsFromEitherTriangle) {
   for (const std::string order : {"0 1 2 3 4 5", "3 4 5 0 1 2"}) {
     const Mesh mesh = need(read(with(kVtu, "0 1 2 3 4 5", order), ".vtu"));
@@ -112,6 +175,7 @@ TEST(Reader, RefusesWhatIsDamaged) {
   expect_refused(kGmsh.substr(0, kGmsh.find("$EndElements")), ".msh", "not closed");
   expect_refused(kGmsh.substr(0, kGmsh.find("0 1 0")), ".msh", "cannot read the mesh");
   expect_refused("", ".msh", "cannot read the mesh");
+  expect_refused(with(kPeriodic, "0\n4\n2 1\n", "0\n3\n"), ".msh", "a corner without a counterpart");
   expect_refused(with(kVtu, "0 1 2 3 4 5", "0 1 2 3 4 99"), ".vtu", "not among the 6 points");
   expect_refused(with(kVtu, "NumberOfPoints=\"6\"", "NumberOfPoints=\"60000\""), ".vtu", "cannot read the mesh");
   expect_refused(kVtu.substr(0, 400), ".vtu", "cannot read the mesh");
