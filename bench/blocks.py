@@ -9,19 +9,22 @@ and streaming. Every ratio is one of this run.
 
 import argparse
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from measure import arrays, cavity, command, parts, report, solver
+from measure import adios, arrays, cavity, command, parts, report, solver
 from measure.command import say
+from measure.figures import estimate
 from measure.program import figures_of
 from measure.shared import Shared
 
 PARTS = ("arrays", "slow", "cavity", "mesh")
 MESH_RANKS, MESH_RANKS_GOAL = 2, 0.9  # the same rate for each core, but for what they share of the memory
+MESH_DISK_GOAL = 0.9  # of the disk's own rate
 
 
 def arguments() -> argparse.Namespace:
@@ -59,10 +62,12 @@ def measured_arrays(options, memory: Path) -> arrays.Measured:
 
 def add_arrays(options, result: report.Report, memory: Path, disk: Path) -> None:
     measured = measured_arrays(options, memory)
+    if not options.quick and measured.peers:
+        measured.adios = adios.interpreter(disk / "python", say)
     if options.quick:
         arrays.add_arrays(measured, result, 16, arrays.RUNS, "tmpfs", memory)
         return
-    for ownership in (arrays.RUNS, arrays.RANDOM):
+    for ownership in (arrays.RUNS, arrays.RANDOM, arrays.SHUFFLED):
         arrays.add_arrays(measured, result, 64, ownership, "tmpfs", memory)
     arrays.add_arrays(measured, result, 256, arrays.RUNS, "a disk, with fsync", disk)
 
@@ -111,6 +116,44 @@ def add_mesh(options, result: report.Report) -> None:
         )
 
 
+def add_mesh_on_disk(options, result: report.Report, disk: Path) -> None:
+    """`forebay mesh multiply` as it is used, by turns with a plain file of as many bytes."""
+    cavity_of, levels = ("cavity:tetrahedra:4", 2) if options.quick else ("cavity:tetrahedra:13", 4)
+    output = disk / "mesh.vtkhdf"
+    rounds = arrays.Rounds()
+    for number in range(1 if options.quick else 7):
+        say(f"refining {cavity_of} by {levels} levels onto the disk, round {number + 1}")
+        told = figures_of(
+            "forebay mesh multiply",
+            [
+                options.forebay,
+                "mesh",
+                "multiply",
+                cavity_of,
+                "--levels",
+                str(levels),
+                "-o",
+                output,
+                "--force",
+                "--json",
+            ],
+        )
+        rounds.add("refined", [told["seconds"]])
+        rounds.add("plain", [arrays.seconds_to_write(disk / "plain", told["bytes"])])
+    rate = arrays.times_faster(rounds, "refined", "plain")
+    result.add(
+        f"mesh multiplication, {told['cells']} tetrahedra to a file on the disk",
+        estimate([told["bytes"] / seconds for seconds in rounds.of("refined")]),
+        "GB/s",
+        1e-9,
+        reference=told["bytes"] / statistics.median(rounds.of("plain")) * 1e-9,
+        ratio=rate.value,
+        goal=f">= {MESH_DISK_GOAL:g} of the rate of a plain file with fsync",
+        met=rate.low >= MESH_DISK_GOAL,
+        note=f"the ratio's interval: {rate.text()}",
+    )
+
+
 def main() -> int:
     options = arguments()
     solver.clean_up_when_terminated()
@@ -126,6 +169,7 @@ def main() -> int:
             add_cavity(options, result, memory, disk)
         if "mesh" in options.only:
             add_mesh(options, result)
+            add_mesh_on_disk(options, result, disk)
     except (RuntimeError, subprocess.CalledProcessError) as failure:
         say(failure)
         return 1

@@ -39,6 +39,24 @@ class Judging(unittest.TestCase):
         row = self.judge(1.0, 1.0, 3.0, arrays.RANDOM)["staged goes on"]
         self.assertEqual((row.value, row.met), (3.0, True))
 
+    def test_what_adios_writes_counts_with_the_redistribution_before_it(self):
+        class Told(arrays.Measured):
+            def run(self, *_, **__):
+                return {name: [2.0] for name in ("redistribution", "hdf5_collective", "pnetcdf_collective")}
+
+            def write_by_adios(self, *_):
+                return {"BP5": [3.0]}
+
+        rounds = arrays.Rounds()
+        nothing = Path()
+        measured = Told(nothing, nothing, None, nothing, 1, self.fail, nothing)
+        arrays.collect_peers(measured, nothing, 8, arrays.RANDOM, nothing, rounds)
+        self.assertEqual(rounds.of("adios2 BP5"), [5.0])
+
+    def test_no_number_of_copies_is_asked_of_elements_in_random_order(self):
+        row = self.judge(9.0, 1.0, 30.0, arrays.SHUFFLED)["staged goes on after"]
+        self.assertEqual((row.value, row.goal, row.met), (9.0, None, None))
+
     def test_the_sweep_goes_over_levels_ranks_and_blocks(self):
         points = list(cavity.sweep(False))
         self.assertEqual({point.levels for point in points}, {1, 2, 3})
