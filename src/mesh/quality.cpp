@@ -19,19 +19,23 @@ double cone(const Point& a, const Point& b, const Point& c, const Point& d) {
 }
 
 // All spikes of a tetrahedron have the same determinant: the least share is that of the longest one, or, inside out, of
-// the shortest.
+// the shortest. Without a branch, since it is asked for many at once.
 struct SpikeOfTetrahedron {
   double determinant, least_share;
 };
-SpikeOfTetrahedron spike_of_tetrahedron(std::span<const Point> at) {
-  const Point a = at[1] - at[0], b = at[2] - at[0], c = at[3] - at[0];
-  const Point d = at[2] - at[1], e = at[3] - at[1], f = at[3] - at[2];
+inline SpikeOfTetrahedron spike_of_tetrahedron(const Point& p0, const Point& p1, const Point& p2, const Point& p3) {
+  const Point a = p1 - p0, b = p2 - p0, c = p3 - p0, d = p2 - p1, e = p3 - p1, f = p3 - p2;
   const double aa = dot(a, a), bb = dot(b, b), cc = dot(c, c), dd = dot(d, d), ee = dot(e, e), ff = dot(f, f);
   const double at0 = aa * bb * cc, at1 = aa * dd * ee, at2 = bb * dd * ff, at3 = cc * ee * ff;
   const double spike = determinant(a, b, c);
-  const double squared =
-      spike > 0 ? std::max(std::max(at0, at1), std::max(at2, at3)) : std::min(std::min(at0, at1), std::min(at2, at3));
-  return {spike, squared > 0 ? spike / std::sqrt(squared) : 0.0};
+  const double most = std::max(std::max(at0, at1), std::max(at2, at3));
+  const double least = std::min(std::min(at0, at1), std::min(at2, at3));
+  const double squared = spike > 0 ? most : least;
+  const double share = spike / std::sqrt(squared > 0 ? squared : 1.0);
+  return {spike, squared > 0 ? share : 0.0};
+}
+SpikeOfTetrahedron spike_of_tetrahedron(std::span<const Point> at) {
+  return spike_of_tetrahedron(at[0], at[1], at[2], at[3]);
 }
 
 }  // namespace
@@ -70,10 +74,15 @@ double quality(Shape shape, std::span<const Point> corners) {
   return least / about.ideal_spike;
 }
 
-Looks looks(Shape shape, std::span<const Point> corners) {
-  if (shape != Shape::tetrahedron) return {volume(shape, corners), quality(shape, corners)};
-  const SpikeOfTetrahedron spike = spike_of_tetrahedron(corners);
-  return {spike.determinant / 6, spike.least_share / describe(shape).ideal_spike};
+void look_at(Tetrahedra& tetrahedra) {
+  const double ideal = describe(Shape::tetrahedron).ideal_spike;
+  const auto& at = tetrahedra.corners;
+  for (std::size_t i = 0; i < Tetrahedra::kMost; ++i) {
+    const auto corner = [&](std::size_t c) { return Point{at[c][0][i], at[c][1][i], at[c][2][i]}; };
+    const SpikeOfTetrahedron spike = spike_of_tetrahedron(corner(0), corner(1), corner(2), corner(3));
+    tetrahedra.volumes[i] = spike.determinant / 6;
+    tetrahedra.qualities[i] = spike.least_share / ideal;
+  }
 }
 
 }  // namespace forebay::mesh

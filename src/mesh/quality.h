@@ -1,6 +1,7 @@
 // Volume and shape of one cell, from where its corners lie.
 #pragma once
 
+#include <array>
 #include <span>
 
 #include "mesh/coarse.h"
@@ -19,10 +20,14 @@ double area(Shape shape, std::span<const Point> corners);
 // four edges meet, does not count there either.
 double quality(Shape shape, std::span<const Point> corners);
 
-// Both of them: what a look at every cell of a mesh asks for. Tetrahedra share most of the work.
-struct Looks {
-  double volume, quality;
+// Both of many tetrahedra at once, each exactly as by itself: coordinates lie side by side, so that a processor's
+// vectors take several.
+struct Tetrahedra {
+  static constexpr std::size_t kMost = 64;
+  std::array<std::array<std::array<double, kMost>, 3>, 4> corners;  // by corner, and by coordinate
+  std::array<double, kMost> volumes, qualities;
 };
-Looks looks(Shape shape, std::span<const Point> corners);
+// All kMost of them are looked at; where there are fewer, what the others say is nothing.
+void look_at(Tetrahedra& tetrahedra);
 
 }  // namespace forebay::mesh

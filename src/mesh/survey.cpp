@@ -79,8 +79,7 @@ void for_each_element(const Block& block, std::span<const Point> points, Visit v
   }
 }
 
-void count_cell(Survey& survey, const Looks& cell) {
-  const auto [volume, quality] = cell;
+void count_cell(Survey& survey, double volume, double quality) {
   ++survey.cells;
   if (!(volume > 0) || !(quality > 0)) ++survey.inverted;
   survey.volume += volume;
@@ -89,6 +88,28 @@ void count_cell(Survey& survey, const Looks& cell) {
   survey.quality_sum += quality;
   const double bin = std::clamp(quality * Survey::kBins, 0.0, Survey::kBins - 1.0);
   ++survey.histogram[static_cast<std::size_t>(bin)];
+}
+
+void count_tetrahedra(Survey& survey, const Block& block, std::span<const Point> points) {
+  Tetrahedra some{};
+  for (std::size_t first = 0; first < block.corners.size(); first += 4 * Tetrahedra::kMost) {
+    const std::size_t count = std::min(Tetrahedra::kMost, (block.corners.size() - first) / 4);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t c = 0; c < 4; ++c) {
+        const Point& point = points[block.corners[first + 4 * i + c]];
+        for (std::size_t d = 0; d < 3; ++d) some.corners[c][d][i] = point[d];
+      }
+    }
+    look_at(some);
+    for (std::size_t i = 0; i < count; ++i) count_cell(survey, some.volumes[i], some.qualities[i]);
+  }
+}
+
+void count_cells(Survey& survey, const Block& block, std::span<const Point> points) {
+  if (block.shape == Shape::tetrahedron) return count_tetrahedra(survey, block, points);
+  for_each_element(block, points, [&](std::span<const Point> corners) {
+    count_cell(survey, volume(block.shape, corners), quality(block.shape, corners));
+  });
 }
 
 }  // namespace
@@ -101,8 +122,7 @@ Survey survey(const Refinement& refinement, std::span<const std::uint32_t> coars
     Survey of_cell;  // each added up by itself first, which keeps the sum of many small volumes exact enough
     const std::span<const Point> points = places.of_cell(cell);
     for (const Block& block : refinement.pattern(refinement.mesh().shapes[cell]).cells)
-      for_each_element(block, points,
-                       [&](std::span<const Point> corners) { count_cell(of_cell, looks(block.shape, corners)); });
+      count_cells(of_cell, block, points);
     all += of_cell;
   }
   for (const std::vector<std::uint32_t>& group : topology.face_groups) {

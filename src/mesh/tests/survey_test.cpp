@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <random>
+
 #include "mesh/quality.h"
 #include "mesh/tests/meshes.h"
 
@@ -40,6 +43,26 @@ TEST(Quality, OfACellInsideOutIsNegative) {
     for (Point& corner : corners) corner[2] = -corner[2];
     EXPECT_LT(quality(shape, corners), 0) << describe(shape).name;
     EXPECT_LT(volume(shape, corners), 0) << describe(shape).name;
+  }
+}
+
+TEST(Quality, OfManyTetrahedraAtOnceIsThatOfEach) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> place(-1, 1);
+  auto many = std::make_unique<Tetrahedra>();
+  std::vector<std::vector<Point>> each;
+  for (std::size_t i = 0; i < Tetrahedra::kMost; ++i) {
+    each.emplace_back(4);
+    for (Point& corner : each.back()) corner = {place(random), place(random), i % 8 == 0 ? 0 : place(random)};
+    if (i == 1) each.back().assign(4, Point{1, 2, 3});
+    for (std::size_t c = 0; c < 4; ++c) {
+      for (std::size_t d = 0; d < 3; ++d) many->corners[c][d][i] = each.back()[c][d];
+    }
+  }
+  look_at(*many);
+  for (std::size_t i = 0; i < Tetrahedra::kMost; ++i) {
+    EXPECT_EQ(many->volumes[i], volume(Shape::tetrahedron, each[i])) << i;
+    EXPECT_EQ(many->qualities[i], quality(Shape::tetrahedron, each[i])) << i;
   }
 }
 
