@@ -6,22 +6,20 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent.parent
+INSTALLERS = (HERE.parent / "tests/with_packages", HERE / "with_packages")  # in the source tree, or installed
 PACKAGE = "adios2==2.12.1.1001"
-PATIENCE = 200  # seconds for an index that may not answer
 
 
 def interpreter(directory: Path, say: Callable[[str], None]) -> Path | None:
-    """None where it cannot be installed. `directory` must not be there yet; it is this run's."""
+    """None where it cannot be installed. `directory` keeps it for the next time."""
     if importlib.util.find_spec("adios2") is not None:
         return Path(sys.executable)
-    say(f"installing {PACKAGE} of PyPI for this run")
-    python = directory / "bin/python"
-    try:
-        subprocess.run(
-            [sys.executable, "-m", "venv", "--system-site-packages", directory], check=True, timeout=PATIENCE
-        )
-        subprocess.run([python, "-m", "pip", "install", "-q", PACKAGE], check=True, timeout=PATIENCE)
-    except (OSError, subprocess.SubprocessError) as why:
-        say(f"ADIOS2 is left out: {why}")
+    say(f"looking for {PACKAGE} of PyPI")
+    installer = next(path for path in INSTALLERS if path.exists())
+    command = [installer, directory, sys.executable, PACKAGE, "-c", "import sys; print(sys.executable)"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        say("ADIOS2 is left out")
         return None
-    return python
+    return Path(done.stdout.strip())
