@@ -35,6 +35,7 @@ struct Order {
   Mover::Make make;
   Mover::Done done;
   int attempts = 0;
+  Attempts failed;                   // what they may have left
   std::optional<Published> renamed;  // published, its name not durable yet
   Error last_error;
 };
@@ -177,7 +178,7 @@ void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
     written += bytes;
     return true;
   };
-  auto published = publish(shared, **unit, run, counting);
+  auto published = publish(shared, **unit, run, counting, order.failed);
   if (!published) bytes_written.fetch_sub(written, std::memory_order_relaxed);
   lock.lock();
   if (!published) return failed(std::move(order), published.error(), !may_pass(published.error()), lock);
@@ -282,7 +283,7 @@ std::uint64_t Mover::submit(Make make, Done done) {
   const std::lock_guard lock(state_->mutex);
   const std::uint64_t ticket = state_->next_ticket++;
   if (state_->stopping) return ticket;
-  state_->queue.push_back(Order{ticket, std::move(make), std::move(done), 0, std::nullopt, {}});
+  state_->queue.push_back(Order{ticket, std::move(make), std::move(done), 0, {}, std::nullopt, {}});
   state_->work_changed.notify_one();
   return ticket;
 }

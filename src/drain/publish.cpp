@@ -33,7 +33,10 @@ class FilePublication {
     if (context_.settings.placing && written_.file)
       if (auto told = context_.settings.placing(unit_.target, identity_of(written_.made)); !told) return forward(told);
     auto settled = unit_.replaces ? replace(*unit_.replaces) : make_new();
-    if (!settled) return forward(settled);
+    if (!settled) {
+      if (written_.file) context_.attempts.placed.push_back({{"", identity_of(written_.made)}});
+      return forward(settled);
+    }
     return finish(*settled);
   }
 
@@ -75,6 +78,13 @@ class FilePublication {
     return taken();
   }
 
+  // True for what an earlier attempt has placed, and nobody changed since.
+  bool is_from_before(const struct stat& current) const {
+    return std::ranges::any_of(context_.attempts.placed, [&](const auto& files) {
+      return parts::same_but_ctime(identity_of(current), files.begin()->second);
+    });
+  }
+
   // The target is there and is not what may be replaced.
   Result<Settled> taken() {
     if (as_link_) {  // its content must be known, to be compared
@@ -87,6 +97,9 @@ class FilePublication {
     const auto same = holds_content(unit_.target);
     if (!same) return forward(same);
     if (*same) return Settled::already_there;
+    const auto current = shared_.status(unit_.target);
+    if (!current) return forward(current);
+    if (*current && is_from_before(**current)) return replace(identity_of(**current));
     return tl::unexpected<Error>(parts::keep_beside(context_, temporary_, unit_.target,
                                                     [this](const std::string& path) { return holds_content(path); }));
   }
@@ -200,8 +213,8 @@ bool still_is(const struct stat& now, const Identity& known) {
 }
 
 Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const std::string& run,
-                          const PublishSettings& settings) {
-  const Context context{shared, run, settings};
+                          const PublishSettings& settings, Attempts& attempts) {
+  const Context context{shared, run, settings, attempts};
   if (!unit.is_directory && unit.files.size() != 1)
     return error(Code::bad_input, "a file unit needs exactly one file:", unit.target);
   auto published = unit.is_directory ? parts::publish_directory(context, unit) : FilePublication(context, unit).run();

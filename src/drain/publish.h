@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,13 +57,20 @@ struct Published {
   std::vector<std::string> unsynced;  // directories for sync_directories; empty unless defer_directory_sync
 };
 
+// What earlier attempts at a unit may have left under its name: a server may do what it was asked and lose the answer,
+// and when it comes back, show half of a directory for a while. A later attempt takes it for the unit's own and
+// replaces it, even where the program has written on since. For the attempts at one unit, one after the other.
+struct Attempts {
+  std::vector<std::map<std::string, Identity>> placed;  // of each, by paths below the target; "" for a file unit
+};
+
 // Errors: Code::conflict when the name exists and is not what the unit may replace (then the new content is kept on the
 // case beside it as "<name>.forebay-<run>" and the error's advice says so); others carry errno, and leave no temporary
 // behind where that is possible. A directory of the target that is missing is made. A name that exists already with the
 // very content of the unit counts as published (a run that was killed between the rename and its journal gets there).
 // Thread-safe for different targets.
 Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const std::string& run,
-                          const PublishSettings& settings);
+                          const PublishSettings& settings, Attempts& attempts);
 
 // True when the unit no longer fits the local files: a source vanished, is shorter than promised, or is no regular
 // file.

@@ -25,7 +25,10 @@ class DirectoryPublication {
     if (unit_.replaces_directory && context_.settings.placing)
       for (const PublishedFile& file : published_.files)
         if (auto told = context_.settings.placing(file.path, file.identity); !told) return forward(told);
-    if (auto settled = settle(); !settled) return forward(settled);
+    if (auto settled = settle(); !settled) {
+      remember();
+      return forward(settled);
+    }
     published_.unsynced.emplace_back(parent_of(unit_.target));
     return std::move(published_);
   }
@@ -107,6 +110,12 @@ class DirectoryPublication {
     return identity_of(**status);
   }
 
+  void remember() {
+    std::map<std::string, Identity>& placed = context_.attempts.placed.emplace_back();
+    for (const PublishedFile& file : published_.files)
+      placed.emplace(file.path.substr(unit_.target.size() + 1), file.identity);
+  }
+
   Status settle() {
     auto renamed = shared_.rename_new(temporary_.path(), unit_.target);
     if (renamed) {
@@ -128,10 +137,12 @@ class DirectoryPublication {
   Status taken() {
     const auto same = holds_content(unit_.target);
     if (!same) return forward(same);
-    if (!*same)
-      return tl::unexpected<Error>(keep_beside(context_, temporary_, unit_.target,
-                                               [this](const std::string& path) { return holds_content(path); }));
-    return adopt();
+    if (*same) return adopt();
+    const auto known = holds_what_is_known(unit_.target);
+    if (!known) return forward(known);
+    if (*known) return replace();
+    return tl::unexpected<Error>(keep_beside(context_, temporary_, unit_.target,
+                                             [this](const std::string& path) { return holds_content(path); }));
   }
 
   // In one step, so that the case has the files of one state at any time. From here on a crash may leave the user's
@@ -216,13 +227,25 @@ class DirectoryPublication {
 
   // True when `directory` has no files but those that may be replaced, as they were.
   Result<bool> holds_what_is_known(const std::string& directory) {
+    if (unit_.replaces_directory) {
+      const auto known = holds_only(directory, *unit_.replaces_directory);
+      if (!known || *known) return known;
+    }
+    for (const auto& placed : context_.attempts.placed) {
+      const auto known = holds_only(directory, placed);
+      if (!known || *known) return known;
+    }
+    return false;
+  }
+
+  Result<bool> holds_only(const std::string& directory, const std::map<std::string, Identity>& files) {
     const auto entries = entries_of(directory);
     if (!entries) return forward(entries);
     if (!*entries) return false;
     for (const auto& [path, is_directory] : **entries) {
       if (is_directory && has_directory(path)) continue;
-      const auto known = unit_.replaces_directory->find(path);
-      if (is_directory || known == unit_.replaces_directory->end()) return false;
+      const auto known = files.find(path);
+      if (is_directory || known == files.end()) return false;
       const auto now = shared_.status(join(directory, path));
       if (!now) return forward(now);
       if (*now && !same_but_ctime(identity_of(**now), known->second)) return false;

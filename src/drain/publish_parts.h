@@ -9,6 +9,7 @@ struct Context {
   SharedFiles& shared;
   const std::string& run;
   const PublishSettings& settings;
+  Attempts& attempts;
 };
 
 // A temporary name of ours on the case. Removed at the end of its life, unless it was let go.

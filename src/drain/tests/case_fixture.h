@@ -17,6 +17,13 @@
 
 namespace forebay::drain {
 
+// The first and only attempt.
+inline Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const std::string& run,
+                                 const PublishSettings& settings) {
+  Attempts attempts;
+  return publish(shared, unit, run, settings, attempts);
+}
+
 class CaseTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -20,6 +20,8 @@ class FaultyFiles final : public SharedFiles {
   void fail_call(int number, int errno_value) { set(number, errno_value, Kind::refuse); }
   // The call is done, and its answer is lost.
   void lose_answer(int number) { set(number, EIO, Kind::lose_answer); }
+  // Calls whose name is `call` are done, and their answers are lost.
+  void lose_answers(std::string call) { unanswered_ = std::move(call); }
   // The call, when it is a write, takes only half of its bytes.
   void shorten_write(int number) { set(number, 0, Kind::shorten); }
   // This call and all later ones do nothing and fail: for the case, the process is dead.
@@ -131,7 +133,7 @@ class FaultyFiles final : public SharedFiles {
     if (kind_ == Kind::die && at_ != 0 && number >= at_) return fault(EIO);
     if (now && kind_ == Kind::refuse) return fault(errno_);
     auto answer = call();
-    if (now && kind_ == Kind::lose_answer) return fault(EIO);
+    if ((now && kind_ == Kind::lose_answer) || unanswered_ == name) return fault(EIO);
     return answer;
   }
 
@@ -140,7 +142,7 @@ class FaultyFiles final : public SharedFiles {
   int at_ = 0;
   int errno_ = 0;
   Kind kind_ = Kind::refuse;
-  std::string refused_, refused_end_;
+  std::string refused_, refused_end_, unanswered_;
   int refused_errno_ = 0;
   std::atomic<int> refusals_{0};
 };

@@ -271,6 +271,59 @@ TEST_F(PublishTest, AKnownDirectoryIsReplacedInOneStepWhateverRenamesTheFileSyst
   }
 }
 
+// The server did what it was asked and its answer was lost: what it has is of the run itself.
+class UnansweredTest : public BookedCaseTest {
+ protected:
+  void lose_the_answer(const layouts::Unit& unit) {
+    FaultyFiles lossy(*files_);
+    lossy.lose_answers("rename_new");
+    ASSERT_FALSE(drain::publish(lossy, unit, "run1", settings(), attempts_));
+    ASSERT_TRUE(files_->status(unit.target).value());
+  }
+  Result<Published> try_again(const layouts::Unit& unit) {
+    return drain::publish(*files_, unit, "run1", settings(), attempts_);
+  }
+
+  Attempts attempts_;
+};
+
+TEST_F(UnansweredTest, WhatTheProgramWroteSinceReplacesIt) {
+  lose_the_answer(file_unit("log", "first"));
+  lose_the_answer(file_unit("log", "first and more"));
+  ASSERT_TRUE(try_again(file_unit("log", "all of it")));
+  EXPECT_EQ(content(case_ + "/log"), "all of it");
+
+  attempts_ = {};
+  lose_the_answer(time_unit("0.5", "first"));
+  const auto published = try_again(time_unit("0.5", "second"));
+  ASSERT_TRUE(published) << published.error().text();
+  EXPECT_EQ(content(case_ + "/0.5/U"), "second");
+  EXPECT_EQ(published->files[0].identity, identity(case_ + "/0.5/U"));
+  EXPECT_TRUE(temporaries().empty() && told_.empty());
+}
+
+TEST_F(UnansweredTest, HalfADirectoryThatItShowsWhenItComesBackIsMadeWhole) {
+  const layouts::Unit unit = time_unit("0.5", "content");
+  lose_the_answer(unit);
+  std::filesystem::remove(case_ + "/0.5/uniform/time");
+  const auto published = try_again(unit);
+  ASSERT_TRUE(published) << published.error().text();
+  EXPECT_EQ(content(case_ + "/0.5/uniform/time"), "0.5");
+  EXPECT_TRUE(temporaries().empty() && told_.empty());
+}
+
+TEST_F(UnansweredTest, WhatTheUserChangedSinceIsKept) {
+  lose_the_answer(file_unit("log", "ours"));
+  write(case_ + "/log", "of the user");
+  EXPECT_EQ(try_again(file_unit("log", "ours")).error().code, Code::conflict);
+  EXPECT_EQ(content(case_ + "/log"), "of the user");
+
+  lose_the_answer(time_unit("0.5", "ours"));
+  write(case_ + "/0.5/notes", "of the user");
+  EXPECT_EQ(try_again(time_unit("0.5", "ours")).error().code, Code::conflict);
+  EXPECT_EQ(content(case_ + "/0.5/notes"), "of the user");
+}
+
 TEST_F(PublishTest, ADirectoryWithAnythingElseInItIsNotReplaced) {
   const auto before = publish(time_unit("state", "old"));
   ASSERT_TRUE(before);
