@@ -71,17 +71,30 @@ std::span<std::byte> Exchange::my_block(std::byte* image, std::size_t item_bytes
   return {image + first * item_bytes, plan_->block().count * item_bytes};
 }
 
+// What routes count from: the items themselves, or room for them in the order of the plan's buckets.
+template <class Byte>
+Byte* Exchange::room_to_sort(Byte* items, std::size_t item_bytes) {
+  if (plan_->buckets().empty()) return items;
+  sorted_.resize(plan_->local_items() * item_bytes);
+  return sorted_.data();
+}
+
 Status Exchange::to_image(const std::byte* items, std::size_t item_bytes, std::byte* image) {
   const Team& team = plan_->team();
   const Route& route = plan_->writing();
   if (auto ok = reserve(writing_, item_bytes); !ok) return ok;
+  const std::byte* sorted = room_to_sort(items, item_bytes);
+  if (sorted != items) plan_->buckets().sort(items, sorted_.data(), item_bytes);
+  const auto part_for = [&](int rank) { return sorted + plan_->sorted_before(rank) * item_bytes; };
   for (std::size_t place = 0; place < team.members().size(); ++place) {
-    route.outgoing.put(index(team.members()[place]), items, image + layout_.first[place] * item_bytes, item_bytes);
+    const int rank = team.members()[place];
+    route.outgoing.put(index(rank), part_for(rank), image + layout_.first[place] * item_bytes, item_bytes);
   }
   if (team.nodes() > 1) {
     for (int rank = 0; rank < team.ranks(); ++rank) {
       if (team.is_here(rank)) continue;
-      route.outgoing.pack(index(rank), items, out_.data() + writing_.out_at[index(rank)] * item_bytes, item_bytes);
+      route.outgoing.pack(index(rank), part_for(rank), out_.data() + writing_.out_at[index(rank)] * item_bytes,
+                          item_bytes);
     }
     deliver(writing_, Direction::to_blocks, item_bytes);
     std::byte* block = my_block(image, item_bytes).data();
@@ -98,9 +111,12 @@ Status Exchange::from_image(std::byte* image, std::size_t item_bytes, std::byte*
   const Team& team = plan_->team();
   const Route& route = plan_->reading();
   if (auto ok = reserve(reading_, item_bytes); !ok) return ok;
+  std::byte* sorted = room_to_sort(items, item_bytes);
+  const auto part_of = [&](int rank) { return sorted + plan_->sorted_before(rank) * item_bytes; };
   MPI_Barrier(team.node());
   for (std::size_t place = 0; place < team.members().size(); ++place) {
-    route.outgoing.get(index(team.members()[place]), image + layout_.first[place] * item_bytes, items, item_bytes);
+    const int rank = team.members()[place];
+    route.outgoing.get(index(rank), image + layout_.first[place] * item_bytes, part_of(rank), item_bytes);
   }
   if (team.nodes() > 1) {
     const std::byte* block = my_block(image, item_bytes).data();
@@ -111,9 +127,11 @@ Status Exchange::from_image(std::byte* image, std::size_t item_bytes, std::byte*
     deliver(reading_, Direction::from_blocks, item_bytes);
     for (int rank = 0; rank < team.ranks(); ++rank) {
       if (team.is_here(rank)) continue;
-      route.outgoing.unpack(index(rank), out_.data() + reading_.out_at[index(rank)] * item_bytes, items, item_bytes);
+      route.outgoing.unpack(index(rank), out_.data() + reading_.out_at[index(rank)] * item_bytes, part_of(rank),
+                            item_bytes);
     }
   }
+  if (sorted != items) plan_->buckets().unsort(sorted, items, item_bytes);
   MPI_Barrier(team.node());
   return {};
 }

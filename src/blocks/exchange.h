@@ -34,6 +34,8 @@ class Exchange {
 
  private:
   enum class Direction { to_blocks, from_blocks };
+  template <class Byte>
+  Byte* room_to_sort(Byte* items, std::size_t item_bytes);
   void deliver(const Post& post, Direction direction, std::size_t item_bytes);
   Status reserve(const Post& post, std::size_t item_bytes);
 
@@ -41,6 +43,7 @@ class Exchange {
   ImageLayout layout_;
   Post writing_, reading_;
   NodeMemory out_, in_;
+  Large<std::byte> sorted_;
 };
 
 }  // namespace forebay::blocks

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "blocks/sized.h"
+
 namespace forebay::blocks {
 namespace {
 
@@ -13,15 +15,6 @@ struct Listed {
 };
 struct InOrder {
   std::size_t operator()(std::size_t k) const { return k; }
-};
-// A size that the compiler knows makes a copy one or two instructions.
-template <std::size_t bytes>
-struct Known {
-  static constexpr std::size_t value() { return bytes; }
-};
-struct Any {
-  std::size_t bytes;
-  std::size_t value() const { return bytes; }
 };
 
 // Stores wait for their lines one after the other where these follow no stream, so lines are asked for ahead: with one
@@ -48,25 +41,12 @@ void copy_sized(Size size, std::byte* to, To place, const std::byte* from, From 
 
 template <class To, class From>
 void copy_each(std::size_t item_bytes, std::byte* to, To place, const std::byte* from, From pick, std::size_t count) {
-  switch (item_bytes) {
-    case 1:
-      return copy_sized(Known<1>{}, to, place, from, pick, count);
-    case 4:
-      return copy_sized(Known<4>{}, to, place, from, pick, count);
-    case 8:
-      return copy_sized(Known<8>{}, to, place, from, pick, count);
-    case 16:
-      return copy_sized(Known<16>{}, to, place, from, pick, count);
-    case 24:
-      return copy_sized(Known<24>{}, to, place, from, pick, count);
-    default:
-      return copy_sized(Any{item_bytes}, to, place, from, pick, count);
-  }
+  with_size(item_bytes, [&](auto size) { copy_sized(size, to, place, from, pick, count); });
 }
 
 // to[place of k] = from[pick of k], where no list stands for 0, 1, 2, ...
-void copy_pairs(std::size_t item_bytes, std::byte* to, const std::uint32_t* places, const std::byte* from,
-                const std::uint32_t* picks, std::size_t count) {
+void copy_places(std::size_t item_bytes, std::byte* to, const std::uint32_t* places, const std::byte* from,
+                 const std::uint32_t* picks, std::size_t count) {
   if (places != nullptr && picks != nullptr) {
     copy_each(item_bytes, to, Listed{places}, from, Listed{picks}, count);
   } else if (places != nullptr) {
@@ -80,10 +60,9 @@ void copy_pairs(std::size_t item_bytes, std::byte* to, const std::uint32_t* plac
 
 }  // namespace
 
-Moves Moves::of_pairs(Large<std::uint32_t> from, Large<std::uint32_t> to, std::span<const std::uint64_t> ends) {
-  Moves moves(Kept::pairs);
+Moves Moves::of_places(Large<std::uint32_t> to, std::span<const std::uint64_t> ends) {
+  Moves moves(Kept::places);
   for (const std::uint64_t end : ends) moves.sections_.push_back({end, end});
-  moves.from_ = std::move(from);
   moves.to_ = std::move(to);
   return moves;
 }
@@ -184,8 +163,8 @@ void Moves::each_run(std::size_t peer, const std::byte* block, std::size_t item_
 }
 
 void Moves::put(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes) const {
-  if (kept_ == Kept::pairs) {
-    return copy_pairs(item_bytes, block, to(peer).data(), items, from(peer), this->items(peer));
+  if (kept_ == Kept::places) {
+    return copy_places(item_bytes, block, to(peer).data(), items, from(peer), this->items(peer));
   }
   each_run(peer, block, item_bytes, [&](const Run& run) {
     std::memcpy(block + run.to * item_bytes, items + run.from * item_bytes, run.count * item_bytes);
@@ -193,8 +172,8 @@ void Moves::put(std::size_t peer, const std::byte* items, std::byte* block, std:
 }
 
 void Moves::get(std::size_t peer, const std::byte* block, std::byte* items, std::size_t item_bytes) const {
-  if (kept_ == Kept::pairs) {
-    return copy_pairs(item_bytes, items, from(peer), block, to(peer).data(), this->items(peer));
+  if (kept_ == Kept::places) {
+    return copy_places(item_bytes, items, from(peer), block, to(peer).data(), this->items(peer));
   }
   each_run(peer, block, item_bytes, [&](const Run& run) {
     std::memcpy(items + run.from * item_bytes, block + run.to * item_bytes, run.count * item_bytes);
@@ -202,7 +181,7 @@ void Moves::get(std::size_t peer, const std::byte* block, std::byte* items, std:
 }
 
 void Moves::pack(std::size_t peer, const std::byte* items, std::byte* message, std::size_t item_bytes) const {
-  if (kept_ == Kept::pairs) return copy_pairs(item_bytes, message, nullptr, items, from(peer), this->items(peer));
+  if (kept_ == Kept::places) return copy_places(item_bytes, message, nullptr, items, from(peer), this->items(peer));
   for (const Run& run : runs(peer)) {
     std::memcpy(message, items + run.from * item_bytes, run.count * item_bytes);
     message += run.count * item_bytes;
@@ -210,7 +189,7 @@ void Moves::pack(std::size_t peer, const std::byte* items, std::byte* message, s
 }
 
 void Moves::unpack(std::size_t peer, const std::byte* message, std::byte* items, std::size_t item_bytes) const {
-  if (kept_ == Kept::pairs) return copy_pairs(item_bytes, items, from(peer), message, nullptr, this->items(peer));
+  if (kept_ == Kept::places) return copy_places(item_bytes, items, from(peer), message, nullptr, this->items(peer));
   for (const Run& run : runs(peer)) {
     std::memcpy(items + run.from * item_bytes, message, run.count * item_bytes);
     message += run.count * item_bytes;

@@ -1,7 +1,7 @@
 // Copies of items between the order in which a rank holds them and the order of a block, or of a message.
 //
 // A list of moves is cut into sections, one for each peer. It is kept as runs where items that follow each other here
-// do so there too, and as one pair of positions for each item otherwise: 12 bytes a run, 8 bytes an item.
+// do so there too, and as one place for each item otherwise: 12 bytes a run, 4 bytes an item.
 #pragma once
 
 #include <cstddef>
@@ -14,33 +14,34 @@
 namespace forebay::blocks {
 
 struct Run {
-  std::uint32_t from = 0;  // position among the items of this side
+  std::uint32_t from = 0;  // position among the items of this side, as they are handed to put() and its like
   std::uint32_t to = 0;    // position in the block
   std::uint32_t count = 0;
 };
 
 class Moves {
  public:
-  enum class Kept { runs, pairs };
+  enum class Kept { runs, places };
 
   Moves() = default;
   // Sections are filled one after the other: add() and then end_section(), once for each peer.
   explicit Moves(Kept kept) : kept_(kept) {}
-  // The k-th item goes from from[k] to to[k]; without `from` it is the k-th of a message. ends[p] is where the part of
-  // peer p ends.
-  static Moves of_pairs(Large<std::uint32_t> from, Large<std::uint32_t> to, std::span<const std::uint64_t> ends);
+  // The items of each section follow each other; the k-th of all goes to to[k]. ends[p] is where the part of peer p
+  // ends.
+  static Moves of_places(Large<std::uint32_t> to, std::span<const std::uint64_t> ends);
   void reserve(std::size_t runs_or_items);
   void add(Run run);
   void end_section();
 
   Kept kept() const { return kept_; }
   std::size_t sections() const { return sections_.size() - 1; }
+  std::uint64_t items_before(std::size_t peer) const { return sections_[peer].items; }
   std::uint64_t items(std::size_t peer) const { return sections_[peer + 1].items - sections_[peer].items; }
   std::uint64_t items() const { return sections_.back().items; }
   std::uint64_t bytes() const;  // of memory
   std::span<const Run> runs() const { return runs_; }
   std::span<const Run> runs(std::size_t peer) const;
-  std::span<const std::uint32_t> to(std::size_t peer) const;  // of pairs
+  std::span<const std::uint32_t> to(std::size_t peer) const;  // of places
   std::span<const std::uint32_t> to() const { return {to_.data(), to_.size()}; }
 
   // The same moves without some items of each section, which are named by their rising places in it.
@@ -49,7 +50,7 @@ class Moves {
   // message.
   void count_as_messages();
 
-  // block[to] = items[from], and back.
+  // block[to] = items[from], and back. Of places, `items` are those of the section.
   void put(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes) const;
   void get(std::size_t peer, const std::byte* block, std::byte* items, std::size_t item_bytes) const;
   // message[k] = items[from of k], and back.
@@ -65,7 +66,7 @@ class Moves {
   template <class Copy>
   void each_run(std::size_t peer, const std::byte* block, std::size_t item_bytes, Copy copy) const;
 
-  Kept kept_ = Kept::pairs;
+  Kept kept_ = Kept::places;
   std::vector<Section> sections_{Section{}};
   std::uint64_t added_ = 0;
   std::vector<Run> runs_;

@@ -18,16 +18,14 @@ unsigned bits_of(std::uint64_t count) {
   return count == 0 ? 0 : static_cast<unsigned>(std::bit_width(count - 1));
 }
 
-// One pass of a radix sort: sorted[] receives word_at(0), word_at(1), ... in the order of a digit of theirs.
-template <class WordAt>
-void sort_by_digit(WordAt word_at, unsigned shift, unsigned bits, Large<std::uint64_t>& sorted) {
+// One pass of a radix sort: sorted[] receives the words in the order of a digit of theirs.
+void sort_by_digit(const Large<std::uint64_t>& words, unsigned shift, unsigned bits, Large<std::uint64_t>& sorted) {
   const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
   std::array<std::size_t, std::size_t{1} << kDigit> places{};
-  for (std::size_t k = 0; k < sorted.size(); ++k) ++places[(word_at(k) >> shift) & mask];
+  for (const std::uint64_t word : words) ++places[(word >> shift) & mask];
   std::size_t place = 0;
   for (std::size_t& each : places) place += std::exchange(each, place);
-  for (std::size_t k = 0; k < sorted.size(); ++k) {
-    const std::uint64_t word = word_at(k);
+  for (const std::uint64_t word : words) {
     std::uint64_t* const to = sorted.data() + places[(word >> shift) & mask]++;
     *to = word;
     // The line that this stream comes to next: waiting for each would take three times as long as all else. Nothing
@@ -64,23 +62,17 @@ Result<Survey> survey(std::span<const std::uint64_t> numbers, std::uint64_t item
 }
 
 Order::Order(std::span<const std::uint64_t> numbers, const Survey& survey, std::uint64_t items,
-             std::uint64_t block_items, Words words)
+             std::uint64_t block_items)
     : numbers_(numbers),
       block_items_(block_items),
       position_bits_(bits_of(numbers.size())),
       position_mask_((std::uint64_t{1} << position_bits_) - 1) {
   // A bucket of near items is no larger than a block, so that it lies in two of them at most.
   const unsigned near_bits = std::min(kNear, static_cast<unsigned>(std::bit_width(block_items)) - 1);
-  if (words == Words::runs) {
-    take_runs(survey.runs + items / block_items);
-  } else {
-    words_.resize(numbers.size());
-    const bool sorted = survey.rising || bits_of(items) <= near_bits;
-    for (std::size_t i = 0; sorted && i < words_.size(); ++i) words_[i] = word_of(i);
-  }
+  take_runs(survey.runs + items / block_items);
   peak_bytes_ = words_.capacity() * sizeof(std::uint64_t);
   if (survey.rising) return;
-  sort(words, near_bits, bits_of(items));
+  sort(near_bits, bits_of(items));
   cut_at_blocks(near_bits, items);
 }
 
@@ -105,20 +97,16 @@ std::uint32_t Order::count(std::size_t k, std::uint64_t block_end) const {
   return count;
 }
 
-// Digit by digit, from the lowest that counts on. Words of numbers are made in the first pass.
-void Order::sort(Words words, unsigned near_bits, unsigned item_bits) {
+// Digit by digit, from the lowest that counts on.
+void Order::sort(unsigned near_bits, unsigned item_bits) {
   const unsigned bits = item_bits > near_bits ? item_bits - near_bits : 0;
   const unsigned passes = (bits + kDigit - 1) / kDigit;
   Large<std::uint64_t> sorted;
   for (unsigned pass = 0; pass < passes; ++pass) {
     const unsigned from = bits * pass / passes, to = bits * (pass + 1) / passes;
     const unsigned shift = position_bits_ + near_bits + from;
-    if (pass == 0 && words == Words::numbers) {
-      sort_by_digit([&](std::size_t i) { return word_of(i); }, shift, to - from, words_);
-      continue;
-    }
     sorted.resize(words_.size());
-    sort_by_digit([&](std::size_t k) { return words_[k]; }, shift, to - from, sorted);
+    sort_by_digit(words_, shift, to - from, sorted);
     words_.swap(sorted);
   }
   peak_bytes_ += sorted.capacity() * sizeof(std::uint64_t);

@@ -1,4 +1,4 @@
-// A rank's global numbers by the blocks that they lie in, each with the local position that has it.
+// Runs of a rank's global numbers by the blocks that they lie in, each with the local position where it begins.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,13 @@ struct Survey {
 // Numbers are 1 .. items in any order; anything else is an error that names the first one.
 Result<Survey> survey(std::span<const std::uint64_t> numbers, std::uint64_t items);
 
-// One word for each number, or for the first of each run: the number - 1 above, the local position in the low bits, so
-// that sorting words is all. Words of one block follow those of the block before; within a block they are near their
+// One word for the first number of each run: the number - 1 above, the local position in the low bits, so that sorting
+// words is all. Words of one block follow those of the block before; within a block they are near their
 // order, not in it: a few lines of a cache may be filled in any order, and that saves a pass of the sort.
 class Order {
  public:
-  enum class Words { numbers, runs };
   // The numbers have passed the survey, and outlive this.
-  Order(std::span<const std::uint64_t> numbers, const Survey& survey, std::uint64_t items, std::uint64_t block_items,
-        Words words);
+  Order(std::span<const std::uint64_t> numbers, const Survey& survey, std::uint64_t items, std::uint64_t block_items);
 
   std::size_t size() const { return words_.size(); }
   std::uint64_t item(std::size_t k) const { return words_[k] >> position_bits_; }  // the number - 1
@@ -38,7 +36,7 @@ class Order {
 
  private:
   void take_runs(std::uint64_t most);
-  void sort(Words words, unsigned near_bits, unsigned item_bits);
+  void sort(unsigned near_bits, unsigned item_bits);
   void cut_at_blocks(unsigned near_bits, std::uint64_t items);
   std::uint64_t word_of(std::size_t position) const { return (numbers_[position] - 1) << position_bits_ | position; }
 

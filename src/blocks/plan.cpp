@@ -30,7 +30,7 @@ void each_block(const Team& team, const Order& order, const BlockMap& map, Act a
 Moves::Kept best_way_to_keep(const Team& team, std::uint64_t runs, std::uint64_t items) {
   const std::uint64_t all_runs = over_all(team.all(), runs, MPI_SUM);
   const std::uint64_t all_items = over_all(team.all(), items, MPI_SUM);
-  return all_runs * 4 < all_items ? Moves::Kept::runs : Moves::Kept::pairs;
+  return all_runs * 4 < all_items ? Moves::Kept::runs : Moves::Kept::places;
 }
 
 Moves moves_of_runs(const Team& team, const Order& order, const BlockMap& map) {
@@ -46,17 +46,28 @@ Moves moves_of_runs(const Team& team, const Order& order, const BlockMap& map) {
   return moves;
 }
 
-Moves moves_of_items(const Team& team, const Order& order, const BlockMap& map) {
-  Large<std::uint32_t> from(order.size()), to(order.size());
+Moves moves_of_rising(const Team& team, std::span<const std::uint64_t> numbers, const BlockMap& map) {
+  Large<std::uint32_t> to(numbers.size());
   std::vector<std::uint64_t> ends;
-  each_block(team, order, map, [&](const Range& block, std::size_t first, std::size_t end) {
-    for (std::size_t k = first; k < end; ++k) {
-      from[k] = order.position(k);
-      to[k] = static_cast<std::uint32_t>(order.item(k) - block.first);
-    }
+  std::size_t k = 0;
+  for (int rank = 0; rank < team.ranks(); ++rank) {
+    const Range block = map.block(rank);
+    for (; block.count > 0 && k < to.size() && numbers[k] <= block.end(); ++k)
+      to[k] = static_cast<std::uint32_t>(numbers[k] - 1 - block.first);
+    ends.push_back(k);
+  }
+  return Moves::of_places(std::move(to), ends);
+}
+
+Moves moves_of_sorted(const Team& team, std::span<const std::uint64_t> numbers, const BlockMap& map,
+                      const Buckets& buckets) {
+  std::vector<std::uint64_t> ends;
+  std::uint64_t end = 0;
+  for (int rank = 0; rank < team.ranks(); ++rank) {
+    if (map.block(rank).count > 0) end = buckets.end_of_block(rank / map.rank_step());
     ends.push_back(end);
-  });
-  return Moves::of_pairs(std::move(from), std::move(to), ends);
+  }
+  return Moves::of_places(buckets.places(numbers, map), ends);
 }
 
 // Counts of MPI_Alltoallv, both ways, with the displacements they imply.
@@ -85,14 +96,14 @@ struct Counts {
 Moves incoming_moves(const Team& team, const Moves& outgoing) {
   const std::size_t ranks = index(team.ranks());
   std::vector<int> out(ranks);
-  if (outgoing.kept() == Moves::Kept::pairs) {
+  if (outgoing.kept() == Moves::Kept::places) {
     for (std::size_t peer = 0; peer < ranks; ++peer) out[peer] = static_cast<int>(outgoing.items(peer));
     const Counts counts(team, std::move(out));
     std::vector<std::uint64_t> ends;
     for (std::size_t peer = 0; peer < ranks; ++peer) {
       ends.push_back(static_cast<std::uint64_t>(counts.in_at[peer] + counts.in[peer]));
     }
-    return Moves::of_pairs({}, counts.exchange(team, outgoing.to().data()), ends);
+    return Moves::of_places(counts.exchange(team, outgoing.to().data()), ends);
   }
   Large<std::uint32_t> words;  // position and count of each run
   words.reserve(2 * outgoing.runs().size());
@@ -198,18 +209,21 @@ Result<Plan> Plan::make(const Team& team, std::span<const std::uint64_t> numbers
   const Moves::Kept kept = best_way_to_keep(team, seen->runs, numbers.size());
   auto route = std::make_shared<Route>();
   std::uint64_t peak = 0;
-  {
-    const auto words = kept == Moves::Kept::runs ? Order::Words::runs : Order::Words::numbers;
-    const Order order(numbers, *seen, items, plan.map_.block_items(), words);
-    route->outgoing =
-        kept == Moves::Kept::runs ? moves_of_runs(team, order, plan.map_) : moves_of_items(team, order, plan.map_);
+  if (kept == Moves::Kept::runs) {
+    const Order order(numbers, *seen, items, plan.map_.block_items());
+    route->outgoing = moves_of_runs(team, order, plan.map_);
     peak = std::max(order.peak_bytes(), order.size() * sizeof(std::uint64_t) + route->outgoing.bytes());
+  } else if (seen->rising) {
+    route->outgoing = moves_of_rising(team, numbers, plan.map_);
+  } else {
+    plan.buckets_ = Buckets(numbers, plan.map_);
+    route->outgoing = moves_of_sorted(team, numbers, plan.map_, plan.buckets_);
   }
   route->incoming = incoming_moves(team, route->outgoing);
 
   const Range block = plan.block();
   const Coverage coverage = cover(route->incoming, block.count);
-  peak = std::max(peak, route->outgoing.bytes() + route->incoming.bytes() + block.count / 8);
+  peak = std::max(peak, plan.buckets_.bytes() + route->outgoing.bytes() + route->incoming.bytes() + block.count / 8);
   if (auto ok = check_coverage(team, coverage, block.first, request.shared); !ok) return forward(ok);
 
   plan.reading_ = plan.writing_ = route;
@@ -224,10 +238,15 @@ Result<Plan> Plan::make(const Team& team, std::span<const std::uint64_t> numbers
     plan.writing_ = once;
   }
   forget_own_node(team, *route);
-  plan.report_.kept_bytes = route->outgoing.bytes() + route->incoming.bytes() + kept_twice;
+  plan.report_.kept_bytes = plan.buckets_.bytes() + route->outgoing.bytes() + route->incoming.bytes() + kept_twice;
   plan.report_.peak_bytes = std::max(peak, plan.report_.kept_bytes);
   plan.report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return plan;
+}
+
+std::uint64_t Plan::sorted_before(int rank) const {
+  const Moves& all = reading_->outgoing;
+  return all.kept() == Moves::Kept::places ? all.items_before(index(rank)) : 0;
 }
 
 }  // namespace forebay::blocks

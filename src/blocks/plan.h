@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "blocks/block_map.h"
+#include "blocks/buckets.h"
 #include "blocks/moves.h"
 #include "blocks/team.h"
 
@@ -23,8 +24,8 @@ struct PlanRequest {
   Shared shared = Shared::refused;
 };
 
-// From this rank's items to the block of each rank, and from the message of each rank to the block of this one. Ranks
-// of one node store into the block themselves: where there is one node only, `incoming` is empty.
+// From this rank's sorted items to the block of each rank, and from the message of each rank to the block of this one.
+// Ranks of one node store into the block themselves: where there is one node only, `incoming` is empty.
 struct Route {
   Moves outgoing;
   Moves incoming;
@@ -48,6 +49,11 @@ class Plan {
   const BlockMap& map() const { return map_; }
   Range block() const { return map_.block(team_->rank()); }
   std::uint64_t local_items() const { return local_items_; }
+  // Items are sorted by them before they go to their blocks, and put in order when they come from there; empty where
+  // they are as they should be.
+  const Buckets& buckets() const { return buckets_; }
+  // Where the part of the sorted items begins that a route to the block of a rank counts from.
+  std::uint64_t sorted_before(int rank) const;
   // To the blocks without the items that another rank writes; from the blocks, all.
   const Route& writing() const { return *writing_; }
   const Route& reading() const { return *reading_; }
@@ -57,6 +63,7 @@ class Plan {
   const Team* team_ = nullptr;
   BlockMap map_;
   std::uint64_t local_items_ = 0;
+  Buckets buckets_;
   std::shared_ptr<const Route> writing_, reading_;
   PlanReport report_;
 };

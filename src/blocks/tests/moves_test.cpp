@@ -93,7 +93,7 @@ TEST_P(AnyMoves, CanDropItemsByTheirPlaces) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kept, AnyMoves,
-                         testing::Combine(testing::Values(Moves::Kept::runs, Moves::Kept::pairs),
+                         testing::Combine(testing::Values(Moves::Kept::runs, Moves::Kept::places),
                                           testing::Values(1, 3, 4, 8, 12, 16)));
 
 TEST(Coverage, NamesWhatIsMissingAndWhatComesTwice) {
@@ -120,7 +120,7 @@ TEST(Coverage, OfAWholeBlockFindsNothing) {
   Large<std::uint32_t> positions(130);
   std::iota(positions.rbegin(), positions.rend(), 0U);
   const std::vector<std::uint64_t> ends = {65, 130};
-  const Coverage coverage = cover(Moves::of_pairs({}, std::move(positions), ends), 130);
+  const Coverage coverage = cover(Moves::of_places(std::move(positions), ends), 130);
   EXPECT_EQ(coverage.missing + coverage.duplicates, 0U);
   EXPECT_FALSE(coverage.first_missing || coverage.lowest_duplicate);
 }

@@ -10,23 +10,21 @@
 namespace forebay::blocks {
 namespace {
 
-Order order_of(const std::vector<std::uint64_t>& numbers, std::uint64_t items, std::uint64_t block_items,
-               Order::Words words) {
+Order order_of(const std::vector<std::uint64_t>& numbers, std::uint64_t items, std::uint64_t block_items) {
   const auto seen = survey(numbers, items);
   EXPECT_TRUE(seen) << seen.error().text();
-  return Order(numbers, *seen, items, block_items, words);
+  return Order(numbers, *seen, items, block_items);
 }
 
 // Every position comes once, in the block of its number.
-void expect_grouped(const std::vector<std::uint64_t>& numbers, std::uint64_t items, std::uint64_t block_items,
-                    Order::Words words) {
-  const Order order = order_of(numbers, items, block_items, words);
+void expect_grouped(const std::vector<std::uint64_t>& numbers, std::uint64_t items, std::uint64_t block_items) {
+  const Order order = order_of(numbers, items, block_items);
   std::vector<int> met(numbers.size());
   std::size_t k = 0;
   for (std::uint64_t end = block_items; k < order.size(); end += block_items) {
     for (const std::size_t last = order.end_of_block(k, end); k < last; ++k) {
       ASSERT_GE(order.item(k), end - block_items);
-      const std::uint32_t count = words == Order::Words::runs ? order.count(k, end) : 1;
+      const std::uint32_t count = order.count(k, end);
       for (std::uint32_t i = 0; i < count; ++i) {
         ASSERT_EQ(numbers[order.position(k) + i], order.item(k) + i + 1);
         ASSERT_LT(order.item(k) + i, end);
@@ -47,11 +45,9 @@ TEST(Order, GroupsAnyNumbersUpToTwoToThe33ByTheirBlocks) {
       for (std::uint64_t i = 0; i < run; ++i) numbers.push_back(first + i);
     }
     for (const std::uint64_t block_items : {items / 7 + 1, std::uint64_t{1} << 26, std::uint64_t{5'000'000}}) {
-      for (const auto words : {Order::Words::numbers, Order::Words::runs}) {
-        SCOPED_TRACE(testing::Message() << "runs of " << run << ", blocks of " << block_items);
-        expect_grouped(numbers, items, block_items, words);
-        EXPECT_LE(order_of(numbers, items, block_items, words).peak_bytes(), 20 * numbers.size());
-      }
+      SCOPED_TRACE(testing::Message() << "runs of " << run << ", blocks of " << block_items);
+      expect_grouped(numbers, items, block_items);
+      EXPECT_LE(order_of(numbers, items, block_items).peak_bytes(), 20 * numbers.size());
     }
   }
 }
@@ -60,21 +56,19 @@ TEST(Order, GroupsDenseNumbersIntoSmallBlocks) {
   std::vector<std::uint64_t> numbers(3000);
   std::iota(numbers.begin(), numbers.end(), 1);
   for (const std::uint64_t block_items : {1, 2, 7, 64, 999, 1500, 3000}) {
-    for (const auto words : {Order::Words::numbers, Order::Words::runs}) {
-      expect_grouped(numbers, 3000, block_items, words);
-      std::vector<std::uint64_t> mixed = numbers;
-      std::rotate(mixed.begin(), mixed.begin() + 1234, mixed.end());
-      expect_grouped(mixed, 3000, block_items, words);
-      std::shuffle(mixed.begin(), mixed.end(), std::mt19937_64(block_items));
-      expect_grouped(mixed, 3000, block_items, words);
-    }
+    expect_grouped(numbers, 3000, block_items);
+    std::vector<std::uint64_t> mixed = numbers;
+    std::rotate(mixed.begin(), mixed.begin() + 1234, mixed.end());
+    expect_grouped(mixed, 3000, block_items);
+    std::shuffle(mixed.begin(), mixed.end(), std::mt19937_64(block_items));
+    expect_grouped(mixed, 3000, block_items);
   }
 }
 
 TEST(Order, LeavesEqualNumbersInTheOrderOfTheirPositions) {
   std::vector<std::uint64_t> numbers;
   for (std::uint64_t i = 0; i < 100; ++i) numbers.insert(numbers.end(), {500, 7 + i % 3, 90'000});
-  const Order order = order_of(numbers, 100'000, 501, Order::Words::numbers);
+  const Order order = order_of(numbers, 100'000, 501);
   std::map<std::uint64_t, std::uint32_t> last;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const auto [at, is_new] = last.insert({order.item(k), order.position(k)});
@@ -103,8 +97,7 @@ TEST(Survey, RefusesNumbersOutOfRange) {
 }
 
 TEST(Order, OfNothingIsEmpty) {
-  EXPECT_EQ(order_of({}, 0, 1, Order::Words::numbers).size(), 0U);
-  EXPECT_EQ(order_of({}, 0, 1, Order::Words::runs).size(), 0U);
+  EXPECT_EQ(order_of({}, 0, 1).size(), 0U);
 }
 
 }  // namespace
