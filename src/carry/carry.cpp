@@ -55,7 +55,6 @@ Status carry_layout(const StagedRecord& record, const arrays::Description& descr
   if (std::any_of(ranges.begin(), ranges.end(),
                   [&](auto& each) { return each.second > size || each.first > size - each.second; }))
     return error(Code::lost, "the record of a checkpoint does not fit", layout);
-  if (::ftruncate(file, static_cast<off_t>(size)) != 0) return errno_error("cannot make room in", path);
   std::uint64_t end = 0;
   ranges.emplace_back(size, 0);
   for (const auto& [first, bytes] : ranges) {
@@ -173,7 +172,6 @@ Status carry_image(const StagedRecord& record, const std::string& image, const s
   std::optional<Sidecar> sidecar;
   if (record.node == 0) {
     sidecar.emplace(record.temporary(), record.sidecar);
-    // First, since a shared file system may let the change of a file's size wait for all that was written into it.
     if (auto ok = carry_layout(record, *description, layout, file->get()); !ok) return ok;
   }
   // Beside the writing, so that the file system never waits for them.
