@@ -105,7 +105,9 @@ def add_mesh(options, result: report.Report) -> None:
         for row, *each in zip(rows, *beside, strict=True):
             rounds.add(f"{row['name']}, alone", [1 / row["value"]])
             rounds.add(f"{row['name']}, share", [row["share_of_memory_rate"]])
-            rounds.add(f"{row['name']}, beside", [1 / min(rank["value"] for rank in each)])
+            slowest = min(each, key=lambda rank: rank["value"])
+            rounds.add(f"{row['name']}, beside", [1 / slowest["value"]])
+            rounds.add(f"{row['name']}, share beside", [slowest["share_of_memory_rate"]])
     for row in rows:
         rate = 1 / statistics.median(rounds.of(f"{row['name']}, alone"))
         share = statistics.median(rounds.of(f"{row['name']}, share"))
@@ -115,6 +117,7 @@ def add_mesh(options, result: report.Report) -> None:
         result.add_row("mesh multiplication", row)
     for row in rows:
         ratio = arrays.times_faster(rounds, f"{row['name']}, beside", f"{row['name']}, alone")
+        share = statistics.median(rounds.of(f"{row['name']}, share beside"))
         result.add(
             f"mesh multiplication, each of {MESH_RANKS} ranks: {row['name']}",
             1 / statistics.median(rounds.of(f"{row['name']}, beside")),
@@ -123,7 +126,7 @@ def add_mesh(options, result: report.Report) -> None:
             ratio=ratio.value,
             goal=f">= {MESH_RANKS_GOAL:g} of one rank by itself",
             met=ratio.value >= MESH_RANKS_GOAL,
-            note=f"the ratio's interval: {ratio.text()}",
+            note=f"{share:.2f} of the memory's rate; the ratio's interval: {ratio.text()}",
         )
 
 

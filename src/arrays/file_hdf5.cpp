@@ -194,7 +194,7 @@ Result<Description> describe(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return errno_error("cannot read", path);
   const QuietErrors quiet;
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  const Handle access = file_access();
   // Whatever damage makes the library leave open goes with the file.
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);

@@ -14,9 +14,15 @@ Handle properties(hid_t kind) {
 
 }  // namespace
 
+Handle file_access() {
+  Handle list(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_file_locking(list.get(), false, true);
+  return list;
+}
+
 Handle new_file(const std::string& path) {
   const Handle creation = properties(H5P_FILE_CREATE);
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  const Handle access = file_access();
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18);
   H5Pset_alignment(access.get(), kAlignment, kAlignment);
   return {H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation.get(), access.get()), H5Fclose};

@@ -13,6 +13,9 @@ namespace forebay::arrays {
 // Large arrays begin at whole stripes of the usual parallel file systems.
 constexpr hsize_t kAlignment = hsize_t{1} << 20;
 
+// How files are opened: without the library's locks, which fail where a shared file system is mounted without any. A
+// file gets its name when it is whole, and nobody writes to it from then on.
+Handle file_access();
 // A new file, in one version of the format whatever the version of the library.
 Handle new_file(const std::string& path);
 Handle new_group(hid_t parent, const char* name);

@@ -1,7 +1,6 @@
 #include "multiply/grid_file.h"
 
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -17,6 +16,10 @@ constexpr std::uint64_t kWrittenBack = std::uint64_t{16} << 20;
 // One for each name, so that what a killed program left is found by the next one.
 std::string temporary_of(const std::string& path) {
   return join(directory_of(path), ".fb-" + hex(checksum(name_of(path))));
+}
+
+tl::unexpected<Error> in_use(const std::string& path) {
+  return error(Code::busy, "another program writes", path, "wait for it, or choose another name");
 }
 
 Status rename_new(const std::string& from, const std::string& to) {
@@ -37,8 +40,9 @@ Status make_way(const std::string& path, bool replace) {
   if (::access(directory.c_str(), W_OK | X_OK) != 0) return errno_error("cannot write in", directory);
   const auto left = open_file(temporary, O_RDWR | O_NOFOLLOW);
   if (!left) return left.error().errno_value == ENOENT ? Status{} : Status(forward(left));
-  if (::flock(left->get(), LOCK_EX | LOCK_NB) != 0)
-    return error(Code::busy, "another program writes", path, "wait for it, or choose another name");
+  const auto unused = take_lock(left->get(), temporary);
+  if (!unused) return forward(unused);
+  if (!*unused) return in_use(path);
   if (::unlink(temporary.c_str()) != 0) return errno_error("cannot remove", temporary);
   return {};
 }
@@ -63,7 +67,9 @@ Result<std::unique_ptr<GridFile>> GridFile::make(const std::string& path, arrays
   if (!file) return forward(file);
   made->file_ = std::move(*file);
   // Held as long as we live: make_way() of others sees it.
-  if (::flock(made->file_.get(), LOCK_EX | LOCK_NB) != 0) return errno_error("cannot lock", temporary);
+  const auto taken = take_lock(made->file_.get(), temporary);
+  if (!taken) return forward(taken);
+  if (!*taken) return in_use(path);
   return made;
 }
 

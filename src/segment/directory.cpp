@@ -1,6 +1,5 @@
 #include "segment/directory.h"
 
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,14 +17,12 @@ Status sync_path(const std::string& path) {
 }
 
 Status lock(int fd, const std::string& path) {
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
-  if (errno == EWOULDBLOCK) {
-    return error(Code::busy, "the store is in use by another process:", path,
-                 "wait until that has closed it, or give this one another name");
-  }
-  // Some shared file systems are mounted without locks; the first tier, a local one, guards the store then.
-  if (errno == ENOSYS || errno == EOPNOTSUPP) return {};
-  return errno_error("cannot lock", path);
+  // Where there are no locks, the first tier, a local one, guards the store.
+  const auto taken = take_lock(fd, path);
+  if (!taken) return forward(taken);
+  if (*taken) return {};
+  return error(Code::busy, "the store is in use by another process:", path,
+               "wait until that has closed it, or give this one another name");
 }
 
 }  // namespace

@@ -121,6 +121,14 @@ class MeshTest(commandcase.CommandCase):
             file.write(flipped)
         self.assertEqual(self.call("inspect", other), 4, self.output)
 
+    def test_a_file_system_without_locks_will_do(self):
+        fault = {"FOREBAY_FAULT_PREFIX": self.directory, "FOREBAY_FAULT": "lock:ENOSYS"}
+        no_locks = {"LD_PRELOAD": os.environ["FAULT_LIBRARY"], **fault}
+        output = os.path.join(self.directory, "unlocked.vtkhdf")
+        words = ("mesh", "multiply", "cavity:tetrahedra:2", "--levels", "1", "-o", output)
+        self.assertEqual(self.call(*words, **no_locks), 0, self.output)
+        self.assertEqual(self.call("inspect", output, **no_locks), 0, self.output)
+
     def test_bad_input_is_refused_before_anything_is_written(self):
         for words, status, part in (
             (("cavity:tetrahedra:2", 21), 2, "0 to 20"),

@@ -8,7 +8,7 @@
  *                                 when its time or size changes, so that a test turns faults on and off in mid-run
  *
  *   RULE: CALL:WHAT[:after=N][:count=N]
- *   CALL: open write fsync rename mkdir link unlink read copy close, or all
+ *   CALL: open write fsync rename mkdir link unlink read copy close lock, or all
  *   WHAT: the name of an errno (EIO, ENOSPC, ...), short (half of the bytes), or delay=MILLISECONDSms
  *   after: so many calls pass first; count: so many go wrong, then no more. Counted from when the rules were read, in
  *   each process on its own.
@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -320,6 +321,11 @@ int fsync(int fd) {
 int fdatasync(int fd) {
   REAL(fdatasync);
   return fault("fsync", fd, NULL, NULL) ? -1 : real(fd);
+}
+
+int flock(int fd, int operation) {
+  REAL(flock);
+  return fault("lock", fd, NULL, NULL) ? -1 : real(fd, operation);
 }
 
 /* Names. */

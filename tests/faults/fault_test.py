@@ -11,7 +11,7 @@ LIBRARY = ""
 
 # Runs in the child: each call is tried, and its errno (0: fine) or its count of bytes is printed.
 CHILD = """
-import ctypes, os, struct, sys, time
+import ctypes, fcntl, os, struct, sys, time
 inside = sys.argv[1]
 def tried(call):
     try:
@@ -59,6 +59,7 @@ class FaultTest(unittest.TestCase):
         calls = {
             "open": "os.open(inside + '/new', os.O_CREAT | os.O_WRONLY)",
             "fsync": "os.fsync(f)",
+            "lock": "fcntl.flock(f, fcntl.LOCK_EX)",
             "rename": "os.rename(inside + '/a', inside + '/b')",
             "mkdir": "os.mkdir('d', dir_fd=d)",
             "link": "os.link('a', 'c', src_dir_fd=d, dst_dir_fd=d)",
