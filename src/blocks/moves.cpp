@@ -53,7 +53,7 @@ void copy_places(std::size_t item_bytes, std::byte* to, const std::uint32_t* pla
     copy_each(item_bytes, to, Listed{places}, from, InOrder{}, count);
   } else if (picks != nullptr) {
     copy_each(item_bytes, to, InOrder{}, from, Listed{picks}, count);
-  } else {
+  } else if (count > 0) {  // or there may be no memory at all
     std::memcpy(to, from, count * item_bytes);
   }
 }
