@@ -35,7 +35,7 @@ struct Order {
   Mover::Make make;
   Mover::Done done;
   int attempts = 0;
-  Attempts failed;                   // what they may have left
+  Attempts earlier;                  // what they may have left
   std::optional<Published> renamed;  // published, its name not durable yet
   Error last_error;
 };
@@ -178,7 +178,7 @@ void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
     written += bytes;
     return true;
   };
-  auto published = publish(shared, **unit, run, counting, order.failed);
+  auto published = publish(shared, **unit, run, counting, order.earlier);
   if (!published) bytes_written.fetch_sub(written, std::memory_order_relaxed);
   lock.lock();
   if (!published) return failed(std::move(order), published.error(), !may_pass(published.error()), lock);

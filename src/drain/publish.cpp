@@ -33,10 +33,7 @@ class FilePublication {
     if (context_.settings.placing && written_.file)
       if (auto told = context_.settings.placing(unit_.target, identity_of(written_.made)); !told) return forward(told);
     auto settled = unit_.replaces ? replace(*unit_.replaces) : make_new();
-    if (!settled) {
-      if (written_.file) context_.attempts.placed.push_back({{"", identity_of(written_.made)}});
-      return forward(settled);
-    }
+    if (!settled) return forward(settled);
     return finish(*settled);
   }
 
@@ -70,12 +67,12 @@ class FilePublication {
 
   Result<Settled> make_new() {
     auto renamed = shared_.rename_new(temporary_.path(), unit_.target);
-    if (renamed) {
-      temporary_.let_go();
-      return Settled::renamed;
-    }
-    if (renamed.error().errno_value != EEXIST) return forward(renamed);
-    return taken();
+    if (!renamed && renamed.error().errno_value == EEXIST) return taken();
+    // Done, or perhaps done: whatever fails from here on, the next attempt may find it.
+    if (written_.file) context_.attempts.placed.push_back({{"", identity_of(written_.made)}});
+    if (!renamed) return forward(renamed);
+    temporary_.let_go();
+    return Settled::renamed;
   }
 
   // True for what an earlier attempt has placed, and nobody changed since.

@@ -57,9 +57,11 @@ struct Published {
   std::vector<std::string> unsynced;  // directories for sync_directories; empty unless defer_directory_sync
 };
 
-// What earlier attempts at a unit may have left under its name: a server may do what it was asked and lose the answer,
-// and when it comes back, show half of a directory for a while. A later attempt takes it for the unit's own and
-// replaces it, even where the program has written on since. For the attempts at one unit, one after the other.
+// What earlier attempts at a unit may have left under its name where nothing was: a server may do what it was asked and
+// lose the answer, and when it comes back, show half of a directory for a while. A later attempt takes it for the
+// unit's own and replaces it, even where the program has written on since. What an exchange may have brought is not
+// among them: something of the user's could have come out of it unseen, and she is told of a conflict then. For the
+// attempts at one unit, one after the other; publish() adds to them.
 struct Attempts {
   std::vector<std::map<std::string, Identity>> placed;  // of each, by paths below the target; "" for a file unit
 };

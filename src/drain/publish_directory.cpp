@@ -25,10 +25,7 @@ class DirectoryPublication {
     if (unit_.replaces_directory && context_.settings.placing)
       for (const PublishedFile& file : published_.files)
         if (auto told = context_.settings.placing(file.path, file.identity); !told) return forward(told);
-    if (auto settled = settle(); !settled) {
-      remember();
-      return forward(settled);
-    }
+    if (auto settled = settle(); !settled) return forward(settled);
     published_.unsynced.emplace_back(parent_of(unit_.target));
     return std::move(published_);
   }
@@ -124,13 +121,13 @@ class DirectoryPublication {
     }
     const int reason = renamed.error().errno_value;
     // rename(2) without flags says ENOTEMPTY where a directory is in the way, ENOTDIR for a file.
-    if (reason != EEXIST && reason != ENOTEMPTY && reason != ENOTDIR) return renamed;
-    if (unit_.replaces_directory) {
-      const auto known = holds_what_is_known(unit_.target);
-      if (!known) return forward(known);
-      if (*known) return replace();
+    if (reason != EEXIST && reason != ENOTEMPTY && reason != ENOTDIR) {
+      remember();  // it may be done
+      return renamed;
     }
-    return taken();
+    const auto known = holds_what_is_known(unit_.target);
+    if (!known) return forward(known);
+    return *known ? replace() : taken();
   }
 
   // The target is there and is not what may be replaced.
@@ -138,9 +135,9 @@ class DirectoryPublication {
     const auto same = holds_content(unit_.target);
     if (!same) return forward(same);
     if (*same) return adopt();
-    const auto known = holds_what_is_known(unit_.target);
-    if (!known) return forward(known);
-    if (*known) return replace();
+    const auto ours = is_from_before(unit_.target);
+    if (!ours) return forward(ours);
+    if (*ours) return replace();
     return tl::unexpected<Error>(keep_beside(context_, temporary_, unit_.target,
                                              [this](const std::string& path) { return holds_content(path); }));
   }
@@ -163,7 +160,8 @@ class DirectoryPublication {
   }
 
   Status check_exchanged() {
-    const auto known = holds_what_is_known(temporary_.path());
+    auto known = holds_what_is_known(temporary_.path());
+    if (known && !*known) known = is_from_before(temporary_.path());
     if (!known) return forward(known);
     if (*known) return discard(temporary_);
     // The user changed something between the look and the exchange: hers goes back under the name.
@@ -227,22 +225,31 @@ class DirectoryPublication {
 
   // True when `directory` has no files but those that may be replaced, as they were.
   Result<bool> holds_what_is_known(const std::string& directory) {
-    if (unit_.replaces_directory) {
-      const auto known = holds_only(directory, *unit_.replaces_directory);
-      if (!known || *known) return known;
-    }
+    if (!unit_.replaces_directory) return false;
+    const auto entries = entries_of(directory);
+    if (!entries) return forward(entries);
+    if (!*entries) return false;
+    return are_known(directory, **entries, *unit_.replaces_directory);
+  }
+
+  // True when `directory` is what an earlier attempt has placed, and nobody changed or added a file since. Without
+  // files it could be anybody's.
+  Result<bool> is_from_before(const std::string& directory) {
+    if (context_.attempts.placed.empty()) return false;
+    const auto entries = entries_of(directory);
+    if (!entries) return forward(entries);
+    const auto is_directory = [](const auto& entry) { return entry.second; };
+    if (!*entries || std::ranges::all_of(**entries, is_directory)) return false;
     for (const auto& placed : context_.attempts.placed) {
-      const auto known = holds_only(directory, placed);
+      const auto known = are_known(directory, **entries, placed);
       if (!known || *known) return known;
     }
     return false;
   }
 
-  Result<bool> holds_only(const std::string& directory, const std::map<std::string, Identity>& files) {
-    const auto entries = entries_of(directory);
-    if (!entries) return forward(entries);
-    if (!*entries) return false;
-    for (const auto& [path, is_directory] : **entries) {
+  Result<bool> are_known(const std::string& directory, const std::map<std::string, bool>& entries,
+                         const std::map<std::string, Identity>& files) {
+    for (const auto& [path, is_directory] : entries) {
       if (is_directory && has_directory(path)) continue;
       const auto known = files.find(path);
       if (is_directory || known == files.end()) return false;

@@ -322,6 +322,54 @@ TEST_F(UnansweredTest, WhatTheUserChangedSinceIsKept) {
   write(case_ + "/0.5/notes", "of the user");
   EXPECT_EQ(try_again(time_unit("0.5", "ours")).error().code, Code::conflict);
   EXPECT_EQ(content(case_ + "/0.5/notes"), "of the user");
+
+  lose_the_answer(time_unit("0.6", "ours"));
+  std::filesystem::remove_all(case_ + "/0.6");
+  std::filesystem::create_directory(case_ + "/0.6");
+  EXPECT_EQ(try_again(time_unit("0.6", "ours")).error().code, Code::conflict) << "an empty one, but hers";
+  EXPECT_TRUE(std::filesystem::is_empty(case_ + "/0.6"));
+}
+
+TEST_F(UnansweredTest, AFailureAfterTheRenameIsOneOfThem) {
+  FaultyFiles failing(*files_);
+  failing.before = [&](const std::string& call, const std::string&) {
+    if (call == "rename_new") failing.refuse("fstat", EIO);
+  };
+  ASSERT_FALSE(drain::publish(failing, file_unit("log", "first"), "run1", settings(), attempts_));
+  ASSERT_EQ(content(case_ + "/log"), "first");
+  ASSERT_TRUE(try_again(file_unit("log", "first and more")));
+  EXPECT_EQ(content(case_ + "/log"), "first and more");
+}
+
+// What the user had changed came out of the exchange, and nobody saw it: she is told.
+TEST_F(UnansweredTest, AnExchangeIsNoneOfThem) {
+  for (const bool directory : {false, true}) {
+    const auto made = [&](const std::string& bytes) {
+      return directory ? time_unit("0.5", bytes) : file_unit("U", bytes);
+    };
+    const std::string edited = case_ + (directory ? "/0.5/U" : "/U");
+    const auto before = publish(made("old"));
+    ASSERT_TRUE(before);
+    const auto replacement = [&](const std::string& bytes) {
+      layouts::Unit unit = made(bytes);
+      if (directory) return replacing(unit, *before);
+      unit.replaces = before->files[0].identity;
+      return unit;
+    };
+    attempts_ = {};
+    FaultyFiles lossy(*files_);
+    lossy.lose_answers("exchange");
+    lossy.before = [&](const std::string& call, const std::string&) {
+      if (call != "exchange") return;
+      write(edited, "of the user");
+      lossy.refuse("status", EIO);
+    };
+    ASSERT_FALSE(drain::publish(lossy, replacement("new"), "run1", settings(), attempts_));
+    ASSERT_EQ(content(edited), "new");
+    const auto again = try_again(replacement("newer"));
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, Code::conflict) << again.error().text();
+  }
 }
 
 TEST_F(PublishTest, ADirectoryWithAnythingElseInItIsNotReplaced) {
