@@ -1,6 +1,7 @@
 #include "multiply/grid_file.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -66,7 +67,7 @@ Result<std::unique_ptr<GridFile>> GridFile::make(const std::string& path, arrays
   auto file = open_file(temporary, O_RDWR);
   if (!file) return forward(file);
   made->file_ = std::move(*file);
-  // Held as long as we live: make_way() of others sees it.
+  // Held as long as we live: make_way() of others sees it, where there are locks.
   const auto taken = take_lock(made->file_.get(), temporary);
   if (!taken) return forward(taken);
   if (!*taken) return in_use(path);
@@ -74,7 +75,14 @@ Result<std::unique_ptr<GridFile>> GridFile::make(const std::string& path, arrays
 }
 
 GridFile::~GridFile() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty() && (!file_ || has_its_temporary())) ::unlink(temporary_.c_str());
+}
+
+bool GridFile::has_its_temporary() const {
+  struct stat mine {
+  }, there{};
+  return ::fstat(file_.get(), &mine) == 0 && ::lstat(temporary_.c_str(), &there) == 0 && mine.st_dev == there.st_dev &&
+         mine.st_ino == there.st_ino;
 }
 
 std::uint64_t GridFile::bytes() const {
@@ -101,6 +109,7 @@ Status GridFile::finish() {
 }
 
 Status GridFile::give_name(bool replace) {
+  if (!has_its_temporary()) return in_use(path_);
   if (replace) {
     if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return errno_error("cannot rename to", path_);
   } else if (auto ok = rename_new(temporary_, path_); !ok) {

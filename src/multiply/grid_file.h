@@ -45,6 +45,9 @@ class GridFile {
   GridFile(std::string path, arrays::Description description)
       : path_(std::move(path)), description_(std::move(description)), checks_(description_.arrays.size()) {}
 
+  // False where another program has taken the temporary name, which only a file system without locks allows.
+  bool has_its_temporary() const;
+
   const std::string path_;
   arrays::Description description_;
   std::string temporary_;  // empty once it has its name

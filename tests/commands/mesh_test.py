@@ -121,13 +121,27 @@ class MeshTest(commandcase.CommandCase):
             file.write(flipped)
         self.assertEqual(self.call("inspect", other), 4, self.output)
 
-    def test_a_file_system_without_locks_will_do(self):
+    def no_locks(self):
         fault = {"FOREBAY_FAULT_PREFIX": self.directory, "FOREBAY_FAULT": "lock:ENOSYS"}
-        no_locks = {"LD_PRELOAD": os.environ["FAULT_LIBRARY"], **fault}
+        return {"LD_PRELOAD": os.environ["FAULT_LIBRARY"], **fault}
+
+    def test_a_file_system_without_locks_will_do(self):
         output = os.path.join(self.directory, "unlocked.vtkhdf")
         words = ("mesh", "multiply", "cavity:tetrahedra:2", "--levels", "1", "-o", output)
-        self.assertEqual(self.call(*words, **no_locks), 0, self.output)
-        self.assertEqual(self.call("inspect", output, **no_locks), 0, self.output)
+        self.assertEqual(self.call(*words, **self.no_locks()), 0, self.output)
+        self.assertEqual(self.call("inspect", output, **self.no_locks()), 0, self.output)
+
+    def test_without_locks_the_later_one_of_a_name_writes_it_whole(self):
+        first, _ = self.begun(**self.no_locks())
+        first.send_signal(signal.SIGSTOP)
+        second, begun = self.begun(**self.no_locks())
+        second.send_signal(signal.SIGSTOP)
+        first.send_signal(signal.SIGCONT)
+        self.assertEqual(first.wait(), 7)
+        self.assertEqual(self.files(), sorted(begun), "half of it has its name, or the other one's work is gone")
+        second.send_signal(signal.SIGCONT)
+        self.assertEqual(second.wait(), 0)
+        self.assertEqual(self.call("inspect", self.out), 0, self.output)
 
     def test_bad_input_is_refused_before_anything_is_written(self):
         for words, status, part in (
@@ -151,18 +165,24 @@ class MeshTest(commandcase.CommandCase):
         self.assertEqual(self.read("out.vtkhdf"), "precious")
         self.assertEqual(self.files(), ["out.vtkhdf"])
 
-    def begun(self):
-        """A multiplication that is at work on its file: (process, the temporary file)."""
+    def begun(self, **environment):
+        """A multiplication that is at work on its file: (process, the temporary files)."""
         words = ["mesh", "multiply", "cavity:hexahedra:4", "-l", "6", "-o", self.out, "-q"]
-        process = subprocess.Popen([commandcase.FOREBAY, *words], env=self.environment())
+        before = self.unnamed()
+        process = subprocess.Popen([commandcase.FOREBAY, *words], env=self.environment(**environment))
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         for _ in range(1000):
-            begun = [name for name in os.listdir(self.case) if name.startswith(".fb-")]
-            if len(begun) == 2:
-                return process, begun
+            begun = self.unnamed()
+            if len(begun) == 2 and not begun.keys() & before.keys():
+                return process, list(begun.values())
             time.sleep(0.01)
         self.fail("it does not begin")
+
+    def unnamed(self):
+        """Files without their names yet, by their numbers."""
+        with os.scandir(self.case) as entries:
+            return {entry.inode(): entry.name for entry in entries if entry.name.startswith(".fb-")}
 
     def test_killed_it_leaves_no_file_of_the_name_and_the_next_one_clears_up(self):
         process, begun = self.begun()
