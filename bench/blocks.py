@@ -95,13 +95,13 @@ def add_mesh(options, result: report.Report) -> None:
     """Refinement by one rank and by two at once, by turns."""
     levels = ("2", "--repetitions", "2") if options.quick else ("3", "--repetitions", "5")
     measured = [program(options, "mesh_bench"), "--json", "--levels", *levels]
-    parts = [[*measured, "--parts", str(MESH_RANKS), "--part", str(part)] for part in range(MESH_RANKS)]
+    on_each = [[*measured, "--parts", str(MESH_RANKS), "--part", str(part)] for part in range(MESH_RANKS)]
     rounds = arrays.Rounds()
     for number in range(1 if options.quick else 7):
         say(f"refining meshes on one rank and on {MESH_RANKS}, round {number + 1}")
         rows = figures_of("mesh_bench", measured)["results"]
         with ThreadPoolExecutor(MESH_RANKS) as ranks:
-            beside = [each["results"] for each in ranks.map(lambda part: figures_of("mesh_bench", part), parts)]
+            beside = [each["results"] for each in ranks.map(lambda part: figures_of("mesh_bench", part), on_each)]
         for row, *each in zip(rows, *beside, strict=True):
             rounds.add(f"{row['name']}, alone", [1 / row["value"]])
             rounds.add(f"{row['name']}, share", [row["share_of_memory_rate"]])

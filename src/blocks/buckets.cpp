@@ -11,8 +11,8 @@
 namespace forebay::blocks {
 namespace {
 
-// 2^14 doubles are 128 KiB, a part of the second cache. Of more streams than these the first one does not hold a line
-// each.
+// 2^14 doubles are 128 KiB, a part of the second cache; buckets of 2^13 or 2^15 places were slower. With more streams
+// than these the first cache would have no line for each.
 constexpr unsigned kLeastBits = 14;
 constexpr std::uint64_t kMostStreams = 1024;
 constexpr std::size_t kStreamLine = 64;

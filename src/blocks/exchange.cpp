@@ -75,7 +75,8 @@ std::span<std::byte> Exchange::my_block(std::byte* image, std::size_t item_bytes
 template <class Byte>
 Byte* Exchange::room_to_sort(Byte* items, std::size_t item_bytes) {
   if (plan_->buckets().empty()) return items;
-  sorted_.resize(plan_->local_items() * item_bytes);
+  const std::size_t bytes = plan_->local_items() * item_bytes;
+  if (sorted_.size() < bytes) sorted_ = Large<std::byte>(bytes);
   return sorted_.data();
 }
 

@@ -43,7 +43,7 @@ class Exchange {
   ImageLayout layout_;
   Post writing_, reading_;
   NodeMemory out_, in_;
-  Large<std::byte> sorted_;
+  Large<std::byte> sorted_;  // as large as the largest array of this rank so far; none without buckets
 };
 
 }  // namespace forebay::blocks

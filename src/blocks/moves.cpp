@@ -67,15 +67,6 @@ Moves Moves::of_places(Large<std::uint32_t> to, std::span<const std::uint64_t> e
   return moves;
 }
 
-void Moves::reserve(std::size_t runs_or_items) {
-  if (kept_ == Kept::runs) {
-    runs_.reserve(runs_or_items);
-  } else {
-    from_.reserve(runs_or_items);
-    to_.reserve(runs_or_items);
-  }
-}
-
 void Moves::add(Run run) {
   added_ += run.count;
   if (kept_ == Kept::runs) {

@@ -1,7 +1,8 @@
 // Copies of items between the order in which a rank holds them and the order of a block, or of a message.
 //
 // A list of moves is cut into sections, one for each peer. It is kept as runs where items that follow each other here
-// do so there too, and as one place for each item otherwise: 12 bytes a run, 4 bytes an item.
+// do so there too, and as one place for each item otherwise: 12 bytes a run, 4 bytes an item (8 where some were left
+// out).
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,7 @@ class Moves {
   // The items of each section follow each other; the k-th of all goes to to[k]. ends[p] is where the part of peer p
   // ends.
   static Moves of_places(Large<std::uint32_t> to, std::span<const std::uint64_t> ends);
-  void reserve(std::size_t runs_or_items);
+  void reserve(std::size_t runs) { runs_.reserve(runs); }
   void add(Run run);
   void end_section();
 

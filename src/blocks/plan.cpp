@@ -14,18 +14,6 @@ namespace {
 
 constexpr std::uint64_t kMostCounted = std::numeric_limits<std::int32_t>::max();  // MPI counts with an int
 
-// Calls act(block, first, end) for the block of every rank in order, with the part of `order` that lies in its block.
-template <class Act>
-void each_block(const Team& team, const Order& order, const BlockMap& map, Act act) {
-  std::size_t first = 0;
-  for (int rank = 0; rank < team.ranks(); ++rank) {
-    const Range block = map.block(rank);
-    const std::size_t end = block.count == 0 ? first : order.end_of_block(first, block.end());
-    act(block, first, end);
-    first = end;
-  }
-}
-
 // Runs pay where they are long enough, on all ranks together: both sides of a message must agree.
 Moves::Kept best_way_to_keep(const Team& team, std::uint64_t runs, std::uint64_t items) {
   const std::uint64_t all_runs = over_all(team.all(), runs, MPI_SUM);
@@ -36,13 +24,16 @@ Moves::Kept best_way_to_keep(const Team& team, std::uint64_t runs, std::uint64_t
 Moves moves_of_runs(const Team& team, const Order& order, const BlockMap& map) {
   Moves moves(Moves::Kept::runs);
   moves.reserve(order.size());
-  each_block(team, order, map, [&](const Range& block, std::size_t first, std::size_t end) {
-    for (std::size_t k = first; k < end; ++k) {
+  std::size_t k = 0;
+  for (int rank = 0; rank < team.ranks(); ++rank) {
+    const Range block = map.block(rank);
+    const std::size_t end = block.count == 0 ? k : order.end_of_block(k, block.end());
+    for (; k < end; ++k) {
       const auto to = static_cast<std::uint32_t>(order.item(k) - block.first);
       moves.add({order.position(k), to, order.count(k, block.end())});
     }
     moves.end_section();
-  });
+  }
   return moves;
 }
 

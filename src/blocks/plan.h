@@ -24,8 +24,9 @@ struct PlanRequest {
   Shared shared = Shared::refused;
 };
 
-// From this rank's sorted items to the block of each rank, and from the message of each rank to the block of this one.
-// Ranks of one node store into the block themselves: where there is one node only, `incoming` is empty.
+// From this rank's items (sorted ones where they are kept as places) to the block of each rank, and from the message of
+// each rank to the block of this one. Ranks of one node store into the block themselves: where there is one node only,
+// `incoming` is empty.
 struct Route {
   Moves outgoing;
   Moves incoming;
