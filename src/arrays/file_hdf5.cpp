@@ -159,35 +159,39 @@ bool lies_within(const Array& array, std::uint64_t file_bytes) {
 
 // Whether there is room for a file of this size, of which the arrays stay holes. Asked first, since the library
 // (1.10.8) ends the program with a segmentation fault at its exit when it could not close a file.
-Status ask_for_room(const std::string& path, const Description& description) {
+Status ask_for_room(int fd, const std::string& path, const Description& description) {
   const std::uint64_t objects = description.arrays.size() + description.locations.size();
   const std::uint64_t beside = (objects + 16) * 8192;  // more than the library needs for an object
   std::uint64_t bytes = beside;
   for (const Array& each : description.arrays) bytes += each.bytes() + kAlignment;
-  auto file = open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
-  if (!file) return forward(file);
-  Status room;
-  errno = ::ftruncate(file->get(), static_cast<off_t>(bytes)) != 0
-              ? errno
-              : ::posix_fallocate(file->get(), 0, static_cast<off_t>(beside));
-  if (errno != 0) room = errno_error("no room to lay out", path);
-  ::unlink(path.c_str());
-  return room;
+  errno = ::ftruncate(fd, static_cast<off_t>(bytes)) != 0 ? errno : ::posix_fallocate(fd, 0, static_cast<off_t>(beside));
+  if (errno != 0) return errno_error("no room to lay out", path);
+  return {};
 }
 
 }  // namespace
 
-Status lay_out(const std::string& path, Description& description) {
+Status lay_out(int fd, const std::string& path_for_errors, Description& description) {
   if (auto ok = complete(description); !ok) return ok;
-  if (auto ok = ask_for_room(path, description); !ok) return ok;
+  if (auto ok = ask_for_room(fd, path_for_errors, description); !ok) return ok;
   const QuietErrors quiet;
-  Handle file = new_file(path);
-  if (!file) return hdf5_error("cannot make", path);
+  Handle file = new_content(fd);
+  if (!file) return hdf5_error("cannot make", path_for_errors);
   if (!put_head(file.get(), description) || !put_arrays(file.get(), description)) {
-    return hdf5_error("cannot lay out", path);
+    return hdf5_error("cannot lay out", path_for_errors);
   }
-  if (!file.close()) return hdf5_error("cannot write the layout of", path);
+  if (!file.close()) return hdf5_error("cannot write the layout of", path_for_errors);
   return {};
+}
+
+Result<Descriptor> lay_out(const std::string& path, Description& description) {
+  auto file = open_file(path, O_RDWR | O_CREAT | O_EXCL, 0666);
+  if (!file) return forward(file);
+  if (auto ok = lay_out(file->get(), path, description); !ok) {
+    ::unlink(path.c_str());
+    return forward(ok);
+  }
+  return file;
 }
 
 Result<Description> describe(const std::string& path) {

@@ -1,5 +1,7 @@
 #include "arrays/objects.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace forebay::arrays {
@@ -20,12 +22,13 @@ Handle file_access() {
   return list;
 }
 
-Handle new_file(const std::string& path) {
+Handle new_content(int fd) {
   const Handle creation = properties(H5P_FILE_CREATE);
   const Handle access = file_access();
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18);
   H5Pset_alignment(access.get(), kAlignment, kAlignment);
-  return {H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation.get(), access.get()), H5Fclose};
+  const std::string path = fmt::format("/proc/self/fd/{}", fd);
+  return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose};
 }
 
 Handle new_group(hid_t parent, const char* name) {

@@ -16,8 +16,9 @@ constexpr hsize_t kAlignment = hsize_t{1} << 20;
 // How files are opened: without the library's locks, which fail where a shared file system is mounted without any. A
 // file gets its name when it is whole, and nobody writes to it from then on.
 Handle file_access();
-// A new file, in one version of the format whatever the version of the library.
-Handle new_file(const std::string& path);
+// An open file as a new one, in one version of the format whatever the version of the library. It is that very file,
+// whatever its name has become.
+Handle new_content(int fd);
 Handle new_group(hid_t parent, const char* name);
 
 bool put_number(hid_t object, const char* name, hid_t stored, hid_t given, const void* value);

@@ -59,23 +59,29 @@ Status ask_for_room(const std::string& path, std::uint64_t bytes) {
                "fewer levels, or another file system");
 }
 
+GridFile::GridFile(std::string path, arrays::Description description)
+    : path_(std::move(path)),
+      description_(std::move(description)),
+      temporary_(temporary_of(path_)),
+      checks_(description_.arrays.size()) {}
+
 Result<std::unique_ptr<GridFile>> GridFile::make(const std::string& path, arrays::Description description) {
-  const std::string temporary = temporary_of(path);
-  if (auto ok = arrays::lay_out(temporary, description); !ok) return forward(ok);
   std::unique_ptr<GridFile> made(new GridFile(path, std::move(description)));
-  made->temporary_ = temporary;
-  auto file = open_file(temporary, O_RDWR);
+  auto file = open_file(made->temporary_, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
   if (!file) return forward(file);
-  made->file_ = std::move(*file);
-  // Held as long as we live: make_way() of others sees it, where there are locks.
-  const auto taken = take_lock(made->file_.get(), temporary);
+  // Held as long as we live: make_way() of others sees it, where there are locks. Before that it may have taken the file
+  // for one that was left, and its name away.
+  const auto taken = take_lock(file->get(), made->temporary_);
   if (!taken) return forward(taken);
   if (!*taken) return in_use(path);
+  made->file_ = std::move(*file);
+  if (!made->has_its_temporary()) return in_use(path);
+  if (auto ok = arrays::lay_out(made->file_.get(), path, made->description_); !ok) return forward(ok);
   return made;
 }
 
 GridFile::~GridFile() {
-  if (!temporary_.empty() && (!file_ || has_its_temporary())) ::unlink(temporary_.c_str());
+  if (file_ && has_its_temporary()) ::unlink(temporary_.c_str());
 }
 
 bool GridFile::has_its_temporary() const {
@@ -115,7 +121,6 @@ Status GridFile::give_name(bool replace) {
   } else if (auto ok = rename_new(temporary_, path_); !ok) {
     return ok;
   }
-  temporary_.clear();
   return sync_directory_of(path_);
 }
 

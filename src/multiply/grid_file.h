@@ -42,15 +42,14 @@ class GridFile {
   Status give_name(bool replace);
 
  private:
-  GridFile(std::string path, arrays::Description description)
-      : path_(std::move(path)), description_(std::move(description)), checks_(description_.arrays.size()) {}
+  GridFile(std::string path, arrays::Description description);
 
-  // False where another program has taken the temporary name, which only a file system without locks allows.
+  // False once it has its name, and where another program has taken the temporary one.
   bool has_its_temporary() const;
 
   const std::string path_;
   arrays::Description description_;
-  std::string temporary_;  // empty once it has its name
+  const std::string temporary_;
   Descriptor file_;
   std::atomic<std::uint64_t> written_ = 0;
   std::mutex mutex_;  // of what follows
