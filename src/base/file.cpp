@@ -122,9 +122,9 @@ Result<bool> take_lock(int fd, const std::string& path_for_errors) {
   return errno_error("cannot lock", path_for_errors);
 }
 
-Status replace_file(const std::string& path, std::string_view content) {
+Status replace_file(const std::string& path, std::string_view content, mode_t mode) {
   const std::string temporary = fmt::format("{}.{}.new", path, ::getpid());
-  auto file = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
+  auto file = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode);
   if (!file) return forward(file);
   if (auto written = write_all(file->get(), content, temporary); !written) {
     ::unlink(temporary.c_str());

@@ -30,7 +30,7 @@ void Series::add(const std::string& name, double time) {
 Status Series::write(const std::string& path) const {
   nlohmann::json json = {{"file-series-version", "1.0"}, {"files", nlohmann::json::array()}};
   for (const Entry& each : entries_) json["files"].push_back({{"name", each.name}, {"time", each.time}});
-  return replace_file(path, json.dump(2) + "\n");
+  return replace_file(path, json.dump(2) + "\n", 0666);
 }
 
 }  // namespace forebay::blocks

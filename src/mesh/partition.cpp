@@ -82,7 +82,7 @@ Result<Partition> partition_along_curve(const Refinement& refinement, std::uint3
 Status write_partition(const Partition& partition, const std::string& path) {
   std::string text;
   for (const std::uint32_t part : partition.part) text += fmt::format("{}\n", part);
-  return replace_file(path, text);
+  return replace_file(path, text, 0666);
 }
 
 Result<Partition> read_partition(const std::string& path, std::size_t cells) {

@@ -158,6 +158,14 @@ class MeshTest(commandcase.CommandCase):
                 self.assertIn(part, self.output)
                 self.assertEqual(self.files(), [])
 
+    def test_results_are_for_whom_the_mask_lets(self):
+        partition = os.path.join(self.case, "partition")
+        before = os.umask(0o027)
+        self.addCleanup(os.umask, before)
+        self.assertEqual(self.multiply("cavity:tetrahedra:2", 1, "--partition", partition, "--parts", "2"), 0, self.output)
+        for name in ("out.vtkhdf", "out-boundary.vtkhdf", "partition"):
+            self.assertEqual(os.stat(os.path.join(self.case, name)).st_mode & 0o777, 0o640, name)
+
     def test_what_is_there_stays_without_force(self):
         self.write("out.vtkhdf", "precious")
         self.assertEqual(self.multiply("cavity:tetrahedra:2", 1), 2)

@@ -173,10 +173,13 @@ class VtkTest(unittest.TestCase):
         subprocess.run([*WRITE_STEPS, self.directory], check=True)
         with open(os.path.join(self.directory, "flow.vtkhdf.series")) as file:
             series = json.load(file)
+            mode = os.fstat(file.fileno()).st_mode
         self.assertEqual(series["file-series-version"], "1.0")
         self.assertEqual([each["time"] for each in series["files"]], [0, 0.5, 1])
         for each in series["files"]:
-            grid = read(os.path.join(self.directory, each["name"]))
+            step = os.path.join(self.directory, each["name"])
+            self.assertEqual(os.stat(step).st_mode, mode, "who may read a step may read the list")
+            grid = read(step)
             self.assertEqual(grid.GetNumberOfCells(), 150)
             self.assertEqual(invalid_cells(grid), 0)
             self.assertAlmostEqual(volumes(grid).sum(), 100, delta=1e-10)
