@@ -12,20 +12,26 @@ endif()
 add_library(forebay_options INTERFACE)
 target_compile_options(forebay_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -Werror)
 target_include_directories(forebay_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+# clang means signs, too, by -Wconversion; gcc does so for C alone.
+target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)
 if(CMAKE_UNITY_BUILD)
   # Types of a source's own stand in what gcc takes for a header there.
-  target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+  target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 if(FOREBAY_SANITIZE)
+  # For tests of speed and of memory, which are then those of the sanitizer.
+  target_compile_definitions(forebay_options INTERFACE FOREBAY_SANITIZED)
   target_compile_options(forebay_options INTERFACE -fsanitize=${FOREBAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(forebay_options INTERFACE -fsanitize=${FOREBAY_SANITIZE})
 endif()
 
 add_custom_target(unit_tests)
 
-# Loops over whole fields become vectors; with sanitizers, which make every access a call, that only takes time.
+# Loops over whole fields become vectors; with sanitizers, which make every access a call, as much as is quick to make.
 function(forebay_vectors room)
-  if(NOT FOREBAY_SANITIZE)
+  if(FOREBAY_SANITIZE)
+    target_compile_options(forebay_${room} PRIVATE -O1)
+  else()
     target_compile_options(forebay_${room} PRIVATE -O3)
   endif()
 endfunction()

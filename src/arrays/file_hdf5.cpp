@@ -164,7 +164,8 @@ Status ask_for_room(int fd, const std::string& path, const Description& descript
   const std::uint64_t beside = (objects + 16) * 8192;  // more than the library needs for an object
   std::uint64_t bytes = beside;
   for (const Array& each : description.arrays) bytes += each.bytes() + kAlignment;
-  errno = ::ftruncate(fd, static_cast<off_t>(bytes)) != 0 ? errno : ::posix_fallocate(fd, 0, static_cast<off_t>(beside));
+  errno =
+      ::ftruncate(fd, static_cast<off_t>(bytes)) != 0 ? errno : ::posix_fallocate(fd, 0, static_cast<off_t>(beside));
   if (errno != 0) return errno_error("no room to lay out", path);
   return {};
 }

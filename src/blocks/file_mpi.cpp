@@ -142,7 +142,8 @@ Status check_hints(const Options& options) {
                              printable(value), MPI_MAX_INFO_KEY - 1, MPI_MAX_INFO_VAL - 1));
   }
   for (const auto& [name, value] : options.hints) {
-    const auto least = std::find_if(kLeast.begin(), kLeast.end(), [&](const Least& each) { return each.hint == name; });
+    const auto least =
+        std::find_if(kLeast.begin(), kLeast.end(), [&name = name](const Least& each) { return each.hint == name; });
     if (least == kLeast.end() || parse_integer(value).value_or(0) >= least->value) continue;
     return error(Code::bad_input,
                  fmt::format("the hint {} is '{}', not a number of at least {}", name, printable(value), least->value));

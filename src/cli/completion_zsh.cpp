@@ -7,7 +7,7 @@ namespace forebay::cli {
 namespace {
 
 // Within single quotes, and within the brackets and colons of _arguments.
-std::string quoted(const std::string& text) {
+std::string zsh_quoted(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if (c == '\'') {
@@ -21,7 +21,7 @@ std::string quoted(const std::string& text) {
   return out;
 }
 
-std::string action(const Argument& argument) {
+std::string zsh_action(const Argument& argument) {
   if (const auto choices = choices_of(argument); !choices.empty()) return fmt::format("({})", fmt::join(choices, " "));
   if (argument.value == "DIR") return "_files -/";
   if (argument.value == "FILE") return "_files";
@@ -29,9 +29,11 @@ std::string action(const Argument& argument) {
 }
 
 std::string option_line(const Argument& option, const std::string& name) {
-  std::string text = fmt::format("        '{}{}{}[{}]", option.repeats ? "*" : "", name,
-                                 option.value.empty() || !name.starts_with("--") ? "" : "=", quoted(option.meaning));
-  if (!option.value.empty()) text += fmt::format(":{}:{}", quoted(option.names.back().substr(2)), action(option));
+  std::string text =
+      fmt::format("        '{}{}{}[{}]", option.repeats ? "*" : "", name,
+                  option.value.empty() || !name.starts_with("--") ? "" : "=", zsh_quoted(option.meaning));
+  if (!option.value.empty())
+    text += fmt::format(":{}:{}", zsh_quoted(option.names.back().substr(2)), zsh_action(option));
   return text + "' \\\n";
 }
 
@@ -42,7 +44,7 @@ std::string command_case(const Command& command) {
   for (const Argument& each : command.positionals)
     text += command.takes_program ? "        '(-)1:program:_command_names -e' \\\n        '*::arguments:_normal' \\\n"
                                   : fmt::format("        '{}:{}:{}' \\\n", each.required ? "" : ":",
-                                                quoted(each.names.front()), action(each));
+                                                zsh_quoted(each.names.front()), zsh_action(each));
   text.replace(text.size() - 3, 3, "\n");  // the last line goes on nowhere
   return text + "      ;;\n";
 }
@@ -54,7 +56,7 @@ std::string zsh_completion(const Interface& interface) {
       "#compdef forebay\n# zsh completion for forebay, made by: forebay completion zsh\n_forebay() {\n"
       "  if ((CURRENT == 2)); then\n    local -a commands=(\n";
   for (const Command& command : interface.commands)
-    if (!command.hidden) text += fmt::format("      '{}:{}'\n", command.name, quoted(command.summary));
+    if (!command.hidden) text += fmt::format("      '{}:{}'\n", command.name, zsh_quoted(command.summary));
   text +=
       "    )\n    _describe command commands\n    return\n  fi\n"
       "  local command=$words[2]\n  shift words\n  ((CURRENT--))\n  case $command in\n";

@@ -12,7 +12,7 @@ namespace forebay::drain {
 namespace {
 
 constexpr std::string_view header_kind = "forebay-journal";
-constexpr std::string_view version = "1";
+constexpr std::string_view format_version = "1";
 // A checksum in hexadecimal digits and the blank behind it.
 constexpr std::size_t checksum_width = 16;
 // More than any run writes; nothing from outside makes us allocate without bound.
@@ -78,10 +78,11 @@ Result<std::uint64_t> each_line(int file, const std::string& path,
 
 Status check_header(const Record& record, const std::string& path) {
   if (record.kind != header_kind || record.words.empty()) return error(Code::bad_input, "not a journal:", path);
-  if (record.words[0] != version)
-    return error(Code::bad_input,
-                 fmt::format("journal of version {}, this forebay reads {}:", printable(record.words[0]), version),
-                 path, "use the forebay that wrote it");
+  if (record.words[0] != format_version)
+    return error(
+        Code::bad_input,
+        fmt::format("journal of version {}, this forebay reads {}:", printable(record.words[0]), format_version), path,
+        "use the forebay that wrote it");
   return {};
 }
 
@@ -104,7 +105,7 @@ Result<Journal> Journal::open(const std::string& path, bool durable) {
   journal.good_size_ = *whole;
   journal.torn_ = *whole != static_cast<std::uint64_t>(status.st_size);
   if (*whole == 0) {
-    if (auto made = journal.append(Record{std::string(header_kind), {std::string(version)}}); !made)
+    if (auto made = journal.append(Record{std::string(header_kind), {std::string(format_version)}}); !made)
       return forward(made);
     if (durable) {
       if (auto synced = sync_directory_of(path); !synced) return forward(synced);

@@ -69,9 +69,9 @@ class DirectoryPublication {
       published_.bytes += written->bytes;
     }
     // Children before their parents, whose final mode may forbid to reach them.
-    for (const layouts::OutputDirectory& directory : unit_.directories | std::views::reverse)
-      if (!directory.path.empty())
-        if (auto finished = shared_.finish_directory(inside(directory.path), directory.mode); !finished)
+    for (auto directory = unit_.directories.rbegin(); directory != unit_.directories.rend(); ++directory)
+      if (!directory->path.empty())
+        if (auto finished = shared_.finish_directory(inside(directory->path), directory->mode); !finished)
           return finished;
     return shared_.finish_directory(temporary_.path(), own_mode());
   }
@@ -268,7 +268,8 @@ class DirectoryPublication {
     for (const layouts::OutputFile& file : unit_.files) expected.insert(file.path);
     const auto entries = entries_of(directory);
     if (!entries) return forward(entries);
-    if (!*entries || !std::ranges::equal(**entries | std::views::keys, expected)) return false;
+    if (!*entries || !std::ranges::equal(**entries, expected, {}, &std::pair<const std::string, bool>::first))
+      return false;
     for (std::size_t i = 0; i < unit_.files.size(); ++i) {
       if (!published_.files[i].linked_to.empty()) {
         const auto status = shared_.status(join(directory, unit_.files[i].path));

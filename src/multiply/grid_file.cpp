@@ -69,8 +69,8 @@ Result<std::unique_ptr<GridFile>> GridFile::make(const std::string& path, arrays
   std::unique_ptr<GridFile> made(new GridFile(path, std::move(description)));
   auto file = open_file(made->temporary_, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
   if (!file) return forward(file);
-  // Held as long as we live: make_way() of others sees it, where there are locks. Before that it may have taken the file
-  // for one that was left, and its name away.
+  // Held as long as we live: make_way() of others sees it, where there are locks. Before that it may have taken the
+  // file for one that was left, and its name away.
   const auto taken = take_lock(file->get(), made->temporary_);
   if (!taken) return forward(taken);
   if (!*taken) return in_use(path);

@@ -7,7 +7,7 @@
 #include "codec/codec.h"
 #include "codec/tests/fields.h"
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__GLIBC__) && !defined(FOREBAY_SANITIZED)
 
 namespace {
 std::atomic<long> allocations = 0;

@@ -167,7 +167,7 @@ TEST_F(JournalTest, AFailedAppendLeavesNoHalfRecordBehind) {
 }
 
 TEST_F(JournalTest, AHundredThousandRecordsAreReadInWellUnderASecond) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#ifdef FOREBAY_SANITIZED
   GTEST_SKIP() << "no speed is promised under a sanitizer";
 #endif
   {

@@ -92,7 +92,7 @@ TEST(Ledger, WhatLiesBelowAPathIsVisitedParentsFirst) {
 
 // The goal is an agent below 50 MB with 200,000 drained files.
 TEST(Ledger, ADrainedFileCostsLittleMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef FOREBAY_SANITIZED
   GTEST_SKIP() << "the sanitizer's allocator counts otherwise";
 #endif
   constexpr int times = 2'000, files = 10;
