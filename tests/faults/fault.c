@@ -9,9 +9,10 @@
  *
  *   RULE: CALL:WHAT[:after=N][:count=N]
  *   CALL: open write fsync rename mkdir link unlink read copy close lock, or all
- *   WHAT: the name of an errno (EIO, ENOSPC, ...), short (half of the bytes), or delay=MILLISECONDSms
- *   after: so many calls pass first; count: so many go wrong, then no more. Counted from when the rules were read, in
- *   each process on its own.
+ *   WHAT: the name of an errno (EIO, ENOSPC, ...), short (half of the bytes), delay=MILLISECONDSms,
+ *         or kill (the process ends before the call, as by SIGKILL)
+ *   after: so many calls pass first; count: so many go wrong, then no more. Counted from when the rules
+ *         were read, in each process on its own.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,6 +21,7 @@
 #include <limits.h>
 #include <linux/openat2.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +38,7 @@ enum { MOST_RULES = 32, RULE_TEXT = 4096 };
 typedef struct {
   char call[16];
   int error; /* 0: none */
-  int is_short;
+  int is_short, is_kill;
   long delay_ms;
   long after, count;
 } Rule;
@@ -87,6 +89,8 @@ static Rule parse_rule(char* text) {
       known = 1;
     } else if (strcmp(word, "short") == 0) {
       rule.is_short = known = 1;
+    } else if (strcmp(word, "kill") == 0) {
+      rule.is_kill = known = 1;
     } else {
       for (size_t i = 0; i < sizeof errors / sizeof *errors; ++i)
         if (strcmp(word, errors[i].name) == 0) rule.error = errors[i].value;
@@ -198,6 +202,7 @@ static int fault(const char* call, int directory, const char* name, size_t* byte
         }
         if (rule->count <= 0) continue;
         --rule->count;
+        if (rule->is_kill) kill(getpid(), SIGKILL);
         error = rule->error;
         delay += rule->delay_ms;
         if (rule->is_short && bytes != NULL && *bytes > 1) *bytes /= 2;

@@ -99,6 +99,11 @@ print(libc.syscall(437, d, b'x', how, len(how)) >= 0, ctypes.get_errno())
         body = "f = os.open(inside + '/f', os.O_CREAT | os.O_WRONLY)\nb = time.monotonic()\nos.write(f, b'x')\nprint(int(1000 * (time.monotonic() - b)))"
         self.assertGreaterEqual(self.run_child(body, "write:delay=50ms")[0], 50)
 
+    def test_a_kill_comes_before_the_call(self):
+        body = "import subprocess\nprint(subprocess.run(['touch', inside + '/f']).returncode, len(os.listdir(inside)))"
+        self.assertEqual(self.run_child(body, "open:kill:after=1"), [0, 1])
+        self.assertEqual(self.run_child(body.replace("/f", "/g"), "open:kill"), [-9, 1])
+
     def test_the_control_file_turns_faults_on_and_off(self):
         control = os.path.join(self.directory.name, "control")
         body = f"""
