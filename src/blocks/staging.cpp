@@ -1,6 +1,9 @@
 #include "blocks/staging.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "carry/carry.h"
 
@@ -29,7 +32,14 @@ void Staging::start(int slot, StagedRecord record, std::shared_future<Status> be
     }
     return carry::carry_image(record, directory_.image(slot), directory_.layout(slot), stop_[index(slot)]);
   });
-  carrying_[index(slot)] = {done.share(), waits_for_others};
+  carrying_[index(slot)] = {done.share(), waits_for_others, {}};
+}
+
+void Staging::start_again(int slot, StagedRecord record) {
+  const std::string part = record.part(record.node);
+  start(slot, std::move(record));
+  Carrying& carrying = carrying_[index(slot)];
+  if (!carrying.waits_for_others) carrying.told_twice = part;
 }
 
 Status Staging::resume() {
@@ -76,8 +86,10 @@ Status Staging::resume(int slot) {
     const auto nodes = std::count(all.begin(), all.end(), mine);
     found = standing == carry::Standing::older && static_cast<std::uint64_t>(nodes) == mine[1];
     if (found) {
-      start(slot, std::move(*record));
+      start_again(slot, std::move(*record));
     } else {
+      // Nodes that are not here may still bring home what this one has told, if one of them has rank 0.
+      if (record->node == 0 || standing == carry::Standing::same_or_later) slots::clear_away(*record);
       directory_.forget(slot);
     }
   }
@@ -128,7 +140,7 @@ Status Staging::try_again(int slot) {
   if (carrying_[index(slot)].done.valid()) return {};
   auto record = directory_.read(slot);
   if (!record) return forward(record);
-  start(slot, std::move(*record));
+  start_again(slot, std::move(*record));
   return {};
 }
 
@@ -160,9 +172,10 @@ Status Staging::settle(int slot) {
 Status Staging::settle_once(int slot) {
   Status mine = team_.is_leader() ? carried(slot) : Status{};
   if (!mine) mine.error().code = Code::undrained;  // whatever the reason, it stays in the pool
-  carrying_[index(slot)] = {};
+  const std::string told_twice = std::exchange(carrying_[index(slot)], {}).told_twice;
   if (auto ok = team_.agree(mine); !ok) return ok;
   taken_[index(slot)] = false;
+  if (!told_twice.empty()) ::unlink(told_twice.c_str());
   if (team_.is_leader()) directory_.forget(slot);
   return {};
 }

@@ -53,6 +53,7 @@ class Staging {
   Status resume();
   // A checkpoint gets its name only after the one before: they may have the same.
   void start(int slot, StagedRecord record, std::shared_future<Status> before = {});
+  void start_again(int slot, StagedRecord record);
   Status resume(int slot);
   // Begins once more where carrying has failed.
   Status try_again(int slot);
@@ -65,6 +66,7 @@ class Staging {
   struct Carrying {
     std::shared_future<Status> done;
     bool waits_for_others = false;  // it gives the file its name
+    std::string told_twice;         // what may be there again when that node has heard it; empty: nothing
   };
   std::array<Carrying, kSlots> carrying_;         // the leader's
   std::array<std::atomic<bool>, kSlots> stop_{};  // waiting for others

@@ -112,6 +112,9 @@ Status carry_extents(const StagedRecord& record, const arrays::Description& desc
   });
 }
 
+constexpr std::string_view kTold = "carried\n";
+constexpr std::size_t kMostTold = std::size_t{1} << 30;
+
 // A part as text: one line for each check, and a last line.
 std::string told(const Checks& checks) {
   std::string text;
@@ -120,7 +123,21 @@ std::string told(const Checks& checks) {
       text += fmt::format("{} {} {} {}\n", array, each.first, each.bytes, each.crc);
     }
   }
-  return text + "carried\n";
+  return text.append(kTold);
+}
+
+Status tell(const StagedRecord& record, const Checks& checks) {
+  const std::string begun = record.unfinished_part(record.node), name = record.part(record.node);
+  auto file = open_file(begun, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
+  if (!file) return forward(file);
+  if (auto ok = write_all(file->get(), told(checks), begun); !ok) return ok;
+  if (std::rename(begun.c_str(), name.c_str()) != 0) return errno_error("cannot rename to", name);
+  return {};
+}
+
+bool has_told(const StagedRecord& record) {
+  const auto text = read_file(record.part(record.node), kMostTold);
+  return text && text->ends_with(kTold);
 }
 
 // Adds what another node told; false where it is not whole.
@@ -142,7 +159,7 @@ Status hear_others(const StagedRecord& record, Checks& checks, const std::atomic
   for (int node = 1; node < record.nodes; ++node) {
     milliseconds pause(5);
     for (;;) {
-      const auto text = read_file(record.part(node), std::size_t{1} << 30);
+      const auto text = read_file(record.part(node), kMostTold);
       if (text) {
         if (hear(*text, checks)) break;
         return error(Code::failed, "what a node told of its part is damaged:", record.part(node));
@@ -156,6 +173,19 @@ Status hear_others(const StagedRecord& record, Checks& checks, const std::atomic
   return {};
 }
 
+// None where this node has nothing to do any more: it has told its part, or the file has its name. Where it
+// has its name no other must be begun, for nobody would end it.
+Result<Descriptor> open_temporary(const StagedRecord& record) {
+  const std::string path = record.temporary();
+  auto file = open_file(path, O_WRONLY | O_NOFOLLOW);
+  const bool begun = file || file.error().errno_value != ENOENT;
+  if (record.node != 0 && (begun ? has_told(record) : what_stands(record) == Standing::same_or_later))
+    return Descriptor();
+  if (begun) return file;
+  // Any node may be the first. The file is what the program itself would have made: readable by whom its mask lets.
+  return open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0666);
+}
+
 }  // namespace
 
 Status carry_image(const StagedRecord& record, const std::string& image, const std::string& layout,
@@ -166,9 +196,9 @@ Status carry_image(const StagedRecord& record, const std::string& image, const s
   if (!mapped) return forward(mapped);
   if (!fits(record, *description, mapped->bytes().size()))
     return error(Code::lost, "the record of a checkpoint does not fit its image:", image);
-  // Any node may be the first. The file is what the program itself would have made: readable by whom its mask lets.
-  auto file = open_file(record.temporary(), O_WRONLY | O_CREAT | O_NOFOLLOW, 0666);
+  auto file = open_temporary(record);
   if (!file) return forward(file);
+  if (!*file) return {};
   std::optional<Sidecar> sidecar;
   if (record.node == 0) {
     sidecar.emplace(record.temporary(), record.sidecar);
@@ -181,7 +211,7 @@ Status carry_image(const StagedRecord& record, const std::string& image, const s
   Checks checks = working_out.get();
   if (record.nodes > 1) {
     if (::fsync(file->get()) != 0) return errno_error("cannot sync", record.temporary());
-    if (record.node != 0) return replace_file(record.part(record.node), told(checks));
+    if (record.node != 0) return tell(record, checks);
     if (auto ok = hear_others(record, checks, stop); !ok) return ok;
     // Before the file has its name: whoever carries this record once more must not take them for what it is told then.
     for (int node = 1; node < record.nodes; ++node) {
@@ -199,7 +229,8 @@ Standing what_stands(const StagedRecord& record) {
   if (::lstat(record.path.c_str(), &file) != 0) return Standing::older;
   const auto sequence = sequence_in(read_file(record.path + ".json").value_or(""), record);
   // The sidecar gets its name just before the file does.
-  if (sequence >= record.sequence && !name_exists(record.temporary())) return Standing::same_or_later;
+  const bool served = sequence > record.sequence || (sequence == record.sequence && !name_exists(record.temporary()));
+  if (served) return Standing::same_or_later;
   const std::int64_t written = std::int64_t{file.st_mtim.tv_sec} * 1'000'000'000 + file.st_mtim.tv_nsec;
   return sequence || written <= record.committed ? Standing::older : Standing::foreign;
 }

@@ -14,7 +14,9 @@ namespace forebay::carry {
 
 // The work of one node for one checkpoint. Idempotent: after a crash it is done again from the beginning. The node with
 // rank 0 also writes what the file has besides its arrays (from `layout`), waits for the others, and gives the file its
-// name. `stop` ends the waiting, not the carrying.
+// name. `stop` ends the waiting, not the carrying. Others tell it when their part is on the disk, and do nothing more
+// when they have told. It forgets what they told before it gives the name; one that is called just then tells again, in
+// vain, and removes that (slots::clear_away) when it finds the file under its name.
 Status carry_image(const slots::StagedRecord& record, const std::string& image, const std::string& layout,
                    const std::atomic<bool>& stop);
 

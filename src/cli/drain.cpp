@@ -105,7 +105,8 @@ void add_drain(CLI::App& app, int& exit_status) {
       {"forebay drain --resume", "forebay drain --resume --case /shared/motorBike"},
       {"A run drains by itself. This is for what is left after a crash, a kill or a full disk; run it on the node "
        "that holds the data, as often as you like. Staged checkpoints of programs that write global arrays come home "
-       "too; where such a program ran on several nodes, run it on all of them, on the one of rank 0 last."}));
+       "too; where such a program ran on several nodes, run it on all of them, on the one of rank 0 last, and then on "
+       "the others once more."}));
   command->callback([options, &exit_status] { exit_status = resume(*options); });
 }
 

@@ -27,7 +27,7 @@ Result<bool> bring_home(const slots::SlotDirectory& directory, int slot, const s
   }
   const std::atomic<bool> no_waiting = true;
   auto done = carry::carry_image(record, directory.image(slot), directory.layout(slot), no_waiting);
-  if (done) return record.node == 0;
+  if (done) return record.node == 0 || carry::what_stands(record) == carry::Standing::same_or_later;
   if (done.error().code == Code::undrained)
     done.error().advice = "run `forebay drain --resume` there, and then here once more";
   if (done.error().code == Code::failed) done.error().code = Code::undrained;
@@ -49,6 +49,7 @@ int carry_all(slots::SlotDirectory directory) {
     if (left.contains(record->path)) continue;
     const auto at_home = bring_home(directory, slot, *record);
     if (at_home && *at_home) {
+      slots::clear_away(*record);
       directory.forget(slot);
       fmt::print("checkpoint {}: brought home\n", printable(record->path));
       continue;

@@ -1,6 +1,7 @@
 #include "slots/record.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -36,6 +37,17 @@ std::string StagedRecord::temporary() const {
 
 std::string StagedRecord::part(int of_node) const {
   return fmt::format("{}-{}", temporary(), of_node);
+}
+
+void clear_away(const StagedRecord& record) {
+  const auto clear_part = [&](int node) {
+    ::unlink(record.part(node).c_str());
+    ::unlink(record.unfinished_part(node).c_str());
+  };
+  if (record.node != 0) return clear_part(record.node);
+  for (int node = 1; node < record.nodes; ++node) clear_part(node);
+  ::unlink((record.temporary() + ".json").c_str());
+  ::unlink(record.temporary().c_str());
 }
 
 std::string encode(const StagedRecord& record) {

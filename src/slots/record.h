@@ -33,7 +33,14 @@ struct StagedRecord {
   std::string temporary() const;
   // What a node tells the one with rank 0 when its part is carried.
   std::string part(int of_node) const;
+  // Where it stands until it is whole; always the same, so that whoever was killed there leaves nothing for long.
+  std::string unfinished_part(int of_node) const { return part(of_node) + ".new"; }
 };
+
+// Removes what a node that gives a record up, or finds that it has served, has left beside the file: the one with rank
+// 0 all of it, since no other node can give the file its name; another one what it told. For who holds the lock of the
+// record's slots: then nobody is about to give that name.
+void clear_away(const StagedRecord& record);
 
 // Text with a checksum; a record that does not fit is Code::lost.
 std::string encode(const StagedRecord& record);

@@ -74,6 +74,11 @@ TEST_F(Carry, AFileKnowsWhatItMayBeReplacedBy) {
   // The sidecar got its name, and then its program was killed.
   ASSERT_TRUE(replace_file(record_.temporary(), ""));
   EXPECT_EQ(what_stands(record_), Standing::older);
+  // An older one of that program was begun, and never carried to its end.
+  other.session = record_.session;
+  other.sequence = 1;
+  ASSERT_TRUE(replace_file(other.temporary(), ""));
+  EXPECT_EQ(what_stands(other), Standing::same_or_later);
   // Written directly since.
   ASSERT_TRUE(replace_file(record_.path + ".json", sidecar_of(1, "serial")));
   record_.committed = 0;
@@ -102,6 +107,30 @@ TEST_F(Carry, WithoutTheOthersItStaysUndrained) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, Code::undrained);
   EXPECT_FALSE(name_exists(record_.path));
+}
+
+TEST_F(Carry, ANodeThatHasToldItsPartDoesNothingMore) {
+  record_.nodes = 2;
+  record_.node = 1;
+  ASSERT_TRUE(carried());
+  ASSERT_TRUE(name_exists(record_.part(1)));
+  ASSERT_TRUE(replace_file(record_.temporary(), ""));  // where it would be seen
+  ASSERT_TRUE(carried());
+  EXPECT_EQ(read_file(record_.temporary()), "");
+  // What it told was damaged, or has been heard.
+  ASSERT_TRUE(replace_file(record_.part(1), ""));
+  ASSERT_TRUE(carried());
+  EXPECT_FALSE(read_file(record_.temporary())->empty());
+  EXPECT_TRUE(read_file(record_.part(1))->ends_with("carried\n"));
+}
+
+TEST_F(Carry, ANodeBeginsNoFileThatHasItsName) {
+  ASSERT_TRUE(carried());
+  record_.nodes = 2;
+  record_.node = 1;
+  ASSERT_TRUE(carried());
+  EXPECT_FALSE(name_exists(record_.temporary()));
+  EXPECT_FALSE(name_exists(record_.part(1)));
 }
 
 TEST_F(Carry, WhatANodeToldIsNotBelievedWhereItIsDamaged) {

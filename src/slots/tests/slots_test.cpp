@@ -50,6 +50,23 @@ TEST_F(Slots, ARecordComesBackAsItWas) {
   EXPECT_EQ(back->extents[1].image, record.extents[1].image);
 }
 
+TEST_F(Slots, OnlyTheNodeOfRank0ClearsAwayWhatOthersHaveLeft) {
+  StagedRecord record = some_record(7);
+  record.path = join(scratch_.path(), "a.h5");
+  const std::vector<std::string> ours = {record.temporary(), record.temporary() + ".json", record.part(1),
+                                         record.unfinished_part(1), record.part(2)};
+  for (const std::string& each : ours) ASSERT_TRUE(replace_file(each, ""));
+  ASSERT_TRUE(replace_file(record.path, ""));
+  clear_away(record);
+  EXPECT_EQ(list_directory(scratch_.path())->size(), 4U);
+  EXPECT_FALSE(name_exists(record.part(1)));
+  EXPECT_FALSE(name_exists(record.unfinished_part(1)));
+  record.node = 0;
+  clear_away(record);
+  ASSERT_EQ(list_directory(scratch_.path())->size(), 1U);
+  EXPECT_TRUE(name_exists(record.path));
+}
+
 TEST_F(Slots, ADamagedRecordIsLost) {
   const std::string whole = encode(some_record(7));
   for (std::size_t i = 0; i < whole.size(); ++i) {
