@@ -74,8 +74,8 @@ void begin_writing_back(int fd, std::uint64_t offset, std::uint64_t bytes);
 // shared file systems are mounted without locks: nobody is kept out there.
 Result<bool> take_lock(int fd, const std::string& path_for_errors);
 // A reader sees the old content or the new, never a part: temporary name in the same directory, then rename. Of this
-// user alone; the results that he asked for get 0666, as far as his mask lets. Not synced: for files whose loss with the
-// node does no harm.
+// user alone; the results that he asked for get 0666, as far as his mask lets. Not synced: for files whose loss with
+// the node does no harm.
 Status replace_file(const std::string& path, std::string_view content, mode_t mode = 0600);
 
 // Waits until the names in the directory of `path` are on the disk, where its file system can be told to.

@@ -177,11 +177,12 @@ Status hear_others(const StagedRecord& record, Checks& checks, const std::atomic
 // has its name no other must be begun, for nobody would end it.
 Result<Descriptor> open_temporary(const StagedRecord& record) {
   const std::string path = record.temporary();
-  auto file = open_file(path, O_WRONLY | O_NOFOLLOW);
-  const bool begun = file || file.error().errno_value != ENOENT;
-  if (record.node != 0 && (begun ? has_told(record) : what_stands(record) == Standing::same_or_later))
-    return Descriptor();
-  if (begun) return file;
+  if (record.node != 0) {
+    auto file = open_file(path, O_WRONLY | O_NOFOLLOW);
+    const bool begun = file || file.error().errno_value != ENOENT;
+    if (begun ? has_told(record) : what_stands(record) == Standing::same_or_later) return Descriptor();
+    if (begun) return file;
+  }
   // Any node may be the first. The file is what the program itself would have made: readable by whom its mask lets.
   return open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0666);
 }

@@ -162,7 +162,9 @@ class MeshTest(commandcase.CommandCase):
         partition = os.path.join(self.case, "partition")
         before = os.umask(0o027)
         self.addCleanup(os.umask, before)
-        self.assertEqual(self.multiply("cavity:tetrahedra:2", 1, "--partition", partition, "--parts", "2"), 0, self.output)
+        self.assertEqual(
+            self.multiply("cavity:tetrahedra:2", 1, "--partition", partition, "--parts", "2"), 0, self.output
+        )
         for name in ("out.vtkhdf", "out-boundary.vtkhdf", "partition"):
             self.assertEqual(os.stat(os.path.join(self.case, name)).st_mode & 0o777, 0o640, name)
 
