@@ -175,13 +175,13 @@ Status ask_for_room(int fd, const std::string& path, const Description& descript
 Status lay_out(int fd, const std::string& path_for_errors, Description& description) {
   if (auto ok = complete(description); !ok) return ok;
   if (auto ok = ask_for_room(fd, path_for_errors, description); !ok) return ok;
-  const QuietErrors quiet;
+  const LibraryErrors errors;
   Handle file = new_content(fd);
-  if (!file) return hdf5_error("cannot make", path_for_errors);
+  if (!file) return errors.tell("cannot make", path_for_errors);
   if (!put_head(file.get(), description) || !put_arrays(file.get(), description)) {
-    return hdf5_error("cannot lay out", path_for_errors);
+    return errors.tell("cannot lay out", path_for_errors);
   }
-  if (!file.close()) return hdf5_error("cannot write the layout of", path_for_errors);
+  if (!file.close()) return errors.tell("cannot write the layout of", path_for_errors);
   return {};
 }
 
@@ -198,12 +198,12 @@ Result<Descriptor> lay_out(const std::string& path, Description& description) {
 Result<Description> describe(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return errno_error("cannot read", path);
-  const QuietErrors quiet;
+  const LibraryErrors errors;
   const Handle access = file_access();
   // Whatever damage makes the library leave open goes with the file.
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
-  if (!file) return hdf5_error("cannot read as HDF5", path, "the file is cut off, damaged, or of another kind");
+  if (!file) return errors.tell("cannot read as HDF5", path, "the file is cut off, damaged, or of another kind");
   const auto version = get_number(file.get(), "forebay_version");
   const auto format = get_text(file.get(), "forebay_format");
   if ((format != kFormat && format != kGridFormat) || !version) {

@@ -1,17 +1,27 @@
 #include "arrays/hdf5.h"
 
 namespace forebay::arrays {
+namespace {
 
-tl::unexpected<Error> hdf5_error(std::string_view what, const std::string& path, std::string_view advice) {
-  std::string reason;
-  const auto innermost = [](unsigned, const H5E_error2_t* each, void* reason_out) -> herr_t {
-    auto& text = *static_cast<std::string*>(reason_out);
-    if (text.empty() && each->desc != nullptr) text = each->desc;
+herr_t note_innermost(hid_t stack, void* reason) {
+  const auto innermost = [](unsigned depth, const H5E_error2_t* each, void* text) -> herr_t {
+    if (depth == 0 && each->desc != nullptr) *static_cast<std::string*>(text) = each->desc;
     return 0;
   };
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &reason);
+  return H5Ewalk2(stack, H5E_WALK_UPWARD, innermost, reason);
+}
+
+}  // namespace
+
+LibraryErrors::LibraryErrors() {
+  H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+  H5Eset_auto2(H5E_DEFAULT, note_innermost, &reason_);
+}
+
+tl::unexpected<Error> LibraryErrors::tell(std::string_view what, const std::string& path,
+                                          std::string_view advice) const {
   auto failed = error(Code::failed, what, path, advice);
-  if (!reason.empty()) failed.value().path += " (HDF5: " + reason + ")";
+  if (!reason_.empty()) failed.value().path += " (HDF5: " + reason_ + ")";
   return failed;
 }
 

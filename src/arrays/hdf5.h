@@ -29,23 +29,21 @@ class Handle {
   Close close_;
 };
 
-// Keeps the library from printing its errors while it lives; they become ours.
-class QuietErrors {
+// While it lives the library does not print its errors. The reason of the last one is noted as soon as it happens: the
+// library forgets it at the next call, and handles that close on the way out call it.
+class LibraryErrors {
  public:
-  QuietErrors() {
-    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  QuietErrors(const QuietErrors&) = delete;
-  QuietErrors& operator=(const QuietErrors&) = delete;
-  ~QuietErrors() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+  LibraryErrors();
+  LibraryErrors(const LibraryErrors&) = delete;
+  LibraryErrors& operator=(const LibraryErrors&) = delete;
+  ~LibraryErrors() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+
+  tl::unexpected<Error> tell(std::string_view what, const std::string& path, std::string_view advice = {}) const;
 
  private:
+  std::string reason_;
   H5E_auto2_t function_ = nullptr;
   void* data_ = nullptr;
 };
-
-// What the library has to say about the failure that has just happened.
-tl::unexpected<Error> hdf5_error(std::string_view what, const std::string& path, std::string_view advice = {});
 
 }  // namespace forebay::arrays

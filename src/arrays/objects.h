@@ -1,5 +1,6 @@
 // What files of arrays are made of: HDF5 objects without times, whose bytes depend on what they are told alone; and how
-// they are found again. Functions that return false or nothing leave the reason with the library (hdf5_error()).
+// they are found again. Functions that return false or nothing leave the reason with the LibraryErrors that are
+// alive.
 #pragma once
 
 #include <optional>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "arrays/objects.h"
 #include "arrays/pieces.h"
 #include "segment/tests/scratch.h"
 
@@ -49,6 +50,13 @@ TEST(FileOfArrays, IsNeverMadeOverAnotherOne) {
   Description description = some_arrays();
   EXPECT_FALSE(lay_out(path, description));
   EXPECT_EQ(*read_file(path), "precious");
+}
+
+TEST(FileOfArrays, ThatCannotBeMadeIsToldWithTheLibrarysReason) {
+  const LibraryErrors errors;
+  EXPECT_FALSE(new_content(-1));
+  EXPECT_NE(errors.tell("cannot make", "a.h5").value().text().find("No such file or directory"), std::string::npos)
+      << errors.tell("cannot make", "a.h5").value().text();
 }
 
 TEST(FileOfArrays, CutOffIsRefused) {
