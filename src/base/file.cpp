@@ -117,7 +117,8 @@ void begin_writing_back(int fd, std::uint64_t offset, std::uint64_t bytes) {
 }
 
 Result<bool> take_lock(int fd, const std::string& path_for_errors) {
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0 || errno == ENOSYS || errno == EOPNOTSUPP) return true;
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
+  if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK) return true;  // ENOLCK: NFS whose server has no lockd
   if (errno == EWOULDBLOCK) return false;
   return errno_error("cannot lock", path_for_errors);
 }

@@ -1,8 +1,12 @@
 // forebay-files: the commands of `forebay` that need HDF5; its options were looked at by `forebay` already.
 #include "files/files.h"
 
+#include <cstdlib>
+
 int main(int argc, char** argv) {
   using namespace forebay;
+  // Set to true, it has HDF5 lock each file, whatever we ask for: it would find the lock that we hold ourselves.
+  ::unsetenv("HDF5_USE_FILE_LOCKING");
   int exit_status = 0;
   CLI::App app("The commands of forebay that need HDF5.", "forebay");
   const auto inspect = cli::declare_inspect(app);

@@ -67,16 +67,19 @@ GridFile::GridFile(std::string path, arrays::Description description)
 
 Result<std::unique_ptr<GridFile>> GridFile::make(const std::string& path, arrays::Description description) {
   std::unique_ptr<GridFile> made(new GridFile(path, std::move(description)));
-  auto file = open_file(made->temporary_, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
-  if (!file) return forward(file);
+  auto file = open_file(made->temporary_, O_RDWR | O_CREAT | O_EXCL, 0666);
+  if (!file) return file.error().errno_value == EEXIST ? in_use(path) : forward(file);
   // Held as long as we live: make_way() of others sees it, where there are locks. Before that it may have taken the
   // file for one that was left, and its name away.
   const auto taken = take_lock(file->get(), made->temporary_);
   if (!taken) return forward(taken);
   if (!*taken) return in_use(path);
   made->file_ = std::move(*file);
+  const auto laid_out = arrays::lay_out(made->file_.get(), path, made->description_);
+  // Where there are no locks its name may be another program's by now; the library refuses a file that has lost its
+  // own.
   if (!made->has_its_temporary()) return in_use(path);
-  if (auto ok = arrays::lay_out(made->file_.get(), path, made->description_); !ok) return forward(ok);
+  if (!laid_out) return forward(laid_out);
   return made;
 }
 

@@ -65,7 +65,8 @@ static const struct {
 } errors[] = {{"EIO", EIO},       {"ENOSPC", ENOSPC},       {"EDQUOT", EDQUOT}, {"EROFS", EROFS},
               {"EACCES", EACCES}, {"EPERM", EPERM},         {"ENOENT", ENOENT}, {"ENOTCONN", ENOTCONN},
               {"ESTALE", ESTALE}, {"EINTR", EINTR},         {"EINVAL", EINVAL}, {"ENOSYS", ENOSYS},
-              {"EMFILE", EMFILE}, {"ETIMEDOUT", ETIMEDOUT}, {"EXDEV", EXDEV}};
+              {"EMFILE", EMFILE}, {"ETIMEDOUT", ETIMEDOUT}, {"EXDEV", EXDEV},   {"EOPNOTSUPP", EOPNOTSUPP},
+              {"ENOLCK", ENOLCK}};
 
 static void complain(const char* rule) {
   fprintf(stderr, "libforebay_fault: cannot understand rule '%s'\n", rule);
@@ -173,6 +174,11 @@ static void path_of(int fd, char path[PATH_MAX]) {
 }
 
 static int affects(int directory, const char* name) {
+  int fd;
+  if (name != NULL && sscanf(name, "/proc/self/fd/%d", &fd) == 1) { /* HDF5 opens what is open by that */
+    directory = fd;
+    name = NULL;
+  }
   if (name != NULL && name[0] == '/') return is_below(name);
   char path[2 * PATH_MAX];
   path_of(directory, path);
