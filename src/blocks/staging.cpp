@@ -1,7 +1,5 @@
 #include "blocks/staging.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -32,14 +30,12 @@ void Staging::start(int slot, StagedRecord record, std::shared_future<Status> be
     }
     return carry::carry_image(record, directory_.image(slot), directory_.layout(slot), stop_[index(slot)]);
   });
-  carrying_[index(slot)] = {done.share(), waits_for_others, {}};
+  carrying_[index(slot)] = {done.share(), waits_for_others};
 }
 
 void Staging::start_again(int slot, StagedRecord record) {
-  const std::string part = record.part(record.node);
   start(slot, std::move(record));
-  Carrying& carrying = carrying_[index(slot)];
-  if (!carrying.waits_for_others) carrying.told_twice = part;
+  carrying_[index(slot)].again = true;
 }
 
 Status Staging::resume() {
@@ -89,8 +85,8 @@ Status Staging::resume(int slot) {
       start_again(slot, std::move(*record));
     } else {
       // Nodes that are not here may still bring home what this one has told, if one of them has rank 0.
-      if (record->node == 0 || standing == carry::Standing::same_or_later) slots::clear_away(*record);
-      directory_.forget(slot);
+      const bool nobody_will = record->node == 0 || standing == carry::Standing::same_or_later;
+      nobody_will ? directory_.give_up(slot) : directory_.forget(slot);
     }
   }
   // Nodes that have a record of it have the same one.
@@ -147,9 +143,11 @@ Status Staging::try_again(int slot) {
 // On leaders. A node that fails will never tell the one that waits for it, so they meet before that one waits.
 Status Staging::carried(int slot) {
   Carrying& carrying = carrying_[index(slot)];
-  Status mine = try_again(slot);
+  // Of a checkpoint that a program on fewer nodes has left, this one may have nothing.
+  const bool mine_to_carry = carrying.done.valid() || name_exists(directory_.record(slot));
+  Status mine = mine_to_carry ? try_again(slot) : Status{};
   const bool waits = mine && carrying.waits_for_others;
-  if (mine && !waits) mine = carrying.done.get();
+  if (mine && mine_to_carry && !waits) mine = carrying.done.get();
   const bool stopped = over_all(team_.leaders(), mine ? 0 : 1, MPI_MAX) != 0;
   stop_[index(slot)] = stopped;
   if (!waits) return mine;
@@ -172,11 +170,10 @@ Status Staging::settle(int slot) {
 Status Staging::settle_once(int slot) {
   Status mine = team_.is_leader() ? carried(slot) : Status{};
   if (!mine) mine.error().code = Code::undrained;  // whatever the reason, it stays in the pool
-  const std::string told_twice = std::exchange(carrying_[index(slot)], {}).told_twice;
+  const bool again = std::exchange(carrying_[index(slot)], {}).again;
   if (auto ok = team_.agree(mine); !ok) return ok;
   taken_[index(slot)] = false;
-  if (!told_twice.empty()) ::unlink(told_twice.c_str());
-  if (team_.is_leader()) directory_.forget(slot);
+  if (team_.is_leader()) again ? directory_.give_up(slot) : directory_.forget(slot);
   return {};
 }
 

@@ -66,7 +66,7 @@ class Staging {
   struct Carrying {
     std::shared_future<Status> done;
     bool waits_for_others = false;  // it gives the file its name
-    std::string told_twice;         // what may be there again when that node has heard it; empty: nothing
+    bool again = false;             // so its part may be told once more after it was heard
   };
   std::array<Carrying, kSlots> carrying_;         // the leader's
   std::array<std::atomic<bool>, kSlots> stop_{};  // waiting for others

@@ -112,7 +112,6 @@ Status carry_extents(const StagedRecord& record, const arrays::Description& desc
   });
 }
 
-constexpr std::string_view kTold = "carried\n";
 constexpr std::size_t kMostTold = std::size_t{1} << 30;
 
 // A part as text: one line for each check, and a last line.
@@ -123,7 +122,7 @@ std::string told(const Checks& checks) {
       text += fmt::format("{} {} {} {}\n", array, each.first, each.bytes, each.crc);
     }
   }
-  return text.append(kTold);
+  return text + "carried\n";
 }
 
 Status tell(const StagedRecord& record, const Checks& checks) {
@@ -133,11 +132,6 @@ Status tell(const StagedRecord& record, const Checks& checks) {
   if (auto ok = write_all(file->get(), told(checks), begun); !ok) return ok;
   if (std::rename(begun.c_str(), name.c_str()) != 0) return errno_error("cannot rename to", name);
   return {};
-}
-
-bool has_told(const StagedRecord& record) {
-  const auto text = read_file(record.part(record.node), kMostTold);
-  return text && text->ends_with(kTold);
 }
 
 // Adds what another node told; false where it is not whole.
@@ -153,6 +147,12 @@ bool hear(std::string_view text, Checks& checks) {
         {numbers[1], static_cast<std::uint32_t>(numbers[2]), static_cast<std::uint32_t>(numbers[3])});
   }
   return false;
+}
+
+bool has_told(const StagedRecord& record, std::size_t arrays) {
+  const auto text = read_file(record.part(record.node), kMostTold);
+  Checks heard(arrays);
+  return text && hear(*text, heard);
 }
 
 Status hear_others(const StagedRecord& record, Checks& checks, const std::atomic<bool>& stop) {
@@ -173,14 +173,21 @@ Status hear_others(const StagedRecord& record, Checks& checks, const std::atomic
   return {};
 }
 
-// None where this node has nothing to do any more: it has told its part, or the file has its name. Where it
-// has its name no other must be begun, for nobody would end it.
-Result<Descriptor> open_temporary(const StagedRecord& record) {
+// Any other failure tells nothing about the file, which may be the only whole one.
+bool is_gone(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) != 0 && errno == ENOENT;
+}
+
+// None where this node has nothing to do any more: it has told its part, or the file has its name, and no other must be
+// begun then, for nobody would end it. Opened first and asked then: once it was seen missing, and its name not given,
+// only our own part can let that name be given.
+Result<std::optional<Descriptor>> open_temporary(const StagedRecord& record, std::size_t arrays) {
   const std::string path = record.temporary();
   if (record.node != 0) {
     auto file = open_file(path, O_WRONLY | O_NOFOLLOW);
     const bool begun = file || file.error().errno_value != ENOENT;
-    if (begun ? has_told(record) : what_stands(record) == Standing::same_or_later) return Descriptor();
+    if (begun ? has_told(record, arrays) : what_stands(record) == Standing::same_or_later) return std::nullopt;
     if (begun) return file;
   }
   // Any node may be the first. The file is what the program itself would have made: readable by whom its mask lets.
@@ -197,9 +204,10 @@ Status carry_image(const StagedRecord& record, const std::string& image, const s
   if (!mapped) return forward(mapped);
   if (!fits(record, *description, mapped->bytes().size()))
     return error(Code::lost, "the record of a checkpoint does not fit its image:", image);
-  auto file = open_temporary(record);
-  if (!file) return forward(file);
-  if (!*file) return {};
+  auto opened = open_temporary(record, description->arrays.size());
+  if (!opened) return forward(opened);
+  if (!*opened) return {};
+  Result<Descriptor> file = *std::move(*opened);
   std::optional<Sidecar> sidecar;
   if (record.node == 0) {
     sidecar.emplace(record.temporary(), record.sidecar);
@@ -230,7 +238,7 @@ Standing what_stands(const StagedRecord& record) {
   if (::lstat(record.path.c_str(), &file) != 0) return Standing::older;
   const auto sequence = sequence_in(read_file(record.path + ".json").value_or(""), record);
   // The sidecar gets its name just before the file does.
-  const bool served = sequence > record.sequence || (sequence == record.sequence && !name_exists(record.temporary()));
+  const bool served = sequence > record.sequence || (sequence == record.sequence && is_gone(record.temporary()));
   if (served) return Standing::same_or_later;
   const std::int64_t written = std::int64_t{file.st_mtim.tv_sec} * 1'000'000'000 + file.st_mtim.tv_nsec;
   return sequence || written <= record.committed ? Standing::older : Standing::foreign;

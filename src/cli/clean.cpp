@@ -46,8 +46,7 @@ int clean_staged(const FoundRuns& found, bool throw_away) {
     for (const auto& each : committed) {
       const bool asked = found.case_path.empty() || (each.record && is_below(each.record->path, found.case_path));
       if (throw_away && asked) {
-        if (each.record) slots::clear_away(*each.record);
-        directory.forget(each.slot);
+        directory.give_up(each.slot);
         continue;
       }
       if (each.record) {

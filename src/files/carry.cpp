@@ -49,8 +49,7 @@ int carry_all(slots::SlotDirectory directory) {
     if (left.contains(record->path)) continue;
     const auto at_home = bring_home(directory, slot, *record);
     if (at_home && *at_home) {
-      slots::clear_away(*record);
-      directory.forget(slot);
+      directory.give_up(slot);
       fmt::print("checkpoint {}: brought home\n", printable(record->path));
       continue;
     }

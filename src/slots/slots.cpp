@@ -74,6 +74,12 @@ std::vector<SlotDirectory::Committed> SlotDirectory::committed() const {
   return all;
 }
 
+void SlotDirectory::give_up(int slot) const {
+  const auto text = read_file(record(slot));
+  if (const auto decoded = text ? decode_record(*text, record(slot)) : forward(text)) clear_away(*decoded);
+  forget(slot);
+}
+
 void SlotDirectory::forget(int slot) const {
   ::unlink(record(slot).c_str());
 }

@@ -48,8 +48,11 @@ class SlotDirectory {
   };
   // What is whole and not yet carried, in the order in which it was written.
   std::vector<Committed> committed() const;
-  // What became of a record: it is carried, or given up.
+  // The record has served.
   void forget(int slot) const;
+  // The same, and what this node has left beside the record's file goes, too (clear_away). Also where read() refuses
+  // it.
+  void give_up(int slot) const;
   // Gives the memory of images back to the node, but for those that have a record: they are not carried yet.
   // Answers with how many there were.
   int remove_carried() const;

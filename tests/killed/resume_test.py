@@ -190,6 +190,12 @@ class ResumeTest(KilledOnTwoNodes):
                 self.assertIn("step 2\n", self.nodes.done())
                 self.expect_at_home()
 
+    def test_a_program_that_has_a_third_node_brings_it_home(self):
+        if MACHINE is not Groups:
+            self.skipTest("the lab has two nodes")
+        self.assertIn("step 2\n", self.nodes.done_on_three())
+        self.expect_at_home()
+
     def test_what_one_node_carries_at_its_second_try_leaves_nothing(self):
         # The part that the other one told at the first try is heard at the second, where it is slower.
         self.assertIn("step 2\n", self.nodes.done())

@@ -86,10 +86,13 @@ class TwoNodes:
         return ["env", *(f"{name}={value}" for name, value in settings.items()), *words]
 
     def start(self, *steps, faults=("", "")):
+        return self.start_with([self.machine.ranks(node) for node in range(2)], self.machine.pools, steps, faults)
+
+    def start_with(self, ranks, pools, steps, faults):
         words = [self.mpiexec]
-        for node in range(2):
-            program = [self.program, self.machine.seen(self.case), "staged", self.machine.pools[node], *steps]
-            words += [*([":"] if node else []), *self.machine.ranks(node), *self.with_faults(faults[node], program)]
+        for of_node, pool, rules in zip(ranks, pools, faults, strict=True):
+            program = [self.program, self.machine.seen(self.case), "staged", pool, *steps]
+            words += [*([":"] if len(words) > 1 else []), *of_node, *self.with_faults(rules, program)]
         return subprocess.Popen(
             self.machine.command(0, *words),
             env={**os.environ, **self.machine.environment},
@@ -100,7 +103,15 @@ class TwoNodes:
         )
 
     def done(self, *steps, faults=("", "")):
-        run = self.start(*steps, faults=faults)
+        return self.printed_by(self.start(*steps, faults=faults))
+
+    def done_on_three(self):
+        """By a program whose first two nodes are these; of groups of ranks alone."""
+        pools = [*self.machine.pools, os.path.join(self.machine.shared, "pool2")]
+        os.makedirs(pools[2])
+        return self.printed_by(self.start_with([["-n", "2"], ["-n", "2"], ["-n", "1"]], pools, (), ("",) * 3))
+
+    def printed_by(self, run):
         printed, told = run.communicate(timeout=60)
         if run.returncode != 0:
             raise AssertionError(printed + told)
@@ -113,7 +124,7 @@ class TwoNodes:
         wait_for(lambda: all(self.records(node) == len(steps) for node in range(2)), 30, "committed")
         for node in range(2):
             processes = [process for rank, process in rank_and_process if (int(rank) >= RANKS[0]) == bool(node)]
-            subprocess.run(self.machine.command(node, "kill", "-9", *processes), check=True)
+            subprocess.run(self.machine.command(node, "kill", "-9", *processes))  # mpirun may have ended some of them
         run.communicate(timeout=60)
 
     def forebay(self, node, *words, faults=""):

@@ -77,6 +77,7 @@ TEST_F(Carry, AFileKnowsWhatItMayBeReplacedBy) {
   // An older one of that program was begun, and never carried to its end.
   other.session = record_.session;
   other.sequence = 1;
+  other.id = record_.id + 1;
   ASSERT_TRUE(replace_file(other.temporary(), ""));
   EXPECT_EQ(what_stands(other), Standing::same_or_later);
   // Written directly since.
@@ -118,10 +119,13 @@ TEST_F(Carry, ANodeThatHasToldItsPartDoesNothingMore) {
   ASSERT_TRUE(carried());
   EXPECT_EQ(read_file(record_.temporary()), "");
   // What it told was damaged, or has been heard.
-  ASSERT_TRUE(replace_file(record_.part(1), ""));
-  ASSERT_TRUE(carried());
-  EXPECT_FALSE(read_file(record_.temporary())->empty());
-  EXPECT_TRUE(read_file(record_.part(1))->ends_with("carried\n"));
+  for (const char* const told : {"", "a b c d\ncarried\n"}) {
+    ASSERT_TRUE(replace_file(record_.part(1), told));
+    ASSERT_TRUE(replace_file(record_.temporary(), ""));
+    ASSERT_TRUE(carried());
+    EXPECT_FALSE(read_file(record_.temporary())->empty()) << told;
+    EXPECT_NE(read_file(record_.part(1)), told);
+  }
 }
 
 TEST_F(Carry, ANodeBeginsNoFileThatHasItsName) {
