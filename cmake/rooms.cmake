@@ -12,7 +12,7 @@ endif()
 add_library(forebay_options INTERFACE)
 target_compile_options(forebay_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -Werror)
 target_include_directories(forebay_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
-# clang means signs, too, by -Wconversion; gcc does so for C alone.
+# In clang -Wconversion includes -Wsign-conversion, in gcc it does so for C alone.
 target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)
 if(CMAKE_UNITY_BUILD)
   # Types of a source's own stand in what gcc takes for a header there.
@@ -27,7 +27,8 @@ endif()
 
 add_custom_target(unit_tests)
 
-# Loops over whole fields become vectors; with sanitizers, which make every access a call, as much as is quick to make.
+# Loops over whole fields become vectors; with sanitizers, which make every access a call, no more than
+# costs little time to compile.
 function(forebay_vectors room)
   if(FOREBAY_SANITIZE)
     target_compile_options(forebay_${room} PRIVATE -O1)

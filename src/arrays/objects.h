@@ -18,7 +18,7 @@ constexpr hsize_t kAlignment = hsize_t{1} << 20;
 // file gets its name when it is whole, and nobody writes to it from then on.
 Handle file_access();
 // An open file as a new one, in one version of the format whatever the version of the library. It is that very file,
-// whatever its name has become.
+// also when it was renamed meanwhile; one that was deleted is refused.
 Handle new_content(int fd);
 Handle new_group(hid_t parent, const char* name);
 

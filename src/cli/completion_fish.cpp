@@ -12,7 +12,7 @@ std::string fish_quoted(const std::string& text) {
   return "'" + out + "'";
 }
 
-std::string option_line(const std::string& condition, const Argument& option) {
+std::string fish_option(const std::string& condition, const Argument& option) {
   std::string text = fmt::format("complete -c forebay -n {}", fish_quoted(condition));
   for (const std::string& name : option.names)
     text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
@@ -38,7 +38,7 @@ std::string fish_completion(const Interface& interface) {
                           fish_quoted(command.summary));
     const std::string here = "__fish_seen_subcommand_from " + command.name;
     const std::string condition = command.takes_program ? here + "; and not contains -- -- (commandline -opc)" : here;
-    for (const Argument& option : command.options) text += option_line(condition, option);
+    for (const Argument& option : command.options) text += fish_option(condition, option);
     for (const Argument& each : command.positionals)
       if (const auto choices = choices_of(each); !choices.empty())
         text += fmt::format("complete -c forebay -n {} -a {}\n", fish_quoted(condition),
@@ -47,7 +47,7 @@ std::string fish_completion(const Interface& interface) {
       text += fmt::format("complete -c forebay -n {} -F -a '(__fish_complete_command)'\n",
                           fish_quoted(here + "; and contains -- -- (commandline -opc)"));
   }
-  for (const Argument& option : interface.whole.options) text += option_line("__fish_use_subcommand", option);
+  for (const Argument& option : interface.whole.options) text += fish_option("__fish_use_subcommand", option);
   return text;
 }
 

@@ -28,7 +28,7 @@ std::string zsh_action(const Argument& argument) {
   return " ";
 }
 
-std::string option_line(const Argument& option, const std::string& name) {
+std::string zsh_option(const Argument& option, const std::string& name) {
   std::string text =
       fmt::format("        '{}{}{}[{}]", option.repeats ? "*" : "", name,
                   option.value.empty() || !name.starts_with("--") ? "" : "=", zsh_quoted(option.meaning));
@@ -40,7 +40,7 @@ std::string option_line(const Argument& option, const std::string& name) {
 std::string command_case(const Command& command) {
   std::string text = fmt::format("    {})\n      _arguments -S \\\n", command.name);
   for (const Argument& option : command.options)
-    for (const std::string& name : option.names) text += option_line(option, name);
+    for (const std::string& name : option.names) text += zsh_option(option, name);
   for (const Argument& each : command.positionals)
     text += command.takes_program ? "        '(-)1:program:_command_names -e' \\\n        '*::arguments:_normal' \\\n"
                                   : fmt::format("        '{}:{}:{}' \\\n", each.required ? "" : ":",

@@ -38,8 +38,8 @@ struct StagedRecord {
 };
 
 // Removes what a node that gives a record up, or finds that it has served, has left beside the file: the one with rank
-// 0 all of it, since no other node can give the file its name; another one what it told. For who holds the lock of the
-// record's slots: then nobody is about to give that name.
+// 0 all of it, since no other node can give the file its name; another one what it told. Only the holder of the
+// lock of the record's slots may call this: then nobody is about to give that name.
 void clear_away(const StagedRecord& record);
 
 // Text with a checksum; a record that does not fit is Code::lost.
