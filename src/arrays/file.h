@@ -4,15 +4,14 @@
 #include <string>
 
 #include "arrays/description.h"
-#include "base/file.h"
 
 namespace forebay::arrays {
 
 // Makes an open file one with room for all arrays and their checksums, whatever was in it, and fills in where each
 // lies. What the arrays hold is then written to those offsets, by whoever.
 Status lay_out(int fd, const std::string& path_for_errors, Description& description);
-// The same in a new file (refused where the name exists), which is left open. One that fails is removed.
-Result<Descriptor> lay_out(const std::string& path, Description& description);
+// The same in a new file (refused where the name exists). One that fails is removed.
+Status lay_out(const std::string& path, Description& description);
 
 // Believed only when its own checksum fits and every array lies within the file, contiguous.
 Result<Description> describe(const std::string& path);

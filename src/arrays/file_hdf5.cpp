@@ -185,14 +185,12 @@ Status lay_out(int fd, const std::string& path_for_errors, Description& descript
   return {};
 }
 
-Result<Descriptor> lay_out(const std::string& path, Description& description) {
-  auto file = open_file(path, O_RDWR | O_CREAT | O_EXCL, 0666);
+Status lay_out(const std::string& path, Description& description) {
+  const auto file = open_file(path, O_RDWR | O_CREAT | O_EXCL, 0666);
   if (!file) return forward(file);
-  if (auto ok = lay_out(file->get(), path, description); !ok) {
-    ::unlink(path.c_str());
-    return forward(ok);
-  }
-  return file;
+  Status done = lay_out(file->get(), path, description);
+  if (!done) ::unlink(path.c_str());
+  return done;
 }
 
 Result<Description> describe(const std::string& path) {

@@ -124,7 +124,11 @@ Result<bool> take_lock(int fd, const std::string& path_for_errors) {
 }
 
 Status replace_file(const std::string& path, std::string_view content, mode_t mode) {
-  const std::string temporary = fmt::format("{}.{}.new", path, ::getpid());
+  return replace_file_through(fmt::format("{}.{}.new", path, ::getpid()), path, content, mode);
+}
+
+Status replace_file_through(const std::string& temporary, const std::string& path, std::string_view content,
+                            mode_t mode) {
   auto file = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode);
   if (!file) return forward(file);
   if (auto written = write_all(file->get(), content, temporary); !written) {

@@ -77,6 +77,9 @@ Result<bool> take_lock(int fd, const std::string& path_for_errors);
 // user alone; the results that he asked for get 0666, as far as his mask lets. Not synced: for files whose loss with
 // the node does no harm.
 Status replace_file(const std::string& path, std::string_view content, mode_t mode = 0600);
+// By a temporary name of the caller's, who then knows what one that was killed has left.
+Status replace_file_through(const std::string& temporary, const std::string& path, std::string_view content,
+                            mode_t mode = 0600);
 
 // Waits until the names in the directory of `path` are on the disk, where its file system can be told to.
 Status sync_directory_of(const std::string& path);

@@ -126,12 +126,7 @@ std::string told(const Checks& checks) {
 }
 
 Status tell(const StagedRecord& record, const Checks& checks) {
-  const std::string begun = record.unfinished_part(record.node), name = record.part(record.node);
-  auto file = open_file(begun, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
-  if (!file) return forward(file);
-  if (auto ok = write_all(file->get(), told(checks), begun); !ok) return ok;
-  if (std::rename(begun.c_str(), name.c_str()) != 0) return errno_error("cannot rename to", name);
-  return {};
+  return replace_file_through(record.unfinished_part(record.node), record.part(record.node), told(checks));
 }
 
 // Adds what another node told; false where it is not whole.

@@ -75,8 +75,9 @@ std::vector<SlotDirectory::Committed> SlotDirectory::committed() const {
 }
 
 void SlotDirectory::give_up(int slot) const {
-  const auto text = read_file(record(slot));
-  if (const auto decoded = text ? decode_record(*text, record(slot)) : forward(text)) clear_away(*decoded);
+  if (const auto text = read_file(record(slot))) {
+    if (const auto decoded = decode_record(*text, record(slot))) clear_away(*decoded);
+  }
   forget(slot);
 }
 
