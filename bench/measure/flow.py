@@ -39,7 +39,7 @@ class Runs:
 
     def add_pairs(self, report: Report) -> None:
         """Everything stored, in a trajectory and in plain arrays, by turns."""
-        points, steps, pairs = (32, 30, 9) if self.quick else (64, 40, 25)
+        points, steps, pairs = (32, 30, 9) if self.quick else (64, 40, 50)
         self.say(f"n3d, {points} points, {steps} steps, {RANKS} ranks: {pairs} pairs of runs")
         seconds: dict[str, list[float]] = {"memory": [], "arrays": []}
         for number in range(pairs):

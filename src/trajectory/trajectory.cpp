@@ -9,14 +9,13 @@ namespace forebay::trajectory {
 namespace {
 
 // Behind what is read now lies what a reverse sweep reads next, as large in all likelihood: another field, or the state
-// before. The processor foresees what is read only to the end of a page, and needs a few lines of a page to begin. So
-// the first lines of the next page come to the core, and some of the page after it to the cache behind. Inline always:
-// a function that only does this is taken for one that does nothing.
+// before. The processor foresees what is read only to the end of a page, so some of the page after the next one's first
+// comes to the cache. More of it, or nearer, takes the place of what is being read: 7 % where memory gives 30 GB/s.
+// Inline always: a function that only does this is taken for one that does nothing.
 [[gnu::always_inline]] inline void fetch_ahead(const std::byte* memory, std::uint64_t bytes) {
-  constexpr std::uint64_t kPage = 4096, kNear = 16 * segment::kLine, kFar = 8 * segment::kLine;
-  for (std::uint64_t at = 0; at < std::min(bytes, kNear); at += segment::kLine) __builtin_prefetch(memory + at, 0, 3);
+  constexpr std::uint64_t kPage = 4096, kSome = 8 * segment::kLine;
   if (bytes < kPage) return;
-  for (std::uint64_t at = kPage; at < kPage + kFar; at += segment::kLine) __builtin_prefetch(memory + at, 0, 2);
+  for (std::uint64_t at = kPage; at < kPage + kSome; at += segment::kLine) __builtin_prefetch(memory + at, 0, 2);
 }
 
 }  // namespace

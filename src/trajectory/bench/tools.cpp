@@ -80,6 +80,7 @@ Store::Store(const Tiers& tiers) {
       forebay_trajectory_options_create(), forebay_trajectory_options_free);
   need(forebay_trajectory_options_set_name(options.get(), "bench"));
   need(forebay_trajectory_options_add_pool(options.get(), tiers.directory.c_str(), tiers.bytes));
+  if (tiers.segment_bytes != 0) need(forebay_trajectory_options_set_segment_bytes(options.get(), tiers.segment_bytes));
   if (!tiers.disk.empty())
     need(forebay_trajectory_options_add_shared(options.get(), tiers.disk.c_str(), tiers.disk_bytes));
   need(forebay_trajectory_options_set_rank(options.get(), tiers.rank, tiers.ranks));

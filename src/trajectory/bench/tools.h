@@ -74,7 +74,8 @@ class Store {
   struct Tiers {
     std::string directory;
     std::uint64_t bytes = 0;
-    std::string disk = {};  // none if empty
+    std::uint64_t segment_bytes = 0;  // 0: as the store chooses
+    std::string disk = {};            // none if empty
     std::uint64_t disk_bytes = 0;
     bool keep = false;
     int rank = 0;
