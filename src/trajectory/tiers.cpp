@@ -74,8 +74,9 @@ void Tiers::poke() {
 void Tiers::prepare(Lock& lock) {
   Tier& first = tiers_.front();
   while (!stop_) {
-    constexpr std::size_t kAhead = 2;
-    const bool wanted = first.free.size() < kAhead && first.made < first.limit && first.making == 0;
+    // One ahead, so that the next is made while one is written. More would only take time from a solver that needs no
+    // more: where memory is slow to come, 64 MiB cost as much as steps do.
+    const bool wanted = first.free.empty() && first.made < first.limit && first.making == 0;
     if (!wanted) {
       work_.wait(lock);
     } else {
