@@ -5,6 +5,7 @@ only unpacked below the user's cache. The root of the machine is an initramfs wi
 the libraries that they load.
 """
 
+import fcntl
 import functools
 import glob
 import os
@@ -61,10 +62,14 @@ def which(name):
 @functools.cache
 def kernel():
     """The directory of the unpacked kernel package, which is fetched when it is asked for the first time."""
-    found = sorted(glob.glob(os.path.join(CACHE, "linux-image-*")))
-    if found:
-        return found[-1]
     os.makedirs(CACHE, exist_ok=True)
+    with open(os.path.join(CACHE, "lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another test fetches it too
+        found = sorted(glob.glob(os.path.join(CACHE, "linux-image-*")))
+        return found[-1] if found else fetch_kernel()
+
+
+def fetch_kernel():
     with tempfile.TemporaryDirectory(dir=CACHE) as place:
         try:
             depends = subprocess.run(["apt-cache", "depends", PACKAGE], capture_output=True, text=True, check=True)
