@@ -51,6 +51,11 @@ def rates(amount: float, seconds: Sequence[float]) -> Estimate:
     return estimate([amount / each for each in seconds])
 
 
+def seconds_for_a_gb(seconds: Sequence[float], moved: float) -> list[float]:
+    """Of runs that each took so long for `moved` bytes."""
+    return [each / moved * 1e9 for each in seconds]
+
+
 def compare(
     report: Report, name: str, amount: float, unit: str, ours, reference, goal: float | None, than: str, more: str = ""
 ):
@@ -128,16 +133,13 @@ def add_fresh(measured: Measured, report: Report) -> None:
     states, repetitions = (256, 5) if measured.quick else (1024, 25)
     measured.say(f"first pass over fresh segments, {repetitions} repetitions")
     figures = measured.part("fresh", 1 << 20, states, repetitions)
-    # Of each GB.
-    ours = [each / figures["put_bytes"] * 1e9 for each in figures["put"]]
-    reference = [each / figures["touched_bytes"] * 1e9 for each in figures["touch"]]
     compare(
         report,
         "writing, first pass: 1 MiB by put into fresh segments",
         1.0,
         "GB/s",
-        ours,
-        reference,
+        seconds_for_a_gb(figures["put"], figures["put_bytes"]),
+        seconds_for_a_gb(figures["touch"], figures["touched_bytes"]),
         FRESH_GOAL,
         "touching pages",
     )
@@ -150,7 +152,7 @@ def add_spill(measured: Measured, report: Report) -> None:
     spilled = statistics.mean(figures["spilled_bytes"]) / (states * state_bytes)
     # Of each GB that was read.
     ours = [each / amount * 1e9 for each, amount in zip(figures["sweep"], figures["fetched_bytes"], strict=True)]
-    reference = [each / figures["raw_bytes"] * 1e9 for each in figures["raw_read"]]
+    reference = seconds_for_a_gb(figures["raw_read"], figures["raw_bytes"])
     section = "half spilled"
     compare(
         report,

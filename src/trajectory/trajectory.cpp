@@ -1,6 +1,5 @@
 #include "trajectory/trajectory.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -9,8 +8,8 @@ namespace forebay::trajectory {
 namespace {
 
 // Behind what is read now lies what a reverse sweep reads next, as large in all likelihood: another field, or the state
-// before. The processor foresees what is read only to the end of a page, so some of the page after the next one's first
-// comes to the cache. More of it, or nearer, takes the place of what is being read: 7 % where memory gives 30 GB/s.
+// before. The processor foresees what is read only to the end of a page, so some of that state's second page comes to
+// the cache. More of it, or its first page, takes the place of what is being read: 7 % where memory gives 30 GB/s.
 // Inline always: a function that only does this is taken for one that does nothing.
 [[gnu::always_inline]] inline void fetch_ahead(const std::byte* memory, std::uint64_t bytes) {
   constexpr std::uint64_t kPage = 4096, kSome = 8 * segment::kLine;

@@ -70,6 +70,7 @@ def kernel():
 
 
 def fetch_kernel():
+    """From a Debian mirror, unpacked below CACHE; ends the test where that cannot be had."""
     with tempfile.TemporaryDirectory(dir=CACHE) as place:
         try:
             depends = subprocess.run(["apt-cache", "depends", PACKAGE], capture_output=True, text=True, check=True)
