@@ -3,13 +3,13 @@
 import json
 import statistics
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import solver
 from .figures import estimate, shuffled
+from .program import figures_of
 from .report import Report
 
 RANKS = 2
@@ -17,12 +17,17 @@ GOAL = 0.03  # more than with plain arrays
 SLOTS = (10, 100)
 
 
+def environment() -> dict[str, str]:
+    """Ranks that wait give way to the threads that prepare memory, as there are no more cores than ranks."""
+    return solver.environment(OMPI_MCA_mpi_yield_when_idle="1")
+
+
 @dataclass
 class Runs:
-    program: Path
+    program: Path  # n3d
+    bench: Path  # n3d_bench
     pool: Path  # a directory on a fast medium
     quick: bool
-    deadline: float  # of the pairs, by time.monotonic(); at least two are made
     say: Callable[[str], None]
 
     def seconds(self, points: int, steps: int, store: str, *flags: str) -> float:
@@ -30,23 +35,18 @@ class Runs:
         out = self.pool / "n3d.json"
         command = [*solver.mpirun(RANKS), self.program, "--quiet", "--random", "--json", out]
         command += ["--points", str(points), "--steps", str(steps), "--store", store, *flags]
-        # Ranks that wait give way to the threads that prepare memory, as there are no more cores than ranks.
-        environment = solver.environment(OMPI_MCA_mpi_yield_when_idle="1")
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"n3d --store {store} ended with status {done.returncode}: {done.stderr.strip()}")
         return json.loads(out.read_text())["total_seconds"]
 
     def add_pairs(self, report: Report) -> None:
         """Everything stored, in a trajectory and in plain arrays, by turns."""
-        points, steps, pairs = (32, 30, 9) if self.quick else (64, 40, 50)
+        points, steps, pairs = (32, 30, 12) if self.quick else (64, 40, 60)
         self.say(f"n3d, {points} points, {steps} steps, {RANKS} ranks: {pairs} pairs of runs")
-        seconds: dict[str, list[float]] = {"memory": [], "arrays": []}
-        for number in range(pairs):
-            if number >= 2 and time.monotonic() > self.deadline:
-                break
-            for store in ("memory", "arrays") if number % 2 else ("arrays", "memory"):
-                seconds[store].append(self.seconds(points, steps, store))
+        sizes = ["--points", str(points), "--steps", str(steps), "--pairs", str(pairs)]
+        command = [*solver.mpirun(RANKS), self.bench, *sizes]
+        seconds = figures_of("n3d_bench", command, environment())
         sample = list(zip(seconds["memory"], seconds["arrays"], strict=True))
         ratio = estimate(sample, lambda chosen: statistics.median(memory / arrays for memory, arrays in chosen))
         report.add(

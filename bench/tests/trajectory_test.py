@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from measure import report, states
+from measure import flow, report, states
 
 program = Path(sys.argv.pop()) if len(sys.argv) > 1 and not sys.argv[-1].startswith("-") else None
 
@@ -96,6 +96,15 @@ class Parts(unittest.TestCase):
         self.slices(figures, "put", "put_raw", "sweep", "sweep_raw")
         self.assertLess(figures["stored_bytes"], figures["raw_bytes"] / 2)
         self.assertTrue(0 < figures["error"] <= 1e-3, figures["error"])
+
+    def test_runs_of_n3d_come_in_pairs(self):
+        bench = program.with_name("n3d_bench")
+        if not bench.exists():
+            self.skipTest("n3d is not built: it needs MPI and FFTW")
+        result = report.Report("x", {})
+        flow.Runs(bench, bench, self.measured.pool, True, lambda _: None).add_pairs(result)
+        (row,) = result.results
+        self.assertTrue(0.1 < row.ratio < 10, row)
 
     def test_what_cannot_be_measured_says_why(self):
         with self.assertRaisesRegex(RuntimeError, "whole lines"):

@@ -90,7 +90,7 @@ Done Trajectory::place(const Encoder::Encoded& state) {
   entry->segment = active_.segment;
   entry->record = record;
   entry->payload = line;
-  ++active_live_;
+  count_commit();
   first_ = false;
   encoder_->pop();
   return {};

@@ -74,10 +74,11 @@ void Tiers::poke() {
 void Tiers::prepare(Lock& lock) {
   Tier& first = tiers_.front();
   while (!stop_) {
-    // One ahead, so that the next is made while one is written. More would only take time from a solver that needs no
-    // more: where memory is slow to come, 64 MiB cost as much as steps do.
-    const bool wanted = first.free.empty() && first.made < first.limit && first.making == 0;
-    if (!wanted) {
+    // The next is made while the second half of one is written, and while all of it is once the writer has waited for
+    // memory. More would only take time from a solver that needs no more: where memory is slow to come, 64 MiB cost as
+    // much as steps do, and ranks that fill all cores pay for it.
+    const bool possible = first.free.empty() && first.made < first.limit && first.making == 0;
+    if (!possible || !(next_wanted_ || always_wanted_)) {
       work_.wait(lock);
     } else {
       // The writer takes from the back: slots come into use in order.
@@ -164,12 +165,13 @@ Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
     }
     if (!start) {
       start = std::chrono::steady_clock::now();
-      writer_waits_ = true;
+      writer_waits_ = next_wanted_ = true;
+      always_wanted_ |= !segments_.empty();
       poke();
     }
     done_.wait(lock);
   }
-  writer_waits_ = false;
+  writer_waits_ = next_wanted_ = false;
   if (start) waited_for_room_ += seconds_since(*start);
   const std::uint32_t slot = first.free.back();
   first.free.pop_back();
@@ -187,6 +189,12 @@ Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
     return medium_failed(failed, first.directory ? first.directory->path() : "");
   }
   return Active{number, memory.data()};
+}
+
+void Tiers::announce_next() {
+  const Lock lock(mutex_);
+  next_wanted_ = true;
+  poke();
 }
 
 Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t live, bool held) {

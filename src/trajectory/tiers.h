@@ -60,6 +60,8 @@ class Tiers {
     std::byte* base = nullptr;
   };
   Outcome<Active> next(segment::Writer& writer);
+  // The active segment is half full: the one after it will be wanted.
+  void announce_next();
   // The active segment is full: `live` of its records count. It is held by the caller if `held`.
   Done seal(segment::Writer& writer, std::uint32_t segment, std::uint32_t live, bool held);
   segment::Medium& first_medium() { return *tiers_.front().medium; }
@@ -208,6 +210,8 @@ class Tiers {
   std::uint64_t pokes_ = 0;
   bool stop_ = false;
   bool writer_waits_ = false;
+  bool next_wanted_ = false;  // by the writer: it waits, or has announced that it will
+  bool always_wanted_ = false;
   bool mover_busy_ = false;
   std::uint32_t wanted_ = kNone;  // the reader waits for this segment
   std::optional<Failure> fetch_failed_;

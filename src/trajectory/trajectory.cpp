@@ -132,6 +132,7 @@ Done Trajectory::next_segment() {
     active_ = *active;
   }
   active_live_ = 0;
+  next_announced_ = false;
   first_ = true;
   if (pins_.size() <= active_.segment) pins_.resize(active_.segment + 1, 0);
   return {};
@@ -164,8 +165,15 @@ Done Trajectory::finish(segment::Writer::Payload how) {
     index_.erase(entry);
     return cannot_store(open_step_, failed);
   }
-  ++active_live_;
+  count_commit();
   return {};
+}
+
+void Trajectory::count_commit() {
+  ++active_live_;
+  if (next_announced_ || !writer_.half_full()) return;
+  next_announced_ = true;
+  tiers_->announce_next();
 }
 
 Done Trajectory::commit() {

@@ -77,6 +77,8 @@ class Trajectory {
   std::optional<segment::Turn> turn_for(std::uint64_t bytes) const;
   Done finish(segment::Writer::Payload how);
 
+  // Another record is in the active segment.
+  void count_commit();
   tl::unexpected<Failure> cannot_store(std::int64_t step, int errno_value);
 
   // Where a field is encoded. Room and memory for one more state, whatever it becomes:
@@ -116,6 +118,7 @@ class Trajectory {
   segment::Writer spare_writer_;
   Tiers::Active spare_;
   std::uint32_t active_live_ = 0;
+  bool next_announced_ = false;  // that another segment will be wanted
   bool step_open_ = false;
   std::int64_t open_step_ = 0;
   double open_time_ = 0;

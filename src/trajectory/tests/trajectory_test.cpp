@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <map>
+#include <thread>
 
 #include "trajectory/tests/api.h"
 
@@ -113,6 +115,24 @@ TEST(Trajectory, RewindsOntoWarmSegments) {
     EXPECT_EQ(run.count(), 0u);
     EXPECT_EQ(run.tier(0).used, 0u);
   }
+}
+
+TEST(Trajectory, PreparesASegmentWhenHalfOfTheOneBeforeIsFull) {
+  States run(OptionsOf().dram(64 * kMiB).segments(4 * kMiB));
+  const auto prepared_soon = [&](std::uint64_t segments) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (run.tier(0).prepared < segments && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return run.tier(0).prepared;
+  };
+  const int half = 2 * kMiB / (1000 * sizeof(double));
+  ASSERT_STATUS(FOREBAY_OK, run.put(0));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(run.tier(0).prepared, 1u) << "a run that ends soon takes no memory that it does not need";
+  for (int step = 1; step <= half; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+  EXPECT_EQ(prepared_soon(2), 2u);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(run.tier(0).prepared, 2u);
 }
 
 TEST(Trajectory, SaysWithFiguresWhenNothingHasRoomAndLosesNothing) {
