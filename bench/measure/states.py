@@ -133,7 +133,8 @@ def add_written(report: Report, name: str, size: str, states: int, ours, copy) -
 
 def add_fresh(measured: Measured, report: Report) -> None:
     # Few states and many repetitions: the pages of one are still at hand for the next.
-    states, repetitions = 4 * 63, 10 if measured.quick else 80
+    states = 4 * 63  # four whole segments of 64 MiB
+    repetitions = 10 if measured.quick else 80
     measured.say(f"first pass over fresh segments, {repetitions} repetitions")
     figures = measured.part("fresh", 1 << 20, states, repetitions)
     compare(

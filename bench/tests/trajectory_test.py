@@ -102,7 +102,7 @@ class Parts(unittest.TestCase):
         if not bench.exists():
             self.skipTest("n3d is not built: it needs MPI and FFTW")
         result = report.Report("x", {})
-        flow.Runs(bench, bench, self.measured.pool, True, lambda _: None).add_pairs(result)
+        flow.Runs(bench.with_name("n3d"), bench, self.measured.pool, True, lambda _: None).add_pairs(result)
         (row,) = result.results
         self.assertTrue(0.1 < row.ratio < 10, row)
 

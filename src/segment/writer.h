@@ -25,7 +25,10 @@ class Writer {
     return payload_bytes <= segment_.size() &&
            kLine + round_to_lines(payload_bytes) <= extent_.payloads - extent_.headers;
   }
-  bool half_full() const noexcept { return extent_.payloads - extent_.headers < segment_.size() / 2; }
+  // Whether the next record leaves less than half of the segment; has_room() holds.
+  bool half_full_with(std::uint64_t payload_bytes) const noexcept {
+    return extent_.payloads - extent_.headers - kLine - round_to_lines(payload_bytes) < segment_.size() / 2;
+  }
   // Of the next record, whose payload has so many bytes; has_room() holds.
   std::uint32_t payload_line(std::uint64_t payload_bytes) const noexcept {
     return static_cast<std::uint32_t>((extent_.payloads - round_to_lines(payload_bytes)) / kLine);

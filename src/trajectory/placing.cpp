@@ -73,6 +73,7 @@ Done Trajectory::place(const Encoder::Encoded& state) {
     encoder_->start_again();
     return {};
   }
+  announce_next(state.payload_bytes);
   segment::Medium& medium = tiers_->first_medium();
   const std::uint32_t record = writer_.record(), line = writer_.payload_line(state.payload_bytes);
   std::byte* to = writer_.payload(state.payload_bytes);
@@ -90,7 +91,7 @@ Done Trajectory::place(const Encoder::Encoded& state) {
   entry->segment = active_.segment;
   entry->record = record;
   entry->payload = line;
-  count_commit();
+  ++active_live_;
   first_ = false;
   encoder_->pop();
   return {};

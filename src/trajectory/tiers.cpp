@@ -75,7 +75,7 @@ void Tiers::prepare(Lock& lock) {
   Tier& first = tiers_.front();
   while (!stop_) {
     // The next is made while the second half of one is written, and while all of it is once the writer has waited for
-    // memory. More would only take time from a solver that needs no more: where memory is slow to come, 64 MiB cost as
+    // that. More would only take time from a solver that needs no more: where memory is slow to come, 64 MiB cost as
     // much as steps do, and ranks that fill all cores pay for it.
     const bool possible = first.free.empty() && first.made < first.limit && first.making == 0;
     if (!possible || !(next_wanted_ || always_wanted_)) {
@@ -122,11 +122,13 @@ std::optional<std::uint32_t> Tiers::take_slot(Lock& lock, std::uint32_t number) 
     } else if (!make_slot(lock, number)) {
       return std::nullopt;
     } else {
+      if (writer_waits_) poke();  // for a slot that was being made: the preparer makes it another
       return tier.made - 1;
     }
   }
   const std::uint32_t slot = tier.free.back();
   tier.free.pop_back();
+  if (writer_waits_) poke();
   return slot;
 }
 
@@ -160,18 +162,19 @@ Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
   while (first.free.empty() || first.room() <= ring()) {
     const bool being_made = first.room() > ring() && (first.made < first.limit || first.making != 0);
     if (!being_made && !mover_busy_ && !can_spill(0)) {
-      writer_waits_ = false;
+      writer_waits_ = next_wanted_ = false;
       return tl::unexpected<Failure>(no_room());
     }
     if (!start) {
       start = std::chrono::steady_clock::now();
       writer_waits_ = next_wanted_ = true;
-      always_wanted_ |= !segments_.empty();
+      always_wanted_ |= took_one_ && first.free.empty();
       poke();
     }
     done_.wait(lock);
   }
   writer_waits_ = next_wanted_ = false;
+  took_one_ = true;
   if (start) waited_for_room_ += seconds_since(*start);
   const std::uint32_t slot = first.free.back();
   first.free.pop_back();
@@ -191,10 +194,12 @@ Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
   return Active{number, memory.data()};
 }
 
-void Tiers::announce_next() {
-  const Lock lock(mutex_);
+bool Tiers::announce_next() {
+  const Lock lock(mutex_, std::try_to_lock);
+  if (!lock) return false;
   next_wanted_ = true;
   poke();
+  return true;
 }
 
 Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t live, bool held) {

@@ -1,9 +1,9 @@
 // The tiers of one rank: which segments exist, where each lies, and the two helper threads that keep it all moving.
 //
-// The preparer keeps touched segments of the first tier ready for the writer. The mover carries the oldest segments
-// down before the first tier is full, and brings them back ahead of a reverse sweep. A segment that lies in mapped
-// memory is read there; one that was carried to a streamed tier (stream_file.h) is copied back into the first tier,
-// which keeps a few segments free for that.
+// The preparer makes and touches the segment of the first tier that the writer will want next. The mover carries the
+// oldest segments down before the first tier is full, and brings them back ahead of a reverse sweep. A segment that
+// lies in mapped memory is read there; one that was carried to a streamed tier (stream_file.h) is copied back into the
+// first tier, which keeps a few segments free for that.
 #pragma once
 
 #include <chrono>
@@ -60,8 +60,8 @@ class Tiers {
     std::byte* base = nullptr;
   };
   Outcome<Active> next(segment::Writer& writer);
-  // The active segment is half full: the one after it will be wanted.
-  void announce_next();
+  // The active segment is half full: the one after it will be wanted. Never waits; false where it could not be said.
+  bool announce_next();
   // The active segment is full: `live` of its records count. It is held by the caller if `held`.
   Done seal(segment::Writer& writer, std::uint32_t segment, std::uint32_t live, bool held);
   segment::Medium& first_medium() { return *tiers_.front().medium; }
@@ -210,8 +210,9 @@ class Tiers {
   std::uint64_t pokes_ = 0;
   bool stop_ = false;
   bool writer_waits_ = false;
-  bool next_wanted_ = false;  // by the writer: it waits, or has announced that it will
-  bool always_wanted_ = false;
+  bool next_wanted_ = false;    // by the writer: it waits, or has announced that it will
+  bool took_one_ = false;       // the writer
+  bool always_wanted_ = false;  // it waited for memory, with one to write meanwhile: half a segment is too late
   bool mover_busy_ = false;
   std::uint32_t wanted_ = kNone;  // the reader waits for this segment
   std::optional<Failure> fetch_failed_;

@@ -99,12 +99,18 @@ Done Trajectory::begin_step(std::int64_t step) {
   if (index_.find(step) != nullptr) {
     return fail(FOREBAY_E_STEP_EXISTS, "step {} is stored already; drop it, or rewind", step);
   }
-  if (!encoded_ && active_.segment != kNone && writer_.has_room(payload_bytes_)) return {};
+  if (!encoded_ && active_.segment != kNone && writer_.has_room(payload_bytes_)) {
+    announce_next(payload_bytes_);
+    return {};
+  }
   if (fields_.empty()) return fail(FOREBAY_E_INVALID, "step {} cannot begin: no field is declared", step);
   if (!tiers_->started()) {
     if (auto ok = start_store(); !ok) return ok;
   }
-  return encoded_ ? reserve() : next_segment();
+  if (encoded_) return reserve();
+  if (auto ok = next_segment(); !ok) return ok;
+  announce_next(payload_bytes_);
+  return {};
 }
 
 Done Trajectory::start_store() {
@@ -117,6 +123,10 @@ Done Trajectory::start_store() {
 Done Trajectory::end_segment() {
   const std::uint32_t full = std::exchange(active_.segment, kNone);
   return tiers_->seal(writer_, full, active_live_, held(full));
+}
+
+void Trajectory::announce_next(std::uint64_t payload_bytes) {
+  if (!next_announced_ && writer_.half_full_with(payload_bytes)) next_announced_ = tiers_->announce_next();
 }
 
 Done Trajectory::next_segment() {
@@ -165,15 +175,8 @@ Done Trajectory::finish(segment::Writer::Payload how) {
     index_.erase(entry);
     return cannot_store(open_step_, failed);
   }
-  count_commit();
-  return {};
-}
-
-void Trajectory::count_commit() {
   ++active_live_;
-  if (next_announced_ || !writer_.half_full()) return;
-  next_announced_ = true;
-  tiers_->announce_next();
+  return {};
 }
 
 Done Trajectory::commit() {

@@ -2,8 +2,8 @@
 // forebay/trajectory.h, which says what each call promises.
 //
 // Promises: begin, commit, get and release take no lock, allocate nothing and make no system call, except where one
-// segment ends and another begins (and on media that need a call to make stores last). What is pinned stays where it
-// is. Must not know: files of a run, drains, MPI.
+// segment ends and another begins, or is asked for (and on media that need a call to make stores last). What is pinned
+// stays where it is. Must not know: files of a run, drains, MPI.
 //
 // Where a field has an accepted error, states take another way: begin gives memory beside the tiers, commit hands it to
 // an Encoder, and what has become of it is placed into a segment by this thread (encoder.h says why); get decodes
@@ -77,8 +77,8 @@ class Trajectory {
   std::optional<segment::Turn> turn_for(std::uint64_t bytes) const;
   Done finish(segment::Writer::Payload how);
 
-  // Another record is in the active segment.
-  void count_commit();
+  // Once a segment: with the record that is now written half of it is used, and there will be another.
+  void announce_next(std::uint64_t payload_bytes);
   tl::unexpected<Failure> cannot_store(std::int64_t step, int errno_value);
 
   // Where a field is encoded. Room and memory for one more state, whatever it becomes:

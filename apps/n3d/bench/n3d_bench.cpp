@@ -9,48 +9,52 @@
 #include <nlohmann/json.hpp>
 
 #include "fields.h"
+#include "options.h"
 #include "segment/medium.h"
 #include "sweep.h"
 
 namespace n3d {
 namespace {
 
-[[noreturn]] void give_in(const forebay::Error& error) {
-  fmt::print(stderr, "cannot measure: {}\n", error.text());
+[[noreturn]] void give_in(const std::string& why) {
+  fmt::print(stderr, "cannot measure: {}\n", why);
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
 }
 
-// A page that a virtual machine has given back costs five times as much as one at hand, and small pages, which arrays
-// take, leave the large ones to the host. What a run takes is therefore at hand, as all memory of a real machine is.
-void have_at_hand(std::uint64_t bytes) {
-  if (const auto touched = forebay::segment::memory_of_process()->make(0, bytes); !touched) give_in(touched.error());
+// A page that a virtual machine has given back costs five times as much as one at hand, and a run of arrays, whose
+// pages are small, leaves the next one other pages than a run of a trajectory, whose pages are huge. So each finds at
+// hand what it may take: the states, the room that segments leave empty, and a segment that is ready.
+void have_at_hand(std::uint64_t bytes_of_states) {
+  const auto touched = forebay::segment::memory_of_process()->make(0, bytes_of_states + bytes_of_states / 2);
+  if (!touched) give_in(touched.error().text());
 }
 
 class Bench {
  public:
-  Bench(std::size_t points, Step steps)
-      : grid_(MPI_COMM_WORLD, points),
-        flow_(grid_, 0.02, 0.02),
-        objective_(flow_, Measure::energy, steps),
+  explicit Bench(const Options& options)
+      : grid_(MPI_COMM_WORLD, options.points),
+        flow_(grid_, options.viscosity, options.time_step),
+        objective_(flow_, options.measure, options.steps),
         start_(grid_.state_size()) {
-    fill_random_flow(flow_, 1, start_);
+    fill_random_flow(flow_, options.seed, start_);
   }
 
-  // Seconds of the slowest rank, from when its store is made until that is gone.
+  // Seconds of the slowest rank, from when its store is made until the gradient is there, as n3d counts them.
   double seconds(bool in_trajectory) {
     const auto steps = objective_.steps();
     std::vector<double> gradient(start_.size());
     Progress silent(false);
-    have_at_hand(3 * start_.size() * sizeof(double) * static_cast<std::uint64_t>(steps) / 2);
+    have_at_hand(start_.size() * sizeof(double) * static_cast<std::uint64_t>(steps));
     MPI_Barrier(MPI_COMM_WORLD);
     const double began = MPI_Wtime();
-    {
-      const auto store = in_trajectory ? trajectory() : make_array_store(grid_.state_size());
-      Sweep sweep(flow_, objective_, {*store, nullptr, {.dram = steps - 1, .pool = 0}}, silent);
-      if (const auto value = sweep.gradient(start_, gradient); !value) give_in(value.error());
-    }
-    return grid_.maximum(MPI_Wtime() - began);
+    const auto store = in_trajectory ? trajectory() : make_array_store(grid_.state_size());
+    Sweep sweep(flow_, objective_, {*store, nullptr, {.dram = steps - 1, .pool = 0}}, silent);
+    if (const auto value = sweep.gradient(start_, gradient); !value) give_in(value.error().text());
+    const double took = MPI_Wtime() - began;
+    if (gradient_.empty()) gradient_ = gradient;
+    if (gradient != gradient_) give_in("the gradient depends on where the states were kept");
+    return grid_.maximum(took);
   }
   bool speaks() const { return grid_.rank() == 0; }
 
@@ -58,29 +62,33 @@ class Bench {
   std::unique_ptr<StateStore> trajectory() const {
     const Tier memory = dram_for(grid_.state_size(), objective_.steps());
     auto store = make_trajectory_store(grid_.state_size(), {memory}, grid_.rank(), grid_.ranks());
-    if (!store) give_in(store.error());
+    if (!store) give_in(store.error().text());
     return std::move(*store);
   }
 
   const Grid grid_;
   NavierStokes flow_;
   Objective objective_;
-  std::vector<double> start_;
+  std::vector<double> start_, gradient_;
 };
 
-int run(int count, char** words) {
+int run(int count, char** words, int ranks) {
   CLI::App app("Runs of n3d with all states in a trajectory (memory) and in plain arrays: their seconds as JSON",
                "n3d_bench");
-  std::size_t points = 0;
-  Step steps = 0;
-  int pairs = 0;
-  app.add_option("--points", points)->required()->check(CLI::Range(8, 4096));
-  app.add_option("--steps", steps)->required()->check(CLI::PositiveNumber);
-  app.add_option("--pairs", pairs)->required()->check(CLI::PositiveNumber);
+  Options options;
+  int pairs = 1;
+  app.add_option("--points", options.points, "Points along each side of the box");
+  app.add_option("--steps", options.steps, "Time steps");
+  app.add_option("--pairs", pairs, "Of runs")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, count, words);
+  if (const std::string wrong = complaint(options, ranks); !wrong.empty()) {
+    fmt::print(stderr, "n3d_bench: {}\n", wrong);
+    return 2;
+  }
 
-  Bench bench(points, steps);
-  bench.seconds(true);  // the first run of a process has more to wait for
+  Bench bench(options);
+  for (const bool in_trajectory : {true, false})
+    bench.seconds(in_trajectory);  // the first runs of a process are slower
   std::vector<double> memory, arrays;
   for (int pair = 0; pair < pairs; ++pair) {
     for (const bool in_trajectory : {pair % 2 == 0, pair % 2 != 0})
@@ -98,7 +106,9 @@ int main(int count, char** words) {
   ::mallopt(M_MMAP_THRESHOLD, 1 << 16);
   MPI_Init(&count, &words);
   fftw_mpi_init();
-  const int status = n3d::run(count, words);
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int status = n3d::run(count, words, ranks);
   fftw_mpi_cleanup();
   MPI_Finalize();
   return status;

@@ -36,6 +36,30 @@ TEST(Kept, IsFoundByTheNextOpen) {
   }
 }
 
+TEST(Kept, ANewStepFindsRoomWhileOldOnesComeBack) {
+  // The mover makes room for what it brings back, beside the thread that makes it for the writer; in segments that
+  // take a while to make, both want the same.
+  constexpr std::uint64_t kLarge = 4 * kMiB, kValues = 1 << 16;
+  for (int trial = 0; trial < 8; ++trial) {
+    const Scratch pool, shared("/tmp");
+    const auto with = [&](std::uint64_t segments) {
+      OptionsOf options;
+      options.pool(pool.path(), segments * kLarge).shared(shared.path(), 100 * kLarge).segments(kLarge).keep();
+      options.process_only();
+      return options;
+    };
+    {
+      States run(with(4), kValues);
+      for (int step = 0; step < 100; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    }
+    States run(with(100), kValues);
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_reverse(run, 99));
+    ASSERT_TRUE(run.whole(60));
+    ASSERT_STATUS(FOREBAY_OK, run.put(100 + trial));
+    ASSERT_TRUE(run.whole(5));
+  }
+}
+
 TEST(Kept, OnADiskFileSystemWithASyncForEachCommit) {
   const Scratch scratch("/tmp");
   OptionsOf options;
