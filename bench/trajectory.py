@@ -7,15 +7,20 @@ goal is met only when the whole interval lies on its side.
 """
 
 import argparse
+import math
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from measure import command, flow, parts, report, solver, states
 from measure.command import say
 from measure.shared import Shared
+
+QUICK_SECONDS = 38  # from the start to the end of the pairs of runs; the rest of the minute goes to what follows
+STARTED = time.monotonic()
 
 
 def arguments() -> argparse.Namespace:
@@ -38,7 +43,8 @@ def add_n3d(options, result: report.Report, pool: Path, disk: Path) -> None:
     if program is None or bench is None:
         say("n3d is left out: it is not part of this installation")
         return
-    runs = flow.Runs(program, bench, pool, options.quick, say)
+    deadline = STARTED + QUICK_SECONDS if options.quick else math.inf
+    runs = flow.Runs(program, bench, pool, options.quick, deadline, say)
     runs.add_pairs(result)
     with Shared(disk / "shared", options.mbit, options.create_ms) as shared:
         say(f"shared directory: {shared.description}")

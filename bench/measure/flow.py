@@ -3,6 +3,7 @@
 import json
 import statistics
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ class Runs:
     bench: Path  # n3d_bench
     pool: Path  # a directory on a fast medium
     quick: bool
+    deadline: float  # of the pairs, by time.monotonic(); at least two are made
     say: Callable[[str], None]
 
     def seconds(self, points: int, steps: int, store: str, *flags: str) -> float:
@@ -45,7 +47,8 @@ class Runs:
         points, steps, pairs = (32, 30, 12) if self.quick else (64, 40, 40)
         self.say(f"n3d, {points} points, {steps} steps, {RANKS} ranks: {pairs} pairs of runs")
         sizes = ["--points", str(points), "--steps", str(steps), "--pairs", str(pairs)]
-        command = [*solver.mpirun(RANKS), self.bench, *sizes]
+        left = ["--seconds", str(max(0.0, self.deadline - time.monotonic()))]
+        command = [*solver.mpirun(RANKS), self.bench, *sizes, *left]
         seconds = figures_of("n3d_bench", command, environment())
         sample = list(zip(seconds["memory"], seconds["arrays"], strict=True))
         ratio = estimate(sample, lambda chosen: statistics.median(memory / arrays for memory, arrays in chosen))

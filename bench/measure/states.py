@@ -134,7 +134,7 @@ def add_written(report: Report, name: str, size: str, states: int, ours, copy) -
 def add_fresh(measured: Measured, report: Report) -> None:
     # Few states and many repetitions: the pages of one are still at hand for the next.
     states = 4 * 63  # four whole segments of 64 MiB
-    repetitions = 10 if measured.quick else 80
+    repetitions = 5 if measured.quick else 80
     measured.say(f"first pass over fresh segments, {repetitions} repetitions")
     figures = measured.part("fresh", 1 << 20, states, repetitions)
     compare(
@@ -190,7 +190,7 @@ def add_files(measured: Measured, report: Report) -> None:
     for size, (write_goal, read_goal) in FILES_GOALS.items():
         state_bytes = SIZES[size]
         states = (16384 if measured.quick else 32768) if size == "4 KiB" else 60
-        repetitions = 7 if measured.quick else 45
+        repetitions = 5 if measured.quick else 45
         measured.say(f"one file for each state of {size} and of {ranks} ranks, {repetitions} repetitions")
         figures = measured.part("files", state_bytes, states, repetitions, "--ranks", str(ranks))
         for verb, ours, theirs, goal, floor in (
@@ -245,7 +245,7 @@ def add_reopen(measured: Measured, report: Report) -> None:
 
 def add_lossy(measured: Measured, report: Report) -> None:
     state_bytes = 8 * 64**3
-    states, repetitions = (24, 3) if measured.quick else (100, 9)
+    states, repetitions = (24, 2) if measured.quick else (100, 9)
     for flow, goal in LOSSY_GOAL.items():
         for accepted in ACCEPTED:
             measured.say(f"{flow} states of 2 MiB with an accepted error of {accepted:g}, {repetitions} repetitions")

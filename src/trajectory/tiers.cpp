@@ -81,36 +81,35 @@ void Tiers::prepare(Lock& lock) {
     if (!possible || !(next_wanted_ || always_wanted_)) {
       work_.wait(lock);
     } else {
-      // The writer takes from the back: slots come into use in order.
-      if (make_slot(lock, 0)) first.free.insert(first.free.begin(), first.made - 1);
+      (void)make_slot(lock, 0);
       done_.notify_all();
       poke();
     }
   }
 }
 
-// Makes the next slot of a tier; false when that failed, or another thread is at it.
+// Makes the next slot of a tier, and adds it to the free ones; false when that failed, or another thread is at it.
 bool Tiers::make_slot(Lock& lock, std::uint32_t number) {
   Tier& tier = tiers_[number];
   if (tier.making != 0 || tier.made >= tier.limit) return false;
-  if (streamed(number)) {
-    ++tier.made;
-    return true;
-  }
-  tier.making = 1;
   const std::uint32_t slot = tier.made;
-  lock.unlock();
-  auto made = tier.medium->make(slot, segment_bytes_);
-  lock.lock();
-  tier.making = 0;
-  if (!made) {
-    // A medium that is full before its budget: it has what it has.
-    tier.failure = failure_of(made.error());
-    tier.limit = tier.made;
-    return false;
+  if (!streamed(number)) {
+    tier.making = 1;
+    lock.unlock();
+    auto made = tier.medium->make(slot, segment_bytes_);
+    lock.lock();
+    tier.making = 0;
+    if (!made) {
+      // A medium that is full before its budget: it has what it has.
+      tier.failure = failure_of(made.error());
+      tier.limit = tier.made;
+      return false;
+    }
+    tier.mappings.push_back(std::move(*made));
   }
-  tier.mappings.push_back(std::move(*made));
   ++tier.made;
+  // They are taken from the back: slots come into use in order.
+  tier.free.insert(tier.free.begin(), slot);
   return true;
 }
 
@@ -121,14 +120,11 @@ std::optional<std::uint32_t> Tiers::take_slot(Lock& lock, std::uint32_t number) 
       done_.wait(lock);
     } else if (!make_slot(lock, number)) {
       return std::nullopt;
-    } else {
-      if (writer_waits_) poke();  // for a slot that was being made: the preparer makes it another
-      return tier.made - 1;
     }
   }
   const std::uint32_t slot = tier.free.back();
   tier.free.pop_back();
-  if (writer_waits_) poke();
+  if (writer_waits_) poke();  // for this one, perhaps: the preparer makes it another
   return slot;
 }
 
