@@ -252,12 +252,14 @@ int forebay_trajectory_put(forebay_trajectory* trajectory, int64_t step, double 
 int forebay_trajectory_get(forebay_trajectory* trajectory, int64_t step, int field, const void** memory) {
   if (trajectory == nullptr) return missing("trajectory");
   if (memory == nullptr) return missing("place for the address");
-  *memory = nullptr;
+  *memory = trajectory->value->get_at_hand(step, field);
+  if (*memory != nullptr) return FOREBAY_OK;
   return run([&] { return trajectory->value->get(step, field); }, [&](const void* found) { *memory = found; });
 }
 
 int forebay_trajectory_release(forebay_trajectory* trajectory, int64_t step) {
   if (trajectory == nullptr) return missing("trajectory");
+  if (trajectory->value->release_at_hand(step)) return FOREBAY_OK;
   return run([&] { return trajectory->value->release(step); });
 }
 

@@ -49,6 +49,10 @@ class Trajectory {
 
   Outcome<const void*> get(std::int64_t step, int field);
   Done release(std::int64_t step);
+  // The same for a state that is not encoded, in a segment that was read last or is being written: a handful of
+  // instructions, so that the processor sees past them to the next state. nullptr and false where it takes more.
+  const void* get_at_hand(std::int64_t step, int field) noexcept;
+  bool release_at_hand(std::int64_t step) noexcept;
   Done interpolate(double time, int field, void* memory);
   Done reverse(std::int64_t from);
   Done drop(std::int64_t step);
@@ -98,6 +102,9 @@ class Trajectory {
   Outcome<const std::byte*> decode(const Entry& entry, const std::byte* base, std::size_t field);
   void stand_alone();
 
+  void pin(Entry& entry) noexcept;
+  const void* pin(Entry& entry, const std::byte* base, int field) noexcept;
+  const std::byte* at_hand(std::uint32_t segment) const noexcept;
   Outcome<const std::byte*> hold(Entry& entry);
   void leave();
   bool held(std::uint32_t segment) const { return segment < pins_.size() && pins_[segment] != 0; }
@@ -128,7 +135,6 @@ class Trajectory {
   const std::byte* reading_base_ = nullptr;
   bool reading_suspicious_ = false;
   std::vector<std::uint32_t> pins_;  // by segment: pinned steps there
-  std::uint64_t pinned_ = 0;         // in all
 
   // Where a field is encoded.
   std::byte* staged_ = nullptr;  // the state that is open, or comes next
