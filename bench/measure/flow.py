@@ -44,7 +44,7 @@ class Runs:
 
     def add_pairs(self, report: Report) -> None:
         """Everything stored, in a trajectory and in plain arrays, by turns."""
-        points, steps, pairs = (32, 30, 12) if self.quick else (64, 40, 40)
+        points, steps, pairs = (32, 30, 12) if self.quick else (64, 20, 120)
         self.say(f"n3d, {points} points, {steps} steps, {RANKS} ranks: {pairs} pairs of runs")
         sizes = ["--points", str(points), "--steps", str(steps), "--pairs", str(pairs)]
         left = ["--seconds", str(max(0.0, self.deadline - time.monotonic()))]

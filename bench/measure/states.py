@@ -150,7 +150,7 @@ def add_fresh(measured: Measured, report: Report) -> None:
 
 
 def add_spill(measured: Measured, report: Report) -> None:
-    state_bytes, states, repetitions = 5_000_000, 100 if measured.quick else 400, 3 if measured.quick else 9
+    state_bytes, states, repetitions = 5_000_000, 100 if measured.quick else 400, 3 if measured.quick else 27
     measured.say(f"half of the states on {measured.disk.parent}, {repetitions} repetitions")
     figures = measured.part("spill", state_bytes, states, repetitions)
     spilled = statistics.mean(figures["spilled_bytes"]) / (states * state_bytes)
