@@ -17,13 +17,6 @@ constexpr unsigned kLeastBits = 14;
 constexpr std::uint64_t kMostStreams = 1024;
 constexpr std::size_t kStreamLine = 64;
 
-// As many places for each bucket as it takes, and no more than a block has: a block ends in it at most once.
-unsigned bits_of_bucket(const BlockMap& map) {
-  unsigned bits = kLeastBits;
-  while (map.items() >> bits > kMostStreams) ++bits;
-  return std::min(bits, static_cast<unsigned>(std::bit_width(map.block_items())) - 1);
-}
-
 // As many items as a bucket has, aligned; where a block ends within, the items behind that are of the next bucket.
 struct Chunk {
   std::uint64_t split = std::numeric_limits<std::uint64_t>::max();
@@ -31,7 +24,7 @@ struct Chunk {
 };
 
 struct Chunks {
-  explicit Chunks(const BlockMap& map) : bits(bits_of_bucket(map)) {
+  explicit Chunks(const BlockMap& map) : bits(Buckets::bits(map)) {
     std::uint64_t end_of_block = 0;
     const auto begin_bucket = [&](std::uint64_t item) {
       if (item < end_of_block) return;
@@ -68,6 +61,13 @@ void each_place(const Large<std::uint32_t>& bucket, std::vector<std::uint32_t> n
 }
 
 }  // namespace
+
+// As many places for each bucket as it takes, and no more than a block has: a block ends in it at most once.
+unsigned Buckets::bits(const BlockMap& map) {
+  unsigned bits = kLeastBits;
+  while (map.items() >> bits > kMostStreams) ++bits;
+  return std::min(bits, static_cast<unsigned>(std::bit_width(map.block_items())) - 1);
+}
 
 Buckets::Buckets(std::span<const std::uint64_t> numbers, const BlockMap& map) {
   Chunks chunks(map);

@@ -19,6 +19,8 @@ class Buckets {
   // By the global numbers of a rank's items, which are those of `map`. In a bucket items keep their order.
   Buckets(std::span<const std::uint64_t> numbers, const BlockMap& map);
 
+  // A bucket has 2^bits places at most: of aligned ones, counted from the first item of all blocks.
+  static unsigned bits(const BlockMap& map);
   bool empty() const { return bucket_.empty(); }
   std::uint64_t bytes() const;  // of memory
   // How many items go to this block (counted from 0) and those before it.

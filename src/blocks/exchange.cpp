@@ -30,12 +30,24 @@ Exchange::Exchange(const Plan& plan)
     : plan_(&plan),
       layout_(ImageLayout::of(plan.team(), plan.map())),
       writing_(Post::of(plan.team(), plan.writing())),
-      reading_(Post::of(plan.team(), plan.reading())) {}
+      reading_(Post::of(plan.team(), plan.reading())) {
+  if (!plan.sorts()) return;
+  const Team& team = plan.team();
+  sorted_items_ = over_all(team.node(), plan.local_items(), MPI_SUM);
+  std::uint64_t end = plan.local_items();
+  MPI_Scan(MPI_IN_PLACE, &end, 1, MPI_UINT64_T, MPI_SUM, team.node());
+  sorted_first_ = end - plan.local_items();
+  std::vector<std::uint64_t> mine;
+  for (const int rank : team.members()) mine.push_back(sorted_first_ + plan.sorted_before(rank));
+  sorted_at_.resize(mine.size());
+  MPI_Alltoall(mine.data(), 1, MPI_UINT64_T, sorted_at_.data(), 1, MPI_UINT64_T, team.node());
+}
 
 Status Exchange::reserve(const Post& post, std::size_t item_bytes) {
   const Team& team = plan_->team();
-  if (team.nodes() == 1) return {};
-  Status mine = out_.reserve(team, post.out_items * item_bytes);
+  if (team.nodes() == 1 && !plan_->sorts()) return {};
+  Status mine = sorted_.reserve(team, sorted_items_ * item_bytes);
+  if (mine) mine = out_.reserve(team, post.out_items * item_bytes);
   if (mine) mine = in_.reserve(team, post.in_items * item_bytes);
   return team.agree(mine);
 }
@@ -71,25 +83,37 @@ std::span<std::byte> Exchange::my_block(std::byte* image, std::size_t item_bytes
   return {image + first * item_bytes, plan_->block().count * item_bytes};
 }
 
-// What routes count from: the items themselves, or room for them in the order of the plan's buckets.
-template <class Byte>
-Byte* Exchange::room_to_sort(Byte* items, std::size_t item_bytes) {
-  if (plan_->buckets().empty()) return items;
-  const std::size_t bytes = plan_->local_items() * item_bytes;
-  if (sorted_.size() < bytes) sorted_ = Large<std::byte>(bytes);
-  return sorted_.data();
+// With what all ranks of the node have sorted, and what came from others.
+void Exchange::fill_my_block(std::byte* image, std::size_t item_bytes) const {
+  const Team& team = plan_->team();
+  std::vector<Moves::Source> sources;
+  for (int rank = 0; rank < team.ranks(); ++rank) {
+    if (!team.is_here(rank)) sources.push_back({index(rank), in_.data() + writing_.in_at[index(rank)] * item_bytes});
+  }
+  for (std::size_t place = 0; place < team.members().size(); ++place) {
+    sources.push_back({index(team.members()[place]), sorted_.data() + sorted_at_[place] * item_bytes});
+  }
+  const std::uint64_t bucket = std::uint64_t{1} << Buckets::bits(plan_->map());
+  const std::uint64_t first_end = bucket - plan_->block().first % bucket;
+  std::byte* block = my_block(image, item_bytes).data();
+  plan_->writing().incoming.fill_by_stretches(sources, block, item_bytes, first_end, bucket);
 }
 
 Status Exchange::to_image(const std::byte* items, std::size_t item_bytes, std::byte* image) {
   const Team& team = plan_->team();
   const Route& route = plan_->writing();
   if (auto ok = reserve(writing_, item_bytes); !ok) return ok;
-  const std::byte* sorted = room_to_sort(items, item_bytes);
-  if (sorted != items) plan_->buckets().sort(items, sorted_.data(), item_bytes);
+  const bool in_order = plan_->buckets().empty();  // these are sorted as they are
+  if (!in_order) plan_->buckets().sort(items, my_sorted(item_bytes), item_bytes);
+  const std::byte* sorted = in_order ? items : my_sorted(item_bytes);
   const auto part_for = [&](int rank) { return sorted + plan_->sorted_before(rank) * item_bytes; };
-  for (std::size_t place = 0; place < team.members().size(); ++place) {
-    const int rank = team.members()[place];
-    route.outgoing.put(index(rank), part_for(rank), image + layout_.first[place] * item_bytes, item_bytes);
+  if (!plan_->owner_stores()) {
+    for (std::size_t place = 0; place < team.members().size(); ++place) {
+      const int rank = team.members()[place];
+      route.outgoing.put(index(rank), part_for(rank), image + layout_.first[place] * item_bytes, item_bytes);
+    }
+  } else if (in_order) {
+    std::copy_n(items, plan_->local_items() * item_bytes, my_sorted(item_bytes));
   }
   if (team.nodes() > 1) {
     for (int rank = 0; rank < team.ranks(); ++rank) {
@@ -98,6 +122,11 @@ Status Exchange::to_image(const std::byte* items, std::size_t item_bytes, std::b
                           item_bytes);
     }
     deliver(writing_, Direction::to_blocks, item_bytes);
+  }
+  if (plan_->owner_stores()) {
+    MPI_Barrier(team.node());
+    fill_my_block(image, item_bytes);
+  } else if (team.nodes() > 1) {
     std::byte* block = my_block(image, item_bytes).data();
     for (int rank = 0; rank < team.ranks(); ++rank) {
       if (team.is_here(rank)) continue;
@@ -112,7 +141,7 @@ Status Exchange::from_image(std::byte* image, std::size_t item_bytes, std::byte*
   const Team& team = plan_->team();
   const Route& route = plan_->reading();
   if (auto ok = reserve(reading_, item_bytes); !ok) return ok;
-  std::byte* sorted = room_to_sort(items, item_bytes);
+  std::byte* sorted = plan_->buckets().empty() ? items : my_sorted(item_bytes);
   const auto part_of = [&](int rank) { return sorted + plan_->sorted_before(rank) * item_bytes; };
   MPI_Barrier(team.node());
   for (std::size_t place = 0; place < team.members().size(); ++place) {

@@ -34,8 +34,8 @@ class Exchange {
 
  private:
   enum class Direction { to_blocks, from_blocks };
-  template <class Byte>
-  Byte* room_to_sort(Byte* items, std::size_t item_bytes);
+  std::byte* my_sorted(std::size_t item_bytes) const { return sorted_.data() + sorted_first_ * item_bytes; }
+  void fill_my_block(std::byte* image, std::size_t item_bytes) const;
   void deliver(const Post& post, Direction direction, std::size_t item_bytes);
   Status reserve(const Post& post, std::size_t item_bytes);
 
@@ -43,7 +43,9 @@ class Exchange {
   ImageLayout layout_;
   Post writing_, reading_;
   NodeMemory out_, in_;
-  Large<std::byte> sorted_;  // as large as the largest array of this rank so far; none without buckets
+  NodeMemory sorted_;  // the items of each rank of the node, in the order of its buckets; none where no rank sorts
+  std::uint64_t sorted_first_ = 0, sorted_items_ = 0;  // where this rank's begin, and all of them
+  std::vector<std::uint64_t> sorted_at_;               // by place in the node: where its items for this block begin
 };
 
 }  // namespace forebay::blocks

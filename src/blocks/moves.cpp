@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "blocks/sized.h"
+#include "segment/copy.h"
 
 namespace forebay::blocks {
 namespace {
@@ -56,6 +57,13 @@ void copy_places(std::size_t item_bytes, std::byte* to, const std::uint32_t* pla
   } else if (count > 0) {  // or there may be no memory at all
     std::memcpy(to, from, count * item_bytes);
   }
+}
+
+// Around the caches, from the first whole line on.
+void stream(std::byte* to, const std::byte* from, std::size_t bytes) {
+  const std::size_t before = std::min(bytes, -reinterpret_cast<std::uintptr_t>(to) % kLine);
+  std::memcpy(to, from, before);
+  segment::stream(to + before, from + before, bytes - before);
 }
 
 }  // namespace
@@ -160,6 +168,36 @@ void Moves::put(std::size_t peer, const std::byte* items, std::byte* block, std:
   each_run(peer, block, item_bytes, [&](const Run& run) {
     std::memcpy(block + run.to * item_bytes, items + run.from * item_bytes, run.count * item_bytes);
   });
+}
+
+void Moves::fill_by_stretches(std::span<const Source> sources, std::byte* block, std::size_t item_bytes,
+                              std::uint64_t end, std::uint64_t stretch) const {
+  struct Rest {
+    std::span<const std::uint32_t> to;
+    const std::byte* items;
+  };
+  std::vector<Rest> rests;
+  std::uint64_t left = 0;
+  for (const Source& source : sources) {
+    rests.push_back({to(source.peer), source.items});
+    left += rests.back().to.size();
+  }
+  Large<std::byte> buffer(std::min(stretch, left) * item_bytes);
+  std::byte* const near = buffer.data();
+  with_size(item_bytes, [&](auto size) {
+    for (std::uint64_t begin = 0; begin < left; begin = end, end += stretch) {
+      end = std::min(end, left);
+      for (Rest& rest : rests) {
+        std::size_t k = 0;
+        for (; k < rest.to.size() && rest.to[k] < end; ++k) {
+          std::memcpy(near + (rest.to[k] - begin) * size.value(), rest.items + k * size.value(), size.value());
+        }
+        rest = {rest.to.subspan(k), rest.items + k * size.value()};
+      }
+      stream(block + begin * size.value(), near, (end - begin) * size.value());
+    }
+  });
+  segment::fence_stores();
 }
 
 void Moves::get(std::size_t peer, const std::byte* block, std::byte* items, std::size_t item_bytes) const {

@@ -54,6 +54,15 @@ class Moves {
   // block[to] = items[from], and back. Of places, `items` are those of the section.
   void put(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes) const;
   void get(std::size_t peer, const std::byte* block, std::byte* items, std::size_t item_bytes) const;
+  // Fills a whole block with places of several peers, none of which was left out. Those of each peer rise by stretches:
+  // those below `end` come first, then those of the next `stretch` and so on, in any order within. Each stretch is put
+  // together in a near cache and stored at once, so that lines of the block are stored once, not fetched by every peer.
+  struct Source {
+    std::size_t peer = 0;
+    const std::byte* items = nullptr;
+  };
+  void fill_by_stretches(std::span<const Source> sources, std::byte* block, std::size_t item_bytes, std::uint64_t end,
+                         std::uint64_t stretch) const;
   // message[k] = items[from of k], and back.
   void pack(std::size_t peer, const std::byte* items, std::byte* message, std::size_t item_bytes) const;
   void unpack(std::size_t peer, const std::byte* message, std::byte* items, std::size_t item_bytes) const;

@@ -210,6 +210,7 @@ Result<Plan> Plan::make(const Team& team, std::span<const std::uint64_t> numbers
     plan.buckets_ = Buckets(numbers, plan.map_);
     route->outgoing = moves_of_sorted(team, numbers, plan.map_, plan.buckets_);
   }
+  plan.sorts_ = over_all(team.all(), plan.buckets_.empty() ? 0 : 1, MPI_MAX) != 0;
   route->incoming = incoming_moves(team, route->outgoing);
 
   const Range block = plan.block();
@@ -228,7 +229,10 @@ Result<Plan> Plan::make(const Team& team, std::span<const std::uint64_t> numbers
     kept_twice = once->outgoing.bytes() + once->incoming.bytes();
     plan.writing_ = once;
   }
-  forget_own_node(team, *route);
+  // Not with items that another rank writes: what is left of the others no longer follows the order of the buckets
+  // without gaps. Nor where only some have blocks: the others would do nothing.
+  plan.owner_stores_ = plan.sorts_ && plan.writing_ == plan.reading_ && plan.map_.blocks() == team.ranks();
+  if (!plan.owner_stores_) forget_own_node(team, *route);
   plan.report_.kept_bytes = plan.buckets_.bytes() + route->outgoing.bytes() + route->incoming.bytes() + kept_twice;
   plan.report_.peak_bytes = std::max(peak, plan.report_.kept_bytes);
   plan.report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

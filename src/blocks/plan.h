@@ -25,7 +25,7 @@ struct PlanRequest {
 };
 
 // From this rank's items (sorted ones where they are kept as places) to the block of each rank, and from the message of
-// each rank to the block of this one. Ranks of one node store into the block themselves: where there is one node only,
+// each rank to the block of this one. Where there is one node only, whose ranks store into all blocks themselves,
 // `incoming` is empty.
 struct Route {
   Moves outgoing;
@@ -53,6 +53,11 @@ class Plan {
   // Items are sorted by them before they go to their blocks, and put in order when they come from there; empty where
   // they are as they should be.
   const Buckets& buckets() const { return buckets_; }
+  // Some rank of the team sorts its items.
+  bool sorts() const { return sorts_; }
+  // Items that the ranks of a node have sorted are stored by the owner of their block, who stores to each of its lines
+  // once; else each rank stores its own.
+  bool owner_stores() const { return owner_stores_; }
   // Where the part of the sorted items begins that a route to the block of a rank counts from.
   std::uint64_t sorted_before(int rank) const;
   // To the blocks without the items that another rank writes; from the blocks, all.
@@ -65,6 +70,8 @@ class Plan {
   BlockMap map_;
   std::uint64_t local_items_ = 0;
   Buckets buckets_;
+  bool sorts_ = false;
+  bool owner_stores_ = false;
   std::shared_ptr<const Route> writing_, reading_;
   PlanReport report_;
 };

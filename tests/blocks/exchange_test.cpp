@@ -39,6 +39,16 @@ TEST(Exchange, BringsScatteredItemsToTheirBlocksAndBack) {
   }
 }
 
+TEST(Exchange, PutsItemsTogetherOfWhichSomeRanksAreInOrder) {
+  for (const int most_per_node : {0, 2}) {
+    const Team team = must(Team::of(MPI_COMM_WORLD, most_per_node));
+    for (const int empty_rank : {-1, 1}) {
+      SCOPED_TRACE(testing::Message() << "nodes of " << most_per_node << ", rank " << empty_rank << " is empty");
+      expect_there_and_back(team, {70'001, 11, 1, empty_rank, false, 0}, {{0, 8, 1, 0}, Shared::refused});
+    }
+  }
+}
+
 TEST(Exchange, WritesSharedItemsOnceAndReadsThemEverywhere) {
   for (const int most_per_node : {0, 2}) {
     const Team team = must(Team::of(MPI_COMM_WORLD, most_per_node));

@@ -19,11 +19,12 @@ struct Numbering {
   std::uint64_t run = 1;     // how many that follow each other lie on one rank
   int empty_rank = -1;       // has nothing, where there are others
   bool with_ghosts = false;  // a tenth of the items lies on a second rank too
+  int ordered_rank = -1;     // has its numbers in rising order
 };
 
 using bench::mixed;
 
-// Those of one rank, in no order.
+// Those of one rank, in no order but for the one that has.
 inline std::vector<std::uint64_t> numbers_of(const Numbering& numbering, int ranks, int rank) {
   std::vector<std::uint64_t> numbers;
   const auto owner = [&](std::uint64_t what) {
@@ -37,6 +38,7 @@ inline std::vector<std::uint64_t> numbers_of(const Numbering& numbering, int ran
     if (first == rank || ghost) numbers.push_back(i + 1);
   }
   // Runs stay, in random order; without them everything is shuffled.
+  if (rank == numbering.ordered_rank) return numbers;
   std::mt19937_64 random(numbering.seed + index(rank));
   if (numbering.run == 1) {
     std::shuffle(numbers.begin(), numbers.end(), random);

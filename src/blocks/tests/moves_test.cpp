@@ -58,6 +58,20 @@ TEST_P(AnyMoves, PutItemsWhereTheyBelongAndGetThemBack) {
   EXPECT_EQ(back, items);
 }
 
+// Stretches end before places 2, 5 and 8; the second peer has nothing in the last one, the third nothing at all.
+TEST(Moves, FillABlockWithWhatSeveralPeersHaveStretchByStretch) {
+  const std::vector<std::uint32_t> to = {1, 4, 3, 7, 5, 6, 0, 2};
+  const std::vector<std::uint64_t> ends = {6, 8, 8};
+  const Moves moves = Moves::of_places({to.begin(), to.end()}, ends);
+  for (const std::size_t size : {1, 8, 24, 5}) {
+    const auto items = items_of(8, size);
+    std::vector<std::byte> block(8 * size);
+    const std::vector<Moves::Source> sources = {{0, items.data()}, {1, items.data() + 6 * size}, {2, nullptr}};
+    moves.fill_by_stretches(sources, block.data(), size, 2, 3);
+    EXPECT_EQ(numbers_in(block, size), (std::vector<int>{6, 0, 7, 2, 1, 4, 5, 3})) << size;
+  }
+}
+
 TEST_P(AnyMoves, PackMessagesThatTheOtherSidePutsIntoItsBlock) {
   const auto [kept, size] = GetParam();
   const Moves moves = some_moves(kept);
