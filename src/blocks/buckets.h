@@ -1,5 +1,5 @@
 // Items in no order, put together by where they go before they go there: into buckets of near places, one after the
-// other as the blocks are. What is stored into buckets, and from one bucket into its places, stays in the near caches;
+// other as the blocks are. What is stored into buckets, and from one bucket to its places, stays in the near caches;
 // going straight to places that follow no order takes twice as long.
 #pragma once
 

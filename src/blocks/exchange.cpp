@@ -33,10 +33,12 @@ Exchange::Exchange(const Plan& plan)
       reading_(Post::of(plan.team(), plan.reading())) {
   if (!plan.sorts()) return;
   const Team& team = plan.team();
-  sorted_items_ = over_all(team.node(), plan.local_items(), MPI_SUM);
-  std::uint64_t end = plan.local_items();
+  const bool needs_room = plan.owner_stores() || !plan.buckets().empty();
+  const std::uint64_t items = needs_room ? plan.local_items() : 0;
+  sorted_items_ = over_all(team.node(), items, MPI_SUM);
+  std::uint64_t end = items;
   MPI_Scan(MPI_IN_PLACE, &end, 1, MPI_UINT64_T, MPI_SUM, team.node());
-  sorted_first_ = end - plan.local_items();
+  sorted_first_ = end - items;
   std::vector<std::uint64_t> mine;
   for (const int rank : team.members()) mine.push_back(sorted_first_ + plan.sorted_before(rank));
   sorted_at_.resize(mine.size());
@@ -122,9 +124,10 @@ Status Exchange::to_image(const std::byte* items, std::size_t item_bytes, std::b
                           item_bytes);
     }
     deliver(writing_, Direction::to_blocks, item_bytes);
+  } else if (plan_->owner_stores()) {
+    MPI_Barrier(team.node());  // all have sorted
   }
   if (plan_->owner_stores()) {
-    MPI_Barrier(team.node());
     fill_my_block(image, item_bytes);
   } else if (team.nodes() > 1) {
     std::byte* block = my_block(image, item_bytes).data();

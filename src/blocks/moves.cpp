@@ -21,6 +21,7 @@ struct InOrder {
 // Stores wait for their lines one after the other where these follow no stream, so lines are asked for ahead: with one
 // item in four that lie on this rank, that makes scattering items a third faster, and runs of 32 of them twice as fast.
 constexpr std::size_t kItemsAhead = 32, kRunsAhead = 16;
+constexpr std::size_t kMostNear = std::size_t{1} << 20;    // what the second cache holds
 constexpr std::size_t kLine = 64, kMostAhead = 8 * kLine;  // of a run; longer ones are streams of their own
 
 void fetch(const std::byte* at, std::size_t bytes) {
@@ -182,7 +183,12 @@ void Moves::fill_by_stretches(std::span<const Source> sources, std::byte* block,
     rests.push_back({to(source.peer), source.items});
     left += rests.back().to.size();
   }
-  Large<std::byte> buffer(std::min(stretch, left) * item_bytes);
+  const std::uint64_t bytes = std::min(stretch, left) * item_bytes;
+  if (bytes > kMostNear) {  // large items share few lines, and so many others are far between
+    for (const Source& source : sources) put(source.peer, source.items, block, item_bytes);
+    return;
+  }
+  Large<std::byte> buffer(bytes);
   std::byte* const near = buffer.data();
   with_size(item_bytes, [&](auto size) {
     for (std::uint64_t begin = 0; begin < left; begin = end, end += stretch) {

@@ -56,7 +56,8 @@ class Moves {
   void get(std::size_t peer, const std::byte* block, std::byte* items, std::size_t item_bytes) const;
   // Fills a whole block with places of several peers, none of which was left out. Those of each peer rise by stretches:
   // those below `end` come first, then those of the next `stretch` and so on, in any order within. Each stretch is put
-  // together in a near cache and stored at once, so that lines of the block are stored once, not fetched by every peer.
+  // together in a near cache and stored at once, so that lines of the block are stored once, not fetched by every peer;
+  // where it is larger than that, it is put() after all.
   struct Source {
     std::size_t peer = 0;
     const std::byte* items = nullptr;

@@ -1,15 +1,19 @@
+#include <optional>
+
 #include "numbering.h"
 
 namespace forebay::blocks {
 namespace {
 
 // Every block holds its items afterwards, and every rank gets back what it gave.
-void expect_there_and_back(const Team& team, const Numbering& numbering, const PlanRequest& request) {
+void expect_there_and_back(const Team& team, const Numbering& numbering, const PlanRequest& request,
+                           std::optional<bool> owner_stores = {}) {
   const auto numbers = numbers_of(numbering, team.ranks(), team.rank());
   const Plan plan = must(Plan::make(team, numbers, numbering.items, request));
+  EXPECT_EQ(plan.owner_stores(), owner_stores.value_or(plan.owner_stores()));
   Exchange exchange(plan);
   NodeMemory image;
-  for (const std::size_t item_bytes : {1, 4, 8, 12, 24, 40}) {
+  for (const std::size_t item_bytes : {1, 4, 8, 12, 24, 400, 8}) {
     ASSERT_TRUE(image.reserve(team, exchange.layout().items * item_bytes + 1));
     const auto items = items_of(numbers, item_bytes);
     ASSERT_TRUE(exchange.to_image(items.data(), item_bytes, image.data()));
@@ -40,12 +44,19 @@ TEST(Exchange, BringsScatteredItemsToTheirBlocksAndBack) {
 }
 
 TEST(Exchange, PutsItemsTogetherOfWhichSomeRanksAreInOrder) {
-  for (const int most_per_node : {0, 2}) {
+  for (const int most_per_node : {0, 1, 2, 3}) {
     const Team team = must(Team::of(MPI_COMM_WORLD, most_per_node));
+    const PlanRequest request = {{0, 8, 1, 0}, Shared::refused};
     for (const int empty_rank : {-1, 1}) {
-      SCOPED_TRACE(testing::Message() << "nodes of " << most_per_node << ", rank " << empty_rank << " is empty");
-      expect_there_and_back(team, {70'001, 11, 1, empty_rank, false, 0}, {{0, 8, 1, 0}, Shared::refused});
+      for (const int ordered_rank : {0, 2}) {
+        SCOPED_TRACE(testing::Message() << "nodes of " << most_per_node << ", rank " << empty_rank << " is empty, "
+                                        << ordered_rank << " in order");
+        const bool some_in_no_order = team.ranks() > 2 || (team.ranks() > 1 && empty_rank < 0) || ordered_rank != 0;
+        expect_there_and_back(team, {70'001, 11, 1, empty_rank, false, ordered_rank}, request, some_in_no_order);
+      }
     }
+    expect_there_and_back(team, {70'001, 11, 1, -1, true}, {request.blocks, Shared::once}, team.ranks() == 1);
+    expect_there_and_back(team, {70'001, 11, 1}, {{0, 8, 2, 0}, Shared::refused}, team.ranks() == 1);
   }
 }
 

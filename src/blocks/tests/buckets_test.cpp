@@ -16,9 +16,11 @@ void expect_sorted(const std::vector<std::uint64_t>& numbers, const BlockMap& ma
   const auto places = buckets.places(numbers, map);
   std::vector<std::uint64_t> sorted(numbers.size()), back(numbers.size());
   buckets.sort(reinterpret_cast<const std::byte*>(numbers.data()), reinterpret_cast<std::byte*>(sorted.data()), 8);
-  std::uint64_t k = 0;
+  std::uint64_t k = 0, bucket = 0;
   for (int block = 0; block < map.blocks(); ++block) {
     for (; k < buckets.end_of_block(block); ++k) {
+      ASSERT_GE((sorted[k] - 1) >> Buckets::bits(map), bucket);
+      bucket = (sorted[k] - 1) >> Buckets::bits(map);
       ASSERT_EQ(map.owner(sorted[k]), block * map.rank_step());
       ASSERT_EQ(places[k], sorted[k] - 1 - static_cast<std::uint64_t>(block) * map.block_items());
     }

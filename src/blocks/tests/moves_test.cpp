@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <random>
 #include <string>
 
 #include "blocks/coverage.h"
@@ -69,6 +71,34 @@ TEST(Moves, FillABlockWithWhatSeveralPeersHaveStretchByStretch) {
     const std::vector<Moves::Source> sources = {{0, items.data()}, {1, items.data() + 6 * size}, {2, nullptr}};
     moves.fill_by_stretches(sources, block.data(), size, 2, 3);
     EXPECT_EQ(numbers_in(block, size), (std::vector<int>{6, 0, 7, 2, 1, 4, 5, 3})) << size;
+  }
+}
+
+TEST(Moves, FillABlockBetweenOthersThatBeginsAndEndsAnywhere) {
+  constexpr std::uint32_t kItems = 3001, kStretch = 1024, kFirstEnd = 100;
+  constexpr std::size_t kGuard = 64;
+  std::vector<std::uint32_t> to(kItems);
+  std::iota(to.begin(), to.end(), 0);
+  for (std::uint32_t begin = 0, end = kFirstEnd; begin < kItems; begin = end, end = std::min(end + kStretch, kItems)) {
+    std::shuffle(to.begin() + begin, to.begin() + end, std::mt19937_64(begin));
+  }
+  const std::vector<std::uint64_t> ends = {kItems};
+  const Moves moves = Moves::of_places({to.begin(), to.end()}, ends);
+  for (const std::size_t size : {1, 8, 24, 2000}) {  // the last ones are put one by one
+    std::vector<std::byte> items(kItems * size);
+    for (std::size_t i = 0; i < items.size(); ++i) items[i] = static_cast<std::byte>(to[i / size] * 7 + i % size);
+    for (const std::size_t at : {kGuard, kGuard + 8, kGuard + 13}) {
+      std::vector<std::byte> room(at + items.size() + kGuard, std::byte{0xee});
+      const std::vector<Moves::Source> sources = {{0, items.data()}};
+      moves.fill_by_stretches(sources, room.data() + at, size, kFirstEnd, kStretch);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < room.size(); ++i) {
+        const bool inside = i >= at && i < at + items.size();
+        const auto expected = static_cast<std::byte>(inside ? (i - at) / size * 7 + (i - at) % size : 0xee);
+        wrong += room[i] == expected ? 0 : 1;
+      }
+      EXPECT_EQ(wrong, 0) << "items of " << size << " bytes, from byte " << at;
+    }
   }
 }
 
