@@ -2,11 +2,19 @@
 // used again. Everything is made: coordinates, cells, faces with the cells on both sides, 64-bit global numbers.
 //
 // Goals: 15 and 60 million tetrahedra per second, a third of that for other shapes. As a share of the memory's own
-// rate: bytes made per second over those of filling fresh memory of that size.
+// rate: bytes made per second over those of filling fresh memory of that size. Or, with --pairs, seconds of two ranks,
+// of which each refines a half, by itself and beside the other, by turns: what else a machine does changes within
+// seconds.
 #include <fmt/format.h>
+#include <semaphore.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -22,15 +30,19 @@ struct Settings {
   std::uint32_t edge = 13;  // 13,182 tetrahedra
   int levels = 3;
   int repetitions = 5;
-  std::uint32_t parts = 1, part = 0;
+  int pairs = 0;
   bool json = false;
 };
+
+[[noreturn]] void give_in(const std::string& text) {
+  fmt::print(stderr, "mesh_bench: {}\n", text);
+  std::exit(1);
+}
 
 template <class T>
 T need(Result<T> result) {
   if (result) return std::move(*result);
-  fmt::print(stderr, "mesh_bench: {}\n", result.error().text());
-  std::exit(1);
+  give_in(result.error().text());
 }
 
 // The processor's time, since rates are per core and other programs may run beside; the kernel's work on pages counts.
@@ -81,15 +93,25 @@ struct Row {
   double rate, bytes_per_cell, share_of_memory, goal;
 };
 
+// What is refined. The mesh and its numbers stay where they are.
+struct Case {
+  Case(const Settings& settings, Shape shape)
+      : mesh(need(make_cavity(settings.edge, shape))),
+        topology(need(number(mesh))),
+        refinement(need(Refinement::make(mesh, topology, settings.levels))) {}
+  Case(const Case&) = delete;
+  Case& operator=(const Case&) = delete;
+
+  const Mesh mesh;
+  const Topology topology;
+  const Refinement refinement;
+};
+
 std::vector<Row> measure(const Settings& settings, Shape shape) {
-  const Mesh mesh = need(make_cavity(settings.edge, shape));
-  const Topology topology = need(number(mesh));
-  const Refinement refinement = need(Refinement::make(mesh, topology, settings.levels));
-  const std::vector<std::uint32_t> cells =
-      need(partition_along_curve(refinement, settings.parts)).cells_of(settings.part);
-  // Every coarse cell of one shape becomes as many.
-  const auto share = static_cast<double>(cells.size()) / static_cast<double>(all_cells(mesh).size());
-  const double count = share * static_cast<double>(refinement.counts().cells);
+  const Case all(settings, shape);
+  const Refinement& refinement = all.refinement;
+  const std::vector<std::uint32_t> cells = all_cells(all.mesh);
+  const auto count = static_cast<double>(refinement.counts().cells);
   const double third = shape == Shape::tetrahedron ? 1 : 1.0 / 3;
 
   const std::uint64_t fresh_bytes = bytes_of(need(make_part(refinement, cells)));
@@ -108,6 +130,108 @@ std::vector<Row> measure(const Settings& settings, Shape shape) {
   return {row("fresh", fresh_bytes, fresh, 15e6), row("streaming", streamed_bytes, streamed, 60e6)};
 }
 
+constexpr int kRanks = 2;
+
+struct Pairs {
+  std::string name;
+  std::array<double, kRanks> cells{};
+  std::array<std::vector<double>, kRanks> alone, beside;  // processor seconds, by rank
+};
+
+// The second rank: a process that works when it is told to.
+class Other {
+ public:
+  template <class Work>
+  explicit Other(Work work) {
+    void* memory = ::mmap(nullptr, sizeof(Turn), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) give_in("no memory to share");
+    turn_ = new (memory) Turn;
+    ::sem_init(&turn_->begin, 1, 0);
+    ::sem_init(&turn_->end, 1, 0);
+    process_ = ::fork();
+    if (process_ < 0) give_in("no second process");
+    if (process_ > 0) return;
+    for (;; ::sem_post(&turn_->end)) {
+      wait(&turn_->begin);
+      if (turn_->over) ::_exit(0);
+      turn_->seconds = usual(1, work);
+    }
+  }
+  Other(const Other&) = delete;
+  Other& operator=(const Other&) = delete;
+  ~Other() {
+    turn_->over = true;
+    begin();
+    ::waitpid(process_, nullptr, 0);
+    ::munmap(turn_, sizeof(Turn));
+  }
+  void begin() { ::sem_post(&turn_->begin); }
+  double seconds() {
+    wait(&turn_->end);
+    return turn_->seconds;
+  }
+
+ private:
+  struct Turn {
+    sem_t begin, end;
+    double seconds = 0;
+    bool over = false;
+  };
+  static void wait(sem_t* semaphore) {
+    constexpr int kTooLong = 60;
+    timespec until{};
+    ::clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += kTooLong;
+    while (::sem_timedwait(semaphore, &until) != 0)
+      if (errno != EINTR) give_in("the other rank does not answer");
+  }
+
+  Turn* turn_ = nullptr;
+  pid_t process_ = -1;
+};
+
+template <class Work>
+void by_turns(Pairs& pairs, int count, Work work) {
+  Other other([&] { work(1); });
+  for (int i = 0; i < count; ++i) {
+    pairs.alone[0].push_back(usual(1, [&] { work(0); }));
+    other.begin();
+    pairs.alone[1].push_back(other.seconds());
+    other.begin();
+    pairs.beside[0].push_back(usual(1, [&] { work(0); }));
+    pairs.beside[1].push_back(other.seconds());
+  }
+}
+
+std::vector<Pairs> measure_pairs(const Settings& settings, Shape shape) {
+  const Case all(settings, shape);
+  const auto partition = need(partition_along_curve(all.refinement, kRanks));
+  std::array<std::vector<std::uint32_t>, kRanks> cells;
+  Pairs fresh, streaming;
+  fresh.name = fmt::format("{}, fresh", describe(shape).name);
+  streaming.name = fmt::format("{}, streaming", describe(shape).name);
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    cells[rank] = partition.cells_of(rank);
+    // Every coarse cell of one shape becomes as many.
+    const auto share = static_cast<double>(cells[rank].size()) / static_cast<double>(all_cells(all.mesh).size());
+    fresh.cells[rank] = streaming.cells[rank] = share * static_cast<double>(all.refinement.counts().cells);
+  }
+  by_turns(fresh, settings.pairs, [&](std::size_t rank) { need(make_part(all.refinement, cells[rank])); });
+  by_turns(streaming, settings.pairs, [&](std::size_t rank) { stream_all(all.refinement, cells[rank]); });
+  return {fresh, streaming};
+}
+
+int print_pairs(const Settings& settings) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const Shape shape : {Shape::tetrahedron, Shape::hexahedron, Shape::prism, Shape::pyramid}) {
+    for (const Pairs& pairs : measure_pairs(settings, shape)) {
+      all.push_back({{"name", pairs.name}, {"cells", pairs.cells}, {"alone", pairs.alone}, {"beside", pairs.beside}});
+    }
+  }
+  fmt::print("{}\n", nlohmann::json{{"pairs", all}}.dump());
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -118,15 +242,11 @@ int main(int count, char** words) {
   app.add_option("--repetitions", settings.repetitions, "Of which the median counts")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  app.add_option("--parts", settings.parts, "Cut the mesh into so many parts along Hilbert's curve")
+  app.add_option("--pairs", settings.pairs, "Print JSON of so many pairs: a rank by itself, and beside another")
       ->check(CLI::PositiveNumber);
-  app.add_option("--part", settings.part, "Refine this one of them, counted from 0");
   app.add_flag("--json", settings.json, "Print one JSON object");
   CLI11_PARSE(app, count, words);
-  if (settings.part >= settings.parts) {
-    fmt::print(stderr, "mesh_bench: there is no part {} of {}\n", settings.part, settings.parts);
-    return 2;
-  }
+  if (settings.pairs > 0) return print_pairs(settings);
   nlohmann::json results = nlohmann::json::array();
   for (const Shape shape : {Shape::tetrahedron, Shape::hexahedron, Shape::prism, Shape::pyramid}) {
     for (const Row& row : measure(settings, shape)) {
