@@ -21,8 +21,7 @@ class NodeMemory {
   // Collective over the node, as is reserve().
   ~NodeMemory();
 
-  // At least so many bytes, the same number on every rank of the node, which share the error; content is lost where it
-  // has to grow. The room is taken before anything is stored, so that its lack is an error and no signal.
+  // At least so many bytes, the same number on every rank of the node; content is lost where it has to grow.
   Status reserve(const Team& team, std::uint64_t bytes);
   std::byte* data() const { return data_; }
 
