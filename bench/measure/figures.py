@@ -37,6 +37,12 @@ def estimate(
     )
 
 
+def ratio_of(these: Sequence[float], to_those: Sequence[float]) -> Estimate:
+    """The median ratio of pairs that were measured one right after the other."""
+    pairs = list(zip(these, to_those, strict=True))
+    return estimate(pairs, lambda sample: statistics.median(this / that for this, that in sample))
+
+
 def shuffled(items: Sequence, repetition: int) -> list:
     """An order of its own for each repetition, and the same ones in every benchmark run."""
     order = list(items)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import solver
-from .figures import estimate, shuffled
+from .figures import estimate, ratio_of, shuffled
 from .program import figures_of
 from .report import Report
 
@@ -50,8 +50,7 @@ class Runs:
         left = ["--seconds", str(max(0.0, self.deadline - time.monotonic()))]
         command = [*solver.mpirun(RANKS), self.bench, *sizes, *left]
         seconds = figures_of("n3d_bench", command, environment())
-        sample = list(zip(seconds["memory"], seconds["arrays"], strict=True))
-        ratio = estimate(sample, lambda chosen: statistics.median(memory / arrays for memory, arrays in chosen))
+        ratio = ratio_of(seconds["memory"], seconds["arrays"])
         report.add(
             f"n3d, {points} points, {steps} steps, {RANKS} ranks: everything stored in a trajectory",
             estimate(seconds["memory"]),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from . import processes, solver, startup
-from .figures import estimate
+from .figures import ratio_of
 from .report import Report
 
 Say = Callable[[str], None]
@@ -113,21 +113,22 @@ def add_stage(report: Report, forebay: Path, shared: Path, local: Path, rounds: 
     for cached in (False, True):
         where = "in the page cache" if cached else "on the shared directory"
         say(f"staging {STAGED_FILES} files of {STAGED_BYTES >> 20} MiB that lie {where}, {rounds} rounds")
-        pairs = []
+        ours, plain = [], []
         for number in range(rounds):
-            rates = {}
-            for ours in (True, False) if number % 2 else (False, True):
+            for is_ours in (True, False) if number % 2 else (False, True):
                 if not cached:
                     forget(case)
-                rates[ours] = staged_copies(forebay, case, local / "stage.json") if ours else plain_copies(case, local)
-            pairs.append((rates[True], rates[False]))
-        ratio = estimate(pairs, lambda sample: statistics.median(ours / plain for ours, plain in sample))
+                if is_ours:
+                    ours.append(staged_copies(forebay, case, local / "stage.json"))
+                else:
+                    plain.append(plain_copies(case, local))
+        ratio = ratio_of(ours, plain)
         report.add(
             f"stage in: verified copies of files {where}",
-            statistics.median(ours for ours, _ in pairs),
+            statistics.median(ours),
             "MB/s",
             1e-6,
-            reference=statistics.median(plain for _, plain in pairs) * 1e-6,
+            reference=statistics.median(plain) * 1e-6,
             ratio=ratio.value,
             goal=f">= {RATE_GOAL} of plain parallel copies",
             met=ratio.value >= RATE_GOAL,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .figures import Estimate, estimate
+from .figures import Estimate, estimate, ratio_of
 from .program import figures_of
 from .report import Report
 
@@ -41,12 +41,6 @@ class Measured:
         return figures_of(f"trajectory_bench {name}", command)
 
 
-def ratio_of(ours: Sequence[float], reference: Sequence[float]) -> Estimate:
-    """How many times faster than the reference, as the median of pairs of seconds."""
-    pairs = list(zip(ours, reference, strict=True))
-    return estimate(pairs, lambda sample: statistics.median(theirs / mine for mine, theirs in sample))
-
-
 def rates(amount: float, seconds: Sequence[float]) -> Estimate:
     return estimate([amount / each for each in seconds])
 
@@ -60,7 +54,7 @@ def compare(
     report: Report, name: str, amount: float, unit: str, ours, reference, goal: float | None, than: str, more: str = ""
 ):
     """A rate against that of its reference; `amount` in the unit times seconds."""
-    ratio = ratio_of(ours, reference)
+    ratio = ratio_of(reference, ours)
     report.add(
         name,
         rates(amount, ours),
@@ -124,7 +118,7 @@ def add_written(report: Report, name: str, size: str, states: int, ours, copy) -
         "M/s",
         1e-6,
         reference=rates(states, copy).value * 1e-6,
-        ratio=ratio_of(ours, copy).value,
+        ratio=ratio_of(copy, ours).value,
         goal=f">= {goal * 1e-6:g} million commits a second",
         met=commits.low >= goal,
         note="reference: a non-temporal copy",
@@ -197,7 +191,7 @@ def add_files(measured: Measured, report: Report) -> None:
             ("written", "put", "written", write_goal, "copy"),
             ("read", "get", "read", read_goal, "sweep"),
         ):
-            at_most = ratio_of(figures[floor], figures[theirs])
+            at_most = ratio_of(figures[theirs], figures[floor])
             compare(
                 report,
                 f"against files: {size} {verb}",
@@ -284,7 +278,7 @@ def add_lossy_rows(report: Report, section: str, accepted: float, goal: int | No
             rates(gigabytes, figures[ours]),
             "GB/s",
             reference=rates(gigabytes, figures[theirs]).value,
-            ratio=ratio_of(figures[ours], figures[theirs]).value,
+            ratio=ratio_of(figures[theirs], figures[ours]).value,
             note=f"reference: states as they are; without work {gigabytes / figures[busy]:.2f} GB/s{more}",
         )
 

@@ -260,6 +260,11 @@ Outcome<const std::byte*> Trajectory::hold(Entry& entry) {
   return base;
 }
 
+// Of the segment that is being written nothing is in doubt.
+inline bool Trajectory::must_verify(const Entry& entry) const noexcept {
+  return reading_suspicious_ && entry.verified == 0 && entry.segment == reading_;
+}
+
 Done Trajectory::verify(Entry& entry, const std::byte* base) {
   segment::RecordHeader header;
   std::memcpy(&header, base + segment::header_place(entry.record), sizeof(header));
@@ -283,7 +288,7 @@ Outcome<const void*> Trajectory::get(std::int64_t step, int number) {
   }
   auto base = hold(*entry);
   if (!base) return pass_on(base);
-  if (entry->verified == 0 && reading_suspicious_ && entry->segment == reading_) {
+  if (must_verify(*entry)) {
     if (auto ok = verify(*entry, *base); !ok) return pass_on(ok);
   }
   if (!encoded_) return pin(*entry, *base, number);
@@ -299,6 +304,11 @@ inline void Trajectory::pin(Entry& entry) noexcept {
   ++pins_[entry.segment];
 }
 
+inline void Trajectory::unpin(Entry& entry) noexcept {
+  --entry.pins;
+  --pins_[entry.segment];
+}
+
 inline const void* Trajectory::pin(Entry& entry, const std::byte* base, int number) noexcept {
   const Field& field = fields_[static_cast<std::size_t>(number)];
   const std::byte* const memory = base + segment::payload_place(entry.payload) + field.offset;
@@ -310,7 +320,7 @@ inline const void* Trajectory::pin(Entry& entry, const std::byte* base, int numb
 const void* Trajectory::get_at_hand(std::int64_t step, int number) noexcept {
   if (encoded_ || number < 0 || static_cast<std::size_t>(number) >= fields_.size()) return nullptr;
   Entry* const entry = index_.find(step);
-  if (entry == nullptr || (reading_suspicious_ && entry->verified == 0)) return nullptr;
+  if (entry == nullptr || must_verify(*entry)) return nullptr;
   const std::byte* const base = at_hand(entry->segment);
   return base == nullptr ? nullptr : pin(*entry, base, number);
 }
@@ -319,8 +329,7 @@ bool Trajectory::release_at_hand(std::int64_t step) noexcept {
   if (encoded_) return false;
   Entry* const entry = index_.find(step);
   if (entry == nullptr || entry->pins == 0 || at_hand(entry->segment) == nullptr) return false;
-  --entry->pins;
-  --pins_[entry->segment];
+  unpin(*entry);
   return true;
 }
 
@@ -328,10 +337,9 @@ Done Trajectory::release(std::int64_t step) {
   Entry* const entry = index_.find(step);
   if (entry == nullptr) return unknown(step);
   if (entry->pins == 0) return fail(FOREBAY_E_NOT_PINNED, "step {} is released, but no get has pinned it", step);
-  --entry->pins;
+  unpin(*entry);
   if (decoder_ && entry->pins == 0) decoder_->unpin(step);
-  const std::uint32_t segment = entry->segment;
-  if (--pins_[segment] == 0 && segment != reading_ && segment != active_.segment) tiers_->unhold(segment);
+  if (!held(entry->segment) && at_hand(entry->segment) == nullptr) tiers_->unhold(entry->segment);
   return {};
 }
 

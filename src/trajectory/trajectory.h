@@ -103,11 +103,13 @@ class Trajectory {
   void stand_alone();
 
   void pin(Entry& entry) noexcept;
+  void unpin(Entry& entry) noexcept;
   const void* pin(Entry& entry, const std::byte* base, int field) noexcept;
   const std::byte* at_hand(std::uint32_t segment) const noexcept;
   Outcome<const std::byte*> hold(Entry& entry);
   void leave();
   bool held(std::uint32_t segment) const { return segment < pins_.size() && pins_[segment] != 0; }
+  bool must_verify(const Entry& entry) const noexcept;
   Done verify(Entry& entry, const std::byte* base);
   tl::unexpected<Failure> unknown(std::int64_t step);
 

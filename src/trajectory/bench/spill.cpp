@@ -20,7 +20,6 @@ class RawFile {
  public:
   RawFile(const std::string& directory, std::uint64_t bytes, std::string directory_of_memory)
       : bytes_(bytes / kPiece * kPiece), directory_of_memory_(std::move(directory_of_memory)) {
-    take_new_memory();
     file_ = nameless_file(directory, bytes_);
     const std::string self = fmt::format("/proc/self/fd/{}", file_.get());
     auto direct = open_file(self, O_RDWR | O_DIRECT);
