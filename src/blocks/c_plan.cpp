@@ -48,7 +48,7 @@ Status make_room(forebay_plan& plan, const void* items, std::size_t item_bytes, 
   if (!same_on_all(team.all(), item_bytes)) {
     return forebay::error(Code::bad_input, "ranks do not agree about the bytes of an item");
   }
-  return team.agree(plan.image.reserve(team, plan.exchange.layout().items * item_bytes));
+  return team.agree(plan.image.reserve(team.node(), plan.exchange.layout().items * item_bytes));
 }
 
 }  // namespace
@@ -175,7 +175,7 @@ int forebay_plan_to_block(forebay_plan* plan, const void* items, size_t item_byt
     if (auto ok = plan->exchange.to_image(static_cast<const std::byte*>(items), item_bytes, image); !ok) return ok;
     const auto mine = plan->exchange.my_block(image, item_bytes);
     std::copy(mine.begin(), mine.end(), static_cast<std::byte*>(block));
-    MPI_Barrier(team.node());  // nobody stores the next items while somebody still copies these
+    team.meet_on_node();  // nobody stores the next items while somebody still copies these
     return {};
   });
 }

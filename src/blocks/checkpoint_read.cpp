@@ -59,7 +59,7 @@ Status Checkpoints::read_field(BlockFile& file, const arrays::Array& array, cons
                                const FieldToRead& field) {
   Exchange& exchange = *field.exchange;
   const std::uint64_t item_bytes = array.item_bytes();
-  if (auto ok = team_.agree(image_.reserve(team_, exchange.layout().items * item_bytes)); !ok) return ok;
+  if (auto ok = team_.agree(image_.reserve(team_.node(), exchange.layout().items * item_bytes)); !ok) return ok;
   const std::uint64_t first = exchange.plan().block().first * item_bytes;
   const std::span<std::byte> block = exchange.my_block(image_.data(), item_bytes);
   if (auto ok = file.read(array.offset + first, block); !ok) return ok;

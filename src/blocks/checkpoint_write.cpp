@@ -59,7 +59,7 @@ Status Checkpoints::write_directly(const std::string& path, arrays::Description&
       const FieldToWrite& field = field_of(array, fields);
       Exchange& exchange = *field.exchange;
       const std::uint64_t item_bytes = array.item_bytes();
-      if (auto ok = team_.agree(image_.reserve(team_, exchange.layout().items * item_bytes)); !ok) return ok;
+      if (auto ok = team_.agree(image_.reserve(team_.node(), exchange.layout().items * item_bytes)); !ok) return ok;
       if (auto ok = exchange.to_image(static_cast<const std::byte*>(field.data), item_bytes, image_.data()); !ok)
         return ok;
       const std::uint64_t first = exchange.plan().block().first * item_bytes;

@@ -35,10 +35,9 @@ Exchange::Exchange(const Plan& plan)
   const Team& team = plan.team();
   const bool needs_room = plan.owner_stores() || !plan.buckets().empty();
   const std::uint64_t items = needs_room ? plan.local_items() : 0;
-  sorted_items_ = over_all(team.node(), items, MPI_SUM);
-  std::uint64_t end = items;
-  MPI_Scan(MPI_IN_PLACE, &end, 1, MPI_UINT64_T, MPI_SUM, team.node());
-  sorted_first_ = end - items;
+  const NodeSums sums(team, {items});
+  sorted_items_ = sums.all[0];
+  sorted_first_ = sums.before[0];
   std::vector<std::uint64_t> mine;
   for (const int rank : team.members()) mine.push_back(sorted_first_ + plan.sorted_before(rank));
   sorted_at_.resize(mine.size());
@@ -48,16 +47,16 @@ Exchange::Exchange(const Plan& plan)
 Status Exchange::reserve(const Post& post, std::size_t item_bytes) {
   const Team& team = plan_->team();
   if (team.nodes() == 1 && !plan_->sorts()) return {};
-  Status mine = sorted_.reserve(team, sorted_items_ * item_bytes);
-  if (mine) mine = out_.reserve(team, post.out_items * item_bytes);
-  if (mine) mine = in_.reserve(team, post.in_items * item_bytes);
+  Status mine = sorted_.reserve(team.node(), sorted_items_ * item_bytes);
+  if (mine) mine = out_.reserve(team.node(), post.out_items * item_bytes);
+  if (mine) mine = in_.reserve(team.node(), post.in_items * item_bytes);
   return team.agree(mine);
 }
 
 // Sends the parcels of this node, and waits for those of the others: backwards, the incoming area is what is sent.
 void Exchange::deliver(const Post& post, Direction direction, std::size_t item_bytes) {
   const Team& team = plan_->team();
-  MPI_Barrier(team.node());
+  team.meet_on_node();
   if (team.is_leader()) {
     const bool forwards = direction == Direction::to_blocks;
     const ItemType item(item_bytes);
@@ -77,7 +76,7 @@ void Exchange::deliver(const Post& post, Direction direction, std::size_t item_b
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
-  MPI_Barrier(team.node());
+  team.meet_on_node();
 }
 
 std::span<std::byte> Exchange::my_block(std::byte* image, std::size_t item_bytes) const {
@@ -125,7 +124,7 @@ Status Exchange::to_image(const std::byte* items, std::size_t item_bytes, std::b
     }
     deliver(writing_, Direction::to_blocks, item_bytes);
   } else if (plan_->owner_stores()) {
-    MPI_Barrier(team.node());  // all have sorted
+    team.meet_on_node();  // all have sorted
   }
   if (plan_->owner_stores()) {
     fill_my_block(image, item_bytes);
@@ -136,7 +135,7 @@ Status Exchange::to_image(const std::byte* items, std::size_t item_bytes, std::b
       route.incoming.put(index(rank), in_.data() + writing_.in_at[index(rank)] * item_bytes, block, item_bytes);
     }
   }
-  MPI_Barrier(team.node());
+  team.meet_on_node();
   return {};
 }
 
@@ -146,7 +145,7 @@ Status Exchange::from_image(std::byte* image, std::size_t item_bytes, std::byte*
   if (auto ok = reserve(reading_, item_bytes); !ok) return ok;
   std::byte* sorted = plan_->buckets().empty() ? items : my_sorted(item_bytes);
   const auto part_of = [&](int rank) { return sorted + plan_->sorted_before(rank) * item_bytes; };
-  MPI_Barrier(team.node());
+  team.meet_on_node();
   for (std::size_t place = 0; place < team.members().size(); ++place) {
     const int rank = team.members()[place];
     route.outgoing.get(index(rank), image + layout_.first[place] * item_bytes, part_of(rank), item_bytes);
@@ -165,7 +164,7 @@ Status Exchange::from_image(std::byte* image, std::size_t item_bytes, std::byte*
     }
   }
   if (sorted != items) plan_->buckets().unsort(sorted, items, item_bytes);
-  MPI_Barrier(team.node());
+  team.meet_on_node();
   return {};
 }
 

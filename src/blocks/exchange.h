@@ -18,7 +18,7 @@ struct ImageLayout {
 
 class Exchange {
  public:
-  // Collective, as is its end. The plan outlives it.
+  // Collective. The plan outlives it.
   explicit Exchange(const Plan& plan);
 
   const Plan& plan() const { return *plan_; }

@@ -14,7 +14,8 @@ std::span<ListRange> ranges_in(std::span<std::byte> block) {
 Result<Lists> number_lists(Exchange& items, std::span<const std::uint64_t> lengths) {
   const Team& team = items.plan().team();
   NodeMemory image;
-  if (auto ok = team.agree(image.reserve(team, items.layout().items * sizeof(ListRange))); !ok) return forward(ok);
+  if (auto ok = team.agree(image.reserve(team.node(), items.layout().items * sizeof(ListRange))); !ok)
+    return forward(ok);
   Lists lists;
   for (const std::uint64_t length : lengths) lists.ranges.push_back({0, length});
   auto* mine = reinterpret_cast<std::byte*>(lists.ranges.data());

@@ -1,49 +1,70 @@
 #include "blocks/memory.h"
 
-namespace forebay::blocks {
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+
+#include "segment/medium.h"
+
+namespace forebay::blocks {
 namespace {
 
-// Too little memory is an error to report, where failed messages end the program.
-class ReturnErrors {
- public:
-  explicit ReturnErrors(MPI_Comm communicator) : communicator_(communicator) {
-    MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
-  }
-  ReturnErrors(const ReturnErrors&) = delete;
-  ReturnErrors& operator=(const ReturnErrors&) = delete;
-  ~ReturnErrors() { MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_ARE_FATAL); }
+std::uint64_t in_whole_pages(std::uint64_t bytes) {
+  const std::uint64_t page = segment::page_bytes();
+  return (bytes + page - 1) / page * page;
+}
 
- private:
-  MPI_Comm communicator_;
+// The other ranks of the node get it from the leader.
+struct Backing {
+  Descriptor file;
+  std::array<int, 2> at_leader{};  // its process, and the number of the file there
+
+  Status make(std::uint64_t bytes) {
+    file = Descriptor(::memfd_create("forebay", MFD_CLOEXEC));
+    if (!file || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+      return errno_error("cannot make memory that the ranks of a node share:", fmt::format("{} bytes", bytes));
+    at_leader = {::getpid(), file.get()};
+    return {};
+  }
+  // Only the user whose process it is may do so.
+  Status open() {
+    auto opened = open_file(fmt::format("/proc/{}/fd/{}", at_leader[0], at_leader[1]), O_RDWR);
+    if (!opened) return forward(opened);
+    file = std::move(*opened);
+    return {};
+  }
 };
 
 }  // namespace
 
-NodeMemory::~NodeMemory() {
-  if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
+std::span<std::byte> share_of(MPI_Comm node, std::span<std::byte> memory) {
+  const std::uint64_t most = in_whole_pages(memory.size() / index(size_of(node)) + 1);
+  const std::uint64_t first = std::min<std::uint64_t>(index(rank_in(node)) * most, memory.size());
+  return memory.subspan(first, std::min(most, memory.size() - first));
 }
 
-Status NodeMemory::reserve(const Team& team, std::uint64_t bytes) {
-  if (bytes <= bytes_) return {};
-  { const NodeMemory old = std::exchange(*this, NodeMemory()); }
-  void* mine = nullptr;
-  const ReturnErrors returned(team.node());
-  MPI_Win window = MPI_WIN_NULL;
-  const auto own = static_cast<MPI_Aint>(team.place_in_node() == 0 ? bytes : 0);
-  const int got = MPI_Win_allocate_shared(own, 1, MPI_INFO_NULL, team.node(), &mine, &window);
-  if (auto ok = mpi_status(got, "cannot get memory that the ranks of a node share", {},
-                           "MPI keeps it in /dev/shm: make room there");
-      !ok) {
-    return ok;
+Status NodeMemory::reserve(MPI_Comm node, std::uint64_t bytes) {
+  if (bytes <= mapped_.bytes().size()) return {};
+  mapped_ = MappedFile();
+  const std::uint64_t room = in_whole_pages(bytes);
+  const std::string what = "memory that the ranks of a node share";
+  const bool is_leader = rank_in(node) == 0;
+  Backing backing;
+  if (auto ok = agree(node, is_leader ? backing.make(room) : Status{}); !ok) return ok;
+  MPI_Bcast(backing.at_leader.data(), 2, MPI_INT, 0, node);
+  Status mine = is_leader ? Status{} : backing.open();
+  MappedFile mapped;
+  if (mine) {
+    auto done = MappedFile::of(backing.file.get(), room, PROT_READ | PROT_WRITE, what);
+    if (done) mapped = std::move(*done);
+    mine = done ? segment::touch(share_of(node, mapped.bytes()), what) : Status(forward(done));
   }
-  MPI_Aint size = 0;
-  int unit = 0;
-  void* first = nullptr;
-  MPI_Win_shared_query(window, 0, &size, &unit, &first);
-  window_ = window;
-  data_ = static_cast<std::byte*>(first);
-  bytes_ = bytes;
+  // From here on the leader's file may be closed: all have opened it.
+  if (auto ok = agree(node, mine); !ok) return ok;
+  mapped_ = std::move(mapped);
   return {};
 }
 

@@ -2,33 +2,28 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
+#include <span>
 
-#include "blocks/team.h"
+#include "base/base.h"
+#include "blocks/mpi.h"
 
 namespace forebay::blocks {
 
+// Whole pages of what the ranks of a node have mapped: those that this rank touches first, so that they lie on its own
+// socket.
+std::span<std::byte> share_of(MPI_Comm node, std::span<std::byte> memory);
+
+// Needs no room in /dev/shm, which containers and sites keep small. It goes with the last rank that has it mapped.
 class NodeMemory {
  public:
-  NodeMemory() = default;
-  NodeMemory(NodeMemory&& other) noexcept { *this = std::move(other); }
-  NodeMemory& operator=(NodeMemory&& other) noexcept {
-    std::swap(window_, other.window_);
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  // Collective over the node, as is reserve().
-  ~NodeMemory();
-
-  // At least so many bytes, the same number on every rank of the node; content is lost where it has to grow.
-  Status reserve(const Team& team, std::uint64_t bytes);
-  std::byte* data() const { return data_; }
+  // At least so many bytes, the same number on every rank of the node, with room taken: what is stored there cannot
+  // fail. Content is lost where it has to grow. Collective over the ranks of the node, which share the error; nothing
+  // is left then.
+  Status reserve(MPI_Comm node, std::uint64_t bytes);
+  std::byte* data() const { return mapped_.bytes().data(); }
 
  private:
-  MPI_Win window_ = MPI_WIN_NULL;
-  std::byte* data_ = nullptr;
-  std::uint64_t bytes_ = 0;
+  MappedFile mapped_;
 };
 
 }  // namespace forebay::blocks

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 namespace forebay::blocks {
 namespace {
 
@@ -29,10 +33,20 @@ Status mpi_status(int returned, std::string_view what, std::string_view path, st
   return failed;
 }
 
-Status agree(MPI_Comm communicator, const Status& mine) {
-  int rank = 0, ranks = 0;
+int rank_in(MPI_Comm communicator) {
+  int rank = 0;
   MPI_Comm_rank(communicator, &rank);
-  MPI_Comm_size(communicator, &ranks);
+  return rank;
+}
+
+int size_of(MPI_Comm communicator) {
+  int size = 0;
+  MPI_Comm_size(communicator, &size);
+  return size;
+}
+
+Status agree(MPI_Comm communicator, const Status& mine) {
+  const int rank = rank_in(communicator), ranks = size_of(communicator);
   int candidate = mine ? ranks : rank;
   int lowest = ranks;
   MPI_Allreduce(&candidate, &lowest, 1, MPI_INT, MPI_MIN, communicator);
@@ -52,18 +66,6 @@ Communicator::~Communicator() {
   if (handle_ != MPI_COMM_NULL) MPI_Comm_free(&handle_);
 }
 
-int Communicator::rank() const {
-  int rank = 0;
-  MPI_Comm_rank(handle_, &rank);
-  return rank;
-}
-
-int Communicator::size() const {
-  int size = 0;
-  MPI_Comm_size(handle_, &size);
-  return size;
-}
-
 ItemType::ItemType(std::size_t bytes) {
   MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &handle_);
   MPI_Type_commit(&handle_);
@@ -77,6 +79,18 @@ std::uint64_t over_all(MPI_Comm communicator, std::uint64_t mine, MPI_Op operati
   std::uint64_t all = 0;
   MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, operation, communicator);
   return all;
+}
+
+void meet_asleep(MPI_Comm communicator) {
+  using std::chrono::microseconds;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(communicator, &request);
+  int met = 0;
+  for (microseconds pause(10);; pause = std::min(2 * pause, microseconds(1000))) {
+    MPI_Test(&request, &met, MPI_STATUS_IGNORE);
+    if (met != 0) return;
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 bool same_on_all(MPI_Comm communicator, std::uint64_t mine) {

@@ -22,6 +22,9 @@ namespace forebay::blocks {
 // What a call returned, as a Status: "cannot write /x/y (MPI: no space left)".
 Status mpi_status(int returned, std::string_view what, std::string_view path = {}, std::string_view advice = {});
 
+int rank_in(MPI_Comm communicator);
+int size_of(MPI_Comm communicator);
+
 // Collective: ok on every rank where it is on all; otherwise the error of the lowest rank that has one, on every rank.
 Status agree(MPI_Comm communicator, const Status& mine);
 
@@ -41,8 +44,6 @@ class Communicator {
   ~Communicator();
   MPI_Comm get() const { return handle_; }
   explicit operator bool() const { return handle_ != MPI_COMM_NULL; }
-  int rank() const;
-  int size() const;
 
  private:
   MPI_Comm handle_ = MPI_COMM_NULL;
@@ -63,6 +64,9 @@ class ItemType {
 
 // Sum, maximum or minimum over all ranks.
 std::uint64_t over_all(MPI_Comm communicator, std::uint64_t mine, MPI_Op operation);
+// Waits for all ranks as a barrier does, for what takes long: asleep, and so up to a millisecond longer. MPI's own ways
+// of waiting take a whole core each, also from those for whom they wait.
+void meet_asleep(MPI_Comm communicator);
 // Whether all ranks have the same.
 bool same_on_all(MPI_Comm communicator, std::uint64_t mine);
 

@@ -1,21 +1,6 @@
 #include "blocks/post.h"
 
 namespace forebay::blocks {
-namespace {
-
-// What the ranks of this node before this one have, and what all of them have.
-struct Sums {
-  std::vector<std::uint64_t> before, all;
-
-  Sums(const Team& team, const std::vector<std::uint64_t>& mine) : before(mine.size()), all(mine.size()) {
-    const auto count = static_cast<int>(mine.size());
-    MPI_Exscan(mine.data(), before.data(), count, MPI_UINT64_T, MPI_SUM, team.node());
-    if (team.place_in_node() == 0) before.assign(mine.size(), 0);  // where MPI_Exscan leaves anything
-    MPI_Allreduce(mine.data(), all.data(), count, MPI_UINT64_T, MPI_SUM, team.node());
-  }
-};
-
-}  // namespace
 
 Post Post::of(const Team& team, const Route& route) {
   const std::size_t ranks = index(team.ranks());
@@ -29,7 +14,7 @@ Post Post::of(const Team& team, const Route& route) {
     by_rank[index(rank)] = route.outgoing.items(index(rank));
     by_node[index(team.node_of(rank))] += route.incoming.items(index(rank));
   }
-  const Sums out(team, by_rank), in(team, by_node);
+  const NodeSums out(team, by_rank), in(team, by_node);
   for (int node = 0; node < team.nodes(); ++node) {
     if (node == team.my_node()) continue;
     const std::uint64_t first = post.out_items;

@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
+#include "blocks/memory.h"
 #include "segment/medium.h"
 
 namespace forebay::blocks {
@@ -36,12 +36,8 @@ Status Slot::map(const Team& team, const std::string& path, std::uint64_t bytes)
   auto mapped = MappedFile::of(file->get(), bytes, PROT_READ | PROT_WRITE, path);
   if (!mapped) return forward(mapped);
   // Each rank takes its part of the room; then it maps what the others took.
-  const auto ranks = team.members().size();
-  const auto place = static_cast<std::uint64_t>(team.place_in_node());
-  const std::uint64_t part = (bytes / ranks + 1 + segment::page_bytes()) & ~(segment::page_bytes() - 1);
-  const std::uint64_t first = std::min(place * part, bytes);
   const std::span image = mapped->bytes();
-  auto touched = segment::touch(image.subspan(first, std::min(part, bytes - first)), path);
+  auto touched = segment::touch(share_of(team.node(), image), path);
   if (auto ok = agree(team.node(), touched); !ok) {
     if (team.is_leader() && ::truncate(path.c_str(), 0) != 0) return errno_error("cannot give room back in", path);
     return ok;

@@ -148,6 +148,7 @@ Status Staging::carried(int slot) {
   Status mine = mine_to_carry ? try_again(slot) : Status{};
   const bool waits = mine && carrying.waits_for_others;
   if (mine && mine_to_carry && !waits) mine = carrying.done.get();
+  meet_asleep(team_.leaders());
   const bool stopped = over_all(team_.leaders(), mine ? 0 : 1, MPI_MAX) != 0;
   stop_[index(slot)] = stopped;
   if (!waits) return mine;
@@ -171,6 +172,7 @@ Status Staging::settle_once(int slot) {
   Status mine = team_.is_leader() ? carried(slot) : Status{};
   if (!mine) mine.error().code = Code::undrained;  // whatever the reason, it stays in the pool
   const bool again = std::exchange(carrying_[index(slot)], {}).again;
+  meet_asleep(team_.all());
   if (auto ok = team_.agree(mine); !ok) return ok;
   taken_[index(slot)] = false;
   if (team_.is_leader()) again ? directory_.give_up(slot) : directory_.forget(slot);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "blocks/mpi.h"
+#include "blocks/meeting.h"
 
 namespace forebay::blocks {
 
@@ -34,6 +34,8 @@ class Team {
   // Which of the groups that the ranks of one machine were cut into.
   int group_of_machine() const { return group_; }
 
+  // Waits for the ranks of this node; what they stored before is seen then.
+  void meet_on_node() const { meeting_.wait(); }
   // A random number, the same on every rank. Collective.
   std::uint64_t new_identity() const;
   Status agree(const Status& mine) const { return blocks::agree(all(), mine); }
@@ -41,8 +43,17 @@ class Team {
  private:
   Communicator all_, node_, leaders_;
   int rank_ = 0, ranks_ = 1, place_ = 0, group_ = 0;
+  Meeting meeting_;
   std::vector<int> node_of_;
   std::vector<std::vector<int>> members_;
+};
+
+// Of each of some numbers, what the ranks of this node before this one have, and what all of them have. Collective over
+// the node.
+struct NodeSums {
+  NodeSums(const Team& team, const std::vector<std::uint64_t>& mine);
+
+  std::vector<std::uint64_t> before, all;
 };
 
 }  // namespace forebay::blocks

@@ -13,8 +13,8 @@ void expect_there_and_back(const Team& team, const Numbering& numbering, const P
   EXPECT_EQ(plan.owner_stores(), owner_stores.value_or(plan.owner_stores()));
   Exchange exchange(plan);
   NodeMemory image;
-  for (const std::size_t item_bytes : {1, 4, 8, 12, 24, 400, 8}) {
-    ASSERT_TRUE(image.reserve(team, exchange.layout().items * item_bytes + 1));
+  for (const std::size_t item_bytes : {1, 4, 8, 12, 24, 40, 8}) {
+    ASSERT_TRUE(image.reserve(team.node(), exchange.layout().items * item_bytes + 1));
     const auto items = items_of(numbers, item_bytes);
     ASSERT_TRUE(exchange.to_image(items.data(), item_bytes, image.data()));
     const auto block = exchange.my_block(image.data(), item_bytes);
@@ -81,7 +81,7 @@ TEST(Exchange, TakesSharedItemsFromTheLowestRank) {
   const Plan plan = must(Plan::make(team, numbers, 3, {{0, 8, 1, 0}, Shared::once}));
   Exchange exchange(plan);
   NodeMemory image;
-  ASSERT_TRUE(image.reserve(team, 64));
+  ASSERT_TRUE(image.reserve(team.node(), 64));
   std::vector<int> values(3, 100 + team.rank()), back(3);
   ASSERT_TRUE(exchange.to_image(std::as_bytes(std::span(values)).data(), sizeof(int), image.data()));
   ASSERT_TRUE(exchange.from_image(image.data(), sizeof(int), std::as_writable_bytes(std::span(back)).data()));

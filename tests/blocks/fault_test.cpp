@@ -1,6 +1,7 @@
 // Proves: a checkpoint that cannot be written is the same error on every rank, and leaves the one before as it was.
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 
 #include <chrono>
 #include <csignal>
@@ -84,6 +85,48 @@ TEST(Faults, AFullDiskLeavesTheCheckpointBefore) {
     }
   }
   MPI_Barrier(team->all());
+}
+
+// In a /dev/shm of its own: blocks/small_shared_memory.
+TEST(Faults, MemoryThatANodeSharesNeedsNoRoomInDevShm) {
+  struct statvfs shared {};
+  ASSERT_EQ(::statvfs("/dev/shm", &shared), 0);
+  const std::uint64_t bytes = shared.f_blocks * shared.f_frsize;
+  if (bytes > std::uint64_t{128} << 20) GTEST_SKIP() << "needs a small /dev/shm";
+  const auto team = team_of(all_ranks());
+  const Numbering numbering{bytes / sizeof(double), 5};
+  const auto numbers = numbers_of(numbering, team->ranks(), team->rank());
+  const Plan plan = must(Plan::make(*team, numbers, numbering.items, {{0, 8, 1, 0}, Shared::refused}));
+  ASSERT_TRUE(plan.sorts());  // in another such memory
+  Exchange exchange(plan);
+  NodeMemory image;
+  must(image.reserve(team->node(), bytes));
+  const auto items = items_of(numbers, sizeof(double));
+  must(exchange.to_image(items.data(), sizeof(double), image.data()));
+  const auto block = exchange.my_block(image.data(), sizeof(double));
+  EXPECT_TRUE(items_of(plan.block(), sizeof(double)) == std::vector(block.begin(), block.end()));
+}
+
+TEST(Faults, TooLittleMemoryThatANodeSharesIsAnErrorOfTheNode) {
+  const auto team = team_of(all_ranks(), 2);
+  NodeMemory image;
+  Status none;
+  {
+    const FileSizeLimit limit(team->is_leader() ? 1'000'000 : RLIM_INFINITY);
+    none = image.reserve(team->node(), 2'000'000);
+  }
+  ASSERT_FALSE(none);
+  expect_same_on_all(*team, none);
+  must(image.reserve(team->node(), 2'000'000));
+  const auto mine = share_of(team->node(), {image.data(), 2'000'000});
+  std::fill(mine.begin(), mine.end(), static_cast<std::byte>(team->rank()));
+  MPI_Barrier(team->node());
+  for (std::size_t k = 0; k < 2'000'000; k += 100'000) {
+    const int there = std::to_integer<int>(image.data()[k]);
+    EXPECT_TRUE(team->is_here(there));
+    EXPECT_EQ(there == team->rank(), image.data() + k >= mine.data() && image.data() + k < mine.data() + mine.size());
+  }
+  MPI_Barrier(team->node());
 }
 
 TEST(Faults, AShortWriteOfSomeRanksIsAnErrorOfAll) {

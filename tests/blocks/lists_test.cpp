@@ -33,7 +33,7 @@ TEST(Lists, StandBehindEachOtherInTheOrderOfTheirItems) {
     const Plan value_plan = must(plan_of_lists(team, lists.ranges, lists.values, request));
     Exchange exchange(value_plan);
     NodeMemory image;
-    must(image.reserve(team, exchange.layout().items * 8));
+    must(image.reserve(team.node(), exchange.layout().items * 8));
     must(exchange.to_image(std::as_bytes(std::span(values)).data(), 8, image.data()));
 
     std::vector<std::uint64_t> expected;

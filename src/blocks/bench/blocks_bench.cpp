@@ -32,20 +32,22 @@ Options options_for(const std::string& method, const Settings& settings) {
   return options;
 }
 
-// The first checkpoint of a program, and those that follow once every slot has been used.
+// The first checkpoint of a program, and those that follow once every slot has been used. Each with a copy of its items
+// right after it, since what else a machine does changes within seconds.
 nlohmann::json checkpoints(const Team& team, const Settings& settings, const std::string& method,
-                           const FieldToWrite& field) {
+                           const FieldToWrite& field, const std::function<void()>& copy) {
   const auto store = need(Checkpoints::open(team, settings.directory, options_for(method, settings)));
-  std::vector<double> seconds, settled;
+  std::vector<double> seconds, settled, copies;
   const std::string name = fmt::format("blocks-bench-{}.h5", method);
   for (int i = 0; i < settings.repeat + kSlots; ++i) {
     seconds.push_back(timed([&] { need(store->write(name, {i, 0, "blocks_bench", ""}, std::span(&field, 1))); }));
     settled.push_back(seconds.back() + timed([&] { need(store->settle()); }));
+    copies.push_back(timed(copy));
     // As the peers do: a file that is replaced has to be freed, which takes longer than the renaming itself.
     if (team.rank() == 0) std::filesystem::remove(std::filesystem::path(settings.directory) / name);
   }
   const auto later = [](const std::vector<double>& all) { return std::vector(all.begin() + kSlots, all.end()); };
-  return {{"first", seconds.front()}, {"again", later(seconds)}, {"settled", later(settled)}};
+  return {{"first", seconds.front()}, {"again", later(seconds)}, {"settled", later(settled)}, {"copy", later(copies)}};
 }
 
 // The first staged checkpoint of a program that takes its room ahead.
@@ -75,12 +77,13 @@ nlohmann::json measured(const Team& team, const Settings& settings) {
   json["plan_kept_bytes_per_item"] = static_cast<double>(plan->report().kept_bytes) / here;
   Exchange exchange(*plan);
   NodeMemory image;
-  need(image.reserve(team, exchange.layout().items * sizeof(double)));
+  need(image.reserve(team.node(), exchange.layout().items * sizeof(double)));
   auto* bytes = reinterpret_cast<std::byte*>(data.data());
   json["to_image"] = repeated(settings.repeat + 1, [&] { need(exchange.to_image(bytes, 8, image.data())); });
   json["from_image"] = repeated(settings.repeat + 1, [&] { need(exchange.from_image(image.data(), 8, bytes)); });
   const FieldToWrite field{"values", "cells", arrays::Type::float64, 1, &exchange, data.data()};
-  for (const std::string& method : settings.methods) json[method] = checkpoints(team, settings, method, field);
+  for (const std::string& method : settings.methods)
+    json[method] = checkpoints(team, settings, method, field, copy_all);
   if (!settings.methods.empty()) json["prepared"] = prepared(team, settings, field);
   return json;
 }
