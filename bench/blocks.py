@@ -13,16 +13,16 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from measure import adios, arrays, cavity, command, parts, report, solver
 from measure.command import say
-from measure.figures import estimate
+from measure.figures import estimate, ratio_of
 from measure.program import figures_of
 from measure.shared import Shared
 
 PARTS = ("arrays", "slow", "cavity", "mesh")
+SLOW_BRICK_MB = 1536  # three of the largest files at a time
 MESH_RANKS_GOAL = 0.9  # the same rate for each core, but for what they share of the memory
 MESH_DISK_GOAL = 0.9  # of the disk's own rate
 
@@ -73,7 +73,7 @@ def add_arrays(options, result: report.Report, memory: Path, disk: Path) -> None
 
 
 def add_slow(options, result: report.Report, memory: Path, disk: Path) -> None:
-    with Shared(disk / "shared", options.mbit, options.create_ms) as shared:
+    with Shared(disk / "shared", options.mbit, options.create_ms, SLOW_BRICK_MB) as shared:
         say(f"shared directory: {shared.description}")
         result.machine["shared"] = shared.description
         measured = measured_arrays(options, memory)
@@ -113,7 +113,7 @@ def add_mesh(options, result: report.Report) -> None:
     say(f"refining meshes on a rank by itself and beside another, {pairs} pairs")
     for each in figures_of("mesh_bench", [*bench, "--pairs", str(pairs)])["pairs"]:
         ranks = [
-            (estimate(list(zip(alone, beside, strict=True)), median_ratio), cells, alone, beside)
+            (ratio_of(alone, beside), cells, alone, beside)
             for cells, alone, beside in zip(each["cells"], each["alone"], each["beside"], strict=True)
         ]
         ratio, cells, alone, beside = min(ranks, key=lambda rank: rank[0].value)
@@ -127,10 +127,6 @@ def add_mesh(options, result: report.Report) -> None:
             met=ratio.value >= MESH_RANKS_GOAL,
             note=f"the ratio's interval: {ratio.text()}",
         )
-
-
-def median_ratio(pairs: Sequence[tuple[float, float]]) -> float:
-    return statistics.median(first / second for first, second in pairs)
 
 
 def add_mesh_on_disk(options, result: report.Report, disk: Path) -> None:

@@ -12,22 +12,24 @@ class Shared:
     """A directory that stands for the shared file system while the context lasts.
 
     `slow` tells whether it is the throttled one; `description` goes into every result that was measured on it.
+    `brick_mb`: see bench/slow-shared.
     """
 
-    def __init__(self, directory: Path, mbit: int = 800, create_ms: int = 10):
+    def __init__(self, directory: Path, mbit: int = 800, create_ms: int = 10, brick_mb: int = 0):
         self.directory = directory
         self.slow = False
         self.description = ""
-        self._throttle = [str(mbit), str(create_ms)]
+        self._settings = [str(mbit), str(create_ms), str(brick_mb)]
 
     def __enter__(self):
         done = subprocess.run(
-            [SLOW_SHARED, "up", self.directory, *self._throttle], capture_output=True, text=True, check=False
+            [SLOW_SHARED, "up", self.directory, *self._settings], capture_output=True, text=True, check=False
         )
         if done.returncode == 0:
             self.slow = True
-            mbit, create_ms = self._throttle
-            self.description = f"GlusterFS, 2 bricks, {mbit} mbit/s each way, {create_ms} ms a create, 1 I/O thread"
+            mbit, create_ms, brick_mb = self._settings
+            bricks = "2 bricks" if brick_mb == "0" else f"2 bricks of {brick_mb} MB that were written before"
+            self.description = f"GlusterFS, {bricks}, {mbit} mbit/s each way, {create_ms} ms a create, 1 I/O thread"
         else:
             self.directory.mkdir(parents=True, exist_ok=True)
             reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1].removeprefix("slow-shared: ")

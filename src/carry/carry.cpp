@@ -45,6 +45,11 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> occupied(const arrays::Desc
   return ranges;
 }
 
+std::span<const std::byte> without_zeros_behind(std::span<const std::byte> bytes) {
+  const auto last = std::find_if(bytes.rbegin(), bytes.rend(), [](std::byte each) { return each != std::byte{}; });
+  return bytes.first(static_cast<std::size_t>(bytes.rend() - last));
+}
+
 Status carry_layout(const StagedRecord& record, const arrays::Description& description, const std::string& layout,
                     int file) {
   auto mapped = mapped_whole(layout);
@@ -59,7 +64,10 @@ Status carry_layout(const StagedRecord& record, const arrays::Description& descr
   ranges.emplace_back(size, 0);
   for (const auto& [first, bytes] : ranges) {
     if (first > end) {
-      if (auto ok = write_at(file, end, mapped->bytes().subspan(end, first - end), path); !ok) return ok;
+      const std::span between = mapped->bytes().subspan(end, first - end);
+      // What follows comes later, and leaves a hole: a megabyte of zeros before an aligned array need not travel.
+      const std::span told = bytes > 0 ? without_zeros_behind(between) : between;
+      if (auto ok = write_at(file, end, told, path); !ok) return ok;
     }
     end = std::max(end, first + bytes);
   }
@@ -205,12 +213,15 @@ Status carry_image(const StagedRecord& record, const std::string& image, const s
   Result<Descriptor> file = *std::move(*opened);
   std::optional<Sidecar> sidecar;
   if (record.node == 0) {
-    sidecar.emplace(record.temporary(), record.sidecar);
     if (auto ok = carry_layout(record, *description, layout, file->get()); !ok) return ok;
   }
-  // Beside the writing, so that the file system never waits for them.
-  auto working_out =
-      std::async(std::launch::async, checks_of, std::cref(record), description->arrays.size(), mapped->bytes());
+  // Beside the writing, so that the file system never waits for them; nor for the name of the sidecar, which takes as
+  // long as a megabyte where nothing is on its way.
+  auto working_out = std::async(std::launch::async, [&] {
+    Checks checks = checks_of(record, description->arrays.size(), mapped->bytes());
+    if (record.node == 0) sidecar.emplace(record.temporary(), record.sidecar);
+    return checks;
+  });
   if (auto ok = carry_extents(record, *description, mapped->bytes(), file->get()); !ok) return ok;
   Checks checks = working_out.get();
   if (record.nodes > 1) {

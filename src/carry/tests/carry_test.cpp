@@ -2,6 +2,7 @@
 #include "carry/carry.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <limits>
 
@@ -53,6 +54,9 @@ TEST_F(Carry, AnImageBecomesAWholeFile) {
     ASSERT_TRUE(damages);
     EXPECT_TRUE(damages->empty());
     EXPECT_EQ(*read_file(record_.path + ".json"), record_.sidecar);
+    struct stat file {};
+    ASSERT_EQ(::stat(record_.path.c_str(), &file), 0);
+    EXPECT_LT(file.st_blocks * 512, file.st_size - 900'000);  // what aligns the array is a hole
   }
   EXPECT_EQ(list_directory(scratch_.path())->size(), 4U);  // nothing but these and the image with its layout
 }
