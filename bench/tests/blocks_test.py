@@ -18,7 +18,7 @@ programs = Path(sys.argv.pop()) if len(sys.argv) > 1 and not sys.argv[-1].starts
 class Judging(unittest.TestCase):
     def judge(self, staged, best_direct, hdf5, ownership=arrays.RUNS):
         rounds = arrays.Rounds()
-        for name in ("copy", *arrays.DIRECT, "staged", "staged, first", "staged, first, prepared"):
+        for name in (arrays.COPY_BESIDE, *arrays.DIRECT, "staged", "staged, first", "staged, first, prepared"):
             rounds.add(name, [1.0])
         rounds.seconds |= {"staged": [staged], "stdio": [best_direct], "hdf5_collective": [hdf5]}
         result = report.Report("x", {})

@@ -17,7 +17,10 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "mesh/mesh.h"
 
@@ -132,12 +135,6 @@ std::vector<Row> measure(const Settings& settings, Shape shape) {
 
 constexpr int kRanks = 2;
 
-struct Pairs {
-  std::string name;
-  std::array<double, kRanks> cells{};
-  std::array<std::vector<double>, kRanks> alone, beside;  // processor seconds, by rank
-};
-
 // The second rank: a process that works when it is told to.
 class Other {
  public:
@@ -190,43 +187,73 @@ class Other {
   pid_t process_ = -1;
 };
 
-template <class Work>
-void by_turns(Pairs& pairs, int count, Work work) {
-  Other other([&] { work(1); });
-  for (int i = 0; i < count; ++i) {
-    pairs.alone[0].push_back(usual(1, [&] { work(0); }));
-    other.begin();
-    pairs.alone[1].push_back(other.seconds());
-    other.begin();
-    pairs.beside[0].push_back(usual(1, [&] { work(0); }));
-    pairs.beside[1].push_back(other.seconds());
-  }
-}
+// One way of refining, in processor seconds of each rank by itself and beside the other.
+class Pairs {
+ public:
+  Pairs(std::string name, const std::array<double, kRanks>& cells, std::function<void(std::size_t)> refine_part)
+      : name_(std::move(name)),
+        cells_(cells),
+        refine_part_(std::move(refine_part)),
+        other_([this] { refine_part_(1); }) {}
 
-std::vector<Pairs> measure_pairs(const Settings& settings, Shape shape) {
-  const Case all(settings, shape);
-  const auto partition = need(partition_along_curve(all.refinement, kRanks));
-  std::array<std::vector<std::uint32_t>, kRanks> cells;
-  Pairs fresh, streaming;
-  fresh.name = fmt::format("{}, fresh", describe(shape).name);
-  streaming.name = fmt::format("{}, streaming", describe(shape).name);
-  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
-    cells[rank] = partition.cells_of(rank);
-    // Every coarse cell of one shape becomes as many.
-    const auto share = static_cast<double>(cells[rank].size()) / static_cast<double>(all_cells(all.mesh).size());
-    fresh.cells[rank] = streaming.cells[rank] = share * static_cast<double>(all.refinement.counts().cells);
+  void add() {
+    alone_[0].push_back(usual(1, [&] { refine_part_(0); }));
+    other_.begin();
+    alone_[1].push_back(other_.seconds());
+    other_.begin();
+    beside_[0].push_back(usual(1, [&] { refine_part_(0); }));
+    beside_[1].push_back(other_.seconds());
   }
-  by_turns(fresh, settings.pairs, [&](std::size_t rank) { need(make_part(all.refinement, cells[rank])); });
-  by_turns(streaming, settings.pairs, [&](std::size_t rank) { stream_all(all.refinement, cells[rank]); });
-  return {fresh, streaming};
-}
+  nlohmann::json figures() const {
+    return {{"name", name_}, {"cells", cells_}, {"alone", alone_}, {"beside", beside_}};
+  }
 
-int print_pairs(const Settings& settings) {
-  nlohmann::json all = nlohmann::json::array();
-  for (const Shape shape : {Shape::tetrahedron, Shape::hexahedron, Shape::prism, Shape::pyramid}) {
-    for (const Pairs& pairs : measure_pairs(settings, shape)) {
-      all.push_back({{"name", pairs.name}, {"cells", pairs.cells}, {"alone", pairs.alone}, {"beside", pairs.beside}});
+ private:
+  std::string name_;
+  std::array<double, kRanks> cells_;
+  std::array<std::vector<double>, kRanks> alone_, beside_;  // by rank
+  std::function<void(std::size_t)> refine_part_;
+  Other other_;
+};
+
+// A mesh of one shape, a half of it for each rank. Stays where it is.
+struct Halves {
+  Halves(const Settings& settings, Shape shape) : all(settings, shape) {
+    const auto partition = need(partition_along_curve(all.refinement, kRanks));
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      parts[rank] = partition.cells_of(rank);
+      // Every coarse cell of one shape becomes as many.
+      const auto share = static_cast<double>(parts[rank].size()) / static_cast<double>(all_cells(all.mesh).size());
+      cells[rank] = share * static_cast<double>(all.refinement.counts().cells);
     }
+    const std::string name(describe(shape).name);
+    fresh.emplace(name + ", fresh", cells, [this](std::size_t rank) { need(make_part(all.refinement, parts[rank])); });
+    streaming.emplace(name + ", streaming", cells,
+                      [this](std::size_t rank) { stream_all(all.refinement, parts[rank]); });
+  }
+
+  Case all;
+  std::array<std::vector<std::uint32_t>, kRanks> parts;
+  std::array<double, kRanks> cells{};
+  std::optional<Pairs> fresh, streaming;
+};
+
+// All take turns, so that no disturbance meets one of them alone.
+int print_pairs(const Settings& settings) {
+  std::vector<std::unique_ptr<Halves>> shapes;
+  for (const Shape shape : {Shape::tetrahedron, Shape::hexahedron, Shape::prism, Shape::pyramid}) {
+    shapes.push_back(std::make_unique<Halves>(settings, shape));
+  }
+  for (int i = 0; i < settings.pairs; ++i) {
+    for (const auto& each : shapes) {
+      each->fresh->add();
+      each->streaming->add();
+    }
+  }
+  nlohmann::json all = nlohmann::json::array();
+  for (const auto& each : shapes) {
+    all.push_back(each->fresh->figures());
+    all.push_back(each->streaming->figures());
   }
   fmt::print("{}\n", nlohmann::json{{"pairs", all}}.dump());
   return 0;
