@@ -9,4 +9,5 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mapped_file.h"
+#include "base/priority.h"
 #include "base/text.h"

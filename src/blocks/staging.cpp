@@ -25,6 +25,7 @@ void Staging::start(int slot, StagedRecord record, std::shared_future<Status> be
   const bool waits_for_others = record.node == 0;
   stop_[index(slot)] = false;
   auto done = std::async(std::launch::async, [this, slot, record = std::move(record), before = std::move(before)] {
+    give_way();  // or one of several ranks on few cores goes on milliseconds after the others
     if (before.valid() && !before.get()) {
       return Status(error(Code::undrained, "an earlier checkpoint could not be carried, so neither can", record.path));
     }

@@ -1,10 +1,5 @@
 #include "drain/mover.h"
 
-#include <linux/ioprio.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -42,13 +37,6 @@ struct Order {
 
 bool may_pass(const Error& error) {
   return error.code != Code::conflict && error.code != Code::bad_input && !source_changed(error);
-}
-
-// The calling thread gives way to everything else on the node.
-void lower_priority() {
-  constexpr int this_thread = 0;
-  (void)::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, this_thread, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
-  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);
 }
 
 std::uint64_t size_of(const layouts::Unit& unit) {
@@ -106,7 +94,7 @@ struct Mover::State {
 };
 
 void Mover::State::work() {
-  if (settings.idle_priority) lower_priority();
+  if (settings.idle_priority) give_way();
   std::unique_lock lock(mutex);
   while (!stopping) {
     requeue_due();
