@@ -1,9 +1,10 @@
-// The first bytes of a file as memory that all processes share.
+// A part of a file as memory that all processes share.
 #pragma once
 
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,15 +13,26 @@
 
 namespace forebay {
 
+// What one entry of the tables maps at once, where memory lies so: 512 pages of 4 KiB.
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
 class MappedFile {
  public:
   MappedFile() : data_(nullptr, Unmap{}) {}
-  static Result<MappedFile> of(int file, std::size_t bytes, int protection, const std::string& path_for_errors) {
+  // What is larger than a huge page is aligned as the file is, so that huge pages of the file are mapped as such.
+  // `offset`: a multiple of the page size.
+  static Result<MappedFile> of(int file, std::uint64_t offset, std::size_t bytes, int protection,
+                               const std::string& path_for_errors) {
     MappedFile mapped;
     if (bytes == 0) return mapped;
-    void* address = ::mmap(nullptr, bytes, protection, MAP_SHARED, file, 0);
-    if (address == MAP_FAILED) return errno_error("cannot map", path_for_errors);
-    mapped.data_ = {static_cast<std::byte*>(address), Unmap{bytes}};
+    const std::size_t room_bytes = bytes >= kHugePage ? bytes + kHugePage : bytes;
+    void* room = ::mmap(nullptr, room_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED) return errno_error("cannot map", path_for_errors);
+    auto* aligned = static_cast<std::byte*>(room);
+    if (room_bytes > bytes) aligned += (offset - reinterpret_cast<std::uintptr_t>(room)) % kHugePage;
+    mapped.data_ = {aligned, Unmap{bytes, room, room_bytes}};
+    if (::mmap(aligned, bytes, protection, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset)) == MAP_FAILED)
+      return errno_error("cannot map", path_for_errors);
     return mapped;
   }
   std::span<std::byte> bytes() const { return {data_.get(), data_.get_deleter().bytes}; }
@@ -28,7 +40,9 @@ class MappedFile {
  private:
   struct Unmap {
     std::size_t bytes = 0;
-    void operator()(std::byte* data) const { ::munmap(data, bytes); }
+    void* room = nullptr;
+    std::size_t room_bytes = 0;
+    void operator()(std::byte*) const { ::munmap(room, room_bytes); }
   };
   std::unique_ptr<std::byte, Unmap> data_;
 };

@@ -9,6 +9,8 @@
 #include <new>
 #include <vector>
 
+#include "base/base.h"
+
 namespace forebay::blocks {
 
 template <class T>
@@ -43,9 +45,6 @@ class LargeAllocator {
     ::new (static_cast<void*>(at)) U(std::forward<Values>(values)...);
   }
   friend bool operator==(const LargeAllocator&, const LargeAllocator&) { return true; }
-
- private:
-  static constexpr std::size_t kHugePage = std::size_t{2} << 20;
 };
 
 template <class T>

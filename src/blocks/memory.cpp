@@ -12,9 +12,8 @@
 namespace forebay::blocks {
 namespace {
 
-std::uint64_t in_whole_pages(std::uint64_t bytes) {
-  const std::uint64_t page = segment::page_bytes();
-  return (bytes + page - 1) / page * page;
+std::uint64_t how_many(std::uint64_t bytes, std::uint64_t unit) {
+  return (bytes + unit - 1) / unit;
 }
 
 // The other ranks of the node get it from the leader.
@@ -41,15 +40,19 @@ struct Backing {
 }  // namespace
 
 std::span<std::byte> share_of(MPI_Comm node, std::span<std::byte> memory) {
-  const std::uint64_t most = in_whole_pages(memory.size() / index(size_of(node)) + 1);
-  const std::uint64_t first = std::min<std::uint64_t>(index(rank_in(node)) * most, memory.size());
-  return memory.subspan(first, std::min(most, memory.size() - first));
+  const std::uint64_t ranks = index(size_of(node)), rank = index(rank_in(node));
+  // A huge page lies on one socket; where shares are small, they would differ too much.
+  const std::uint64_t unit = memory.size() / ranks < 4 * kHugePage ? segment::page_bytes() : kHugePage;
+  const std::uint64_t units = how_many(memory.size(), unit);
+  const std::uint64_t begin = std::min(units * rank / ranks * unit, memory.size());
+  const std::uint64_t end = std::min(units * (rank + 1) / ranks * unit, memory.size());
+  return memory.subspan(begin, end - begin);
 }
 
 Status NodeMemory::reserve(MPI_Comm node, std::uint64_t bytes) {
   if (bytes <= mapped_.bytes().size()) return {};
   mapped_ = MappedFile();
-  const std::uint64_t room = in_whole_pages(bytes);
+  const std::uint64_t room = how_many(bytes, segment::page_bytes()) * segment::page_bytes();
   const std::string what = "memory that the ranks of a node share";
   const bool is_leader = rank_in(node) == 0;
   Backing backing;
@@ -58,7 +61,7 @@ Status NodeMemory::reserve(MPI_Comm node, std::uint64_t bytes) {
   Status mine = is_leader ? Status{} : backing.open();
   MappedFile mapped;
   if (mine) {
-    auto done = MappedFile::of(backing.file.get(), room, PROT_READ | PROT_WRITE, what);
+    auto done = MappedFile::of(backing.file.get(), 0, room, PROT_READ | PROT_WRITE, what);
     if (done) mapped = std::move(*done);
     mine = done ? segment::touch(share_of(node, mapped.bytes()), what) : Status(forward(done));
   }

@@ -33,7 +33,7 @@ Status Slot::map(const Team& team, const std::string& path, std::uint64_t bytes)
   image_ = MappedFile();
   auto file = open_file(path, O_RDWR);
   if (!file) return forward(file);
-  auto mapped = MappedFile::of(file->get(), bytes, PROT_READ | PROT_WRITE, path);
+  auto mapped = MappedFile::of(file->get(), 0, bytes, PROT_READ | PROT_WRITE, path);
   if (!mapped) return forward(mapped);
   // Each rank takes its part of the room; then it maps what the others took.
   const std::span image = mapped->bytes();

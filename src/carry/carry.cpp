@@ -31,7 +31,7 @@ Result<MappedFile> mapped_whole(const std::string& path) {
   if (!file) return forward(file);
   struct stat status {};
   if (::fstat(file->get(), &status) != 0) return errno_error("cannot examine", path);
-  return MappedFile::of(file->get(), static_cast<std::size_t>(status.st_size), PROT_READ, path);
+  return MappedFile::of(file->get(), 0, static_cast<std::size_t>(status.st_size), PROT_READ, path);
 }
 
 // The arrays and their checksums in rising order of offsets, to know what lies between them.

@@ -43,7 +43,6 @@ class Array {
   std::span<const T> all() const { return {data(), count_}; }
 
  private:
-  static constexpr std::size_t kHugePage = std::size_t{2} << 20;
   struct Unmap {
     std::size_t bytes = 0;
     void operator()(T* at) const { ::munmap(at, bytes); }

@@ -93,11 +93,10 @@ class DirectoryMemory final : public Medium {
       if (!*mapped) return error(Code::failed, "no longer persistent memory:", directory_.path());
       return std::move((*mapped)->mapping);
     }
-    const int file = directory_.segments();
-    void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
-    if (address == MAP_FAILED) return errno_error("cannot map a segment of", directory_.path());
-    std::shared_ptr<void> owner(address, [bytes](void* at) { ::munmap(at, bytes); });
-    return Mapping{{static_cast<std::byte*>(address), bytes}, std::move(owner)};
+    auto mapped = MappedFile::of(directory_.segments(), offset, bytes, PROT_READ | PROT_WRITE, directory_.path());
+    if (!mapped) return forward(mapped);
+    const auto owner = std::make_shared<MappedFile>(std::move(*mapped));
+    return Mapping{owner->bytes(), owner};
   }
 
   Status allocate(std::uint64_t offset, std::uint64_t bytes) {

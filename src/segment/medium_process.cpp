@@ -1,3 +1,4 @@
+#include <linux/mman.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,8 +11,6 @@
 
 namespace forebay::segment {
 namespace {
-
-constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 
 // Anonymous memory: gone with the process, so nothing needs to be flushed.
 class ProcessMemory final : public Medium {
@@ -48,6 +47,34 @@ class ProcessMemory final : public Medium {
   void set_durable(bool) override {}
 };
 
+#ifdef MADV_POPULATE_WRITE
+// As with plain stores, but a full medium is an error and no signal. 0, or an errno: EINVAL of a kernel before 5.14.
+int populate(std::span<std::byte> bytes) {
+  int failed = 0;
+  do {
+    failed = ::madvise(bytes.data(), bytes.size(), MADV_POPULATE_WRITE);
+  } while (failed != 0 && (errno == EINTR || errno == EAGAIN));
+  return failed == 0 ? 0 : errno;
+}
+#endif
+
+// Shared memory comes in small pages where the administrator said nothing else, and then making them and mapping them
+// into every process takes ten times as long as filling them. Whoever has memory mapped may have it put together into
+// huge pages, though: each needs a small one that is there, and lies in the file as in memory (MappedFile). It is
+// advice: what cannot be had stays as it is.
+void put_together([[maybe_unused]] std::span<std::byte> bytes) {
+  ::madvise(bytes.data(), bytes.size(), MADV_HUGEPAGE);
+#if defined(MADV_POPULATE_WRITE) && defined(MADV_COLLAPSE)
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(bytes.data()) % kHugePage;
+  if (before >= bytes.size()) return;
+  const std::span whole = bytes.subspan(before, (bytes.size() - before) / kHugePage * kHugePage);
+  for (std::size_t at = 0; at < whole.size(); at += kHugePage) {
+    if (populate(whole.subspan(at, page_bytes())) != 0) return;
+  }
+  if (!whole.empty()) ::madvise(whole.data(), whole.size(), MADV_COLLAPSE);
+#endif
+}
+
 }  // namespace
 
 std::unique_ptr<Medium> memory_of_process() {
@@ -60,18 +87,14 @@ std::uint64_t page_bytes() {
 }
 
 Status touch(std::span<std::byte> bytes, const std::string& path) {
-  if (bytes.size() >= kHugePage) ::madvise(bytes.data(), bytes.size(), MADV_HUGEPAGE);
+  if (bytes.size() >= kHugePage) put_together(bytes);
 #ifdef MADV_POPULATE_WRITE
   constexpr std::size_t kPiece = std::size_t{8} << 20;
   for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
-    const std::size_t piece = std::min(kPiece, bytes.size() - at);
-    int failed = 0;
-    do {
-      failed = ::madvise(bytes.data() + at, piece, MADV_POPULATE_WRITE);
-    } while (failed != 0 && (errno == EINTR || errno == EAGAIN));
+    const int failed = populate(bytes.subspan(at, std::min(kPiece, bytes.size() - at)));
     if (failed == 0) continue;
-    if (errno == EINVAL) break;           // a kernel before 5.14
-    if (errno == EFAULT) errno = ENOSPC;  // what a plain store would be told by SIGBUS
+    if (failed == EINVAL) break;
+    errno = failed == EFAULT ? ENOSPC : failed;  // what a plain store would be told by SIGBUS
     return errno_error("cannot get room for a segment in", path.empty() ? "memory" : path);
   }
 #endif

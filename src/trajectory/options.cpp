@@ -8,7 +8,6 @@
 namespace forebay::trajectory {
 namespace {
 
-constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 constexpr std::uint64_t kUsualSegment = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMostSegments = std::uint64_t{1} << 31;
 

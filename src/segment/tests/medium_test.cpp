@@ -1,10 +1,14 @@
 #include "segment/medium.h"
 
 #include <gtest/gtest.h>
+#include <linux/mman.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <vector>
 
 #include "segment/copy.h"
@@ -27,6 +31,62 @@ std::string_view kind_beneath(const std::string& pool) {
 TEST(Medium, IsKnownByWhatLiesBeneath) {
   EXPECT_EQ(kind_beneath(Scratch("/dev/shm").path()), "tmpfs");
   EXPECT_EQ(memory_of_process()->kind(), "dram");
+}
+
+MappedFile shared_memory(std::size_t bytes) {
+  const Descriptor file(::memfd_create("forebay-test", MFD_CLOEXEC));
+  EXPECT_EQ(::ftruncate(file.get(), static_cast<off_t>(bytes)), 0);
+  auto mapped = MappedFile::of(file.get(), 0, bytes, PROT_READ | PROT_WRITE, "memory");
+  EXPECT_TRUE(mapped) << mapped.error().text();
+  return std::move(*mapped);
+}
+
+// Of all that this process shares.
+std::size_t bytes_in_huge_pages() {
+  std::ifstream rollup("/proc/self/smaps_rollup");
+  std::string word;
+  std::size_t kilobytes = 0;
+  while (rollup >> word && word != "ShmemPmdMapped:") continue;
+  rollup >> kilobytes;
+  return kilobytes << 10;
+}
+
+bool kernel_puts_pages_together(std::size_t bytes) {
+#ifdef MADV_COLLAPSE
+  const MappedFile memory = shared_memory(bytes);
+  for (std::size_t at = 0; at < bytes; at += kHugePage) memory.bytes()[at] = std::byte{1};
+  return ::madvise(memory.bytes().data(), bytes, MADV_COLLAPSE) == 0;
+#else
+  return false;
+#endif
+}
+
+TEST(Touch, KeepsWhatSharedMemoryHolds) {
+  const MappedFile memory = shared_memory(4 * kHugePage + 12345);
+  const std::size_t places[] = {0, kHugePage - 1, kHugePage + 5000, 4 * kHugePage - 1, 4 * kHugePage + 12344};
+  for (const std::size_t place : places) memory.bytes()[place] = std::byte{42};
+  ASSERT_TRUE(touch(memory.bytes(), "memory"));
+  for (const std::size_t place : places) EXPECT_EQ(memory.bytes()[place], std::byte{42}) << place;
+  EXPECT_EQ(memory.bytes()[1], std::byte{0});
+}
+
+TEST(Touch, PutsSharedMemoryTogether) {
+  if (!kernel_puts_pages_together(4 * kHugePage)) GTEST_SKIP() << "this kernel does not put small pages together";
+  const MappedFile memory = shared_memory(4 * kHugePage + 12345);
+  ASSERT_TRUE(touch(memory.bytes(), "memory"));
+  EXPECT_GE(bytes_in_huge_pages(), 4 * kHugePage);
+}
+
+TEST(Medium, PutsSegmentsOnTmpfsTogether) {
+  if (!kernel_puts_pages_together(4 * kHugePage)) GTEST_SKIP() << "this kernel does not put small pages together";
+  const Scratch scratch("/dev/shm");
+  auto directory = StoreDirectory::open(scratch.path(), "x-0", false);
+  ASSERT_TRUE(directory) << directory.error().text();
+  auto medium = memory_of_directory(*directory);
+  ASSERT_TRUE(medium);
+  const auto segment = (*medium)->make(1, 4 * kHugePage);
+  ASSERT_TRUE(segment) << segment.error().text();
+  EXPECT_GE(bytes_in_huge_pages(), 4 * kHugePage);
 }
 
 TEST(Medium, KeepsAKeptSegmentForTheNextMapping) {
