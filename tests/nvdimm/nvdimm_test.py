@@ -32,7 +32,10 @@ mount --bind /mnt/pmem/tmp /tmp
 export FOREBAY_TEST_DEVICE=/dev/dax1.0 FOREBAY_TEST_KILLS=5 GTEST_COLOR=no
 """
 # What is about other media, or takes minutes where the processor is emulated.
-SEGMENT = "-PersistentMemory.*:Medium.IsKnownByWhatLiesBeneath:WriterTest.RubbishIsWalkedWithoutHarm"
+SEGMENT = (
+    "-PersistentMemory.*:Medium.IsKnownByWhatLiesBeneath:Medium.PutsSegmentsOnTmpfsTogether"
+    ":WriterTest.RubbishIsWalkedWithoutHarm"
+)
 TRAJECTORY = (
     "-Damage.*:Kept.AMillion*:Kept.OnADiskFileSystemWithASyncForEachCommit:CSchedule*:Random*:Encoded.*:Ahead.*"
     ":Turns.AreForPersistentMemoryOnly"
