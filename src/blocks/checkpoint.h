@@ -51,6 +51,7 @@ class Checkpoints {
   Status prepare(std::span<const FieldToWrite> fields);
   // What an earlier program had staged, and what became of it.
   std::vector<Recovered> recovered() const;
+  const Team& team() const { return team_; }
   const std::string& directory() const { return directory_; }
   const Options& options() const { return options_; }
 

@@ -1,6 +1,9 @@
 #include "blocks/mesh_output.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
+#include <numeric>
 
 #include "arrays/inspect.h"
 #include "row_of_cubes.h"
@@ -130,6 +133,43 @@ TEST(MeshOutput, RefusesWhatDoesNotFitTogetherOnEveryRank) {
   fields[0].location = "edges";
   EXPECT_FALSE(output->write({0, 0, "test", "row"}, fields));
   EXPECT_FALSE(read_file(scratch.in("flow-000000.vtkhdf"))) << "there is a file after all";
+}
+
+TEST(MeshOutput, NamesTheCellThatVtkDoesNotKnowOnEveryRank) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  const RowOfCubes row(*team, 40);
+  const auto files = must(Checkpoints::open(*team, scratch.path(), options_of(Method::stdio, scratch)));
+  const MeshToWrite good = row.mesh();
+  const bool last = team->rank() == team->ranks() - 1;
+  const std::size_t wrong = good.types.size() / 2;
+  const std::uint64_t number = over_all(team->all(), last ? row.cells()[wrong] : 0, MPI_MAX);
+  const auto first_vertex = std::accumulate(good.lengths.begin(), good.lengths.begin() + std::ptrdiff_t(wrong), 0UL);
+  struct Wrong {
+    std::uint8_t type;
+    std::uint64_t vertex;
+    std::string words;
+  };
+  for (const auto& [type, vertex, words] :
+       {Wrong{0, 1, " has type 0, which is no shape of VTK"}, Wrong{99, 1, " has type 99, which is no shape of VTK"},
+        Wrong{10, 1, " is a tetrahedron (type 10) with "}, Wrong{42, 1, " is a polyhedron"},
+        Wrong{7, 0, " has vertex 0 of 324"}, Wrong{7, 325, " has vertex 325 of 324"}}) {
+    std::vector<std::uint8_t> types(good.types.begin(), good.types.end());
+    std::vector<std::uint64_t> vertices(good.vertices.begin(), good.vertices.end());
+    if (last) {
+      types[wrong] = type;
+      vertices[first_vertex] = vertex;
+    }
+    MeshToWrite mesh = good;
+    mesh.types = types;
+    mesh.vertices = vertices;
+    const auto output = MeshOutput::make(*files, "flow", mesh);
+    ASSERT_FALSE(output) << words;
+    const std::string expected = fmt::format("cell {} of rank {}{}", number, team->ranks() - 1, words);
+    EXPECT_EQ(output.error().what.substr(0, expected.size()), expected);
+    EXPECT_EQ(output.error().code, Code::bad_input);
+    EXPECT_TRUE(same_on_all(team->all(), checksum(output.error().text())));
+  }
 }
 
 TEST(MeshOutput, KeepsAwayFromAListThatIsNone) {

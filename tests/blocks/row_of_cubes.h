@@ -52,6 +52,7 @@ class RowOfCubes {
     cell_exchange_ = std::make_unique<Exchange>(cell_plan_);
   }
 
+  const std::vector<std::uint64_t>& cells() const { return cells_; }
   MeshToWrite mesh() const {
     return {point_exchange_.get(), places_, cell_exchange_.get(), types_, lengths_, vertices_};
   }
