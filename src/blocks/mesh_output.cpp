@@ -44,12 +44,13 @@ Status MeshOutput::write(const Head& head, std::span<const FieldToWrite> fields)
   const std::string name = fmt::format("{}-{:06}.vtkhdf", name_, head.step);
   if (auto ok = files_.write(name, head, all, arrays::Form::grid); !ok) return ok;
   series_.add(name, head.time);
+  has_news_ = true;
   return files_.options().method == Method::staged ? Status{} : write_list();
 }
 
 Status MeshOutput::settle() {
   if (auto ok = files_.settle(); !ok) return ok;
-  return write_list();
+  return has_news_ ? write_list() : Status{};
 }
 
 Status MeshOutput::read_list() {
@@ -65,7 +66,9 @@ Status MeshOutput::read_list() {
 Status MeshOutput::write_list() {
   Status mine;
   if (team().rank() == 0) mine = series_.write(join(files_.directory(), name_ + kSeriesEnding));
-  return team().agree(mine);
+  if (auto ok = team().agree(mine); !ok) return ok;
+  has_news_ = false;
+  return {};
 }
 
 }  // namespace forebay::blocks

@@ -44,6 +44,7 @@ class MeshOutput {
   Plan corner_plan_;
   std::unique_ptr<Exchange> corners_;  // of the plan above
   Series series_;                      // rank 0's
+  bool has_news_ = false;              // for the list
 };
 
 }  // namespace forebay::blocks

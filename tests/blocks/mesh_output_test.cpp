@@ -108,6 +108,15 @@ TEST(MeshOutput, ListsItsStepsWithTheirTimesAndGoesOnAfterARestart) {
   }
 }
 
+TEST(MeshOutput, LeavesNoListOfNothing) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  const RowOfCubes row(*team, 4);
+  const auto files = must(Checkpoints::open(*team, scratch.path(), options_of(Method::stdio, scratch)));
+  must(must(MeshOutput::make(*files, "flow", row.mesh()))->settle());
+  EXPECT_FALSE(read_file(scratch.in("flow.vtkhdf.series")));
+}
+
 TEST(MeshOutput, RefusesWhatDoesNotFitTogetherOnEveryRank) {
   const SharedScratch scratch;
   const auto team = team_of(all_ranks());
