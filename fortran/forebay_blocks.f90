@@ -33,7 +33,7 @@ module forebay_blocks
   implicit none
   private
 
-  public :: blocks_team, blocks_plan, blocks_arrays, blocks_checkpoints
+  public :: blocks_team, blocks_plan, blocks_arrays, blocks_checkpoints, blocks_mesh_output
   public :: blocks_items, items, blocks_location, blocks_array, blocks_recovered
   public :: int32, int64, real32, real64
   public :: FOREBAY_BLOCKS_OK, FOREBAY_BLOCKS_FAILED, FOREBAY_BLOCKS_INVALID, FOREBAY_BLOCKS_STAGED, &
@@ -73,6 +73,7 @@ module forebay_blocks
     type(one_array), allocatable :: all(:)
   contains
     procedure :: add
+    procedure, private :: make_table
   end type blocks_arrays
 
   type :: blocks_checkpoints
@@ -85,6 +86,17 @@ module forebay_blocks
     procedure :: read => read_checkpoint
     procedure :: settle, prepare, describe, recovered
   end type blocks_checkpoints
+
+  ! Steps of a mesh with fields, for ParaView: forebay_mesh_output.f90.
+  type :: blocks_mesh_output
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure :: open => open_mesh_output
+    procedure :: close => close_mesh_output
+    procedure :: write => write_mesh_output
+    procedure :: settle => settle_mesh_output
+  end type blocks_mesh_output
 
   ! What a file holds.
   type :: blocks_location
@@ -100,6 +112,43 @@ module forebay_blocks
     character(:), allocatable :: path
     logical :: carried = .false.
   end type blocks_recovered
+
+  interface
+    ! `places` are items(x) of x(3, points), read where they lie by every write; the shapes of cells are VTK's numbers.
+    module subroutine open_mesh_output(self, files, name, points, places, cells, types, lengths, vertices, stat, errmsg)
+      class(blocks_mesh_output), intent(inout) :: self
+      class(blocks_checkpoints), intent(in) :: files
+      character(*), intent(in) :: name
+      class(blocks_plan), intent(in) :: points, cells
+      type(blocks_items), intent(in) :: places
+      integer, intent(in) :: types(:)
+      integer(int64), contiguous, target, intent(in) :: lengths(:), vertices(:)
+      integer, intent(out), optional :: stat
+      character(*), intent(inout), optional :: errmsg
+    end subroutine open_mesh_output
+
+    module subroutine write_mesh_output(self, step, time, arrays, program, mesh, stat, errmsg)
+      class(blocks_mesh_output), intent(in) :: self
+      integer, intent(in) :: step
+      real(real64), intent(in) :: time
+      type(blocks_arrays), target, intent(in) :: arrays
+      character(*), intent(in), optional :: program, mesh
+      integer, intent(out), optional :: stat
+      character(*), intent(inout), optional :: errmsg
+    end subroutine write_mesh_output
+
+    module subroutine settle_mesh_output(self, stat, errmsg)
+      class(blocks_mesh_output), intent(in) :: self
+      integer, intent(out), optional :: stat
+      character(*), intent(inout), optional :: errmsg
+    end subroutine settle_mesh_output
+
+    module subroutine close_mesh_output(self, stat, errmsg)
+      class(blocks_mesh_output), intent(inout) :: self
+      integer, intent(out), optional :: stat
+      character(*), intent(inout), optional :: errmsg
+    end subroutine close_mesh_output
+  end interface
 
 contains
 
@@ -194,15 +243,6 @@ contains
     call report(forebay_plan_block(self%handle, first, count), stat, errmsg)
   end subroutine block_of_plan
 
-  ! What fits on one rank and not on another is the same error on both.
-  function agreed(team, fits, words) result(status)
-    type(c_ptr), intent(in) :: team
-    logical, intent(in) :: fits
-    character(*), intent(in) :: words
-    integer(c_int) :: status
-    status = forebay_team_agree(team, merge(FOREBAY_BLOCKS_OK, FOREBAY_BLOCKS_INVALID, fits), to_c(words))
-  end function agreed
-
   function fitting(self, values, block) result(status)
     class(blocks_plan), intent(in) :: self
     type(blocks_items), intent(in) :: values, block
@@ -284,34 +324,20 @@ contains
   end subroutine add
 
   ! The table as C reads it.
-  subroutine make_table(arrays, table)
-    type(blocks_arrays), target, intent(in) :: arrays
+  subroutine make_table(self, table)
+    class(blocks_arrays), target, intent(in) :: self
     type(forebay_array), allocatable, intent(out) :: table(:)
     integer :: i, count
     count = 0
-    if (allocated(arrays%all)) count = size(arrays%all)
+    if (allocated(self%all)) count = size(self%all)
     allocate (table(count))
     do i = 1, count
-      associate (one => arrays%all(i))
+      associate (one => self%all(i))
         table(i) = forebay_array(address_of(one%name), address_of(one%location), one%items%type, &
           int(one%items%components, c_int32_t), one%plan, one%items%address)
       end associate
     end do
   end subroutine make_table
-
-  function address_of(text) result(address)
-    character(kind=c_char, len=*), target, intent(in) :: text
-    type(c_ptr) :: address
-    address = c_loc(text(1:1))
-  end function address_of
-
-  ! Of an optional text: NULL where it is absent.
-  function optional_address(text) result(address)
-    character(kind=c_char, len=:), allocatable, target, intent(in) :: text
-    type(c_ptr) :: address
-    address = c_null_ptr
-    if (allocated(text)) address = address_of(text)
-  end function optional_address
 
   subroutine open_checkpoints(self, team, directory, method, hints, pool, stat, errmsg)
     class(blocks_checkpoints), intent(inout) :: self
@@ -351,7 +377,7 @@ contains
     type(forebay_array), allocatable :: table(:)
     if (present(program)) program_c = to_c(program)
     if (present(mesh)) mesh_c = to_c(mesh)
-    call make_table(arrays, table)
+    call arrays%make_table(table)
     call report(forebay_checkpoints_write(self%handle, to_c(name), forebay_head(int(step, c_int64_t), time, &
       optional_address(program_c), optional_address(mesh_c)), table, size(table, kind=c_int)), stat, errmsg)
   end subroutine write_checkpoint
@@ -362,7 +388,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(forebay_array), allocatable :: table(:)
-    call make_table(arrays, table)
+    call arrays%make_table(table)
     call report(forebay_checkpoints_prepare(self%handle, table, size(table, kind=c_int)), stat, errmsg)
   end subroutine prepare
 
@@ -390,7 +416,7 @@ contains
     integer(c_int) :: status
     mesh_c = to_c('')
     if (present(mesh)) mesh_c = to_c(mesh)
-    call make_table(arrays, table)
+    call arrays%make_table(table)
     status = forebay_checkpoints_read(self%handle, to_c(name), mesh_c, table, size(table, kind=c_int), head)
     if (status == FOREBAY_BLOCKS_OK) then
       if (present(step)) step = int(head%step)

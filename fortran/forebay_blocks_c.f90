@@ -46,6 +46,15 @@ module forebay_blocks_c
     type(c_ptr) :: mesh = c_null_ptr
   end type forebay_head
 
+  type, bind(c) :: forebay_mesh
+    type(c_ptr) :: points = c_null_ptr
+    type(c_ptr) :: places = c_null_ptr
+    type(c_ptr) :: cells = c_null_ptr
+    type(c_ptr) :: types = c_null_ptr
+    type(c_ptr) :: lengths = c_null_ptr
+    type(c_ptr) :: vertices = c_null_ptr
+  end type forebay_mesh
+
   interface
     function forebay_blocks_last_error() bind(c)
       import :: c_ptr
@@ -184,6 +193,29 @@ module forebay_blocks_c
       type(c_ptr), intent(out) :: path
       integer(c_int), intent(out) :: carried
     end function forebay_checkpoints_recovered_at
+
+    integer(c_int) function forebay_mesh_output_open(files, name, mesh, output) bind(c)
+      import :: c_int, c_ptr, c_char, forebay_mesh
+      type(c_ptr), value :: files
+      character(kind=c_char), intent(in) :: name(*)
+      type(forebay_mesh), intent(in) :: mesh
+      type(c_ptr), intent(out) :: output
+    end function forebay_mesh_output_open
+    integer(c_int) function forebay_mesh_output_write(output, head, arrays, count) bind(c)
+      import :: c_int, c_ptr, forebay_head, forebay_array
+      type(c_ptr), value :: output
+      type(forebay_head), intent(in) :: head
+      type(forebay_array), intent(in) :: arrays(*)
+      integer(c_int), value :: count
+    end function forebay_mesh_output_write
+    integer(c_int) function forebay_mesh_output_settle(output) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: output
+    end function forebay_mesh_output_settle
+    integer(c_int) function forebay_mesh_output_close(output) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: output
+    end function forebay_mesh_output_close
   end interface
 
 contains
@@ -194,5 +226,14 @@ contains
     character(*), intent(inout), optional :: errmsg
     call tell(status, from_c(forebay_blocks_last_error()), stat, errmsg)
   end subroutine report
+
+  ! What fits on one rank and not on another is the same error on both.
+  function agreed(team, fits, words) result(status)
+    type(c_ptr), intent(in) :: team
+    logical, intent(in) :: fits
+    character(*), intent(in) :: words
+    integer(c_int) :: status
+    status = forebay_team_agree(team, merge(FOREBAY_BLOCKS_OK, FOREBAY_BLOCKS_INVALID, fits), to_c(words))
+  end function agreed
 
 end module forebay_blocks_c

@@ -4,7 +4,7 @@ module forebay_text
   use, intrinsic :: iso_fortran_env, only: error_unit
   implicit none
   private
-  public :: to_c, from_c, tell
+  public :: to_c, from_c, address_of, optional_address, tell
 
   interface
     integer(c_size_t) function c_strlen(text) bind(c, name='strlen')
@@ -36,6 +36,20 @@ contains
       text(i:i) = letters(i)
     end do
   end function from_c
+
+  function address_of(text) result(address)
+    character(kind=c_char, len=*), target, intent(in) :: text
+    type(c_ptr) :: address
+    address = c_loc(text(1:1))
+  end function address_of
+
+  ! Of an optional text: NULL where it is absent.
+  function optional_address(text) result(address)
+    character(kind=c_char, len=:), allocatable, target, intent(in) :: text
+    type(c_ptr) :: address
+    address = c_null_ptr
+    if (allocated(text)) address = address_of(text)
+  end function optional_address
 
   ! As for allocate: with `stat` the caller decides, and `errmsg` receives the words; without it an error ends the
   ! program. A status of 0 is none.

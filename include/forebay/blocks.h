@@ -25,7 +25,7 @@
  * within a call ends the program by MPI_Abort, since the others wait for it.
  *
  * Every function returns FOREBAY_BLOCKS_OK or one of the codes below; forebay_blocks_last_error() then tells what
- * happened, in words. Calls for one team, its plans and its checkpoints come from one thread at a time.
+ * happened, in words. Calls for one team, its plans, checkpoints and mesh outputs come from one thread at a time.
  *
  * This library is one of its own (-lforebay_blocks): it belongs to the MPI that it was built with. */
 #ifndef FOREBAY_BLOCKS_H
@@ -67,7 +67,8 @@ int forebay_team_create_f(MPI_Fint communicator, int most_per_node, forebay_team
 /* Makes what one rank found wrong the error of all: FOREBAY_BLOCKS_OK where all ranks give it, otherwise the status and
  * the words of the lowest rank that has others. */
 int forebay_team_agree(forebay_team* team, int status, const char* words);
-/* After its plans and checkpoints, and before MPI_Finalize. NULL is fine, here and wherever something is freed. */
+/* After its plans, checkpoints and mesh outputs, and before MPI_Finalize. NULL is fine, here and wherever something is
+ * freed. */
 void forebay_team_free(forebay_team* team);
 
 /* --- the way of items to blocks, and back ------------------------------------------------------------------------- */
@@ -187,6 +188,42 @@ int forebay_checkpoints_array(const forebay_checkpoints* checkpoints, int place,
 int forebay_checkpoints_recovered(const forebay_checkpoints* checkpoints, int* count);
 int forebay_checkpoints_recovered_at(const forebay_checkpoints* checkpoints, int place, const char** path,
                                      int* carried);
+
+/* --- meshes and fields for ParaView ------------------------------------------------------------------------------- */
+
+/* A mesh as this rank has it. This structure does not change. */
+typedef struct forebay_mesh {
+  forebay_plan* points; /* one with `shared` where several ranks have a point */
+  const double* places; /* of each of this rank's points x, y, z */
+  forebay_plan* cells;
+  const uint8_t* types;     /* of each of this rank's cells VTK's number of its shape (vtkCellType.h): 5 triangle,
+                             * 9 quadrilateral, 10 tetrahedron, 12 hexahedron, 13 prism, 14 pyramid, 7 polygon, ...;
+                             * all up to the second order, but no polyhedra */
+  const uint64_t* lengths;  /* of each cell how many vertices it has */
+  const uint64_t* vertices; /* their global numbers, 1-based, cell after cell, each in VTK's order */
+} forebay_mesh;
+
+typedef struct forebay_mesh_output forebay_mesh_output;
+
+/* A series of steps of one mesh, each in a file of its own (VTKHDF, docs/format.md), written as the checkpoints of the
+ * same directory are: by their method, with the same bytes by any method on any number of ranks, whole or not at all.
+ * The files are NAME-000012.vtkhdf of step 12, and so on; NAME.vtkhdf.series lists them with their times, and is what
+ * ParaView opens. A list that is there already is gone on with.
+ *   The plan of the mesh is made here, once. A cell of an unknown type, with a wrong number of vertices, or with one
+ * that is out of range is FOREBAY_BLOCKS_INVALID, and the message names it by its global number. `places` are read by
+ * every write, so that points may move; the other arrays of the mesh are not needed afterwards. The plans last until
+ * the last write, the checkpoints until after close. On failure *output is NULL. */
+int forebay_mesh_output_open(forebay_checkpoints* files, const char* name, const forebay_mesh* mesh,
+                             forebay_mesh_output** output);
+/* The mesh and its fields at a step: the arrays, on the locations "points" and "cells", with the plans of the mesh or
+ * others of as many items. Three components make a vector for ParaView, one a scalar. A step that is there already is
+ * replaced. Points and arrays may be changed as soon as this returns. */
+int forebay_mesh_output_write(forebay_mesh_output* output, const forebay_head* head, const forebay_array* arrays,
+                              int count);
+/* Staged: waits as forebay_checkpoints_settle does, and only then names the new files in the list. */
+int forebay_mesh_output_settle(forebay_mesh_output* output);
+/* Settles, closes and frees, whatever it returns; before the checkpoints are closed. */
+int forebay_mesh_output_close(forebay_mesh_output* output);
 
 #ifdef __cplusplus
 }

@@ -55,6 +55,12 @@ class Head(ctypes.Structure):
     _fields_ = [("step", c_int64), ("time", c_double), ("program", c_char_p), ("mesh", c_char_p)]
 
 
+class Mesh(ctypes.Structure):
+    """As forebay_mesh."""
+
+    _fields_ = [(name, c_void_p) for name in ("points", "places", "cells", "types", "lengths", "vertices")]
+
+
 library = load("libforebay_blocks.so.0", "FOREBAY_BLOCKS_LIBRARY")
 
 declare(library, c_char_p, blocks_last_error=[], blocks_status_name=[c_int])
@@ -81,6 +87,10 @@ declare(
     checkpoints_array=[c_void_p, c_int, POINTER(Array)],
     checkpoints_recovered=[c_void_p, POINTER(c_int)],
     checkpoints_recovered_at=[c_void_p, c_int, POINTER(c_char_p), POINTER(c_int)],
+    mesh_output_open=[c_void_p, c_char_p, POINTER(Mesh), POINTER(c_void_p)],
+    mesh_output_write=[c_void_p, POINTER(Head), POINTER(Array), c_int],
+    mesh_output_settle=[c_void_p],
+    mesh_output_close=[c_void_p],
 )
 
 

@@ -24,7 +24,18 @@ from mpi4py import MPI
 from . import _blocks_library as c
 from ._blocks_library import BlocksError, Status, check, library
 
-__all__ = ["Array", "BlocksError", "Checkpoints", "Description", "Head", "Plan", "Recovered", "Status", "Team"]
+__all__ = [
+    "Array",
+    "BlocksError",
+    "Checkpoints",
+    "Description",
+    "Head",
+    "MeshOutput",
+    "Plan",
+    "Recovered",
+    "Status",
+    "Team",
+]
 
 # In the order of forebay_array_type.
 _TYPES = tuple(np.dtype(name) for name in ("u1", "i4", "i8", "u8", "f4", "f8"))
@@ -218,7 +229,7 @@ class Checkpoints(_Handle):
         """The file appears whole or not at all; staged, at the latest when settle() returns. The arrays may be changed
         as soon as this returns."""
         head = c.Head(step, time, program.encode(), mesh.encode())
-        table = self._table(arrays)
+        table = _table(self.team, arrays)
         check(library.forebay_checkpoints_write(self.pointer, name.encode(), ctypes.byref(head), table, len(table)))
 
     def settle(self):
@@ -227,13 +238,20 @@ class Checkpoints(_Handle):
 
     def prepare(self, arrays):
         """Staged: takes the room for two such checkpoints ahead of the first."""
-        table = self._table(arrays)
+        table = _table(self.team, arrays)
         check(library.forebay_checkpoints_prepare(self.pointer, table, len(table)))
+
+    def mesh_output(self, name, *, points, places, cells, types, lengths, vertices):
+        """Steps of a mesh with fields in the same directory, for ParaView: NAME-000012.vtkhdf of step 12, ..., listed in
+        NAME.vtkhdf.series. `points` and `cells` are plans, `places` an array (n, 3) of float64, which is read by every
+        write where it lies. Of each cell `types` has VTK's number of its shape, `lengths` how many vertices it has;
+        `vertices` their global numbers, from 1 on, cell after cell, each in VTK's order. See forebay_mesh."""
+        return MeshOutput(self, name, points, places, cells, types, lengths, vertices)
 
     def read(self, name, arrays, *, mesh=""):
         """Fills the arrays, and tells what the checkpoint is of."""
         head = c.Head()
-        table = self._table(arrays, to_fill=True)
+        table = _table(self.team, arrays, to_fill=True)
         read = library.forebay_checkpoints_read
         check(read(self.pointer, name.encode(), mesh.encode(), table, len(table), ctypes.byref(head)))
         return _head(head)
@@ -268,28 +286,70 @@ class Checkpoints(_Handle):
         check(library.forebay_checkpoints_array(self.pointer, place, ctypes.byref(array)))
         return array.location.decode(), array.name.decode(), _TYPES[array.type], array.components
 
-    def _table(self, arrays, to_fill=False):
+
+class MeshOutput(_Handle):
+    """Made by Checkpoints.mesh_output()."""
+
+    def __init__(self, store, name, points, places, cells, types, lengths, vertices):
+        self.team = store.team
+        # What the library uses at every step.
+        self._plans = points, cells
+        self._places = places
+
         def look():
-            return [self._one(Array(*array), to_fill) for array in arrays]
+            if not isinstance(places, np.ndarray) or places.dtype != np.float64 or not places.flags.c_contiguous:
+                raise TypeError("places must be a C-contiguous numpy array of float64")
+            if places.shape != (points.local, 3):
+                raise ValueError(f"places have the shape {places.shape}, where the plan wants {(points.local, 3)}")
+            of_cells = [
+                _integers(*each, 1) for each in (("types", types), ("lengths", lengths), ("vertices", vertices))
+            ]
+            counts = [len(each) for each in of_cells]
+            if counts != [cells.local, cells.local, of_cells[1].sum()]:
+                raise ValueError(f"{counts} types, lengths and vertices do not fit {cells.local} cells, or each other")
+            if ((of_cells[0] < 0) | (of_cells[0] > 255)).any():
+                raise ValueError("types of cells are numbers of VTK, 0 .. 255")
+            of_cells[0] = of_cells[0].astype(np.uint8)
+            return of_cells
 
-        table = self.team._agreed(look)
-        return (c.Array * len(table))(*table)
+        arrays = self.team._agreed(look)
+        addresses = [array.ctypes.data for array in arrays]
+        mesh = c.Mesh(points.pointer, places.ctypes.data, cells.pointer, *addresses)
+        create = library.forebay_mesh_output_open
+        free = library.forebay_mesh_output_close
+        super().__init__(store, free, create, store.pointer, name.encode(), ctypes.byref(mesh))
 
-    @staticmethod
-    def _one(array, to_fill):
-        values = array.values
-        if not isinstance(values, np.ndarray) or values.dtype not in _TYPES or not values.flags.c_contiguous:
-            known = ", ".join(dtype.name for dtype in _TYPES)
-            raise TypeError(f"{array.name}: its values must be a C-contiguous numpy array of {known}")
-        if to_fill and not values.flags.writeable:
-            raise TypeError(f"{array.name}: its values are read-only")
-        if values.ndim == 0 or len(values) != array.plan.local:
-            raise ValueError(
-                f"{array.name}: its plan has {array.plan.local} items, its values the shape {values.shape}"
-            )
-        components = int(np.prod(values.shape[1:]))
-        names = array.name.encode(), array.location.encode()
-        return c.Array(*names, _TYPES.index(values.dtype), components, array.plan.pointer, values.ctypes.data)
+    def write(self, arrays, *, step, time, program="", mesh=""):
+        """The mesh with fields, a table of arrays on "points" and "cells": of the shape (n, 3) for a vector, (n,) for a
+        scalar. The places of points are those of now."""
+        if None in (plan._pointer for plan in self._plans):
+            raise BlocksError(Status.INVALID, "a plan of the mesh is closed")
+        head = c.Head(step, time, program.encode(), mesh.encode())
+        table = _table(self.team, arrays)
+        check(library.forebay_mesh_output_write(self.pointer, ctypes.byref(head), table, len(table)))
+
+    def settle(self):
+        """Staged: waits until everything is carried, and then names it in the list."""
+        check(library.forebay_mesh_output_settle(self.pointer))
+
+
+def _table(team, arrays, to_fill=False):
+    table = team._agreed(lambda: [_one(Array(*array), to_fill) for array in arrays])
+    return (c.Array * len(table))(*table)
+
+
+def _one(array, to_fill):
+    values = array.values
+    if not isinstance(values, np.ndarray) or values.dtype not in _TYPES or not values.flags.c_contiguous:
+        known = ", ".join(dtype.name for dtype in _TYPES)
+        raise TypeError(f"{array.name}: its values must be a C-contiguous numpy array of {known}")
+    if to_fill and not values.flags.writeable:
+        raise TypeError(f"{array.name}: its values are read-only")
+    if values.ndim == 0 or len(values) != array.plan.local:
+        raise ValueError(f"{array.name}: its plan has {array.plan.local} items, its values the shape {values.shape}")
+    components = int(np.prod(values.shape[1:]))
+    names = array.name.encode(), array.location.encode()
+    return c.Array(*names, _TYPES.index(values.dtype), components, array.plan.pointer, values.ctypes.data)
 
 
 def _head(head):

@@ -14,14 +14,6 @@ using forebay::Result;
 using forebay::Status;
 namespace arrays = forebay::arrays;
 
-struct forebay_checkpoints {
-  const Team* team;
-  std::unique_ptr<Checkpoints> value;
-  Head head;                        // of the last file that was read,
-  arrays::Description description;  // or described
-  std::vector<Recovered> recovered;
-};
-
 namespace {
 
 constexpr std::array kTypes = {arrays::Type::uint8,  arrays::Type::int32,   arrays::Type::int64,
@@ -92,6 +84,18 @@ bool is_in(int place, std::size_t count) {
 
 }  // namespace
 
+namespace forebay::blocks {
+
+Result<std::vector<FieldToWrite>> fields_to_write(const Team& team, const forebay_array* arrays, int count) {
+  return fields_of<FieldToWrite>(team, arrays, count);
+}
+
+Head head_of(const forebay_head& head) {
+  return {head.step, head.time, text_of(head.program), text_of(head.mesh)};
+}
+
+}  // namespace forebay::blocks
+
 extern "C" {
 
 int forebay_checkpoints_open(forebay_team* team, const char* directory, const char* method, const char* hints,
@@ -129,17 +133,15 @@ int forebay_checkpoints_write(forebay_checkpoints* checkpoints, const char* name
   if (name == nullptr) return missing("name of the file");
   if (head == nullptr) return missing("head");
   return run(checkpoints->team->all(), [&]() -> Status {
-    auto fields = fields_of<FieldToWrite>(*checkpoints->team, arrays, count);
-    if (!fields) return forward(fields);
-    const Head of = {head->step, head->time, text_of(head->program), text_of(head->mesh)};
-    return checkpoints->value->write(name, of, *fields);
+    auto fields = fields_to_write(*checkpoints->team, arrays, count);
+    return fields ? checkpoints->value->write(name, head_of(*head), *fields) : Status(forward(fields));
   });
 }
 
 int forebay_checkpoints_prepare(forebay_checkpoints* checkpoints, const forebay_array* arrays, int count) {
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
   return run(checkpoints->team->all(), [&]() -> Status {
-    auto fields = fields_of<FieldToWrite>(*checkpoints->team, arrays, count);
+    auto fields = fields_to_write(*checkpoints->team, arrays, count);
     return fields ? checkpoints->value->prepare(*fields) : Status(forward(fields));
   });
 }

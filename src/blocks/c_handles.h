@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "blocks/checkpoint.h"
 #include "blocks/exchange.h"
 #include "blocks/team.h"
 #include "forebay/blocks.h"
@@ -22,12 +23,27 @@ struct forebay_plan {
   forebay::blocks::NodeMemory image;  // of what to_block and from_block move
 };
 
+struct forebay_checkpoints {
+  const forebay::blocks::Team* team;
+  std::unique_ptr<forebay::blocks::Checkpoints> value;
+  forebay::blocks::Head head;                // of the last file that was read,
+  forebay::arrays::Description description;  // or described
+  std::vector<forebay::blocks::Recovered> recovered;
+};
+
 namespace forebay::blocks {
 
 // Keeps the words of the error for this thread.
 int report(const Error& error) noexcept;
 // An argument that is NULL, before anything collective has begun.
 int missing(const char* what) noexcept;
+
+// ok where `count` values may be read from an argument.
+Status given(const char* what, const void* memory, std::uint64_t count);
+
+// The table of a program as that of the room, and what it writes. Collective.
+Result<std::vector<FieldToWrite>> fields_to_write(const Team& team, const forebay_array* arrays, int count);
+Head head_of(const forebay_head& head);
 
 // Calls and turns what comes out into a status. Only lack of memory throws, on this rank alone: the others are in a
 // collective call already, and would wait for ever.

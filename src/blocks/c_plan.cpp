@@ -25,11 +25,6 @@ PlanRequest request_of(const forebay_plan_request* given) {
   return request;
 }
 
-Status given(const char* what, const void* memory, std::uint64_t count) {
-  if (memory != nullptr || count == 0) return {};
-  return error(Code::bad_input, fmt::format("the {} are missing (NULL) where there are {}", what, count));
-}
-
 Status keep(forebay::Result<Plan> made, forebay_plan** plan) {
   if (!made) return forward(made);
   *plan = new forebay_plan(std::move(*made));
@@ -73,6 +68,11 @@ int report(const Error& error) noexcept {
 
 int missing(const char* what) noexcept {
   return report({Code::bad_input, std::string("the ") + what + " is missing (NULL)", {}, 0, {}});
+}
+
+Status given(const char* what, const void* memory, std::uint64_t count) {
+  if (memory != nullptr || count == 0) return {};
+  return error(Code::bad_input, fmt::format("the {} are missing (NULL) where there are {}", what, count));
 }
 
 }  // namespace forebay::blocks

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 
+import h5py
 import listings
 
 
@@ -47,6 +48,22 @@ class BlocksDocumentTest(listings.DocumentCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         held = json.loads(done.stdout)
         self.assertEqual([each["name"] for each in held["arrays"]], ["pressure", "velocity"])
+
+    def test_steps_are_the_same_from_every_language(self):
+        contents = set()
+        for steps, ranks in (("steps.py", 1), ("steps.c", 4), ("steps.f90", 3)):
+            if not self.tools.fortran and steps.endswith(".f90"):
+                continue
+            self.run_on(ranks, steps)
+            with open(os.path.join(self.directory, "flow-000020.vtkhdf"), "rb") as file:
+                contents.add(file.read())
+        self.assertEqual(len(contents), 1)
+        with h5py.File(os.path.join(self.directory, "flow-000020.vtkhdf")) as file:
+            self.assertEqual(file["VTKHDF/CellData/velocity"][41].tolist(), [42, 42.25, 42.5])
+            self.assertEqual(file["VTKHDF/PointData/height"].shape, (404,))
+            self.assertEqual(set(file["VTKHDF/Types"]), {12})
+        with open(os.path.join(self.directory, "flow.vtkhdf.series")) as file:
+            self.assertEqual([each["time"] for each in json.load(file)["files"]], [0, 0.5, 1])
 
     def test_lists_come_back(self):
         self.assertEqual(self.run_on(2, "lists.py"), "6000 corners of 1000 cells\n")

@@ -1,5 +1,8 @@
 """Proves: VTK's own reader and h5py read the files of `forebay mesh multiply`, and the steps that a parallel program writes, as
-conforming meshes without an inverted cell, of the right volume, with their data."""
+conforming meshes without an inverted cell, of the right volume, with their data; and that shapes of cells are VTK's.
+
+    vtk_test.py FOREBAY [WRITE_STEPS FACE ACCEPTED_SHAPES]     the last three commands, their words separated by ';'
+"""
 
 import json
 import os
@@ -11,12 +14,13 @@ import unittest
 import h5py
 import numpy
 from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkGenericCell
 from vtkmodules.vtkFiltersCore import vtkThreshold
 from vtkmodules.vtkFiltersGeneral import vtkCellValidator
 from vtkmodules.vtkFiltersVerdict import vtkCellSizeFilter
 from vtkmodules.vtkIOHDF import vtkHDFReader
 
-FOREBAY, WRITE_STEPS = "", []
+FOREBAY, WRITE_STEPS, FACE, ACCEPTED_SHAPES = "", [], [], []
 # VTK's numbers of shapes, with the corners of their faces.
 FACES = {
     10: [(0, 1, 3), (1, 2, 3), (2, 0, 3), (0, 2, 1)],
@@ -188,7 +192,44 @@ class VtkTest(unittest.TestCase):
             x = points_of(grid)[:, 0]
             self.assertTrue(numpy.array_equal(height, numpy.stack([x, 2 * x], axis=1)))
 
+    def test_what_a_face_of_blocks_writes_has_vectors_and_points_that_move(self):
+        if not FACE:
+            self.skipTest("built without MPI")
+        subprocess.run([*FACE, self.directory, "mpi-collective", "duct"], check=True)
+        cell, point = numpy.arange(1, 102), numpy.arange(1, 409)
+        for step, moved in ((0, 0), (10, 2)):
+            grid = read(os.path.join(self.directory, f"duct-{step:06}.vtkhdf"))
+            self.assertEqual(invalid_cells(grid), 0)
+            numpy.testing.assert_allclose(volumes(grid), numpy.where(cell % 2 == 1, 1, 0.5), rtol=1e-12)
+            self.assertEqual(points_of(grid)[:, 2].max(), 1 + moved)
+            self.assertTrue(numpy.array_equal(cell_data(grid, "velocity"), cell[:, None] + 0.25 * numpy.arange(3)))
+            self.assertTrue(numpy.array_equal(cell_data(grid, "kind"), cell % 7))
+            motion = vtk_to_numpy(grid.GetPointData().GetArray("motion"))
+            self.assertTrue(numpy.array_equal(motion, 0.5 * point[:, None] + numpy.arange(3)))
+
+    def test_shapes_have_the_vertices_that_vtk_gives_them(self):
+        if not ACCEPTED_SHAPES:
+            self.skipTest("built without MPI")
+        expected = {(0, 1): False}
+        for shape in range(1, 256):
+            cell = vtkGenericCell.InstantiateCell(shape)
+            vertices = cell.GetNumberOfPoints() if cell else 0
+            if shape in (2, 4, 6, 7):  # of any number
+                expected |= {(shape, 0): False, (shape, 3): True, (shape, 99): True}
+            elif shape > 37 or vertices == 0:
+                expected |= {(shape, max(vertices, 4)): False}
+            else:
+                expected |= {(shape, vertices - 1): False, (shape, vertices): True, (shape, vertices + 1): False}
+        done = subprocess.run(
+            ACCEPTED_SHAPES, input=json.dumps([*expected]), check=True, capture_output=True, text=True
+        )
+        taken = dict(zip(expected, json.loads(done.stdout), strict=True))
+        self.assertEqual(taken, expected)
+        self.assertEqual(len({shape for (shape, _), good in taken.items() if good}), 32)
+
 
 if __name__ == "__main__":
-    FOREBAY, *WRITE_STEPS = sys.argv[1:]
+    FOREBAY, *commands = sys.argv[1:]
+    if commands:
+        WRITE_STEPS, FACE, ACCEPTED_SHAPES = (command.split(";") for command in commands)
     unittest.main(argv=sys.argv[:1])
