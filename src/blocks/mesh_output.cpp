@@ -6,6 +6,33 @@ namespace forebay::blocks {
 
 namespace grid = arrays::grid;
 
+namespace {
+
+constexpr std::string_view kStepEnding = ".vtkhdf";
+
+bool is_step_of(const std::string& name, std::string_view file) {
+  if (!file.starts_with(name + "-") || !file.ends_with(kStepEnding)) return false;
+  file.remove_prefix(name.size() + 1);
+  file.remove_suffix(kStepEnding.size());
+  return !file.empty() && file.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Those of the list, and those that are there without: their program was killed before it could name them.
+Result<Series> found_series(const std::string& directory, const std::string& name) {
+  auto series = Series::read(join(directory, name + kSeriesEnding));
+  if (!series) return series;
+  const auto files = list_directory(directory);
+  if (!files) return forward(files);
+  for (const auto& file : *files) {
+    if (!is_step_of(name, file.name) || series->has(file.name)) continue;
+    const auto step = arrays::describe(join(directory, file.name));
+    if (step) series->add(file.name, step->time);
+  }
+  return series;
+}
+
+}  // namespace
+
 MeshOutput::MeshOutput(Checkpoints& files, std::string name) : files_(files), name_(std::move(name)) {}
 
 Result<std::unique_ptr<MeshOutput>> MeshOutput::make(Checkpoints& files, std::string name, const MeshToWrite& mesh) {
@@ -41,7 +68,7 @@ Status MeshOutput::write(const Head& head, std::span<const FieldToWrite> fields)
       {grid::kEnds, grid::kCells, Type::int64, 1, cells_, ends_.data()},
       {grid::kTypes, grid::kCells, Type::uint8, 1, cells_, types_.data()}};
   all.insert(all.end(), fields.begin(), fields.end());
-  const std::string name = fmt::format("{}-{:06}.vtkhdf", name_, head.step);
+  const std::string name = fmt::format("{}-{:06}{}", name_, head.step, kStepEnding);
   if (auto ok = files_.write(name, head, all, arrays::Form::grid); !ok) return ok;
   series_.add(name, head.time);
   has_news_ = true;
@@ -56,7 +83,7 @@ Status MeshOutput::settle() {
 Status MeshOutput::read_list() {
   Status mine;
   if (team().rank() == 0) {
-    auto series = Series::read(join(files_.directory(), name_ + kSeriesEnding));
+    auto series = found_series(files_.directory(), name_);
     if (!series) mine = forward(series);
     if (series) series_ = std::move(*series);
   }

@@ -20,6 +20,10 @@ Result<Series> Series::read(const std::string& path) {
   return series;
 }
 
+bool Series::has(const std::string& name) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& each) { return each.name == name; });
+}
+
 void Series::add(const std::string& name, double time) {
   std::erase_if(entries_, [&](const Entry& each) { return each.name == name; });
   const auto behind = std::upper_bound(entries_.begin(), entries_.end(), time,

@@ -15,6 +15,7 @@ class Series {
   // Empty where there is no such file: a program that restarts goes on with the list of the one before.
   static Result<Series> read(const std::string& path);
 
+  bool has(const std::string& name) const;
   // A file of the same name is written again.
   void add(const std::string& name, double time);
   Status write(const std::string& path) const;

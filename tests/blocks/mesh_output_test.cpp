@@ -108,6 +108,29 @@ TEST(MeshOutput, ListsItsStepsWithTheirTimesAndGoesOnAfterARestart) {
   }
 }
 
+TEST(MeshOutput, ListsTheStepsOfAProgramThatWasKilledBeforeItCould) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  const RowOfCubes row(*team, 4);
+  {
+    const auto files = must(Checkpoints::open(*team, scratch.path(), options_of(Method::staged, scratch)));
+    for (const char* name : {"flow", "flow-2"}) {
+      const auto output = must(MeshOutput::make(*files, name, row.mesh()));
+      must(output->write({10, 0.5, "test", "row"}, row.fields()));
+    }
+  }
+  if (team->rank() == 0) must(replace_file(scratch.in("flow-000011.vtkhdf"), "no step"));
+  MPI_Barrier(team->all());
+  const auto files = must(Checkpoints::open(*team, scratch.path(), options_of(Method::stdio, scratch)));
+  must(must(MeshOutput::make(*files, "flow", row.mesh()))->write({20, 1, "test", "row"}, row.fields()));
+  if (team->rank() != 0) return;
+  const auto series = must(Series::read(scratch.in("flow.vtkhdf.series")));
+  EXPECT_TRUE(series.has("flow-000010.vtkhdf"));
+  EXPECT_TRUE(series.has("flow-000020.vtkhdf"));
+  EXPECT_FALSE(series.has("flow-000011.vtkhdf")) << "it is none";
+  EXPECT_FALSE(series.has("flow-2-000010.vtkhdf")) << "it is of another series";
+}
+
 TEST(MeshOutput, LeavesNoListOfNothing) {
   const SharedScratch scratch;
   const auto team = team_of(all_ranks());
