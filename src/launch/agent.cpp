@@ -39,7 +39,7 @@ using drain::Clock;
 // where steps are longer than the pause; where they are shorter, the last complete time may be as old as the pause.
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
 constexpr int pause_per_work = 256;
-// While events wait: how often the pools' free space and the queue of events are looked at.
+// While events wait: how often the pools' free space and the queue of events are looked at, and nothing else.
 constexpr auto glance_interval = 20ms;
 constexpr auto tick_interval = 200ms;
 constexpr auto status_interval = 1s;
@@ -107,7 +107,7 @@ class Agent {
   int ranks_on_node_ = 0;  // as the launcher says; 0: not known
   bool parent_gone_ = false, admitted_ = false, rank_failed_ = false;
   Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, next_events_{},
-                    last_round_ = started_;
+                    next_tick_{}, last_round_ = started_;
 };
 
 // A path as an element of a list that ':' separates (src/redirect/redirect.h).
@@ -361,9 +361,12 @@ void Agent::serve() {
     const auto timeout = pressure_->tight()             ? shortest_pause
                          : early || pressure_->paused() ? glance_interval
                                                         : tick_interval;
-    ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count()));
+    const bool nothing = ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count())) == 0;
     // Before the events: what was closed while a pool was full may be cut.
     pressure_->act(*drain_);
+    const bool calm = !pressure_->tight() && !pressure_->paused();
+    if (nothing && early && calm && Clock::now() < next_tick_) continue;
+    next_tick_ = Clock::now() + tick_interval;
     if ((waits[2].revents & POLLIN) != 0) read_events();
     if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
     if (waits[1].revents != 0) {
