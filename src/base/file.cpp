@@ -24,13 +24,25 @@ std::int64_t nanoseconds(const struct timespec& time) {
 
 Result<std::vector<DirectoryEntry>> list_and_close(Descriptor own, const std::string& path_for_errors);
 
+// Its owner's, even where its mode keeps the owner out.
+Result<Descriptor> open_to_empty(int parent, const std::string& name) {
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+  auto opened = open_file_at(parent, name, flags);
+  if (!opened && opened.error().errno_value == EACCES &&
+      ::fchmodat(parent, name.c_str(), S_IRWXU, AT_SYMLINK_NOFOLLOW) == 0)
+    opened = open_file_at(parent, name, flags);
+  return opened;
+}
+
 Status remove_below(int directory, dev_t device, const std::string& path) {
+  struct stat own {};
+  if (::fstat(directory, &own) == 0 && (own.st_mode & S_IRWXU) != S_IRWXU) (void)::fchmod(directory, S_IRWXU);
   auto entries = list_directory(directory, path);
   if (!entries) return forward(entries);
   for (const DirectoryEntry& entry : *entries) {
     const std::string below = join(path, entry.name);
     if (entry.type == DT_DIR) {
-      auto child = open_file_at(directory, entry.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      auto child = open_to_empty(directory, entry.name);
       if (!child) return forward(child);
       struct stat status {};
       if (fstat(child->get(), &status) != 0) return errno_error("cannot stat", below);
@@ -173,7 +185,7 @@ Status remove_tree(const std::string& path) {
     return {};
   }
   {
-    auto directory = open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    auto directory = open_to_empty(AT_FDCWD, path);
     if (!directory) return forward(directory);
     if (auto removed = remove_below(directory->get(), status.st_dev, path); !removed) return removed;
   }

@@ -91,8 +91,8 @@ Status make_private_directory(const std::string& path);
 bool is_own_directory(const std::string& path);
 // The place of this user in a directory that others use, too. It need not exist.
 std::string user_directory_in(const std::string& directory);
-// Removes a directory and all below it, never following a link and never leaving the file system it starts on. Missing:
-// ok.
+// Removes a directory and all below it, whatever its owner's modes forbid, never following a link and never leaving the
+// file system it starts on. Missing: ok.
 Status remove_tree(const std::string& path);
 
 struct DirectoryEntry {

@@ -1,6 +1,8 @@
 #include "base/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -73,6 +75,27 @@ TEST_F(FileTest, RemovingATreeDoesNotFollowLinks) {
   ASSERT_TRUE(remove_tree(directory_ + "/gone"));
   EXPECT_FALSE(std::filesystem::exists(directory_ + "/gone"));
   EXPECT_TRUE(std::filesystem::exists(directory_ + "/keep/file"));
+}
+
+// As an ordinary user: no mode keeps root out.
+TEST_F(FileTest, RemovingATreeMindsNoModesOfItsOwner) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && (::chmod(directory_.c_str(), 0777) != 0 || ::setresuid(65534, 65534, 65534) != 0))
+      ::_exit(2);
+    for (const mode_t mode : {0500, 0300, 0000}) {
+      const std::string tree = directory_ + "/tree", closed = tree + "/closed";
+      std::filesystem::create_directories(closed + "/deep");
+      if (!replace_file(closed + "/deep/file", "x")) ::_exit(3);
+      for (const std::string& each : {closed + "/deep", closed, tree})
+        if (::chmod(each.c_str(), mode) != 0) ::_exit(4);
+      if (!remove_tree(tree) || ::access(tree.c_str(), F_OK) == 0) ::_exit(5);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(FileTest, AnErrorNamesThePathAndTheReason) {
