@@ -52,12 +52,14 @@ class FilePublication {
       as_link_ = made = false;
       ++published_.separated;
     }
-    auto written = parts::write_output(context_, file_, temporary_.path(), note);
+    const auto replaced = unit_.replaces ? shared_.status(unit_.target) : std::optional<struct stat>();
+    if (!replaced) return forward(replaced);
+    auto written = parts::write_output(context_, file_, temporary_.path(), note, *replaced);
     if (!written && !made && written.error().errno_value == ENOENT) {
       if (auto parents = parts::make_parents(context_, unit_.target, published_.unsynced); !parents)
         written = forward(parents);
       else
-        written = parts::write_output(context_, file_, temporary_.path(), note);
+        written = parts::write_output(context_, file_, temporary_.path(), note, *replaced);
     }
     // What exists under the name then is not ours. (When creating failed after all on the server, the name stays in the
     // journal only if the error does not say that nothing was made.)

@@ -165,7 +165,7 @@ bool source_changed(const Error& error) {
 namespace parts {
 
 Result<Written> write_output(const Context& context, const layouts::OutputFile& file, const std::string& path,
-                             const Made& made) {
+                             const Made& made, const std::optional<struct stat>& replaced) {
   if (!file.link_target.empty()) return write_link(context, file, path, made);
   SharedFiles& shared = context.shared;
   auto created = shared.create(path, file.mode);
@@ -176,6 +176,8 @@ Result<Written> write_output(const Context& context, const layouts::OutputFile& 
   const auto fresh = shared.status(fd, path);
   if (!fresh) return forward(fresh);
   made(*fresh);
+  if (replaced && (replaced->st_uid != fresh->st_uid || replaced->st_gid != fresh->st_gid))
+    (void)shared.set_owner(fd, replaced->st_uid, replaced->st_gid, path);
 
   ContentWriter writer(context, fd, path);
   for (const layouts::Piece& piece : file.pieces) {

@@ -47,10 +47,11 @@ struct Written {
   struct stat made {};
 };
 
-// Makes `path` with the whole content, mode and time, synced and verified. `made` is called once the name exists.
+// Makes `path` with the whole content, mode and time, synced and verified. `made` is called once the name exists. The
+// owner and the group are those of the file that it is to replace, where this user may give them.
 using Made = std::function<void(const struct stat&)>;
 Result<Written> write_output(const Context& context, const layouts::OutputFile& file, const std::string& path,
-                             const Made& made);
+                             const Made& made, const std::optional<struct stat>& replaced = std::nullopt);
 // Makes `path` a second name of `existing`, which must still be `expected` (where given). nullopt: the file system
 // makes no hard links, or not of this one.
 Result<std::optional<Written>> write_hard_link(const Context& context, const std::string& existing,

@@ -103,6 +103,11 @@ class CaseFiles final : public SharedFiles {
     }
   }
 
+  Status set_owner(int fd, uid_t owner, gid_t group, const std::string& path) override {
+    if (::fchown(fd, owner, group) == 0) return {};
+    return done(::fchown(fd, static_cast<uid_t>(-1), group), "cannot set the group of", path);
+  }
+
   Status set_mode(int fd, mode_t mode, const std::string& path) override {
     return done(::fchmod(fd, mode), "cannot set the mode of", path);
   }

@@ -29,6 +29,8 @@ class SharedFiles {
   // One write: may be short. Returns the bytes written.
   virtual Result<std::size_t> write(int fd, std::span<const std::byte> bytes, const std::string& path) = 0;
   virtual Result<std::size_t> read(int fd, std::span<std::byte> bytes, const std::string& path) = 0;
+  // As far as this user may: the group alone where the owner is another one. May take set-id bits away.
+  virtual Status set_owner(int fd, uid_t owner, gid_t group, const std::string& path) = 0;
   virtual Status set_mode(int fd, mode_t mode, const std::string& path) = 0;
   virtual Status set_times(int fd, std::int64_t mtime_ns, const std::string& path) = 0;
   virtual Result<struct stat> status(int fd, const std::string& path) = 0;

@@ -58,6 +58,9 @@ class FaultyFiles final : public SharedFiles {
   Status set_mode(int fd, mode_t mode, const std::string& path) override {
     return through("set_mode", path, [&] { return real_.set_mode(fd, mode, path); });
   }
+  Status set_owner(int fd, uid_t owner, gid_t group, const std::string& path) override {
+    return through("set_owner", path, [&] { return real_.set_owner(fd, owner, group, path); });
+  }
   Status set_times(int fd, std::int64_t mtime_ns, const std::string& path) override {
     return through("set_times", path, [&] { return real_.set_times(fd, mtime_ns, path); });
   }

@@ -205,6 +205,33 @@ TEST_F(PublishTest, TheExpectedFileIsReplaced) {
   EXPECT_TRUE(told_.empty());
 }
 
+TEST_F(PublishTest, OwnerAndGroupOfTheReplacedFileAreKept) {
+  if (::geteuid() != 0) GTEST_SKIP() << "giving a file away needs root";
+  write(case_ + "/U", "old");
+  ASSERT_EQ(::chown((case_ + "/U").c_str(), 12345, 23456), 0);
+  layouts::Unit unit = file_unit("U", "new");
+  unit.files[0].mode = 04750;
+  unit.replaces = identity(case_ + "/U");
+  ASSERT_TRUE(publish(unit));
+  struct stat found {};
+  ASSERT_EQ(::lstat((case_ + "/U").c_str(), &found), 0);
+  EXPECT_EQ(found.st_uid, 12345u);
+  EXPECT_EQ(found.st_gid, 23456u);
+  EXPECT_EQ(mode("U"), 04750u);
+}
+
+TEST_F(PublishTest, AFileIsReplacedThoughItsOwnerCannotBeKept) {
+  write(case_ + "/U", "old");
+  // Where nobody is root here, owner and group are those that the new file has anyway.
+  (void)!::chown((case_ + "/U").c_str(), 12345, 23456);
+  layouts::Unit unit = file_unit("U", "new");
+  unit.replaces = identity(case_ + "/U");
+  FaultyFiles refusing(*files_);
+  refusing.refuse("set_owner", EPERM);
+  ASSERT_TRUE(drain::publish(refusing, unit, "run1", settings()));
+  EXPECT_EQ(content(case_ + "/U"), "new");
+}
+
 TEST_F(PublishTest, AnEditedFileIsNotReplaced) {
   write(case_ + "/log", "old");
   layouts::Unit unit = file_unit("log", "new");
