@@ -17,6 +17,8 @@ class Scan {
 
   Status directory(int parent, const std::string& name, const std::string& path) {
     auto opened = open_file_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!opened && opened.error().errno_value == EACCES && path != request_.below)
+      return unreadable(parent, name, path);
     if (!opened) return at(opened.error(), path);
     struct stat status {};
     if (fstat(opened->get(), &status) != 0) return errno_error("cannot stat", join(request_.case_path, path));
@@ -36,6 +38,16 @@ class Scan {
   }
 
  private:
+  // Refused to this user as it is to the program, which is to meet the same on its way through a link.
+  Status unreadable(int parent, const std::string& name, const std::string& path) {
+    struct stat status {};
+    if (fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+      return errno_error("cannot stat", join(request_.case_path, path));
+    plan_.entries.push_back({path, Kind::link, status.st_mode & 07777, identity_of(status), {}});
+    ++plan_.link_files;
+    return {};
+  }
+
   Status file(int parent, const DirectoryEntry& entry, const std::string& path) {
     struct stat status {};
     if (fstatat(parent, entry.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {

@@ -20,7 +20,7 @@ namespace forebay::tree {
 
 enum class Kind {
   directory,  // made
-  link,       // a regular file of the case, as a symbolic link to <lower>/<path>
+  link,       // a regular file of the case, or a directory that may not be read, as a symbolic link to <lower>/<path>
   copy,       // a regular file of the case, copied
   symlink,    // a symbolic link of the case, made anew with the same text
 };
