@@ -80,6 +80,20 @@ class InputTest(unittest.TestCase):
         before = ["unshare", "-r", "-m", "sh", "-c", script, "sh"]
         self.refuses(self.run_words("tool"), ["cannot write to the case", self.case, "Read-only"], before=before)
 
+    def test_a_case_that_its_mode_protects(self):
+        self.need_an_ordinary_user()
+        os.chmod(self.case, 0o555)
+        self.refuses(self.run_words("tool"), ["cannot write to the case", self.case, "Permission denied"])
+
+    def test_a_pool_that_its_mode_protects(self):
+        self.need_an_ordinary_user()
+        os.chmod(self.place.pool, 0o555)
+        self.refuses(self.run_words("tool"), ["not writable", self.place.pool])
+
+    def need_an_ordinary_user(self):
+        if os.geteuid() == 0:
+            self.skipTest("no mode keeps root out; tests/ordinary runs this")
+
     def test_more_ranks_than_the_decomposition_has(self):
         self.decompose(0, 1)
         self.refuses(self.run_words("mpirun", "-n", "3", "icoFoam", "-parallel"), ["3 ranks", "decomposed into 2"])

@@ -1,0 +1,207 @@
+"""Proves that an ordinary user gets what the other tests show for root: by namespaces that user makes, with that user's
+permissions only, on a case whose directories and files belong to a group of several users, whose identity the user's
+namespace does not know.
+
+Run by ../as_user. Compared with a direct run: paths, bytes, modes, links, and owner and group of everything.
+"""
+
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "equivalence"))
+import casetools  # noqa: E402
+
+FOREBAY = ""
+PROJECT = next((group for group in os.getgroups() if group != os.getegid()), None)
+
+# Of the inputs what only a user is refused, and what a copy-up must keep. (A program in the namespace sees a group that
+# is not its first as nobody's, so nothing is said of groups.)
+CHANGES = r"""
+echo more >> shared && echo more >> private && sed -i s/one/ONE/ edited
+(echo more >> read-only) 2> /dev/null || echo refused: read-only
+(echo more > closed/new) 2> /dev/null || echo refused: closed
+(rm -f closed/input) 2> /dev/null || echo refused: removal
+(ls hidden) 2> /dev/null || echo refused: hidden
+cat read-only closed/input
+chmod 600 modes && : > emptied
+mkdir data/made && echo new > data/made/file && echo new > data/new && echo new > new && mkdir -p a/b && echo new > a/b/c
+mv renamed data/moved && rm removed
+mkdir sealed && echo new > sealed/file && chmod 400 sealed/file && chmod 500 sealed
+id -u
+stat -c '%A %U %n' shared private edited read-only closed data data/made data/new new a/b/c sealed sealed/file
+"""
+
+RESTRICTED = (("shared", 0o664), ("private", 0o600), ("read-only", 0o440), ("closed/input", 0o444), ("closed", 0o555),
+              ("hidden", 0o300))  # fmt: skip
+
+# Reads the memory of the other rank, as MPI does for messages that are large.
+MEMORY = r"""
+import ctypes, os, sys, time
+place, rank = sys.argv[1], int(os.environ["OMPI_COMM_WORLD_RANK"])
+libc = ctypes.CDLL(None, use_errno=True)
+libc.prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0)  # PR_SET_PTRACER_ANY, for Yama
+text = ctypes.create_string_buffer(f"of rank {rank}".encode(), 64)
+def tell(name, what):
+    with open(f"{place}/.{name}", "w") as file:
+        file.write(what)
+    os.rename(f"{place}/.{name}", f"{place}/{name}")
+def hear(name):
+    while not os.path.exists(f"{place}/{name}"):
+        time.sleep(0.01)
+    return open(f"{place}/{name}").read()
+class Piece(ctypes.Structure):
+    _fields_ = [("at", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+tell(f"address{rank}", f"{os.getpid()} {ctypes.addressof(text)}")
+pid, address = map(int, hear(f"address{1 - rank}").split())
+mine = ctypes.create_string_buffer(64)
+to, source = Piece(ctypes.addressof(mine), 64), Piece(address, 64)
+count = libc.process_vm_readv(pid, ctypes.byref(to), 1, ctypes.byref(source), 1, 0)
+seen = mine.value.decode() if count == 64 else os.strerror(ctypes.get_errno())
+tell(f"seen{rank}", f"{seen}, {os.readlink('/proc/self/ns/user')}, {os.getuid()}")
+hear(f"seen{1 - rank}")
+"""
+
+
+def owners(root):
+    """Owner and group of every entry below `root`."""
+    root = os.fsencode(root)
+    found = {}
+    for directory, directories, files in os.walk(root):
+        for name in [".", *directories, *files]:
+            path = os.path.join(directory, os.fsencode(name))
+            status = os.lstat(path)
+            found[os.path.relpath(path, root)] = (status.st_uid, status.st_gid)
+    return found
+
+
+class UserTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        if PROJECT is None:
+            self.skipTest("this user has one group only")
+        self.place = casetools.Workplace("user")
+        self.addCleanup(self.place.remove)
+        self.addCleanup(os.umask, os.umask(0o027))
+
+    def ways(self):
+        if not casetools.namespaces_work():
+            print("no namespaces for users here, so redirect and path only", file=sys.stderr)
+            return ["redirect", "path"]
+        return ["redirect", "namespace", "path"]
+
+    def copy(self, made, name, restrict):
+        """Below one parent each, so that all have the same name."""
+        os.mkdir(os.path.join(self.place.directory, name))
+        case = os.path.join(self.place.directory, name, "case")
+        casetools.copy_case(made, case)
+        for path, mode in restrict:
+            os.chmod(os.path.join(case, path), mode)
+        return case
+
+    def run_in(self, case, way, words):
+        if way != "direct":
+            options = ["--quiet", "--case", case, "--pool", self.place.pool, "--via", way]
+            words = [FOREBAY, "run", *options, "--set", "drain.settle=50ms", "--", *words]
+        return casetools.run(words, cwd=case).stdout.decode()
+
+    def check(self, made, words, restrict, same_text=True):
+        """What the program leaves and prints is the same by every way in, owners and groups included."""
+        direct = self.copy(made, "direct", restrict)
+        printed = self.run_in(direct, "direct", words)
+        for way in self.ways():
+            with self.subTest(way):
+                case = self.copy(made, way, restrict)
+                said = self.run_in(case, way, words)
+                self.assertEqual(casetools.differences(casetools.snapshot(direct), casetools.snapshot(case)), [])
+                self.assertEqual(casetools.differences(owners(direct), owners(case)), [])
+                self.assertEqual(casetools.leftovers(case, self.place.pool), [])
+                if same_text:
+                    self.assertEqual(said, printed)
+        return printed
+
+    def give_to_project(self, case, directory_mode):
+        for directory, _, files in os.walk(case):
+            for name in files:
+                os.chown(os.path.join(directory, name), -1, PROJECT)
+            os.chown(directory, -1, PROJECT)
+            os.chmod(directory, directory_mode)
+
+    def test_ranks_share_one_namespace_of_the_users_own_and_reach_each_others_memory(self):
+        if not casetools.namespaces_work():
+            self.skipTest("no namespaces for users here")
+        case = os.path.join(self.place.directory, "case")
+        for rank in (0, 1):
+            os.makedirs(os.path.join(case, f"processor{rank}"))
+        for way in ("direct", "namespace"):
+            meeting = os.path.join(self.place.directory, way)
+            os.mkdir(meeting)
+            self.run_in(case, way, ["mpirun", "-n", "2", sys.executable, "-c", MEMORY, meeting])
+            seen = []
+            for rank in (0, 1):
+                with open(os.path.join(meeting, f"seen{rank}")) as file:
+                    seen.append(file.read().split(", "))
+            if way == "direct" and seen[0][0] != "of rank 1":
+                self.skipTest(f"no process reads another one's memory here: {seen}")
+            self.assertEqual([memory for memory, _, _ in seen], ["of rank 1", "of rank 0"], way)
+            namespaces = {namespace for _, namespace, _ in seen}
+            self.assertEqual(len(namespaces), 1, seen)
+            self.assertEqual(namespaces == {os.readlink("/proc/self/ns/user")}, way == "direct", seen)
+            self.assertEqual({user for _, _, user in seen}, {str(os.getuid())}, "the user is who he was")
+
+    def test_a_solver_on_two_ranks_on_a_case_of_a_project(self):
+        made = os.path.join(self.place.directory, "cavity")
+        casetools.make_case("cavity", made, "--ranks", "2", "--steps", "3", "--post")
+        self.give_to_project(made, 0o2770)
+        self.check(made, ["mpirun", "-n", "2", "icoFoam", "-parallel"], [("system/controlDict", 0o440)], False)
+        case = os.path.join(self.place.directory, "direct", "case")
+        self.assertEqual(owners(os.path.join(case, "processor1", "0.015"))[b"U"], (os.getuid(), PROJECT))
+
+    def made_inputs(self):
+        made = os.path.join(self.place.directory, "made")
+        for name in ("data", "closed", "hidden"):
+            os.makedirs(os.path.join(made, name))
+        names = ("shared", "private", "edited", "read-only", "modes", "emptied", "renamed", "removed")
+        for name in (*names, "closed/input", "data/input"):
+            with open(os.path.join(made, name), "w") as file:
+                file.write("one\ntwo\n")
+        return made
+
+    def test_inputs_are_copied_up_with_the_users_permissions(self):
+        made = self.made_inputs()
+        os.chown(os.path.join(made, "shared"), -1, PROJECT)
+        os.chown(os.path.join(made, "edited"), -1, PROJECT)
+        printed = self.check(made, ["sh", "-c", CHANGES], RESTRICTED)
+        self.assertEqual(printed.count("refused: "), 4, printed)
+
+    def test_inputs_of_a_project_are_copied_up_with_the_users_permissions(self):
+        made = self.made_inputs()
+        self.give_to_project(made, 0o2770)
+        self.check(made, ["sh", "-c", CHANGES], RESTRICTED)
+
+    def test_a_case_of_somebody_else_that_the_group_may_write(self):
+        project = os.environ.get("FOREBAY_TEST_PROJECT")
+        if not project:
+            self.skipTest("nobody made a directory of somebody else (../as_user does)")
+        self.assertNotEqual(os.stat(project).st_uid, os.getuid())
+        said = ""
+        for way in self.ways():
+            with self.subTest(way):
+                script = f"mkdir {way} && echo new > {way}/new && echo new > new-{way} && echo {way} >> input"
+                self.run_in(project, way, ["sh", "-c", script])
+                for name in (way, f"{way}/new", f"new-{way}"):
+                    status = os.stat(os.path.join(project, name))
+                    self.assertEqual((status.st_uid, status.st_gid), (os.getuid(), PROJECT), name)
+                said += way + "\n"
+                with open(os.path.join(project, "input")) as file:
+                    self.assertEqual(file.read(), said)
+                status = os.stat(os.path.join(project, "input"))
+                self.assertEqual((status.st_gid, status.st_mode & 0o777), (PROJECT, 0o664))
+                self.assertEqual(casetools.leftovers(project, self.place.pool), [])
+
+
+if __name__ == "__main__":
+    FOREBAY = os.path.abspath(sys.argv.pop(1))
+    casetools.need_openfoam()
+    unittest.main(verbosity=2)
