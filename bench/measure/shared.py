@@ -12,16 +12,23 @@ class Shared:
     """A directory that stands for the shared file system while the context lasts.
 
     `slow` tells whether it is the throttled one; `description` goes into every result that was measured on it.
-    `brick_mb`: see bench/slow-shared.
+    `brick_mb`: see bench/slow-shared. `plain`: a plain directory is all that is asked for.
     """
 
-    def __init__(self, directory: Path, mbit: int = 800, create_ms: int = 10, brick_mb: int = 0):
+    def __init__(
+        self, directory: Path, mbit: int = 800, create_ms: int = 10, brick_mb: int = 0, *, plain: bool = False
+    ):
         self.directory = directory
         self.slow = False
+        self._plain = plain
         self.description = ""
         self._settings = [str(mbit), str(create_ms), str(brick_mb)]
 
     def __enter__(self):
+        if self._plain:
+            self.directory.mkdir(parents=True)
+            self.description = "a plain directory, as fast as this machine's disk"
+            return self
         done = subprocess.run(
             [SLOW_SHARED, "up", self.directory, *self._settings], capture_output=True, text=True, check=False
         )

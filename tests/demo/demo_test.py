@@ -1,0 +1,139 @@
+"""Proves that `make demo` works: runs direct, with forebay and without output, whose results it finds equal; its table, its
+chart and its page hold what they should. (Its program at the coarsest mesh, with few steps, on a plain directory.)
+
+demo_test.py DEMO FOREBAY [unittest arguments]
+"""
+
+import base64
+import importlib.machinery
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "equivalence"))
+import casetools  # noqa: E402
+
+DEMO = FOREBAY = ""
+VOID = {"meta", "img"}
+
+
+class Page(HTMLParser):
+    """The elements of a page, and whether each that begins ends in its place."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.text = [], [], ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        begun = self.open.pop()
+        assert begun == tag, f"</{tag}> ends <{begun}>"
+
+    def handle_data(self, data):
+        self.text += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+class DemoTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        directory = tempfile.TemporaryDirectory(prefix="forebay-demo-test-")
+        cls.addClassCleanup(directory.cleanup)
+        cls.output = Path(directory.name, "output")
+        cls.done = subprocess.run(
+            [DEMO, "--quick", "--output", cls.output, "--forebay", FOREBAY],
+            env=casetools.environment(OMPI_MCA_mpi_yield_when_idle="1"),  # beside other tests
+            capture_output=True,
+            text=True,
+            timeout=150,
+        )
+
+    def setUp(self):
+        self.assertEqual(self.done.returncode, 0, self.done.stdout + self.done.stderr)
+
+    def test_the_results_are_said_to_be_equal(self):
+        said = re.findall(r"   case after (.*): (equal|DIFFERENT)", self.done.stdout)
+        self.assertEqual(
+            said,
+            [
+                *((f"6 steps, write interval {interval}, purgeWrite 1", "equal") for interval in (6, 3, 1)),
+                ("4 steps, all kept", "equal"),
+            ],
+        )
+        self.assertIn("a plain directory", self.done.stdout)
+
+    def test_the_table_has_a_line_for_each_write_interval(self):
+        self.assertRegex(self.done.stdout, r"\n  s/step +direct +forebay +no I/O +direct / forebay\n")
+        for interval in (6, 3, 1):
+            line = re.search(rf"\n  write interval {interval} (( +\d+\.\d+){{4}})\n", self.done.stdout)
+            self.assertIsNotNone(line, self.done.stdout)
+            direct, forebay, none, ratio = map(float, line[1].split())
+            self.assertTrue(0 < none and 0 < forebay and 0 < ratio, line[0])
+            self.assertAlmostEqual(direct / forebay, ratio, delta=0.1 * ratio + 0.05)
+
+    def test_the_chart_is_a_picture(self):
+        chart = (self.output / "steps.png").read_bytes()
+        self.assertEqual(chart[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(chart[-8:-4], b"IEND")
+        width, height = (int.from_bytes(chart[at : at + 4]) for at in (16, 20))
+        self.assertTrue(width > 800 and height > 400, (width, height))
+
+    def test_the_page_has_the_chart_the_table_the_timeline_and_the_checks(self):
+        page = Page((self.output / "index.html").read_text())
+        self.assertEqual(page.open, [], "elements without an end")
+        (image,) = page.all("img")
+        chart = base64.b64decode(image["src"].removeprefix("data:image/png;base64,"))
+        self.assertEqual(chart, (self.output / "steps.png").read_bytes())
+        self.assertEqual(len(page.all("tr")), 1 + 3)
+        self.assertEqual([each["class"] for each in page.all("span")], ["good"] * 4)
+        self.assertEqual(len(page.all("svg")), 1)
+        for what in ("compute and write", "first file to last", "to the shared directory", "2.3 k cells"):
+            self.assertIn(what, page.text)
+        # Each time is computed directly and with forebay, written locally, and carried to the case.
+        spans = re.findall(r"(step|time) (\d+)( written locally| carried to the case|)(?=: )", page.text)
+        for number in map(str, range(1, 5)):
+            for span, count in (("step", 2), ("time", 2)):
+                self.assertEqual(sum(each[:2] == (span, number) for each in spans), count, (span, number))
+
+    def test_results_that_differ_are_seen_and_not_forgotten(self):
+        loader = importlib.machinery.SourceFileLoader("demo_run", DEMO)
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("demo_run", loader))
+        sys.modules["demo_run"] = module  # where its dataclass looks for itself
+        loader.exec_module(module)
+        demo = module.Demo(*[None] * 6)
+        with tempfile.TemporaryDirectory() as directory:
+            one, other = Path(directory, "one"), Path(directory, "other")
+            for each, text in ((one, "same"), (other, "same")):
+                each.mkdir()
+                (each / "U").write_text(text)
+            demo.check_equal("case", one, other)
+            self.assertEqual(demo.checks, {"case": True})
+            (other / "p").symlink_to("U")
+            demo.check_equal("case", one, other)
+            self.assertEqual(demo.checks, {"case": False})
+            (other / "p").unlink()
+            demo.check_equal("case", one, other)
+            self.assertEqual(demo.checks, {"case": False}, "a later round does not make up for it")
+
+
+if __name__ == "__main__":
+    DEMO, FOREBAY = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+    casetools.need_openfoam()
+    unittest.main(verbosity=1)
