@@ -21,16 +21,21 @@ from measure.command import say
 from measure.shared import Shared
 
 QUICK_SECONDS = 48  # from the start to the end of the repetitions; the rest of the minute goes to what follows
+FULL = {"repetitions": 7, "sizes": "30k,62k", "ranks": "2,4"}
+QUICK = {"repetitions": 3, "sizes": "30k", "ranks": "4"}
 STARTED = time.monotonic()
 
 
 def arguments() -> argparse.Namespace:
     parser = command.new_parser("openfoam", __doc__, "the command to measure", "one small configuration")
-    parser.add_argument("--repetitions", type=int, default=7, help="of what never waits for the shared directory")
-    parser.add_argument("--sizes", default="30k,62k", help="motorBike meshes: 30k, 62k")
-    parser.add_argument("--ranks", default="2,4")
+    parser.add_argument("--repetitions", type=int, help="of what never waits for the shared directory (7; quick: 3)")
+    parser.add_argument("--sizes", help=f"motorBike meshes: {', '.join(case.SIZES)} (30k,62k; quick: 30k)")
+    parser.add_argument("--ranks", help="(2,4; quick: 4)")
     command.add_shared(parser)
     options = parser.parse_args()
+    for name, value in (QUICK if options.quick else FULL).items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
     for size in options.sizes.split(","):
         if size not in case.SIZES:
             parser.error(f"unknown size '{size}'; known: {', '.join(case.SIZES)}")
@@ -52,7 +57,7 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
     bench = v.Bench(options.forebay, discard, shared, local, template, ranks, settle)
     if options.quick:
         left_out = (v.FOREBAY_LIVE_COLLATED, v.DIRECT_PURGE)
-        plan = steps.Plan(3, 1, fast=20, slow=6, left_out=left_out, deadline=STARTED + QUICK_SECONDS)
+        plan = steps.Plan(options.repetitions, 1, fast=20, slow=6, left_out=left_out, deadline=STARTED + QUICK_SECONDS)
     else:
         plan = steps.Plan(options.repetitions, max(options.repetitions // 3, 1), fast=40, slow=20)
     steps.add_results(result, prefix, steps.repeat(bench, plan, say), plan)
@@ -76,8 +81,8 @@ def main() -> int:
         with Shared(scratch / "shared", options.mbit, options.create_ms) as shared:
             say(f"shared directory: {shared.description}")
             result = report.Report("openfoam", report.machine(shared=shared.description, local=str(local.parent)))
-            for size in ["30k"] if options.quick else options.sizes.split(","):
-                for ranks in [4] if options.quick else map(int, options.ranks.split(",")):
+            for size in options.sizes.split(","):
+                for ranks in map(int, options.ranks.split(",")):
                     one_configuration(options, result, shared, local, size, ranks)
             parts.add_startup(result, options.forebay, shared.directory, local, 100 if options.quick else 400, say)
             if not options.quick:

@@ -13,7 +13,7 @@ MAKERS = (HERE.parent / "tests/cases/make-case", HERE / "cases/make-case")
 NEVER = 1_000_000  # a write interval that no benchmark reaches
 
 
-SIZES = ("30k", "62k")
+SIZES = ("coarse", "30k", "62k")  # of make-case; coarse tells nothing but that everything works
 
 
 def make(size: str, ranks: int, directory: Path, steps: int = 100) -> Path:

@@ -3,6 +3,8 @@
 blocks_test.py DIRECTORY-OF-THE-PROGRAMS
 """
 
+import json
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -106,6 +108,27 @@ class Parts(unittest.TestCase):
         cavity.draw(results, self.place / "pictures")
         self.assertIn("mesh output written", (self.place / "pictures/index.html").read_text())
         self.assertGreater((self.place / "pictures/cavity.png").stat().st_size, 10_000)
+
+    def test_meshes_are_refined_in_memory_and_onto_a_disk(self):
+        """The whole command, of which this is one part: its only output is one JSON object."""
+        command = [programs / "forebay", "bench", "blocks", "--quick", "--json", "--only", "mesh"]
+        done = subprocess.run(
+            [*command, "--memory", self.place, "--disk", self.place], capture_output=True, text=True, timeout=60
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = json.loads(done.stdout)
+        self.assertEqual((list(told), told["bench"]), (["bench", "machine", "results"], "blocks"))
+        names = [row["name"] for row in told["results"]]
+        for name in (
+            "mesh multiplication: tetrahedron, fresh",
+            "mesh multiplication, the slower of 2 ranks: pyramid, streaming",
+            "tetrahedra to a file on the disk",
+        ):
+            self.assertTrue(any(name in each for each in names), (name, names))
+        for row in told["results"]:
+            self.assertTrue(row["value"] > 0 and row["reference"] > 0 and row["ratio"] > 0, row)
+            self.assertIn(row["met"], (True, False), row)
+        self.assertEqual(list(self.place.iterdir()), [], "something is left")
 
 
 if __name__ == "__main__":
