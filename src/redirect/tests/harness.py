@@ -293,5 +293,11 @@ def write(path, text, mode=0o644):
     os.chmod(path, mode)
 
 
+def skip(name, reason):
+    """Something that cannot be tried here; an outcome of its own, so that a run in which it is missing does not look whole."""
+    print(f"skip  {name}: {reason}")
+
+
 def finish(outcomes):
-    sys.exit(0 if all(outcomes) else 1)
+    """Ends with 1 when something is wrong, with 77 (skipped) when it is not, but something could not be tried."""
+    sys.exit(1 if False in outcomes else 77 if None in outcomes else 0)

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 
-from harness import Pair, PlacedPair, finish, report, write
+from harness import Pair, PlacedPair, finish, report, skip, write
 
 SHELL = r"""
 set -eu
@@ -231,7 +231,7 @@ def run_all(pair, suffix=""):
         if wanted and name not in wanted:
             continue
         if shutil.which(command[0]) is None or (name in ("rsync", "git", "sqlite3") and shutil.which(name) is None):
-            print(f"skip  {name}: not installed")
+            outcomes.append(skip(name, "not installed"))
             continue
         command = [*command[:-1], command[-1] + pair.case] if name == "fio" else [*command, pair.case]
         outcomes.append(report(name + suffix, pair.compare(command, ignore=IGNORED.get(name, ()))))
