@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[2]
+SKIPPED = 77
 FOREBAY = WRITE_CHECKPOINT = ""
 CONTROL = "FoamFile { version 2.0; format ascii; class dictionary; object controlDict; }\napplication simpleFoam;\n"
 
@@ -79,4 +80,6 @@ def main():
     global FOREBAY, WRITE_CHECKPOINT
     FOREBAY = os.path.abspath(sys.argv.pop(1))
     WRITE_CHECKPOINT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
-    unittest.main(module="__main__", verbosity=1)
+    result = unittest.main(module="__main__", verbosity=1, exit=False).result
+    # Where something is not installed the whole is called skipped, so that this is seen.
+    sys.exit(1 if not result.wasSuccessful() else SKIPPED if result.skipped else 0)
