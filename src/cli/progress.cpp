@@ -9,7 +9,6 @@
 namespace forebay::cli {
 namespace {
 
-constexpr std::chrono::seconds plain_interval{10};
 constexpr int bar_width = 24;
 
 std::string bar(double share) {
@@ -20,8 +19,11 @@ std::string bar(double share) {
 
 }  // namespace
 
-Progress::Progress(bool quiet)
-    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), last_plain_(std::chrono::steady_clock::now()) {}
+Progress::Progress(bool quiet, std::chrono::milliseconds plain_interval)
+    : quiet_(quiet),
+      terminal_(::isatty(STDERR_FILENO) != 0),
+      plain_interval_(plain_interval),
+      last_plain_(std::chrono::steady_clock::now()) {}
 
 std::string progress_line(std::string_view doing, std::uint64_t done, std::uint64_t all) {
   const double share = all == 0 ? 0 : static_cast<double>(done) / static_cast<double>(all);
@@ -56,7 +58,7 @@ void Progress::show(const std::string& line) {
     return;
   }
   const auto now = std::chrono::steady_clock::now();
-  if (now - last_plain_ < plain_interval) return;
+  if (now - last_plain_ < plain_interval_) return;
   last_plain_ = now;
   fmt::print(stderr, "forebay: {}\n", line);
 }

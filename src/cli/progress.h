@@ -18,7 +18,8 @@ std::string progress_line(std::string_view doing, std::uint64_t done, std::uint6
 
 class Progress {
  public:
-  explicit Progress(bool quiet);
+  // Where there is no terminal, a plain line comes that often at most, the first one so long after the start.
+  explicit Progress(bool quiet, std::chrono::milliseconds plain_interval = std::chrono::seconds(10));
   // Draws while nodes stage or drain; while programs run the terminal is theirs.
   void show(const std::vector<launch::NodeReport>& nodes) { show(progress_line(nodes)); }
   // Nothing to tell: takes the line away.
@@ -28,6 +29,7 @@ class Progress {
 
  private:
   bool quiet_, terminal_, drawn_ = false;
+  std::chrono::milliseconds plain_interval_;
   std::chrono::steady_clock::time_point last_plain_;
 };
 
