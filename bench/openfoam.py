@@ -21,14 +21,14 @@ from measure.command import say
 from measure.shared import Shared
 
 QUICK_SECONDS = 48  # from the start to the end of the repetitions; the rest of the minute goes to what follows
-FULL = {"repetitions": 7, "sizes": "30k,62k", "ranks": "2,4"}
+FULL = {"repetitions": 5, "sizes": "30k,62k", "ranks": "2,4"}
 QUICK = {"repetitions": 3, "sizes": "30k", "ranks": "4"}
 STARTED = time.monotonic()
 
 
 def arguments() -> argparse.Namespace:
     parser = command.new_parser("openfoam", __doc__, "the command to measure", "one small configuration")
-    parser.add_argument("--repetitions", type=int, help="of what never waits for the shared directory (7; quick: 3)")
+    parser.add_argument("--repetitions", type=int, help="of what never waits for the shared directory (5; quick: 3)")
     parser.add_argument("--sizes", help=f"motorBike meshes: {', '.join(case.SIZES)} (30k,62k; quick: 30k)")
     parser.add_argument("--ranks", help="(2,4; quick: 4)")
     command.add_shared(parser)
@@ -57,9 +57,10 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
     bench = v.Bench(options.forebay, discard, shared, local, template, ranks, settle)
     if options.quick:
         left_out = (v.FOREBAY_LIVE_COLLATED, v.DIRECT_PURGE)
-        plan = steps.Plan(options.repetitions, 1, fast=20, slow=6, left_out=left_out, deadline=STARTED + QUICK_SECONDS)
+        until = STARTED + QUICK_SECONDS
+        plan = steps.Plan(options.repetitions, 1, fast=20, kept=6, slow=6, left_out=left_out, deadline=until)
     else:
-        plan = steps.Plan(options.repetitions, max(options.repetitions // 3, 1), fast=40, slow=20)
+        plan = steps.Plan(options.repetitions, max(options.repetitions // 2, 1), fast=60, kept=40, slow=20)
     steps.add_results(result, prefix, steps.repeat(bench, plan, say), plan)
     if not options.quick:
         say(f"{prefix}: counting what reaches the shared file system")

@@ -17,9 +17,9 @@ from .figures import shuffled
 
 TIME_LINE = re.compile(rb"^Time = (\S+)$")
 END_LINE = b"End\n"
-# Short enough for a disturbance to meet all that take turns, and long enough for what acts a few times a second (the
-# agent) not to act at every step only because the time in which it was stopped has passed.
-STEPS_OF_A_TURN = 8
+# Short enough for a disturbance to meet all that take turns, and long enough for what acts by the clock (the agent, once
+# a second) not to act more often than in a run by itself, only because the time in which it was stopped has passed.
+STEPS_OF_A_TURN = 20
 
 
 @dataclass

@@ -29,12 +29,13 @@ class Plan:
     near_repetitions: int
     wide_repetitions: int
     fast: int  # steps of a run that never waits for the shared file system
-    slow: int  # steps of one that does, or whose output all goes there
+    kept: int  # the same, where the output of all of them is kept
+    slow: int  # steps of one that waits for it
     left_out: tuple[v.Variant, ...] = ()
     deadline: float = math.inf  # time.monotonic() by which the near ones should have ended; one is always done
 
     def steps(self, variant: v.Variant) -> int:
-        return self.slow if variant.steps == "slow" else self.fast
+        return {"fast": self.fast, "kept": self.kept, "slow": self.slow}[variant.steps]
 
 
 @dataclass(frozen=True)

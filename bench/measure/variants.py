@@ -24,12 +24,12 @@ class Variant:
 NONE = Variant("no output", "local", purge=1, interval=case.NEVER)
 NONE_SHARED = Variant("no output, case on the shared directory", "shared", purge=1, interval=case.NEVER, steps="slow")
 TMPFS_PURGE = Variant("bare tmpfs, purgeWrite 1", "local", purge=1)
-TMPFS_KEEP = Variant("bare tmpfs, all kept", "local", purge=0, steps="slow")
+TMPFS_KEEP = Variant("bare tmpfs, all kept", "local", purge=0, steps="kept")
 DISCARD = Variant("writes thrown away", "local", purge=1, discard=True)
 DIRECT_PURGE = Variant("direct, purgeWrite 1", "shared", purge=1, steps="slow")
 DIRECT_KEEP = Variant("direct, all kept", "shared", purge=0, steps="slow")
 FOREBAY_PURGE = Variant("forebay, purgeWrite 1", "shared", purge=1, forebay=())
-FOREBAY_HELD = Variant("forebay, drain at the end", "shared", purge=0, forebay=("--drain-when", "end"), steps="slow")
+FOREBAY_HELD = Variant("forebay, drain at the end", "shared", purge=0, forebay=("--drain-when", "end"), steps="kept")
 FOREBAY_LIVE = Variant("forebay, draining live", "shared", purge=0, forebay=("--drain-when", "live"), steps="slow")
 FOREBAY_LIVE_COLLATED = Variant(
     "forebay, draining live, collated",

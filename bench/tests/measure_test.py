@@ -107,7 +107,7 @@ class Turns(unittest.TestCase):
         self.assertEqual(len(moments), 2 * 24 * 200)
         order = [name for _, name in sorted(moments)]
         switches = sum(name != after for name, after in itertools.pairwise(order))
-        # Each is started and has three turns, and may run on a little before it is stopped.
+        # Each is started and has its turns, and may run on a little before it is stopped.
         self.assertLessEqual(switches, 2 * 2 * (1 + 24 // solver.STEPS_OF_A_TURN))
         for run in runs:
             self.assertEqual((run.status, run.times), (0, [str(step) for step in range(1, 25)]))
