@@ -4,10 +4,12 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/interface.h"
 #include "cli/runs.h"
+#include "drain/drain.h"
 #include "drain/ledger.h"
 #include "drain/walk.h"
 #include "launch/meetings.h"
@@ -71,7 +73,10 @@ int clean_staged(const FoundRuns& found, bool throw_away) {
 int clean(const CleanOptions& options) {
   auto found = find_runs(options.case_path, options.pools);
   if (!found) return failed(found.error());
-  int exit_status = 0;
+  std::optional<Code> trouble;
+  const auto note = [&](int status) {
+    if (status != 0) trouble = drain::graver(trouble, static_cast<Code>(status));
+  };
   for (const launch::PoolRun& run : found->runs) {
     auto held = launch::lock(run);
     if (!held || !launch::processes_of(run.plan.run).empty()) {
@@ -89,22 +94,21 @@ int clean(const CleanOptions& options) {
                  ::access(run.plan.case_path.c_str(), F_OK) == 0
                      ? "`forebay drain --resume` brings it home"
                      : "the case is gone: when it is back, `forebay drain --resume` brings home what it can");
-      exit_status = static_cast<int>(Code::undrained);
+      note(static_cast<int>(Code::undrained));
       continue;
     }
     if (auto removed = launch::remove(run); !removed) {
-      exit_status = failed(removed.error());
+      note(failed(removed.error()));
       continue;
     }
     const auto plan = launch::read_plan(run.plan.case_path);
     if (plan && plan->run == run.plan.run)
-      if (auto removed = launch::remove_control_directory(run.plan.case_path); !removed)
-        exit_status = failed(removed.error());
+      if (auto removed = launch::remove_control_directory(run.plan.case_path); !removed) note(failed(removed.error()));
     fmt::print("run {}: removed\n", run.plan.run);
   }
-  if (const int staged = clean_staged(*found, options.throw_away >= 2); staged != 0) exit_status = staged;
+  note(clean_staged(*found, options.throw_away >= 2));
   const auto warm = launch::remove_warm(found->pools, found->case_path);
-  if (!warm) exit_status = failed(warm.error());
+  if (!warm) note(failed(warm.error()));
   if (warm && *warm > 0) fmt::print("{} sets of files that were kept for a next run: removed\n", *warm);
   if (const int stale = launch::remove_stale_meetings(); stale > 0)
     fmt::print("{} meeting places of runs that were killed: removed\n", stale);
@@ -127,7 +131,7 @@ int clean(const CleanOptions& options) {
       fmt::print("run {}: its mark on the case is removed\n", plan->run);
     }
   }
-  return exit_status;
+  return trouble ? static_cast<int>(*trouble) : 0;
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // forebay drain --resume: bring home what dead runs left in this node's pools.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/elsewhere.h"
@@ -34,7 +34,7 @@ void forget_run(const launch::PoolRun& run) {
     if (entry.name == fmt::format("node-{}.json", run.node)) continue;
     const auto text = read_file(join(launch::control_directory(run.plan.case_path), entry.name));
     const auto other = text ? launch::node_report_from_json(*text) : Result<launch::NodeReport>(forward(text));
-    if (!other || other->phase != launch::Phase::done || other->drain.trouble == Code::undrained) return;
+    if (!other || other->phase != launch::Phase::done || drain::needs_pool(other->drain.trouble)) return;
   }
   if (auto removed = launch::remove_control_directory(run.plan.case_path); !removed) (void)failed(removed.error());
 }
@@ -56,10 +56,11 @@ std::vector<std::string> staged_by_the_dead(const FoundRuns& found) {
 int resume(const DrainOptions& options) {
   auto found = find_runs(options.case_path, options.pools);
   if (!found) return failed(found.error());
-  int exit_status = 0, resumed = 0;
+  int resumed = 0;
+  std::optional<Code> trouble;
   for (const std::string& damaged : found->damaged) {
     fmt::print(stderr, "forebay: {}\n", damaged);
-    exit_status = static_cast<int>(Code::lost);
+    trouble = Code::lost;
   }
   for (const launch::PoolRun& run : found->runs) {
     if (launch::has_agent(run)) {
@@ -71,23 +72,24 @@ int resume(const DrainOptions& options) {
     auto report = launch::resume_drain(run.home(), false, [&](const launch::NodeReport& now) { progress.show({now}); });
     progress.clear();
     if (!report) {
-      exit_status = failed(report.error());
-      if (report.error().code == Code::busy) exit_status = static_cast<int>(Code::undrained);
+      const Code code = static_cast<Code>(failed(report.error()));
+      trouble = drain::graver(trouble, code == Code::busy ? Code::undrained : code);
       continue;
     }
     const drain::DrainReport& drain = report->drain;
     fmt::print("run {}: {} in {} files brought home to {}\n", run.plan.run, human_bytes(drain.shared_bytes),
                drain.shared_files, printable(run.plan.case_path));
     for (const std::string& message : drain.messages) fmt::print(stderr, "  ! {}\n", printable(message));
-    if (drain.trouble) exit_status = static_cast<int>(*drain.trouble);
+    trouble = drain::graver(trouble, drain.trouble);
     if (!drain::needs_pool(drain.trouble)) forget_run(run);
   }
   if (const auto staged = staged_by_the_dead(*found); !staged.empty()) {
     ++resumed;
-    exit_status = std::max(exit_status, carry_elsewhere(staged));
+    if (const int status = carry_elsewhere(staged); status != 0)
+      trouble = drain::graver(trouble, static_cast<Code>(status));
   }
-  if (resumed == 0 && exit_status == 0) fmt::print("nothing to resume on this node\n");
-  return exit_status;
+  if (resumed == 0 && !trouble) fmt::print("nothing to resume on this node\n");
+  return trouble ? static_cast<int>(*trouble) : 0;
 }
 
 }  // namespace

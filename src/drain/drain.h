@@ -64,8 +64,7 @@ struct DrainRequest {
 };
 
 struct DrainReport {
-  // ok, or the gravest of undrained, lost, conflict, pool_full.
-  std::optional<Code> trouble;
+  std::optional<Code> trouble;                       // the gravest of all; nullopt: none
   std::vector<std::string> messages;                 // one line per trouble or notice, with path and advice
   std::uint64_t local_files = 0, local_bytes = 0;    // closed by the program
   std::uint64_t shared_files = 0, shared_bytes = 0;  // published on the case
@@ -76,6 +75,10 @@ struct DrainReport {
   std::vector<TimelineEntry> timeline;
   std::vector<std::pair<int, int>> groups;  // collated: contiguous groups of ranks
 };
+
+// The gravest of two troubles: lost, then undrained, conflict, pool_full, failed. What is only local must never be
+// hidden behind another trouble: pools are removed then.
+std::optional<Code> graver(std::optional<Code> a, std::optional<Code> b);
 
 // True while a pool holds something that is nowhere else, or evidence of a loss: it must not be removed.
 inline bool needs_pool(std::optional<Code> trouble) {

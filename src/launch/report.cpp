@@ -205,11 +205,16 @@ void explain_groups(RunReport& report) {
           node.node, node.drain.groups.size()));
 }
 
+// The program's own failure comes first.
+void settle_exit_status(RunReport& report) {
+  report.exit_status = report.program_status;
+  if (report.exit_status == 0 && report.trouble) report.exit_status = static_cast<int>(*report.trouble);
+}
+
 void summarise(RunReport& report, bool collated, int all_ranks) {
   std::set<std::pair<int, int>> groups;
   for (const NodeReport& node : report.nodes) {
-    report.trouble = node.drain.trouble && (!report.trouble || *node.drain.trouble == Code::lost) ? node.drain.trouble
-                                                                                                  : report.trouble;
+    report.trouble = drain::graver(report.trouble, node.drain.trouble);
     for (const std::string& message : node.drain.messages)
       report.messages.push_back(report.nodes.size() > 1 ? node.node + ": " + message : message);
     report.program_seconds = std::max(report.program_seconds, node.program_seconds);
@@ -227,8 +232,13 @@ void summarise(RunReport& report, bool collated, int all_ranks) {
     report.last_safe = safe_over_all(report.nodes, all_ranks);
   }
   report.ranks = all_ranks;
-  report.exit_status = report.program_status;
-  if (report.exit_status == 0 && report.trouble) report.exit_status = static_cast<int>(*report.trouble);
+  settle_exit_status(report);
+}
+
+void add_trouble(RunReport& report, Code code, const std::string& message) {
+  report.trouble = drain::graver(report.trouble, code);
+  report.messages.push_back(message);
+  settle_exit_status(report);
 }
 
 std::string to_json(const RunReport& report) {

@@ -59,8 +59,10 @@ struct RunReport {
   std::string io_ranks;                                 // collated: the FOAM_IORANKS that fits
   std::optional<std::string> last_complete, last_safe;  // over all ranks: anywhere, on the case
 };
-// Fills in everything that follows from `nodes`.
+// Fills in everything that follows from `nodes` and `program_status`.
 void summarise(RunReport& report, bool collated, int all_ranks);
+// Something that no node could tell. The gravest trouble of all decides the exit status.
+void add_trouble(RunReport& report, Code code, const std::string& message);
 std::string to_json(const RunReport& report);
 std::string to_text(const RunReport& report);
 

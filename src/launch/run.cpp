@@ -183,32 +183,27 @@ Result<RunReport> carry_out(const Prepared& prepared,
   summarise(report, plan.settings.drain.layout == settings::Layout::collated, plan.ranks);
   for (const NodeReport& node : report.nodes) {
     if (node.phase == Phase::done) continue;
-    report.trouble = Code::undrained;
-    report.messages.push_back(
+    add_trouble(
+        report, Code::undrained,
         waited ? fmt::format(
                      "node {} has been silent for {} and may be dead: the last time that is safe for all ranks is "
                      "{}; when it is back, run `forebay drain --resume --case {}` there",
                      node.node, human_duration(silence), report.last_safe.value_or("none"), printable(plan.case_path))
                : fmt::format("node {} still drains in the background; `forebay status` shows it", node.node));
   }
-  if (plan.decomposed && plan.launched && report.program_status == 0 && !represents_all(report.nodes, plan.ranks)) {
-    report.trouble = Code::undrained;
-    report.messages.push_back(
-        "not all ranks are in the nodes' reports: a node could not write to the case; `forebay drain --resume` there "
-        "brings home what it holds");
-  }
+  if (plan.decomposed && plan.launched && report.program_status == 0 && !represents_all(report.nodes, plan.ranks))
+    add_trouble(report, Code::undrained,
+                "not all ranks are in the nodes' reports: a node could not write to the case; `forebay drain --resume` "
+                "there brings home what it holds");
   struct stat mark {};
-  if (::lstat(control_directory(plan.case_path).c_str(), &mark) != 0) {
-    // Without it no node can tell how it fared, so silence is not consent.
-    report.trouble = Code::undrained;
-    report.messages.push_back(
-        errno_error("the case, or the run's mark on it, vanished during the run:", control_directory(plan.case_path),
-                    "`forebay status` shows what is only local")
-            .value()
-            .text());
-  }
+  // Without it no node can tell how it fared, so silence is not consent.
+  if (::lstat(control_directory(plan.case_path).c_str(), &mark) != 0)
+    add_trouble(report, Code::undrained,
+                errno_error("the case, or the run's mark on it, vanished during the run:",
+                            control_directory(plan.case_path), "`forebay status` shows what is only local")
+                    .value()
+                    .text());
   report.wall_seconds = std::chrono::duration<double>(Clock::now() - began).count();
-  if (report.exit_status == 0 && report.trouble) report.exit_status = static_cast<int>(*report.trouble);
   if (!drain::needs_pool(report.trouble))
     if (auto removed = remove_control_directory(plan.case_path); !removed)
       report.messages.push_back(removed.error().text());
