@@ -70,14 +70,17 @@ Status copy_file(const StageRequest& request, const Entry& entry, Buffers& buffe
     if (got < 0) return errno_error("cannot read", from);
     if (got == 0) break;
     const auto piece = std::span(buffers.read).first(static_cast<std::size_t>(got));
-    if (auto written = write_all(target->get(), piece, temporary); !written) return written;
+    if (auto written = request.write(target->get(), piece, temporary); !written) return written;
     const auto same = holds(target->get(), bytes, piece, buffers.again, temporary);
     if (!same) return forward(same);
     if (!*same) return error(Code::failed, "the copy differs from its original:", to, "check the pool's medium");
     bytes += piece.size();
     progress.bytes += piece.size();
   }
-  if (bytes != entry.identity.size)
+  // An edit in place, of the same size too, or another file under the name.
+  struct stat now {};
+  if (::lstat(from.c_str(), &now) != 0) return errno_error("cannot stat", from);
+  if (bytes != entry.identity.size || identity_of(now) != entry.identity)
     return error(Code::conflict, "changed while it was staged:", from, "run again when nothing writes to the case");
   const timespec times[2] = {time_of(entry.identity.mtime_ns), time_of(entry.identity.mtime_ns)};
   if (::fchmod(target->get(), entry.mode) != 0 || ::futimens(target->get(), times) != 0)

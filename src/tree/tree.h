@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,11 @@ struct StageRequest {
       skip;  // entries (and what is below them) that are left out; may be empty
   std::function<bool(const std::string& path)> copy;  // regular files that are copied; may be empty
   int threads = 4;
+  // How the bytes of copies reach the pool.
+  using Write = std::function<Status(int fd, std::span<const std::byte> bytes, const std::string& path)>;
+  Write write = [](int fd, std::span<const std::byte> bytes, const std::string& path) {
+    return write_all(fd, bytes, path);
+  };
 };
 // Where an entry lies in the local image.
 std::string local_path(const StageRequest& request, const Entry& entry);
@@ -62,7 +68,8 @@ struct StageProgress {
   std::atomic<std::uint64_t> kept_bytes{0}, kept_files{0};  // of these: were there already
 };
 // Makes what the plan says. A copy that is already there with the size and time of its original is kept, so an
-// interrupted stage goes on where it stopped. An error names the first entry that failed.
+// interrupted stage goes on where it stopped. A file that changes while it is copied is an error, of kind conflict:
+// what was read may be a mixture. An error names the first entry that failed.
 Status carry_out(const StageRequest& request, const StagePlan& plan, StageProgress& progress);
 
 // True when `target` (the text of a symbolic link) is one that staging made for `path`: "<lower>/<path>".
