@@ -51,6 +51,15 @@ bool links_do(const std::vector<std::string>& programs, const openfoam::CaseFact
   });
 }
 
+// A program of OpenFOAM, by its name; or another that is told what those are told, on a case that has been decomposed.
+bool runs_on_ranks(const openfoam::CaseFacts& facts, const LaunchLine& line) {
+  const bool decomposed = facts.ranks > 0 || facts.group_ranks > 0 || facts.missing_rank;
+  if (facts.is_case && decomposed && std::find(line.words.begin(), line.words.end(), "-parallel") != line.words.end())
+    return true;
+  return std::all_of(line.programs.begin(), line.programs.end(),
+                     [](const std::string& program) { return openfoam::tolerates_links(forebay::name_of(program)); });
+}
+
 Status check_ranks(const openfoam::CaseFacts& facts, const LaunchLine& line, const std::string& case_path, Plan& plan) {
   const int decomposed = facts.ranks > 0 ? facts.ranks : facts.group_ranks;
   plan.decomposed = plan.openfoam && plan.launched && decomposed > 0;
@@ -137,13 +146,10 @@ Result<Prepared> prepare(const RunRequest& request) {
   plan.openfoam = facts->is_case;
   const bool tolerated = facts->is_case && links_do(prepared.line.programs, *facts);
   plan.hold_times = facts->purge_write.value_or(0) > 0;
-  if (const bool foam = std::all_of(prepared.line.programs.begin(), prepared.line.programs.end(),
-                                    [](const auto& each) { return openfoam::tolerates_links(forebay::name_of(each)); });
-      foam || !plan.openfoam) {
-    if (foam)
-      if (auto checked = check_ranks(*facts, prepared.line, plan.case_path, plan); !checked) return forward(checked);
-  } else if (facts->ranks > 0 && plan.launched && prepared.line.ranks == facts->ranks) {
-    plan.decomposed = true;  // a solver of the user's own on a decomposed case
+  if (runs_on_ranks(*facts, prepared.line)) {
+    if (auto checked = check_ranks(*facts, prepared.line, plan.case_path, plan); !checked) return forward(checked);
+  } else if (plan.openfoam && facts->ranks > 0 && plan.launched && prepared.line.ranks == facts->ranks) {
+    plan.decomposed = true;  // a program that looks for the ranks' directories by itself
     plan.ranks = facts->ranks;
   }
   if (const int nodes = nodes_in(request.command).value_or(1); nodes > 1 && needs_one_node(plan))

@@ -98,6 +98,41 @@ class InputTest(unittest.TestCase):
         self.decompose(0, 1)
         self.refuses(self.run_words("mpirun", "-n", "3", "icoFoam", "-parallel"), ["3 ranks", "decomposed into 2"])
 
+    def test_fewer_ranks_than_the_decomposition_has(self):
+        self.decompose(0, 1, 2)
+        self.refuses(self.run_words("mpirun", "-n", "2", "icoFoam", "-parallel"), ["2 ranks", "decomposed into 3"])
+
+    def test_ranks_of_a_solver_of_the_users_own(self):
+        self.decompose(0, 1)
+        self.refuses(self.run_words("mpirun", "-n", "3", "tool", "-parallel"), ["3 ranks", "decomposed into 2"])
+        self.decompose(3)
+        self.refuses(self.run_words("mpirun", "-n", "4", "tool", "-parallel"), ["processor2 is missing"])
+
+    def test_ranks_that_only_the_launcher_knows(self):
+        """Where the line gives no count, the node's agent refuses each rank, and no program starts."""
+        if not shutil.which("mpirun"):
+            self.skipTest("no mpirun")
+        os.remove(os.path.join(self.programs, "mpirun"))
+        self.decompose(0, 1)
+        for slots in (3, 1):
+            with self.subTest(slots):
+                before = casetools.snapshot(self.case)
+                done = self.call(*self.run_words("mpirun", "--host", f"localhost:{slots}", "tool", "-parallel"))
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(f"{slots} ranks, but the case is decomposed into 2", done.stderr)
+                self.assertFalse(os.path.exists(os.path.join(self.place.directory, "ran")), "a rank was let in")
+                self.assertEqual(casetools.snapshot(self.case), before)
+                self.assertEqual(casetools.leftovers(self.case, self.place.pool), [])
+
+    def test_a_dry_run_prints_the_line_and_touches_nothing(self):
+        self.decompose(0, 1)
+        before = casetools.snapshot(self.case), casetools.snapshot(self.place.pool)
+        done = self.call(*self.run_words("mpirun", "-n", "2", "icoFoam", "-parallel", options=["--dry-run"]))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, f"mpirun -n 2 {FOREBAY} exec --case {self.case} -- icoFoam -parallel\n")
+        self.assertEqual((casetools.snapshot(self.case), casetools.snapshot(self.place.pool)), before)
+        self.assertFalse(os.path.exists(os.path.join(self.place.directory, "ran")))
+
     def test_a_parallel_run_of_a_case_that_is_not_decomposed(self):
         self.refuses(self.run_words("mpirun", "-n", "2", "icoFoam", "-parallel"), ["not decomposed", "decomposePar"])
 
