@@ -305,6 +305,14 @@ void Drain::agree(const std::string& time) {
   state_->release_kept();
 }
 
+void Drain::safe_everywhere(const std::string& time) {
+  State& state = *state_;
+  if (!state.safe_times.contains(time)) return;
+  if (state.newest_everywhere && !state.times.before(*state.newest_everywhere, time)) return;
+  state.newest_everywhere = time;
+  state.submit_superseded();
+}
+
 void Drain::secure(const std::string& time) {
   if (!state_->safe_times.contains(time)) state_->submit_time(time, true);
 }

@@ -125,6 +125,9 @@ class Drain {
   bool pin(const std::string& time);
   // All nodes hold this time: it is carried now and kept until a newer one is agreed; older ones are let go.
   void agree(const std::string& time);
+  // All nodes have told that this time is on the case for their ranks: parts of older times that the program has purged
+  // here are copies that nothing needs any more.
+  void safe_everywhere(const std::string& time);
   // Carries a complete time that is held to the case, whatever else is asked for.
   void secure(const std::string& time);
   // Times of this node that are complete and still held (here or on the case), oldest first.

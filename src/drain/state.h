@@ -115,6 +115,7 @@ struct Drain::State {
   std::set<std::string> evicted_times;                  // time directories emptied to make room (collated)
   Timeline timeline;
   std::optional<std::string> newest_complete, newest_safe, agreed, pinned;
+  std::optional<std::string> newest_everywhere;  // on the case for the ranks of all nodes
   static constexpr std::size_t most_jobs = 2048, most_pending = 16'384;
   bool overlooked = false;             // more files were closed than `pending` holds: they are found by looking
   std::optional<OutputWalk> catch_up;  // looks for them

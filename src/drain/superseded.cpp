@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <memory>
+#include <vector>
 
 #include "drain/state.h"
 
@@ -24,16 +25,18 @@ std::set<std::string> Drain::State::purged_from(const std::string& time) const {
 
 // Times that were made safe while the program purges them would pile up on the case until its end. Such a time is a
 // copy that nothing needs any more when the program itself has removed it (journalled) and a newer time is safe for all
-// ranks; it is never the last one. Nothing else is removed before the end. With several nodes nobody knows here what
-// the others have on the case: there they stay.
+// ranks; it is never the last one. Nothing else is removed before the end. With several nodes only their agreement
+// tells what is safe for all ranks, and each removes its own part.
 void Drain::State::submit_superseded() {
-  if (phase != Phase::running || !request.settings.hold_times || !alone() || !newest_safe || !failures.empty() ||
-      ledger.lost_events() || trouble == Code::conflict || trouble == Code::lost)
+  const auto& newest = alone() ? newest_safe : newest_everywhere;
+  if (phase != Phase::running || !request.settings.hold_times || !newest || !failures.empty() || ledger.lost_events() ||
+      trouble == Code::conflict || trouble == Code::lost)
     return;
   std::erase_if(superseding, [&](const std::string& time) {
-    if (!times.before(time, *newest_safe)) return false;
+    if (!times.before(time, *newest)) return false;
     const std::set<std::string> places = purged_from(time);
     for (const std::string& path : places) submit_removal(path);
+    if (!places.empty()) std::erase(recently_safe, time);
     return !places.empty();
   });
 }

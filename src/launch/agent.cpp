@@ -401,6 +401,7 @@ void Agent::agree_with_others() {
   const auto others = reporter_->heard();
   if (!others) return;
   report_.complete_times = drain_->complete_times();
+  report_.safe_times = drain_->safe_times();
   Accord next = next_accord(report_, *others, plan_.ranks, Clock::now() - last_round_ >= pace_.round);
   if (next == report_.accord) return;
   if (next.pinned != report_.accord.pinned && !drain_->pin(next.pinned)) next.pinned.clear();
@@ -408,6 +409,7 @@ void Agent::agree_with_others() {
     drain_->agree(next.agreed);
     last_round_ = Clock::now();
   }
+  if (next.safe != report_.accord.safe) drain_->safe_everywhere(next.safe);
   report_.accord = std::move(next);
   publish_status(true);
 }

@@ -83,10 +83,12 @@ Accord next_accord(const NodeReport& own, const std::vector<NodeReport>& others,
     const Accord& asked = leader->accord;
     if (contains(own.complete_times, asked.agreed)) accord.agreed = asked.agreed;
     if (contains(own.complete_times, asked.proposed)) accord.pinned = asked.proposed;
+    if (contains(own.safe_times, asked.safe)) accord.safe = asked.safe;
     return accord;
   }
   const std::vector<NodeReport> all = together(own, others);
   if (!represents_all(all, all_ranks)) return accord;
+  if (const auto safe = safe_over_all(all, all_ranks)) accord.safe = *safe;
   if (!accord.proposed.empty()) {
     const auto pinned = [&](const NodeReport& node) { return node.accord.pinned == accord.proposed; };
     if (std::all_of(all.begin(), all.end(), pinned)) {

@@ -3,9 +3,10 @@
 // The node of rank 0 leads. When it is due, it proposes the newest time that every node's report holds; the others pin
 // it (hold it whatever comes) and say so in their own reports; once all have, it is agreed, and every node that reads
 // this drains the time at once and lets older ones go. So the case always gets the same times from all nodes, however
-// late they read each other. After a program that ended badly no agreement is needed: every node carries its two newest
-// complete times, and since ranks cannot be more than one time apart, the newest that all have is among them.
-// Pure: reports in, what to do out.
+// late they read each other. When all have told that it is on the case, the leader says so, and copies of older times
+// that the program has purged may leave the case. After a program that ended badly no agreement is needed: every node
+// carries its two newest complete times, and since ranks cannot be more than one time apart, the newest that all have
+// is among them. Pure: reports in, what to do out.
 #pragma once
 
 #include <chrono>

@@ -96,7 +96,10 @@ json json_of(const NodeReport& report) {
           {"complete_times", report.complete_times},
           {"safe_times", report.safe_times},
           {"accord",
-           {{"proposed", report.accord.proposed}, {"pinned", report.accord.pinned}, {"agreed", report.accord.agreed}}},
+           {{"proposed", report.accord.proposed},
+            {"pinned", report.accord.pinned},
+            {"agreed", report.accord.agreed},
+            {"safe", report.accord.safe}}},
           {"drain", json_of(report.drain)}};
 }
 
@@ -187,7 +190,7 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     report.complete_times = from.at("complete_times").get<std::vector<std::string>>();
     report.safe_times = from.at("safe_times").get<std::vector<std::string>>();
     const json& accord = from.at("accord");
-    report.accord = {accord.at("proposed"), accord.at("pinned"), accord.at("agreed")};
+    report.accord = {accord.at("proposed"), accord.at("pinned"), accord.at("agreed"), accord.at("safe")};
     report.drain = drain_report(from.at("drain"));
     return report;
   } catch (const json::exception& failure) {

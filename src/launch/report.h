@@ -16,9 +16,10 @@ std::string phase_name(Phase phase);
 
 // What a node says about the time to keep and to drain, when the run has several (agreement.h). Empty: none.
 struct Accord {
-  std::string proposed;  // by the leader: all are asked to hold it
-  std::string pinned;    // held until another is asked for
-  std::string agreed;    // held by all nodes, drained by all
+  std::string proposed;   // by the leader: all are asked to hold it
+  std::string pinned;     // held until another is asked for
+  std::string agreed;     // held by all nodes, drained by all
+  std::string safe = {};  // the newest that all nodes have told to be on the case
   friend bool operator==(const Accord&, const Accord&) = default;
 };
 

@@ -6,10 +6,11 @@ nodes_test.py FOREBAY [unittest arguments]
 import os
 import re
 import shutil
+import signal
 import sys
 import unittest
 
-from cluster import Lab, common_times, differences, parallel, report_of, times_of
+from cluster import Lab, common_times, differences, parallel, report_of, times_of, wait_for
 
 FOREBAY = ""
 SOLVER = ["icoFoam", "-parallel"]
@@ -133,6 +134,36 @@ class NodesTest(unittest.TestCase):
         self.forebay(case, "--safe-interval", "1s")
         self.assertEqual([times_of(case, rank) for rank in range(4)], [{"0.02"}] * 4)
         self.assertEqual(common_times(case, 4), {"0.02"})
+
+    def test_a_safe_time_that_was_purged_leaves_the_case_when_a_newer_one_is_safe(self):
+        """A direct run with purgeWrite 1 holds one time; a long one must not gather one for each safety interval."""
+        case = self.lab.make_case("long", "cavity", "--ranks", "4", "--steps", "1000000", "--purge", "1")
+        self.addCleanup(shutil.rmtree, case, ignore_errors=True)
+        run = self.lab.start(
+            "n1", FOREBAY, "run", "--case", self.lab.seen(case), "--safe-interval", "1s", "--", *parallel(), *SOLVER
+        )  # fmt: skip
+        self.addCleanup(lambda: run.poll() is None and run.kill())
+        seen, most = [], 0
+
+        def on_any_rank():
+            return set().union(*(times_of(case, rank) for rank in range(4)))
+
+        def enough_have_gone():
+            nonlocal most
+            found = common_times(case, 4)
+            most = max(most, len(found))
+            seen.extend(sorted(found - set(seen), key=float))
+            return run.poll() is not None or len(set(seen) - on_any_rank()) >= 8
+
+        wait_for(enough_have_gone, 60, "times that were safe over all ranks have left the case")
+        self.assertIsNone(run.poll(), "the run ended by itself")
+        self.assertLessEqual(most, 6, "times on the case at once")
+        newest = max(seen, key=float)
+        os.killpg(run.pid, signal.SIGINT)
+        output, _ = run.communicate(timeout=60)
+        self.assertNotEqual(run.returncode, 0, output[-3000:])
+        left = common_times(case, 4)
+        self.assertTrue(left and float(max(left, key=float)) >= float(newest), f"{left}, {newest} was safe")
 
 
 if __name__ == "__main__":

@@ -287,6 +287,42 @@ TEST_F(DrainTest, ASafeTimeThatTheProgramPurgedGoesWhenANewerOneIsSafe) {
   }
 }
 
+TEST_F(DrainTest, WithSeveralNodesASafeTimeThatWasPurgedGoesWhenANewerOneIsSafeOnAllOfThem) {
+  for (const bool collated : {false, true}) {
+    settings_.hold_times = true;
+    settings_.collated = collated;
+    settings_.all_ranks = 4;
+    open();
+    const auto directory = [&](const std::string& time) {
+      return collated ? "processors4_0-1/" + time : "processor1/" + time;
+    };
+    for (const std::string time : {"1", "2", "3"}) {
+      write_time(time);
+      write_time(time + ".5");  // the ranks went on
+      drain_->secure(time);
+      ASSERT_TRUE(drive([&] { return drain_->report().newest_safe == time; })) << time;
+      if (time != "3") purge(time);
+    }
+    drain_->safe_everywhere("1");
+    for (int i = 0; i < 20; ++i) round();
+    EXPECT_TRUE(on_case(directory("1") + "/p") && on_case(directory("2") + "/p")) << "nothing newer is safe everywhere";
+    drain_->safe_everywhere("2");
+    EXPECT_TRUE(drive([&] { return !on_case(directory("1")); }));
+    EXPECT_EQ(drain_->safe_times(), (std::vector<std::string>{"2", "3"}));
+    drain_->safe_everywhere("1");
+    drain_->safe_everywhere("4");
+    for (int i = 0; i < 20; ++i) round();
+    EXPECT_TRUE(on_case(directory("2") + "/p")) << "3 is on the case for the ranks of this node only";
+    drain_->safe_everywhere("3");
+    EXPECT_TRUE(drive([&] { return !on_case(directory("2")); }));
+    EXPECT_TRUE(on_case(directory("3") + "/p"));
+    EXPECT_EQ(finish().trouble, std::nullopt);
+    EXPECT_TRUE(on_case(directory("3") + "/p"));
+    TearDown();
+    SetUp();
+  }
+}
+
 TEST_F(DrainTest, ATimeThatWasSafeAndThenPurgedStaysAfterACrash) {
   settings_.hold_times = true;
   settings_.safe_interval = 1ms;

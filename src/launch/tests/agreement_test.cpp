@@ -81,6 +81,31 @@ TEST(AgreementTest, TheReportOfAnotherRunIsIgnored) {
   EXPECT_EQ(next_accord(node("n2", {1}, {"1"}), {other}, 2, false), Accord{});
 }
 
+TEST(AgreementTest, ATimeIsSafeForAllOnlyWhenEveryNodeHasToldSo) {
+  NodeReport first = node("n1", {0}, {"1", "2"}), second = node("n2", {1}, {"1", "2"}), third = node("n3", {2}, {"2"});
+  for (NodeReport* each : {&first, &second, &third}) each->accord.agreed = each->accord.pinned = "2";
+  first.safe_times = second.safe_times = {"1", "2"};
+  EXPECT_EQ(next_accord(first, {second, third}, 3, false).safe, "") << "n3 has not carried it yet";
+  EXPECT_EQ(next_accord(first, {second}, 3, false).safe, "") << "n3 is not there";
+  third.safe_times = {"2"};
+  first.accord = next_accord(first, {second, third}, 3, false);
+  EXPECT_EQ(first.accord.safe, "2");
+  EXPECT_EQ(next_accord(second, {first}, 3, false).safe, "2");
+  third.safe_times = {"1"};
+  EXPECT_EQ(next_accord(third, {first}, 3, false).safe, "") << "the leader's report is not of what this node holds";
+}
+
+TEST(AgreementTest, WhatWasSafeForAllStaysSoWhileANewerTimeIsOnItsWay) {
+  NodeReport first = node("n1", {0}, {"2", "3"}), second = node("n2", {1}, {"2", "3"});
+  for (NodeReport* each : {&first, &second}) {
+    each->accord = {"", "3", "3", "2"};
+    each->safe_times = {"2"};
+  }
+  second.safe_times.emplace_back("3");
+  EXPECT_EQ(next_accord(first, {second}, 2, false).safe, "2");
+  EXPECT_EQ(next_accord(second, {first}, 2, false).safe, "2");
+}
+
 // Three nodes that read each other's reports with delays of their own, while times pass.
 TEST(AgreementTest, NodesThatReadEachOtherLateAgreeOnTheSameTimesAgainAndAgain) {
   constexpr int nodes = 3, rounds = 400;
