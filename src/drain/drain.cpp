@@ -3,27 +3,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 
-#include "drain/placed.h"
 #include "drain/state.h"
-#include "openfoam/openfoam.h"
 
 namespace forebay::drain {
 namespace {
 
 // Where the journal still finds room when the pool is full.
 constexpr off_t journal_reserve = off_t{4} << 20;
-// How many files are replaced by links at once at least, where so many are needed.
-constexpr std::size_t most_evicted = 10'000;
-constexpr const char* pool_full_text =
-    "a pool ran full while the program was writing: what it wrote then may be short, and the times that were open are "
-    "not called complete; give the run a larger pool (--pool, pool.budget) or write less often";
 
 }  // namespace
 
@@ -119,8 +111,6 @@ double Drain::State::now() const {
 Drain::Drain(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Drain::~Drain() = default;
 
-namespace {
-
 std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shared, Journal& journal,
                                   Temporaries& temporaries) {
   MoverSettings settings = request.settings.mover;
@@ -135,8 +125,6 @@ std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shar
   };
   return std::make_unique<Mover>(shared, request.run, std::move(settings));
 }
-
-}  // namespace
 
 Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
   auto state = std::make_unique<State>(request);
@@ -154,61 +142,6 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
   for (const std::string& directory : request.placed)
     if (auto watched = state->watcher->add_tree(directory, directory); !watched) return forward(watched);
   if (auto opened = state->open_checkpoints(); !opened) return forward(opened);
-  state->mover = make_mover(request, *state->shared, *state->journal, state->temporaries);
-  return std::unique_ptr<Drain>(new Drain(std::move(state)));
-}
-
-Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const std::vector<Root>& roots,
-                                             const std::vector<int>& ranks) {
-  auto state = std::make_unique<State>(request);
-  const std::string path = join(request.home, "journal");
-  if (auto replayed = Journal::replay(path, [&](const Record& entry) { state->ledger.apply(entry); }); !replayed)
-    return forward(replayed);
-  // The case itself was staged first. Since then it may have been mounted anew, under another device number.
-  const auto itself = state->ledger.find("");
-  auto shared = open_shared(request.case_path, Resolve::by_kernel,
-                            itself && itself->on_case ? std::optional(itself->on_case->device) : std::nullopt);
-  if (!shared) return forward(shared);
-  state->shared = std::move(*shared);
-  auto journal = Journal::open(path, request.durable);
-  if (!journal) return forward(journal);
-  state->journal.emplace(std::move(*journal));
-  state->roots = roots;
-  for (const int rank : ranks) {
-    state->times.add_rank(rank);
-    const std::string local = local_of(roots, state->time_directory(rank, "x"));
-    for (const Root& root : roots)
-      if (is_below(local, root.local))
-        if (auto kept = state->keep.add_rank(rank, root.pool); !kept) return forward(kept);
-  }
-  if (auto opened = state->open_checkpoints(); !opened) return forward(opened);
-  if (state->ledger.pool_was_full()) state->note(Code::pool_full, pool_full_text);
-  state->newest_complete = state->ledger.newest_complete();
-  if (!state->alone()) {
-    std::vector<std::string> kept = state->keep.times();
-    std::sort(kept.begin(), kept.end(), openfoam::time_less);
-    for (const std::string& time : kept)
-      if (state->ledger.complete_times().contains(time)) state->candidates.add(time);
-  }
-  // Files that got their names just before the run was killed are its own.
-  const auto placing = state->ledger.placing();
-  for (const auto& [place, before] : placing) {
-    const auto status = state->shared->status(place);
-    if (!status) return forward(status);
-    if (!*status) continue;
-    const Identity now = identity_of(**status);
-    if (now.inode == before.inode && now.size == before.size && now.mtime_ns == before.mtime_ns)
-      state->record(placed_record(place, now));
-  }
-  // Half-written files that the dead run left on the case: only names that its journal knows.
-  const std::set<std::string> stale = state->ledger.temporaries();
-  for (const std::string& temporary : stale) {
-    if (auto removed = remove_temporary(*state->shared, temporary); !removed) {
-      state->note(std::nullopt, "left behind by the dead run: " + removed.error().text());
-    } else {
-      state->record(temporary_record(temporary, false));
-    }
-  }
   state->mover = make_mover(request, *state->shared, *state->journal, state->temporaries);
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
 }
@@ -377,94 +310,6 @@ void Drain::rank_ended(int rank, bool cleanly) {
   state_->ask_unsure(true);  // nobody has its files open any more
   state_->times.rank_ended(rank, cleanly);
   state_->new_complete_times();
-}
-
-namespace {
-
-std::uint64_t size_below(const std::string& local) {
-  std::uint64_t bytes = 0;
-  const auto entries = list_directory(local);
-  if (!entries) return 0;
-  for (const DirectoryEntry& entry : *entries) {
-    struct stat status {};
-    const std::string path = join(local, entry.name);
-    if (entry.type == DT_DIR) {
-      bytes += size_below(path);
-    } else if (::lstat(path.c_str(), &status) == 0) {
-      bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
-    }
-  }
-  return bytes;
-}
-
-}  // namespace
-
-std::uint64_t Drain::evict(std::uint64_t wanted) {
-  State& state = *state_;
-  std::uint64_t freed = 0;
-  std::vector<std::pair<std::string, std::string>> evictable;  // path on the case, local path
-  std::uint64_t in_view = 0;
-  state.ledger.each("", [&](const std::string& path, const Known& known) {
-    if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return true;
-    evictable.emplace_back(path, local_of(state.roots, path));
-    in_view += known.drained->size;
-    return evictable.size() < most_evicted || in_view < wanted;
-  });
-  for (const auto& [path, local] : evictable) {
-    if (freed >= wanted) break;
-    struct stat status {};
-    const std::string content = content_of(local, state.request.placed);
-    if (::lstat(content.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    if (mark_of(status) != state.ledger.find(path)->drained || !is_sealed(content)) continue;
-    // The link takes the place of the file by one rename, so the name never vanishes for the program.
-    const std::string temporary = fmt::format("{}/{}evict", parent_of(local), temporary_prefix);
-    ::unlink(temporary.c_str());
-    if (::symlink(join(state.request.lower, path).c_str(), temporary.c_str()) != 0) continue;
-    if (content == local ? ::rename(temporary.c_str(), local.c_str()) != 0 : !replace_placed(temporary, local, content))
-      continue;
-    state.record(evicted_record(path));
-    if (Checkpoint* checkpoint = state.checkpoint_of(path))
-      checkpoint->let_go(path.substr(checkpoint->path().size() + 1));
-    freed += static_cast<std::uint64_t>(status.st_blocks) * 512;
-  }
-  for (const CollatedTime& collated : state.ledger.collated()) {
-    for (int rank = collated.first; rank <= collated.last && freed < wanted; ++rank) {
-      const std::string path = state.time_directory(rank, collated.time);
-      if (state.evicted_times.contains(path)) continue;
-      state.evicted_times.insert(path);
-      const std::string local = local_of(state.roots, path);
-      freed += size_below(local);
-      if (auto removed = remove_tree(local); !removed) state.note(std::nullopt, removed.error().text());
-    }
-  }
-  if (freed < wanted && !state.alone()) {
-    // Held only so that nodes can agree: the next agreement will be on a later time.
-    for (const std::string& time : state.candidates.times())
-      if (time != state.newest_complete && time != state.pinned) state.candidates.remove(time);
-    state.release_kept();
-  }
-  if (freed < wanted) state.submit_held();
-  return freed;
-}
-
-std::uint64_t Drain::largest_step() const {
-  return state_->largest_step;
-}
-
-bool Drain::can_make_room() const {
-  const MoverProgress progress = state_->mover->progress();
-  if (progress.queued + progress.active + progress.waiting_for_retry > 0) return true;
-  if (state_->request.settings.live && (!state_->pending.empty() || state_->overlooked || state_->catch_up))
-    return true;
-  bool found = false;
-  state_->ledger.each("", [&](const std::string& path, const Known& known) {
-    if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return true;
-    struct stat status {};
-    const std::string local = content_of(local_of(state_->roots, path), state_->request.placed);
-    found = ::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-    return !found;
-  });
-  return found;
 }
 
 void Drain::abandon() {

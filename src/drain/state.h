@@ -238,8 +238,11 @@ struct Drain::State {
   double now() const;
 };
 
-// The gravest of two troubles: lost, then undrained, conflict, pool_full, failed. What is only local must never be
-// hidden behind another trouble: pools are removed then.
-std::optional<Code> graver(std::optional<Code> a, std::optional<Code> b);
+std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shared, Journal& journal,
+                                  Temporaries& temporaries);
+
+inline constexpr const char* pool_full_text =
+    "a pool ran full while the program was writing: what it wrote then may be short, and the times that were open are "
+    "not called complete; give the run a larger pool (--pool, pool.budget) or write less often";
 
 }  // namespace forebay::drain

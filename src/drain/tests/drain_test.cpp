@@ -10,117 +10,12 @@
 #include <fstream>
 #include <functional>
 
-#include "case_fixture.h"
-#include "tree/tree.h"
+#include "drain/tests/ranks_fixture.h"
 
 namespace forebay::drain {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string field(const std::string& time, const std::string& values) {
-  return "FoamFile\n{\n    version 2.0;\n    format ascii;\n    class volScalarField;\n    location \"" + time +
-         "\";\n    object p;\n}\n\n" + values + "\n";
-}
-
-// Two ranks; processor0 and processor1 in the pool, the rest of the case in the tree.
-class DrainTest : public CaseTest {
- protected:
-  void SetUp() override {
-    CaseTest::SetUp();
-    for (const std::string rank : {"0", "1"}) write(case_ + "/processor" + rank + "/constant/points", "points");
-    write(case_ + "/setup", "original");
-    write(case_ + "/doomed", "an input");
-    home_ = pool_ + "/s0";
-    std::filesystem::create_directories(home_ + "/tree/case");
-    std::filesystem::create_symlink(case_, home_ + "/lower");
-    write(home_ + "/" + sentinel_name, "{}");
-    settings_.all_ranks = 2;
-    settings_.settle = 10ms;
-    settings_.vouch_after = 10ms;
-    settings_.patience = 500ms;
-    settings_.mover.first_retry = 5ms;
-    settings_.mover.last_retry = 20ms;
-    settings_.mover.idle_priority = false;
-  }
-
-  DrainRequest request() const { return {case_, "run1", home_, home_ + "/lower", false, settings_}; }
-  std::string tree() const { return home_ + "/tree/case"; }
-  std::string local(int rank) const { return home_ + "/processor" + std::to_string(rank); }
-  std::vector<Root> roots() const {
-    return {{tree(), "", home_}, {local(0), "processor0", home_}, {local(1), "processor1", home_}};
-  }
-
-  std::vector<tree::Entry> stage(const Root& root) {
-    const tree::StageRequest stage{
-        case_,
-        root.prefix,
-        root.local,
-        home_ + "/lower",
-        [&](const std::string& path) { return root.prefix.empty() && path.starts_with("processor"); },
-        [](const std::string& path) { return path == "setup"; },
-        1};
-    auto plan = tree::plan(stage);
-    tree::StageProgress progress;
-    EXPECT_TRUE(plan && tree::carry_out(stage, *plan, progress));
-    return plan ? plan->entries : std::vector<tree::Entry>();
-  }
-
-  void open() {
-    auto opened = Drain::open(request());
-    ASSERT_TRUE(opened) << opened.error().text();
-    drain_ = std::move(*opened);
-    for (const Root& root : roots()) ASSERT_TRUE(drain_->add_root(root, stage(root)));
-    for (const int rank : {0, 1}) ASSERT_TRUE(drain_->add_rank(rank, home_));
-  }
-
-  void resume() {
-    auto resumed = Drain::resume(request(), roots(), {0, 1});
-    ASSERT_TRUE(resumed) << resumed.error().text();
-    drain_ = std::move(*resumed);
-  }
-
-  void round() {
-    ASSERT_TRUE(drain_->on_events());
-    drain_->on_outcomes();
-    for (const int rank : drain_->take_doubtful_ranks())
-      if (at_work_) drain_->vouch(rank);
-    drain_->tick();
-    ::usleep(2000);
-  }
-  bool drive(const std::function<bool()>& until) {
-    for (int i = 0; i < 1000 && !until(); ++i) round();
-    return until();
-  }
-  DrainReport finish(bool cleanly = true) {
-    if (cleanly)
-      for (const int rank : {0, 1}) drain_->rank_ended(rank, true);
-    EXPECT_TRUE(drain_->begin_finish(cleanly));
-    for (int i = 0; i < 3000 && !drain_->finished(); ++i) ::usleep(1000);
-    DrainReport report = drain_->report();
-    drain_.reset();
-    return report;
-  }
-
-  void write_time(const std::string& time, int rank) {
-    write(local(rank) + "/" + time + "/p", field(time, "values of " + std::to_string(rank)));
-    write(local(rank) + "/" + time + "/uniform/time", field(time, time));
-  }
-  void write_time(const std::string& time) {
-    for (const int rank : {0, 1}) write_time(time, rank);
-    for (int i = 0; i < 5; ++i) round();
-  }
-  void purge(const std::string& time) {
-    for (const int rank : {0, 1}) std::filesystem::remove_all(local(rank) + "/" + time);
-    for (int i = 0; i < 5; ++i) round();
-  }
-  bool on_case(const std::string& path) const { return std::filesystem::exists(case_ + "/" + path); }
-
-  std::string home_;
-  DrainSettings settings_;
-  bool at_work_ = true;  // whether somebody sees the ranks alive
-  std::unique_ptr<Drain> drain_;
-};
 
 TEST_F(DrainTest, CarriesATimeLiveAsSoonAsTheNextHasBegun) {
   open();

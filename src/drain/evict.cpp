@@ -1,0 +1,105 @@
+// Room in the pools: what is drained is replaced by links, and what was held goes to the case.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "drain/placed.h"
+#include "drain/state.h"
+
+namespace forebay::drain {
+namespace {
+
+// How many files are replaced by links at once at least, where so many are needed.
+constexpr std::size_t most_evicted = 10'000;
+
+std::uint64_t size_below(const std::string& local) {
+  std::uint64_t bytes = 0;
+  const auto entries = list_directory(local);
+  if (!entries) return 0;
+  for (const DirectoryEntry& entry : *entries) {
+    struct stat status {};
+    const std::string path = join(local, entry.name);
+    if (entry.type == DT_DIR) {
+      bytes += size_below(path);
+    } else if (::lstat(path.c_str(), &status) == 0) {
+      bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::uint64_t Drain::evict(std::uint64_t wanted) {
+  State& state = *state_;
+  std::uint64_t freed = 0;
+  std::vector<std::pair<std::string, std::string>> evictable;  // path on the case, local path
+  std::uint64_t in_view = 0;
+  state.ledger.each("", [&](const std::string& path, const Known& known) {
+    if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return true;
+    evictable.emplace_back(path, local_of(state.roots, path));
+    in_view += known.drained->size;
+    return evictable.size() < most_evicted || in_view < wanted;
+  });
+  for (const auto& [path, local] : evictable) {
+    if (freed >= wanted) break;
+    struct stat status {};
+    const std::string content = content_of(local, state.request.placed);
+    if (::lstat(content.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (mark_of(status) != state.ledger.find(path)->drained || !is_sealed(content)) continue;
+    // The link takes the place of the file by one rename, so the name never vanishes for the program.
+    const std::string temporary = fmt::format("{}/{}evict", parent_of(local), temporary_prefix);
+    ::unlink(temporary.c_str());
+    if (::symlink(join(state.request.lower, path).c_str(), temporary.c_str()) != 0) continue;
+    if (content == local ? ::rename(temporary.c_str(), local.c_str()) != 0 : !replace_placed(temporary, local, content))
+      continue;
+    state.record(evicted_record(path));
+    if (Checkpoint* checkpoint = state.checkpoint_of(path))
+      checkpoint->let_go(path.substr(checkpoint->path().size() + 1));
+    freed += static_cast<std::uint64_t>(status.st_blocks) * 512;
+  }
+  for (const CollatedTime& collated : state.ledger.collated()) {
+    for (int rank = collated.first; rank <= collated.last && freed < wanted; ++rank) {
+      const std::string path = state.time_directory(rank, collated.time);
+      if (state.evicted_times.contains(path)) continue;
+      state.evicted_times.insert(path);
+      const std::string local = local_of(state.roots, path);
+      freed += size_below(local);
+      if (auto removed = remove_tree(local); !removed) state.note(std::nullopt, removed.error().text());
+    }
+  }
+  if (freed < wanted && !state.alone()) {
+    // Held only so that nodes can agree: the next agreement will be on a later time.
+    for (const std::string& time : state.candidates.times())
+      if (time != state.newest_complete && time != state.pinned) state.candidates.remove(time);
+    state.release_kept();
+  }
+  if (freed < wanted) state.submit_held();
+  return freed;
+}
+
+std::uint64_t Drain::largest_step() const {
+  return state_->largest_step;
+}
+
+bool Drain::can_make_room() const {
+  const MoverProgress progress = state_->mover->progress();
+  if (progress.queued + progress.active + progress.waiting_for_retry > 0) return true;
+  if (state_->request.settings.live && (!state_->pending.empty() || state_->overlooked || state_->catch_up))
+    return true;
+  bool found = false;
+  state_->ledger.each("", [&](const std::string& path, const Known& known) {
+    if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return true;
+    struct stat status {};
+    const std::string local = content_of(local_of(state_->roots, path), state_->request.placed);
+    found = ::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    return !found;
+  });
+  return found;
+}
+
+}  // namespace forebay::drain

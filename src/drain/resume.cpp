@@ -1,0 +1,65 @@
+// A Drain from what a dead one left: its journal, what it kept aside, and the local trees.
+#include <algorithm>
+#include <set>
+
+#include "drain/state.h"
+#include "openfoam/openfoam.h"
+
+namespace forebay::drain {
+
+Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const std::vector<Root>& roots,
+                                             const std::vector<int>& ranks) {
+  auto state = std::make_unique<State>(request);
+  const std::string path = join(request.home, "journal");
+  if (auto replayed = Journal::replay(path, [&](const Record& entry) { state->ledger.apply(entry); }); !replayed)
+    return forward(replayed);
+  // The case itself was staged first. Since then it may have been mounted anew, under another device number.
+  const auto itself = state->ledger.find("");
+  auto shared = open_shared(request.case_path, Resolve::by_kernel,
+                            itself && itself->on_case ? std::optional(itself->on_case->device) : std::nullopt);
+  if (!shared) return forward(shared);
+  state->shared = std::move(*shared);
+  auto journal = Journal::open(path, request.durable);
+  if (!journal) return forward(journal);
+  state->journal.emplace(std::move(*journal));
+  state->roots = roots;
+  for (const int rank : ranks) {
+    state->times.add_rank(rank);
+    const std::string local = local_of(roots, state->time_directory(rank, "x"));
+    for (const Root& root : roots)
+      if (is_below(local, root.local))
+        if (auto kept = state->keep.add_rank(rank, root.pool); !kept) return forward(kept);
+  }
+  if (auto opened = state->open_checkpoints(); !opened) return forward(opened);
+  if (state->ledger.pool_was_full()) state->note(Code::pool_full, pool_full_text);
+  state->newest_complete = state->ledger.newest_complete();
+  if (!state->alone()) {
+    std::vector<std::string> kept = state->keep.times();
+    std::sort(kept.begin(), kept.end(), openfoam::time_less);
+    for (const std::string& time : kept)
+      if (state->ledger.complete_times().contains(time)) state->candidates.add(time);
+  }
+  // Files that got their names just before the run was killed are its own.
+  const auto placing = state->ledger.placing();
+  for (const auto& [place, before] : placing) {
+    const auto status = state->shared->status(place);
+    if (!status) return forward(status);
+    if (!*status) continue;
+    const Identity now = identity_of(**status);
+    if (now.inode == before.inode && now.size == before.size && now.mtime_ns == before.mtime_ns)
+      state->record(placed_record(place, now));
+  }
+  // Half-written files that the dead run left on the case: only names that its journal knows.
+  const std::set<std::string> stale = state->ledger.temporaries();
+  for (const std::string& temporary : stale) {
+    if (auto removed = remove_temporary(*state->shared, temporary); !removed) {
+      state->note(std::nullopt, "left behind by the dead run: " + removed.error().text());
+    } else {
+      state->record(temporary_record(temporary, false));
+    }
+  }
+  state->mover = make_mover(request, *state->shared, *state->journal, state->temporaries);
+  return std::unique_ptr<Drain>(new Drain(std::move(state)));
+}
+
+}  // namespace forebay::drain
