@@ -108,11 +108,11 @@ class Drain {
   // To be called at least every half second: settles, submits, keeps the safety interval.
   void tick();
 
-  // Back-pressure: makes room in the pools by replacing what is drained with links; returns the bytes freed. Where that
-  // is not enough, what is held for the end is carried now.
-  std::uint64_t evict(std::uint64_t wanted);
-  // True while something could still be drained or evicted.
-  bool can_make_room() const;
+  // Back-pressure: makes room in the pools below `pool` by replacing what is drained with links; returns the bytes
+  // freed. Where that is not enough, what is held for the end is carried now.
+  std::uint64_t evict(std::uint64_t wanted, const std::string& pool = "/");
+  // True while something could still be drained, or evicted there.
+  bool can_make_room(const std::string& pool = "/") const;
   // The most bytes that the program wrote from one time's beginning to the next.
   std::uint64_t largest_step() const;
   // Whether a pool is full now, to be told before on_events(): once it was, the run's exit will not be 0, and times

@@ -34,14 +34,16 @@ std::uint64_t size_below(const std::string& local) {
 
 }  // namespace
 
-std::uint64_t Drain::evict(std::uint64_t wanted) {
+std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
   State& state = *state_;
   std::uint64_t freed = 0;
   std::vector<std::pair<std::string, std::string>> evictable;  // path on the case, local path
   std::uint64_t in_view = 0;
   state.ledger.each("", [&](const std::string& path, const Known& known) {
     if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return true;
-    evictable.emplace_back(path, local_of(state.roots, path));
+    const std::string local = local_of(state.roots, path);
+    if (!is_below(content_of(local, state.request.placed), pool)) return true;
+    evictable.emplace_back(path, local);
     in_view += known.drained->size;
     return evictable.size() < most_evicted || in_view < wanted;
   });
@@ -68,6 +70,7 @@ std::uint64_t Drain::evict(std::uint64_t wanted) {
       if (state.evicted_times.contains(path)) continue;
       state.evicted_times.insert(path);
       const std::string local = local_of(state.roots, path);
+      if (!is_below(local, pool) || !state.evicted_times.insert(path).second) continue;
       freed += size_below(local);
       if (auto removed = remove_tree(local); !removed) state.note(std::nullopt, removed.error().text());
     }
@@ -86,7 +89,7 @@ std::uint64_t Drain::largest_step() const {
   return state_->largest_step;
 }
 
-bool Drain::can_make_room() const {
+bool Drain::can_make_room(const std::string& pool) const {
   const MoverProgress progress = state_->mover->progress();
   if (progress.queued + progress.active + progress.waiting_for_retry > 0) return true;
   if (state_->request.settings.live && (!state_->pending.empty() || state_->overlooked || state_->catch_up))
@@ -96,7 +99,7 @@ bool Drain::can_make_room() const {
     if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return true;
     struct stat status {};
     const std::string local = content_of(local_of(state_->roots, path), state_->request.placed);
-    found = ::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    found = is_below(local, pool) && ::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode);
     return !found;
   });
   return found;

@@ -23,17 +23,18 @@ constexpr double steps_above = 2;
 // However large the steps: a program that is always held back never gets anywhere.
 constexpr double least_high = 0.3;
 
-std::uint64_t available(const std::string& path) {
+}  // namespace
+
+std::uint64_t Pressure::free_bytes(const std::string& path) {
   struct statvfs status {};
   if (::statvfs(path.c_str(), &status) != 0) return UINT64_MAX;
   return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
 }
 
-}  // namespace
-
 Result<std::unique_ptr<Pressure>> Pressure::make(const std::string& gate_path, const std::vector<place::Pool>& pools,
-                                                 const settings::Settings& settings) {
+                                                 const settings::Settings& settings, Available available) {
   std::unique_ptr<Pressure> made(new Pressure);
+  made->available_ = std::move(available);
   auto file = open_file(gate_path, O_RDWR | O_CREAT | O_NOFOLLOW);
   if (!file) return forward(file);
   if (::ftruncate(file->get(), 4096) != 0) return errno_error("cannot size", gate_path);
@@ -43,7 +44,7 @@ Result<std::unique_ptr<Pressure>> Pressure::make(const std::string& gate_path, c
   made->high_ = settings.pool.high_water;
   made->patience_ = settings.drain.patience;
   made->low_ = settings.pool.low_water;
-  for (const place::Pool& pool : pools) made->pools_.push_back({pool.path, pool.budget, available(pool.path)});
+  for (const place::Pool& pool : pools) made->pools_.push_back({pool.path, pool.budget, made->available_(pool.path)});
   // Pools on one mount share its space: what one takes, the other sees gone. Their budgets count together.
   for (PoolState& pool : made->pools_) {
     std::uint64_t together = 0;
@@ -67,15 +68,16 @@ void Pressure::forget(pid_t process) {
   std::erase(processes_, process);
 }
 
-double Pressure::fullest(bool& full) const {
-  double worst = 0;
-  for (const PoolState& pool : pools_) {
-    const std::uint64_t now = available(pool.path);
+// How full each pool is; true when one is as good as full.
+bool Pressure::look() {
+  bool full = false;
+  for (PoolState& pool : pools_) {
+    const std::uint64_t now = available_(pool.path);
     const std::uint64_t used = pool.available_at_start > now ? pool.available_at_start - now : 0;
-    if (pool.budget > 0) worst = std::max(worst, static_cast<double>(used) / static_cast<double>(pool.budget));
+    pool.fill = pool.budget > 0 ? static_cast<double>(used) / static_cast<double>(pool.budget) : 0;
     full = full || now < as_good_as_full;
   }
-  return worst;
+  return full;
 }
 
 // Leaves room for a measured output step.
@@ -89,9 +91,11 @@ double Pressure::high_mark(const drain::Drain& drain) const {
 }
 
 void Pressure::act(drain::Drain& drain) {
-  bool full = false;
-  const double fill = fullest(full);
+  const bool full = look();
   drain.pool_is_full(full);
+  const PoolState& pool =
+      *std::max_element(pools_.begin(), pools_.end(), [](const auto& a, const auto& b) { return a.fill < b.fill; });
+  const double fill = pool.fill;
   const double high = high_mark(drain), low = std::min(low_, 0.8 * high);
   tight_ = full || fill >= high;
   if (fill < low) {
@@ -100,8 +104,7 @@ void Pressure::act(drain::Drain& drain) {
     return;
   }
   if (fill < high && !paused_) return;
-  const PoolState& pool = pools_.front();
-  drain.evict(static_cast<std::uint64_t>((fill - low) * static_cast<double>(pool.budget)) + 1);
+  drain.evict(static_cast<std::uint64_t>((fill - low) * static_cast<double>(pool.budget)) + 1, pool.path);
   const drain::MoverProgress progress = drain.progress();
   const std::uint64_t moved = progress.bytes_written + progress.files_written;
   if (moved > moved_ || !paused_) last_moved_ = drain::Clock::now();  // failed attempts let it fall
@@ -110,7 +113,7 @@ void Pressure::act(drain::Drain& drain) {
   if (drain::Clock::now() - last_moved_ > patience_) hopeless_ = true;
   // Where there is nothing to carry now, there may be at once: a time that the program ends, or events that are not
   // read yet.
-  const bool hold = !hopeless_ && drain.can_make_room();
+  const bool hold = !hopeless_ && drain.can_make_room(pool.path);
   if (hold || paused_) set(hold);
 }
 

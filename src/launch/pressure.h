@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,8 +22,11 @@ namespace forebay::launch {
 
 class Pressure {
  public:
+  // `available`: the bytes that are free at a path.
+  using Available = std::function<std::uint64_t(const std::string& path)>;
   static Result<std::unique_ptr<Pressure>> make(const std::string& gate_path, const std::vector<place::Pool>& pools,
-                                                const settings::Settings& settings);
+                                                const settings::Settings& settings, Available available = free_bytes);
+  static std::uint64_t free_bytes(const std::string& path);
   ~Pressure();
 
   void watch(pid_t process);
@@ -39,12 +43,14 @@ class Pressure {
   struct PoolState {
     std::string path;
     std::uint64_t budget = 0, available_at_start = 0;
+    double fill = 0;  // of the budget, when last looked at
   };
   Pressure() = default;
   void set(bool paused);
-  double fullest(bool& full) const;
+  bool look();
   double high_mark(const drain::Drain& drain) const;
 
+  Available available_;
   std::vector<PoolState> pools_;
   double high_ = 0, low_ = 0;
   std::uint32_t* gate_ = nullptr;

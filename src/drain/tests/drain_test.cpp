@@ -302,6 +302,18 @@ TEST_F(DrainTest, EvictingADrainedFileLeavesALinkToTheCase) {
   EXPECT_FALSE(std::filesystem::is_symlink(case_ + "/log"));
 }
 
+TEST_F(DrainTest, RoomIsMadeInThePoolThatNeedsIt) {
+  two_pools_ = true;
+  open();
+  for (const int rank : {0, 1}) write_results(rank, 5);
+  EXPECT_GT(drain_->evict(8192 * 100, pool_of(1)), 0u);
+  EXPECT_EQ(evicted_results(1, 5), 5);
+  EXPECT_EQ(evicted_results(0, 5), 0);
+  EXPECT_FALSE(drain_->can_make_room(pool_of(1)));
+  EXPECT_TRUE(drain_->can_make_room(pool_of(0)));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+}
+
 TEST_F(DrainTest, HeldTimesAreCarriedWhenTheirRoomIsNeeded) {
   settings_.live = false;
   open();

@@ -1,0 +1,84 @@
+// Back-pressure on pools whose free space is told by the test.
+#include "launch/pressure.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "drain/tests/ranks_fixture.h"
+
+namespace forebay::launch {
+namespace {
+
+constexpr std::uint64_t mount_size = std::uint64_t{1} << 40;
+
+class PressureTest : public drain::DrainTest {
+ protected:
+  void SetUp() override {
+    DrainTest::SetUp();
+    two_pools_ = true;
+    pools_.resize(2);
+    for (const int rank : {0, 1}) pools_[static_cast<std::size_t>(rank)].path = pool_of(rank);
+    pools_[0].budget = 1'000'000'000;
+    pools_[1].budget = 100'000;
+    limits_.pool.high_water = 0.9;
+    limits_.pool.low_water = 0.7;
+    open();
+    for (const int rank : {0, 1}) write_results(rank, results);
+    auto made = Pressure::make(home_ + "/gate", pools_, limits_,
+                               [this](const std::string& path) { return mount_size - used_[path]; });
+    ASSERT_TRUE(made) << made.error().text();
+    pressure_ = std::move(*made);
+  }
+  void use(int rank, double part_of_budget) {
+    const place::Pool& pool = pools_[static_cast<std::size_t>(rank)];
+    used_[pool.path] = static_cast<std::uint64_t>(part_of_budget * static_cast<double>(pool.budget));
+  }
+
+  static constexpr int results = 10;
+  std::vector<place::Pool> pools_;
+  settings::Settings limits_;
+  std::map<std::string, std::uint64_t> used_;
+  std::unique_ptr<Pressure> pressure_;
+};
+
+TEST_F(PressureTest, AsMuchRoomIsMadeAsTheFullestPoolNeedsAndThere) {
+  use(0, 0.1);
+  use(1, 0.95);
+  pressure_->act(*drain_);
+  EXPECT_TRUE(pressure_->tight());
+  // A quarter of 100 kB, in files of 8 KiB; of the other pool's budget it would be all of them.
+  EXPECT_EQ(evicted_results(1, results), 4);
+  EXPECT_EQ(evicted_results(0, results), 0);
+}
+
+TEST_F(PressureTest, TheFirstPoolCanBeTheFullOneToo) {
+  use(0, 0.95);
+  use(1, 0.1);
+  pressure_->act(*drain_);
+  EXPECT_EQ(evicted_results(0, results), results);
+  EXPECT_EQ(evicted_results(1, results), 0);
+}
+
+TEST_F(PressureTest, NothingIsDoneBelowTheHighMark) {
+  use(0, 0.85);
+  use(1, 0.85);
+  pressure_->act(*drain_);
+  EXPECT_FALSE(pressure_->tight() || pressure_->paused());
+  EXPECT_EQ(evicted_results(0, results) + evicted_results(1, results), 0);
+}
+
+TEST_F(PressureTest, AProgramIsHeldUntilTheFullestPoolHasRoom) {
+  use(1, 0.95);
+  pressure_->act(*drain_);
+  EXPECT_TRUE(pressure_->paused()) << "more can be evicted";
+  use(1, 0.75);
+  pressure_->act(*drain_);
+  EXPECT_TRUE(pressure_->paused()) << "still above the low mark";
+  use(1, 0.6);
+  pressure_->act(*drain_);
+  EXPECT_FALSE(pressure_->paused());
+}
+
+}  // namespace
+}  // namespace forebay::launch
