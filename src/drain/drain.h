@@ -141,7 +141,7 @@ class Drain {
   std::vector<int> take_doubtful_ranks();
   void vouch(int rank);
   void rank_ended(int rank, bool cleanly);
-  // The program has ended: submit all that is left. `cleanly`: with status 0.
+  // The program has ended: submit all that is left. `cleanly`: with status 0; of a resumed run its journal may tell.
   Status begin_finish(bool cleanly);
   // Drives the end; true when nothing is left to do (or patience is over). To be called on outcomes and ticks.
   bool finished();

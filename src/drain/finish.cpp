@@ -20,7 +20,8 @@ constexpr int most_passes = 5;
 
 Status Drain::begin_finish(bool cleanly) {
   State& state = *state_;
-  state.ended_cleanly = cleanly;
+  // A resumed run knows it from its journal.
+  state.ended_cleanly = cleanly || state.ledger.ended_cleanly();
   if (state.watcher) {
     if (auto read = on_events(); !read) return read;
     for (const int rank : state.times.ranks()) state.adopt(rank);
@@ -28,6 +29,8 @@ Status Drain::begin_finish(bool cleanly) {
     state.new_complete_times();
     state.watcher.reset();
   }
+  // Behind all that the program did: a journal that ends before this has not seen the end.
+  if (cleanly) state.record(ended_cleanly_record());
   state.phase = State::Phase::carrying;
   state.last_progress = Clock::now();
   state.undo_changed_groups();

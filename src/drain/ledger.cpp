@@ -123,6 +123,9 @@ Record lost_events_record() {
 Record pool_full_record() {
   return {"pool-full", {}};
 }
+Record ended_cleanly_record() {
+  return {"ended-cleanly", {}};
+}
 
 void Ledger::apply(const Record& record) {
   const std::string& kind = record.kind;
@@ -198,6 +201,8 @@ void Ledger::apply(const Record& record) {
     lost_events_ = true;
   } else if (kind == "pool-full") {
     pool_was_full_ = true;
+  } else if (kind == "ended-cleanly") {
+    ended_cleanly_ = true;
   }
 }
 

@@ -70,6 +70,7 @@ class Ledger {
   bool deleted_unknown(const std::string& path) const { return deleted_unknown_.contains(path); }
   bool lost_events() const { return lost_events_; }
   bool pool_was_full() const { return pool_was_full_; }
+  bool ended_cleanly() const { return ended_cleanly_; }
   const std::vector<std::string>& conflicts() const { return conflicts_; }
 
  private:
@@ -104,7 +105,7 @@ class Ledger {
   std::set<std::string> temporaries_, complete_, deleted_unknown_;
   std::optional<std::string> newest_complete_;
   std::vector<std::string> conflicts_;
-  bool lost_events_ = false, pool_was_full_ = false;
+  bool lost_events_ = false, pool_was_full_ = false, ended_cleanly_ = false;
 };
 
 // The records, each made in one place (docs/format.md lists them).
@@ -127,5 +128,6 @@ Record temporary_record(const std::string& path, bool made);
 Record conflict_record(const std::string& path);
 Record lost_events_record();
 Record pool_full_record();
+Record ended_cleanly_record();  // the program, with status 0; behind all that was seen of it
 
 }  // namespace forebay::drain
