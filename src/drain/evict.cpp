@@ -65,10 +65,9 @@ std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
     freed += static_cast<std::uint64_t>(status.st_blocks) * 512;
   }
   for (const CollatedTime& collated : state.ledger.collated()) {
+    if (collated.time == state.newest_complete) continue;  // OpenFOAM's last files of a time come a step late
     for (int rank = collated.first; rank <= collated.last && freed < wanted; ++rank) {
       const std::string path = state.time_directory(rank, collated.time);
-      if (state.evicted_times.contains(path)) continue;
-      state.evicted_times.insert(path);
       const std::string local = local_of(state.roots, path);
       if (!is_below(local, pool) || !state.evicted_times.insert(path).second) continue;
       freed += size_below(local);

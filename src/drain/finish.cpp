@@ -7,6 +7,7 @@
 #include <set>
 
 #include "drain/state.h"
+#include "drain/units.h"
 #include "openfoam/openfoam.h"
 
 namespace forebay::drain {
@@ -33,7 +34,7 @@ Status Drain::begin_finish(bool cleanly) {
   if (cleanly) state.record(ended_cleanly_record());
   state.phase = State::Phase::carrying;
   state.last_progress = Clock::now();
-  state.undo_changed_groups();
+  state.renew_changed_groups();
   state.pending.clear();
   state.catch_up.reset();
   state.waiting_times.clear();
@@ -99,17 +100,33 @@ bool Drain::State::worth_waiting() {
   return now - last_progress < request.settings.patience;
 }
 
-// A collated time whose files were written again after it was carried: taken back from the case, to be carried anew.
-void Drain::State::undo_changed_groups() {
-  std::set<std::string> changed;
-  for (const auto& [path, when] : pending) {
-    const auto time = openfoam::time_path(path);
-    if (time && ledger.collated_of(time->rank, time->time)) changed.insert(time->time);
-  }
+// A collated time whose files were written again after it was carried, or that got more of them, is carried anew: the
+// new group takes the place of the old one in one step. Not so where files are gone from here, since what the case has
+// of them is all there is.
+void Drain::State::renew_changed_groups() {
+  std::set<std::string> written;  // as events told
+  for (const auto& [path, when] : pending)
+    if (const auto time = openfoam::time_path(path); time && name_exists(local_of(roots, path)))
+      written.insert(time->time);
   const std::vector<CollatedTime> collated = ledger.collated();
   for (const CollatedTime& each : collated) {
-    if (!changed.contains(each.time)) continue;
-    remove_from_case(join(each.group, each.time));
+    std::vector<layouts::RankTime> ranks;
+    for (int rank = each.first; rank <= each.last; ++rank) {
+      auto rank_time = read_time(rank, local_of(roots, time_directory(rank, each.time)), false, {});
+      if (rank_time && *rank_time) ranks.push_back(std::move(**rank_time));
+    }
+    const Sources now = sources_of(ranks);
+    if (now == each.sources) continue;
+    const bool all_there =
+        static_cast<int>(ranks.size()) == each.last - each.first + 1 && now.files >= each.sources.files;
+    if (!all_there) {
+      if (written.contains(each.time))
+        note(Code::undrained,
+             fmt::format("time {} was written to after it was drained and its room was needed: what came later is only "
+                         "local, in {}",
+                         each.time, printable(local_of(roots, time_directory(each.first, each.time)))));
+      continue;
+    }
     record(uncollated_record(each));
     if (drained_times.erase(each.time) != 0)
       for (const int rank : times.ranks()) drained_ranks.insert({rank, each.time});
@@ -143,6 +160,16 @@ void Drain::State::submit_more_outputs() {
   }
 }
 
+// A conflict: it lies beside what the case has under its name.
+bool Drain::State::is_given_up(int rank, const std::string& time) const {
+  if (given_up.contains(time_directory(rank, time))) return true;
+  const auto runs = groups_of_ranks();
+  return std::any_of(runs.begin(), runs.end(), [&](const auto& group) {
+    return group.first <= rank && rank <= group.second &&
+           given_up.contains(join(layouts::group_name(group.first, group.second, request.settings.all_ranks), time));
+  });
+}
+
 void Drain::State::submit_found(const std::vector<Output>& found) {
   for (const Output& output : found)
     if (output.kind == Output::Kind::file && is_below(output.local, request.case_path))
@@ -152,9 +179,10 @@ void Drain::State::submit_found(const std::vector<Output>& found) {
     const auto time = openfoam::time_path(output.path);
     if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
       const std::string directory = time_directory(time->rank, time->time);
-      if (given_up.contains(directory) || in_flight.contains(directory)) continue;
+      if (is_given_up(time->rank, time->time) || in_flight.contains(directory)) continue;
       if (!ledger.find(directory)) {
-        const bool complete = times.complete(time->time) || ledger.complete_times().contains(time->time);
+        const bool complete = times.complete(time->time) || ledger.complete_times().contains(time->time) ||
+                              grouped_times.contains(time->time);
         if (complete && request.settings.collated) {
           submit_time(time->time, false);
         } else {
@@ -318,8 +346,7 @@ void Drain::State::count_undrained() {
     if (found->empty()) break;
     for (const Output& output : *found) {
       const auto time = openfoam::time_path(output.path);
-      const bool refused =
-          given_up.contains(output.path) || (time && given_up.contains(time_directory(time->rank, time->time)));
+      const bool refused = given_up.contains(output.path) || (time && is_given_up(time->rank, time->time));
       if (refused || output.kind == Output::Kind::directory) continue;
       if (const Checkpoint* checkpoint = checkpoint_of(output.path); checkpoint && stays_behind(*checkpoint)) {
         unfinished_checkpoint = !ended_cleanly;

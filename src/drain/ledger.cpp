@@ -87,7 +87,9 @@ Record drained_directory_record(const std::string& path, std::uint32_t mode) {
 }
 
 Record collated_record(const CollatedTime& collated) {
-  return {"collated", {collated.time, collated.group, std::to_string(collated.first), std::to_string(collated.last)}};
+  return {"collated",
+          {collated.time, collated.group, std::to_string(collated.first), std::to_string(collated.last),
+           std::to_string(collated.sources.files), std::to_string(collated.sources.marks)}};
 }
 
 Record uncollated_record(const CollatedTime& collated) {
@@ -168,7 +170,11 @@ void Ledger::apply(const Record& record) {
     if (!known.on_case) known.on_case = Identity{};
     store(path, known);
   } else if (kind == "collated") {
-    collated_.push_back({path, word(record, 1), number<int>(record, 2), number<int>(record, 3)});
+    collated_.push_back({path,
+                         word(record, 1),
+                         number<int>(record, 2),
+                         number<int>(record, 3),
+                         {number<std::uint64_t>(record, 4), number<std::uint64_t>(record, 5)}});
   } else if (kind == "uncollated") {
     std::erase_if(collated_,
                   [&](const CollatedTime& each) { return each.time == path && each.group == word(record, 1); });

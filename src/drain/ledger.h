@@ -38,10 +38,17 @@ struct Known {
   bool evicted = false;  // replaced in the local tree by a link, to make room; the case holds it
 };
 
+// What something was made of, told without keeping it: how many local files, and a checksum of their names and marks.
+struct Sources {
+  std::uint64_t files = 0, marks = 0;
+  friend bool operator==(const Sources&, const Sources&) = default;
+};
+
 // A node's group of ranks whose time was drained in the collated layout.
 struct CollatedTime {
   std::string time, group;
   int first = 0, last = 0;
+  Sources sources = {};
 };
 
 // The newest versions of a checkpoint (checkpoint.h) that were known to be whole, and that the case has.

@@ -1,11 +1,39 @@
 // A Drain from what a dead one left: its journal, what it kept aside, and the local trees.
+#include <dirent.h>
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "drain/state.h"
+#include "layouts/layouts.h"
 #include "openfoam/openfoam.h"
 
 namespace forebay::drain {
+
+// In the collated layout no time may lie on the case both as a group and rank by rank. Where the journal ends before it
+// calls a time complete (a full pool ends it), the group may be there all the same.
+Status Drain::State::find_groups() {
+  if (!request.settings.collated) return {};
+  std::map<std::string, std::size_t> here;  // time -> how many ranks have it
+  for (const int rank : times.ranks()) {
+    const auto entries = list_directory(local_of(roots, fmt::format("processor{}", rank)));
+    if (!entries) continue;  // that it is gone is told later
+    for (const DirectoryEntry& entry : *entries)
+      if (const auto time = openfoam::time_path(time_directory(rank, entry.name)); time && entry.type == DT_DIR)
+        ++here[time->time];
+  }
+  for (const auto& [time, count] : here) {
+    if (count < times.ranks().size() || ledger.complete_times().contains(time)) continue;
+    for (const auto& [first, last] : groups_of_ranks()) {
+      const auto status = shared->status(join(layouts::group_name(first, last, request.settings.all_ranks), time));
+      if (!status) return forward(status);
+      if (*status) grouped_times.insert(time);
+    }
+  }
+  return {};
+}
 
 Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const std::vector<Root>& roots,
                                              const std::vector<int>& ranks) {
@@ -49,6 +77,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
     if (now.inode == before.inode && now.size == before.size && now.mtime_ns == before.mtime_ns)
       state->record(placed_record(place, now));
   }
+  if (auto found = state->find_groups(); !found) return forward(found);
   // Half-written files that the dead run left on the case: only names that its journal knows.
   const std::set<std::string> stale = state->ledger.temporaries();
   for (const std::string& temporary : stale) {

@@ -34,6 +34,7 @@ struct Prepared {
   std::map<std::string, mode_t> directories;  // made or found on the case, with the mode that was asked for
   bool postponed = false;                     // still open for writing: try again later
   std::vector<std::string> removed;           // from the case
+  Sources sources;                            // group_time
   std::set<FileId> several_names;  // files with names elsewhere: whether the case has one must be known first
 };
 
@@ -170,6 +171,9 @@ struct Drain::State {
   void submit_directory(const std::string& path);
   void submit_rank_time(int rank, const std::string& time, bool from_keep,
                         std::shared_ptr<const Partners> partners = nullptr);
+  std::optional<std::map<std::string, Identity>> carried_group(const std::string& target) const;
+  bool lies_in_group(const std::string& path) const;
+  std::vector<std::pair<int, int>> groups_of_ranks() const;  // that follow each other: first and last
   void submit_group_time(int first, int last, const std::string& time, bool from_keep);
   void submit_time(const std::string& time, bool from_keep);
   void submit_held();
@@ -214,14 +218,19 @@ struct Drain::State {
   bool make_way();
   void note_written_inputs();
 
+  // resume.cpp
+  std::set<std::string> grouped_times;  // on the case as groups, though the journal does not call them complete
+  Status find_groups();
+
   // finish.cpp
   void submit_outputs();
   void submit_more_outputs();
+  bool is_given_up(int rank, const std::string& time) const;
   void submit_found(const std::vector<Output>& found);
   void submit_last_complete();
   void submit_newest_candidates();
   bool pools_intact();
-  void undo_changed_groups();
+  void renew_changed_groups();
   bool remove_from_case(const std::string& path);
   void remove_deleted();
   void count_undrained();

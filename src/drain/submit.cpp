@@ -10,6 +10,7 @@
 #include "drain/placed.h"
 #include "drain/state.h"
 #include "drain/units.h"
+#include "openfoam/openfoam.h"
 
 namespace forebay::drain {
 void Drain::State::submit(Job job, Mover::Make make) {
@@ -146,6 +147,19 @@ void Drain::State::submit_rank_time(int rank, const std::string& time, bool from
          });
 }
 
+// The files of a group that this run has carried and that changed since, as the case has them.
+std::optional<std::map<std::string, Identity>> Drain::State::carried_group(const std::string& target) const {
+  std::map<std::string, Identity> files;
+  bool staged = false;
+  ledger.each(target, [&](const std::string& path, const Known& known) {
+    staged = staged || known.staged;
+    if (!known.directory && known.on_case) files.emplace(path.substr(target.size() + 1), *known.on_case);
+    return true;
+  });
+  if (staged || files.empty()) return std::nullopt;
+  return files;
+}
+
 void Drain::State::submit_group_time(int first, int last, const std::string& time, bool from_keep) {
   const std::string target = join(layouts::group_name(first, last, request.settings.all_ranks), time);
   std::vector<std::pair<int, std::string>> directories;
@@ -157,8 +171,8 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::group_time, target, first, last, time, from_keep, prepared};
   submit(std::move(job),
-         [directories, time, target, all = request.settings.all_ranks, must_be_sealed = phase == Phase::running,
-          prepared]() -> Result<std::optional<layouts::Unit>> {
+         [directories, time, replaces = carried_group(target), all = request.settings.all_ranks,
+          must_be_sealed = phase == Phase::running, prepared]() -> Result<std::optional<layouts::Unit>> {
            std::vector<layouts::RankTime> ranks;
            for (const auto& [rank, directory] : directories) {
              auto rank_time = read_time(rank, directory, must_be_sealed, {});
@@ -166,35 +180,51 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
              if (!*rank_time) return std::nullopt;
              ranks.push_back(std::move(**rank_time));
            }
+           const Sources sources = sources_of(ranks);
            auto unit = layouts::collated_time(ranks, time, all);
            if (!unit) return forward(unit);
+           unit->replaces_directory = replaces;
            *prepared = {};
+           prepared->sources = sources;
            for (const layouts::OutputDirectory& made : unit->directories)
              prepared->directories[join(unit->target, made.path)] = made.mode;
            return std::optional(std::move(*unit));
          });
 }
 
+// A file of a time that was carried as a group: alone, in a directory of its rank, it would hide the group. It waits
+// for the end (renew_changed_groups).
+bool Drain::State::lies_in_group(const std::string& path) const {
+  const auto time = openfoam::time_path(path);
+  return time && ledger.collated_of(time->rank, time->time);
+}
+
+std::vector<std::pair<int, int>> Drain::State::groups_of_ranks() const {
+  std::vector<std::pair<int, int>> found;
+  for (const int rank : times.ranks()) {
+    if (!found.empty() && found.back().second + 1 == rank) {
+      found.back().second = rank;
+    } else {
+      found.emplace_back(rank, rank);
+    }
+  }
+  return found;
+}
+
 // A complete time of this node, in the layout asked for.
 void Drain::State::submit_time(const std::string& time, bool from_keep) {
-  const std::vector<int>& ranks = times.ranks();
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    const bool collate =
-        request.settings.collated && ranks[i] >= 0 && is_new_time(ranks[i], time) && !not_collatable.contains(time);
-    if (collate) {
-      const std::string key = join(layouts::group_name(ranks[i], ranks[last], request.settings.all_ranks), time);
-      if (!ledger.collated_of(ranks[i], time) && !in_flight.contains(key) && !given_up.contains(key))
-        submit_group_time(ranks[i], ranks[last], time, from_keep);
-    } else {
-      for (std::size_t each = i; each <= last; ++each) {
-        const std::string key = time_directory(ranks[each], time);
-        if (!is_drained(ranks[each], time) && !in_flight.contains(key) && !given_up.contains(key))
-          submit_rank_time(ranks[each], time, from_keep);
-      }
+  for (const auto& [first, last] : groups_of_ranks()) {
+    if (request.settings.collated && first >= 0 && is_new_time(first, time) && !not_collatable.contains(time)) {
+      const std::string key = join(layouts::group_name(first, last, request.settings.all_ranks), time);
+      if (!ledger.collated_of(first, time) && !in_flight.contains(key) && !given_up.contains(key))
+        submit_group_time(first, last, time, from_keep);
+      continue;
     }
-    i = last + 1;
+    for (int rank = first; rank <= last; ++rank) {
+      const std::string key = time_directory(rank, time);
+      if (!is_drained(rank, time) && !in_flight.contains(key) && !given_up.contains(key))
+        submit_rank_time(rank, time, from_keep);
+    }
   }
 }
 
@@ -209,7 +239,11 @@ void Drain::State::submit_held() {
   }
   const auto held = request.settings.live ? decltype(pending)() : std::exchange(pending, {});
   for (const auto& [path, changed] : held)
-    if (!in_flight.contains(path)) submit_file(path, true);
+    if (lies_in_group(path)) {
+      pending.emplace(path, changed);
+    } else if (!in_flight.contains(path)) {
+      submit_file(path, true);
+    }
   for (Checkpoint& each : checkpoints) carry_checkpoint(each);
 }
 
@@ -234,6 +268,7 @@ void Drain::State::settle(const Outcome& outcome) {
       // The layout cannot hold this time (the error names the file): it is carried as it is.
       not_collatable.insert(job.time);
       note(std::nullopt, fmt::format("time {} is drained uncollated: {}", job.time, error.text()));
+      if (ledger.find(job.key)) remove_from_case(job.key);  // as it was before
       failures.erase(job.key);
     } else if (job.kind == Job::Kind::file && phase == Phase::running) {
       pending[job.key] = Clock::now();  // changed while it was read
@@ -295,7 +330,7 @@ void Drain::State::carried(const Job& job, const Published& published) {
   if (job.kind == Job::Kind::file) return;
   if (job.kind == Job::Kind::checkpoint) return checkpoint_carried(job, published);
   if (job.kind == Job::Kind::group_time) {
-    record(collated_record({job.time, std::string(parent_of(job.key)), job.rank, job.last}));
+    record(collated_record({job.time, std::string(parent_of(job.key)), job.rank, job.last, job.prepared->sources}));
     const std::pair group{job.rank, job.last};
     if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
   }

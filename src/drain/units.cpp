@@ -1,5 +1,6 @@
 #include "drain/units.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -47,6 +48,22 @@ Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& 
     return errno_error("still open for writing:", path);
   }
   return rank_time;
+}
+
+Sources sources_of(const std::vector<layouts::RankTime>& ranks) {
+  Sources sources;
+  std::string marks;
+  for (const layouts::RankTime& rank_time : ranks) {
+    for (const std::string& file : rank_time.files) {
+      struct stat status {};
+      if (::lstat(join(rank_time.directory, file).c_str(), &status) != 0) continue;
+      const LocalMark mark = mark_of(status);
+      marks += fmt::format("{} {} {} {} {}\n", rank_time.rank, mark.inode, mark.size, mark.mtime_ns, file);
+      ++sources.files;
+    }
+  }
+  sources.marks = checksum(marks);
+  return sources;
 }
 
 Status use_placed(layouts::Unit& unit, const std::string& directory, const std::vector<std::string>& placed) {

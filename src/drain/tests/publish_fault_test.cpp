@@ -20,7 +20,8 @@ enum class Scenario {
   conflict,
   new_directory,
   replaced_directory,
-  directory_replaced_without_exchange
+  directory_replaced_without_exchange,
+  collated_time
 };
 enum class Fault { input_output_error, no_space, lost_answer, short_write, death };
 
@@ -47,6 +48,8 @@ class FaultLoopTest : public BookedCaseTest, public testing::WithParamInterface<
         return file_unit("a/b/U", new_);
       case Scenario::new_directory:
         return time_unit("a/0.5", new_);
+      case Scenario::collated_time:
+        return group_unit();
       case Scenario::replaced_directory:
       case Scenario::directory_replaced_without_exchange: {
         const auto before = publish(time_unit("state", old_));
@@ -59,6 +62,28 @@ class FaultLoopTest : public BookedCaseTest, public testing::WithParamInterface<
         if (replaces()) unit.replaces = identity(case_ + "/U");
         return unit;
     }
+  }
+
+  // A field of two ranks in one file.
+  layouts::Unit group_unit() {
+    std::vector<layouts::RankTime> ranks;
+    for (const int rank : {0, 1}) {
+      const std::string directory = pool_ + "/processor" + std::to_string(rank) + "/0.5";
+      write(directory + "/U",
+            "FoamFile\n{\n    version 2.0;\n    format ascii;\n    class volScalarField;\n"
+            "    location \"0.5\";\n    object U;\n}\n\n" +
+                std::string(5000, 'n') + std::to_string(rank) + "\n");
+      ranks.push_back({rank, directory, {"U"}});
+    }
+    const auto unit = layouts::collated_time(ranks, "0.5", 2);
+    EXPECT_TRUE(unit) << unit.error().text();
+    return *unit;
+  }
+  static std::string content_of(const layouts::OutputFile& file) {
+    std::string bytes;
+    for (const layouts::Piece& piece : file.pieces)
+      bytes += piece.source.empty() ? piece.literal : content(piece.source).substr(piece.offset, piece.length);
+    return bytes;
   }
 
   void arm(FaultyFiles& files, int number) {
@@ -82,6 +107,7 @@ class FaultLoopTest : public BookedCaseTest, public testing::WithParamInterface<
   bool target_is_whole(const layouts::Unit& unit) {
     if (!unit.is_directory) return content(case_ + "/" + unit.target) == new_;
     const std::string at = case_ + "/" + unit.target;
+    if (scenario() == Scenario::collated_time) return content(at + "/U") == content_of(unit.files.front());
     return content(at + "/U") == new_ && content(at + "/uniform/time") == "0.5" &&
            read_link(at + "/latest").value_or("") == "uniform/time";
   }
@@ -114,8 +140,9 @@ class FaultLoopTest : public BookedCaseTest, public testing::WithParamInterface<
 
 std::string name_of_loop(const testing::TestParamInfo<std::tuple<Scenario, Fault, Verify>>& tested) {
   static const char* const scenarios[] = {
-      "NewFile",  "FileInNewDirectory", "ReplacedFile",      "ReplacedWithoutExchange",
-      "Conflict", "NewDirectory",       "ReplacedDirectory", "DirectoryReplacedWithoutExchange"};
+      "NewFile",     "FileInNewDirectory", "ReplacedFile",      "ReplacedWithoutExchange",
+      "Conflict",    "NewDirectory",       "ReplacedDirectory", "DirectoryReplacedWithoutExchange",
+      "CollatedTime"};
   static const char* const faults[] = {"InputOutputError", "NoSpace", "LostAnswer", "ShortWrite", "Death"};
   const auto& [scenario, fault, verify] = tested.param;
   return std::string(scenarios[static_cast<int>(scenario)]) + faults[static_cast<int>(fault)] +
@@ -125,7 +152,8 @@ INSTANTIATE_TEST_SUITE_P(
     Every, FaultLoopTest,
     testing::Combine(testing::Values(Scenario::new_file, Scenario::file_in_new_directory, Scenario::replaced_file,
                                      Scenario::replaced_without_exchange, Scenario::conflict, Scenario::new_directory,
-                                     Scenario::replaced_directory, Scenario::directory_replaced_without_exchange),
+                                     Scenario::replaced_directory, Scenario::directory_replaced_without_exchange,
+                                     Scenario::collated_time),
                      testing::Values(Fault::input_output_error, Fault::no_space, Fault::lost_answer, Fault::short_write,
                                      Fault::death),
                      testing::Values(Verify::written, Verify::read_back)),

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -115,10 +116,9 @@ class DrainTest : public CaseTest {
   }
   // So many files of 8 KiB beside the times of a rank, until the case has them.
   void write_results(int rank, int count) {
-    const std::string last = "processor" + std::to_string(rank) + "/post/" + std::to_string(count - 1);
+    const std::uint64_t wanted = drain_->report().shared_files + static_cast<std::uint64_t>(count);
     for (int i = 0; i < count; ++i) write(local(rank) + "/post/" + std::to_string(i), std::string(8192, 'x'));
-    ASSERT_TRUE(drive([&] { return on_case(last); }));
-    for (int i = 0; i < 10; ++i) round();
+    ASSERT_TRUE(drive([&] { return drain_->report().shared_files == wanted; }));
   }
   // How many of them are links by now.
   int evicted_results(int rank, int count) const {
@@ -128,6 +128,10 @@ class DrainTest : public CaseTest {
     return links;
   }
   bool on_case(const std::string& path) const { return std::filesystem::exists(case_ + "/" + path); }
+  bool is_safe(const std::string& time) const {
+    const auto safe = drain_->safe_times();
+    return std::find(safe.begin(), safe.end(), time) != safe.end();
+  }
   // Of any rank or group.
   std::set<std::string> times_on_case() const {
     std::set<std::string> times;

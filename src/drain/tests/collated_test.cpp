@@ -1,0 +1,173 @@
+// Times that are carried as groups: what happens to them afterwards, and when the case takes nothing.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "drain/tests/ranks_fixture.h"
+
+namespace forebay::drain {
+namespace {
+
+class CollatedTest : public DrainTest {
+ protected:
+  void SetUp() override {
+    DrainTest::SetUp();
+    settings_.collated = true;
+  }
+  // Time 1 is on the case as a group, and the program is at time 2.
+  void carry_one() {
+    open();
+    write_time("1");
+    write_time("2");
+    ASSERT_TRUE(drive([&] { return is_safe("1"); }));
+  }
+  bool group_has(const std::string& time, const std::string& text) const {
+    return content(case_ + "/processors2/" + time + "/p").find(text) != std::string::npos;
+  }
+  bool rank_has(const std::string& time) const {
+    return on_case("processor0/" + time) || on_case("processor1/" + time);
+  }
+};
+
+TEST_F(CollatedTest, AGroupWhoseTimeWasWrittenToAgainIsReplacedAlsoWhenTheRunWasKilledBefore) {
+  for (const bool killed : {false, true}) {
+    carry_one();
+    write(local(0) + "/1/p", field("1", "corrected values"));
+    for (const int rank : {0, 1}) write(local(rank) + "/1/uniform/late", field("1", "came late"));
+    for (int i = 0; i < 10; ++i) round();
+    if (killed) {
+      drain_.reset();
+      resume();
+    }
+    EXPECT_EQ(finish(!killed).trouble, std::nullopt);
+    EXPECT_TRUE(group_has("1", "corrected values") && group_has("1", "values of 1"));
+    EXPECT_TRUE(on_case("processors2/1/uniform/late"));
+    EXPECT_FALSE(rank_has("1")) << "it would win over the group";
+    EXPECT_EQ(temporaries(), std::set<std::string>());
+    TearDown();
+    SetUp();
+  }
+}
+
+TEST_F(CollatedTest, AGroupThatCanNoLongerBeOneGivesWayToTheRanksOwnTimes) {
+  carry_one();
+  write(local(1) + "/1/late", field("1", "a field that one rank lacks"));
+  for (int i = 0; i < 10; ++i) round();
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_FALSE(on_case("processors2/1"));
+  EXPECT_TRUE(on_case("processor0/1/p") && on_case("processor1/1/p") && on_case("processor1/1/late"));
+}
+
+TEST_F(CollatedTest, AGroupThatTheUserChangedMeanwhileIsNotReplaced) {
+  carry_one();
+  write(local(0) + "/1/p", field("1", "corrected values"));
+  for (int i = 0; i < 10; ++i) round();
+  write(case_ + "/processors2/1/p", "of the user");
+  EXPECT_EQ(finish().trouble, Code::conflict);
+  EXPECT_TRUE(group_has("1", "of the user"));
+  EXPECT_NE(content(case_ + "/processors2/1.forebay-run1/p").find("corrected values"), std::string::npos);
+}
+
+TEST_F(CollatedTest, WhereAProgramWasKilledWhileItPurgedATimeTheGroupStaysWhole) {
+  for (const bool resumed : {false, true}) {
+    carry_one();
+    std::filesystem::remove(local(0) + "/1/p");
+    std::filesystem::remove_all(local(1) + "/1");
+    for (int i = 0; i < 10; ++i) round();
+    if (resumed) {
+      drain_.reset();
+      resume();
+    }
+    EXPECT_EQ(finish(false).trouble, std::nullopt);
+    EXPECT_TRUE(group_has("1", "values of 0") && group_has("1", "values of 1"));
+    EXPECT_FALSE(rank_has("1"));
+    TearDown();
+    SetUp();
+  }
+}
+
+TEST_F(CollatedTest, WhatComesAfterATimesRoomWasNeededIsNotSilentlyLost) {
+  open();
+  for (const std::string time : {"1", "2", "3"}) write_time(time);
+  ASSERT_TRUE(drive([&] { return is_safe("1") && is_safe("2"); }));
+  (void)drain_->evict(1'000'000);
+  EXPECT_FALSE(std::filesystem::exists(local(0) + "/1"));
+  write(local(0) + "/1/late", field("1", "came late"));
+  for (int i = 0; i < 10; ++i) round();
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, Code::undrained);
+  ASSERT_FALSE(report.messages.empty());
+  EXPECT_NE(report.messages.back().find("time 1 was written to after it was drained"), std::string::npos)
+      << report.messages.back();
+  EXPECT_TRUE(group_has("1", "values of 0") && group_has("2", "values of 0") && group_has("3", "values of 0"));
+  EXPECT_EQ(content(local(0) + "/1/late"), field("1", "came late"));
+}
+
+// With a file where the groups' directory belongs, nothing can be made in it.
+TEST_F(CollatedTest, WhatTheCaseDidNotTakeComesHomeAsGroupsWhenItDoes) {
+  for (const bool purges : {false, true}) {
+    settings_.hold_times = purges;
+    write(case_ + "/processors2", "in the way");
+    open();
+    write_time("1");
+    write_time("2");
+    ASSERT_TRUE(drive([&] { return drain_->report().newest_complete == "2"; }));
+    if (purges) {
+      drain_->secure("1");
+      for (int i = 0; i < 20; ++i) round();
+      purge("1");
+    }
+    const DrainReport failed = finish(false);
+    EXPECT_EQ(failed.trouble, Code::undrained);
+    EXPECT_FALSE(rank_has("1") || rank_has("2"));
+    std::filesystem::remove(case_ + "/processors2");
+    resume();
+    EXPECT_EQ(finish(false).trouble, std::nullopt);
+    EXPECT_TRUE(purges || group_has("1", "values of 1"));
+    EXPECT_TRUE(group_has("2", "values of 0") && group_has("2", "values of 1"));
+    EXPECT_FALSE(rank_has("1") || rank_has("2"));
+    EXPECT_EQ(temporaries(), std::set<std::string>());
+    TearDown();
+    SetUp();
+  }
+}
+
+TEST_F(CollatedTest, ASafeTimeWaitsForTheCaseAndIsCarriedFromWhatIsKept) {
+  settings_.hold_times = true;
+  write(case_ + "/processors2", "in the way");
+  open();
+  write_time("1");
+  write_time("2");
+  drain_->secure("1");
+  purge("1");
+  write_time("3");
+  EXPECT_EQ(drain_->report().newest_safe, std::nullopt);
+  std::filesystem::remove(case_ + "/processors2");
+  EXPECT_TRUE(drive([&] { return group_has("1", "values of 0") && group_has("1", "values of 1"); }));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_EQ(times_on_case(), (std::set<std::string>{"2", "3"})) << "1 was purged";
+  EXPECT_FALSE(rank_has("2") || rank_has("3"));
+}
+
+TEST_F(CollatedTest, ATimeThatWasOpenWhileThePoolWasFullIsNoGroup) {
+  settings_.hold_times = true;
+  open();
+  write_time("1");
+  write_time("2", 0);
+  for (int i = 0; i < 5; ++i) round();
+  drain_->pool_is_full(true);
+  write_time("2", 1);
+  drain_->pool_is_full(false);
+  write_time("3");
+  write_time("4");
+  purge("1");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, Code::pool_full);
+  EXPECT_TRUE(group_has("3", "values of 0") && group_has("4", "values of 1"));
+  EXPECT_FALSE(on_case("processors2/2"));
+  EXPECT_TRUE(on_case("processor0/2/p") && on_case("processor1/2/p")) << "as it is, since it is not complete";
+  EXPECT_FALSE(times_on_case().contains("1"));
+}
+
+}  // namespace
+}  // namespace forebay::drain
