@@ -2,31 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <span>
 
 #include "arrays/pieces.h"
+#include "arrays/read_at.h"
 
 namespace forebay::arrays {
 namespace {
-
-Status read_at(int file, std::uint64_t offset, std::span<std::byte> bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t got = ::pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno_error("cannot read", path);
-    if (got == 0) return error(Code::lost, "cut off:", path);
-    bytes = bytes.subspan(static_cast<std::size_t>(got));
-    offset += static_cast<std::uint64_t>(got);
-  }
-  return {};
-}
 
 // Calls act(first byte, bytes) for the pieces of an array, one after the other.
 template <class Act>
@@ -41,12 +28,11 @@ Status each_piece(int file, const std::string& path, const Array& array, Act act
 }
 
 Result<Damage> damage_of(int file, const std::string& path, const Array& array) {
-  std::vector<std::uint32_t> checks(pieces_of(array.bytes()));
-  const auto bytes = std::as_writable_bytes(std::span(checks));
-  if (auto ok = read_at(file, array.checks_offset, bytes, path); !ok) return forward(ok);
+  const auto checks = read_checks(file, path, array);
+  if (!checks) return forward(checks);
   Damage damage{array.location, array.name, {}};
   const auto look = [&](std::uint64_t first, std::span<const std::byte> piece) -> Status {
-    if (crc32(piece) != checks[first / kPieceBytes]) damage.first_bytes.push_back(first);
+    if (crc32(piece) != (*checks)[first / kPieceBytes]) damage.first_bytes.push_back(first);
     return {};
   };
   if (auto ok = each_piece(file, path, array, look); !ok) return forward(ok);

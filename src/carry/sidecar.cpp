@@ -11,11 +11,11 @@
 namespace forebay::carry {
 namespace {
 
-Status write_new(const std::string& path, const std::string& text) {
-  // Readable by whom the mask lets, as the file beside which it will stand.
-  auto file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
-  if (!file) return forward(file);
-  return write_all(file->get(), text, path);
+constexpr const char* kContent = "content_crc32";
+
+// Readable by whom the mask lets, as the file beside which it will stand.
+Result<Descriptor> make(const std::string& path) {
+  return open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
 }
 
 nlohmann::json told(int ranks, std::string_view method) {
@@ -49,19 +49,35 @@ std::optional<std::uint64_t> sequence_in(const std::string& sidecar, const slots
   }
 }
 
-Sidecar::Sidecar(const std::string& temporary, const std::string& text)
-    : name_(temporary + ".json"), written_(std::async(std::launch::async, write_new, name_, text)) {}
+std::optional<Provenance> provenance_in(const std::string& sidecar) {
+  try {
+    const auto json = nlohmann::json::parse(sidecar);
+    return Provenance{json.at("host"), json.at("date"), json.at("method"), json.at("ranks"), json.at(kContent)};
+  } catch (const nlohmann::json::exception&) {  // not one of ours
+    return {};
+  }
+}
+
+Sidecar::Sidecar(const std::string& temporary, std::string text)
+    : name_(temporary + ".json"), text_(std::move(text)), made_(std::async(std::launch::async, make, name_)) {}
 
 Sidecar::~Sidecar() {
-  if (!written_.valid()) return;
-  written_.wait();
+  if (!made_.valid()) return;
+  made_.wait();
   ::unlink(name_.c_str());
 }
 
-Status Sidecar::stand_beside(const std::string& path) {
-  written_.wait();
+Status Sidecar::write(std::uint32_t content) {
+  const auto file = made_.get();
+  if (!file) return forward(file);
+  auto json = nlohmann::json::parse(text_);
+  json[kContent] = content;
+  return write_all(file->get(), json.dump(2) + "\n", name_);
+}
+
+Status Sidecar::stand_beside(const std::string& path, std::uint32_t content) {
   const std::string name = path + ".json";
-  Status done = written_.get();
+  Status done = write(content);
   if (done && std::rename(name_.c_str(), name.c_str()) != 0) done = errno_error("cannot rename to", name);
   if (!done) ::unlink(name_.c_str());
   return done;

@@ -112,7 +112,7 @@ Status GridFile::write(const arrays::Array& array, std::uint64_t first_byte, std
 }
 
 Status GridFile::finish() {
-  if (auto ok = arrays::write_checks(file_.get(), path_, description_, checks_); !ok) return ok;
+  if (auto ok = arrays::write_checks(file_.get(), path_, description_, checks_); !ok) return forward(ok);
   if (::fsync(file_.get()) != 0) return errno_error("cannot sync", path_);
   return {};
 }

@@ -36,6 +36,7 @@ class Carry : public testing::Test {
     record_.extents = {{0, half, half, 0}, {0, 0, half, half}};
   }
   Status carried() { return carry_image(record_, image_, layout_, false); }
+  std::string sidecar() const { return read_file(record_.path + ".json").value_or("none"); }
 
   Scratch scratch_;
   std::string image_ = join(scratch_.path(), "slot-0"), layout_ = image_ + ".layout";
@@ -53,12 +54,48 @@ TEST_F(Carry, AnImageBecomesAWholeFile) {
     const auto damages = arrays::verify(record_.path, *description);
     ASSERT_TRUE(damages);
     EXPECT_TRUE(damages->empty());
-    EXPECT_EQ(*read_file(record_.path + ".json"), record_.sidecar);
+    const std::uint32_t content = *arrays::content_checksum(record_.path, *description);
+    EXPECT_EQ(sidecar(), "{\n  \"content_crc32\": " + std::to_string(content) + "," + record_.sidecar.substr(1));
+    EXPECT_EQ(provenance_in(sidecar())->content, content);
     struct stat file {};
     ASSERT_EQ(::stat(record_.path.c_str(), &file), 0);
     EXPECT_LT(file.st_blocks * 512, file.st_size - 900'000);  // what aligns the array is a hole
   }
   EXPECT_EQ(list_directory(scratch_.path())->size(), 4U);  // nothing but these and the image with its layout
+}
+
+TEST_F(Carry, AFileThatKeepsItsNameKeepsItsSidecar) {
+  // No file can take the place of a directory that is not empty.
+  const std::string in_the_way = join(record_.path, "in the way");
+  ASSERT_TRUE(make_private_directory(in_the_way));
+  for (const std::string before : {"none", "of the one before"}) {
+    if (before != "none") {
+      ASSERT_TRUE(replace_file(record_.path + ".json", before));
+    }
+    const Status done = carried();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().what, "cannot rename to");
+    EXPECT_EQ(sidecar(), before);
+    EXPECT_FALSE(name_exists(record_.temporary() + ".json"));
+  }
+  ASSERT_TRUE(remove_tree(record_.path));
+  ASSERT_TRUE(carried());
+  EXPECT_EQ(sequence_in(sidecar(), record_), record_.sequence);
+}
+
+TEST_F(Carry, ASidecarTellsWhetherItIsOfTheFileBesideIt) {
+  ASSERT_TRUE(carried());
+  const std::string older = *read_file(record_.path);
+  const auto content_of = [&] { return *arrays::content_checksum(record_.path, *arrays::describe(record_.path)); };
+  EXPECT_EQ(provenance_in(sidecar())->content, content_of());
+  std::string image = *read_file(image_);
+  image[12345] ^= 1;
+  ASSERT_TRUE(replace_file(image_, image));
+  ASSERT_TRUE(carried());
+  EXPECT_EQ(provenance_in(sidecar())->content, content_of());
+  // As if it had been killed between the two names.
+  ASSERT_TRUE(replace_file(record_.path, older));
+  EXPECT_NE(provenance_in(sidecar())->content, content_of());
 }
 
 TEST_F(Carry, AFileKnowsWhatItMayBeReplacedBy) {
