@@ -93,6 +93,17 @@ Result<std::vector<Damage>> verify(const std::string& path, const Description& d
   return damages;
 }
 
+std::vector<HeadDifference> compare_heads(const Description& description, const Description& other) {
+  std::vector<HeadDifference> differences;
+  const auto look = [&](const char* what, const std::string& here, const std::string& there) {
+    if (here != there) differences.push_back({what, here, there});
+  };
+  look("step", std::to_string(description.step), std::to_string(other.step));
+  look("time", fmt::format("{}", description.time), fmt::format("{}", other.time));  // the shortest that tells all bits
+  look("mesh", description.mesh, other.mesh);
+  return differences;
+}
+
 Result<std::vector<Difference>> compare(const std::string& path, const Description& description,
                                         const std::string& other_path, const Description& other) {
   auto file = open_file(path, O_RDONLY);

@@ -17,6 +17,12 @@ struct Damage {
 // Reads every array of a file that describe() has described.
 Result<std::vector<Damage>> verify(const std::string& path, const Description& description);
 
+// What two files tell of themselves: step, time or mesh.
+struct HeadDifference {
+  std::string what, here, there;
+};
+std::vector<HeadDifference> compare_heads(const Description& description, const Description& other);
+
 struct Difference {
   std::string location, array;
   std::string why_not;     // not empty: they cannot be compared, because ...

@@ -14,8 +14,10 @@ Declared<InspectOptions> declare_inspect(CLI::App& app) {
   command->add_option("OTHER", options->other, "another one, to compare it with");
   command->add_flag("--no-verify", options->no_verify, "do not read the arrays to check them");
   command->add_flag("--json", options->json, "print JSON");
-  command->footer(footer({"forebay inspect checkpoint.h5", "forebay inspect checkpoint.h5 restart/checkpoint.h5"},
-                         {"Exits with 4 where bytes do not fit their checksums, with 1 where the two differ."}));
+  command->footer(
+      footer({"forebay inspect checkpoint.h5", "forebay inspect checkpoint.h5 restart/checkpoint.h5"},
+             {"Exits with 4 where bytes of either do not fit their checksums, with 1 where the two differ: in "
+              "step, time, mesh or arrays."}));
   return {command, options};
 }
 

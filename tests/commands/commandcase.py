@@ -31,7 +31,7 @@ class CommandCase(unittest.TestCase):
             file.write(content)
 
     def checkpoint(self, name, *value):
-        """In the case; `value` is that of its only array."""
+        """In the case; `value` is that of its only array, and what may follow its step, time and mesh."""
         path = os.path.join(self.case, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         subprocess.run([WRITE_CHECKPOINT, path, *value], check=True)

@@ -1,5 +1,5 @@
-// write_checkpoint FILE [VALUE]: a small checkpoint as `forebay inspect` reads it, without MPI; VALUE is that of every
-// pressure.
+// write_checkpoint FILE [VALUE [STEP [TIME [MESH]]]]: a small checkpoint as `forebay inspect` reads it, without MPI;
+// VALUE is that of every pressure.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -24,8 +24,7 @@ Status write_array(int file, const arrays::Array& array, std::span<const std::by
   return {};
 }
 
-Status write_checkpoint(const std::string& path, double value) {
-  arrays::Description description{7, 0.25, "write_checkpoint 1", "cube", {{"cells", 1000}}, {}};
+Status write_checkpoint(const std::string& path, double value, arrays::Description description) {
   description.arrays = {{"pressure", "cells", arrays::Type::float64}};
   if (auto laid_out = arrays::lay_out(path, description); !laid_out) return forward(laid_out);
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -38,7 +37,14 @@ Status write_checkpoint(const std::string& path, double value) {
 
 int main(int count, char** words) {
   if (count < 2) return 2;
-  const auto written = write_checkpoint(words[1], count > 2 ? std::atof(words[2]) : 1.0);
+  const auto word = [&](int which, const char* otherwise) { return count > which ? words[which] : otherwise; };
+  const auto written = write_checkpoint(words[1], std::atof(word(2, "1")),
+                                        {std::atoll(word(3, "7")),
+                                         std::atof(word(4, "0.25")),
+                                         "write_checkpoint 1",
+                                         word(5, "cube"),
+                                         {{"cells", 1000}},
+                                         {}});
   if (!written) fmt::print(stderr, "write_checkpoint: {}\n", written.error().text());
   return written ? 0 : 1;
 }

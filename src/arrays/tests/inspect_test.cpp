@@ -61,6 +61,20 @@ TEST(Inspect, TellsTheLargestDifferenceAndWhereItIs) {
                      .largest));
 }
 
+TEST(Inspect, TellsWhereHeadsDiffer) {
+  const Description one{7, 0.1, "program 1", "box", {}, {}};
+  Description other = one;
+  other.program = "program 2";
+  EXPECT_TRUE(compare_heads(one, other).empty());
+  other.step = 8;
+  other.time = std::nextafter(0.1, 1.0);
+  other.mesh = "tube";
+  std::vector<std::vector<std::string>> told;
+  for (const HeadDifference& each : compare_heads(one, other)) told.push_back({each.what, each.here, each.there});
+  EXPECT_EQ(told, (std::vector<std::vector<std::string>>{
+                      {"step", "7", "8"}, {"time", "0.1", "0.10000000000000002"}, {"mesh", "box", "tube"}}));
+}
+
 TEST(Inspect, SaysWhichArraysCannotBeCompared) {
   const Scratch scratch;
   const std::string a = join(scratch.path(), "a.h5"), b = join(scratch.path(), "b.h5");
