@@ -8,7 +8,7 @@
  *                                 when its time or size changes, so that a test turns faults on and off in mid-run
  *
  *   RULE: CALL:WHAT[:after=N][:count=N]
- *   CALL: open write fsync rename mkdir link unlink read copy close lock, or all
+ *   CALL: open write writeback (sync_file_range) fsync rename mkdir link unlink read copy close lock, or all
  *   WHAT: the name of an errno (EIO, ENOSPC, ...), short (half of the bytes), delay=MILLISECONDSms,
  *         or kill (the process ends before the call, as by SIGKILL)
  *   after: so many calls pass first; count: so many go wrong, then no more. Counted from when the rules
@@ -316,6 +316,11 @@ ssize_t writev(int fd, const struct iovec* parts, int count) {
   while (first + 1 < count && parts[first].iov_len == 0) ++first;
   const struct iovec part = {parts[first].iov_base, parts[first].iov_len < bytes ? parts[first].iov_len : bytes};
   return real(fd, &part, 1);
+}
+
+int sync_file_range(int fd, off64_t offset, off64_t bytes, unsigned flags) {
+  REAL(sync_file_range);
+  return fault("writeback", fd, NULL, NULL) ? -1 : real(fd, offset, bytes, flags);
 }
 
 ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t bytes, unsigned flags) {

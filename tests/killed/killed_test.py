@@ -17,6 +17,7 @@ import time
 import unittest
 
 MPIEXEC = PROGRAM = FOREBAY = FAULTS = ""
+LAYOUT = 3  # writes of rank 0 before those of data
 # Where the write is held long enough to be hit.
 HELD = "fsync:delay=20000ms"
 
@@ -29,22 +30,20 @@ class KilledTest(unittest.TestCase):
         for directory in (self.case, self.pool):
             os.mkdir(directory)
 
-    def start(self, method, *step, faults=""):
-        environment = {**os.environ}
-        if faults:
-            environment.update(
-                LD_PRELOAD=FAULTS,
-                FOREBAY_FAULT=faults,
-                FOREBAY_FAULT_PREFIX=self.case,
-                FOREBAY_FAULT_PROGRAM=os.path.basename(PROGRAM),
-            )
-        return subprocess.Popen(
-            [MPIEXEC, "-n", "2", PROGRAM, self.case, method, self.pool, *step],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def start(self, method, *step, faults="", of_ranks=(0, 1)):
+        settings = {
+            "LD_PRELOAD": FAULTS,
+            "FOREBAY_FAULT": faults,
+            "FOREBAY_FAULT_PREFIX": self.case,
+            "FOREBAY_FAULT_PROGRAM": os.path.basename(PROGRAM),
+        }
+        words = [MPIEXEC]
+        for rank in range(2):
+            words += [*([":"] if rank else []), "-n", "1"]
+            if faults and rank in of_ranks:
+                words += ["env", *(f"{name}={value}" for name, value in settings.items())]
+            words += [PROGRAM, self.case, method, self.pool, *step]
+        return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def done(self, *words):
         run = self.start(*words)
@@ -62,28 +61,88 @@ class KilledTest(unittest.TestCase):
             time.sleep(0.01)
         self.fail(f"no {name} in {directory}")
 
-    def killed_while_writing(self, method):
+    def inspected(self):
+        done = subprocess.run([FOREBAY, "inspect", "--json", os.path.join(self.case, "a.h5")], capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def expect_ended_at_step(self, run, step):
+        """Not well, and the file of this step is whole under its name."""
+        run.communicate(timeout=60)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertEqual(sorted(each for each in os.listdir(self.case) if each[0] != "."), ["a.h5", "a.h5.json"])
+        self.assertEqual(self.inspected()["step"], step)
+
+    def killed_while_writing(self, method, rank=1):
         run = self.start(method, "2", faults=HELD)
         processes = dict(run.stdout.readline().split()[1:] for _ in range(2))
         self.wait_for(self.case, r"\.fb-\w{16}")
         if method == "staged":
             self.wait_for(self.pool, r"slot-\d\.record")
-        os.kill(int(processes["1"]), signal.SIGKILL)
-        run.communicate(timeout=60)
-        self.assertNotEqual(run.returncode, 0)
-        self.assertEqual(sorted(each for each in os.listdir(self.case) if each[0] != "."), ["a.h5", "a.h5.json"])
-        done = subprocess.run([FOREBAY, "inspect", "--json", os.path.join(self.case, "a.h5")], capture_output=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout)["step"], 1)
+        os.kill(int(processes[str(rank)]), signal.SIGKILL)
+        self.expect_ended_at_step(run, 1)
+
+    def remove_unnamed(self):
+        for unnamed in glob.glob(os.path.join(self.case, ".fb-*")):
+            os.unlink(unnamed)
 
     def test_the_checkpoint_before_stays(self):
-        for method in ("serial", "stdio", "mpi-collective"):
+        for method, rank in (
+            ("serial", 1),
+            ("stdio", 0),
+            ("mpi-independent", 0),
+            ("mpi-noncollective", 1),
+            ("mpi-collective", 0),
+        ):
             with self.subTest(method):
                 self.done(method, "1")
-                self.killed_while_writing(method)
+                self.killed_while_writing(method, rank)
                 self.assertIn("step 1\n", self.done(method))
-                for unnamed in glob.glob(os.path.join(self.case, ".fb-*")):
-                    os.unlink(unnamed)
+                self.remove_unnamed()
+
+    def test_the_checkpoint_before_stays_when_a_rank_dies_in_the_middle_of_the_data(self):
+        self.done("stdio", "1")
+        for method, rank, faults in (
+            ("serial", 0, "writeback:kill"),
+            ("stdio", 1, "writeback:kill"),
+            ("mpi-independent", 1, "write:kill"),
+            ("mpi-noncollective", 0, f"write:kill:after={LAYOUT}"),
+            ("mpi-collective", 1, "write:kill"),
+        ):
+            with self.subTest(method):
+                run = self.start(method, "2", faults=faults, of_ranks=(rank,))
+                self.expect_ended_at_step(run, 1)
+                (unnamed,) = glob.glob(os.path.join(self.case, ".fb-????????????????"))
+                self.assertEqual(os.path.getsize(unnamed), os.path.getsize(os.path.join(self.case, "a.h5")))
+                self.remove_unnamed()
+
+    def sidecar(self):
+        with open(os.path.join(self.case, "a.h5.json"), encoding="utf-8") as file:
+            return file.read()
+
+    def test_a_sidecar_is_never_taken_for_that_of_another_file(self):
+        # The sidecar is renamed first, the file then.
+        for method in ("stdio", "staged"):
+            with self.subTest(method):
+                self.done(method, "1")
+                self.assertEqual(self.inspected()["written"]["method"], method)
+                before = self.sidecar()
+                if method != "staged":
+                    self.expect_ended_at_step(self.start(method, "2", faults="rename:EIO:after=1:count=1"), 1)
+                    self.assertEqual(self.sidecar(), before)
+                self.expect_ended_at_step(self.start(method, "2", faults="rename:kill:after=1"), 1)
+                found = self.inspected()
+                self.assertEqual((found["written"], found["sidecar_of_another_file"]), (None, True))
+                self.done(method, "3")
+                self.assertEqual((self.inspected()["step"], self.inspected()["written"]["method"]), (3, method))
+                self.remove_unnamed()
+
+    def test_what_fails_once_is_carried_when_it_is_tried_again(self):
+        self.done("staged", "1")
+        run = self.start("staged", "2", faults="rename:EIO:after=1:count=1")
+        printed, told = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0, printed + told)
+        self.assertEqual((self.inspected()["step"], self.inspected()["written"]["method"]), (2, "staged"))
 
     def test_the_staged_one_arrives_later(self):
         self.done("staged", "1")
