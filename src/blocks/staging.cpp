@@ -17,26 +17,27 @@ Result<std::unique_ptr<Staging>> Staging::open(const Team& team, const std::stri
 }
 
 Staging::~Staging() {
-  (void)settle();  // whoever wants to know has called it
+  (void)settle_all();  // whoever wants to know has called settle()
   if (team_.is_leader()) directory_.remove_carried();
 }
 
 void Staging::start(int slot, StagedRecord record, std::shared_future<Status> before) {
-  const bool waits_for_others = record.node == 0;
-  stop_[index(slot)] = false;
-  auto done = std::async(std::launch::async, [this, slot, record = std::move(record), before = std::move(before)] {
+  Carrying carrying;
+  carrying.waits_for_others = record.node == 0;
+  auto errand = [this, slot, record = std::move(record), before = std::move(before), background = carrying.background] {
     give_way();  // or one of several ranks on few cores goes on milliseconds after the others
     if (before.valid() && !before.get()) {
       return Status(error(Code::undrained, "an earlier checkpoint could not be carried, so neither can", record.path));
     }
-    return carry::carry_image(record, directory_.image(slot), directory_.layout(slot), stop_[index(slot)]);
-  });
-  carrying_[index(slot)] = {done.share(), waits_for_others};
+    return carry::carry_until_done(record, directory_.image(slot), directory_.layout(slot), *background);
+  };
+  carrying.done = std::async(std::launch::async, std::move(errand)).share();
+  carrying_[index(slot)] = std::move(carrying);
 }
 
-void Staging::start_again(int slot, StagedRecord record) {
-  start(slot, std::move(record));
-  carrying_[index(slot)].again = true;
+void Staging::start_again(int slot, StagedRecord record, std::shared_future<Status> before) {
+  start(slot, std::move(record), std::move(before));
+  carrying_[index(slot)].background->again = true;
 }
 
 Status Staging::resume() {
@@ -100,15 +101,15 @@ Status Staging::resume(int slot) {
 }
 
 Status Staging::prepare(std::uint64_t node_bytes) {
+  if (auto ok = settle(); !ok) return ok;
   for (int slot = 0; slot < kSlots; ++slot) {
-    if (auto ok = settle(slot); !ok) return ok;
     if (auto ok = slots_[index(slot)].reserve(team_, directory_.image(slot), node_bytes); !ok) return ok;
   }
   return {};
 }
 
 Status Staging::begin(std::uint64_t node_bytes) {
-  if (auto ok = settle(next_); !ok) return ok;
+  if (auto ok = or_go_on(settle(next_)); !ok) return ok;
   return slots_[index(next_)].reserve(team_, directory_.image(next_), node_bytes);
 }
 
@@ -133,11 +134,11 @@ Status Staging::commit(StagedRecord record) {
   return {};
 }
 
-Status Staging::try_again(int slot) {
+Status Staging::try_again(int slot, std::shared_future<Status> before) {
   if (carrying_[index(slot)].done.valid()) return {};
   auto record = directory_.read(slot);
   if (!record) return forward(record);
-  start_again(slot, std::move(*record));
+  start_again(slot, std::move(*record), std::move(before));
   return {};
 }
 
@@ -147,11 +148,12 @@ Status Staging::carried(int slot) {
   // Of a checkpoint that a program on fewer nodes has left, this one may have nothing.
   const bool mine_to_carry = carrying.done.valid() || name_exists(directory_.record(slot));
   Status mine = mine_to_carry ? try_again(slot) : Status{};
+  carrying.background->no_more_tries.request_stop();  // somebody waits for it now
   const bool waits = mine && carrying.waits_for_others;
   if (mine && mine_to_carry && !waits) mine = carrying.done.get();
   meet_asleep(team_.leaders());
   const bool stopped = over_all(team_.leaders(), mine ? 0 : 1, MPI_MAX) != 0;
-  stop_[index(slot)] = stopped;
+  carrying.background->stop = stopped;
   if (!waits) return mine;
   mine = carrying.done.get();
   const bool others_tell = !mine && mine.error().code == Code::undrained && stopped;
@@ -163,16 +165,17 @@ Status Staging::settle(int slot) {
   if (settle_once(slot)) return {};
   // That may have failed long ago. What waits for it in the other slot fails with it, and will be begun anew, too.
   const int other = (slot + 1) % kSlots;
-  stop_[index(other)] = true;
-  if (carrying_[index(other)].done.valid()) carrying_[index(other)].done.wait();
-  carrying_[index(other)] = {};
+  const Carrying waiting = std::exchange(carrying_[index(other)], {});
+  waiting.background->stop = true;
+  waiting.background->no_more_tries.request_stop();
+  if (waiting.done.valid()) waiting.done.wait();
   return settle_once(slot);
 }
 
 Status Staging::settle_once(int slot) {
   Status mine = team_.is_leader() ? carried(slot) : Status{};
   if (!mine) mine.error().code = Code::undrained;  // whatever the reason, it stays in the pool
-  const bool again = std::exchange(carrying_[index(slot)], {}).again;
+  const bool again = std::exchange(carrying_[index(slot)], {}).background->again;
   meet_asleep(team_.all());
   if (auto ok = team_.agree(mine); !ok) return ok;
   taken_[index(slot)] = false;
@@ -180,7 +183,19 @@ Status Staging::settle_once(int slot) {
   return {};
 }
 
+Status Staging::or_go_on(Status settled) {
+  if (settled || !team_.is_leader()) return settled;
+  const int newer = (next_ + 1) % kSlots;
+  if (taken_[index(next_)]) (void)try_again(next_);
+  if (taken_[index(newer)]) (void)try_again(newer, carrying_[index(next_)].done);
+  return settled;
+}
+
 Status Staging::settle() {
+  return or_go_on(settle_all());
+}
+
+Status Staging::settle_all() {
   for (int i = 0; i < kSlots; ++i) {  // the older one first: it must not replace the newer one
     if (auto ok = settle((next_ + i) % kSlots); !ok) return ok;
   }

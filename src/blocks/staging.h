@@ -2,12 +2,13 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <future>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "blocks/slot.h"
+#include "carry/carry.h"
 #include "slots/slots.h"
 
 namespace forebay::blocks {
@@ -42,21 +43,24 @@ class Staging {
   std::string layout() const { return directory_.layout(next_); }
   // The image is whole: from here on the checkpoint survives the program, and is carried in the background.
   Status commit(StagedRecord record);
-  // Waits until everything is carried. What cannot be carried remains in the pool, and is tried again at the next call,
-  // before a newer one, at the end, and by the next program.
+  // Waits until everything is carried. What cannot be carried remains in the pool, and is tried again in the
+  // background, at the next call, at the end, and by the next program.
   Status settle();
 
  private:
   Staging(const Team& team, SlotDirectory directory) : team_(team), directory_(std::move(directory)) {}
+  Status settle_all();
   Status settle(int slot);
   Status settle_once(int slot);
+  // Hands on what settle() of a slot has returned; after a failure the background tries again.
+  Status or_go_on(Status settled);
   Status resume();
   // A checkpoint gets its name only after the one before: they may have the same.
   void start(int slot, StagedRecord record, std::shared_future<Status> before = {});
-  void start_again(int slot, StagedRecord record);
+  void start_again(int slot, StagedRecord record, std::shared_future<Status> before = {});
   Status resume(int slot);
   // Begins once more where carrying has failed.
-  Status try_again(int slot);
+  Status try_again(int slot, std::shared_future<Status> before = {});
   Status carried(int slot);
 
   const Team& team_;
@@ -65,11 +69,10 @@ class Staging {
   std::array<bool, kSlots> taken_{};
   struct Carrying {
     std::shared_future<Status> done;
+    std::shared_ptr<carry::Background> background = std::make_shared<carry::Background>();
     bool waits_for_others = false;  // it gives the file its name
-    bool again = false;             // so its part may be told once more after it was heard
   };
-  std::array<Carrying, kSlots> carrying_;         // the leader's
-  std::array<std::atomic<bool>, kSlots> stop_{};  // waiting for others
+  std::array<Carrying, kSlots> carrying_;  // the leader's
   int next_ = 0;
   std::uint64_t session_ = 0, sequence_ = 0;
   std::vector<Recovered> recovered_;

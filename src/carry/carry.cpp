@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <future>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -21,6 +23,8 @@ namespace {
 using slots::Extent;
 using slots::StagedRecord;
 using std::chrono::milliseconds;
+
+constexpr milliseconds kFirstPause(200), kLastPause(20'000);
 
 Status write_at(int file, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& path) {
   return write_all_at(file, offset, bytes, path, "the checkpoint stays in the pool, and the next run carries it");
@@ -197,10 +201,9 @@ Result<std::optional<Descriptor>> open_temporary(const StagedRecord& record, std
   return open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0666);
 }
 
-}  // namespace
-
-Status carry_image(const StagedRecord& record, const std::string& image, const std::string& layout,
-                   const std::atomic<bool>& stop) {
+// `forgotten`: what the other nodes told is gone, whatever becomes of it.
+Status carry_once(const StagedRecord& record, const std::string& image, const std::string& layout,
+                  const std::atomic<bool>& stop, bool& forgotten) {
   const auto description = arrays::decode(record.description);
   if (!description) return forward(description);
   auto mapped = mapped_whole(image);
@@ -229,6 +232,7 @@ Status carry_image(const StagedRecord& record, const std::string& image, const s
     if (record.node != 0) return tell(record, checks);
     if (auto ok = hear_others(record, checks, stop); !ok) return ok;
     // Before the file has its name: whoever carries this record once more must not take them for what it is told then.
+    forgotten = true;
     for (int node = 1; node < record.nodes; ++node) {
       if (::unlink(record.part(node).c_str()) != 0) return errno_error("cannot remove", record.part(node));
     }
@@ -237,6 +241,34 @@ Status carry_image(const StagedRecord& record, const std::string& image, const s
     if (!file) return forward(file);
   }
   return publish(file->get(), record.temporary(), record.path, *description, checks, *sidecar);
+}
+
+// Whether it ended by itself.
+bool pause_for(milliseconds pause, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any asleep;
+  asleep.wait_for(lock, stop, pause, [] { return false; });
+  return !stop.stop_requested();
+}
+
+}  // namespace
+
+Status carry_image(const StagedRecord& record, const std::string& image, const std::string& layout,
+                   const std::atomic<bool>& stop) {
+  bool forgotten = false;
+  return carry_once(record, image, layout, stop, forgotten);
+}
+
+Status carry_until_done(const StagedRecord& record, const std::string& image, const std::string& layout,
+                        Background& background) {
+  for (milliseconds pause = kFirstPause;; pause = std::min(2 * pause, kLastPause)) {
+    bool forgotten = false;
+    Status done = carry_once(record, image, layout, background.stop, forgotten);
+    if (done || forgotten || done.error().code == Code::lost || background.stop) return done;
+    if (!pause_for(pause, background.no_more_tries.get_token())) return done;
+    background.again = true;
+  }
 }
 
 Standing what_stands(const StagedRecord& record) {

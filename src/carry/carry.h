@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <stop_token>
 #include <string>
 
 #include "carry/publish.h"
@@ -19,6 +20,17 @@ namespace forebay::carry {
 // vain, and removes that (slots::clear_away) when it finds the file under its name.
 Status carry_image(const slots::StagedRecord& record, const std::string& image, const std::string& layout,
                    const std::atomic<bool>& stop);
+
+// Between a thread that carries and whoever waits for it.
+struct Background {
+  std::atomic<bool> stop = false;   // as above
+  std::stop_source no_more_tries;   // the next failure is the last one, and so is one that is over
+  std::atomic<bool> again = false;  // begun more than once, so what this node told may have been told twice
+};
+// The same, and after a failure that may pass once more: 0.2 s later, then twice as long each time, 20 s at most. Not
+// where the node with rank 0 has forgotten what others told: they would have to carry their parts again.
+Status carry_until_done(const slots::StagedRecord& record, const std::string& image, const std::string& layout,
+                        Background& background);
 
 // What stands under the name of a record's file.
 enum class Standing {

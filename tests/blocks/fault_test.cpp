@@ -149,10 +149,12 @@ TEST(Faults, AShortWriteOfSomeRanksIsAnErrorOfAll) {
       const bool limited = team->rank() != 0;
       const FileSizeLimit limit(limited ? before.size() - 100'000 : RLIM_INFINITY);
       written = write_again(*store, fields);
+      // Before the limit ends: staged, it is then carried in the background.
+      EXPECT_TRUE(must(read_file(scratch.in("a.h5"))) == before);
+      MPI_Barrier(team->all());
     }
     EXPECT_FALSE(written);
     expect_same_on_all(*team, written);
-    EXPECT_TRUE(must(read_file(scratch.in("a.h5"))) == before);
     if (method != Method::staged) {
       EXPECT_EQ(unnamed_in(scratch.path()), 0U);
     }
@@ -260,6 +262,24 @@ TEST(Faults, AFailureThatIsOverDisturbsNothing) {
       staged.write(step);
       staged.wait_for(step);
     }
+    must(staged.settle());
+  }
+}
+
+TEST(Faults, WhatCouldNotBeCarriedIsTriedAgainInTheBackground) {
+  for (const int ranks_of_a_node : {0, 1}) {
+    SCOPED_TRACE(ranks_of_a_node);
+    StagedFor staged(ranks_of_a_node);
+    staged.leaves();
+    staged.write(7);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // by then it has failed
+    staged.comes_back();
+    staged.wait_for(7);
+    staged.leaves();
+    staged.write(8);
+    EXPECT_FALSE(staged.settle());
+    staged.comes_back();
+    staged.wait_for(8);
     must(staged.settle());
   }
 }

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <future>
 #include <limits>
+#include <thread>
 
 #include "arrays/inspect.h"
 #include "segment/tests/scratch.h"
@@ -149,6 +152,37 @@ TEST_F(Carry, WithoutTheOthersItStaysUndrained) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, Code::undrained);
   EXPECT_FALSE(name_exists(record_.path));
+}
+
+// No file can take the place of a directory that is not empty.
+TEST_F(Carry, GoesOnInTheBackgroundUntilItIsDone) {
+  ASSERT_TRUE(make_private_directory(join(record_.path, "in the way")));
+  Background background;
+  auto done = std::async(std::launch::async, [&] { return carry_until_done(record_, image_, layout_, background); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // by then it has failed
+  ASSERT_TRUE(remove_tree(record_.path));
+  EXPECT_TRUE(done.get());
+  EXPECT_EQ(what_stands(record_), Standing::same_or_later);
+  EXPECT_TRUE(background.again);
+}
+
+TEST_F(Carry, TriesNoMoreWhenItIsToldSo) {
+  ASSERT_TRUE(make_private_directory(join(record_.path, "in the way")));
+  Background background;
+  auto done = std::async(std::launch::async, [&] { return carry_until_done(record_, image_, layout_, background); });
+  while (!background.again) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  background.no_more_tries.request_stop();
+  EXPECT_FALSE(done.get());
+}
+
+TEST_F(Carry, TriesOnceOnlyWhereWhatOthersToldIsForgotten) {
+  record_.nodes = 2;
+  ASSERT_TRUE(make_private_directory(join(record_.path, "in the way")));
+  ASSERT_TRUE(replace_file(record_.part(1), "carried\n"));
+  Background background;
+  EXPECT_FALSE(carry_until_done(record_, image_, layout_, background));
+  EXPECT_FALSE(background.again);
+  EXPECT_FALSE(name_exists(record_.part(1)));
 }
 
 TEST_F(Carry, ANodeThatHasToldItsPartDoesNothingMore) {
