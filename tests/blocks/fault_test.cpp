@@ -352,31 +352,5 @@ TEST(Faults, DataSievingIsRefused) {
   }
 }
 
-TEST(Faults, RanksThatAskForDifferentThingsAreToldSo) {
-  const SharedScratch scratch;
-  const auto team = team_of(all_ranks());
-  if (team->ranks() == 1) GTEST_SKIP() << "needs two ranks";
-  const bool last = team->rank() == team->ranks() - 1;
-  const auto store =
-      Checkpoints::open(*team, scratch.path(), options_of(last ? Method::serial : Method::mpi_collective, scratch));
-  ASSERT_FALSE(store);
-  EXPECT_EQ(store.error().what, "ranks ask for different methods or hints");
-
-  const std::vector<std::uint64_t> numbers = {index(team->rank()) + 1};
-  const BlockRequest blocks = {0, 8, last ? 2 : 1, 0};
-  const auto plan = Plan::make(*team, numbers, index(team->ranks()), {blocks, Shared::refused});
-  ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().what, "ranks ask for different blocks, or not all of them for shared items");
-
-  must(write_one(*team, Method::stdio, scratch, "a.h5", 1000));
-  Fields fields(*team, 1000);
-  auto wanted = fields.to_read();
-  if (last) std::swap(wanted[0], wanted[1]);
-  const auto read =
-      must(Checkpoints::open(*team, scratch.path(), options_of(Method::stdio, scratch)))->read("a.h5", "box", wanted);
-  ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().what, "ranks do not agree about what to read from");
-}
-
 }  // namespace
 }  // namespace forebay::blocks

@@ -1,0 +1,69 @@
+// Proves: ranks that ask for different things are told so, all of them, and nothing is written.
+#include "checkpoints.h"
+#include "forebay/blocks.h"
+
+namespace forebay::blocks {
+namespace {
+
+TEST(Faults, RanksThatAskForDifferentThingsAreToldSo) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  if (team->ranks() == 1) GTEST_SKIP() << "needs two ranks";
+  const bool last = team->rank() == team->ranks() - 1;
+  const auto store =
+      Checkpoints::open(*team, scratch.path(), options_of(last ? Method::serial : Method::mpi_collective, scratch));
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().what, "ranks ask for different methods or hints");
+
+  const std::vector<std::uint64_t> numbers = {index(team->rank()) + 1};
+  const BlockRequest blocks = {0, 8, last ? 2 : 1, 0};
+  const auto plan = Plan::make(*team, numbers, index(team->ranks()), {blocks, Shared::refused});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().what, "ranks ask for different blocks, or not all of them for shared items");
+
+  must(write_one(*team, Method::stdio, scratch, "a.h5", 1000));
+  Fields fields(*team, 1000);
+  for (const Method method : kMethods) {
+    const auto writer = must(Checkpoints::open(*team, scratch.path(), options_of(method, scratch)));
+    auto others = fields.to_write();
+    if (last) others[0].name = "speed";
+    for (const Status& written : {writer->write("a.h5", {8, 0.5, "test", "box"}, others),
+                                  writer->write("a.h5", {last ? 9 : 8, 0.5, "test", "box"}, fields.to_write())}) {
+      ASSERT_FALSE(written) << name_of(method);
+      EXPECT_EQ(written.error().what, "ranks do not agree about the fields, step, time or mesh of a checkpoint");
+    }
+    EXPECT_EQ(must(writer->read("a.h5", "box", fields.to_read())).step, 7);
+  }
+  auto wanted = fields.to_read();
+  if (last) std::swap(wanted[0], wanted[1]);
+  const auto read =
+      must(Checkpoints::open(*team, scratch.path(), options_of(Method::stdio, scratch)))->read("a.h5", "box", wanted);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().what, "ranks do not agree about what to read from");
+}
+
+TEST(Faults, RanksThatMoveItemsOfDifferentSizesAreToldSo) {
+  forebay_team* team = nullptr;
+  forebay_plan* plan = nullptr;
+  ASSERT_EQ(forebay_team_create(MPI_COMM_WORLD, 0, &team), FOREBAY_BLOCKS_OK);
+  const int ranks = all_ranks(), rank = rank_in(MPI_COMM_WORLD);
+  const std::uint64_t number = index(rank) + 1;
+  const forebay_plan_request request = {1, 0, 0, 0};
+  ASSERT_EQ(forebay_plan_create(team, &number, 1, index(ranks), &request, &plan), FOREBAY_BLOCKS_OK);
+  std::int64_t item = rank, block = -1;
+  if (ranks > 1) {
+    const std::size_t bytes = rank == ranks - 1 ? 4 : 8;
+    for (const int status :
+         {forebay_plan_to_block(plan, &item, bytes, &block), forebay_plan_from_block(plan, &block, bytes, &item)}) {
+      EXPECT_EQ(status, FOREBAY_BLOCKS_INVALID);
+      EXPECT_STREQ(forebay_blocks_last_error(), "ranks do not agree about the bytes of an item");
+    }
+  }
+  EXPECT_EQ(forebay_plan_to_block(plan, &item, 8, &block), FOREBAY_BLOCKS_OK);
+  EXPECT_EQ(block, rank);
+  forebay_plan_free(plan);
+  forebay_team_free(team);
+}
+
+}  // namespace
+}  // namespace forebay::blocks
