@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "arrays/tests/version.h"
 #include "checkpoints.h"
 
 namespace forebay::blocks {
@@ -66,6 +67,22 @@ TEST(Checkpoints, OfAnotherMeshAreRefusedOnEveryRank) {
   const auto head = store->read("a.h5", "box", fields.to_read());
   ASSERT_FALSE(head);
   EXPECT_EQ(head.error().what, "of another mesh, with 1000 cells where this run has 1200:");
+}
+
+TEST(Checkpoints, OfAnotherVersionAreRefusedOnEveryRank) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  ASSERT_TRUE(write_one(*team, Method::stdio, scratch, "a.h5", 1000));
+  if (team->rank() == 0) arrays::set_version(scratch.in("a.h5"), 2);
+  MPI_Barrier(team->all());
+  Fields fields(*team, 1000);
+  const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(Method::stdio, scratch)));
+  for (const Status& refused : {Status(store->read("a.h5", "box", fields.to_read()).map([](auto&&) {})),
+                                Status(store->describe("a.h5").map([](auto&&) {}))}) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::conflict);
+    EXPECT_EQ(refused.error().what, "of version 2, where this program knows 1:");
+  }
 }
 
 TEST(Checkpoints, WithAFlippedBitAreRefusedWithTheNameOfTheArray) {

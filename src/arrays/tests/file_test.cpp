@@ -5,6 +5,7 @@
 
 #include "arrays/objects.h"
 #include "arrays/pieces.h"
+#include "arrays/tests/version.h"
 #include "segment/tests/scratch.h"
 
 namespace forebay::arrays {
@@ -70,6 +71,22 @@ TEST(FileOfArrays, CutOffIsRefused) {
     const auto found = describe(path);
     ASSERT_FALSE(found) << bytes << " bytes";
     EXPECT_NE(found.error().text().find(path), std::string::npos);
+  }
+}
+
+TEST(FileOfArrays, OfAnotherVersionIsRefused) {
+  const Scratch scratch;
+  const std::string path = join(scratch.path(), "a.h5");
+  Description description = some_arrays();
+  ASSERT_TRUE(lay_out(path, description));
+  set_version(path, 1);
+  EXPECT_TRUE(describe(path));
+  for (const std::uint64_t version : {0, 2}) {
+    set_version(path, version);
+    const auto found = describe(path);
+    ASSERT_FALSE(found) << version;
+    EXPECT_EQ(found.error().code, Code::conflict);
+    EXPECT_EQ(found.error().text(), "of version " + std::to_string(version) + ", where this program knows 1: " + path);
   }
 }
 
