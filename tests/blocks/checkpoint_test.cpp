@@ -1,4 +1,5 @@
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -122,6 +123,20 @@ TEST(Checkpoints, ThatCannotBeWrittenLeaveTheOneBefore) {
   }
 }
 
+// Of each image of this node: its inode, and how many bytes it has and has taken.
+using Image = std::array<std::uint64_t, 3>;
+std::array<Image, kSlots> images_of(const Team& team, const Checkpoints& store) {
+  const auto directory = SlotDirectory::of(store.options().pool, store.directory(), team.group_of_machine());
+  std::array<Image, kSlots> images{};
+  for (int slot = 0; slot < kSlots; ++slot) {
+    struct stat image {};
+    EXPECT_EQ(::stat(directory.image(slot).c_str(), &image), 0);
+    images[index(slot)] = {image.st_ino, static_cast<std::uint64_t>(image.st_size),
+                           static_cast<std::uint64_t>(image.st_blocks) * 512};
+  }
+  return images;
+}
+
 TEST(StagedCheckpoints, ReuseTheirSlotsAndArriveInOrder) {
   const SharedScratch scratch;
   for (const int most_per_node : {0, 2}) {
@@ -129,11 +144,25 @@ TEST(StagedCheckpoints, ReuseTheirSlotsAndArriveInOrder) {
     Fields fields(*team, 3000);
     const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(Method::staged, scratch)));
     ASSERT_TRUE(store->prepare(fields.to_write()));
+    const auto prepared = images_of(*team, *store);
+    for (const auto& [inode, bytes, taken] : prepared) {
+      EXPECT_EQ(over_all(team->all(), team->is_leader() ? bytes : 0, MPI_SUM), 3000U * (24 + 4) + 601 * 8);
+      EXPECT_GE(taken, bytes);
+    }
+    std::int64_t there = -1;
     for (std::int64_t step = 0; step < 7; ++step) {
       must(store->write("a.h5", {step, 0, "test", "box"}, fields.to_write()));
+      if (team->rank() != 0 || step < 2) continue;
+      const auto found = must(arrays::describe(scratch.in("a.h5")));
+      EXPECT_GE(found.step, std::max(there, step - 2)) << "its slot is used again";
+      EXPECT_LE(found.step, step);
+      there = found.step;
     }
+    EXPECT_EQ(images_of(*team, *store), prepared);
     EXPECT_EQ(must(store->read("a.h5", "box", fields.to_read())).step, 6);
     fields.expect_equal();
+    MPI_Barrier(team->all());
+    if (team->rank() == 0) must(remove_tree(scratch.in("a.h5")));
   }
 }
 

@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "mpi_calls.h"
 #include "numbering.h"
 
 namespace forebay::blocks {
@@ -57,6 +58,28 @@ TEST(Exchange, PutsItemsTogetherOfWhichSomeRanksAreInOrder) {
     }
     expect_there_and_back(team, {70'001, 11, 1, -1, true}, {request.blocks, Shared::once}, team.ranks() == 1);
     expect_there_and_back(team, {70'001, 11, 1}, {{0, 8, 2, 0}, Shared::refused}, team.ranks() == 1);
+  }
+}
+
+TEST(Exchange, SendsOneMessageForEachPairOfNodesAndNoneWithinOne) {
+  for (const int most_per_node : {0, 1, 2}) {
+    const Team team = must(Team::of(MPI_COMM_WORLD, most_per_node));
+    for (const std::uint64_t run : {1, 32}) {
+      SCOPED_TRACE(testing::Message() << "runs of " << run << ", nodes of " << most_per_node);
+      const auto numbers = numbers_of({20'011, 1, run}, team.ranks(), team.rank());
+      const Plan plan = must(Plan::make(team, numbers, 20'011, {{0, 8, 1, 0}, Shared::refused}));
+      Exchange exchange(plan);
+      NodeMemory image;
+      must(image.reserve(team.node(), exchange.layout().items * 8));
+      auto items = items_of(numbers, 8);
+      const int expected = team.is_leader() ? team.nodes() - 1 : 0;
+      mpi_calls() = {};
+      must(exchange.to_image(items.data(), 8, image.data()));
+      EXPECT_EQ(mpi_calls().messages, expected);
+      mpi_calls() = {};
+      must(exchange.from_image(image.data(), 8, items.data()));
+      EXPECT_EQ(mpi_calls().messages, expected);
+    }
   }
 }
 

@@ -51,9 +51,12 @@ TEST(BlockMap, IsThatOfCodeSaturne) {
 }
 
 TEST(BlockMap, CanHaveOneBlockForSerialLibraries) {
-  const BlockMap map(std::uint64_t{1} << 33, 8, {0, 8, 1, 1});
-  EXPECT_EQ(map.block(0).count, std::uint64_t{1} << 33);
-  EXPECT_EQ(map.block(1).count, 0U);
+  constexpr std::uint64_t kMost = (std::uint64_t{1} << 31) - 1;  // that a plan takes
+  for (const std::uint64_t items : {std::uint64_t{1}, std::uint64_t{1000}, kMost}) {
+    const BlockMap map(items, 8, {0, 8, 1, 1});
+    EXPECT_EQ(map.block(0).count, items);
+    EXPECT_EQ(map.block(1).count, 0U);
+  }
 }
 
 }  // namespace
