@@ -109,32 +109,59 @@ const std::uint32_t* Moves::from(std::size_t peer) const {
   return from_.empty() ? nullptr : from_.data() + sections_[peer].entries;
 }
 
-Moves Moves::without(std::span<const std::vector<std::uint32_t>> dropped) const {
-  Moves rest(kept_);
-  for (std::size_t peer = 0; peer < sections(); ++peer) {
-    auto next = dropped[peer].begin();
-    std::uint32_t place = 0;
-    // Adds what of a run is not dropped, in pieces.
-    const auto add_rest = [&](Run run) {
-      const std::uint32_t end = place + run.count;
-      while (next != dropped[peer].end() && *next < end) {
-        const std::uint32_t before = *next - place;
-        if (before > 0) rest.add({run.from, run.to, before});
-        run = {run.from + before + 1, run.to + before + 1, run.count - before - 1};
-        place = *next++ + 1;
-      }
-      if (run.count > 0) rest.add(run);
-      place = end;
-    };
-    if (kept_ == Kept::runs) {
-      for (const Run& run : runs(peer)) add_rest(run);
-    } else {
-      const std::span<const std::uint32_t> places = to(peer);
-      const std::uint32_t* picks = from(peer);
-      for (std::uint32_t k = 0; k < places.size(); ++k) add_rest({picks == nullptr ? k : picks[k], places[k], 1});
+// Calls act(run) for what of a section is not dropped, in pieces.
+template <class Act>
+void Moves::each_left(std::size_t peer, std::span<const std::uint32_t> dropped, Act act) const {
+  auto next = dropped.begin();
+  std::uint32_t place = 0;
+  const auto act_on_rest = [&](Run run) {
+    const std::uint32_t end = place + run.count;
+    while (next != dropped.end() && *next < end) {
+      const std::uint32_t before = *next - place;
+      if (before > 0) act(Run{run.from, run.to, before});
+      run = {run.from + before + 1, run.to + before + 1, run.count - before - 1};
+      place = *next++ + 1;
     }
+    if (run.count > 0) act(run);
+    place = end;
+  };
+  if (kept_ == Kept::runs) {
+    for (const Run& run : runs(peer)) act_on_rest(run);
+    return;
+  }
+  const std::span<const std::uint32_t> places = to(peer);
+  const std::uint32_t* picks = from(peer);
+  for (std::uint32_t k = 0; k < places.size(); ++k) act_on_rest({picks == nullptr ? k : picks[k], places[k], 1});
+}
+
+// Counted first: room that grows would be taken twice.
+Moves Moves::left(std::span<const std::vector<std::uint32_t>> dropped, bool with_from) const {
+  std::size_t entries = 0;
+  for (std::size_t peer = 0; peer < sections(); ++peer) {
+    each_left(peer, dropped[peer], [&](const Run&) { ++entries; });
+  }
+  Moves rest(kept_);
+  if (kept_ == Kept::runs) rest.runs_.reserve(entries);
+  if (kept_ == Kept::places) rest.to_.reserve(entries);
+  if (kept_ == Kept::places && with_from) rest.from_.reserve(entries);
+  for (std::size_t peer = 0; peer < sections(); ++peer) {
+    each_left(peer, dropped[peer], [&](const Run& run) {
+      if (kept_ == Kept::runs || with_from) return rest.add(run);
+      ++rest.added_;
+      rest.to_.push_back(run.to);
+    });
     rest.end_section();
   }
+  return rest;
+}
+
+Moves Moves::without(std::span<const std::vector<std::uint32_t>> dropped) const {
+  return left(dropped, true);
+}
+
+Moves Moves::messages_without(std::span<const std::vector<std::uint32_t>> dropped) const {
+  Moves rest = left(dropped, false);
+  rest.count_as_messages();
   return rest;
 }
 

@@ -48,8 +48,9 @@ class Moves {
   // The same moves without some items of each section, which are named by their rising places in it.
   Moves without(std::span<const std::vector<std::uint32_t>> dropped) const;
   // For the side that receives messages: the items of each section are counted as they follow each other in its
-  // message.
+  // message; in one without those that were dropped, too.
   void count_as_messages();
+  Moves messages_without(std::span<const std::vector<std::uint32_t>> dropped) const;
 
   // block[to] = items[from], and back. Of places, `items` are those of the section.
   void put(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes) const;
@@ -74,6 +75,9 @@ class Moves {
     std::uint64_t entries = 0;  // runs, or items
   };
   const std::uint32_t* from(std::size_t peer) const;
+  template <class Act>
+  void each_left(std::size_t peer, std::span<const std::uint32_t> dropped, Act act) const;
+  Moves left(std::span<const std::vector<std::uint32_t>> dropped, bool with_from) const;
   template <class Copy>
   void each_run(std::size_t peer, const std::byte* block, std::size_t item_bytes, Copy copy) const;
 

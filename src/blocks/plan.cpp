@@ -61,6 +61,10 @@ Moves moves_of_sorted(const Team& team, std::span<const std::uint64_t> numbers, 
   return Moves::of_places(buckets.places(numbers, map), ends);
 }
 
+std::uint64_t bytes_of(const Large<std::uint32_t>& words) {
+  return words.capacity() * sizeof(std::uint32_t);
+}
+
 // Counts of MPI_Alltoallv, both ways, with the displacements they imply.
 struct Counts {
   std::vector<int> out, in, out_at, in_at;
@@ -83,8 +87,8 @@ struct Counts {
   }
 };
 
-// What the owner of a block must know of the moves of others into it.
-Moves incoming_moves(const Team& team, const Moves& outgoing) {
+// What the owner of a block must know of the moves of others into it. `peak`: of memory, on the way.
+Moves incoming_moves(const Team& team, const Moves& outgoing, std::uint64_t& peak) {
   const std::size_t ranks = index(team.ranks());
   std::vector<int> out(ranks);
   if (outgoing.kept() == Moves::Kept::places) {
@@ -103,9 +107,11 @@ Moves incoming_moves(const Team& team, const Moves& outgoing) {
     out[peer] = 2 * static_cast<int>(outgoing.runs(peer).size());
   }
   const Counts counts(team, std::move(out));
+  peak = std::max(peak, outgoing.bytes() + bytes_of(words) + index(counts.in_all) * sizeof(std::uint32_t));
   words = counts.exchange(team, words.data());
   Moves moves(Moves::Kept::runs);
   moves.reserve(words.size() / 2);
+  peak = std::max(peak, outgoing.bytes() + bytes_of(words) + moves.bytes());
   for (std::size_t peer = 0; peer < ranks; ++peer) {
     const auto first = static_cast<std::size_t>(counts.in_at[peer]);
     for (std::size_t k = first; k < first + static_cast<std::size_t>(counts.in[peer]); k += 2) {
@@ -138,19 +144,30 @@ Status check_coverage(const Team& team, const Coverage& coverage, std::uint64_t 
   return team.agree(mine);
 }
 
+using Places = std::vector<std::vector<std::uint32_t>>;  // in its section, for each peer
+
+std::uint64_t bytes_of(const Places& places) {
+  std::uint64_t bytes = 0;
+  for (const auto& each : places) bytes += each.capacity() * sizeof(std::uint32_t);
+  return bytes;
+}
+
 // Tells the ranks which of their items another one writes.
-std::vector<std::vector<std::uint32_t>> tell(const Team& team,
-                                             const std::vector<std::vector<std::uint32_t>>& repeated) {
+Places tell(const Team& team, Places repeated) {
   std::vector<int> out;
+  std::size_t all = 0;
+  for (const auto& each : repeated) all += each.size();
   Large<std::uint32_t> words;
+  words.reserve(all);
   for (const auto& each : repeated) {
     out.push_back(static_cast<int>(each.size()));
     words.insert(words.end(), each.begin(), each.end());
   }
   const Counts counts(team, std::move(out));
+  repeated = {};
   words = counts.exchange(team, words.data());
-  std::vector<std::vector<std::uint32_t>> told;
-  for (std::size_t peer = 0; peer < repeated.size(); ++peer) {
+  Places told;
+  for (std::size_t peer = 0; peer < counts.in.size(); ++peer) {
     const auto first = words.begin() + counts.in_at[peer];
     told.emplace_back(first, first + counts.in[peer]);
   }
@@ -211,20 +228,26 @@ Result<Plan> Plan::make(const Team& team, std::span<const std::uint64_t> numbers
     route->outgoing = moves_of_sorted(team, numbers, plan.map_, plan.buckets_);
   }
   plan.sorts_ = over_all(team.all(), plan.buckets_.empty() ? 0 : 1, MPI_MAX) != 0;
-  route->incoming = incoming_moves(team, route->outgoing);
+  route->incoming = incoming_moves(team, route->outgoing, peak);
 
   const Range block = plan.block();
-  const Coverage coverage = cover(route->incoming, block.count);
-  peak = std::max(peak, plan.buckets_.bytes() + route->outgoing.bytes() + route->incoming.bytes() + block.count / 8);
+  Coverage coverage = cover(route->incoming, block.count);
+  const std::uint64_t both_ways = plan.buckets_.bytes() + route->outgoing.bytes() + route->incoming.bytes();
+  // A list that grows is there twice, the old one half as large.
+  peak = std::max(peak, both_ways + block.count / 8 + bytes_of(coverage.repeated) * 3 / 2);
   if (auto ok = check_coverage(team, coverage, block.first, request.shared); !ok) return forward(ok);
 
   plan.reading_ = plan.writing_ = route;
   std::uint64_t kept_twice = 0;
   if (over_all(team.all(), coverage.duplicates, MPI_SUM) > 0) {
     auto once = std::make_shared<Route>();
-    once->outgoing = route->outgoing.without(tell(team, coverage.repeated));
-    once->incoming = route->incoming.without(coverage.repeated);
-    once->incoming.count_as_messages();
+    once->incoming = route->incoming.messages_without(coverage.repeated);
+    const std::uint64_t with_messages = both_ways + once->incoming.bytes();
+    const std::uint64_t given = bytes_of(coverage.repeated);  // as many words again are sent
+    const Places told = tell(team, std::move(coverage.repeated));
+    once->outgoing = route->outgoing.without(told);
+    peak = std::max({peak, with_messages + 2 * std::max(given, bytes_of(told)),
+                     with_messages + bytes_of(told) + once->outgoing.bytes()});
     forget_own_node(team, *once);
     kept_twice = once->outgoing.bytes() + once->incoming.bytes();
     plan.writing_ = once;

@@ -1,3 +1,9 @@
+#include <fcntl.h>
+#include <malloc.h>
+#include <sys/prctl.h>
+
+#include <cstdlib>
+
 #include "numbering.h"
 
 namespace forebay::blocks {
@@ -57,16 +63,71 @@ TEST_F(WrongNumbers, AreFoundInBlocksThatNobodyCouldHold) {
                 " items are larger than 2^31 - 1");
 }
 
+// Of memory that this process has taken: as counted by the kernel, at most since the last look.
+class Taken {
+ public:
+  Taken() : before_(now("VmRSS:")), known_(before_ > 0 && reset()) {}
+  bool known() const { return known_; }
+  std::uint64_t most() const { return now("VmHWM:") - before_; }
+
+ private:
+  static bool reset() {
+    const auto file = open_file("/proc/self/clear_refs", O_WRONLY);
+    return file && write_all(file->get(), std::string_view("5"), "clear_refs");
+  }
+  static std::uint64_t now(std::string_view name) {
+    const std::string status = read_file("/proc/self/status").value_or("");
+    for (const std::string_view line : split(status, '\n')) {
+      if (line.starts_with(name)) return std::strtoull(line.data() + name.size(), nullptr, 10) << 10;
+    }
+    return 0;
+  }
+  std::uint64_t before_;
+  bool known_;
+};
+
 TEST(Plan, TakesAtMost24BytesAnItem) {
   const Team team = must(Team::of(MPI_COMM_WORLD));
-  for (const std::uint64_t run : {1, 32}) {
-    const Numbering numbering{200'000, 1, run, -1, false};
-    const auto numbers = numbers_of(numbering, team.ranks(), team.rank());
-    const Plan plan = must(Plan::make(team, numbers, numbering.items, {{0, 8, 1, 0}, Shared::refused}));
-    const std::uint64_t more = 4096;  // for a table of ranks
-    EXPECT_LE(plan.report().peak_bytes, 24 * std::max(numbers.size(), plan.block().count) + more);
-    EXPECT_GE(plan.report().peak_bytes, plan.report().kept_bytes);
+  for (const bool with_ghosts : {false, true}) {
+    for (const std::uint64_t run : {1, 32}) {
+      SCOPED_TRACE(testing::Message() << "runs of " << run << (with_ghosts ? ", some on two ranks" : ""));
+      const Numbering numbering{200'000, 1, run, -1, with_ghosts};
+      const auto numbers = numbers_of(numbering, team.ranks(), team.rank());
+      const Shared shared = with_ghosts ? Shared::once : Shared::refused;
+      const Plan plan = must(Plan::make(team, numbers, numbering.items, {{0, 8, 1, 0}, shared}));
+      const std::uint64_t more = 4096;  // for a table of ranks
+      EXPECT_LE(plan.report().peak_bytes, 24 * std::max(numbers.size(), plan.block().count) + more);
+      EXPECT_GE(plan.report().peak_bytes, plan.report().kept_bytes);
+    }
   }
+}
+
+TEST(Plan, TakesNoMoreMemoryThanItTells) {
+#ifdef FOREBAY_SANITIZED
+  GTEST_SKIP() << "sanitizers take memory, too";
+#endif
+  const Team team = must(Team::of(MPI_COMM_WORLD));
+  if (team.ranks() > 4) GTEST_SKIP() << "too few items for each rank to measure them";
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 17);  // what is freed is given back
+  ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+  constexpr std::uint64_t kTakenByMpi = std::uint64_t{3} << 20;
+  for (const bool with_ghosts : {false, true}) {
+    for (const std::uint64_t run : {1, 32}) {
+      SCOPED_TRACE(testing::Message() << "runs of " << run << (with_ghosts ? ", some on two ranks" : ""));
+      const Numbering numbering{4'000'000, 1, run, -1, with_ghosts};
+      const auto numbers = numbers_of(numbering, team.ranks(), team.rank());
+      ::malloc_trim(0);  // of what earlier tests have freed
+      MPI_Barrier(team.all());
+      const Taken taken;
+      const Shared shared = with_ghosts ? Shared::once : Shared::refused;
+      const Plan plan = must(Plan::make(team, numbers, numbering.items, {{0, 8, 1, 0}, shared}));
+      const std::uint64_t most = taken.most();
+      if (!taken.known()) GTEST_SKIP() << "this kernel does not tell";
+      EXPECT_LE(most, plan.report().peak_bytes + kTakenByMpi);
+      EXPECT_GE(most + kTakenByMpi, plan.report().peak_bytes);
+    }
+  }
+  ::prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
 }
 
 }  // namespace
