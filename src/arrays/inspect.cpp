@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,27 +16,57 @@
 namespace forebay::arrays {
 namespace {
 
-// Calls act(first byte, bytes) for the pieces of an array, one after the other.
-template <class Act>
-Status each_piece(int file, const std::string& path, const Array& array, Act act) {
+// Calls act(first byte, bytes) for the pieces of an array that are wanted(first byte, end), one after the other.
+template <class Wanted, class Act>
+Status each_piece_if(int file, const std::string& path, const Array& array, Wanted wanted, Act act) {
   std::vector<std::byte> buffer(std::min(kPieceBytes, array.bytes()));
   for (std::uint64_t first = 0; first < array.bytes(); first += kPieceBytes) {
     const std::span piece = std::span(buffer).first(std::min(kPieceBytes, array.bytes() - first));
+    if (!wanted(first, first + piece.size())) continue;
     if (auto ok = read_at(file, array.offset + first, piece, path); !ok) return ok;
     if (auto ok = act(first, piece); !ok) return ok;
   }
   return {};
 }
 
-Result<Damage> damage_of(int file, const std::string& path, const Array& array) {
+template <class Act>
+Status each_piece(int file, const std::string& path, const Array& array, Act act) {
+  const auto all = [](std::uint64_t, std::uint64_t) { return true; };
+  return each_piece_if(file, path, array, all, act);
+}
+
+// Of a file, as far as its file system tells.
+class Holes {
+ public:
+  explicit Holes(int file) : file_(file) {}
+  // Asked from its beginning to its end.
+  bool any_in(std::uint64_t first, std::uint64_t end) {
+    if (next_ <= first) {
+      const off_t hole = ::lseek(file_, static_cast<off_t>(first), SEEK_HOLE);
+      next_ = hole < 0 ? kNone : static_cast<std::uint64_t>(hole);
+    }
+    return next_ < end;
+  }
+
+ private:
+  static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+  int file_;
+  std::uint64_t next_ = 0;
+};
+
+Result<Damage> damage_of(int file, const std::string& path, const Array& array, Look look) {
   const auto checks = read_checks(file, path, array);
   if (!checks) return forward(checks);
   Damage damage{array.location, array.name, {}};
-  const auto look = [&](std::uint64_t first, std::span<const std::byte> piece) -> Status {
+  Holes holes(file);
+  const auto wanted = [&](std::uint64_t first, std::uint64_t end) {
+    return look == Look::everywhere || holes.any_in(array.offset + first, array.offset + end);
+  };
+  const auto compare = [&](std::uint64_t first, std::span<const std::byte> piece) -> Status {
     if (crc32(piece) != (*checks)[first / kPieceBytes]) damage.first_bytes.push_back(first);
     return {};
   };
-  if (auto ok = each_piece(file, path, array, look); !ok) return forward(ok);
+  if (auto ok = each_piece_if(file, path, array, wanted, compare); !ok) return forward(ok);
   return damage;
 }
 
@@ -81,12 +112,12 @@ std::string shape_of(const Array& array) {
 
 }  // namespace
 
-Result<std::vector<Damage>> verify(const std::string& path, const Description& description) {
+Result<std::vector<Damage>> verify(const std::string& path, const Description& description, Look look) {
   auto file = open_file(path, O_RDONLY);
   if (!file) return forward(file);
   std::vector<Damage> damages;
   for (const Array& array : description.arrays) {
-    auto damage = damage_of(file->get(), path, array);
+    auto damage = damage_of(file->get(), path, array, look);
     if (!damage) return forward(damage);
     if (!damage->first_bytes.empty()) damages.push_back(std::move(*damage));
   }

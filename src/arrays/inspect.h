@@ -14,8 +14,13 @@ struct Damage {
   std::string location, array;
   std::vector<std::uint64_t> first_bytes;  // of each damaged piece
 };
-// Reads every array of a file that describe() has described.
-Result<std::vector<Damage>> verify(const std::string& path, const Description& description);
+enum class Look {
+  everywhere,
+  at_holes,  // pieces that have one: nobody wrote there; costs nothing where there is none
+};
+// Reads the arrays of a file that describe() has described.
+Result<std::vector<Damage>> verify(const std::string& path, const Description& description,
+                                   Look look = Look::everywhere);
 
 // What two files tell of themselves: step, time or mesh.
 struct HeadDifference {

@@ -18,6 +18,7 @@ namespace {
 Status check_options(const Team& team, const Options& options) {
   if (auto ok = team.agree(check_hints(options)); !ok) return ok;
   std::string text(name_of(options.method));
+  if (options.verify == carry::Verify::read_back) text += ",read back";
   for (const auto& [name, value] : options.hints) text += "," + name + "=" + value;
   if (same_on_all(team.all(), checksum(text))) return {};
   return error(Code::bad_input, "ranks ask for different methods or hints", {},

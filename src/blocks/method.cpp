@@ -49,6 +49,14 @@ Result<Options> Options::from_environment(Options options) {
   if (const char* hints = std::getenv("FOREBAY_BLOCKS_HINTS")) {
     if (auto ok = options.add_hints(hints, "FOREBAY_BLOCKS_HINTS"); !ok) return forward(ok);
   }
+  if (const char* verify = std::getenv("FOREBAY_BLOCKS_VERIFY")) {
+    const std::string_view wanted = verify;
+    if (wanted != "written" && wanted != "read-back") {
+      return error(Code::bad_input, fmt::format("FOREBAY_BLOCKS_VERIFY is '{}'", printable(wanted)), {},
+                   "written or read-back");
+    }
+    options.verify = wanted == "written" ? carry::Verify::written : carry::Verify::read_back;
+  }
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "carry/publish.h"
 
 namespace forebay::blocks {
 
@@ -28,11 +29,13 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> hints;
   // For `staged`: a directory in the node's own memory or on its own disk.
   std::string pool = "/dev/shm";
+  // Before a file gets its name.
+  carry::Verify verify = carry::Verify::written;
 
   // Adds hints as text: "striping_factor=8,cb_nodes=4". `from` is where they were given.
   Status add_hints(std::string_view text, std::string_view from);
-  // What FOREBAY_BLOCKS_METHOD, FOREBAY_BLOCKS_HINTS ("striping_factor=8,cb_nodes=4") and FOREBAY_BLOCKS_POOL say, over
-  // what is given.
+  // What FOREBAY_BLOCKS_METHOD, FOREBAY_BLOCKS_HINTS ("striping_factor=8,cb_nodes=4"), FOREBAY_BLOCKS_POOL and
+  // FOREBAY_BLOCKS_VERIFY ("written" or "read-back") say, over what is given.
   static Result<Options> from_environment(Options given);
 };
 

@@ -240,7 +240,8 @@ Status carry_once(const StagedRecord& record, const std::string& image, const st
     file = open_file(record.temporary(), O_WRONLY | O_NOFOLLOW);
     if (!file) return forward(file);
   }
-  return publish(file->get(), record.temporary(), record.path, *description, checks, *sidecar);
+  const Verify verify = record.read_back ? Verify::read_back : Verify::written;
+  return publish(file->get(), record.temporary(), record.path, *description, checks, *sidecar, verify);
 }
 
 // Whether it ended by itself.

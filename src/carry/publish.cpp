@@ -1,9 +1,13 @@
 #include "carry/publish.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+
+#include "arrays/inspect.h"
 
 namespace forebay::carry {
 namespace {
@@ -18,13 +22,28 @@ void give_back(const Result<std::string>& before, const std::string& sidecar, co
   }
 }
 
+Status check(int file, const std::string& temporary, const arrays::Description& description, Verify verify) {
+  if (verify == Verify::written) return {};
+  const bool all = verify == Verify::read_back;
+  // From the disk or its server, as far as the system can be told to forget what it has of the file.
+  if (all) ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  const auto damages = arrays::verify(temporary, description, all ? arrays::Look::everywhere : arrays::Look::at_holes);
+  if (!damages) return forward(damages);
+  if (damages->empty()) return {};
+  const arrays::Damage& first = damages->front();
+  return error(Code::failed,
+               fmt::format("array {}/{} reads back different from what was written:", first.location, first.array),
+               temporary, "is the disk full?");
+}
+
 }  // namespace
 
 Status publish(int file, const std::string& temporary, const std::string& path, const arrays::Description& description,
-               const Checks& checks, Sidecar& sidecar) {
+               const Checks& checks, Sidecar& sidecar, Verify verify) {
   const auto content = arrays::write_checks(file, temporary, description, checks);
   if (!content) return forward(content);
   if (::fsync(file) != 0) return errno_error("cannot sync", temporary);
+  if (auto ok = check(file, temporary, description, verify); !ok) return ok;
   const std::string beside = path + ".json";
   const auto before = read_file(beside);
   // First, so that a file that has its name is told from the ones before (what_stands).

@@ -10,11 +10,17 @@ namespace forebay::carry {
 
 using arrays::Checks;
 
+enum class Verify {
+  written,    // checksums of what was handed to the file system
+  no_hole,    // and nothing is missing of it, as far as the file system tells where nobody has written
+  read_back,  // and every array is read again, by this process, before the file gets its name
+};
+
 // Writes the checksums into `temporary`, which is open for writing as `file`, waits for the disk, and renames it to
 // `path`: what stood there before is replaced by a whole file, or stays, and so does its sidecar. One that is killed
 // between the two names leaves the new sidecar beside the old file; it does not fit that (Provenance::content). Needs
 // no MPI.
 Status publish(int file, const std::string& temporary, const std::string& path, const arrays::Description& description,
-               const Checks& checks, Sidecar& sidecar);
+               const Checks& checks, Sidecar& sidecar, Verify verify);
 
 }  // namespace forebay::carry

@@ -22,6 +22,7 @@ StagedRecord record_of(const nlohmann::json& json) {
   record.nodes = json.at("nodes");
   if (record.node < 0 || record.node >= record.nodes) throw std::out_of_range("node");
   record.path = unescape(json.at("path").get<std::string>()).value();
+  record.read_back = json.value("read_back", false);
   record.sidecar = json.at("sidecar");
   record.description = json.at("description");
   for (const auto& each : json.at("extents"))
@@ -60,6 +61,7 @@ std::string encode(const StagedRecord& record) {
                          {"node", record.node},
                          {"nodes", record.nodes},
                          {"path", escape(record.path)},
+                         {"read_back", record.read_back},
                          {"sidecar", record.sidecar},
                          {"description", record.description},
                          {"extents", nlohmann::json::array()}};

@@ -25,6 +25,7 @@ struct StagedRecord {
   std::string boot;            // which start of this node's system has written the image
   int node = 0, nodes = 1;
   std::string path;         // the file's name when it is whole
+  bool read_back = false;   // before it gets its name
   std::string sidecar;      // what is told about the writing, beside it
   std::string description;  // of the file, as arrays::encode tells it
   std::vector<Extent> extents;

@@ -2,12 +2,15 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <thread>
 
+#include "arrays/inspect.h"
+#include "blocks/file.h"
 #include "checkpoints.h"
 
 namespace forebay::blocks {
@@ -143,11 +146,14 @@ TEST(Faults, AShortWriteOfSomeRanksIsAnErrorOfAll) {
     must(store->write("a.h5", {7, 0.25, "test", "box"}, fields.to_write()));
     must(store->settle());
     const std::string before = must(read_file(scratch.in("a.h5")));
+    const auto description = must(arrays::describe(scratch.in("a.h5")));
+    const arrays::Array& last = *description.array("vertices", "height");
     Status written;
     {
-      // Not rank 0, which lays the file out; in the middle of the block of the last one.
+      // Not rank 0, which lays the file out; in the middle of the last block of all.
       const bool limited = team->rank() != 0;
-      const FileSizeLimit limit(limited ? before.size() - 100'000 : RLIM_INFINITY);
+      const std::uint64_t half_a_block = last.bytes() / index(team->ranks()) / 2;
+      const FileSizeLimit limit(limited ? last.offset + last.bytes() - half_a_block : RLIM_INFINITY);
       written = write_again(*store, fields);
       // Before the limit ends: staged, it is then carried in the background.
       EXPECT_TRUE(must(read_file(scratch.in("a.h5"))) == before);
@@ -162,6 +168,43 @@ TEST(Faults, AShortWriteOfSomeRanksIsAnErrorOfAll) {
     if (method == Method::staged) {
       EXPECT_EQ(must(store->read("a.h5", "box", fields.to_read())).step, 8);
     }
+  }
+}
+
+// Also of rank 0, which writes for all of them (serial), and of those that write together.
+TEST(Faults, AShortWriteByWhateverMethodIsFound) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  constexpr std::uint64_t kBlock = 100'000;
+  const std::uint64_t all = kBlock * index(team->ranks());
+  const std::vector<std::byte> data(all, std::byte{1});
+  const std::span mine = std::span(data).first(kBlock);
+  const std::string path = scratch.in("a");
+  for (const Method method : kMethods) {
+    if (method == Method::staged) continue;  // writes no such file
+    SCOPED_TRACE(name_of(method));
+    arrays::Description description{1, 0, "", "", {{"cells", all}}, {{"p", "cells", arrays::Type::uint8}}};
+    if (team->rank() == 0) {
+      must(arrays::lay_out(path, description));
+      must(arrays::write_checks(open_file(path, O_WRONLY)->get(), path, description, {arrays::part_checks(0, data)}));
+    }
+    MPI_Barrier(team->all());
+    description = must(arrays::describe(path));
+    const std::uint64_t offset = description.arrays[0].offset;
+    const auto file = must(BlockFile::open(*team, options_of(method, scratch), path, Access::write));
+    Status written;
+    {
+      const FileSizeLimit limit(offset + all - kBlock / 2);  // in the middle of the last block
+      written = file->write(offset + kBlock * index(team->rank()), mine);
+      MPI_Barrier(team->all());
+    }
+    expect_same_on_all(*team, written);
+    must(file->close());
+    // What Open MPI (4.1) takes for whole is looked for before the file gets its name.
+    EXPECT_EQ(must(arrays::verify(path, description, arrays::Look::at_holes)).size(), 1U);
+    EXPECT_TRUE(!written || method == Method::mpi_collective);
+    MPI_Barrier(team->all());
+    if (team->rank() == 0) ::unlink(path.c_str());
   }
 }
 

@@ -1,5 +1,6 @@
 #include "arrays/inspect.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,6 +38,33 @@ TEST(Inspect, FindsEveryDamagedPiece) {
   ASSERT_EQ(damages->size(), 1U);
   EXPECT_EQ(damages->front().array, "p");
   EXPECT_EQ(damages->front().first_bytes, (std::vector<std::uint64_t>{0, 2 * kPieceBytes}));
+}
+
+TEST(Inspect, FindsWhatNobodyWroteWithoutReadingTheRest) {
+  const Scratch scratch;
+  const std::string path = join(scratch.path(), "a.h5");
+  const Description description = write_cells(path, "p", std::vector<double>(1'500'000, 1.5));
+  std::string file = *read_file(path);
+  const std::uint64_t offset = description.arrays[0].offset;
+  file[offset] ^= 1;
+  ASSERT_TRUE(replace_file(path, file));
+  EXPECT_TRUE(verify(path, description, Look::at_holes)->empty());
+  const auto opened = open_file(path, O_RDWR);
+  ASSERT_EQ(::fallocate(opened->get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                        static_cast<off_t>(offset + kPieceBytes + 8192), 4096),
+            0);
+  const auto damages = verify(path, description, Look::at_holes);
+  ASSERT_TRUE(damages) << damages.error().text();
+  ASSERT_EQ(damages->size(), 1U);
+  EXPECT_EQ(damages->front().first_bytes, (std::vector<std::uint64_t>{kPieceBytes}));
+  // Zeros may be a hole.
+  const std::string other = join(scratch.path(), "b.h5");
+  const Description zeros = write_cells(other, "p", std::vector<double>(1'500'000, 0));
+  const auto of_zeros = open_file(other, O_RDWR);
+  ASSERT_EQ(::fallocate(of_zeros->get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                        static_cast<off_t>(zeros.arrays[0].offset), 1 << 20),
+            0);
+  EXPECT_TRUE(verify(other, zeros, Look::at_holes)->empty());
 }
 
 TEST(Inspect, TellsTheLargestDifferenceAndWhereItIs) {

@@ -21,9 +21,11 @@ TEST(Method, IsKnownByItsName) {
 TEST(Options, OfTheEnvironmentWin) {
   const Variable method("FOREBAY_BLOCKS_METHOD", "staged"), pool("FOREBAY_BLOCKS_POOL", "/mnt/pmem0");
   const Variable hints("FOREBAY_BLOCKS_HINTS", "striping_factor=8,cb_nodes=4");
+  const Variable verify("FOREBAY_BLOCKS_VERIFY", "read-back");
   const auto options = Options::from_environment({});
   ASSERT_TRUE(options) << options.error().text();
   EXPECT_EQ(options->method, Method::staged);
+  EXPECT_EQ(options->verify, carry::Verify::read_back);
   EXPECT_EQ(options->pool, "/mnt/pmem0");
   ASSERT_EQ(options->hints.size(), 2U);
   EXPECT_EQ(options->hints[1].first, "cb_nodes");
@@ -33,6 +35,10 @@ TEST(Options, OfTheEnvironmentWin) {
 TEST(Options, OfTheEnvironmentThatMakeNoSenseAreRefused) {
   {
     const Variable method("FOREBAY_BLOCKS_METHOD", "fast");
+    EXPECT_FALSE(Options::from_environment({}));
+  }
+  {
+    const Variable verify("FOREBAY_BLOCKS_VERIFY", "twice");
     EXPECT_FALSE(Options::from_environment({}));
   }
   const Variable hints("FOREBAY_BLOCKS_HINTS", "cb_nodes=4,oops");

@@ -1,6 +1,7 @@
 // Proves: an image and its record become a whole file under its name, and a record that does not fit touches nothing.
 #include "carry/carry.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -84,6 +85,32 @@ TEST_F(Carry, AFileThatKeepsItsNameKeepsItsSidecar) {
   ASSERT_TRUE(remove_tree(record_.path));
   ASSERT_TRUE(carried());
   EXPECT_EQ(sequence_in(sidecar(), record_), record_.sequence);
+}
+
+// Of a file system that keeps other bytes than it was given.
+TEST_F(Carry, WhatIsReadBackDifferentGetsNoName) {
+  ASSERT_TRUE(carried());
+  auto description = *arrays::describe(record_.path);
+  const std::string whole = *read_file(record_.path);
+  const std::span<const std::byte> values = std::as_bytes(std::span(whole)).subspan(description.arrays[0].offset);
+  const Checks checks = {arrays::part_checks(0, values.first(description.arrays[0].bytes()))};
+  std::string flipped = whole;
+  flipped[description.arrays[0].offset + 12345] ^= 1;
+  const std::string temporary = record_.temporary();
+  const auto published = [&](const std::string& bytes, Verify verify) {
+    EXPECT_TRUE(replace_file(temporary, bytes));
+    Sidecar sidecar(temporary, sidecar_of(1, "serial"));
+    return publish(open_file(temporary, O_RDWR)->get(), temporary, record_.path, description, checks, sidecar, verify);
+  };
+  const std::string before = sidecar();
+  const Status refused = published(flipped, Verify::read_back);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what, "array cells/pressure reads back different from what was written:");
+  EXPECT_TRUE(*read_file(record_.path) == whole);
+  EXPECT_EQ(sidecar(), before);
+  EXPECT_TRUE(published(whole, Verify::read_back));
+  EXPECT_TRUE(published(flipped, Verify::written));
+  EXPECT_TRUE(*read_file(record_.path) == flipped);
 }
 
 TEST_F(Carry, ASidecarTellsWhetherItIsOfTheFileBesideIt) {
