@@ -4,12 +4,13 @@
 #include <cmath>
 
 #include "mesh/part.h"
+#include "multiply/levels.h"
 
 namespace forebay::multiply {
 
 using mesh::Shape;
 
-Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, int levels, std::uint32_t parts) {
+Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, int levels, std::uint32_t parts, unsigned threads) {
   auto fine = std::make_unique<Fine>();
   fine->mesh_ = std::move(mesh);
   if (parts > 0) {
@@ -17,7 +18,7 @@ Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, int levels, std::uint3
   }
   while (levels > mesh::kMostLevels) {
     const int now = std::min(levels - mesh::kMostLevels, mesh::kMostLevels);
-    if (auto ok = fine->refine_now(now); !ok) return forward(ok);
+    if (auto ok = fine->refine_now(now, threads); !ok) return forward(ok);
     levels -= now;
   }
   auto topology = number(fine->mesh_);
@@ -26,6 +27,7 @@ Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, int levels, std::uint3
   auto refinement = mesh::Refinement::make(fine->mesh_, fine->topology_, levels);
   if (!refinement) return forward(refinement);
   fine->refinement_.emplace(std::move(*refinement));
+  if (auto ok = look_at_levels(fine->mesh_, fine->topology_, levels, threads, fine->before_); !ok) return forward(ok);
   fine->add_data();
   return fine;
 }
@@ -42,11 +44,12 @@ Status Fine::cut(int levels, std::uint32_t parts) {
   return {};
 }
 
-Status Fine::refine_now(int levels) {
+Status Fine::refine_now(int levels, unsigned threads) {
   const auto topology = number(mesh_);
   if (!topology) return forward(topology);
   const auto refinement = mesh::Refinement::make(mesh_, *topology, levels);
   if (!refinement) return forward(refinement);
+  if (auto ok = look_at_levels(mesh_, *topology, levels, threads, before_); !ok) return ok;
   auto refined = refined_mesh(*refinement);
   if (!refined) return forward(refined);
   std::vector<std::uint32_t> part;

@@ -9,6 +9,7 @@
 #include "arrays/arrays.h"
 #include "mesh/partition.h"
 #include "mesh/refinement.h"
+#include "mesh/survey.h"
 
 namespace forebay::multiply {
 
@@ -24,21 +25,23 @@ struct CellData {
 class Fine {
  public:
   // More levels than one refinement has are made one refinement after the other; the first ones lie in memory. `parts`:
-  // 0, or into how many parts the mesh is cut.
-  static Result<std::unique_ptr<Fine>> make(mesh::Mesh mesh, int levels, std::uint32_t parts);
+  // 0, or into how many parts the mesh is cut. An error where cells come out flat or inside out before the last level.
+  static Result<std::unique_ptr<Fine>> make(mesh::Mesh mesh, int levels, std::uint32_t parts, unsigned threads);
 
   const mesh::Refinement& refinement() const { return *refinement_; }
   const std::vector<CellData>& cell_data() const { return cell_data_; }
-  const mesh::Partition& partition() const { return partition_; }  // of the mesh that was given
+  const std::vector<mesh::Survey>& before() const { return before_; }  // of all levels but the last
+  const mesh::Partition& partition() const { return partition_; }      // of the mesh that was given
 
  private:
-  Status refine_now(int levels);
+  Status refine_now(int levels, unsigned threads);
   Status cut(int levels, std::uint32_t parts);
   void add_data();
 
   mesh::Mesh mesh_;
   mesh::Topology topology_;
   std::optional<mesh::Refinement> refinement_;  // of the two above
+  std::vector<mesh::Survey> before_;
   mesh::Partition partition_;
   std::vector<std::uint32_t> part_;  // of each cell of mesh_
   std::vector<CellData> cell_data_;

@@ -7,6 +7,7 @@
 
 #include "mesh/part.h"
 #include "multiply/cells.h"
+#include "multiply/levels.h"
 #include "multiply/parallel.h"
 #include "multiply/surface.h"
 
@@ -14,10 +15,6 @@ namespace forebay::multiply {
 namespace {
 
 constexpr std::string_view kEnding = ".vtkhdf";
-// Fine cells that are made and looked at in one go: enough to be worth it, and few enough to be shared out evenly. The
-// same whatever the number of threads, so that volumes are added up in the same order.
-constexpr std::uint64_t kCellsOfJob = 100'000;
-
 std::string boundary_of(const std::string& output) {
   return output.substr(0, output.size() - kEnding.size()) + "-boundary" + std::string(kEnding);
 }
@@ -36,36 +33,15 @@ Status check(const Request& request) {
   return request.partition.empty() ? Status{} : make_way(request.partition, request.force);
 }
 
-// Coarse cells in their order, cut into jobs.
-std::vector<std::span<const std::uint32_t>> jobs_of(const Fine& fine, std::span<const std::uint32_t> coarse_cells) {
-  std::vector<std::span<const std::uint32_t>> jobs;
-  const mesh::Refinement& refinement = fine.refinement();
-  for (std::size_t first = 0, end; first < coarse_cells.size(); first = end) {
-    std::uint64_t cells = 0;
-    for (end = first; end < coarse_cells.size() && cells < kCellsOfJob; ++end)
-      cells += refinement.pattern(refinement.mesh().shapes[coarse_cells[end]]).cell_count;
-    jobs.push_back(coarse_cells.subspan(first, end - first));
-  }
-  return jobs;
-}
-
-Result<mesh::Survey> looked_at(const Fine& fine, std::span<const std::uint32_t> coarse_cells) {
-  mesh::Survey survey = mesh::survey(fine.refinement(), coarse_cells);
-  if (survey.inverted == 0) return survey;
-  return error(Code::bad_input,
-               fmt::format("{} cells come out flat or inside out, of coarse cells {} to {}", survey.inverted,
-                           coarse_cells.front(), coarse_cells.back()),
-               {}, "look at the coarse mesh there");
-}
-
 // All of the file, and what the cells are like.
 Result<mesh::Survey> fill(const Fine& fine, const Runs& runs, unsigned threads, GridFile& file, const Tell& tell) {
   const auto coarse_cells = mesh::all_cells(fine.refinement().mesh());
-  const auto jobs = jobs_of(fine, coarse_cells);
+  const auto jobs = jobs_of(fine.refinement(), coarse_cells);
+  const auto level = static_cast<int>(fine.before().size());
   std::vector<mesh::Survey> surveys(jobs.size());
   const auto job = [&](std::size_t number) -> Status {
     if (number == 0) return write_points(fine, file);  // by one thread, in large pieces
-    auto survey = looked_at(fine, jobs[number - 1]);
+    auto survey = look_at(fine.refinement(), jobs[number - 1], level);
     if (!survey) return forward(survey);
     surveys[number - 1] = std::move(*survey);
     return write_cells(fine, runs, jobs[number - 1], file);
@@ -77,7 +53,7 @@ Result<mesh::Survey> fill(const Fine& fine, const Runs& runs, unsigned threads, 
   return all;
 }
 
-Report report_of(const Request& request, const Fine& fine, const Runs& runs, mesh::Survey survey) {
+Report report_of(const Request& request, const Fine& fine, const Runs& runs, std::vector<mesh::Survey> by_level) {
   Report report;
   report.output = request.output;
   report.boundary = boundary_of(request.output);
@@ -89,7 +65,7 @@ Report report_of(const Request& request, const Fine& fine, const Runs& runs, mes
   report.boundary_faces = counts.boundary_faces;
   report.cells_of_shape = runs.cells_of_shape();
   for (const mesh::FaceGroup& group : fine.refinement().mesh().face_groups) report.face_groups.push_back(group.name);
-  report.survey = std::move(survey);
+  report.by_level = std::move(by_level);
   report.threads = request.threads;
   return report;
 }
@@ -100,7 +76,7 @@ Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Tell& t
   if (auto ok = check(request); !ok) return forward(ok);
   const std::uint64_t coarse_cells = coarse.cells();
   if (auto ok = ask_for_room(request.output, least_bytes(coarse, request.levels)); !ok) return forward(ok);
-  const auto fine = Fine::make(std::move(coarse), request.levels, request.parts);
+  const auto fine = Fine::make(std::move(coarse), request.levels, request.parts, request.threads);
   if (!fine) return forward(fine);
 
   const auto begin = std::chrono::steady_clock::now();
@@ -115,6 +91,9 @@ Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Tell& t
 
   auto survey = fill(**fine, runs, request.threads, **file, tell);
   if (!survey) return forward(survey);
+  std::vector<mesh::Survey> by_level = (*fine)->before();
+  by_level.push_back(std::move(*survey));
+  if (auto ok = compare_volumes(by_level); !ok) return forward(ok);
   if (auto ok = surface.write(**boundary); !ok) return forward(ok);
   for (GridFile* each : {boundary->get(), file->get()}) {
     if (auto ok = each->finish(); !ok) return forward(ok);
@@ -125,7 +104,7 @@ Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Tell& t
   for (GridFile* each : {boundary->get(), file->get()}) {
     if (auto ok = each->give_name(request.force); !ok) return forward(ok);
   }
-  Report report = report_of(request, **fine, runs, std::move(*survey));
+  Report report = report_of(request, **fine, runs, std::move(by_level));
   report.coarse_cells = coarse_cells;
   report.bytes = bytes;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -32,6 +32,17 @@ double mean_quality(const Survey& survey) {
   return survey.quality_sum / static_cast<double>(survey.cells);
 }
 
+std::string levels_of(const Report& report) {
+  std::string text;
+  for (std::size_t level = 0; level < report.by_level.size(); ++level) {
+    const Survey& survey = report.by_level[level];
+    text +=
+        fmt::format("  level {:<2} {:>22} cells, volume {:.12g}, of a cell at least {:.4g}, quality at least {:.4f}\n",
+                    level, survey.cells, survey.volume, survey.least_volume, survey.least_quality);
+  }
+  return text;
+}
+
 double cells_per_second(const Report& report) {
   return static_cast<double>(report.cells) / std::max(report.seconds, 1e-9);
 }
@@ -39,7 +50,7 @@ double cells_per_second(const Report& report) {
 }  // namespace
 
 std::string text_of(const Report& report) {
-  const Survey& survey = report.survey;
+  const Survey& survey = report.survey();
   std::string text = fmt::format("{}: {} cells of {}, {} level{}\n", printable(report.output), report.cells,
                                  report.coarse_cells, report.levels, report.levels == 1 ? "" : "s");
   for (std::size_t shape = 0; shape < report.cells_of_shape.size(); ++shape) {
@@ -55,6 +66,7 @@ std::string text_of(const Report& report) {
   }
   text += fmt::format("  quality (scaled Jacobian) at least {:.4f}, {:.4f} on average\n{}", survey.least_quality,
                       mean_quality(survey), histogram_of(survey));
+  text += levels_of(report);
   text += fmt::format("  {} in {}, {:.1f} million cells/s with {} thread{}\n", human_bytes(report.bytes),
                       human_duration(std::chrono::duration<double>(report.seconds)), cells_per_second(report) / 1e6,
                       report.threads, report.threads == 1 ? "" : "s");
@@ -62,7 +74,7 @@ std::string text_of(const Report& report) {
 }
 
 std::string json_of(const Report& report) {
-  const Survey& survey = report.survey;
+  const Survey& survey = report.survey();
   nlohmann::json shapes = nlohmann::json::object(), areas = nlohmann::json::object();
   for (std::size_t shape = 0; shape < report.cells_of_shape.size(); ++shape) {
     if (report.cells_of_shape[shape] > 0)
@@ -70,6 +82,13 @@ std::string json_of(const Report& report) {
   }
   for (std::size_t i = 0; i < report.face_groups.size(); ++i)
     areas[printable(report.face_groups[i])] = survey.group_areas[i];
+  nlohmann::json by_level = nlohmann::json::array();
+  for (const Survey& each : report.by_level) {
+    by_level.push_back({{"cells", each.cells},
+                        {"volume", each.volume},
+                        {"least_volume", each.least_volume},
+                        {"quality", {{"least", each.least_quality}, {"mean", mean_quality(each)}}}});
+  }
   const nlohmann::json json = {
       {"output", printable(report.output)},
       {"boundary", printable(report.boundary)},
@@ -84,6 +103,7 @@ std::string json_of(const Report& report) {
       {"least_volume", survey.least_volume},
       {"areas", areas},
       {"quality", {{"least", survey.least_quality}, {"mean", mean_quality(survey)}, {"histogram", survey.histogram}}},
+      {"by_level", by_level},
       {"bytes", report.bytes},
       {"seconds", report.seconds},
       {"cells_per_second", cells_per_second(report)},

@@ -16,11 +16,13 @@ struct Report {
   std::uint64_t coarse_cells = 0;
   std::uint64_t cells = 0, points = 0, faces = 0, boundary_faces = 0;
   std::array<std::uint64_t, 6> cells_of_shape{};  // by mesh::Shape
-  mesh::Survey survey;
-  std::vector<std::string> face_groups;  // their areas are the survey's
+  std::vector<mesh::Survey> by_level;             // of the coarse mesh, refined once, and so on
+  std::vector<std::string> face_groups;           // their areas are the surveys'
   std::uint64_t bytes = 0;
   unsigned threads = 1;
   double seconds = 0;  // from the first byte to the last one on the disk
+
+  const mesh::Survey& survey() const { return by_level.back(); }  // of what was written
 };
 
 // A table for people, and JSON for programs.

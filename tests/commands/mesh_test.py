@@ -82,6 +82,10 @@ class MeshTest(commandcase.CommandCase):
         self.assertEqual((told["cells"], told["coarse_cells"], told["vertices"]), (48 * 64, 48, 9**3))
         self.assertAlmostEqual(told["volume"], 1, delta=1e-12)
         self.assertEqual(sum(told["quality"]["histogram"]), told["cells"])
+        self.assertEqual([level["cells"] for level in told["by_level"]], [48, 48 * 8, 48 * 64])
+        for level in told["by_level"]:
+            self.assertAlmostEqual(level["volume"], 1, delta=1e-12)
+            self.assertGreater(level["quality"]["least"], 0.4)
         self.assertAlmostEqual(told["areas"]["lid"], 1, delta=1e-12)
         self.assertAlmostEqual(told["areas"]["walls"], 5, delta=1e-12)
         self.assertEqual(self.files(), ["out-boundary.vtkhdf", "out.vtkhdf"])

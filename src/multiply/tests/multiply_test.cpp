@@ -81,7 +81,7 @@ TEST(Multiply, WritesTheRefinedMeshOfEveryShapeAndItsBoundary) {
       expect_faces(Contents(report.boundary), part, report.boundary_faces);
       EXPECT_EQ(report.cells, part.cells.numbers.size());
       EXPECT_EQ(report.faces, part.faces.numbers.size());
-      EXPECT_NEAR(report.survey.volume, volume, 1e-12);
+      EXPECT_NEAR(report.survey().volume, volume, 1e-12);
     }
   }
 }
@@ -130,7 +130,7 @@ TEST(Multiply, HasFacesOfGroupsInsideTheMeshAmongThoseOfTheBoundary) {
   const auto sheet = Contents(report.boundary).array<std::uint8_t>("cells", "group_sheet");
   EXPECT_EQ(sheet.size(), 24U * 16 + 16);
   EXPECT_EQ(std::count(sheet.begin(), sheet.end(), 1), 16);
-  EXPECT_DOUBLE_EQ(report.survey.group_areas.back(), 0.25);
+  EXPECT_DOUBLE_EQ(report.survey().group_areas.back(), 0.25);
 }
 
 TEST(Multiply, MakesTheSameBytesWithAnyNumberOfThreads) {
@@ -148,10 +148,10 @@ TEST(Multiply, MakesTheSameBytesWithAnyNumberOfThreads) {
     for (const std::string& each : {path, report.boundary, request.partition}) files.push_back(need(read_file(each)));
     if (first.empty()) {
       first = files;
-      volume = report.survey.volume;
+      volume = report.survey().volume;
     }
     EXPECT_TRUE(files == first) << threads << " threads";
-    EXPECT_EQ(report.survey.volume, volume) << threads << " threads";
+    EXPECT_EQ(report.survey().volume, volume) << threads << " threads";
   }
 }
 
@@ -179,8 +179,11 @@ TEST(Multiply, GoesBeyondTheLevelsOfOneRefinement) {
   const Report report = need(multiply(request, coarse, silent));
   EXPECT_EQ(report.cells, std::uint64_t{1} << 21);
   EXPECT_EQ(report.coarse_cells, 1U);
-  EXPECT_NEAR(report.survey.volume, 1.0 / 6, 1e-12);
-  EXPECT_NEAR(report.survey.group_areas.at(0), 0.5, 1e-12);
+  ASSERT_EQ(report.by_level.size(), 8U) << "those of both refinements";
+  for (int level = 0; level <= 7; ++level)
+    EXPECT_EQ(report.by_level[static_cast<std::size_t>(level)].cells, std::uint64_t{1} << (3 * level));
+  EXPECT_NEAR(report.survey().volume, 1.0 / 6, 1e-12);
+  EXPECT_NEAR(report.survey().group_areas.at(0), 0.5, 1e-12);
 }
 
 TEST(Multiply, RefusesWhatIsThereUnlessItIsToBeReplaced) {
