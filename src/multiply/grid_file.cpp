@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 
 namespace forebay::multiply {
 namespace {
@@ -14,39 +13,7 @@ namespace {
 // Pieces are small and come from several threads: so many bytes at a time are worth a request of the disk.
 constexpr std::uint64_t kWrittenBack = std::uint64_t{16} << 20;
 
-// One for each name, so that what a killed program left is found by the next one.
-std::string temporary_of(const std::string& path) {
-  return join(directory_of(path), ".fb-" + hex(checksum(name_of(path))));
-}
-
-tl::unexpected<Error> in_use(const std::string& path) {
-  return error(Code::busy, "another program writes", path, "wait for it, or choose another name");
-}
-
-Status rename_new(const std::string& from, const std::string& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
-  if (errno != EINVAL && errno != ENOSYS) return errno_error("cannot rename to", to);
-  // A file system without that flag.
-  if (::link(from.c_str(), to.c_str()) != 0) return errno_error("cannot give its name to", to);
-  ::unlink(from.c_str());
-  return {};
-}
-
 }  // namespace
-
-Status make_way(const std::string& path, bool replace) {
-  if (!replace && ::access(path.c_str(), F_OK) == 0)
-    return error(Code::bad_input, "exists already:", path, "choose another name, or let it be replaced with --force");
-  const std::string directory = directory_of(path), temporary = temporary_of(path);
-  if (::access(directory.c_str(), W_OK | X_OK) != 0) return errno_error("cannot write in", directory);
-  const auto left = open_file(temporary, O_RDWR | O_NOFOLLOW);
-  if (!left) return left.error().errno_value == ENOENT ? Status{} : Status(forward(left));
-  const auto unused = take_lock(left->get(), temporary);
-  if (!unused) return forward(unused);
-  if (!*unused) return in_use(path);
-  if (::unlink(temporary.c_str()) != 0) return errno_error("cannot remove", temporary);
-  return {};
-}
 
 Status ask_for_room(const std::string& path, std::uint64_t bytes) {
   const std::string directory = directory_of(path);
@@ -117,14 +84,9 @@ Status GridFile::finish() {
   return {};
 }
 
-Status GridFile::give_name(bool replace) {
+Result<Unnamed> GridFile::unnamed() const {
   if (!has_its_temporary()) return in_use(path_);
-  if (replace) {
-    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return errno_error("cannot rename to", path_);
-  } else if (auto ok = rename_new(temporary_, path_); !ok) {
-    return ok;
-  }
-  return sync_directory_of(path_);
+  return Unnamed{temporary_, path_};
 }
 
 Status Column::flush() {

@@ -1,4 +1,4 @@
-// A file of a grid while it is written: laid out, filled by threads in any order, checked, and then given its name.
+// A file of a grid while it is written: laid out, filled by threads in any order, checked; then its name may be given.
 #pragma once
 
 #include <atomic>
@@ -8,12 +8,9 @@
 #include <string>
 
 #include "arrays/arrays.h"
+#include "multiply/names.h"
 
 namespace forebay::multiply {
-
-// ok where a file of this name can be written: its directory is there, the name is free (or `replace`), nobody else
-// writes it. What a program that was killed had begun under this name is removed.
-Status make_way(const std::string& path, bool replace);
 
 // ok where the file system of a path has so many bytes left.
 Status ask_for_room(const std::string& path, std::uint64_t bytes);
@@ -39,7 +36,8 @@ class GridFile {
 
   // Everything is written: the checksums, too; and on the disk.
   Status finish();
-  Status give_name(bool replace);
+  // Its names; it has the final one once they are given.
+  Result<Unnamed> unnamed() const;
 
  private:
   GridFile(std::string path, arrays::Description description);

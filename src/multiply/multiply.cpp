@@ -1,6 +1,7 @@
 #include "multiply/multiply.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -53,6 +54,46 @@ Result<mesh::Survey> fill(const Fine& fine, const Runs& runs, unsigned threads, 
   return all;
 }
 
+// Writes the partition under a temporary name, which goes with this unless it got its final one.
+class PartitionFile {
+ public:
+  explicit PartitionFile(const std::string& path) : file_{temporary_of(path), path} {}
+  PartitionFile(const PartitionFile&) = delete;
+  PartitionFile& operator=(const PartitionFile&) = delete;
+  ~PartitionFile() {
+    if (written_) ::unlink(file_.temporary.c_str());
+  }
+  Status write(const mesh::Partition& partition) {
+    auto ok = write_partition(partition, file_.temporary);
+    written_ = ok.has_value();
+    return ok;
+  }
+  const Unnamed& unnamed() const { return file_; }
+  void has_its_name() { written_ = false; }
+
+ private:
+  const Unnamed file_;
+  bool written_ = false;
+};
+
+// All files, or none; the cells last, so that whoever sees them sees the others.
+Status name(const Request& request, const Fine& fine, const GridFile& boundary, const GridFile& cells) {
+  PartitionFile partition(request.partition);
+  std::vector<Unnamed> files;
+  if (!request.partition.empty()) {
+    if (auto ok = partition.write(fine.partition()); !ok) return ok;
+    files.push_back(partition.unnamed());
+  }
+  for (const GridFile* each : {&boundary, &cells}) {
+    const auto file = each->unnamed();
+    if (!file) return forward(file);
+    files.push_back(*file);
+  }
+  if (auto ok = give_names(files, request.force); !ok) return ok;
+  partition.has_its_name();
+  return {};
+}
+
 Report report_of(const Request& request, const Fine& fine, const Runs& runs, std::vector<mesh::Survey> by_level) {
   Report report;
   report.output = request.output;
@@ -98,12 +139,7 @@ Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Tell& t
   for (GridFile* each : {boundary->get(), file->get()}) {
     if (auto ok = each->finish(); !ok) return forward(ok);
   }
-  if (!request.partition.empty()) {
-    if (auto ok = write_partition((*fine)->partition(), request.partition); !ok) return forward(ok);
-  }
-  for (GridFile* each : {boundary->get(), file->get()}) {
-    if (auto ok = each->give_name(request.force); !ok) return forward(ok);
-  }
+  if (auto ok = name(request, **fine, **boundary, **file); !ok) return forward(ok);
   Report report = report_of(request, **fine, runs, std::move(by_level));
   report.coarse_cells = coarse_cells;
   report.bytes = bytes;

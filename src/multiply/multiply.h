@@ -2,7 +2,7 @@
 //
 // Promises: memory depends on the coarse mesh, not on the fine one; the file's bytes on the coarse mesh and the levels,
 // not on the number of threads. Whatever is wrong with what is asked is told before anything is written; there is room
-// for the file, or it is not begun; it appears whole under its name, or not at all.
+// for the file, or it is not begun; all files appear whole under their names, or none (names.h).
 // Must not know: command lines, MPI, ranks.
 //
 //   OUT.vtkhdf            the cells; with groups of cells and parts as data
