@@ -15,6 +15,7 @@
 #include "mesh/join.h"
 #include "mesh/part.h"
 #include "mesh/partition.h"
+#include "mesh/periodic.h"
 #include "mesh/reader.h"
 #include "mesh/refinement.h"
 #include "mesh/shape.h"

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "mesh/part.h"
+#include "mesh/periodic.h"
 
 namespace forebay::mesh {
 namespace {
@@ -48,19 +49,13 @@ void copy_groups(const Refinement& refinement, const FaceList& faces, Mesh& fine
 
 void copy_periodic(const Refinement& refinement, const FaceList& faces, Mesh& fine) {
   for (const Topology::Periodic& pair : refinement.topology().periodic) {
-    const Shape shape = refinement.topology().faces[pair.face].shape;
-    const std::vector<std::uint32_t>& corners = refinement.pattern(shape).cells.front().corners;
-    const FaceTurns& turns = refinement.turns(shape);
-    const std::size_t width = describe(shape).corners;
-    for (std::uint32_t j = 0; j < refinement.faces_on_face(); ++j) {
-      const std::uint32_t i = turns.cells[pair.turn][j];
-      const FaceCorners image = faces.corners_of(refinement.faces_of_face(pair.image) + j);
-      PeriodicFaces small{faces.corners_of(refinement.faces_of_face(pair.face) + i), {kNone, kNone, kNone, kNone}};
-      for (std::size_t there = 0; there < width; ++there)
-        for (std::size_t here = 0; here < width; ++here)
-          if (corners[i * width + here] == turns.points[pair.turn][corners[j * width + there]])
-            small.image[here] = image[there];
-      fine.periodic.push_back(small);
+    const unsigned corners = describe(refinement.topology().faces[pair.face].shape).corners;
+    for (const SmallPair& small : small_pairs(refinement, pair)) {
+      const FaceCorners image = faces.corners_of(refinement.faces_of_face(pair.image) + small.image);
+      PeriodicFaces made{faces.corners_of(refinement.faces_of_face(pair.face) + small.face),
+                         {kNone, kNone, kNone, kNone}};
+      for (unsigned c = 0; c < corners; ++c) made.image[c] = image[small.corners[c]];
+      fine.periodic.push_back(made);
     }
   }
 }

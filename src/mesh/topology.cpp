@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace forebay::mesh {
 namespace {
@@ -209,6 +210,7 @@ Status find_groups(const Mesh& mesh, const FaceIndex& index, Topology& topology)
 }
 
 Status find_periodic(const Mesh& mesh, const FaceIndex& index, Topology& topology) {
+  std::set<std::uint32_t> copies;
   for (const PeriodicFaces& pair : mesh.periodic) {
     const auto face = index.find(pair.face), image = index.find(pair.image);
     if (!face || !image) return no_face("the list of periodic faces", face ? pair.image : pair.face);
@@ -226,6 +228,8 @@ Status find_periodic(const Mesh& mesh, const FaceIndex& index, Topology& topolog
       return error(Code::bad_input, fmt::format("periodic faces {} and {} do not fit each other, or do not lie at the "
                                                 "boundary",
                                                 *face, *image));
+    if (!copies.insert(*face).second)
+      return error(Code::bad_input, fmt::format("periodic face {} is a copy of two others", *face));
     topology.periodic.push_back({*face, *image, *turn});
   }
   return {};

@@ -30,7 +30,8 @@ struct Topology {
     std::array<std::uint32_t, kMostFaces> faces;
     std::array<std::uint8_t, kMostFaces> turns;  // turned() of the cell's list of a face's corners against the face's
   };
-  // Corners of `face` and `image` that belong together have the same place, once the image's are turned.
+  // Corners of `face` and `image` that belong together have the same place, once the image's are turned. No face is
+  // `face` of two pairs, but it may be the image in several.
   struct Periodic {
     std::uint32_t face, image;
     std::uint8_t turn;

@@ -104,6 +104,7 @@ Report report_of(const Request& request, const Fine& fine, const Runs& runs, std
   report.points = counts.points;
   report.faces = counts.faces;
   report.boundary_faces = counts.boundary_faces;
+  report.periodic_pairs = fine.refinement().topology().periodic.size() * fine.refinement().faces_on_face();
   report.cells_of_shape = runs.cells_of_shape();
   for (const mesh::FaceGroup& group : fine.refinement().mesh().face_groups) report.face_groups.push_back(group.name);
   report.by_level = std::move(by_level);

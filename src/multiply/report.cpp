@@ -60,6 +60,7 @@ std::string text_of(const Report& report) {
   }
   text += fmt::format("  {:<14}{:>16}\n  {:<14}{:>16}, {} at the boundary\n", "vertices", report.points, "faces",
                       report.faces, report.boundary_faces);
+  if (report.periodic_pairs > 0) text += fmt::format("  {:<14}{:>16}\n", "periodic pairs", report.periodic_pairs);
   text += fmt::format("  {:<14}{:>16.12g}, of a cell at least {:.6g}\n", "volume", survey.volume, survey.least_volume);
   for (std::size_t i = 0; i < report.face_groups.size(); ++i) {
     text += fmt::format("  area of {}: {:.12g}\n", printable(report.face_groups[i]), survey.group_areas[i]);
@@ -99,6 +100,7 @@ std::string json_of(const Report& report) {
       {"vertices", report.points},
       {"faces", report.faces},
       {"boundary_faces", report.boundary_faces},
+      {"periodic_pairs", report.periodic_pairs},
       {"volume", survey.volume},
       {"least_volume", survey.least_volume},
       {"areas", areas},

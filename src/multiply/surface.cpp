@@ -1,8 +1,10 @@
 #include "multiply/surface.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
+#include "mesh/periodic.h"
 #include "mesh/stream.h"
 #include "multiply/fine.h"
 #include "multiply/vtk.h"
@@ -15,6 +17,9 @@ using mesh::Point;
 
 constexpr const char* kPointNumber = "point";
 constexpr const char* kCellNumber = "cell";
+constexpr const char* kPeriodic = "periodic";
+constexpr const char* kPeriodicCorners = "periodic_corners";
+constexpr std::uint8_t kNoCorner = 255;
 
 void make_set(std::vector<std::uint32_t>& numbers) {
   std::sort(numbers.begin(), numbers.end());
@@ -84,13 +89,18 @@ arrays::Description Surface::description() const {
   description.arrays.push_back({kCellNumber, grid::kCells, Type::uint64});
   for (const mesh::FaceGroup& group : refinement_.mesh().face_groups)
     description.arrays.push_back({data_name_of(group.name), grid::kCells, Type::uint8});
+  if (!refinement_.mesh().periodic.empty()) {
+    description.arrays.push_back({kPeriodic, grid::kCells, Type::int64});
+    description.arrays.push_back({kPeriodicCorners, grid::kCells, Type::uint8, mesh::kFaceCorners});
+  }
   return description;
 }
 
 Status Surface::write(GridFile& file) const {
   if (auto ok = write_points(file); !ok) return ok;
   if (auto ok = write_faces(file); !ok) return ok;
-  return write_groups(file);
+  if (auto ok = write_groups(file); !ok) return ok;
+  return refinement_.mesh().periodic.empty() ? Status{} : write_periodic(file);
 }
 
 Status Surface::write_points(GridFile& file) const {
@@ -166,6 +176,34 @@ Status Surface::write_groups(GridFile& file) const {
     if (auto ok = column.flush(); !ok) return ok;
   }
   return {};
+}
+
+std::uint64_t Surface::first_of(std::uint32_t coarse_face) const {
+  const auto at = std::lower_bound(faces_.begin(), faces_.end(), coarse_face,
+                                   [](const CoarseFace& face, std::uint32_t number) { return face.number < number; });
+  return static_cast<std::uint64_t>(at - faces_.begin()) * refinement_.faces_on_face();
+}
+
+Status Surface::write_periodic(GridFile& file) const {
+  std::map<std::uint32_t, mesh::Topology::Periodic> pairs;
+  for (const auto& pair : refinement_.topology().periodic) pairs[pair.face] = pair;
+  Column behind(file, file.array(grid::kCells, kPeriodic)), corners(file, file.array(grid::kCells, kPeriodicCorners));
+  for (const CoarseFace& face : faces_) {
+    std::vector<std::int64_t> faces(refinement_.faces_on_face(), -1);
+    std::vector<std::uint8_t> corner(faces.size() * mesh::kFaceCorners, kNoCorner);
+    if (const auto pair = pairs.find(face.number); pair != pairs.end()) {
+      const auto first = static_cast<std::int64_t>(first_of(pair->second.image));
+      const unsigned width = describe(refinement_.topology().faces[face.number].shape).corners;
+      for (const mesh::SmallPair& small : small_pairs(refinement_, pair->second)) {
+        faces[small.face] = first + small.image;
+        std::copy_n(small.corners.begin(), width, &corner[std::size_t{small.face} * mesh::kFaceCorners]);
+      }
+    }
+    if (auto ok = behind.add(std::span<const std::int64_t>(faces)); !ok) return ok;
+    if (auto ok = corners.add(std::span<const std::uint8_t>(corner)); !ok) return ok;
+  }
+  if (auto ok = behind.flush(); !ok) return ok;
+  return corners.flush();
 }
 
 }  // namespace forebay::multiply

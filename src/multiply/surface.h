@@ -1,5 +1,5 @@
 // The faces at the boundary and those of groups, as a grid of its own: with the cell that each bounds, the points'
-// numbers in the grid of cells, and which groups have it.
+// numbers in the grid of cells, which groups have it, and the periodic face behind it.
 #pragma once
 
 #include <vector>
@@ -24,6 +24,8 @@ class Surface {
   Status write_points(GridFile& file) const;
   Status write_faces(GridFile& file) const;
   Status write_groups(GridFile& file) const;
+  Status write_periodic(GridFile& file) const;
+  std::uint64_t first_of(std::uint32_t coarse_face) const;  // of its fine faces here
   mesh::Firsts<std::uint64_t> firsts_of(const CoarseFace& face) const;
 
   const mesh::Refinement& refinement_;

@@ -76,6 +76,31 @@ inline Mesh mixed() {
 }
 constexpr double kMixedVolume = 1 + 1.0 / 48;
 
+// 2 x 2 x 2 cubes, each face at x = 0 with the one behind it at x = 1, its corners listed from another one on or
+// backwards.
+inline Mesh periodic(Shape shape) {
+  Mesh mesh = cavity(2, shape);
+  const auto behind = [&](std::uint32_t point) {
+    const Point place{1, mesh.points[point][1], mesh.points[point][2]};
+    return static_cast<std::uint32_t>(std::find(mesh.points.begin(), mesh.points.end(), place) - mesh.points.begin());
+  };
+  unsigned turn = 0;
+  for (const Topology topology = need(number(mesh)); const Topology::Face& face : topology.faces) {
+    const unsigned corners = describe(face.shape).corners;
+    PeriodicFaces pair{{kNone, kNone, kNone, kNone}, {kNone, kNone, kNone, kNone}};
+    bool at_wall = true;
+    for (unsigned i = 0; i < corners; ++i) {
+      pair.face[i] = face.corners[turned(corners, turn % (2 * corners))[i]];
+      at_wall = at_wall && mesh.points[pair.face[i]][0] == 0;
+    }
+    if (!at_wall) continue;
+    for (unsigned i = 0; i < corners; ++i) pair.image[i] = behind(pair.face[i]);
+    mesh.periodic.push_back(pair);
+    ++turn;
+  }
+  return mesh;
+}
+
 // One hexahedron whose upper face is turned and sheared: right at all corners, but half way up its edges run the other
 // way round.
 inline Mesh twisted() {

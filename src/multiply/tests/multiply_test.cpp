@@ -133,6 +133,40 @@ TEST(Multiply, HasFacesOfGroupsInsideTheMeshAmongThoseOfTheBoundary) {
   EXPECT_DOUBLE_EQ(report.survey().group_areas.back(), 0.25);
 }
 
+TEST(Multiply, TellsEachPeriodicFaceTheOneBehindIt) {
+  const Scratch scratch;
+  for (const Shape shape : {Shape::tetrahedron, Shape::pyramid, Shape::prism, Shape::hexahedron}) {
+    SCOPED_TRACE(describe(shape).name);
+    Request request = request_of(join(scratch.path(), "m.vtkhdf"), 2);
+    request.force = true;
+    const Mesh coarse = mesh::test::periodic(shape);
+    const Report report = need(multiply(request, coarse, silent));
+    EXPECT_EQ(report.periodic_pairs, 16 * coarse.periodic.size());
+    const Contents file(report.boundary);
+    const auto behind = file.array<std::int64_t>("cells", "periodic");
+    const auto corner_behind = file.array<std::array<std::uint8_t, 4>>("cells", "periodic_corners");
+    const auto ends = file.array<std::uint64_t>("cells", "Offsets");
+    const auto corners = file.array<std::uint64_t>("corners", "Connectivity");
+    const auto points = file.array<Point>("points", "Points");
+    const auto first = [&](std::size_t face) { return face == 0 ? 0 : ends[face - 1]; };
+    std::size_t pairs = 0;
+    for (std::size_t face = 0; face < behind.size(); ++face) {
+      const std::size_t width = ends[face] - first(face);
+      for (std::size_t c = 0; c < 4; ++c) {
+        if (behind[face] < 0 || c >= width) {
+          ASSERT_EQ(corner_behind[face][c], 255);
+          continue;
+        }
+        const Point here = points[corners[first(face) + c]];
+        const Point there = points[corners[first(static_cast<std::size_t>(behind[face])) + corner_behind[face][c]]];
+        ASSERT_EQ((Point{here[0] + 1, here[1], here[2]}), there) << "corner " << c << " of face " << face;
+      }
+      pairs += behind[face] >= 0 ? 1 : 0;
+    }
+    EXPECT_EQ(pairs, report.periodic_pairs);
+  }
+}
+
 TEST(Multiply, MakesTheSameBytesWithAnyNumberOfThreads) {
   const Scratch scratch;
   const std::string path = join(scratch.path(), "m.vtkhdf");
