@@ -25,6 +25,7 @@ Declared<InspectOptions> declare_inspect(CLI::App& app);
 
 struct MeshOptions {
   std::string action, source;
+  std::string groups;  // the array of the source's cells whose values are groups; empty: by its name
   int levels = 0;
   std::string output;
   bool force = false;

@@ -21,6 +21,10 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
                    "the coarse mesh: a file (Gmsh .msh, .vtk, .vtu, ...), or cavity:SHAPES:N, the lid-driven cavity of "
                    "N x N x N cubes in tetrahedra, hexahedra, prisms or pyramids")
       ->required();
+  command
+      ->add_option("--groups", options->groups,
+                   "the array of IN's cells whose values are groups, where its name does not tell (docs/mesh.md)")
+      ->type_name("ARRAY");
   command->add_option("--levels,-l", options->levels, "how many times each cell is cut into 8")
       ->required()
       ->type_name("LEVELS");

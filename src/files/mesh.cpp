@@ -24,17 +24,19 @@ std::string mesh_reader() {
 }  // namespace
 
 int multiply(const cli::MeshOptions& options) {
-  auto coarse = multiply::coarse_mesh(options.source, mesh_reader());
+  auto coarse = multiply::coarse_mesh(options.source, mesh_reader(), options.groups);
   if (!coarse) return cli::failed(coarse.error());
+  for (const std::string& each : coarse->left_out) fmt::print(stderr, "forebay: left out of {}\n", printable(each));
   cli::Progress progress(options.quiet);
   const auto show = [&](std::uint64_t written, std::uint64_t all) {
     progress.show(cli::progress_line("writing", written, all));
   };
   const multiply::Request request = {options.levels, options.output,    options.force,
                                      options.parts,  options.partition, options.threads};
-  const auto report = multiply::multiply(request, std::move(*coarse), show);
+  auto report = multiply::multiply(request, std::move(coarse->mesh), show);
   progress.clear();
   if (!report) return cli::failed(report.error());
+  report->left_out = std::move(coarse->left_out);
   if (options.json) {
     fmt::print("{}", json_of(*report));
   } else if (!options.quiet) {

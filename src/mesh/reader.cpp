@@ -65,13 +65,15 @@ bool take_groups(const Json& header, Arrays& arrays, Mesh& mesh) {
 }
 
 // nullopt where the text is not what read_mesh.py writes.
-std::optional<Mesh> parse(std::string_view text) {
+std::optional<Coarse> parse(std::string_view text) {
   const std::size_t line = text.find('\n');
   const Json header = Json::parse(text.substr(0, line), nullptr, false);
   if (line == text.npos || header.is_discarded()) return std::nullopt;
   Arrays arrays(text.substr(line + 1));
-  Mesh mesh;
+  Coarse coarse;
+  Mesh& mesh = coarse.mesh;
   try {
+    coarse.left_out = header.at("left_out").get<std::vector<std::string>>();
     if (!arrays.take(header.at("points").get<std::uint32_t>(), mesh.points) || !take_cells(header, arrays, mesh) ||
         !take_groups(header, arrays, mesh) || !arrays.take(header.at("periodic").get<std::uint32_t>(), mesh.periodic) ||
         !arrays.empty())
@@ -81,7 +83,7 @@ std::optional<Mesh> parse(std::string_view text) {
   }
   for (const std::uint32_t corner : mesh.corners)
     if (corner >= mesh.points.size()) return std::nullopt;
-  return mesh;
+  return coarse;
 }
 
 std::string_view last_line(std::string_view text) {
@@ -111,24 +113,26 @@ void turn_mirrored_prisms(Mesh& mesh) {
 
 }  // namespace
 
-Result<Mesh> read_mesh(const std::string& path, const std::string& program) {
+Result<Coarse> read_mesh(const std::string& path, const std::string& program, const std::string& groups) {
   // A clear error for what is no file, before another process is asked.
   for (const std::string& needed : {path, program}) {
     if (auto file = open_file(needed, O_RDONLY); !file) return forward(file);
   }
-  auto output = run_child({"/usr/bin/python3", program, path});
+  std::vector<std::string> words = {"/usr/bin/python3", program, path};
+  if (!groups.empty()) words.push_back(groups);
+  auto output = run_child(std::move(words));
   if (!output) return forward(output);
   if (!WIFEXITED(output->status) || WEXITSTATUS(output->status) != 0)
     return error(Code::bad_input, "cannot read the mesh", path,
                  WIFEXITED(output->status)
                      ? printable(last_line(output->errors))
                      : fmt::format("its reader was ended by signal {}", WTERMSIG(output->status)));
-  auto mesh = parse(output->text);
-  if (!mesh) return error(Code::failed, "no mesh comes out of the reader of", path);
-  turn_mirrored_prisms(*mesh);
-  choose_diagonals(*mesh);
-  if (auto valid = validate(*mesh); !valid) return error(Code::bad_input, valid.error().what + " in", path);
-  return std::move(*mesh);
+  auto coarse = parse(output->text);
+  if (!coarse) return error(Code::failed, "no mesh comes out of the reader of", path);
+  turn_mirrored_prisms(coarse->mesh);
+  choose_diagonals(coarse->mesh);
+  if (auto valid = validate(coarse->mesh); !valid) return error(Code::bad_input, valid.error().what + " in", path);
+  return std::move(*coarse);
 }
 
 }  // namespace forebay::mesh

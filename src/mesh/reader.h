@@ -3,13 +3,20 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "mesh/coarse.h"
 
 namespace forebay::mesh {
 
-// `program`: read_mesh.py, installed in share/forebay/mesh or beside the sources. Points that no cell has are left out.
-// The error says what is wrong with the file, or that python3-meshio is missing.
-Result<Mesh> read_mesh(const std::string& path, const std::string& program);
+struct Coarse {
+  Mesh mesh;
+  std::vector<std::string> left_out;  // what else the file holds: arrays, groups of edges, ...; each for people to read
+};
+
+// `program`: read_mesh.py, installed in share/forebay/mesh or beside the sources. Points that no cell has are dropped.
+// `groups`: the array of the cells whose values are groups; empty: the one by whose name the program knows it. The
+// error says what is wrong with the file, or that python3-meshio is missing.
+Result<Coarse> read_mesh(const std::string& path, const std::string& program, const std::string& groups = {});
 
 }  // namespace forebay::mesh

@@ -71,6 +71,7 @@ std::string text_of(const Report& report) {
   text += fmt::format("  {} in {}, {:.1f} million cells/s with {} thread{}\n", human_bytes(report.bytes),
                       human_duration(std::chrono::duration<double>(report.seconds)), cells_per_second(report) / 1e6,
                       report.threads, report.threads == 1 ? "" : "s");
+  for (const std::string& each : report.left_out) text += fmt::format("  left out of {}\n", printable(each));
   return text + fmt::format("  faces of the boundary and of groups: {}\n", printable(report.boundary));
 }
 
@@ -90,11 +91,14 @@ std::string json_of(const Report& report) {
                         {"least_volume", each.least_volume},
                         {"quality", {{"least", each.least_quality}, {"mean", mean_quality(each)}}}});
   }
+  nlohmann::json left_out = nlohmann::json::array();
+  for (const std::string& each : report.left_out) left_out.push_back(printable(each));
   const nlohmann::json json = {
       {"output", printable(report.output)},
       {"boundary", printable(report.boundary)},
       {"levels", report.levels},
       {"coarse_cells", report.coarse_cells},
+      {"left_out", left_out},
       {"cells", report.cells},
       {"cells_of_shape", shapes},
       {"vertices", report.points},

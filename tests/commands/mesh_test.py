@@ -31,6 +31,17 @@ $EndElements
 """
 
 
+WRITE_MESH = """
+import json, sys, meshio, numpy
+points = numpy.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=float)
+cells = [("tetra", [[0, 1, 2, 3]]), ("triangle", [[0, 1, 2], [0, 1, 3]])]
+data = {name: [numpy.array(values[:1]), numpy.array(values[1:])] for name, values in json.loads(sys.argv[2]).items()}
+mesh = meshio.Mesh(points, cells, cell_data=data)
+mesh.point_tags, mesh.cell_tags = {}, {-1: ["fluid"], -2: ["lid", "wall"]}  # the families of MED
+mesh.write(sys.argv[1])
+"""
+
+
 def binary_of_gmsh():
     """MESH in the binary form of version 4.1 (the Gmsh reference manual, MSH file format)."""
     box = struct.pack("<6d", 0, 0, 0, 1, 1, 1)
@@ -152,6 +163,29 @@ class MeshTest(commandcase.CommandCase):
         second.send_signal(signal.SIGCONT)
         self.assertEqual(second.wait(), 0)
         self.assertEqual(self.call("inspect", self.out), 0, self.output)
+
+    def write_mesh(self, name, **cell_data):
+        """A tetrahedron, and two of its faces after it, as meshio writes it in the format of the name."""
+        path = os.path.join(self.case, name)
+        # As our own reader of files does: that Python has the Debian package.
+        subprocess.run(["/usr/bin/python3", "-c", WRITE_MESH, path, json.dumps(cell_data)], check=True)
+        return path
+
+    def test_groups_of_med_come_along(self):
+        path = self.write_mesh("in.med", cell_tags=[-1, -2, 0])
+        self.assertEqual(self.multiply(path, 1, "--json"), 0, self.output)
+        told = json.loads(self.done.stdout)
+        self.assertEqual((told["areas"], told["left_out"]), ({"lid": 0.5, "wall": 0.5}, []))
+
+    def test_what_is_left_out_of_a_file_is_told(self):
+        path = self.write_mesh("in.vtu", zone=[1, 0, 2], pressure=[1.5, 1.5, 1.5])
+        self.assertEqual(self.multiply(path, 1), 0, self.output)
+        for each in ("cell data pressure", "cell data zone (--groups zone takes it as groups)"):
+            self.assertIn(f"forebay: left out of {path}: {each}\n", self.done.stderr)
+            self.assertIn(f"  left out of {path}: {each}\n", self.done.stdout)
+        self.assertEqual(self.multiply(path, 1, "--groups", "zone", "--force"), 0, self.output)
+        self.assertIn("area of 2: 0.5", self.output)
+        self.assertNotIn("zone", self.output)
 
     def test_bad_input_is_refused_before_anything_is_written(self):
         for words, status, part in (

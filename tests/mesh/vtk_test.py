@@ -1,5 +1,6 @@
 """Proves: VTK's own reader and h5py read the files of `forebay mesh multiply`, and the steps that a parallel program writes, as
-conforming meshes without an inverted cell, of the right volume, with their data; and that shapes of cells are VTK's.
+conforming meshes without an inverted cell, of the right volume, with their data; that `forebay mesh multiply` reads the forms of file
+that VTK writes; and that shapes of cells are VTK's.
 
     vtk_test.py FOREBAY [WRITE_STEPS FACE ACCEPTED_SHAPES]     the last three commands, their words separated by ';'
 """
@@ -13,12 +14,15 @@ import unittest
 
 import h5py
 import numpy
-from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonDataModel import vtkGenericCell
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkUnstructuredGrid
 from vtkmodules.vtkFiltersCore import vtkThreshold
 from vtkmodules.vtkFiltersGeneral import vtkCellValidator
 from vtkmodules.vtkFiltersVerdict import vtkCellSizeFilter
 from vtkmodules.vtkIOHDF import vtkHDFReader
+from vtkmodules.vtkIOLegacy import vtkUnstructuredGridWriter
+from vtkmodules.vtkIOXML import vtkXMLUnstructuredGridWriter
 
 FOREBAY, WRITE_STEPS, FACE, ACCEPTED_SHAPES = "", [], [], []
 # VTK's numbers of shapes, with the corners of their faces.
@@ -90,6 +94,59 @@ def invalid_cells(grid):
     return int(numpy.count_nonzero(states))
 
 
+def mixed_grid():
+    """A cube, a pyramid on top of it, a prism and a tetrahedron beside them, and two of their faces, in a jumble."""
+    points = vtkPoints()
+    points.SetDataTypeToDouble()
+    for corner in ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)):
+        points.InsertNextPoint(corner)
+    for other in ((0.5, 0.5, 2), (2, 0, 0), (2, 1, 0), (2, 0.5, 1.5)):
+        points.InsertNextPoint(other)
+    grid = vtkUnstructuredGrid()
+    grid.SetPoints(points)
+    cells = [(9, (0, 3, 2, 1)), (12, range(8)), (14, (4, 5, 6, 7, 8)), (5, (1, 9, 5))]
+    for kind, corners in [*cells, (13, (1, 9, 5, 2, 10, 6)), (10, (5, 6, 8, 11))]:
+        grid.InsertNextCell(kind, len(corners), list(corners))
+    data = {
+        "CellEntityIds": numpy.array([7, 1, 1, 8, 2, 0], "<i4"),
+        "group_side": numpy.array([0, 0, 0, 1, 0, 0], "u1"),
+        "p": numpy.linspace(0, 1, 6),
+    }
+    for name, values in data.items():
+        array = numpy_to_vtk(values, deep=True)
+        array.SetName(name)
+        grid.GetCellData().AddArray(array)
+    return grid
+
+
+def xml(mode, compressor, encode):
+    writer = vtkXMLUnstructuredGridWriter()
+    writer.SetDataMode(getattr(writer, mode))
+    writer.SetCompressorType(getattr(writer, compressor))
+    writer.SetEncodeAppendedData(encode)
+    return writer
+
+
+def legacy(version, form):
+    writer = vtkUnstructuredGridWriter()
+    writer.SetFileVersion(version)
+    writer.SetFileType(form)
+    return writer
+
+
+ASCII, BINARY = 1, 2  # VTK_ASCII, VTK_BINARY
+FORMS = {
+    "ascii.vtu": lambda: xml("Ascii", "NONE", False),
+    "binary.vtu": lambda: xml("Binary", "NONE", False),
+    "compressed.vtu": lambda: xml("Binary", "ZLIB", False),
+    "appended.vtu": lambda: xml("Appended", "ZLIB", True),
+    "raw.vtu": lambda: xml("Appended", "ZLIB", False),
+    "ascii.vtk": lambda: legacy(42, ASCII),
+    "binary.vtk": lambda: legacy(42, BINARY),
+    "binary51.vtk": lambda: legacy(51, BINARY),
+}
+
+
 class VtkTest(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory(prefix="forebay-vtk-")
@@ -145,6 +202,23 @@ class VtkTest(unittest.TestCase):
         self.assertTrue((points_of(lid.GetOutput())[:, 2] == 1).all())
         self.assertAlmostEqual(areas(lid.GetOutput()).sum(), 1, delta=1e-12)
         self.assertTrue((cell_data(boundary, "group_lid") + cell_data(boundary, "group_walls") == 1).all())
+
+    def test_what_vtk_writes_is_read_in_every_form_with_groups(self):
+        for name, writer_of in FORMS.items():
+            with self.subTest(name):
+                path = os.path.join(self.directory, name)
+                writer = writer_of()
+                writer.SetInputData(mixed_grid())
+                writer.SetFileName(path)
+                self.assertTrue(writer.Write())
+                told = self.multiply(path, 1)
+                self.assertEqual(
+                    (told["coarse_cells"], told["cells"], told["left_out"]), (4, 34, [f"{path}: cell data p"])
+                )
+                self.assertAlmostEqual(told["volume"], 1 + 1 / 3 + 1 / 2 + 1.25 / 6, delta=1e-12)
+                self.assertEqual(told["areas"], {"7": 1, "8": 0.5, "side": 0.5})
+                groups = [cell_data(read(self.path), f"group_{number}").sum() for number in (1, 2)]
+                self.assertEqual(groups, [18, 8])
 
     def test_a_partition_is_data_of_the_cells(self):
         partition = os.path.join(self.directory, "parts")

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "mesh/part.h"
 #include "mesh/quality.h"
+#include "mesh/survey.h"
 #include "mesh/tests/meshes.h"
 #include "mesh/tests/scratch_file.h"
 
@@ -112,20 +116,99 @@ const std::string kVtu = R"(<?xml version="1.0"?>
 </Piece></UnstructuredGrid></VTKFile>
 )";
 
+// A cube, a pyramid on top of it, a prism and a tetrahedron beside them, and two of their faces, in a jumble.
+const std::string kMixedVtu = R"(<?xml version="1.0"?>
+<VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian"><UnstructuredGrid>
+<FieldData><DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">4</DataArray></FieldData>
+<Piece NumberOfPoints="12" NumberOfCells="6">
+<PointData><DataArray type="Float32" Name="T" format="ascii">0 0 0 0 0 0 0 0 0 0 0 0</DataArray></PointData>
+<CellData>
+<DataArray type="Int32" Name="CellEntityIds" format="ascii">7 1 1 8 2 0</DataArray>
+<DataArray type="UInt8" Name="group_far side" NumberOfComponents="1" format="ascii">0 0 0 1 1 0</DataArray>
+<DataArray type="Int64" Name="zone" format="ascii">0 5 5 0 5 6</DataArray>
+<DataArray type="Float64" Name="p" format="ascii">1 1 1 1 1 1</DataArray>
+</CellData>
+<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">
+0 0 0  1 0 0  1 1 0  0 1 0  0 0 1  1 0 1  1 1 1  0 1 1  0.5 0.5 2  2 0 0  2 1 0  2 0.5 1.5
+</DataArray></Points>
+<Cells><DataArray type="Int64" Name="connectivity" format="ascii">
+0 3 2 1  0 1 2 3 4 5 6 7  4 5 6 7 8  1 9 5  1 9 5 2 10 6  5 6 8 11</DataArray>
+<DataArray type="Int64" Name="offsets" format="ascii">4 12 17 20 26 30</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">9 12 14 5 13 10</DataArray></Cells>
+</Piece></UnstructuredGrid></VTKFile>
+)";
+
+// As Gmsh writes it.
+const std::string kVtk = R"(# vtk DataFile Version 2.0
+a cube, Created by Gmsh
+ASCII
+DATASET UNSTRUCTURED_GRID
+POINTS 8 double
+0 0 0  1 0 0  1 1 0  0 1 0  0 0 1  1 0 1  1 1 1  0 1 1
+
+CELLS 3 17
+1 0
+8 0 1 2 3 4 5 6 7
+4 4 5 6 7
+
+CELL_TYPES 3
+1
+12
+9
+
+CELL_DATA 3
+SCALARS CellEntityIds int 1
+LOOKUP_TABLE default
+3
+1
+6
+)";
+
+const std::string kMedit = R"(MeshVersionFormatted 2
+Dimension 3
+Vertices
+4
+0 0 0 0
+1 0 0 0
+0 1 0 0
+0 0 1 0
+Triangles
+2
+1 3 2 5
+1 2 4 0
+Tetrahedra
+1
+1 2 3 4 9
+End
+)";
+
 std::string with(std::string text, const std::string& what, const std::string& instead) {
   const std::size_t at = text.find(what);
   EXPECT_NE(at, std::string::npos) << what;
   return text.replace(at, what.size(), instead);
 }
 
-Result<Mesh> read(const std::string& content, const std::string& ending) {
+Result<Coarse> read(const std::string& content, const std::string& ending, const std::string& groups = {}) {
   const ScratchFile file(ending);
   file.write(content);
-  return read_mesh(file.path(), READ_MESH);
+  return read_mesh(file.path(), READ_MESH, groups);
+}
+
+using Members = std::map<std::string, std::vector<std::uint32_t>>;
+Members cell_groups(const Mesh& mesh) {
+  Members groups;
+  for (const CellGroup& group : mesh.cell_groups) groups[group.name] = group.cells;
+  return groups;
+}
+std::map<std::string, std::vector<FaceCorners>> face_groups(const Mesh& mesh) {
+  std::map<std::string, std::vector<FaceCorners>> groups;
+  for (const FaceGroup& group : mesh.face_groups) groups[group.name] = group.faces;
+  return groups;
 }
 
 TEST(Reader, BringsCellsAndGroupsOfGmsh) {
-  const Mesh mesh = need(read(kGmsh, ".msh"));
+  const auto [mesh, left_out] = need(read(kGmsh, ".msh"));
+  EXPECT_TRUE(left_out.empty()) << left_out.front();
   EXPECT_EQ(mesh.points.size(), 5U) << "without the point of no cell";
   EXPECT_EQ(mesh.shapes, (std::vector{Shape::tetrahedron, Shape::tetrahedron}));
   ASSERT_EQ(mesh.face_groups.size(), 1U);
@@ -139,7 +222,7 @@ TEST(Reader, BringsCellsAndGroupsOfGmsh) {
 }
 
 TEST(Reader, BringsPeriodicFacesOfGmsh) {
-  const Mesh mesh = need(read(kPeriodic, ".msh"));
+  const Mesh mesh = need(read(kPeriodic, ".msh")).mesh;
   ASSERT_EQ(mesh.periodic.size(), 1U);
   const auto& [face, image] = mesh.periodic[0];
   for (std::size_t corner = 0; corner < 4; ++corner) {
@@ -152,11 +235,52 @@ TEST(Reader, BringsPeriodicFacesOfGmsh) {
 
 TEST(Reader, TakesPrismsFromEitherTriangle) {
   for (const std::string order : {"0 1 2 3 4 5", "3 4 5 0 1 2"}) {
-    const Mesh mesh = need(read(with(kVtu, "0 1 2 3 4 5", order), ".vtu"));
+    const Mesh mesh = need(read(with(kVtu, "0 1 2 3 4 5", order), ".vtu")).mesh;
     std::vector<Point> corners;
     for (const std::uint32_t point : mesh.cell(0)) corners.push_back(mesh.points[point]);
     EXPECT_DOUBLE_EQ(volume(Shape::prism, corners), 1) << order;
   }
+}
+
+TEST(Reader, TakesAKnownArrayOfVtuForGroupsAndSaysWhatItLeavesOut) {
+  const auto [mesh, left_out] = need(read(kMixedVtu, ".vtu"));
+  EXPECT_EQ(mesh.shapes, (std::vector{Shape::hexahedron, Shape::pyramid, Shape::prism, Shape::tetrahedron}));
+  EXPECT_EQ(cell_groups(mesh), (Members{{"1", {0, 1}}, {"2", {2}}, {"far side", {2}}})) << "0 is no group";
+  const std::vector<FaceCorners> below = {{0, 3, 2, 1}}, beside = {{1, 9, 5, kNone}};
+  EXPECT_EQ(face_groups(mesh),
+            (std::map<std::string, std::vector<FaceCorners>>{{"7", below}, {"8", beside}, {"far side", beside}}));
+  EXPECT_EQ(left_out, (std::vector<std::string>{"cell data p", "cell data zone (--groups zone takes it as groups)",
+                                                "point data T", "field data TimeValue"}));
+  const Topology topology = need(number(mesh));
+  const Survey found = survey(need(Refinement::make(mesh, topology, 1)), all_cells(mesh));
+  EXPECT_NEAR(found.volume, 1 + 1.0 / 3 + 0.5 + 1.25 / 6, 1e-14);
+  EXPECT_EQ(found.group_areas, (std::vector<double>{1, 0.5, 0.5}));
+}
+
+TEST(Reader, TakesTheArrayThatItIsToldForGroups) {
+  const auto [mesh, left_out] = need(read(kMixedVtu, ".vtu", "zone"));
+  EXPECT_EQ(cell_groups(mesh), (Members{{"5", {0, 1, 2}}, {"6", {3}}, {"far side", {2}}}));
+  EXPECT_EQ(left_out.front(), "cell data CellEntityIds (--groups CellEntityIds takes it as groups)");
+  for (const std::string wrong : {"p", "nothing"}) {
+    const auto refused = read(kMixedVtu, ".vtu", wrong);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_NE(refused.error().text().find("there is: CellEntityIds, group_far side, zone"), std::string::npos)
+        << refused.error().text();
+  }
+}
+
+TEST(Reader, BringsGroupsOfLegacyVtkAndOfMedit) {
+  const Coarse vtk = need(read(kVtk, ".vtk")), medit = need(read(kMedit, ".mesh"));
+  EXPECT_EQ(cell_groups(vtk.mesh), (Members{{"1", {0}}}));
+  EXPECT_EQ(face_groups(vtk.mesh).at("6"), (std::vector<FaceCorners>{{4, 5, 6, 7}}));
+  EXPECT_EQ(cell_groups(medit.mesh), (Members{{"9", {0}}}));
+  EXPECT_EQ(face_groups(medit.mesh).at("5"), (std::vector<FaceCorners>{{0, 2, 1, kNone}}));
+  EXPECT_EQ(medit.mesh.face_groups.size(), 1U);
+}
+
+TEST(Reader, SaysWhichGroupsOfGmshItLeavesOut) {
+  const std::string names = with(kGmsh, "2\n2 1 \"lid\"", "3\n1 4 \"seam\"\n2 1 \"lid\"");
+  EXPECT_EQ(need(read(names, ".msh")).left_out, std::vector<std::string>{"group of edges or points seam"});
 }
 
 void expect_refused(const std::string& content, const std::string& ending, const std::string& because) {
@@ -179,6 +303,9 @@ TEST(Reader, RefusesWhatIsDamaged) {
   expect_refused(with(kVtu, "0 1 2 3 4 5", "0 1 2 3 4 99"), ".vtu", "not among the 6 points");
   expect_refused(with(kVtu, "NumberOfPoints=\"6\"", "NumberOfPoints=\"60000\""), ".vtu", "cannot read the mesh");
   expect_refused(kVtu.substr(0, 400), ".vtu", "cannot read the mesh");
+  const std::size_t piece = kVtu.find("<Piece"), end = kVtu.find("</UnstructuredGrid>");
+  const std::string twice = kVtu.substr(0, end) + kVtu.substr(piece, end - piece) + kVtu.substr(end);
+  expect_refused(twice, ".vtu", "several pieces");
 }
 
 TEST(Reader, RefusesCellsThatItCannotRefine) {
