@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace forebay::cli {
@@ -24,8 +25,11 @@ struct InspectOptions {
 Declared<InspectOptions> declare_inspect(CLI::App& app);
 
 struct MeshOptions {
-  std::string action, source;
-  std::string groups;  // the array of the source's cells whose values are groups; empty: by its name
+  std::string action;
+  std::vector<std::string> sources;
+  std::string groups;  // the array of the sources' cells whose values are groups; empty: by its name
+  std::vector<std::pair<std::string, std::string>> joints;
+  double tolerance = 0;
   int levels = 0;
   std::string output;
   bool force = false;

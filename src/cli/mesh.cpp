@@ -17,14 +17,24 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
       ->required()
       ->check(CLI::IsMember({"multiply"}).description(""));
   command
-      ->add_option("IN", options->source,
+      ->add_option("IN", options->sources,
                    "the coarse mesh: a file (Gmsh .msh, .vtk, .vtu, ...), or cavity:SHAPES:N, the lid-driven cavity of "
-                   "N x N x N cubes in tetrahedra, hexahedra, prisms or pyramids")
+                   "N x N x N cubes in tetrahedra, hexahedra, prisms or pyramids; several are joined")
       ->required();
   command
       ->add_option("--groups", options->groups,
                    "the array of IN's cells whose values are groups, where its name does not tell (docs/mesh.md)")
       ->type_name("ARRAY");
+  command
+      ->add_option("--join", options->joints,
+                   "a group of faces of an IN, and the one of the next IN that lies on it: the two meshes become one "
+                   "there; once for each IN but the last")
+      ->type_name("ONE OTHER");
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "how far two points that meet there may lie apart; default: 0, not at all")
+      ->type_name("LENGTH")
+      ->check(CLI::NonNegativeNumber.description(""));
   command->add_option("--levels,-l", options->levels, "how many times each cell is cut into 8")
       ->required()
       ->type_name("LEVELS");

@@ -24,7 +24,8 @@ std::string mesh_reader() {
 }  // namespace
 
 int multiply(const cli::MeshOptions& options) {
-  auto coarse = multiply::coarse_mesh(options.source, mesh_reader(), options.groups);
+  auto coarse =
+      multiply::coarse_mesh({options.sources, options.groups, options.joints, options.tolerance}, mesh_reader());
   if (!coarse) return cli::failed(coarse.error());
   for (const std::string& each : coarse->left_out) fmt::print(stderr, "forebay: left out of {}\n", printable(each));
   cli::Progress progress(options.quiet);

@@ -1,8 +1,11 @@
 #include "multiply/source.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "mesh/cavity.h"
+#include "mesh/join.h"
 
 namespace forebay::multiply {
 namespace {
@@ -28,15 +31,40 @@ Result<mesh::Coarse> cavity(const std::string& source) {
                "write cavity:SHAPES:N, of tetrahedra, hexahedra, prisms or pyramids in N x N x N cubes");
 }
 
+Result<mesh::Coarse> one_mesh(const std::string& name, const std::string& reader, const std::string& groups) {
+  if (!name.starts_with(kCavity)) return mesh::read_mesh(name, reader, groups);
+  if (!groups.empty())
+    return error(Code::bad_input, "a cavity has its groups already, and no array", printable(groups));
+  return cavity(name);
+}
+
 }  // namespace
 
-Result<mesh::Coarse> coarse_mesh(const std::string& source, const std::string& reader, const std::string& groups) {
-  if (source.starts_with(kCavity) && !groups.empty())
-    return error(Code::bad_input, "a cavity has its groups already, and no array", printable(groups));
-  auto coarse = source.starts_with(kCavity) ? cavity(source) : mesh::read_mesh(source, reader, groups);
-  if (!coarse) return coarse;
-  for (std::string& each : coarse->left_out) each = source + ": " + each;
-  return coarse;
+Result<mesh::Coarse> coarse_mesh(const Sources& sources, const std::string& reader) {
+  if (sources.names.size() != sources.joints.size() + 1)
+    return error(Code::bad_input,
+                 fmt::format("{} meshes need {} joints, not {}", sources.names.size(), sources.names.size() - 1,
+                             sources.joints.size()),
+                 {}, "give one pair of groups for each mesh and the next");
+  mesh::Coarse all;
+  std::vector<mesh::Mesh> meshes;
+  for (const std::string& name : sources.names) {
+    auto one = one_mesh(name, reader, sources.groups);
+    if (!one) return forward(one);
+    for (const std::string& each : one->left_out) all.left_out.push_back(name + ": " + each);
+    meshes.push_back(std::move(one->mesh));
+  }
+  if (meshes.size() == 1) {
+    all.mesh = std::move(meshes[0]);
+    return all;
+  }
+  std::vector<mesh::Joint> joints;
+  for (std::size_t i = 0; i < sources.joints.size(); ++i)
+    joints.push_back({{i, sources.joints[i].first}, {i + 1, sources.joints[i].second}});
+  auto joined = mesh::join(meshes, joints, sources.tolerance);
+  if (!joined) return forward(joined);
+  all.mesh = std::move(*joined);
+  return all;
 }
 
 }  // namespace forebay::multiply

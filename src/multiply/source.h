@@ -2,14 +2,24 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "mesh/reader.h"
 
 namespace forebay::multiply {
 
 // "cavity:tetrahedra:12" is the lid-driven cavity of 12 x 12 x 12 cubes in tetrahedra (hexahedra, prisms, pyramids);
-// anything else is a file, read by the program `reader`, with the array `groups` if that is not empty (mesh/reader.h).
-// What is left out of a file is told with its name.
-Result<mesh::Coarse> coarse_mesh(const std::string& source, const std::string& reader, const std::string& groups);
+// anything else is a file.
+struct Sources {
+  std::vector<std::string> names;
+  std::string groups = {};  // the array of the cells that tells their groups; empty: by its name (mesh/reader.h)
+  // Of each of them but the last: its group of faces on which one of the next lies, and that one.
+  std::vector<std::pair<std::string, std::string>> joints = {};
+  double tolerance = 0;  // how far two points may lie apart that become one there
+};
+
+// `reader`: the program that reads files. What is left out of a file is told with its name.
+Result<mesh::Coarse> coarse_mesh(const Sources& sources, const std::string& reader);
 
 }  // namespace forebay::multiply

@@ -177,6 +177,20 @@ class MeshTest(commandcase.CommandCase):
         told = json.loads(self.done.stdout)
         self.assertEqual((told["areas"], told["left_out"]), ({"lid": 0.5, "wall": 0.5}, []))
 
+    def test_several_meshes_become_one_where_their_groups_meet(self):
+        self.write("one.msh", MESH)
+        below = MESH.replace("4 0 0 1\n", "4 0 0 -1\n").replace("floor", "top")
+        below = below.replace("2 4 2 0 1 1 2 3 4", "2 4 2 0 1 1 3 2 4")
+        self.write("other.msh", below.replace("2 1 0 0\n", "2 1.001 0 0\n"))
+        words = ("mesh", "multiply", "one.msh", "other.msh", "--join", "floor", "top", "-l", "1", "-o", self.out)
+        where = {"cwd": self.case, "command": self.in_build_tree()}
+        self.assertEqual(self.call(*words, **where), 2, self.output)
+        self.assertIn("meets none of", self.output)
+        self.assertEqual(self.call(*words, "--tolerance", "0.01", "--json", **where), 0, self.output)
+        told = json.loads(self.done.stdout)
+        self.assertEqual((told["coarse_cells"], told["boundary_faces"], told["areas"]), (2, 6 * 4, {}))
+        self.assertAlmostEqual(told["volume"], 1 / 3, delta=1e-12)
+
     def test_what_is_left_out_of_a_file_is_told(self):
         path = self.write_mesh("in.vtu", zone=[1, 0, 2], pressure=[1.5, 1.5, 1.5])
         self.assertEqual(self.multiply(path, 1), 0, self.output)

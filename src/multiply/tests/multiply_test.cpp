@@ -277,7 +277,7 @@ TEST(Multiply, RefusesWhatMakesNoSense) {
 }
 
 TEST(CoarseMesh, IsACavityOrAFile) {
-  const auto of = [](const std::string& name) { return coarse_mesh(name, "", ""); };
+  const auto of = [](const std::string& name) { return coarse_mesh({.names = {name}}, ""); };
   EXPECT_EQ(need(of("cavity:prisms:2")).mesh.cells(), 16U);
   for (const std::string wrong : {"cavity:prisms", "cavity:cubes:2", "cavity:prisms:0", "cavity:prisms:401",
                                   "cavity:prisms:-1", "cavity:prisms:2:2", "cavity:prisms:x"}) {
@@ -285,8 +285,21 @@ TEST(CoarseMesh, IsACavityOrAFile) {
     ASSERT_FALSE(mesh) << wrong;
     EXPECT_EQ(mesh.error().code, Code::bad_input);
   }
-  EXPECT_FALSE(coarse_mesh("cavity:prisms:2", "", "zone")) << "a cavity has no arrays";
+  EXPECT_FALSE(coarse_mesh({.names = {"cavity:prisms:2"}, .groups = "zone"}, "")) << "a cavity has no arrays";
   EXPECT_EQ(of("/nowhere/x.msh").error().errno_value, ENOENT);
+}
+
+TEST(CoarseMesh, NeedsAJointForEachMeshAndTheNext) {
+  const std::vector<std::string> two = {"cavity:prisms:1", "cavity:prisms:1"};
+  for (const Sources& wrong : {Sources{.names = two}, Sources{.names = {two[0]}, .joints = {{"lid", "lid"}}}}) {
+    const auto mesh = coarse_mesh(wrong, "");
+    ASSERT_FALSE(mesh);
+    EXPECT_NE(mesh.error().what.find("joints"), std::string::npos) << mesh.error().text();
+  }
+  // Two cavities lie in the same place, so their lids do, too.
+  const mesh::Mesh joined = need(coarse_mesh({.names = two, .joints = {{"lid", "lid"}}}, "")).mesh;
+  EXPECT_EQ(joined.cells(), 4U);
+  EXPECT_EQ(joined.points.size(), 12U);
 }
 
 }  // namespace
