@@ -8,14 +8,21 @@ namespace forebay::mesh {
 namespace {
 
 // Six times the volume between a triangle and the origin.
-double cone(const Point& a, const Point& b, const Point& c) {
+[[gnu::always_inline]] inline double cone(const Point& a, const Point& b, const Point& c) {
   return determinant(a, b, c);
 }
 
 // The same for a bilinear patch: half way between its two triangulations, since a hyperbolic paraboloid halves the
 // tetrahedron of its four corners.
-double cone(const Point& a, const Point& b, const Point& c, const Point& d) {
+[[gnu::always_inline]] inline double cone(const Point& a, const Point& b, const Point& c, const Point& d) {
   return 0.5 * (cone(a, b, c) + cone(a, c, d) + cone(a, b, d) + cone(b, c, d));
+}
+
+// The determinant of the directions of three edges, 0 where one has no length. Without a branch, as below.
+[[gnu::always_inline]] inline double share_of(const Point& a, const Point& b, const Point& c) {
+  const double squared = dot(a, a) * dot(b, b) * dot(c, c);
+  const double share = determinant(a, b, c) / std::sqrt(squared > 0 ? squared : 1.0);
+  return squared > 0 ? share : 0.0;
 }
 
 // All spikes of a tetrahedron have the same determinant: the least share is that of the longest one, or, inside out, of
@@ -23,7 +30,8 @@ double cone(const Point& a, const Point& b, const Point& c, const Point& d) {
 struct SpikeOfTetrahedron {
   double determinant, least_share;
 };
-inline SpikeOfTetrahedron spike_of_tetrahedron(const Point& p0, const Point& p1, const Point& p2, const Point& p3) {
+[[gnu::always_inline]] inline SpikeOfTetrahedron spike_of_tetrahedron(const Point& p0, const Point& p1, const Point& p2,
+                                                                      const Point& p3) {
   const Point a = p1 - p0, b = p2 - p0, c = p3 - p0, d = p2 - p1, e = p3 - p1, f = p3 - p2;
   const double aa = dot(a, a), bb = dot(b, b), cc = dot(c, c), dd = dot(d, d), ee = dot(e, e), ff = dot(f, f);
   const double at0 = aa * bb * cc, at1 = aa * dd * ee, at2 = bb * dd * ff, at3 = cc * ee * ff;
@@ -36,6 +44,56 @@ inline SpikeOfTetrahedron spike_of_tetrahedron(const Point& p0, const Point& p1,
 }
 SpikeOfTetrahedron spike_of_tetrahedron(std::span<const Point> at) {
   return spike_of_tetrahedron(at[0], at[1], at[2], at[3]);
+}
+
+constexpr std::size_t kInVector = 8;  // at most, of any processor
+static_assert(ManyCells::kMost % kInVector == 0);
+
+inline Point corner_of(const ManyCells& cells, std::size_t corner, std::size_t cell) {
+  const auto& at = cells.corners[corner];
+  return {at[0][cell], at[1][cell], at[2][cell]};
+}
+
+void look_at_tetrahedra(ManyCells& cells, std::size_t count) {
+  const double ideal = describe(Shape::tetrahedron).ideal_spike;
+  for (std::size_t i = 0; i < count; ++i) {
+    const SpikeOfTetrahedron spike = spike_of_tetrahedron(corner_of(cells, 0, i), corner_of(cells, 1, i),
+                                                          corner_of(cells, 2, i), corner_of(cells, 3, i));
+    cells.volumes[i] = spike.determinant / 6;
+    cells.qualities[i] = spike.least_share / ideal;
+  }
+}
+
+// As volume() does for one.
+void measure(const Description& about, ManyCells& cells, std::size_t count) {
+  std::array<double, ManyCells::kMost> sums{};
+  for (const FaceOfShape& face : about.faces) {
+    const auto& c = face.corners;
+    const auto at = [&](std::size_t corner, std::size_t i) {
+      return corner_of(cells, c[corner], i) - corner_of(cells, 0, i);
+    };
+    if (face.shape == Shape::triangle) {
+      for (std::size_t i = 0; i < count; ++i) sums[i] += cone(at(0, i), at(1, i), at(2, i));
+    } else {
+      for (std::size_t i = 0; i < count; ++i) sums[i] += cone(at(0, i), at(1, i), at(2, i), at(3, i));
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) cells.volumes[i] = sums[i] / 6;
+}
+
+// As quality() does for one.
+void judge(const Description& about, ManyCells& cells, std::size_t count) {
+  std::array<double, ManyCells::kMost> least;
+  least.fill(std::numeric_limits<double>::infinity());
+  for (const Spike& spike : about.spikes) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Point tip = corner_of(cells, spike[0], i);
+      const double share = share_of(corner_of(cells, spike[1], i) - tip, corner_of(cells, spike[2], i) - tip,
+                                    corner_of(cells, spike[3], i) - tip);
+      least[i] = std::min(least[i], share);
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) cells.qualities[i] = least[i] / about.ideal_spike;
 }
 
 }  // namespace
@@ -65,24 +123,17 @@ double quality(Shape shape, std::span<const Point> corners) {
   if (shape == Shape::tetrahedron) return spike_of_tetrahedron(corners).least_share / about.ideal_spike;
   double least = std::numeric_limits<double>::infinity();
   for (const Spike& spike : about.spikes) {
-    const Point a = corners[spike[1]] - corners[spike[0]];
-    const Point b = corners[spike[2]] - corners[spike[0]];
-    const Point c = corners[spike[3]] - corners[spike[0]];
-    const double lengths = std::sqrt(dot(a, a) * dot(b, b) * dot(c, c));
-    least = std::min(least, lengths > 0 ? determinant(a, b, c) / lengths : 0.0);
+    const Point& tip = corners[spike[0]];
+    least = std::min(least, share_of(corners[spike[1]] - tip, corners[spike[2]] - tip, corners[spike[3]] - tip));
   }
   return least / about.ideal_spike;
 }
 
-void look_at(Tetrahedra& tetrahedra) {
-  const double ideal = describe(Shape::tetrahedron).ideal_spike;
-  const auto& at = tetrahedra.corners;
-  for (std::size_t i = 0; i < Tetrahedra::kMost; ++i) {
-    const auto corner = [&](std::size_t c) { return Point{at[c][0][i], at[c][1][i], at[c][2][i]}; };
-    const SpikeOfTetrahedron spike = spike_of_tetrahedron(corner(0), corner(1), corner(2), corner(3));
-    tetrahedra.volumes[i] = spike.determinant / 6;
-    tetrahedra.qualities[i] = spike.least_share / ideal;
-  }
+void look_at(Shape shape, ManyCells& cells, std::size_t count) {
+  count = (count + kInVector - 1) / kInVector * kInVector;
+  if (shape == Shape::tetrahedron) return look_at_tetrahedra(cells, count);
+  measure(describe(shape), cells, count);
+  judge(describe(shape), cells, count);
 }
 
 }  // namespace forebay::mesh

@@ -20,14 +20,14 @@ double area(Shape shape, std::span<const Point> corners);
 // four edges meet, does not count there either.
 double quality(Shape shape, std::span<const Point> corners);
 
-// Both of many tetrahedra at once, each exactly as by itself: coordinates lie side by side, so that a processor's
-// vectors take several.
-struct Tetrahedra {
+// Both of many cells of one shape at once, each exactly as by itself: coordinates lie side by side, so that a
+// processor's vectors take several.
+struct ManyCells {
   static constexpr std::size_t kMost = 64;
-  std::array<std::array<std::array<double, kMost>, 3>, 4> corners;  // by corner, and by coordinate
-  std::array<double, kMost> volumes, qualities;
+  std::array<std::array<std::array<double, kMost>, 3>, kMostCorners> corners{};  // by corner, and by coordinate
+  std::array<double, kMost> volumes{}, qualities{};
 };
-// All kMost of them are looked at; where there are fewer, what the others say is nothing.
-void look_at(Tetrahedra& tetrahedra);
+// Looks at the first `count`, and at a few more, to fill a vector: what those say is nothing.
+void look_at(Shape shape, ManyCells& cells, std::size_t count);
 
 }  // namespace forebay::mesh

@@ -90,26 +90,38 @@ void count_cell(Survey& survey, double volume, double quality) {
   ++survey.histogram[static_cast<std::size_t>(bin)];
 }
 
-void count_tetrahedra(Survey& survey, const Block& block, std::span<const Point> points) {
-  Tetrahedra some{};
-  for (std::size_t first = 0; first < block.corners.size(); first += 4 * Tetrahedra::kMost) {
-    const std::size_t count = std::min(Tetrahedra::kMost, (block.corners.size() - first) / 4);
-    for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t c = 0; c < 4; ++c) {
-        const Point& point = points[block.corners[first + 4 * i + c]];
-        for (std::size_t d = 0; d < 3; ++d) some.corners[c][d][i] = point[d];
-      }
+template <std::size_t width>
+void place_corners(ManyCells& cells, const std::uint32_t* corner, std::size_t count, std::span<const Point> points) {
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t c = 0; c < width; ++c) {
+      const Point& point = points[corner[i * width + c]];
+      for (std::size_t d = 0; d < 3; ++d) cells.corners[c][d][i] = point[d];
     }
-    look_at(some);
-    for (std::size_t i = 0; i < count; ++i) count_cell(survey, some.volumes[i], some.qualities[i]);
   }
 }
 
-void count_cells(Survey& survey, const Block& block, std::span<const Point> points) {
-  if (block.shape == Shape::tetrahedron) return count_tetrahedra(survey, block, points);
-  for_each_element(block, points, [&](std::span<const Point> corners) {
-    count_cell(survey, volume(block.shape, corners), quality(block.shape, corners));
-  });
+void place_corners(ManyCells& cells, Shape shape, const std::uint32_t* corner, std::size_t count,
+                   std::span<const Point> points) {
+  switch (describe(shape).corners) {
+    case 4:
+      return place_corners<4>(cells, corner, count, points);
+    case 5:
+      return place_corners<5>(cells, corner, count, points);
+    case 6:
+      return place_corners<6>(cells, corner, count, points);
+    default:
+      return place_corners<8>(cells, corner, count, points);
+  }
+}
+
+void count_cells(Survey& survey, const Block& block, std::span<const Point> points, ManyCells& some) {
+  const std::size_t width = describe(block.shape).corners;
+  for (std::size_t first = 0; first < block.count(); first += ManyCells::kMost) {
+    const std::size_t count = std::min(ManyCells::kMost, block.count() - first);
+    place_corners(some, block.shape, &block.corners[first * width], count, points);
+    look_at(block.shape, some, count);
+    for (std::size_t i = 0; i < count; ++i) count_cell(survey, some.volumes[i], some.qualities[i]);
+  }
 }
 
 }  // namespace
@@ -117,12 +129,13 @@ void count_cells(Survey& survey, const Block& block, std::span<const Point> poin
 Survey survey(const Refinement& refinement, std::span<const std::uint32_t> coarse_cells) {
   const Topology& topology = refinement.topology();
   Places places(refinement);
+  ManyCells some;
   Survey all;
   for (const std::uint32_t cell : coarse_cells) {
     Survey of_cell;  // each added up by itself first, which keeps the sum of many small volumes exact enough
     const std::span<const Point> points = places.of_cell(cell);
     for (const Block& block : refinement.pattern(refinement.mesh().shapes[cell]).cells)
-      count_cells(of_cell, block, points);
+      count_cells(of_cell, block, points, some);
     all += of_cell;
   }
   for (const std::vector<std::uint32_t>& group : topology.face_groups) {

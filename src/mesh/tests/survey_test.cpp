@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <random>
 
 #include "mesh/quality.h"
@@ -46,23 +45,27 @@ TEST(Quality, OfACellInsideOutIsNegative) {
   }
 }
 
-TEST(Quality, OfManyTetrahedraAtOnceIsThatOfEach) {
+TEST(Quality, OfManyCellsAtOnceIsThatOfEach) {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> place(-1, 1);
-  auto many = std::make_unique<Tetrahedra>();
-  std::vector<std::vector<Point>> each;
-  for (std::size_t i = 0; i < Tetrahedra::kMost; ++i) {
-    each.emplace_back(4);
-    for (Point& corner : each.back()) corner = {place(random), place(random), i % 8 == 0 ? 0 : place(random)};
-    if (i == 1) each.back().assign(4, Point{1, 2, 3});
-    for (std::size_t c = 0; c < 4; ++c) {
-      for (std::size_t d = 0; d < 3; ++d) many->corners[c][d][i] = each.back()[c][d];
+  for (const Shape shape : {Shape::tetrahedron, Shape::pyramid, Shape::prism, Shape::hexahedron}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{9}, ManyCells::kMost}) {
+      ManyCells many;
+      std::vector<std::vector<Point>> each;
+      for (std::size_t i = 0; i < count; ++i) {
+        each.emplace_back(describe(shape).corners);
+        for (Point& corner : each.back()) corner = {place(random), place(random), i % 8 == 0 ? 0 : place(random)};
+        if (i == 1) each.back().assign(each.back().size(), Point{1, 2, 3});
+        for (std::size_t c = 0; c < each.back().size(); ++c) {
+          for (std::size_t d = 0; d < 3; ++d) many.corners[c][d][i] = each.back()[c][d];
+        }
+      }
+      look_at(shape, many, count);
+      for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_EQ(many.volumes[i], volume(shape, each[i])) << describe(shape).name << " " << i;
+        EXPECT_EQ(many.qualities[i], quality(shape, each[i])) << describe(shape).name << " " << i;
+      }
     }
-  }
-  look_at(*many);
-  for (std::size_t i = 0; i < Tetrahedra::kMost; ++i) {
-    EXPECT_EQ(many->volumes[i], volume(Shape::tetrahedron, each[i])) << i;
-    EXPECT_EQ(many->qualities[i], quality(Shape::tetrahedron, each[i])) << i;
   }
 }
 
