@@ -34,6 +34,7 @@ struct MeshOptions {
   std::string output;
   bool force = false;
   std::uint32_t parts = 0;
+  std::string parts_from;
   std::string partition;
   unsigned threads = 1;
   bool json = false, quiet = false;

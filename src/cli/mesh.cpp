@@ -47,6 +47,10 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
                    "cut the mesh along a Hilbert curve into so many parts, and say of each cell which it belongs to")
       ->type_name("PARTS");
   command
+      ->add_option("--parts-from", options->parts_from,
+                   "take the part of each coarse cell from this file, one a line, as METIS writes it")
+      ->type_name("FILE");
+  command
       ->add_option("--partition", options->partition,
                    "write the part of each coarse cell into this file, one a line, as METIS does")
       ->type_name("FILE");

@@ -32,8 +32,8 @@ int multiply(const cli::MeshOptions& options) {
   const auto show = [&](std::uint64_t written, std::uint64_t all) {
     progress.show(cli::progress_line("writing", written, all));
   };
-  const multiply::Request request = {options.levels, options.output,    options.force,
-                                     options.parts,  options.partition, options.threads};
+  const multiply::Request request = {options.levels,     options.output,    options.force,  options.parts,
+                                     options.parts_from, options.partition, options.threads};
   auto report = multiply::multiply(request, std::move(coarse->mesh), show);
   progress.clear();
   if (!report) return cli::failed(report.error());

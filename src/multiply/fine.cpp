@@ -10,12 +10,11 @@ namespace forebay::multiply {
 
 using mesh::Shape;
 
-Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, int levels, std::uint32_t parts, unsigned threads) {
+Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, int levels, mesh::Partition partition, unsigned threads) {
   auto fine = std::make_unique<Fine>();
   fine->mesh_ = std::move(mesh);
-  if (parts > 0) {
-    if (auto ok = fine->cut(std::min(levels, mesh::kMostLevels), parts); !ok) return forward(ok);
-  }
+  fine->partition_ = std::move(partition);
+  fine->part_ = fine->partition_.part;
   while (levels > mesh::kMostLevels) {
     const int now = std::min(levels - mesh::kMostLevels, mesh::kMostLevels);
     if (auto ok = fine->refine_now(now, threads); !ok) return forward(ok);
@@ -30,18 +29,6 @@ Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, int levels, std::uint3
   if (auto ok = look_at_levels(fine->mesh_, fine->topology_, levels, threads, fine->before_); !ok) return forward(ok);
   fine->add_data();
   return fine;
-}
-
-Status Fine::cut(int levels, std::uint32_t parts) {
-  const auto topology = number(mesh_);
-  if (!topology) return forward(topology);
-  const auto refinement = mesh::Refinement::make(mesh_, *topology, levels);
-  if (!refinement) return forward(refinement);
-  auto partition = partition_along_curve(*refinement, parts);
-  if (!partition) return forward(partition);
-  partition_ = std::move(*partition);
-  part_ = partition_.part;
-  return {};
 }
 
 Status Fine::refine_now(int levels, unsigned threads) {

@@ -24,9 +24,9 @@ struct CellData {
 
 class Fine {
  public:
-  // More levels than one refinement has are made one refinement after the other; the first ones lie in memory. `parts`:
-  // 0, or into how many parts the mesh is cut. An error where cells come out flat or inside out before the last level.
-  static Result<std::unique_ptr<Fine>> make(mesh::Mesh mesh, int levels, std::uint32_t parts, unsigned threads);
+  // More levels than one refinement has are made one refinement after the other; the first ones lie in memory.
+  // `partition`: of the mesh, or of no part. An error where cells come out flat or inside out before the last level.
+  static Result<std::unique_ptr<Fine>> make(mesh::Mesh mesh, int levels, mesh::Partition partition, unsigned threads);
 
   const mesh::Refinement& refinement() const { return *refinement_; }
   const std::vector<CellData>& cell_data() const { return cell_data_; }
@@ -35,7 +35,6 @@ class Fine {
 
  private:
   Status refine_now(int levels, unsigned threads);
-  Status cut(int levels, std::uint32_t parts);
   void add_data();
 
   mesh::Mesh mesh_;

@@ -27,6 +27,8 @@ Status check(const Request& request) {
   if (!request.output.ends_with(kEnding) || name_of(request.output) == kEnding)
     return error(Code::bad_input, "not a name by which ParaView knows what is in it:", printable(request.output),
                  fmt::format("let it end in {}", kEnding));
+  if (request.parts > 0 && !request.parts_from.empty())
+    return error(Code::bad_input, "a number of parts, and also a file that tells them:", request.parts_from);
   if (!request.partition.empty() && request.parts == 0)
     return error(Code::bad_input, "a file for a partition, but no number of parts", request.partition);
   if (auto ok = make_way(request.output, request.force); !ok) return ok;
@@ -52,6 +54,16 @@ Result<mesh::Survey> fill(const Fine& fine, const Runs& runs, unsigned threads, 
   mesh::Survey all;
   for (const mesh::Survey& each : surveys) all += each;
   return all;
+}
+
+Result<mesh::Partition> partition_of(const Request& request, const mesh::Mesh& coarse) {
+  if (!request.parts_from.empty()) return mesh::read_partition(request.parts_from, coarse.cells());
+  if (request.parts == 0) return mesh::Partition{};
+  const auto topology = number(coarse);
+  if (!topology) return forward(topology);
+  const auto refinement = mesh::Refinement::make(coarse, *topology, std::min(request.levels, mesh::kMostLevels));
+  if (!refinement) return forward(refinement);
+  return partition_along_curve(*refinement, request.parts);
 }
 
 // Writes the partition under a temporary name, which goes with this unless it got its final one.
@@ -118,7 +130,9 @@ Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Tell& t
   if (auto ok = check(request); !ok) return forward(ok);
   const std::uint64_t coarse_cells = coarse.cells();
   if (auto ok = ask_for_room(request.output, least_bytes(coarse, request.levels)); !ok) return forward(ok);
-  const auto fine = Fine::make(std::move(coarse), request.levels, request.parts, request.threads);
+  auto partition = partition_of(request, coarse);
+  if (!partition) return forward(partition);
+  const auto fine = Fine::make(std::move(coarse), request.levels, std::move(*partition), request.threads);
   if (!fine) return forward(fine);
 
   const auto begin = std::chrono::steady_clock::now();

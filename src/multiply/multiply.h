@@ -22,6 +22,7 @@ struct Request {
   std::string output;       // ends in .vtkhdf
   bool force = false;       // what is there already is replaced
   std::uint32_t parts = 0;  // not 0: each cell gets the number of its part of so many
+  std::string parts_from;   // not empty: this file tells the part of each coarse cell
   std::string partition;    // not empty: the part of each coarse cell goes into this file, too
   unsigned threads = 1;
 };

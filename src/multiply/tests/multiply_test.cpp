@@ -202,6 +202,24 @@ TEST(Multiply, TellsEachCellItsPartAndTheFileTheCoarseOnes) {
   EXPECT_EQ(Contents(request.output).array<std::int32_t>("cells", "part"), expected);
 }
 
+TEST(Multiply, TakesThePartOfEachCoarseCellFromAFile) {
+  const Scratch scratch;
+  Request request = request_of(join(scratch.path(), "m.vtkhdf"), 1);
+  request.parts_from = join(scratch.path(), "parts.txt");
+  ASSERT_TRUE(replace_file(request.parts_from, "2\n0\n"));
+  need(multiply(request, cavity(1, Shape::prism), silent));
+  std::vector<std::int32_t> expected(16, 0);
+  std::fill_n(expected.begin(), 8, 2);
+  EXPECT_EQ(Contents(request.output).array<std::int32_t>("cells", "part"), expected);
+
+  request.force = true;
+  const auto of_another = multiply(request, cavity(2, Shape::prism), silent);
+  ASSERT_FALSE(of_another);
+  EXPECT_NE(of_another.error().what.find("2 lines for a mesh of 16 cells"), std::string::npos);
+  request.parts = 2;
+  EXPECT_FALSE(multiply(request, cavity(1, Shape::prism), silent)) << "either a number of parts or a file";
+}
+
 TEST(Multiply, GoesBeyondTheLevelsOfOneRefinement) {
   const Scratch scratch;
   Mesh coarse;
