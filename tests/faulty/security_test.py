@@ -4,9 +4,21 @@ and sockets are private; a hostile file name cannot inject anything."""
 import json
 import os
 import stat
+import subprocess
 
 import harness
 from harness import FaultyCase, wait_for
+
+# What the agent does with one who calls and says nothing.
+KNOCK = """
+import select, socket, sys
+caller = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+caller.connect(sys.argv[1])
+if not select.select([caller], [], [], 0.5)[0]:
+    print("waits for a word")
+elif caller.recv(1) == b"":
+    print("sent away")
+"""
 
 
 class Links(FaultyCase):
@@ -110,6 +122,30 @@ class Privacy(FaultyCase):
         self.assertTrue(stat.S_ISSOCK(os.lstat(os.path.join(meeting, "agent")).st_mode))
         self.assertEqual(self.finish(process), 0, self.output)
         self.assertFalse(os.path.exists(meeting), "the meeting directory is left")
+
+    def test_another_user_who_reaches_the_agents_socket_is_sent_away(self):
+        if os.geteuid() != 0:
+            self.skipTest("being another user needs root")
+        process = self.start(self.solver("-steps", 10, "-delay", 300))
+        self.solvers()
+        [run] = self.status()
+        meeting = f"/tmp/forebay-{os.geteuid()}/{run['run']}-{os.uname().nodename}"
+        # The directories keep everybody out; the agent's own look at who is calling is met only without them.
+        self.addCleanup(os.chmod, os.path.dirname(meeting), 0o700)
+        for path in (os.path.dirname(meeting), meeting, os.path.join(meeting, "agent")):
+            os.chmod(path, 0o777)
+        answers = {
+            who: subprocess.run(
+                ["/usr/bin/python3", "-c", KNOCK, os.path.join(meeting, "agent")],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, user=who, group=who, extra_groups=[],
+            ).stdout
+            for who in (12345, 0)
+        }  # fmt: skip
+        self.assertEqual(answers, {0: "waits for a word\n", 12345: "sent away\n"})
+        for path in (meeting, os.path.dirname(meeting)):
+            os.chmod(path, 0o700)
+        self.assertEqual(self.finish(process), 0, self.output)
+        self.assert_all_home()
 
     def test_a_pool_directory_that_another_user_made_is_refused(self):
         if os.geteuid() != 0:
