@@ -2,18 +2,51 @@
 every T; `forebay status` names it and separates only local from safe; creates on the shared file system are bounded by
 wall time / T, not by the number of steps."""
 
+import os
+import pty
+import subprocess
 import time
 
 import harness
+from changes import Changes
 from harness import FaultyCase, wait_for
+
+INTERVAL = (
+    1.3  # seconds; no multiple of the second after which status is told anew, or it would show the same moment always
+)
+
+
+def read_all(terminal):
+    """What was written to a terminal that nobody holds any more."""
+    text = b""
+    try:
+        while piece := os.read(terminal, 1 << 16):
+            text += piece
+    except OSError:
+        pass  # which is how the other side's end is told
+    return text.decode().replace("\r\n", "\n")
 
 
 class SafeInterval(FaultyCase):
     purge = 1
 
+    def make_case(self):
+        """On a file system of its own, whose changes can be counted."""
+        self.changes = None
+        if harness.may_mount():
+            shared = os.path.join(self.directory, "shared")
+            self.mount(shared, "mode=700")
+            self.case = os.path.join(shared, "case")
+        super().make_case()
+        if self.mounts:
+            self.changes = Changes(self.case)
+            self.addCleanup(self.changes.close)
+
     def test_the_newest_complete_time_is_safe_within_the_interval_though_the_program_purges(self):
         began = time.monotonic()
-        process = self.start(self.solver("-steps", 70, "-delay", 80, "-purge", 1), ["--safe-interval", "1s"])
+        process = self.start(
+            self.solver("-steps", 70, "-delay", 80, "-purge", 1), ["--safe-interval", f"{INTERVAL * 1000:.0f}ms"]
+        )
         self.solvers()
         seen, local, gaps, at_once = set(), [], [], 0
         last = time.monotonic()
@@ -32,7 +65,7 @@ class SafeInterval(FaultyCase):
         self.assertEqual(self.finish(process), 0, self.output)
         wall = time.monotonic() - began
         self.assertGreaterEqual(len(seen), 3, "times reached the case while the program ran")
-        self.assertLess(max(gaps), 1 + 2.5, f"{gaps}")
+        self.assertLess(max(gaps), INTERVAL + 2.5, f"{gaps}")
         # One that is safe, the one before until then, and one that is being removed or only partly there.
         self.assertLessEqual(at_once, 3, "times that were made safe pile up on the case")
         self.assertTrue(any(complete > safe for complete, safe in local), "status never showed anything as only local")
@@ -40,20 +73,52 @@ class SafeInterval(FaultyCase):
         self.assertTrue(all(complete >= safe for complete, safe in local))
         # A safe time has 5 files per rank; at most one per interval, and the last one.
         shared = self.report["shared"]["files"]
-        self.assertLessEqual(shared, (wall / 1 + 2) * 5 * self.ranks)
-        self.assertLess(shared, 70 * 5 * self.ranks / 3, "creates grow with the steps")
+        self.assertLessEqual(shared, (wall / INTERVAL + 2) * 5 * self.ranks)
+        self.assertLess(shared, 70 * 5 * self.ranks / 3, "files grow with the steps")
         # What a direct run leaves: the purge reaches the case as well.
         self.assert_all_home()
         self.assert_nothing_left()
+        self.check_changes(states=wall / INTERVAL + 2)
 
-    def test_status_says_in_words_what_is_only_local(self):
+    def check_changes(self, states):
+        """Every state that is made safe is created once and removed once: 5 files and 3 directories per rank. Besides,
+        the run tells other nodes about itself in its control directory."""
+        if self.changes is None:
+            self.skipTest("who counts changes on a file system must be root")
+        created, removed = self.changes.so_far()
+        of_states = states * (5 + 3) * self.ranks
+        self.assertLessEqual(created, of_states)
+        self.assertLessEqual(removed, of_states)
+        self.assertLess(2 * of_states, 70 * (5 + 3) * self.ranks, "too slow to tell states from steps")
+
+    def test_status_says_in_words_what_is_only_local_and_watches_until_no_run_is_left(self):
         process = self.start(self.solver("-steps", 20, "-delay", 100, "-purge", 1))
+        wait_for(self.status, what="the run")
+        watch, terminal = self.watch()
         wait_for(lambda: any(run["drain"]["newest_complete"] for run in self.status()), what="a complete time")
         self.forebay("status", "--case", self.case, "--pool", self.pool)
         self.assertRegex(self.output, r"only local +last complete time \d+")
         self.assertRegex(self.output, r"safe +no time yet")
         self.assertEqual(self.finish(process), 0, self.output)
         self.assert_all_home()
+        self.assertEqual(watch.wait(10), 0)
+        first, *looks = read_all(terminal).split("\033[H\033[2J")
+        self.assertEqual(first, "", "each look has the screen to itself")
+        self.assertGreaterEqual(len(looks), 3)
+        for look in looks[:-1]:
+            self.assertIn(f"on {self.case}", look)
+        self.assertTrue(any("agent               running" in look for look in looks), looks)
+        self.assertEqual(looks[-1].strip(), "no run of forebay has anything in this node's pools")
+
+    def watch(self):
+        """`forebay status --watch` on a terminal of its own."""
+        terminal, its = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        line = [harness.FOREBAY, "status", "--watch", "--case", self.case, "--pool", self.pool]
+        watch = subprocess.Popen(line, env=self.environment(), stdin=its, stdout=its, stderr=its)
+        self.started.append(watch)
+        os.close(its)
+        return watch, terminal
 
     def test_the_last_complete_time_follows_the_trap_of_the_late_file(self):
         # functionObjectProperties of a step is written when the next one begins: until then the step is not complete.
