@@ -63,7 +63,7 @@ class Workplace:
 
 
 def entry_of(path):
-    """Kind, permission bits, and content or link text; for files also the time of modification."""
+    """Kind, permission bits, and content or link text. (Times differ from run to run: order_differences() compares them.)"""
     status = os.lstat(path)
     mode = stat.S_IMODE(status.st_mode)
     if stat.S_ISLNK(status.st_mode):
