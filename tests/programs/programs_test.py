@@ -2,12 +2,12 @@
 init/add/commit, gcc building a small project, sqlite3, fio with verify, and dd: same result as without."
 
 Each program runs on copies of one case: directly, and under `forebay run` by each way in (by path, too, where the program
-does not name its own directory). The cases must then be equal: the set of paths, bytes, permission bits and link texts;
-what the program printed must be equal too. Names that a program made as hard links of one file arrive as files of equal
-content. These programs are not known to tolerate links, so by
-namespace the redirection library is loaded beside, and by path the inputs are copied.
+does not name its own directory). The cases must then be equal: the set of paths, bytes, permission bits, link texts, and
+which names are hard links of one file; what the program printed must be equal too. These programs are not known to tolerate
+links, so by namespace the redirection library is loaded beside, and by path the inputs are copied.
 
-Excluded, by name: .git/index (git writes device, inode and ctime of each file into it).
+Excluded, by name: .git/index (git writes device, inode and ctime of each file into it); and by path, hard links that a
+program makes of an input, which arrive as files of their own.
 """
 
 import os
@@ -263,10 +263,17 @@ class ProgramsTest(unittest.TestCase):
             with self.subTest(way=way):
                 case, text = self.run_once(made, words, way, flags=flags)
                 self.assertEqual(casetools.differences(expected, casetools.snapshot(case), excluded), [])
+                self.assertEqual(casetools.hard_links(case), self.expected_links(made, direct, way))
                 self.assertEqual(casetools.leftovers(case, self.place.pool), [])
                 self.assertEqual(text.decode(errors="replace"), printed.decode(errors="replace"))
                 if after:
                     casetools.run(after, cwd=case)
+
+    def expected_links(self, made, direct, way):
+        links, inputs = casetools.hard_links(direct), set(casetools.snapshot(made))
+        if way == "path":  # an input is a copy there: of its links only those remain that it had
+            return [group for group in links if inputs.isdisjoint(group) or inputs.issuperset(group)]
+        return links
 
     def need(self, *programs):
         for program in programs:
