@@ -111,7 +111,7 @@ TEST(Checkpoints, ThatCannotBeWrittenLeaveTheOneBefore) {
   const SharedScratch scratch;
   const auto team = team_of(all_ranks());
   ASSERT_TRUE(write_one(*team, Method::stdio, scratch, "a.h5", 1000));
-  const std::string before = must(read_file(scratch.in("a.h5")));
+  const std::string before = must(read_file(scratch.in("a.h5"))), beside = must(read_file(scratch.in("a.h5.json")));
   Fields fields(*team, 1000);
   for (const Method method : kMethods) {
     const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(method, scratch)));
@@ -120,6 +120,7 @@ TEST(Checkpoints, ThatCannotBeWrittenLeaveTheOneBefore) {
     const auto written = store->write("a.h5", {8, 0.5, "test", "box"}, wrong);
     ASSERT_FALSE(written) << name_of(method);
     EXPECT_EQ(must(read_file(scratch.in("a.h5"))), before) << name_of(method);
+    EXPECT_EQ(must(read_file(scratch.in("a.h5.json"))), beside) << name_of(method);
   }
 }
 

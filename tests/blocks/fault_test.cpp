@@ -70,10 +70,12 @@ TEST(Faults, AFullDiskLeavesTheCheckpointBefore) {
     must(store->write("a.h5", {7, 0.25, "test", "box"}, fields.to_write()));
     must(store->settle());
     const std::string before = must(read_file(join(directory, "a.h5")));
+    const std::string beside = must(read_file(join(directory, "a.h5.json")));
     const Status written = write_again(*store, fields);
     EXPECT_FALSE(written);
     expect_same_on_all(*team, written);
     EXPECT_TRUE(must(read_file(join(directory, "a.h5"))) == before);
+    EXPECT_EQ(must(read_file(join(directory, "a.h5.json"))), beside);
     if (method != Method::staged) {
       EXPECT_EQ(unnamed_in(directory), 0U);
     }
@@ -178,7 +180,6 @@ TEST(Faults, AShortWriteByWhateverMethodIsFound) {
   constexpr std::uint64_t kBlock = 100'000;
   const std::uint64_t all = kBlock * index(team->ranks());
   const std::vector<std::byte> data(all, std::byte{1});
-  const std::span mine = std::span(data).first(kBlock);
   const std::string path = scratch.in("a");
   for (const Method method : kMethods) {
     if (method == Method::staged) continue;  // writes no such file
@@ -195,7 +196,7 @@ TEST(Faults, AShortWriteByWhateverMethodIsFound) {
     Status written;
     {
       const FileSizeLimit limit(offset + all - kBlock / 2);  // in the middle of the last block
-      written = file->write(offset + kBlock * index(team->rank()), mine);
+      written = file->write(offset + kBlock * index(team->rank()), std::span(data).first(kBlock));
       MPI_Barrier(team->all());
     }
     expect_same_on_all(*team, written);
