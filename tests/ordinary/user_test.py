@@ -5,7 +5,9 @@ namespace does not know.
 Run by ../as_user. Compared with a direct run: paths, bytes, modes, links, and owner and group of everything.
 """
 
+import glob
 import os
+import subprocess
 import sys
 import unittest
 
@@ -179,6 +181,24 @@ class UserTest(unittest.TestCase):
         made = self.made_inputs()
         self.give_to_project(made, 0o2770)
         self.check(made, ["sh", "-c", CHANGES], RESTRICTED)
+
+    def test_what_its_mode_keeps_the_user_from_reading_is_said_kept_and_carried_once_it_can_be_read(self):
+        case = os.path.join(self.place.directory, "case")
+        os.mkdir(case)
+        where = ["--case", case, "--pool", self.place.pool]
+        script = "echo new > file && mkdir -m 300 closed && echo new > closed/file && chmod 200 file"
+        words = ["run", *where, "--patience", "1s", "--via", "redirect", "--", "sh", "-c", script]
+        done = subprocess.run([FOREBAY, *words], cwd=case, env=casetools.environment(), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stderr, r"cannot open .*(file|closed): Permission denied")
+        (tree,) = glob.glob(f"{self.place.pool}/forebay-{os.getuid()}/*/s0/tree/case")
+        for name, mode in (("file", 0o600), ("closed", 0o700)):
+            os.chmod(os.path.join(tree, name), mode)
+        casetools.run([FOREBAY, "drain", "--resume", "--quiet", *where], cwd=case)
+        for name in ("file", "closed/file"):
+            with open(os.path.join(case, name)) as file:
+                self.assertEqual(file.read(), "new\n")
+        self.assertEqual(casetools.leftovers(case, self.place.pool), [])
 
     def test_a_case_of_somebody_else_that_the_group_may_write(self):
         project = os.environ.get("FOREBAY_TEST_PROJECT")
