@@ -136,7 +136,7 @@ class UserTest(unittest.TestCase):
         case = os.path.join(self.place.directory, "case")
         for rank in (0, 1):
             os.makedirs(os.path.join(case, f"processor{rank}"))
-        for way in ("direct", "namespace"):
+        for way in ("direct", "auto"):  # what is chosen for an ordinary user
             meeting = os.path.join(self.place.directory, way)
             os.mkdir(meeting)
             self.run_in(case, way, ["mpirun", "-n", "2", sys.executable, "-c", MEMORY, meeting])
