@@ -28,10 +28,10 @@ Result<std::vector<DirectoryEntry>> list_and_close(Descriptor own, const std::st
 Result<Descriptor> open_to_empty(int parent, const std::string& name) {
   constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
   auto opened = open_file_at(parent, name, flags);
-  if (!opened && opened.error().errno_value == EACCES &&
-      ::fchmodat(parent, name.c_str(), S_IRWXU, AT_SYMLINK_NOFOLLOW) == 0)
-    opened = open_file_at(parent, name, flags);
-  return opened;
+  if (opened || opened.error().errno_value != EACCES ||
+      ::fchmodat(parent, name.c_str(), S_IRWXU, AT_SYMLINK_NOFOLLOW) != 0)
+    return opened;
+  return open_file_at(parent, name, flags);
 }
 
 Status remove_below(int directory, dev_t device, const std::string& path) {
