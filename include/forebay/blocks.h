@@ -151,8 +151,9 @@ typedef struct forebay_checkpoints forebay_checkpoints;
  *   "staged"             into memory or a disk of the node, the pool; carried to the file while the program goes on
  * `hints` are for MPI-IO, "striping_factor=8,cb_nodes=4", or NULL; on Lustre, striping_factor and striping_unit are
  * also set for the directory. `pool` is a directory of the node for "staged"; NULL: /dev/shm. What the environment has
- * in FOREBAY_BLOCKS_METHOD, FOREBAY_BLOCKS_HINTS and FOREBAY_BLOCKS_POOL wins. "staged" first carries what an earlier
- * program left in the pool: see forebay_checkpoints_recovered. On failure *checkpoints is NULL. */
+ * in FOREBAY_BLOCKS_METHOD, FOREBAY_BLOCKS_HINTS and FOREBAY_BLOCKS_POOL wins; with FOREBAY_BLOCKS_VERIFY=read-back a
+ * file is read again before it gets its name. "staged" first carries what an earlier program left in the pool: see
+ * forebay_checkpoints_recovered. On failure *checkpoints is NULL. */
 int forebay_checkpoints_open(forebay_team* team, const char* directory, const char* method, const char* hints,
                              const char* pool, forebay_checkpoints** checkpoints);
 /* Settles, closes and frees, whatever it returns. */
@@ -164,7 +165,8 @@ int forebay_checkpoints_close(forebay_checkpoints* checkpoints);
 int forebay_checkpoints_write(forebay_checkpoints* checkpoints, const char* name, const forebay_head* head,
                               const forebay_array* arrays, int count);
 /* Staged: waits until everything is carried; FOREBAY_BLOCKS_OK at once otherwise. What cannot be carried stays in the
- * pool: the next settle or close tries again, and so does the next program that opens this directory. */
+ * pool: the background tries again, less and less often, and so do the next settle or close and the next program that
+ * opens this directory. */
 int forebay_checkpoints_settle(forebay_checkpoints* checkpoints);
 /* Staged: takes the room for two such checkpoints ahead of the first, which is then as fast as the others. */
 int forebay_checkpoints_prepare(forebay_checkpoints* checkpoints, const forebay_array* arrays, int count);
