@@ -45,7 +45,8 @@ Result<std::unique_ptr<Pressure>> Pressure::make(const std::string& gate_path, c
   made->patience_ = settings.drain.patience;
   made->low_ = settings.pool.low_water;
   for (const place::Pool& pool : pools) made->pools_.push_back({pool.path, pool.budget, made->available_(pool.path)});
-  // Pools on one mount share its space: what one takes, the other sees gone. Their budgets count together.
+  // Sockets whose pools have one path share its space: what one takes, the other sees gone. Their budgets count
+  // together.
   for (PoolState& pool : made->pools_) {
     std::uint64_t together = 0;
     for (const place::Pool& other : pools)
@@ -93,9 +94,8 @@ double Pressure::high_mark(const drain::Drain& drain) const {
 void Pressure::act(drain::Drain& drain) {
   const bool full = look();
   drain.pool_is_full(full);
-  const PoolState& pool =
-      *std::max_element(pools_.begin(), pools_.end(), [](const auto& a, const auto& b) { return a.fill < b.fill; });
-  const double fill = pool.fill;
+  double fill = 0;
+  for (const PoolState& pool : pools_) fill = std::max(fill, pool.fill);
   const double high = high_mark(drain), low = std::min(low_, 0.8 * high);
   tight_ = full || fill >= high;
   if (fill < low) {
@@ -104,7 +104,10 @@ void Pressure::act(drain::Drain& drain) {
     return;
   }
   if (fill < high && !paused_) return;
-  drain.evict(static_cast<std::uint64_t>((fill - low) * static_cast<double>(pool.budget)) + 1, pool.path);
+  // The fullest may hold nothing that can go, and another as full as it what can.
+  for (const PoolState& pool : pools_)
+    if (pool.fill >= low)
+      drain.evict(static_cast<std::uint64_t>((pool.fill - low) * static_cast<double>(pool.budget)) + 1, pool.path);
   const drain::MoverProgress progress = drain.progress();
   const std::uint64_t moved = progress.bytes_written + progress.files_written;
   if (moved > moved_ || !paused_) last_moved_ = drain::Clock::now();  // failed attempts let it fall
@@ -113,7 +116,10 @@ void Pressure::act(drain::Drain& drain) {
   if (drain::Clock::now() - last_moved_ > patience_) hopeless_ = true;
   // Where there is nothing to carry now, there may be at once: a time that the program ends, or events that are not
   // read yet.
-  const bool hold = !hopeless_ && drain.can_make_room(pool.path);
+  const double held_from = paused_ ? low : high;
+  const bool hold = !hopeless_ && std::any_of(pools_.begin(), pools_.end(), [&](const PoolState& pool) {
+    return pool.fill >= held_from && drain.can_make_room(pool.path);
+  });
   if (hold || paused_) set(hold);
 }
 

@@ -60,6 +60,18 @@ TEST_F(PressureTest, TheFirstPoolCanBeTheFullOneToo) {
   EXPECT_EQ(evicted_results(1, results), 0);
 }
 
+TEST_F(PressureTest, RoomIsMadeInEveryPoolThatNeedsIt) {
+  use(0, 0.95);
+  use(1, 0.91);
+  pressure_->act(*drain_);
+  EXPECT_EQ(evicted_results(0, results), results);
+  EXPECT_EQ(evicted_results(1, results), 3) << "a fifth of 100 kB, in files of 8 KiB";
+  EXPECT_TRUE(pressure_->paused()) << "nothing more can go from the fullest pool, but from the other";
+  use(1, 0.6);
+  pressure_->act(*drain_);
+  EXPECT_FALSE(pressure_->paused()) << "waiting makes no room in the fullest pool";
+}
+
 TEST_F(PressureTest, NothingIsDoneBelowTheHighMark) {
   use(0, 0.85);
   use(1, 0.85);
