@@ -104,10 +104,11 @@ def add_mesh(options, result: report.Report) -> None:
             rounds.add(row["name"], [1 / row["value"]])
             rounds.add(f"{row['name']}, share", [row["share_of_memory_rate"]])
     for row in rows:
-        rate = 1 / statistics.median(rounds.of(row["name"]))
+        times = rounds.of(row["name"])
+        rate = 1 / statistics.median(times)
         share = statistics.median(rounds.of(f"{row['name']}, share"))
-        row.update(value=rate, ratio=rate / row["reference"], met=rate >= row["reference"])
-        row["goal"] = f">= {row['reference'] / 1e6:.0f} million cells a second and core"
+        row.update(value=rate, ratio=rate / row["reference"], met=1 / max(times) >= row["reference"])
+        row["goal"] = f">= {row['reference'] / 1e6:.0f} million cells a second and core, in every round"
         row["note"] = f"{share:.2f} of the memory's rate"
         result.add_row("mesh multiplication", row)
     # A smaller mesh, of 25 to 170 MB a rank: of more, a host takes back what lies free between two turns, and to get it
@@ -127,7 +128,7 @@ def add_mesh(options, result: report.Report) -> None:
             reference=cells / statistics.median(alone),
             ratio=ratio.value,
             goal=f">= {MESH_RANKS_GOAL:g} of that rank by itself",
-            met=ratio.value >= MESH_RANKS_GOAL,
+            met=ratio.low >= MESH_RANKS_GOAL,
             note=f"the ratio's interval: {ratio.text()}",
         )
 
