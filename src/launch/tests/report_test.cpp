@@ -8,7 +8,7 @@
 namespace forebay::launch {
 namespace {
 
-NodeReport node(const std::string& name, std::vector<int> ranks, std::optional<Code> trouble = {}) {
+NodeReport told_by(const std::string& name, std::vector<int> ranks, std::optional<Code> trouble = {}) {
   NodeReport report;
   report.node = name;
   report.run = "20261121-204600-3f2a";
@@ -35,7 +35,7 @@ TEST(RunReportTest, WhatIsOnlyLocalOnOneNodeIsNotHiddenBehindTheTroubleOfAnother
     for (std::size_t other = graver; other < by_gravity.size(); ++other) {
       for (const bool first : {true, false}) {
         const Code here = by_gravity[first ? graver : other], there = by_gravity[first ? other : graver];
-        const RunReport report = run_of({node("n1", {0, 1}, here), node("n2", {2, 3}, there)});
+        const RunReport report = run_of({told_by("n1", {0, 1}, here), told_by("n2", {2, 3}, there)});
         EXPECT_EQ(report.trouble, by_gravity[graver]) << static_cast<int>(here) << " " << static_cast<int>(there);
         EXPECT_EQ(report.exit_status, static_cast<int>(by_gravity[graver]));
         EXPECT_EQ(drain::needs_pool(report.trouble), graver < 2) << "the mark on the case stays while a pool does";
@@ -45,27 +45,27 @@ TEST(RunReportTest, WhatIsOnlyLocalOnOneNodeIsNotHiddenBehindTheTroubleOfAnother
 }
 
 TEST(RunReportTest, TheTroubleOfOneNodeIsTheTroubleOfTheRun) {
-  EXPECT_EQ(run_of({node("n1", {0, 1}), node("n2", {2, 3}, Code::conflict)}).trouble, Code::conflict);
-  EXPECT_EQ(run_of({node("n1", {0, 1}, Code::conflict), node("n2", {2, 3})}).trouble, Code::conflict);
-  const RunReport well = run_of({node("n1", {0, 1}), node("n2", {2, 3})});
+  EXPECT_EQ(run_of({told_by("n1", {0, 1}), told_by("n2", {2, 3}, Code::conflict)}).trouble, Code::conflict);
+  EXPECT_EQ(run_of({told_by("n1", {0, 1}, Code::conflict), told_by("n2", {2, 3})}).trouble, Code::conflict);
+  const RunReport well = run_of({told_by("n1", {0, 1}), told_by("n2", {2, 3})});
   EXPECT_EQ(well.trouble, std::nullopt);
   EXPECT_EQ(well.exit_status, 0);
 }
 
 TEST(RunReportTest, ATroubleThatIsAddedCountsByItsGravity) {
-  RunReport silent = run_of({node("n1", {0, 1}, Code::conflict), node("n2", {2, 3})});
+  RunReport silent = run_of({told_by("n1", {0, 1}, Code::conflict), told_by("n2", {2, 3})});
   add_trouble(silent, Code::undrained, "node n2 has been silent");
   EXPECT_EQ(silent.trouble, Code::undrained);
   EXPECT_EQ(silent.exit_status, 3);
   EXPECT_EQ(silent.messages.back(), "node n2 has been silent");
-  RunReport lost = run_of({node("n1", {0, 1}, Code::lost), node("n2", {2, 3})});
+  RunReport lost = run_of({told_by("n1", {0, 1}, Code::lost), told_by("n2", {2, 3})});
   add_trouble(lost, Code::undrained, "node n2 has been silent");
   EXPECT_EQ(lost.trouble, Code::lost);
   EXPECT_EQ(lost.exit_status, 4);
 }
 
 TEST(RunReportTest, TheProgramsOwnFailureIsTheExitStatus) {
-  RunReport report = run_of({node("n1", {0, 1, 2, 3}, Code::undrained)}, 9);
+  RunReport report = run_of({told_by("n1", {0, 1, 2, 3}, Code::undrained)}, 9);
   add_trouble(report, Code::lost, "gone");
   EXPECT_EQ(report.exit_status, 9);
   EXPECT_EQ(report.trouble, Code::lost);
@@ -74,7 +74,7 @@ TEST(RunReportTest, TheProgramsOwnFailureIsTheExitStatus) {
 
 // Two nodes that did well; every figure is another one, so that none can stand for another.
 RunReport measured() {
-  NodeReport first = node("n1", {0, 1}), second = node("n2", {2, 3});
+  NodeReport first = told_by("n1", {0, 1}), second = told_by("n2", {2, 3});
   first.program_seconds = 2;
   second.program_seconds = 2.5;
   first.stage_seconds = 0.25;
@@ -120,7 +120,7 @@ TEST(RunReportTest, TheSummaryTellsTimesBytesFilesAndLag) {
 }
 
 TEST(RunReportTest, TheSummarySaysOnlyWhatThereIsToSay) {
-  RunReport report = run_of({node("n1", {0, 1, 2, 3}, Code::conflict)});
+  RunReport report = run_of({told_by("n1", {0, 1, 2, 3}, Code::conflict)});
   report.nodes.front().drain.local_files = report.nodes.front().drain.shared_files = 1;
   EXPECT_EQ(to_text(report),
             "forebay: run 20261121-204600-3f2a on /shared/motorBike\n"
@@ -152,7 +152,7 @@ TEST(RunReportTest, TheJsonHasTheSumsOverTheNodesAndTheLongestLag) {
 }
 
 TEST(RunReportTest, WithoutTwoWrittenTimesThereIsNoIntervalBetweenThem) {
-  NodeReport only = node("n1", {0, 1, 2, 3});
+  NodeReport only = told_by("n1", {0, 1, 2, 3});
   only.drain.timeline = {{"1", 1, 2, 3}};
   const RunReport report = run_of({only});
   EXPECT_EQ(report.step_seconds, std::nullopt);
