@@ -1,5 +1,5 @@
-"""Proves that `make demo` works: runs direct, with forebay and without output, whose results it finds equal; its table, its
-chart and its page hold what they should. (Its program at the coarsest mesh, with few steps, on a plain directory.)
+"""Proves that `make demo` works: runs direct, with forebay and without output, whose results it finds equal; its table,
+its chart and its page hold what they should. (Its program at the coarsest mesh, with few steps, on a plain directory.)
 
 demo_test.py DEMO FOREBAY [unittest arguments]
 """

@@ -63,7 +63,7 @@ class Workplace:
 
 
 def entry_of(path):
-    """Kind, permission bits, and content or link text. (Times differ from run to run: order_differences() compares them.)"""
+    """Kind, permission bits, and content or link text. (Times differ between runs: see order_differences().)"""
     status = os.lstat(path)
     mode = stat.S_IMODE(status.st_mode)
     if stat.S_ISLNK(status.st_mode):

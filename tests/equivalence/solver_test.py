@@ -23,10 +23,10 @@ What is run (each value of a column meets at least two values of every other tha
     motorBike  4      ascii   0      yes         no    yes   namespace  verbatim  end
     motorBike  1      binary  0      no          yes   no    path       verbatim  live
 
-"serial" is `forebay run -- icoFoam`, ranks 1 is `mpirun -n 1 icoFoam`. OpenFOAM compresses ascii only. Steps are written
-one by one. "edit": the solver itself replaces system/fvSolution at a given time (timeActivatedFileUpdate); reading it anew
-stops it until the test has edited system/controlDict on the shared side (every fourth step is to be written from then on),
-so that both runs meet that edit at the same step.
+"serial" is `forebay run -- icoFoam`, ranks 1 is `mpirun -n 1 icoFoam`. OpenFOAM compresses ascii only. Steps are
+written one by one. "edit": the solver itself replaces system/fvSolution at a given time (timeActivatedFileUpdate);
+reading it anew stops it until the test has edited system/controlDict on the shared side (every fourth step is to be
+written from then on), so that both runs meet that edit at the same step.
 
 Compared: the set of paths, bytes, permission bits, link texts, and the order in which the files of each rank were
 modified. Nothing is excluded: the solver's log goes to the test, not into the case. With layout collated, where files

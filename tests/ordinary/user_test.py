@@ -27,7 +27,8 @@ echo more >> shared && echo more >> private && sed -i s/one/ONE/ edited
 (ls hidden) 2> /dev/null || echo refused: hidden
 cat read-only closed/input
 chmod 600 modes && : > emptied
-mkdir data/made && echo new > data/made/file && echo new > data/new && echo new > new && mkdir -p a/b && echo new > a/b/c
+mkdir data/made && echo new > data/made/file && echo new > data/new && echo new > new
+mkdir -p a/b && echo new > a/b/c
 mv renamed data/moved && rm removed
 mkdir sealed && echo new > sealed/file && chmod 400 sealed/file && chmod 500 sealed
 id -u

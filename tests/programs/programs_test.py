@@ -1,10 +1,10 @@
 """Proves: "Other programs through redirect and namespace: a shell script with pipes and redirections, Python, tar, git
 init/add/commit, gcc building a small project, sqlite3, fio with verify, and dd: same result as without."
 
-Each program runs on copies of one case: directly, and under `forebay run` by each way in (by path, too, where the program
-does not name its own directory). The cases must then be equal: the set of paths, bytes, permission bits, link texts, and
-which names are hard links of one file; what the program printed must be equal too. These programs are not known to tolerate
-links, so by namespace the redirection library is loaded beside, and by path the inputs are copied.
+Each program runs on copies of one case: directly, and under `forebay run` by each way in (by path, too, where the
+program does not name its own directory). The cases must then be equal: the set of paths, bytes, permission bits, link
+texts, and which names are hard links of one file; what the program printed must be equal too. These programs are not
+known to tolerate links, so by namespace the redirection library is loaded beside, and by path the inputs are copied.
 
 Excluded, by name: .git/index (git writes device, inode and ctime of each file into it); and by path, hard links that a
 program makes of an input, which arrive as files of their own.

@@ -1,5 +1,5 @@
-"""What a program does with open descriptors is libc's own: the library defines none of these functions, so it can neither
-change them nor cost them anything."""
+"""What a program does with open descriptors is libc's own: the library defines none of these functions, so it can
+neither change them nor cost them anything."""
 
 import shutil
 import subprocess
@@ -8,8 +8,8 @@ import sys
 from harness import finish, report, skip
 
 DATA = """
-    read write pread pwrite readv writev preadv pwritev preadv2 pwritev2 lseek close close_range dup dup2 dup3 fcntl ioctl
-    mmap munmap mremap msync madvise fsync fdatasync sync_file_range syncfs ftruncate fallocate posix_fallocate
+    read write pread pwrite readv writev preadv pwritev preadv2 pwritev2 lseek close close_range dup dup2 dup3 fcntl
+    ioctl mmap munmap mremap msync madvise fsync fdatasync sync_file_range syncfs ftruncate fallocate posix_fallocate
     posix_fadvise sendfile splice tee copy_file_range flock lockf poll ppoll select epoll_ctl
     fread fwrite fgets fputs fgetc fputc getline fprintf vfprintf fscanf fflush fclose fseek fseeko ftell ftello rewind
     setvbuf fdopen aio_read aio_write fork vfork signal sigaction malloc free

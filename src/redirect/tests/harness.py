@@ -294,7 +294,7 @@ def write(path, text, mode=0o644):
 
 
 def skip(name, reason):
-    """Something that cannot be tried here; an outcome of its own, so that a run in which it is missing does not look whole."""
+    """Something that cannot be tried here; an outcome of its own, so that a run without it does not look whole."""
     print(f"skip  {name}: {reason}")
 
 
