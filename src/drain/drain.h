@@ -31,8 +31,6 @@
 
 namespace forebay::drain {
 
-using Clock = std::chrono::steady_clock;
-
 // A local directory and the directory of the case that it is the image of.
 struct Root {
   std::string local;   // absolute

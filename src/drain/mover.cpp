@@ -15,8 +15,6 @@
 namespace forebay::drain {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Names made durable by one fsync of their directory: so many at most, so long after their rename at most.
 constexpr std::size_t most_unsynced = 512;
 constexpr std::chrono::milliseconds longest_unsynced{500};

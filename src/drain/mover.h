@@ -12,6 +12,8 @@
 
 namespace forebay::drain {
 
+using Clock = std::chrono::steady_clock;
+
 struct MoverSettings {
   int threads = 4;
   std::optional<std::uint64_t> bytes_per_second;                   // bandwidth cap over all threads

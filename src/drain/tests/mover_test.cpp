@@ -18,8 +18,6 @@ namespace forebay::drain {
 namespace {
 
 using std::chrono::milliseconds;
-using Clock = std::chrono::steady_clock;
-
 // Far more than any of these tests needs.
 constexpr milliseconds patience{20'000};
 

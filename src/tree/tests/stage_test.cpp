@@ -38,8 +38,7 @@ class StageTest : public testing::Test {
   }
   // `act` is done once, after the first piece of constant/points was written.
   void while_points_are_copied(const std::function<void()>& act) {
-    request_.write = [this, act, done = false](int fd, std::span<const std::byte> bytes,
-                                               const std::string& path) mutable {
+    request_.write = [act, done = false](int fd, std::span<const std::byte> bytes, const std::string& path) mutable {
       auto written = write_all(fd, bytes, path);
       if (!done && bytes.size() > 1000) act();
       done = done || bytes.size() > 1000;
