@@ -188,15 +188,15 @@ bool is_gone(const std::string& path) {
 
 // None where this node has nothing to do any more: it has told its part, or the file has its name, and no other must be
 // begun then, for nobody would end it. Opened first and asked then: once it was seen missing, and its name not given,
-// only our own part can let that name be given.
+// only our own part can let that name be given. The node with rank 0 asks, too: it may have failed behind the name.
 Result<std::optional<Descriptor>> open_temporary(const StagedRecord& record, std::size_t arrays) {
   const std::string path = record.temporary();
-  if (record.node != 0) {
-    auto file = open_file(path, O_WRONLY | O_NOFOLLOW);
-    const bool begun = file || file.error().errno_value != ENOENT;
-    if (begun ? has_told(record, arrays) : what_stands(record) == Standing::same_or_later) return std::nullopt;
-    if (begun) return file;
-  }
+  auto file = open_file(path, O_WRONLY | O_NOFOLLOW);
+  const bool begun = file || file.error().errno_value != ENOENT;
+  const bool served =
+      begun ? record.node != 0 && has_told(record, arrays) : what_stands(record) == Standing::same_or_later;
+  if (served) return std::nullopt;
+  if (begun) return file;
   // Any node may be the first. The file is what the program itself would have made: readable by whom its mask lets.
   return open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0666);
 }
@@ -212,7 +212,7 @@ Status carry_once(const StagedRecord& record, const std::string& image, const st
     return error(Code::lost, "the record of a checkpoint does not fit its image:", image);
   auto opened = open_temporary(record, description->arrays.size());
   if (!opened) return forward(opened);
-  if (!*opened) return {};
+  if (!*opened) return record.node == 0 ? sync_directory_of(record.path) : Status{};
   Result<Descriptor> file = *std::move(*opened);
   std::optional<Sidecar> sidecar;
   if (record.node == 0) {

@@ -49,7 +49,10 @@ class Carry : public testing::Test {
 
 TEST_F(Carry, AnImageBecomesAWholeFile) {
   EXPECT_EQ(what_stands(record_), Standing::older);
-  for (int i = 0; i < 2; ++i) {  // and does so again after a crash
+  for (const bool crashed : {false, true}) {  // and does so again after a crash
+    if (crashed) {
+      ASSERT_TRUE(replace_file(record_.temporary(), ""));
+    }
     ASSERT_TRUE(carried());
     EXPECT_EQ(what_stands(record_), Standing::same_or_later);
     const auto description = arrays::describe(record_.path);
@@ -121,6 +124,7 @@ TEST_F(Carry, ASidecarTellsWhetherItIsOfTheFileBesideIt) {
   std::string image = *read_file(image_);
   image[12345] ^= 1;
   ASSERT_TRUE(replace_file(image_, image));
+  ++record_.sequence;
   ASSERT_TRUE(carried());
   EXPECT_EQ(provenance_in(sidecar())->content, content_of());
   // As if it had been killed between the two names.
@@ -236,6 +240,18 @@ TEST_F(Carry, ANodeBeginsNoFileThatHasItsName) {
   ASSERT_TRUE(carried());
   EXPECT_FALSE(name_exists(record_.temporary()));
   EXPECT_FALSE(name_exists(record_.part(1)));
+}
+
+// What the others told is forgotten then, and none of them would tell it once more.
+TEST_F(Carry, NorDoesTheNodeWithRank0ThatFailedBehindTheName) {
+  record_.nodes = 2;
+  ASSERT_TRUE(replace_file(record_.part(1), "carried\n"));
+  ASSERT_TRUE(carried());
+  const std::string whole = *read_file(record_.path);
+  const Status again = carry_image(record_, image_, layout_, true);
+  EXPECT_TRUE(again) << again.error().text();
+  EXPECT_FALSE(name_exists(record_.temporary()));
+  EXPECT_TRUE(*read_file(record_.path) == whole);
 }
 
 TEST_F(Carry, WhatANodeToldIsNotBelievedWhereItIsDamaged) {
