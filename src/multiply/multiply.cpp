@@ -66,6 +66,12 @@ Result<mesh::Partition> partition_of(const Request& request, const mesh::Mesh& c
   return partition_along_curve(*refinement, request.parts);
 }
 
+Status sync(const std::string& path) {
+  const auto file = open_file(path, O_RDONLY | O_NOFOLLOW);
+  if (!file) return forward(file);
+  return ::fsync(file->get()) == 0 ? Status{} : errno_error("cannot sync", path);
+}
+
 // Writes the partition under a temporary name, which goes with this unless it got its final one.
 class PartitionFile {
  public:
@@ -78,7 +84,7 @@ class PartitionFile {
   Status write(const mesh::Partition& partition) {
     auto ok = write_partition(partition, file_.temporary);
     written_ = ok.has_value();
-    return ok;
+    return written_ ? sync(file_.temporary) : ok;
   }
   const Unnamed& unnamed() const { return file_; }
   void has_its_name() { written_ = false; }
