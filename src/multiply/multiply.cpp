@@ -20,6 +20,11 @@ std::string boundary_of(const std::string& output) {
   return output.substr(0, output.size() - kEnding.size()) + "-boundary" + std::string(kEnding);
 }
 
+bool is_same_name(const std::string& one, const std::string& other) {
+  const auto here = real_path(directory_of(one)), there = real_path(directory_of(other));
+  return name_of(one) == name_of(other) && here && there && *here == *there;
+}
+
 Status check(const Request& request) {
   if (request.levels < 0 || request.levels > kMostLevels)
     return error(Code::bad_input, fmt::format("cannot refine by {} levels", request.levels), {},
@@ -31,6 +36,9 @@ Status check(const Request& request) {
     return error(Code::bad_input, "a number of parts, and also a file that tells them:", request.parts_from);
   if (!request.partition.empty() && request.parts == 0)
     return error(Code::bad_input, "a file for a partition, but no number of parts", request.partition);
+  if (is_same_name(request.partition, request.output) || is_same_name(request.partition, boundary_of(request.output)))
+    return error(Code::bad_input, "the file for the partition is the one for cells or faces:", request.partition,
+                 "choose another name");
   if (auto ok = make_way(request.output, request.force); !ok) return ok;
   if (auto ok = make_way(boundary_of(request.output), request.force); !ok) return ok;
   return request.partition.empty() ? Status{} : make_way(request.partition, request.force);

@@ -294,6 +294,20 @@ TEST(Multiply, RefusesWhatMakesNoSense) {
   }
 }
 
+TEST(Multiply, RefusesAPartitionThatWouldTakeTheNameOfAnotherFile) {
+  const Scratch scratch;
+  Request request = request_of(join(scratch.path(), "m.vtkhdf"), 1);
+  request.parts = 2;
+  request.force = true;
+  for (const std::string taken : {"m.vtkhdf", "m-boundary.vtkhdf", "./m.vtkhdf"}) {
+    request.partition = scratch.path() + "/" + taken;
+    const auto report = multiply(request, cavity(1, Shape::prism), silent);
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().what, "the file for the partition is the one for cells or faces:");
+    EXPECT_TRUE(need(list_directory(scratch.path())).empty());
+  }
+}
+
 TEST(CoarseMesh, IsACavityOrAFile) {
   const auto of = [](const std::string& name) { return coarse_mesh({.names = {name}}, ""); };
   EXPECT_EQ(need(of("cavity:prisms:2")).mesh.cells(), 16U);
