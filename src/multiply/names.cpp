@@ -24,6 +24,12 @@ Status rename_new(const std::string& from, const std::string& to) {
   return {};
 }
 
+// Of a file system without hard links, or with as many of this file as it allows. EPERM may also be the kernel's, which
+// lets nobody link what belongs to others (protected_hardlinks).
+bool is_without_links(int errno_value) {
+  return errno_value == EPERM || errno_value == EOPNOTSUPP || errno_value == ENOSYS || errno_value == EMLINK;
+}
+
 // What has been done, and undoes it unless all is.
 class Naming {
  public:
@@ -47,6 +53,7 @@ class Naming {
     const std::string aside = aside_of(file);
     const bool kept = ::link(file.path.c_str(), aside.c_str()) == 0;
     if (!kept && errno == ENOENT) return name_new(file);
+    if (!kept && !is_without_links(errno)) return errno_error("cannot keep until all have their names", file.path);
     if (std::rename(file.temporary.c_str(), file.path.c_str()) != 0) {
       auto failed = errno_error("cannot rename to", file.path);
       if (kept) ::unlink(aside.c_str());

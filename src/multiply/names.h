@@ -22,7 +22,8 @@ Status make_way(const std::string& path, bool replace);
 tl::unexpected<Error> in_use(const std::string& path);
 
 // In their order. When one fails, those before it have their temporary names again, or, where they had replaced a file,
-// are gone and that file is back. Only on a file system without hard links what was replaced does not come back.
+// are gone and that file is back. Only where the file system or the kernel makes no hard link of it, what was replaced
+// does not come back.
 Status give_names(std::span<const Unnamed> files, bool replace);
 
 }  // namespace forebay::multiply

@@ -64,6 +64,17 @@ TEST_F(Names, WhatWasThereIsBackWhereAnotherCannotBeReplaced) {
   EXPECT_EQ(entries(), 4U) << "two temporary names, the old file, the directory";
 }
 
+// A full disk, say; here something stands where it would be kept.
+TEST_F(Names, NothingIsReplacedThatCannotBeKept) {
+  ASSERT_TRUE(replace_file(files_[1].path, "old"));
+  ASSERT_TRUE(replace_file(files_[1].temporary + "-was", "in the way"));
+  const Status named = give_names(files_, true);
+  ASSERT_FALSE(named);
+  EXPECT_EQ(named.error().errno_value, EEXIST);
+  EXPECT_EQ(content_of(files_[1].path), "old");
+  for (const Unnamed& file : files_) EXPECT_EQ(content_of(file.temporary), "new");
+}
+
 TEST_F(Names, ADirectoryIsSeenBeforeAnythingIsMade) {
   ASSERT_EQ(::mkdir(files_[2].path.c_str(), 0700), 0);
   const Status way = make_way(files_[2].path, true);
