@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace forebay::blocks {
 
 namespace grid = arrays::grid;
@@ -17,16 +19,18 @@ bool is_step_of(const std::string& name, std::string_view file) {
   return !file.empty() && file.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Those of the list, and those that are there without: their program was killed before it could name them.
-Result<Series> found_series(const std::string& directory, const std::string& name) {
-  auto series = Series::read(join(directory, name + kSeriesEnding));
-  if (!series) return series;
-  const auto files = list_directory(directory);
-  if (!files) return forward(files);
-  for (const auto& file : *files) {
-    if (!is_step_of(name, file.name) || series->has(file.name)) continue;
-    const auto step = arrays::describe(join(directory, file.name));
-    if (step) series->add(file.name, step->time);
+// Those of the list that are still there, and those that are there without: their program was killed before it could
+// name them.
+Result<Series> found_series(const std::string& directory, const std::string& name, Series series) {
+  const auto entries = list_directory(directory);
+  if (!entries) return forward(entries);
+  std::set<std::string> files;
+  for (const auto& entry : *entries) files.insert(entry.name);
+  series.keep_only(files);
+  for (const std::string& file : files) {
+    if (!is_step_of(name, file) || series.has(file)) continue;
+    const auto step = arrays::describe(join(directory, file));
+    if (step) series.add(file, step->time);
   }
   return series;
 }
@@ -82,17 +86,24 @@ Status MeshOutput::settle() {
 
 Status MeshOutput::read_list() {
   Status mine;
+  bool differs = false;
   if (team().rank() == 0) {
-    auto series = found_series(files_.directory(), name_);
-    if (!series) mine = forward(series);
-    if (series) series_ = std::move(*series);
+    const auto listed = Series::read(list());
+    auto found = listed ? found_series(files_.directory(), name_, *listed) : listed;
+    if (!found) mine = forward(found);
+    if (found) {
+      differs = *found != *listed;
+      series_ = std::move(*found);
+    }
   }
-  return team().agree(mine);
+  if (auto ok = team().agree(mine); !ok) return ok;
+  has_news_ = over_all(team().all(), differs ? 1 : 0, MPI_MAX) != 0;
+  return {};
 }
 
 Status MeshOutput::write_list() {
   Status mine;
-  if (team().rank() == 0) mine = series_.write(join(files_.directory(), name_ + kSeriesEnding));
+  if (team().rank() == 0) mine = series_.write(list());
   if (auto ok = team().agree(mine); !ok) return ok;
   has_news_ = false;
   return {};

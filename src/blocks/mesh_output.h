@@ -32,6 +32,7 @@ class MeshOutput {
   Status read_list();
   Status write_list();
   const Team& team() const { return files_.team(); }
+  std::string list() const { return join(files_.directory(), name_ + kSeriesEnding); }
 
   Checkpoints& files_;
   const std::string name_;
@@ -44,7 +45,7 @@ class MeshOutput {
   Plan corner_plan_;
   std::unique_ptr<Exchange> corners_;  // of the plan above
   Series series_;                      // rank 0's
-  bool has_news_ = false;              // for the list
+  bool has_news_ = false;              // for the list; the same on all ranks
 };
 
 }  // namespace forebay::blocks

@@ -31,6 +31,12 @@ void Series::add(const std::string& name, double time) {
   entries_.insert(behind, {name, time});
 }
 
+void Series::keep_only(const std::set<std::string>& files) {
+  std::erase_if(entries_, [&](const Entry& each) {
+    return each.name.find('/') == std::string::npos && !files.contains(each.name);
+  });
+}
+
 Status Series::write(const std::string& path) const {
   nlohmann::json json = {{"file-series-version", "1.0"}, {"files", nlohmann::json::array()}};
   for (const Entry& each : entries_) json["files"].push_back({{"name", each.name}, {"time", each.time}});

@@ -1,6 +1,7 @@
 // The list of the files of a series and their times, as ParaView reads it (NAME.vtkhdf.series).
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,16 @@ class Series {
   bool has(const std::string& name) const;
   // A file of the same name is written again.
   void add(const std::string& name, double time);
+  // Those of its files that are none of these, in the directory of the list, are gone.
+  void keep_only(const std::set<std::string>& files);
   Status write(const std::string& path) const;
+  friend bool operator==(const Series&, const Series&) = default;
 
  private:
   struct Entry {
     std::string name;
     double time = 0;
+    friend bool operator==(const Entry&, const Entry&) = default;
   };
   std::vector<Entry> entries_;  // in the order of their times
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstring>
 #include <numeric>
 
@@ -129,6 +130,31 @@ TEST(MeshOutput, ListsTheStepsOfAProgramThatWasKilledBeforeItCould) {
   EXPECT_TRUE(series.has("flow-000020.vtkhdf"));
   EXPECT_FALSE(series.has("flow-000011.vtkhdf")) << "it is none";
   EXPECT_FALSE(series.has("flow-2-000010.vtkhdf")) << "it is of another series";
+}
+
+TEST(MeshOutput, CorrectsItsListAlsoWhereNothingIsWritten) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  const RowOfCubes row(*team, 4);
+  for (const Method method : {Method::stdio, Method::staged}) {
+    const auto files = must(Checkpoints::open(*team, scratch.path(), options_of(method, scratch)));
+    const std::string name(name_of(method));
+    const auto in = [&](const char* ending) { return scratch.in(name + ending); };
+    const auto first = must(MeshOutput::make(*files, name, row.mesh()));
+    for (const std::int64_t step : {1, 2}) must(first->write({step, 0.5, "test", "row"}, row.fields()));
+    must(first->settle());
+    if (team->rank() == 0) {
+      // Step 1 is gone, step 3 was never named.
+      ASSERT_EQ(std::rename(in("-000001.vtkhdf").c_str(), in("-000003.vtkhdf").c_str()), 0);
+    }
+    MPI_Barrier(team->all());
+    must(must(MeshOutput::make(*files, name, row.mesh()))->settle());
+    if (team->rank() != 0) continue;
+    const auto series = must(Series::read(in(".vtkhdf.series")));
+    EXPECT_FALSE(series.has(name + "-000001.vtkhdf"));
+    EXPECT_TRUE(series.has(name + "-000002.vtkhdf"));
+    EXPECT_TRUE(series.has(name + "-000003.vtkhdf"));
+  }
 }
 
 TEST(MeshOutput, LeavesNoListOfNothing) {
