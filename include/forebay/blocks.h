@@ -210,12 +210,11 @@ typedef struct forebay_mesh_output forebay_mesh_output;
 /* A series of steps of one mesh, each in a file of its own (VTKHDF, docs/format.md), written as the checkpoints of the
  * same directory are: by their method, with the same bytes by any method on any number of ranks, whole or not at all.
  * The files are NAME-000012.vtkhdf of step 12, and so on; NAME.vtkhdf.series lists them with their times, and is what
- * ParaView opens. A list that is there already is gone on with: it gets the steps that are there without, and
- * loses those that are gone.
- *   The plan of the mesh is made here, once. A cell of an unknown type, with a wrong number of vertices, or with one
- * that is out of range is FOREBAY_BLOCKS_INVALID, and the message names it by its global number. `places` are read by
- * every write, so that points may move; the other arrays of the mesh are not needed afterwards. The plans last until
- * the last write, the checkpoints until after close. On failure *output is NULL. */
+ * ParaView opens; NAME has no '/'. A list that is there already is gone on with: it gets the steps that are there
+ * without, and loses those that are gone. The plan of the mesh is made here, once. A cell of an unknown type, with a
+ * wrong number of vertices, or with one that is out of range is FOREBAY_BLOCKS_INVALID, and the message names it by its
+ * global number. `places` are read by every write, so that points may move; the other arrays of the mesh are not needed
+ * afterwards. The plans last until the last write, the checkpoints until after close. On failure *output is NULL. */
 int forebay_mesh_output_open(forebay_checkpoints* files, const char* name, const forebay_mesh* mesh,
                              forebay_mesh_output** output);
 /* The mesh and its fields at a step: the arrays, on the locations "points" and "cells", with the plans of the mesh or

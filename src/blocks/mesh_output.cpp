@@ -40,6 +40,10 @@ Result<Series> found_series(const std::string& directory, const std::string& nam
 MeshOutput::MeshOutput(Checkpoints& files, std::string name) : files_(files), name_(std::move(name)) {}
 
 Result<std::unique_ptr<MeshOutput>> MeshOutput::make(Checkpoints& files, std::string name, const MeshToWrite& mesh) {
+  // The list names its files without the directory, and finds them in its own.
+  const bool named = !name.empty() && name.find('/') == std::string::npos;
+  const Status mine = named ? Status{} : error(Code::bad_input, "not a name for the files of a mesh:", printable(name));
+  if (auto ok = files.team().agree(mine); !ok) return forward(ok);
   std::unique_ptr<MeshOutput> output(new MeshOutput(files, std::move(name)));
   if (auto ok = output->plan(mesh); !ok) return forward(ok);
   if (auto ok = output->read_list(); !ok) return forward(ok);

@@ -193,6 +193,20 @@ TEST(MeshOutput, RefusesWhatDoesNotFitTogetherOnEveryRank) {
   EXPECT_FALSE(read_file(scratch.in("flow-000000.vtkhdf"))) << "there is a file after all";
 }
 
+TEST(MeshOutput, RefusesANameThatItsListCouldNotNameOnEveryRank) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  const RowOfCubes row(*team, 4);
+  const auto files = must(Checkpoints::open(*team, scratch.path(), options_of(Method::stdio, scratch)));
+  const bool last = team->rank() == team->ranks() - 1;
+  for (const std::string name : {"", "steps/flow", "/"}) {
+    const auto output = MeshOutput::make(*files, last ? name : "flow", row.mesh());
+    ASSERT_FALSE(output) << name;
+    EXPECT_EQ(output.error().code, Code::bad_input);
+    EXPECT_EQ(output.error().what, "not a name for the files of a mesh:");
+  }
+}
+
 TEST(MeshOutput, NamesTheCellThatVtkDoesNotKnowOnEveryRank) {
   const SharedScratch scratch;
   const auto team = team_of(all_ranks());
