@@ -184,7 +184,7 @@ Status Staging::settle_once(int slot) {
 }
 
 Status Staging::or_go_on(Status settled) {
-  if (settled || !team_.is_leader()) return settled;
+  if (!team_.is_leader()) return settled;
   const int newer = (next_ + 1) % kSlots;
   if (taken_[index(next_)]) (void)try_again(next_);
   if (taken_[index(newer)]) (void)try_again(newer, carrying_[index(next_)].done);

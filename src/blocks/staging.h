@@ -52,7 +52,8 @@ class Staging {
   Status settle_all();
   Status settle(int slot);
   Status settle_once(int slot);
-  // Hands on what settle() of a slot has returned; after a failure the background tries again.
+  // Hands on what settle() of a slot has returned. What nobody carries then, the background tries again: also after a
+  // success, which may have stopped the newer one.
   Status or_go_on(Status settled);
   Status resume();
   // A checkpoint gets its name only after the one before: they may have the same.

@@ -1,43 +1,21 @@
 // Proves: a checkpoint that cannot be written is the same error on every rank, and leaves the one before as it was.
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <thread>
 
 #include "arrays/inspect.h"
 #include "blocks/file.h"
 #include "checkpoints.h"
+#include "file_size_limit.h"
 
 namespace forebay::blocks {
 namespace {
 
 constexpr std::uint64_t kCells = 100'000;  // 3 MB
-
-// While it lives this process writes no file beyond so many bytes: a write that crosses them is short, the next one
-// fails.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit = {bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 // Writes a second checkpoint over the first one.
 Status write_again(Checkpoints& store, Fields& fields) {
@@ -250,6 +228,12 @@ class StagedFor {
   void ends() { store_ = nullptr; }
   void starts_again() { store_ = must(Checkpoints::open(*team_, target_, options_of(Method::staged, scratch_))); }
   void write(std::int64_t step) { must(store_->write("a.h5", {step, 0.25, "test", "box"}, fields_.to_write())); }
+  // Has an image for which there is no room.
+  void cannot_write(std::int64_t step) {
+    Fields large(*team_, 200'000, {0, 8, 1, 1});  // 6 MB, in the block of rank 0
+    const FileSizeLimit limit(5'000'000);
+    EXPECT_FALSE(store_->write("a.h5", {step, 0.25, "test", "box"}, large.to_write()));
+  }
   Status settle() { return store_->settle(); }
   void expect(std::int64_t step) {
     EXPECT_EQ(must(store_->read("a.h5", "box", fields_.to_read())).step, step);
@@ -325,6 +309,21 @@ TEST(Faults, WhatCouldNotBeCarriedIsTriedAgainInTheBackground) {
     staged.comes_back();
     staged.wait_for(8);
     must(staged.settle());
+  }
+}
+
+// The write that finds the older one not carried stops the newer one, which waits for it.
+TEST(Faults, WhatWaitsIsCarriedAlsoWhereTheWriteThatStoppedItFails) {
+  for (const int ranks_of_a_node : {0, 1}) {
+    SCOPED_TRACE(ranks_of_a_node);
+    StagedFor staged(ranks_of_a_node);
+    staged.leaves();
+    staged.write(7);
+    staged.write(8);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it has failed twice, and sleeps for as long
+    staged.comes_back();
+    staged.cannot_write(9);
+    staged.wait_for(8);
   }
 }
 
