@@ -144,7 +144,7 @@ class Team(_Handle):
         found, failure = None, None
         try:
             found = look()
-        except (BlocksError, TypeError, ValueError) as raised:
+        except Exception as raised:  # whatever it is, the others wait
             failure = raised
         status = Status.OK if failure is None else Status.INVALID
         check(library.forebay_team_agree(self.pointer, status, str(failure).encode()))
@@ -152,7 +152,10 @@ class Team(_Handle):
 
 
 def _integers(what, values, rank):
-    array = np.ascontiguousarray(values, dtype=np.int64)
+    given = np.asarray(values)
+    if given.size > 0 and given.dtype.kind not in "iu":
+        raise TypeError(f"{what} are not integers but {given.dtype}")
+    array = np.ascontiguousarray(given, dtype=np.int64)
     if array.ndim != rank or (rank == 2 and array.shape[1] != 2):
         raise ValueError(f"{what} have the shape {array.shape}")
     return array

@@ -78,6 +78,10 @@ def main(directory, method, *files):
         refused(lambda: store.read(files[0], arrays, mesh="sphere"), Status.INVALID, "another mesh")
         last = RANK == RANKS - 1
         refused(lambda: of_cells.to_block(velocity[1 if last else 0 :]), Status.INVALID, "items are wanted")
+        for numbers in ([1.5, 2.0], [2**70]):  # neither is cut to fit
+            refused(lambda given=numbers: team.plan(given if last else [1], RANKS), Status.INVALID, "not integers")
+        wrong = [(7 if last else "kind", "cells", of_cells, kind)]
+        refused(lambda: store.write("never.h5", wrong, step=0, time=0), Status.INVALID, "has no attribute")
         wrong = [("kind", "cells", of_cells, kind.astype(">i4") if last else kind)]
         refused(lambda: store.write("never.h5", wrong, step=0, time=0), Status.INVALID, "kind: its values must be")
         kind.flags.writeable = False
