@@ -21,8 +21,9 @@ Status check_options(const Team& team, const Options& options) {
   if (options.verify == carry::Verify::read_back) text += ",read back";
   for (const auto& [name, value] : options.hints) text += "," + name + "=" + value;
   if (same_on_all(team.all(), checksum(text))) return {};
-  return error(Code::bad_input, "ranks ask for different methods or hints", {},
-               "pass FOREBAY_BLOCKS_METHOD and FOREBAY_BLOCKS_HINTS to all of them (mpirun -x NAME)");
+  return error(Code::bad_input, "ranks ask for different methods or hints, or not all of them to read back", {},
+               "pass FOREBAY_BLOCKS_METHOD, FOREBAY_BLOCKS_HINTS and FOREBAY_BLOCKS_VERIFY to all of them "
+               "(mpirun -x NAME)");
 }
 
 }  // namespace

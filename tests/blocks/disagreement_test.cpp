@@ -10,10 +10,14 @@ TEST(Faults, RanksThatAskForDifferentThingsAreToldSo) {
   const auto team = team_of(all_ranks());
   if (team->ranks() == 1) GTEST_SKIP() << "needs two ranks";
   const bool last = team->rank() == team->ranks() - 1;
-  const auto store =
-      Checkpoints::open(*team, scratch.path(), options_of(last ? Method::serial : Method::mpi_collective, scratch));
-  ASSERT_FALSE(store);
-  EXPECT_EQ(store.error().what, "ranks ask for different methods or hints");
+  const Options one_method = options_of(last ? Method::serial : Method::mpi_collective, scratch);
+  Options one_verifies = options_of(Method::stdio, scratch);
+  if (last) one_verifies.verify = carry::Verify::read_back;
+  for (const Options& options : {one_method, one_verifies}) {
+    const auto store = Checkpoints::open(*team, scratch.path(), options);
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().what, "ranks ask for different methods or hints, or not all of them to read back");
+  }
 
   const std::vector<std::uint64_t> numbers = {index(team->rank()) + 1};
   const BlockRequest blocks = {0, 8, last ? 2 : 1, 0};
