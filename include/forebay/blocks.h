@@ -164,9 +164,10 @@ int forebay_checkpoints_close(forebay_checkpoints* checkpoints);
  * how, where and when is in `name`.json beside it. */
 int forebay_checkpoints_write(forebay_checkpoints* checkpoints, const char* name, const forebay_head* head,
                               const forebay_array* arrays, int count);
-/* Staged: waits until everything is carried; FOREBAY_BLOCKS_OK at once otherwise. What cannot be carried stays in the
- * pool: the background tries again, less and less often, and so do the next settle or close and the next program that
- * opens this directory. */
+/* Staged: waits until everything is carried; FOREBAY_BLOCKS_OK at once otherwise. Where the background's last try has
+ * failed, it begins anew, and returns what comes of that. What cannot be carried stays in the pool: the background
+ * tries again, less and less often (on several nodes not where only the name was missing), and so do the next settle
+ * or close and the next program that opens this directory. */
 int forebay_checkpoints_settle(forebay_checkpoints* checkpoints);
 /* Staged: takes the room for two such checkpoints ahead of the first, which is then as fast as the others. */
 int forebay_checkpoints_prepare(forebay_checkpoints* checkpoints, const forebay_array* arrays, int count);
