@@ -1,6 +1,8 @@
 // The C interface to meshes and fields that ParaView opens.
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "blocks/c_handles.h"
 #include "blocks/mesh_output.h"
 
@@ -16,6 +18,10 @@ struct forebay_mesh_output {
 
 namespace {
 
+std::uint64_t sum_of(const std::uint64_t* lengths, std::uint64_t count) {
+  return std::accumulate(lengths, lengths + count, std::uint64_t{0});
+}
+
 Status check_given(const Team& team, const forebay_mesh& mesh) {
   for (const auto& [plan, whose] : {std::pair{mesh.points, "points"}, {mesh.cells, "cells"}}) {
     if (plan == nullptr) return error(Code::bad_input, fmt::format("the mesh has no plan of its {} (NULL)", whose));
@@ -26,15 +32,14 @@ Status check_given(const Team& team, const forebay_mesh& mesh) {
   Status fits = given("places of points", mesh.places, points);
   if (fits) fits = given("types of cells", mesh.types, cells);
   if (fits) fits = given("lengths of cells", mesh.lengths, cells);
-  if (fits) fits = given("vertices of cells", mesh.vertices, cells);
+  if (fits) fits = given("vertices of cells", mesh.vertices, sum_of(mesh.lengths, cells));
   return fits;
 }
 
 // Of a mesh that has all it must have.
 MeshToWrite mesh_of(const forebay_mesh& mesh) {
   const std::uint64_t points = mesh.points->value.local_items(), cells = mesh.cells->value.local_items();
-  std::uint64_t corners = 0;
-  for (std::uint64_t i = 0; i < cells; ++i) corners += mesh.lengths[i];
+  const std::uint64_t corners = sum_of(mesh.lengths, cells);
   return {&mesh.points->exchange, {mesh.places, 3 * points}, &mesh.cells->exchange,
           {mesh.types, cells},    {mesh.lengths, cells},     {mesh.vertices, corners}};
 }

@@ -108,6 +108,16 @@ int main(int argc, char** argv) {
   check(forebay_mesh_output_open(store, "none", &without, &none) == FOREBAY_BLOCKS_INVALID &&
             strstr(forebay_blocks_last_error(), "places") != NULL,
         "what one rank forgets is told to all");
+  without = mesh;
+  if (last) without.vertices = NULL;
+  uint64_t corners = 0;
+  for (uint64_t i = 0; i < cells; ++i) corners += lengths[i];
+  char words[80];
+  snprintf(words, sizeof words, "vertices of cells are missing (NULL) where there are %llu",
+           (unsigned long long)corners);
+  check(forebay_mesh_output_open(store, "none", &without, &none) == FOREBAY_BLOCKS_INVALID &&
+            (!last || strstr(forebay_blocks_last_error(), words) != NULL),
+        "the vertices that are missing are counted");
 
   OK(forebay_checkpoints_close(store));
   forebay_plan_free(of_points);
