@@ -67,8 +67,8 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
        "memory is needed for the coarse mesh alone, except that beyond 6 levels those above 6 are made first, in "
        "memory.",
        "FILE has the cells. The faces at the boundary and those of groups are in another file, named "
-       "FILE-boundary.vtkhdf without the first ending, with the groups as data of the faces. Both appear when they are "
-       "whole and on the disk, or neither.",
+       "FILE-boundary.vtkhdf without the first ending, with the groups as data of the faces. Both, and the one of "
+       "--partition, appear when they are whole and on the disk, or none of them.",
        "Refused before anything is written: a mesh that cannot be refined, names that are taken (unless --force), and "
        "what there is no room for. Cells that come out inside out are an error, too."}));
   return {command, options};
