@@ -15,8 +15,6 @@
 #include <thread>
 #include <utility>
 
-#include "carry/publish.h"
-
 namespace forebay::carry {
 namespace {
 
