@@ -64,53 +64,46 @@ void look_at_tetrahedra(ManyCells& cells, std::size_t count) {
   }
 }
 
-// As volume() does for one.
-void measure(const Description& about, ManyCells& cells, std::size_t count) {
-  std::array<double, ManyCells::kMost> sums{};
+// Of the first `count` of at most so many cells, each six times its volume. `corner_of(corner, cell)` tells a place.
+template <std::size_t most, class CornerOf>
+std::array<double, most> cones_of(const Description& about, std::size_t count, CornerOf corner_of) {
+  std::array<double, most> sums{};
   for (const FaceOfShape& face : about.faces) {
     const auto& c = face.corners;
-    const auto at = [&](std::size_t corner, std::size_t i) {
-      return corner_of(cells, c[corner], i) - corner_of(cells, 0, i);
-    };
+    // Seen from the first corner, so that a place far from the origin costs no digits; the faces at it add nothing but
+    // through their curvature.
+    const auto at = [&](std::size_t corner, std::size_t i) { return corner_of(c[corner], i) - corner_of(0, i); };
     if (face.shape == Shape::triangle) {
       for (std::size_t i = 0; i < count; ++i) sums[i] += cone(at(0, i), at(1, i), at(2, i));
     } else {
       for (std::size_t i = 0; i < count; ++i) sums[i] += cone(at(0, i), at(1, i), at(2, i), at(3, i));
     }
   }
-  for (std::size_t i = 0; i < count; ++i) cells.volumes[i] = sums[i] / 6;
+  return sums;
 }
 
-// As quality() does for one.
-void judge(const Description& about, ManyCells& cells, std::size_t count) {
-  std::array<double, ManyCells::kMost> least;
+// Of each the least share of its spikes.
+template <std::size_t most, class CornerOf>
+std::array<double, most> least_shares_of(const Description& about, std::size_t count, CornerOf corner_of) {
+  std::array<double, most> least;
   least.fill(std::numeric_limits<double>::infinity());
   for (const Spike& spike : about.spikes) {
     for (std::size_t i = 0; i < count; ++i) {
-      const Point tip = corner_of(cells, spike[0], i);
-      const double share = share_of(corner_of(cells, spike[1], i) - tip, corner_of(cells, spike[2], i) - tip,
-                                    corner_of(cells, spike[3], i) - tip);
+      const Point tip = corner_of(spike[0], i);
+      const double share =
+          share_of(corner_of(spike[1], i) - tip, corner_of(spike[2], i) - tip, corner_of(spike[3], i) - tip);
       least[i] = std::min(least[i], share);
     }
   }
-  for (std::size_t i = 0; i < count; ++i) cells.qualities[i] = least[i] / about.ideal_spike;
+  return least;
 }
 
 }  // namespace
 
 double volume(Shape shape, std::span<const Point> corners) {
   if (shape == Shape::tetrahedron) return spike_of_tetrahedron(corners).determinant / 6;
-  // Seen from the first corner, so that a place far from the origin costs no digits; the faces at it add nothing but
-  // through their curvature.
-  std::array<Point, kMostCorners> at{};
-  for (std::size_t i = 0; i < corners.size(); ++i) at[i] = corners[i] - corners[0];
-  double sum = 0;
-  for (const FaceOfShape& face : describe(shape).faces) {
-    const auto& c = face.corners;
-    sum += face.shape == Shape::triangle ? cone(at[c[0]], at[c[1]], at[c[2]])
-                                         : cone(at[c[0]], at[c[1]], at[c[2]], at[c[3]]);
-  }
-  return sum / 6;
+  const auto corner_of = [&](std::size_t corner, std::size_t) { return corners[corner]; };
+  return cones_of<1>(describe(shape), 1, corner_of)[0] / 6;
 }
 
 double area(Shape shape, std::span<const Point> corners) {
@@ -121,19 +114,21 @@ double area(Shape shape, std::span<const Point> corners) {
 double quality(Shape shape, std::span<const Point> corners) {
   const Description& about = describe(shape);
   if (shape == Shape::tetrahedron) return spike_of_tetrahedron(corners).least_share / about.ideal_spike;
-  double least = std::numeric_limits<double>::infinity();
-  for (const Spike& spike : about.spikes) {
-    const Point& tip = corners[spike[0]];
-    least = std::min(least, share_of(corners[spike[1]] - tip, corners[spike[2]] - tip, corners[spike[3]] - tip));
-  }
-  return least / about.ideal_spike;
+  const auto corner_of = [&](std::size_t corner, std::size_t) { return corners[corner]; };
+  return least_shares_of<1>(about, 1, corner_of)[0] / about.ideal_spike;
 }
 
 void look_at(Shape shape, ManyCells& cells, std::size_t count) {
   count = (count + kInVector - 1) / kInVector * kInVector;
   if (shape == Shape::tetrahedron) return look_at_tetrahedra(cells, count);
-  measure(describe(shape), cells, count);
-  judge(describe(shape), cells, count);
+  const Description& about = describe(shape);
+  const auto corner_of = [&](std::size_t corner, std::size_t cell) { return mesh::corner_of(cells, corner, cell); };
+  const auto cones = cones_of<ManyCells::kMost>(about, count, corner_of);
+  const auto least_shares = least_shares_of<ManyCells::kMost>(about, count, corner_of);
+  for (std::size_t i = 0; i < count; ++i) {
+    cells.volumes[i] = cones[i] / 6;
+    cells.qualities[i] = least_shares[i] / about.ideal_spike;
+  }
 }
 
 }  // namespace forebay::mesh
