@@ -206,7 +206,12 @@ void Times::forget(const std::string& time) {
 void Times::forget_spoiled_before(const std::string& time) {
   std::erase_if(spoiled_, [&](const std::string& each) {
     if (!before(each, time)) return false;
-    times_.erase(each);
+    const auto found = times_.find(each);
+    if (found != times_.end() && found->second.told) {
+      found->second.ranks.clear();
+    } else {
+      times_.erase(each);
+    }
     return true;
   });
 }

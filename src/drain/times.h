@@ -66,7 +66,7 @@ class Times {
   void compact(const std::string& time);
   // Forgets a time altogether.
   void forget(const std::string& time);
-  // Forgets those times begun before `time` that can never be complete.
+  // Forgets those times begun before `time` that can never be complete; of those that once were, not the order.
   void forget_spoiled_before(const std::string& time);
 
  private:

@@ -323,6 +323,26 @@ TEST_F(DrainTest, HeldTimesAreCarriedWhenTheirRoomIsNeeded) {
   EXPECT_EQ(finish().trouble, std::nullopt);
 }
 
+TEST_F(DrainTest, ASafeTimeThatIsSpoiledLaterDoesNotPassForTheNewestForEver) {
+  settings_.hold_times = true;
+  open();
+  write_time("1");
+  write_time("2");
+  drain_->secure("1");
+  ASSERT_TRUE(drive([&] { return is_safe("1"); }));
+  drain_->pool_is_full(true);
+  write(local(0) + "/1/p", field("1", "perhaps cut"));
+  for (int i = 0; i < 5; ++i) round();
+  drain_->pool_is_full(false);
+  for (const std::string time : {"3", "4", "5"}) write_time(time);
+  drain_->secure("4");
+  ASSERT_TRUE(drive([&] { return is_safe("4"); }));
+  EXPECT_EQ(drain_->report().newest_safe, "4");
+  purge("4");
+  for (int i = 0; i < 10; ++i) round();
+  EXPECT_TRUE(on_case("processor0/4/p")) << "the last state that is whole";
+}
+
 TEST_F(DrainTest, APoolThatWasFullSpoilsTheOpenTimeAndIsRememberedByAResumedRun) {
   open();
   write_time("1");

@@ -99,6 +99,17 @@ TEST_F(TimesTest, SpoiledTimesAreForgottenWhenALaterOneIsComplete) {
   EXPECT_EQ(times.all(), (std::vector<std::string>{"2", "3"}));
 }
 
+TEST_F(TimesTest, TheOrderOfATimeThatWasCompleteOutlivesItsSpoiling) {
+  for (const std::string time : {"1", "2", "3"})
+    for (const int rank : {0, 1}) fields(rank, time);
+  EXPECT_EQ(times.take_newly_complete(), (std::vector<std::string>{"1", "2"}));
+  times.spoil(0, "1");
+  times.forget_spoiled_before("2");
+  EXPECT_FALSE(times.before("2", "1"));
+  EXPECT_TRUE(times.before("1", "2"));
+  EXPECT_FALSE(times.complete("1"));
+}
+
 TEST_F(TimesTest, ATimeThatOneRankLacksIsNotComplete) {
   fields(0, "1");
   times.directory_made(0, "2");
