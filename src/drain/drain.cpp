@@ -209,8 +209,7 @@ void Drain::tick() {
     std::vector<std::string> quiet;
     for (const auto& [path, changed] : state.pending) {
       if (state.jobs.size() + quiet.size() >= State::most_jobs) break;
-      if (now - changed >= settings.settle && !state.in_flight.contains(path) && !state.lies_in_group(path))
-        quiet.push_back(path);
+      if (now - changed >= settings.settle && !state.in_flight.contains(path)) quiet.push_back(path);
     }
     for (const std::string& path : quiet) {
       state.pending.erase(path);

@@ -26,7 +26,7 @@ void Drain::State::handle(const Event& event) {
 void Drain::State::handle_time(const Event& event, int rank, const std::string& time, const std::string& rest) {
   const bool gone = event.kind == Event::Kind::deleted || event.kind == Event::Kind::moved_out;
   if (gone) {
-    if (evicted_times.contains(time_directory(rank, time))) return;
+    if (ledger.evicted_unknown(time_directory(rank, time))) return;
     if (!event.directory && !is_drained(rank, time) && !ledger.find(event.path)) ++kept_from_shared;
     if (!event.directory && keep.contains(rank, time, rest)) {
       times.file_purged(rank, time, rest);
@@ -120,8 +120,9 @@ void Drain::State::file_is_closed(const std::string& path, int rank, const std::
   local_bytes += keep.size(rank, time, file).value_or(0);
   times.file_closed(rank, time, file);
   doubtful[rank] = Clock::now();
-  // Written again after the time was carried, or a late function object: carried as a file of its own.
-  if (is_drained(rank, time)) pending[path] = Clock::now();
+  // Written again after the time was carried, or a late function object: carried as a file of its own. What belongs to
+  // a group is found at the end (renew_changed_groups): alone it would hide the group.
+  if (is_drained(rank, time) && !ledger.collated_of(rank, time)) pending[path] = Clock::now();
 }
 
 void Drain::State::handle_other(const Event& event) {

@@ -64,16 +64,9 @@ std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
       checkpoint->let_go(path.substr(checkpoint->path().size() + 1));
     freed += static_cast<std::uint64_t>(status.st_blocks) * 512;
   }
-  for (const CollatedTime& collated : state.ledger.collated()) {
-    if (collated.time == state.newest_complete) continue;  // OpenFOAM's last files of a time come a step late
-    for (int rank = collated.first; rank <= collated.last && freed < wanted; ++rank) {
-      const std::string path = state.time_directory(rank, collated.time);
-      const std::string local = local_of(state.roots, path);
-      if (!is_below(local, pool) || !state.evicted_times.insert(path).second) continue;
-      freed += size_below(local);
-      if (auto removed = remove_tree(local); !removed) state.note(std::nullopt, removed.error().text());
-    }
-  }
+  const std::vector<CollatedTime> collated = state.ledger.collated();
+  for (const CollatedTime& each : collated)
+    if (freed < wanted) freed += state.evict_group(each, pool);
   if (freed < wanted && !state.alone()) {
     // Held only so that nodes can agree: the next agreement will be on a later time.
     for (const std::string& time : state.candidates.times())
@@ -81,6 +74,30 @@ std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
     state.release_kept();
   }
   if (freed < wanted) state.submit_held();
+  return freed;
+}
+
+// All ranks of it at once: when some are gone, the rest can no longer be compared with what was carried.
+std::uint64_t Drain::State::evict_group(const CollatedTime& group, const std::string& pool) {
+  if (group.time == newest_complete) return 0;                   // OpenFOAM's last files of a time come a step late
+  std::vector<std::pair<std::string, std::string>> directories;  // path on the case, local path
+  bool in_pool = false;
+  for (int rank = group.first; rank <= group.last; ++rank) {
+    const std::string path = time_directory(rank, group.time);
+    if (ledger.evicted_unknown(path)) return 0;
+    directories.emplace_back(path, local_of(roots, path));
+    in_pool = in_pool || is_below(directories.back().second, pool);
+  }
+  if (!in_pool) return 0;
+  // What was written since is nowhere else, or is being written.
+  const auto now = look_at(group, true);
+  if (!now || !now->as_carried || !now->directories) return 0;
+  std::uint64_t freed = 0;
+  for (const auto& [path, local] : directories) {
+    record(evicted_record(path));
+    if (is_below(local, pool)) freed += size_below(local);
+    if (auto removed = remove_tree(local); !removed) note(std::nullopt, removed.error().text());
+  }
   return freed;
 }
 

@@ -34,7 +34,6 @@ Status Drain::begin_finish(bool cleanly) {
   if (cleanly) state.record(ended_cleanly_record());
   state.phase = State::Phase::carrying;
   state.last_progress = Clock::now();
-  state.renew_changed_groups();
   state.pending.clear();
   state.catch_up.reset();
   state.waiting_times.clear();
@@ -100,43 +99,10 @@ bool Drain::State::worth_waiting() {
   return now - last_progress < request.settings.patience;
 }
 
-// A collated time whose files were written again after it was carried, or that got more of them, is carried anew: the
-// new group takes the place of the old one in one step. Not so where files are gone from here, since what the case has
-// of them is all there is.
-void Drain::State::renew_changed_groups() {
-  std::set<std::string> written;  // as events told
-  for (const auto& [path, when] : pending)
-    if (const auto time = openfoam::time_path(path); time && name_exists(local_of(roots, path)))
-      written.insert(time->time);
-  const std::vector<CollatedTime> collated = ledger.collated();
-  for (const CollatedTime& each : collated) {
-    std::vector<layouts::RankTime> ranks;
-    for (int rank = each.first; rank <= each.last; ++rank) {
-      auto rank_time = read_time(rank, local_of(roots, time_directory(rank, each.time)), false, {});
-      if (rank_time && *rank_time) ranks.push_back(std::move(**rank_time));
-    }
-    const Sources now = sources_of(ranks);
-    if (now == each.sources) continue;
-    const bool all_there =
-        static_cast<int>(ranks.size()) == each.last - each.first + 1 && now.files >= each.sources.files;
-    if (!all_there) {
-      if (written.contains(each.time))
-        note(Code::undrained,
-             fmt::format("time {} was written to after it was drained and its room was needed: what came later is only "
-                         "local, in {}",
-                         each.time, printable(local_of(roots, time_directory(each.first, each.time)))));
-      continue;
-    }
-    record(uncollated_record(each));
-    if (drained_times.erase(each.time) != 0)
-      for (const int rank : times.ranks()) drained_ranks.insert({rank, each.time});
-    for (int rank = each.first; rank <= each.last; ++rank) drained_ranks.erase({rank, each.time});
-  }
-}
-
 // Begins a pass over the local trees. Only so much is submitted at once: what waits for its turn costs memory.
 void Drain::State::submit_outputs() {
   ++passes;
+  renew_changed_groups();
   if (!ended_cleanly) submit_last_checkpoints();
   walk.emplace(roots, request.placed, ledger, request.lower, request.case_path);
   submitted_in_pass = 0;
@@ -158,16 +124,6 @@ void Drain::State::submit_more_outputs() {
     if (submitted_in_pass > 0) return;
     for (const std::string& path : changed_modes) submit_directory(path);
   }
-}
-
-// A conflict: it lies beside what the case has under its name.
-bool Drain::State::is_given_up(int rank, const std::string& time) const {
-  if (given_up.contains(time_directory(rank, time))) return true;
-  const auto runs = groups_of_ranks();
-  return std::any_of(runs.begin(), runs.end(), [&](const auto& group) {
-    return group.first <= rank && rank <= group.second &&
-           given_up.contains(join(layouts::group_name(group.first, group.second, request.settings.all_ranks), time));
-  });
 }
 
 void Drain::State::submit_found(const std::vector<Output>& found) {
@@ -337,6 +293,7 @@ void Drain::State::remove_stale() {
 }
 
 void Drain::State::count_undrained() {
+  tell_of_changed_groups();
   constexpr std::size_t portion = 1000;
   OutputWalk all(roots, request.placed, ledger, request.lower, request.case_path);
   std::string first;

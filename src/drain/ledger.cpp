@@ -89,7 +89,8 @@ Record drained_directory_record(const std::string& path, std::uint32_t mode) {
 Record collated_record(const CollatedTime& collated) {
   return {"collated",
           {collated.time, collated.group, std::to_string(collated.first), std::to_string(collated.last),
-           std::to_string(collated.sources.files), std::to_string(collated.sources.marks)}};
+           std::to_string(collated.sources.files), std::to_string(collated.sources.marks),
+           std::to_string(collated.sources.newest_ns)}};
 }
 
 Record uncollated_record(const CollatedTime& collated) {
@@ -170,11 +171,12 @@ void Ledger::apply(const Record& record) {
     if (!known.on_case) known.on_case = Identity{};
     store(path, known);
   } else if (kind == "collated") {
-    collated_.push_back({path,
-                         word(record, 1),
-                         number<int>(record, 2),
-                         number<int>(record, 3),
-                         {number<std::uint64_t>(record, 4), number<std::uint64_t>(record, 5)}});
+    collated_.push_back(
+        {path,
+         word(record, 1),
+         number<int>(record, 2),
+         number<int>(record, 3),
+         {number<std::uint64_t>(record, 4), number<std::uint64_t>(record, 5), number<std::int64_t>(record, 6)}});
   } else if (kind == "uncollated") {
     std::erase_if(collated_,
                   [&](const CollatedTime& each) { return each.time == path && each.group == word(record, 1); });
@@ -188,8 +190,12 @@ void Ledger::apply(const Record& record) {
   } else if (kind == "removed") {
     erase(path);
   } else if (kind == "evicted") {
-    known.evicted = true;
-    store(path, known);
+    if (find(path)) {
+      known.evicted = true;
+      store(path, known);
+    } else {
+      evicted_unknown_.insert(path);
+    }
   } else if (kind == "complete") {
     complete_.insert(path);
     newest_complete_ = path;

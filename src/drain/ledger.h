@@ -38,9 +38,11 @@ struct Known {
   bool evicted = false;  // replaced in the local tree by a link, to make room; the case holds it
 };
 
-// What something was made of, told without keeping it: how many local files, and a checksum of their names and marks.
+// What something was made of, told without keeping it: how many local files, a checksum of their names and marks, and
+// when the last of them was modified.
 struct Sources {
   std::uint64_t files = 0, marks = 0;
+  std::int64_t newest_ns = 0;
   friend bool operator==(const Sources&, const Sources&) = default;
 };
 
@@ -75,6 +77,8 @@ class Ledger {
   CheckpointVersions checkpoint(const std::string& path) const;
   // Removed by the program, though neither staged nor drained under this name: a rank's directory of a collated time.
   bool deleted_unknown(const std::string& path) const { return deleted_unknown_.contains(path); }
+  // Emptied to make room, though neither staged nor drained under this name: such a directory.
+  bool evicted_unknown(const std::string& path) const { return evicted_unknown_.contains(path); }
   bool lost_events() const { return lost_events_; }
   bool pool_was_full() const { return pool_was_full_; }
   bool ended_cleanly() const { return ended_cleanly_; }
@@ -109,7 +113,7 @@ class Ledger {
   std::map<std::string, Identity> placing_;
   std::vector<CollatedTime> collated_;
   std::map<std::string, CheckpointVersions> checkpoints_;
-  std::set<std::string> temporaries_, complete_, deleted_unknown_;
+  std::set<std::string> temporaries_, complete_, deleted_unknown_, evicted_unknown_;
   std::optional<std::string> newest_complete_;
   std::vector<std::string> conflicts_;
   bool lost_events_ = false, pool_was_full_ = false, ended_cleanly_ = false;

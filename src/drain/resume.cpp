@@ -27,7 +27,7 @@ Status Drain::State::find_groups() {
   for (const auto& [time, count] : here) {
     if (count < times.ranks().size() || ledger.complete_times().contains(time)) continue;
     for (const auto& [first, last] : groups_of_ranks()) {
-      const auto status = shared->status(join(layouts::group_name(first, last, request.settings.all_ranks), time));
+      const auto status = shared->status(group_target(first, last, time));
       if (!status) return forward(status);
       if (*status) grouped_times.insert(time);
     }

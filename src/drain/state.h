@@ -55,6 +55,14 @@ struct Job {
   std::shared_ptr<Prepared> prepared;
 };
 
+// How the files of a group lie here now, compared with those that it was made of.
+struct GroupNow {
+  bool as_carried = false;
+  bool all_there = false;    // all of them, perhaps newer, and perhaps more
+  bool late = false;         // something is here that the group does not have
+  bool directories = false;  // every rank's is there, and was not emptied to make room
+};
+
 // Outcomes cross from the mover's threads to the agent's thread here.
 class Outcomes {
  public:
@@ -113,7 +121,6 @@ struct Drain::State {
   std::set<std::string> safe_times;                     // drained for all ranks of the node
   std::set<std::string> superseding;                    // safe times that a newer one may supersede (hold_times)
   std::set<std::string> not_collatable;                 // times that the collated layout cannot hold
-  std::set<std::string> evicted_times;                  // time directories emptied to make room (collated)
   Timeline timeline;
   std::optional<std::string> newest_complete, newest_safe, agreed, pinned;
   std::optional<std::string> newest_everywhere;  // on the case for the ranks of all nodes
@@ -171,9 +178,6 @@ struct Drain::State {
   void submit_directory(const std::string& path);
   void submit_rank_time(int rank, const std::string& time, bool from_keep,
                         std::shared_ptr<const Partners> partners = nullptr);
-  std::optional<std::map<std::string, Identity>> carried_group(const std::string& target) const;
-  bool lies_in_group(const std::string& path) const;
-  std::vector<std::pair<int, int>> groups_of_ranks() const;  // that follow each other: first and last
   void submit_group_time(int first, int last, const std::string& time, bool from_keep);
   void submit_time(const std::string& time, bool from_keep);
   void submit_held();
@@ -185,6 +189,18 @@ struct Drain::State {
   void note_made_directories(const Job& job);
   void carried(const Job& job, const Published& published);
   void time_carried(const std::string& time);
+
+  // groups.cpp
+  std::vector<std::pair<int, int>> groups_of_ranks() const;  // that follow each other: first and last
+  std::string group_target(int first, int last, const std::string& time) const;  // path on the case
+  bool is_given_up(int rank, const std::string& time) const;
+  std::optional<std::map<std::string, Identity>> carried_group(const std::string& target) const;
+  Result<GroupNow> look_at(const CollatedTime& group, bool must_be_sealed) const;
+  void renew_changed_groups();
+  void tell_of_changed_groups();
+
+  // evict.cpp
+  std::uint64_t evict_group(const CollatedTime& group, const std::string& pool);
 
   // checkpoints.cpp
   bool unfinished_checkpoint = false;  // something of one is left behind, since the case has a whole version
@@ -225,12 +241,10 @@ struct Drain::State {
   // finish.cpp
   void submit_outputs();
   void submit_more_outputs();
-  bool is_given_up(int rank, const std::string& time) const;
   void submit_found(const std::vector<Output>& found);
   void submit_last_complete();
   void submit_newest_candidates();
   bool pools_intact();
-  void renew_changed_groups();
   bool remove_from_case(const std::string& path);
   void remove_deleted();
   void count_undrained();

@@ -147,21 +147,8 @@ void Drain::State::submit_rank_time(int rank, const std::string& time, bool from
          });
 }
 
-// The files of a group that this run has carried and that changed since, as the case has them.
-std::optional<std::map<std::string, Identity>> Drain::State::carried_group(const std::string& target) const {
-  std::map<std::string, Identity> files;
-  bool staged = false;
-  ledger.each(target, [&](const std::string& path, const Known& known) {
-    staged = staged || known.staged;
-    if (!known.directory && known.on_case) files.emplace(path.substr(target.size() + 1), *known.on_case);
-    return true;
-  });
-  if (staged || files.empty()) return std::nullopt;
-  return files;
-}
-
 void Drain::State::submit_group_time(int first, int last, const std::string& time, bool from_keep) {
-  const std::string target = join(layouts::group_name(first, last, request.settings.all_ranks), time);
+  const std::string target = group_target(first, last, time);
   std::vector<std::pair<int, std::string>> directories;
   for (int rank = first; rank <= last; ++rank) {
     const auto directory = from_keep ? keep.as_directory(rank, time) : local_of(roots, time_directory(rank, time));
@@ -192,30 +179,11 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
          });
 }
 
-// A file of a time that was carried as a group: alone, in a directory of its rank, it would hide the group. It waits
-// for the end (renew_changed_groups).
-bool Drain::State::lies_in_group(const std::string& path) const {
-  const auto time = openfoam::time_path(path);
-  return time && ledger.collated_of(time->rank, time->time);
-}
-
-std::vector<std::pair<int, int>> Drain::State::groups_of_ranks() const {
-  std::vector<std::pair<int, int>> found;
-  for (const int rank : times.ranks()) {
-    if (!found.empty() && found.back().second + 1 == rank) {
-      found.back().second = rank;
-    } else {
-      found.emplace_back(rank, rank);
-    }
-  }
-  return found;
-}
-
 // A complete time of this node, in the layout asked for.
 void Drain::State::submit_time(const std::string& time, bool from_keep) {
   for (const auto& [first, last] : groups_of_ranks()) {
     if (request.settings.collated && first >= 0 && is_new_time(first, time) && !not_collatable.contains(time)) {
-      const std::string key = join(layouts::group_name(first, last, request.settings.all_ranks), time);
+      const std::string key = group_target(first, last, time);
       if (!ledger.collated_of(first, time) && !in_flight.contains(key) && !given_up.contains(key))
         submit_group_time(first, last, time, from_keep);
       continue;
@@ -239,11 +207,7 @@ void Drain::State::submit_held() {
   }
   const auto held = request.settings.live ? decltype(pending)() : std::exchange(pending, {});
   for (const auto& [path, changed] : held)
-    if (lies_in_group(path)) {
-      pending.emplace(path, changed);
-    } else if (!in_flight.contains(path)) {
-      submit_file(path, true);
-    }
+    if (!in_flight.contains(path)) submit_file(path, true);
   for (Checkpoint& each : checkpoints) carry_checkpoint(each);
 }
 

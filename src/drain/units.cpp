@@ -60,6 +60,7 @@ Sources sources_of(const std::vector<layouts::RankTime>& ranks) {
       const LocalMark mark = mark_of(status);
       marks += fmt::format("{} {} {} {} {}\n", rank_time.rank, mark.inode, mark.size, mark.mtime_ns, file);
       ++sources.files;
+      sources.newest_ns = std::max(sources.newest_ns, mark.mtime_ns);
     }
   }
   sources.marks = checksum(marks);
