@@ -82,7 +82,10 @@ bool Drain::finished() {
     state.phase = State::Phase::removing;
   }
   if (state.phase == State::Phase::removing) {
-    if (state.undrained_files == 0) state.remove_deleted();
+    if (state.undrained_files == 0) {
+      state.remove_replaced_groups();
+      state.remove_deleted();
+    }
     state.phase = State::Phase::done;
   }
   return state.phase == State::Phase::done;
@@ -208,7 +211,7 @@ bool Drain::State::pools_intact() {
 }
 
 // Files that the drain knows below `path`, if they still are what it knows, then the directories that are empty.
-bool Drain::State::remove_from_case(const std::string& path) {
+bool Drain::State::remove_from_case(const std::string& path, std::string_view reason) {
   std::vector<std::pair<std::string, Known>> below;
   ledger.each(path, [&](const std::string& each, const Known& known) {
     below.emplace_back(each, known);
@@ -232,7 +235,7 @@ bool Drain::State::remove_from_case(const std::string& path) {
     } else {
       all = false;
       note(removed.error().code == Code::conflict ? Code::conflict : Code::undrained,
-           "the program removed a file, the case still has it: " + removed.error().text());
+           fmt::format("{}: {}", reason, removed.error().text()));
     }
   }
   return all;

@@ -117,4 +117,56 @@ void Drain::State::tell_of_changed_groups() {
   }
 }
 
+// Somebody put a file into it or changed one, or it cannot be told.
+bool Drain::State::is_untouched(const std::string& target) const {
+  bool untouched = true;
+  ledger.each(target, [&](const std::string& path, const Known& known) {
+    if (!known.directory) {
+      const auto status = shared->status(path);
+      untouched = status && (!*status || still_is(**status, known.on_case.value_or(Identity{})));
+    } else if (const auto entries = shared->list(path)) {
+      untouched = std::all_of(entries->begin(), entries->end(), [&](const DirectoryEntry& entry) {
+        return ledger.find(join(path, entry.name)).has_value();
+      });
+    } else {
+      untouched = entries.error().errno_value == ENOENT;
+    }
+    return untouched;
+  });
+  return untouched;
+}
+
+// A time that can no longer be a group was carried rank by rank, which hides the group. It goes when the ranks' own
+// times are there, the whole of it or nothing.
+void Drain::State::remove_replaced_groups() {
+  if (!request.settings.collated) return;
+  for (const auto& [first, last] : groups_of_ranks()) {
+    const std::string group(parent_of(group_target(first, last, "0")));
+    std::vector<std::string> replaced;
+    ledger.each(group, [&](const std::string& path, const Known& known) {
+      if (parent_of(path) != group || !known.directory || known.staged) return true;
+      const std::string time(name_of(path));
+      bool by_ranks = !ledger.collated_of(first, time);
+      for (int rank = first; rank <= last && by_ranks; ++rank) {
+        const auto own = ledger.find(time_directory(rank, time));
+        by_ranks = own && own->directory && !own->deleted;
+      }
+      if (by_ranks) replaced.push_back(path);
+      return true;
+    });
+    for (const std::string& path : replaced) {
+      const std::string reason =
+          fmt::format("time {} can no longer be a group and lies on the case rank by rank, its group is still there",
+                      name_of(path));
+      if (!is_untouched(path)) {
+        note(Code::conflict, fmt::format("{}; {} was changed on the case meanwhile and is kept: remove it when you "
+                                         "have seen what is in it, since readers do not",
+                                         reason, printable(path)));
+      } else {
+        remove_from_case(path, reason);
+      }
+    }
+  }
+}
+
 }  // namespace forebay::drain

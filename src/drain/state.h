@@ -35,6 +35,7 @@ struct Prepared {
   bool postponed = false;                     // still open for writing: try again later
   std::vector<std::string> removed;           // from the case
   Sources sources;                            // group_time
+  bool not_collatable = false;                // group_time: the layout cannot hold it
   std::set<FileId> several_names;  // files with names elsewhere: whether the case has one must be known first
 };
 
@@ -198,6 +199,8 @@ struct Drain::State {
   Result<GroupNow> look_at(const CollatedTime& group, bool must_be_sealed) const;
   void renew_changed_groups();
   void tell_of_changed_groups();
+  bool is_untouched(const std::string& target) const;
+  void remove_replaced_groups();
 
   // evict.cpp
   std::uint64_t evict_group(const CollatedTime& group, const std::string& pool);
@@ -245,7 +248,8 @@ struct Drain::State {
   void submit_last_complete();
   void submit_newest_candidates();
   bool pools_intact();
-  bool remove_from_case(const std::string& path);
+  bool remove_from_case(const std::string& path,
+                        std::string_view reason = "the program removed a file, the case still has it");
   void remove_deleted();
   void count_undrained();
   void remove_stale();

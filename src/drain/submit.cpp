@@ -169,6 +169,7 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
            }
            const Sources sources = sources_of(ranks);
            auto unit = layouts::collated_time(ranks, time, all);
+           prepared->not_collatable = !unit && unit.error().errno_value == 0;
            if (!unit) return forward(unit);
            unit->replaces_directory = replaces;
            *prepared = {};
@@ -215,6 +216,7 @@ void Drain::State::settle(const Outcome& outcome) {
   const auto found = jobs.find(outcome.ticket);
   if (found == jobs.end()) return;
   Job& job = found->second;
+  bool by_ranks = false;
   if (outcome.result) {
     failures.erase(job.key);
     carried(job, *outcome.result);
@@ -228,11 +230,11 @@ void Drain::State::settle(const Outcome& outcome) {
       given_up.insert(job.key);
       failures.erase(job.key);
       note(Code::conflict, error.text());
-    } else if (job.kind == Job::Kind::group_time && error.errno_value == 0 && phase != Phase::done) {
+    } else if (job.prepared->not_collatable && phase != Phase::done) {
       // The layout cannot hold this time (the error names the file): it is carried as it is.
       not_collatable.insert(job.time);
+      by_ranks = true;
       note(std::nullopt, fmt::format("time {} is drained uncollated: {}", job.time, error.text()));
-      if (ledger.find(job.key)) remove_from_case(job.key);  // as it was before
       failures.erase(job.key);
     } else if (job.kind == Job::Kind::file && phase == Phase::running) {
       pending[job.key] = Clock::now();  // changed while it was read
@@ -244,7 +246,7 @@ void Drain::State::settle(const Outcome& outcome) {
   if (job.from_keep) keep.use(job.time, false);
   const Job done = std::move(job);
   jobs.erase(found);
-  if (!outcome.result && not_collatable.contains(done.time)) submit_time(done.time, done.from_keep);
+  if (by_ranks) submit_time(done.time, done.from_keep);
   if (done.kind == Job::Kind::checkpoint) checkpoint_landed(done, outcome.result && !outcome.result->files.empty());
   if (!done.prepared->several_names.empty()) find_partners(done);
   if (done.from_keep) release_kept();

@@ -83,6 +83,37 @@ TEST_F(CollatedTest, AGroupThatCanNoLongerBeOneGivesWayToTheRanksOwnTimes) {
   EXPECT_TRUE(on_case("processor0/1/p") && on_case("processor1/1/p") && on_case("processor1/1/late"));
 }
 
+TEST_F(CollatedTest, SuchAGroupStaysUntilTheRanksOwnTimesAreThere) {
+  carry_one();
+  write(local(1) + "/1/late", field("1", "a field that one rank lacks"));
+  for (int i = 0; i < 10; ++i) round();
+  std::filesystem::rename(case_ + "/processor1", case_ + "/aside");
+  write(case_ + "/processor1", "in the way");
+  EXPECT_EQ(finish().trouble, Code::undrained);
+  EXPECT_TRUE(group_has("1", "values of 0") && group_has("1", "values of 1"));
+  std::filesystem::remove(case_ + "/processor1");
+  std::filesystem::rename(case_ + "/aside", case_ + "/processor1");
+  resume();
+  EXPECT_EQ(finish(false).trouble, std::nullopt);
+  EXPECT_TRUE(on_case("processor0/1/p") && on_case("processor1/1/p") && on_case("processor1/1/late"));
+  EXPECT_FALSE(on_case("processors2/1"));
+}
+
+TEST_F(CollatedTest, SuchAGroupStaysWholeWhereTheUserChangedAFileOfIt) {
+  for (const std::string name : {"uniform/time", "notes"}) {
+    carry_one();
+    write(local(1) + "/1/late", field("1", "a field that one rank lacks"));
+    write(case_ + "/processors2/1/" + name, "of the user");
+    for (int i = 0; i < 10; ++i) round();
+    EXPECT_EQ(finish().trouble, Code::conflict);
+    EXPECT_TRUE(group_has("1", "values of 0") && group_has("1", "values of 1"));
+    EXPECT_EQ(content(case_ + "/processors2/1/" + name), "of the user");
+    EXPECT_TRUE(on_case("processor0/1/p") && on_case("processor1/1/late"));
+    TearDown();
+    SetUp();
+  }
+}
+
 TEST_F(CollatedTest, AGroupThatTheUserChangedMeanwhileIsNotReplaced) {
   carry_one();
   write(local(0) + "/1/p", field("1", "corrected values"));
