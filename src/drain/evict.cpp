@@ -34,36 +34,16 @@ std::uint64_t size_below(const std::string& local) {
 
 }  // namespace
 
+// Where a file's content lies in `pool` that the case has too; empty: nowhere there.
+std::string Drain::State::evictable(const std::string& path, const Known& known, const std::string& pool) const {
+  if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return {};
+  std::string content = content_of(local_of(roots, path), request.placed);
+  return is_below(content, pool) ? content : std::string();
+}
+
 std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
   State& state = *state_;
-  std::uint64_t freed = 0;
-  std::vector<std::pair<std::string, std::string>> evictable;  // path on the case, local path
-  std::uint64_t in_view = 0;
-  state.ledger.each("", [&](const std::string& path, const Known& known) {
-    if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return true;
-    const std::string local = local_of(state.roots, path);
-    if (!is_below(content_of(local, state.request.placed), pool)) return true;
-    evictable.emplace_back(path, local);
-    in_view += known.drained->size;
-    return evictable.size() < most_evicted || in_view < wanted;
-  });
-  for (const auto& [path, local] : evictable) {
-    if (freed >= wanted) break;
-    struct stat status {};
-    const std::string content = content_of(local, state.request.placed);
-    if (::lstat(content.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    if (mark_of(status) != state.ledger.find(path)->drained || !is_sealed(content)) continue;
-    // The link takes the place of the file by one rename, so the name never vanishes for the program.
-    const std::string temporary = fmt::format("{}/{}evict", parent_of(local), temporary_prefix);
-    ::unlink(temporary.c_str());
-    if (::symlink(join(state.request.lower, path).c_str(), temporary.c_str()) != 0) continue;
-    if (content == local ? ::rename(temporary.c_str(), local.c_str()) != 0 : !replace_placed(temporary, local, content))
-      continue;
-    state.record(evicted_record(path));
-    if (Checkpoint* checkpoint = state.checkpoint_of(path))
-      checkpoint->let_go(path.substr(checkpoint->path().size() + 1));
-    freed += static_cast<std::uint64_t>(status.st_blocks) * 512;
-  }
+  std::uint64_t freed = state.evict_files(wanted, pool);
   const std::vector<CollatedTime> collated = state.ledger.collated();
   for (const CollatedTime& each : collated)
     if (freed < wanted) freed += state.evict_group(each, pool);
@@ -74,6 +54,38 @@ std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
     state.release_kept();
   }
   if (freed < wanted) state.submit_held();
+  return freed;
+}
+
+std::uint64_t Drain::State::evict_files(std::uint64_t wanted, const std::string& pool) {
+  if (nothing_to_evict.contains(pool)) return 0;
+  std::uint64_t freed = 0;
+  std::vector<std::pair<std::string, std::string>> found;  // path on the case, where the content lies
+  std::uint64_t in_view = 0;
+  ledger.each("", [&](const std::string& path, const Known& known) {
+    std::string content = evictable(path, known, pool);
+    if (content.empty()) return true;
+    found.emplace_back(path, std::move(content));
+    in_view += known.drained->size;
+    return found.size() < most_evicted || in_view < wanted;
+  });
+  if (found.empty()) nothing_to_evict.insert(pool);
+  for (const auto& [path, content] : found) {
+    if (freed >= wanted) break;
+    struct stat status {};
+    const std::string local = local_of(roots, path);
+    if (::lstat(content.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (mark_of(status) != ledger.find(path)->drained || !is_sealed(content)) continue;
+    // The link takes the place of the file by one rename, so the name never vanishes for the program.
+    const std::string temporary = fmt::format("{}/{}evict", parent_of(local), temporary_prefix);
+    ::unlink(temporary.c_str());
+    if (::symlink(join(request.lower, path).c_str(), temporary.c_str()) != 0) continue;
+    if (content == local ? ::rename(temporary.c_str(), local.c_str()) != 0 : !replace_placed(temporary, local, content))
+      continue;
+    record(evicted_record(path));
+    if (Checkpoint* checkpoint = checkpoint_of(path)) checkpoint->let_go(path.substr(checkpoint->path().size() + 1));
+    freed += static_cast<std::uint64_t>(status.st_blocks) * 512;
+  }
   return freed;
 }
 
@@ -110,12 +122,12 @@ bool Drain::can_make_room(const std::string& pool) const {
   if (progress.queued + progress.active + progress.waiting_for_retry > 0) return true;
   if (state_->request.settings.live && (!state_->pending.empty() || state_->overlooked || state_->catch_up))
     return true;
+  if (state_->nothing_to_evict.contains(pool)) return false;
   bool found = false;
   state_->ledger.each("", [&](const std::string& path, const Known& known) {
-    if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return true;
     struct stat status {};
-    const std::string local = content_of(local_of(state_->roots, path), state_->request.placed);
-    found = is_below(local, pool) && ::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    const std::string content = state_->evictable(path, known, pool);
+    found = !content.empty() && ::lstat(content.c_str(), &status) == 0 && S_ISREG(status.st_mode);
     return !found;
   });
   return found;

@@ -203,6 +203,9 @@ struct Drain::State {
   void remove_replaced_groups();
 
   // evict.cpp
+  std::set<std::string> nothing_to_evict;  // pools without files that the case has too, as long as no job ends
+  std::string evictable(const std::string& path, const Known& known, const std::string& pool) const;
+  std::uint64_t evict_files(std::uint64_t wanted, const std::string& pool);
   std::uint64_t evict_group(const CollatedTime& group, const std::string& pool);
 
   // checkpoints.cpp

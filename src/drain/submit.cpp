@@ -215,6 +215,7 @@ void Drain::State::submit_held() {
 void Drain::State::settle(const Outcome& outcome) {
   const auto found = jobs.find(outcome.ticket);
   if (found == jobs.end()) return;
+  nothing_to_evict.clear();
   Job& job = found->second;
   bool by_ranks = false;
   if (outcome.result) {

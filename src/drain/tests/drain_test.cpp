@@ -313,6 +313,16 @@ TEST_F(DrainTest, RoomIsMadeInThePoolThatNeedsIt) {
   EXPECT_EQ(finish().trouble, std::nullopt);
 }
 
+TEST_F(DrainTest, APoolWithoutAnythingToEvictIsLookedAtAgainWhenSomethingWasCarried) {
+  open();
+  EXPECT_EQ(drain_->evict(8192 * 100), 0u);
+  EXPECT_FALSE(drain_->can_make_room());
+  write_results(0, 5);
+  EXPECT_TRUE(drain_->can_make_room());
+  EXPECT_GT(drain_->evict(8192 * 100), 0u);
+  EXPECT_EQ(evicted_results(0, 5), 5);
+}
+
 TEST_F(DrainTest, HeldTimesAreCarriedWhenTheirRoomIsNeeded) {
   settings_.live = false;
   open();
