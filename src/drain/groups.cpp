@@ -140,7 +140,8 @@ bool Drain::State::is_untouched(const std::string& target) const {
 // times are there, the whole of it or nothing.
 void Drain::State::remove_replaced_groups() {
   if (!request.settings.collated) return;
-  for (const auto& [first, last] : groups_of_ranks()) {
+  for (const auto& ranks : groups_of_ranks()) {
+    const int first = ranks.first, last = ranks.second;  // for the function below: clang 14 lets it take no bindings
     const std::string group(parent_of(group_target(first, last, "0")));
     std::vector<std::string> replaced;
     ledger.each(group, [&](const std::string& path, const Known& known) {
