@@ -5,6 +5,7 @@ import itertools
 import os
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -17,15 +18,26 @@ from .figures import shuffled
 
 TIME_LINE = re.compile(rb"^Time = (\S+)$")
 END_LINE = b"End\n"
-# Short enough for a disturbance to meet all that take turns, and long enough for what acts by the clock (the agent, once
-# a second) not to act more often than in a run by itself, only because the time in which it was stopped has passed.
-STEPS_OF_A_TURN = 20
+# Short enough for a disturbance of the machine to meet both turns of a pair.
+STEPS_OF_A_TURN = 6
+AGENT = "forebay-agent"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Steps in a row. `lengths`: of those that lie in the turn as a whole, all with output or all without; the first step
+    was begun before it."""
+
+    writes: bool
+    lengths: list[float]
+    agent_seconds: float = 0.0  # of processor time, meanwhile
+    agent_in_lengths: float = 0.0  # of these, since the first of `lengths` began
 
 
 @dataclass
 class Run:
     """`times[k]` is the step that the solver announced at the moment `marks[k]` (time.monotonic, less the time for which
-    it was stopped); one more mark tells when it ended, the last step's output included."""
+    it was stopped); one more mark tells when it ended, the last step's output included. `turns`: of run_in_pairs()."""
 
     started: float
     ended: float = 0.0
@@ -33,6 +45,7 @@ class Run:
     times: list[str] = field(default_factory=list)
     marks: list[float] = field(default_factory=list)
     log: Path | None = None
+    turns: list[Turn] = field(default_factory=list)
 
     @property
     def wall_seconds(self) -> float:
@@ -48,6 +61,25 @@ class Run:
     def step_seconds(self) -> float:
         """Mean over the whole run."""
         return (self.marks[-1] - self.marks[0]) / len(self.times)
+
+    def added_by_output(self) -> list[float]:
+        """What writing adds to a step, in seconds, by each pair of turns. The agent does its work when it comes to it, which
+        may be in the other turn or in a step that does not count: so all that it used of a processor in both turns is
+        charged to the steps that write, as if the solver had to wait for it, and taken out where it fell."""
+        added = []
+        for pair in zip(self.turns[::2], self.turns[1::2], strict=True):
+            without, writing = sorted(pair, key=lambda turn: turn.writes)
+            alone = [
+                statistics.fmean(turn.lengths) - turn.agent_in_lengths / len(turn.lengths)
+                for turn in (writing, without)
+            ]
+            charged = (writing.agent_seconds + without.agent_seconds) / STEPS_OF_A_TURN
+            added.append(alone[0] - alone[1] + charged)
+        return added
+
+    def without_output(self) -> list[float]:
+        """A step without output, in seconds, in each pair of turns."""
+        return [statistics.fmean(turn.lengths) for turn in self.turns if not turn.writes]
 
 
 def clean_up_when_terminated() -> None:
@@ -82,6 +114,7 @@ class Running:
         self._stopped = 0.0  # seconds in all
         self._stopped_at: float | None = None
         self._all: list[int] = []  # it and all its descendants
+        self._agents: list[int] = []  # of these
         self._child = subprocess.Popen(
             command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -104,16 +137,27 @@ class Running:
         """It is stopped at the beginning of one."""
         return self._stopped_at is not None and len(self._run.marks) == len(self._run.times)
 
-    def take_turn(self) -> None:
-        """A few steps, or what comes before the first."""
+    def take_turn(self, writes: bool = False) -> None:
+        """A few steps, which write as the case says now, or what comes before the first."""
+        first, agent, agent_in_first = len(self._run.marks), self._agent_seconds(), 0.0
         self._go_on()
-        for _ in range(STEPS_OF_A_TURN if self._run.marks else 1):
+        for step in range(STEPS_OF_A_TURN if first else 1):
             if not self.to_next_mark():
                 return
+            if step == 0:
+                agent_in_first = self._agent_seconds() - agent
         # By the first mark all its processes are there.
         self._all = self._all or [self._child.pid, *processes.descendants(self._child.pid)]
+        self._agents = self._agents or [pid for pid in self._all if processes.name(pid) == AGENT]
         self._signal(signal.SIGSTOP)
         self._stopped_at = time.monotonic()
+        if first:
+            lengths = [after - before for before, after in itertools.pairwise(self._run.marks[first:])]
+            used = self._agent_seconds() - agent
+            self._run.turns.append(Turn(writes, lengths, used, used - agent_in_first))
+
+    def _agent_seconds(self) -> float:
+        return sum(map(processes.exact_cpu_seconds, self._agents))
 
     def finish(self) -> Run:
         """To the end; a status other than 0 is the caller's to judge."""
@@ -158,20 +202,26 @@ def run(command: list, log: Path, env: dict[str, str], cwd: Path) -> Run:
         raise
 
 
-def run_by_turns(starts: Sequence[Callable[[], Running]], seed: int) -> list[Run]:
-    """Each is started and runs to its first step; then one after the other takes a turn, in an order that changes from
-    round to round, while the others are stopped. What each has to do after its end it does when all have ended."""
+def run_in_pairs(
+    starts: Sequence[Callable[[], Running]], switch: Callable[[int, bool], None], seed: int = 0
+) -> list[Run]:
+    """Each is started and runs to its first step; then one after the other takes two turns, one with output and one
+    without, while the others are stopped; the orders change from round to round. `switch(index, writes)` edits the case,
+    which the solver reads anew when it begins its next step. What each has to do after its end it does when all have
+    ended."""
     all_running: list[Running] = []
     try:
         for start in starts:
             all_running.append(start())
             all_running[-1].take_turn()
-        for turn in itertools.count():
-            under_way = [each for each in all_running if each.has_steps]
+        for number in itertools.count(seed):
+            under_way = [index for index, each in enumerate(all_running) if each.has_steps]
             if not under_way:
                 return [each.finish() for each in all_running]
-            for running in shuffled(under_way, seed + turn):
-                running.take_turn()
+            for index in shuffled(under_way, number):
+                for writes in (number % 2 == 0, number % 2 != 0):
+                    switch(index, writes)
+                    all_running[index].take_turn(writes)
     except BaseException:
         for running in all_running:
             running.give_up()

@@ -5,9 +5,11 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
+from . import solver
 from . import variants as v
-from .figures import Estimate, estimate, shuffled
+from .figures import Estimate, estimate, middle_mean, shuffled
 from .report import Report, Result
 from .shared import Shared
 
@@ -18,8 +20,8 @@ BELOW_DIRECT = 0.01  # of what direct writing adds
 SAFE_INTERVAL = 600.0  # seconds between drains of the newest complete time, by default
 
 
-# What differs by a millisecond or two a step takes turns...
-NEAR = (v.NONE, v.TMPFS_PURGE, v.TMPFS_KEEP, v.DISCARD, v.FOREBAY_PURGE, v.FOREBAY_HELD)
+# What adds a millisecond or two to a step takes turns with itself without output, a few steps each...
+NEAR = (v.TMPFS_PURGE, v.TMPFS_KEEP, v.DISCARD, v.FOREBAY_PURGE, v.FOREBAY_HELD)
 # ...and what differs by a hundred, or is judged by the whole run, runs by itself.
 WIDE = (v.NONE_SHARED, v.DIRECT_PURGE, v.DIRECT_KEEP, v.FOREBAY_LIVE, v.FOREBAY_LIVE_COLLATED)
 
@@ -28,14 +30,10 @@ WIDE = (v.NONE_SHARED, v.DIRECT_PURGE, v.DIRECT_KEEP, v.FOREBAY_LIVE, v.FOREBAY_
 class Plan:
     near_repetitions: int
     wide_repetitions: int
-    fast: int  # steps of a run that never waits for the shared file system
-    kept: int  # the same, where the output of all of them is kept
-    slow: int  # steps of one that waits for it
+    pairs: int  # of turns with and without output, in a run that never waits for the shared file system
+    slow: int  # steps of a run that does
     left_out: tuple[v.Variant, ...] = ()
     deadline: float = math.inf  # time.monotonic() by which the near ones should have ended; one is always done
-
-    def steps(self, variant: v.Variant) -> int:
-        return {"fast": self.fast, "kept": self.kept, "slow": self.slow}[variant.steps]
 
 
 @dataclass(frozen=True)
@@ -43,18 +41,15 @@ class Repetitions:
     near: list[Repetition]
     wide: list[Repetition]
 
-    def of(self, variant: v.Variant) -> list[Repetition]:
-        return self.near if variant in NEAR else self.wide
-
 
 def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetitions:
     """Every variant once per repetition, each repetition in another order; the wide ones first."""
 
     def one(variants: tuple[v.Variant, ...], number: int) -> Repetition:
-        steps = {each: plan.steps(each) for each in shuffled(variants, number) if each not in plan.left_out}
+        order = [each for each in shuffled(variants, number) if each not in plan.left_out]
         if variants is NEAR:
-            return bench.measure_by_turns(steps, 1000 * number)
-        return {variant: bench.measure(variant, count) for variant, count in steps.items()}
+            return bench.measure_in_pairs(order, plan.pairs, 1001 * number)
+        return {variant: bench.measure(variant, plan.slow) for variant in order}
 
     def several(variants: tuple[v.Variant, ...], count: int, deadline: float) -> list[Repetition]:
         done: list[Repetition] = []
@@ -66,8 +61,11 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
                 break
             done.append(one(variants, number))
             for variant, measured in done[-1].items():
-                per_step = measured.run.step_seconds() * 1e3
-                say(f"repetition {number + 1} of {count}: {variant.name}: {per_step:.1f} ms a step")
+                if measured.run.turns:
+                    told = f"adds {middle_mean(measured.run.added_by_output()) * 1e3:.1f} ms to a step"
+                else:
+                    told = f"{measured.run.step_seconds() * 1e3:.1f} ms a step"
+                say(f"repetition {number + 1} of {count}: {variant.name}: {told}")
         return done
 
     wide = several(WIDE, plan.wide_repetitions, math.inf)
@@ -81,33 +79,47 @@ def typical_step(repetitions: Sequence[Sequence[float]]) -> float:
     return statistics.fmean(statistics.median(of_step) for of_step in zip(*repetitions, strict=True))
 
 
-def step_seconds(variant: v.Variant, steps: int) -> Callable[[Sequence[Repetition]], float]:
-    return lambda repetitions: typical_step([each[variant].run.step_lengths(steps) for each in repetitions])
-
-
-def added(variant: v.Variant, steps: int) -> Callable[[Sequence[Repetition]], float]:
+def added_by_runs(variant: v.Variant, steps: int) -> Callable[[Sequence[Repetition]], float]:
     """What `variant` adds to a step, each compared with the same step of the same repetition without output."""
-    base = v.NONE if variant in NEAR else v.NONE_SHARED
 
     def differences(repetition: Repetition) -> list[float]:
-        pairs = zip(*(repetition[each].run.step_lengths(steps) for each in (variant, base)), strict=True)
+        pairs = zip(*(repetition[each].run.step_lengths(steps) for each in (variant, v.NONE_SHARED)), strict=True)
         return [ours - without for ours, without in pairs]
 
     return lambda repetitions: typical_step([differences(each) for each in repetitions])
 
 
+def middle_of(
+    variants: Sequence[v.Variant], of: Callable[[solver.Run], list[float]]
+) -> Callable[[Sequence[Repetition]], float]:
+    """Over all pairs of turns; those of one process belong together."""
+
+    def statistic(repetitions: Sequence[Repetition]) -> float:
+        runs = (each[variant].run for each in repetitions for variant in variants)
+        return middle_mean(list(chain.from_iterable(map(of, runs))))
+
+    return statistic
+
+
+def added(repetitions: Repetitions, variant: v.Variant, steps: int) -> Estimate:
+    if variant in NEAR:
+        return estimate(repetitions.near, middle_of((variant,), solver.Run.added_by_output))
+    return estimate(repetitions.wide, added_by_runs(variant, steps))
+
+
 def add_results(report: Report, prefix: str, repetitions: Repetitions, plan: Plan) -> None:
+    without_output = middle_of((v.TMPFS_PURGE, v.TMPFS_KEEP), solver.Run.without_output)
     report.add(
         f"{prefix}: a step without output",
-        estimate(repetitions.near, step_seconds(v.NONE, plan.fast)),
+        estimate(repetitions.near, without_output),
         "ms",
         1e3,
-        note=f"{len(repetitions.near)} repetitions, {len(repetitions.wide)} of direct and live",
+        note=f"{len(repetitions.near)} repetitions of {plan.pairs} pairs of turns, {len(repetitions.wide)} of direct and live",
     )
     estimates = {
-        variant: estimate(repetitions.of(variant), added(variant, plan.steps(variant)))
+        variant: added(repetitions, variant, plan.slow)
         for variant in (*NEAR, *WIDE)
-        if variant not in (v.NONE, v.NONE_SHARED, *plan.left_out)
+        if variant not in (v.NONE_SHARED, *plan.left_out)
     }
     for variant, value in estimates.items():
         if variant.forebay is None:
@@ -152,10 +164,17 @@ def add_goals(
         goal=f"<= {BELOW_DIRECT} of the reference",
         # Far below nothing at all is the machine's noise, and inconclusive counts as not met.
         met=abs(ours.value) <= BELOW_DIRECT * direct.value,
-        note=f"writes that are thrown away add {floor.value / direct.value:.3f} of it, so no store can meet this here"
-        if floor.value > BELOW_DIRECT * direct.value
-        else "",
+        note=why_out_of_reach(tmpfs, direct, floor),
     )
+
+
+def why_out_of_reach(tmpfs: Estimate, direct: Estimate, floor: Estimate) -> str:
+    """Where the goal is less than what the memory itself costs, or the solver's own part of writing."""
+    if floor.value > BELOW_DIRECT * direct.value:
+        return f"writes that are thrown away add {floor.value / direct.value:.3f} of it, so no store can meet this here"
+    if tmpfs.value > BELOW_DIRECT * direct.value:
+        return f"a bare tmpfs adds {tmpfs.value / direct.value:.3f} of it"
+    return ""
 
 
 def add_live(report: Report, prefix: str, repetitions: list[Repetition], estimates: dict) -> None:

@@ -3,6 +3,7 @@
 import functools
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,27 +17,24 @@ class Variant:
     place: str  # "shared" or "local": where the case lies
     purge: int  # purgeWrite; 0 keeps every time
     interval: int = 1
-    steps: str = "fast"  # which of a plan's step counts
     forebay: tuple[str, ...] | None = None  # flags of `forebay run`; None: without forebay
     discard: bool = False
 
 
-NONE = Variant("no output", "local", purge=1, interval=case.NEVER)
-NONE_SHARED = Variant("no output, case on the shared directory", "shared", purge=1, interval=case.NEVER, steps="slow")
+NONE_SHARED = Variant("no output, case on the shared directory", "shared", purge=1, interval=case.NEVER)
 TMPFS_PURGE = Variant("bare tmpfs, purgeWrite 1", "local", purge=1)
-TMPFS_KEEP = Variant("bare tmpfs, all kept", "local", purge=0, steps="kept")
+TMPFS_KEEP = Variant("bare tmpfs, all kept", "local", purge=0)
 DISCARD = Variant("writes thrown away", "local", purge=1, discard=True)
-DIRECT_PURGE = Variant("direct, purgeWrite 1", "shared", purge=1, steps="slow")
-DIRECT_KEEP = Variant("direct, all kept", "shared", purge=0, steps="slow")
+DIRECT_PURGE = Variant("direct, purgeWrite 1", "shared", purge=1)
+DIRECT_KEEP = Variant("direct, all kept", "shared", purge=0)
 FOREBAY_PURGE = Variant("forebay, purgeWrite 1", "shared", purge=1, forebay=())
-FOREBAY_HELD = Variant("forebay, drain at the end", "shared", purge=0, forebay=("--drain-when", "end"), steps="kept")
-FOREBAY_LIVE = Variant("forebay, draining live", "shared", purge=0, forebay=("--drain-when", "live"), steps="slow")
+FOREBAY_HELD = Variant("forebay, drain at the end", "shared", purge=0, forebay=("--drain-when", "end"))
+FOREBAY_LIVE = Variant("forebay, draining live", "shared", purge=0, forebay=("--drain-when", "live"))
 FOREBAY_LIVE_COLLATED = Variant(
     "forebay, draining live, collated",
     "shared",
     purge=0,
     forebay=("--drain-when", "live", "--layout", "collated"),
-    steps="slow",
 )
 
 
@@ -102,27 +100,34 @@ class Bench:
         self._check(variant, steps, measured)
         return measured
 
-    def measure_by_turns(self, steps: dict[Variant, int], seed: int) -> dict[Variant, Measured]:
-        """A run of each, all at once, of which only one goes on at a time; so nothing tells who used the file server."""
-        for variant, count in steps.items():
-            self._prepare(variant, count)
+    def measure_in_pairs(self, variants: Sequence[Variant], pairs: int, number: int) -> dict[Variant, Measured]:
+        """A run of each, all at once, of which only one goes on at a time, with and without output by turns; so nothing
+        tells who used the file server."""
+        count = 2 * pairs * solver.STEPS_OF_A_TURN
+        for variant in variants:
+            self._prepare(variant, count, runTimeModifiable="true")
         processes.wait_until_idle(self._settle)
-        starts = [functools.partial(solver.Running, *self._call(variant)) for variant in steps]
-        measured = dict(zip(steps, map(Measured, solver.run_by_turns(starts, seed)), strict=True))
+
+        def switch(index: int, writes: bool) -> None:
+            case.control_running(self.case_of(variants[index]), writeInterval=1 if writes else case.NEVER)
+
+        starts = [functools.partial(solver.Running, *self._call(variant)) for variant in variants]
+        runs = solver.run_in_pairs(starts, switch, number)
+        measured = dict(zip(variants, map(Measured, runs), strict=True))
         for variant, each in measured.items():
-            self._check(variant, steps[variant], each)
+            self._check(variant, count, each)
         return measured
 
-    def _prepare(self, variant: Variant, steps: int) -> None:
+    def _prepare(self, variant: Variant, steps: int, **entries: object) -> None:
         self.reset(variant)
-        case.control(
-            self.case_of(variant),
-            startFrom="startTime",
-            endTime=steps,
-            writeInterval=variant.interval,
-            purgeWrite=variant.purge,
-            runTimeModifiable="false",
-        )
+        settings = {
+            "startFrom": "startTime",
+            "endTime": steps,
+            "writeInterval": variant.interval,
+            "purgeWrite": variant.purge,
+            "runTimeModifiable": "false",
+        }
+        case.control(self.case_of(variant), **{**settings, **entries})
         self._report(variant).unlink(missing_ok=True)
 
     def _log(self, variant: Variant) -> Path:
@@ -153,7 +158,19 @@ class Bench:
             measured.agent_cpu = sum(agent["cpu_seconds"] for agent in measured.report["agents"])
         if variant.discard or variant.interval == case.NEVER:
             return
-        expected = 1 if variant.purge else steps
-        found = len(case.times(self.case_of(variant), self._ranks))
-        if found != expected:
-            raise RuntimeError(f"{variant.name}: {found} times on the case instead of {expected}; see {run.log}")
+        expected = 1 if variant.purge else written_steps(run, steps)
+        times = case.times(self.case_of(variant), self._ranks)
+        if len(times) != expected or times[-1] != str(last_written(run, steps)):
+            raise RuntimeError(f"{variant.name}: times {times} on the case instead of {expected}; see {run.log}")
+
+
+def written_steps(run: solver.Run, steps: int) -> int:
+    """The first step writes as the case said at the start, every other as it said one step before."""
+    if not run.turns:
+        return steps
+    writing = sum(turn.writes for turn in run.turns) * solver.STEPS_OF_A_TURN
+    return writing + (0 if run.turns[-1].writes else 1)
+
+
+def last_written(run: solver.Run, steps: int) -> int:
+    return steps if not run.turns or run.turns[-1].writes else steps - solver.STEPS_OF_A_TURN + 1

@@ -11,9 +11,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from measure import case, figures, report, solver, steps
+from measure import case, figures, processes, report, solver, steps
 from measure import variants as v
-from measure.solver import Run
+from measure.solver import Run, Turn
 
 
 def run_of(*lengths: float) -> v.Measured:
@@ -36,19 +36,38 @@ class Figures(unittest.TestCase):
         self.assertNotEqual(figures.shuffled(items, 3), figures.shuffled(items, 4))
         self.assertEqual(sorted(figures.shuffled(items, 3)), items)
 
+    def test_the_middle_half_forgets_disturbances(self):
+        self.assertEqual(figures.middle_mean([1, 900, 2, 3, 4, 3, 2, -70]), 2.5)
+        self.assertEqual(figures.middle_mean([7]), 7)
+
 
 class Steps(unittest.TestCase):
     def test_a_disturbance_in_one_run_falls_out_and_a_cost_of_every_run_stays(self):
         repetitions = [
-            {v.NONE: run_of(1, 2, 3), v.TMPFS_KEEP: run_of(1.5, 2.5, 3.5)},
-            {v.NONE: run_of(1, 50, 3), v.TMPFS_KEEP: run_of(1.5, 2.5, 3.5)},
-            {v.NONE: run_of(1, 2, 3), v.TMPFS_KEEP: run_of(90, 2.5, 3.5)},
+            {v.NONE_SHARED: run_of(1, 2, 3), v.DIRECT_KEEP: run_of(1.5, 2.5, 3.5)},
+            {v.NONE_SHARED: run_of(1, 50, 3), v.DIRECT_KEEP: run_of(1.5, 2.5, 3.5)},
+            {v.NONE_SHARED: run_of(1, 2, 3), v.DIRECT_KEEP: run_of(90, 2.5, 3.5)},
         ]
-        self.assertAlmostEqual(steps.added(v.TMPFS_KEEP, 3)(repetitions), 0.5)
+        self.assertAlmostEqual(steps.added_by_runs(v.DIRECT_KEEP, 3)(repetitions), 0.5)
 
     def test_steps_are_compared_with_the_same_steps_only(self):
         repetitions = [{v.NONE_SHARED: run_of(4, 3, 2, 1), v.DIRECT_KEEP: run_of(14, 13)}]
-        self.assertAlmostEqual(steps.added(v.DIRECT_KEEP, 2)(repetitions), 10)
+        self.assertAlmostEqual(steps.added_by_runs(v.DIRECT_KEEP, 2)(repetitions), 10)
+
+    def test_a_run_is_compared_with_itself_and_what_its_agent_does_later_counts(self):
+        run = Run(0.0)
+        run.turns = [
+            Turn(True, [5, 6, 7]),
+            Turn(False, [2, 3, 4]),
+            Turn(False, [1.5, 1.5], agent_seconds=3.0, agent_in_lengths=1.0),
+            Turn(True, [4, 4], agent_seconds=9.0, agent_in_lengths=4.0),
+        ]
+        # 1 and 2 a step without the agent, and all that it used.
+        second = 2 - 1 + 12 / solver.STEPS_OF_A_TURN
+        self.assertEqual(run.added_by_output(), [3, second])
+        self.assertEqual(run.without_output(), [3, 1.5])
+        estimate = steps.added(steps.Repetitions([{v.TMPFS_KEEP: v.Measured(run)}], []), v.TMPFS_KEEP, 3)
+        self.assertEqual((estimate.value, estimate.samples), ((3 + second) / 2, 1))
 
     def goals(self, ours, tmpfs, direct, floor=(1, 0.9, 1.1)):
         result = report.Report("x", {})
@@ -68,19 +87,26 @@ class Steps(unittest.TestCase):
         self.assertEqual(met, [True, False])
         self.assertIn("writes that are thrown away add 0.015 of it", note)
 
+    def test_where_a_bare_tmpfs_takes_more_than_the_goal_the_row_says_so_and_is_not_met(self):
+        met, note = self.goals((4.1, 4, 4.2), (4, 3.9, 4.1), (200, 190, 210))
+        self.assertEqual((met, note), ([True, False], "a bare tmpfs adds 0.020 of it"))
+
     def test_a_solver_that_did_not_reach_its_end_gives_no_figure(self):
         unfinished = Run(0.0, 1.0, 1, ["1", "2"], [0.1, 0.2])
         with self.assertRaises(RuntimeError):
             unfinished.step_lengths()
 
 
-# Says when it ran, 200 times a step, and announces each step as a solver does.
+# Says when it ran, 200 times a step, and announces each step as a solver does. Its argument is a file that it reads when it
+# begins a step. Its steps are as long as a solver's (70 ms), so that it is stopped before it begins another.
 SOLVER = """
 import sys, time
 for step in range(1, 25):
+    setting = open(sys.argv[1]).read()
     print(f"Time = {step}", flush=True)
     for _ in range(200):
-        print(time.monotonic(), file=sys.stderr, flush=True)
+        print(time.monotonic(), step, setting, file=sys.stderr, flush=True)
+        time.sleep(0.0003)
 print("End", flush=True)
 """
 
@@ -91,32 +117,61 @@ class Turns(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.directory = Path(holder.name)
 
+        self.names: list[str] = []
+
     def start(self, name: str, program: str = SOLVER, how: str = "") -> solver.Running:
         """Without `exec` the solver is a child of the process that is started."""
         script = self.directory / f"{name}.py"
         script.write_text(program)
-        command = ["sh", "-c", f"{how} {sys.executable} {script} 2> {self.directory / name}; true"]
+        self.switch_to(name, True)
+        self.names.append(name)
+        command = ["sh", "-c", f"{how} {sys.executable} {script} {self.setting(name)} 2> {self.directory / name}; true"]
         return solver.Running(command, self.directory / f"{name}.log", dict(os.environ), self.directory)
+
+    def setting(self, name: str) -> Path:
+        return self.directory / f"{name}.setting"
+
+    def switch_to(self, name: str, writes: bool) -> None:
+        self.setting(name).write_text(str(writes))
+
+    def switch(self, index: int, writes: bool) -> None:
+        self.switch_to(self.names[index], writes)
 
     def test_only_one_goes_on_at_a_time_and_each_reaches_its_end(self):
         names = ("one", "other")
         began = time.monotonic()
-        runs = solver.run_by_turns([lambda name=name: self.start(name) for name in names], 1)
+        runs = solver.run_in_pairs([lambda name=name: self.start(name) for name in names], self.switch)
         elapsed = time.monotonic() - began
-        moments = [(float(line), name) for name in names for line in (self.directory / name).read_text().splitlines()]
+        moments = [(float(line.split()[0]), name) for name in names for line in self.lines(name)]
         self.assertEqual(len(moments), 2 * 24 * 200)
         order = [name for _, name in sorted(moments)]
         switches = sum(name != after for name, after in itertools.pairwise(order))
-        # Each is started and has its turns, and may run on a little before it is stopped.
+        # Each is started and has its turns, two in a row, and may run on a little before it is stopped.
         self.assertLessEqual(switches, 2 * 2 * (1 + 24 // solver.STEPS_OF_A_TURN))
         for run in runs:
             self.assertEqual((run.status, run.times), (0, [str(step) for step in range(1, 25)]))
             self.assertEqual(len(run.step_lengths()), 24)
         self.assertLess(sum(sum(run.step_lengths()) for run in runs), elapsed)
 
+    def test_the_steps_of_a_turn_have_its_setting(self):
+        (run,) = solver.run_in_pairs([lambda: self.start("one")], self.switch)
+        self.assertEqual([turn.writes for turn in run.turns], [True, False, False, True])
+        settings = {int(step): setting == "True" for _, step, setting in map(str.split, self.lines("one"))}
+        lengths = run.step_lengths()
+        for number, turn in enumerate(run.turns):
+            # Less the first, which was begun before it.
+            own = range(number * solver.STEPS_OF_A_TURN + 2, (number + 1) * solver.STEPS_OF_A_TURN + 1)
+            self.assertEqual([settings[step] for step in own], [turn.writes] * len(own))
+            self.assertEqual(turn.lengths, [lengths[step - 1] for step in own])
+        self.assertEqual(v.written_steps(run, 24), sum(settings.values()))
+        self.assertEqual(v.last_written(run, 24), max(step for step, writes in settings.items() if writes))
+
+    def lines(self, name: str) -> list[str]:
+        return (self.directory / name).read_text().splitlines()
+
     def test_one_that_fails_lets_the_others_end(self):
         starts = [lambda: self.start("bad", "print('no')"), lambda: self.start("good")]
-        bad, good = solver.run_by_turns(starts, 1)
+        bad, good = solver.run_in_pairs(starts, self.switch)
         self.assertEqual((bad.times, len(good.times)), ([], 24))
 
     def test_when_one_cannot_be_started_none_goes_on(self):
@@ -126,9 +181,25 @@ class Turns(unittest.TestCase):
             raise RuntimeError("no such program")
 
         with self.assertRaises(RuntimeError):
-            solver.run_by_turns([lambda: self.start("one", endless, "exec"), none], 1)
+            solver.run_in_pairs([lambda: self.start("one", endless, "exec"), none], self.switch)
         pid = int((self.directory / "one.log").read_text().splitlines()[0])
         self.assertFalse(Path(f"/proc/{pid}").exists())
+
+    def test_processor_time_is_counted_finer_than_by_ticks(self):
+        def counted() -> float:
+            time.sleep(0.001)  # the scheduler counts what runs at its next tick only, what sleeps at once
+            return processes.exact_cpu_seconds(os.getpid())
+
+        outer = time.process_time()
+        began = counted()
+        inner = time.process_time()
+        while time.process_time() < inner + 0.003:
+            pass
+        least = time.process_time() - inner
+        exactly = counted() - began
+        self.assertGreater(exactly, least - 0.0002)
+        self.assertLess(exactly, time.process_time() - outer + 0.0002)
+        self.assertEqual(processes.exact_cpu_seconds(2**22 + 1), 0)
 
 
 class Reports(unittest.TestCase):
