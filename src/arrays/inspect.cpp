@@ -12,6 +12,7 @@
 
 #include "arrays/pieces.h"
 #include "arrays/read_at.h"
+#include "base/page_buffer.h"
 
 namespace forebay::arrays {
 namespace {
@@ -19,9 +20,9 @@ namespace {
 // Calls act(first byte, bytes) for the pieces of an array that are wanted(first byte, end), one after the other.
 template <class Wanted, class Act>
 Status each_piece_if(int file, const std::string& path, const Array& array, Wanted wanted, Act act) {
-  std::vector<std::byte> buffer(std::min(kPieceBytes, array.bytes()));
+  const PageBuffer buffer(std::min(kPieceBytes, array.bytes()));
   for (std::uint64_t first = 0; first < array.bytes(); first += kPieceBytes) {
-    const std::span piece = std::span(buffer).first(std::min(kPieceBytes, array.bytes() - first));
+    const std::span piece = buffer.bytes().first(std::min(kPieceBytes, array.bytes() - first));
     if (!wanted(first, first + piece.size())) continue;
     if (auto ok = read_at(file, array.offset + first, piece, path); !ok) return ok;
     if (auto ok = act(first, piece); !ok) return ok;
@@ -153,9 +154,9 @@ Result<std::vector<Difference>> compare(const std::string& path, const Descripti
       difference.why_not = shape_of(array) + " against " + shape_of(*twin);
       continue;
     }
-    std::vector<std::byte> second(std::min(kPieceBytes, array.bytes()));
+    const PageBuffer second(std::min(kPieceBytes, array.bytes()));
     const auto look = [&](std::uint64_t first, std::span<const std::byte> piece) -> Status {
-      const std::span twin_piece = std::span(second).first(piece.size());
+      const std::span twin_piece = second.bytes().first(piece.size());
       if (auto ok = read_at(other_file->get(), twin->offset + first, twin_piece, other_path); !ok) return ok;
       compare_values(array.type, piece, twin_piece, first, array.components, difference);
       return {};

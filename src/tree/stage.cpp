@@ -4,15 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "base/page_buffer.h"
 #include "tree/tree.h"
 
 namespace forebay::tree {
@@ -41,7 +40,7 @@ Result<bool> holds(int fd, std::uint64_t offset, std::span<const std::byte> expe
 
 // What one thread copies with.
 struct Buffers {
-  std::array<std::byte, chunk_bytes> read, again;
+  PageBuffer read{chunk_bytes}, again{chunk_bytes};
 };
 
 // Copies one file under a temporary name, reads what it wrote again, and renames: what bears the name is whole.
@@ -65,13 +64,13 @@ Status copy_file(const StageRequest& request, const Entry& entry, Buffers& buffe
   if (!target) return forward(target);
   std::uint64_t bytes = 0;
   for (;;) {
-    const ssize_t got = ::read(source->get(), buffers.read.data(), chunk_bytes);
+    const ssize_t got = ::read(source->get(), buffers.read.bytes().data(), chunk_bytes);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno_error("cannot read", from);
     if (got == 0) break;
-    const auto piece = std::span(buffers.read).first(static_cast<std::size_t>(got));
+    const auto piece = buffers.read.bytes().first(static_cast<std::size_t>(got));
     if (auto written = request.write(target->get(), piece, temporary); !written) return written;
-    const auto same = holds(target->get(), bytes, piece, buffers.again, temporary);
+    const auto same = holds(target->get(), bytes, piece, buffers.again.bytes(), temporary);
     if (!same) return forward(same);
     if (!*same) return error(Code::failed, "the copy differs from its original:", to, "check the pool's medium");
     bytes += piece.size();
@@ -148,9 +147,9 @@ Status carry_out(const StageRequest& request, const StagePlan& plan, StageProgre
   std::mutex mutex;
   std::optional<Error> failure;
   const auto work = [&] {
-    const auto buffers = std::make_unique_for_overwrite<Buffers>();
+    Buffers buffers;
     for (std::size_t i = next++; i < copies.size(); i = next++) {
-      if (auto copied = copy_file(request, *copies[i], *buffers, progress); !copied) {
+      if (auto copied = copy_file(request, *copies[i], buffers, progress); !copied) {
         next = copies.size();
         const std::scoped_lock lock(mutex);
         if (!failure) failure = copied.error();
