@@ -312,7 +312,11 @@ Done Tiers::keep(bool kept, const Lives& lives) {
     return fail(FOREBAY_E_INVALID,
                 "memory of the process cannot be kept; use a pool on tmpfs such as /dev/shm instead of dram");
   }
-  done_.wait(lock, [&] { return !mover_busy_; });
+  // Whoever moves or makes a slot uses the directories without the lock.
+  done_.wait(lock, [&] {
+    return !mover_busy_ &&
+           std::none_of(tiers_.begin(), tiers_.end(), [](const Tier& tier) { return tier.making != 0; });
+  });
   for (Tier& tier : tiers_) {
     if (auto ok = tier.directory->keep(kept); !ok) return pass_on(ok);
   }
