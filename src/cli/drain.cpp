@@ -32,9 +32,8 @@ void forget_run(const launch::PoolRun& run) {
     // Other names are of reports that were being written when their agent was killed.
     if (!entry.name.starts_with("node-") || !entry.name.ends_with(".json")) continue;
     if (entry.name == fmt::format("node-{}.json", run.node)) continue;
-    const auto text = read_file(join(launch::control_directory(run.plan.case_path), entry.name));
-    const auto other = text ? launch::node_report_from_json(*text) : Result<launch::NodeReport>(forward(text));
-    if (!other || other->phase != launch::Phase::done || drain::needs_pool(other->drain.trouble)) return;
+    const auto other = launch::read_node_report(join(launch::control_directory(run.plan.case_path), entry.name));
+    if (!other || !launch::is_home(*other)) return;
   }
   if (auto removed = launch::remove_control_directory(run.plan.case_path); !removed) (void)failed(removed.error());
 }

@@ -35,7 +35,7 @@ std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
   bool staging = false, draining = false;
   for (const launch::NodeReport& node : nodes) {
     staging = staging || node.phase == launch::Phase::staging;
-    draining = draining || node.phase == launch::Phase::draining;
+    draining = draining || node.phase == launch::Phase::draining || node.phase == launch::Phase::removing;
     copied += node.copied_bytes;
     to_copy += node.copy_bytes_in_all;
     queued += node.queued_units;

@@ -33,8 +33,7 @@ std::vector<Seen> look(const FoundRuns& found) {
   std::vector<Seen> all;
   for (const launch::PoolRun& run : found.runs) {
     Seen seen{run, {}, launch::has_agent(run)};
-    if (auto text = read_file(join(run.home(), "status.json")))
-      if (auto report = launch::node_report_from_json(*text)) seen.report = std::move(*report);
+    if (auto report = launch::read_node_report(join(run.home(), launch::status_name))) seen.report = std::move(*report);
     all.push_back(std::move(seen));
   }
   return all;

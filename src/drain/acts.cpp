@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/page_buffer.h"
 #include "drain/state.h"
 
 namespace forebay::drain {
@@ -26,13 +27,13 @@ Status replace_link_by_copy(const std::string& from, const std::string& to) {
   ::unlink(temporary.c_str());
   auto target = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!target) return forward(target);
-  std::vector<std::byte> buffer(chunk);
+  const PageBuffer buffer(chunk);
   for (;;) {
-    const ssize_t got = ::read(source->get(), buffer.data(), buffer.size());
+    const ssize_t got = ::read(source->get(), buffer.bytes().data(), chunk);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno_error("cannot read", from);
     if (got == 0) break;
-    if (auto put = write_all(target->get(), std::span(buffer).first(static_cast<std::size_t>(got)), temporary); !put) {
+    if (auto put = write_all(target->get(), buffer.bytes().first(static_cast<std::size_t>(got)), temporary); !put) {
       ::unlink(temporary.c_str());
       return put;
     }

@@ -173,19 +173,16 @@ int Drain::outcomes_descriptor() const {
 
 Status Drain::on_events() {
   if (!state_->watcher) return {};
-  auto events = state_->watcher->read();
+  auto events = state_->read_events();
   if (!events) return forward(events);
   for (const Event& event : *events)
     if (event.directory && event.kind != Event::Kind::deleted) state_->beginning.insert(event.path);
   for (const Event& event : *events) state_->handle(event);
   state_->beginning.clear();
+  state_->trust_like_others();
+  state_->made_in_batch.clear();
   for (Checkpoint& each : state_->checkpoints) each.told_all();
   state_->new_complete_times();
-  if (state_->timeline.steps() != state_->steps) {
-    state_->steps = state_->timeline.steps();
-    state_->largest_step = std::max(state_->largest_step, state_->local_bytes - state_->step_began_at);
-    state_->step_began_at = state_->local_bytes;
-  }
   return {};
 }
 
@@ -307,7 +304,8 @@ void Drain::vouch(int rank) {
 
 void Drain::rank_ended(int rank, bool cleanly) {
   state_->adopt(rank);
-  state_->ask_unsure(true);  // nobody has its files open any more
+  state_->ask_unsure(State::Ask::all);  // nobody has its files open any more
+  if (cleanly) state_->settle_suspects(rank);
   state_->times.rank_ended(rank, cleanly);
   state_->new_complete_times();
 }
@@ -333,6 +331,7 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.undrained_files = state.undrained_files;
   report.undrained_bytes = state.undrained_bytes;
   report.kept_from_shared = state.kept_from_shared;
+  report.unseen_times = state.unseen_times;
   report.newest_complete = state.newest_complete;
   report.newest_safe = state.newest_safe;
   report.groups = state.groups;

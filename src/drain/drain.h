@@ -40,9 +40,10 @@ struct Root {
 
 struct DrainSettings {
   bool collated = false;
-  bool live = true;         // false: hold everything until the program has ended
-  bool hold_times = false;  // times wait for the end or the safety interval (the program purges them itself)
-  int all_ranks = 1;        // of the whole run
+  bool live = true;          // false: hold everything until the program has ended
+  bool hold_times = false;   // times wait for the end or the safety interval (the program purges them itself)
+  bool handed_over = false;  // the redirection library is loaded: what a rank removes too soon comes to keep.h
+  int all_ranks = 1;         // of the whole run
   std::vector<std::string> checkpoints = {};  // directories of the case whose files are one state (checkpoint.h)
   std::chrono::milliseconds safe_interval = std::chrono::minutes(10);
   std::chrono::milliseconds settle = std::chrono::seconds(2);
@@ -68,6 +69,8 @@ struct DrainReport {
   std::uint64_t shared_files = 0, shared_bytes = 0;  // published on the case
   std::uint64_t undrained_files = 0, undrained_bytes = 0;
   std::uint64_t kept_from_shared = 0;  // files that were deleted before they were drained
+  // Of single ranks, that the program removed before any of their files was told of: those are counted nowhere.
+  std::uint64_t unseen_times = 0;
   std::optional<std::string> newest_complete, newest_safe;
   double lag_seconds = 0;  // the longest time between complete and safe
   std::vector<TimelineEntry> timeline;

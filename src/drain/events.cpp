@@ -3,12 +3,68 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "drain/placed.h"
 #include "drain/state.h"
 #include "openfoam/openfoam.h"
 
 namespace forebay::drain {
+
+// What the watcher tells, and what is in the directories that were made. Read again after the last of them was listed:
+// so a time whose rank had begun another before that stands beside it (leave_current).
+Result<std::vector<Event>> Drain::State::read_events() {
+  std::vector<Event> events;
+  for (bool listed = true; listed;) {
+    auto told = watcher->read();
+    if (!told) return forward(told);
+    listed = false;
+    const std::set<std::string> passed = times_to_pass_over(*told);
+    for (Event& event : *told) {
+      const bool made = event.directory && (event.kind == Event::Kind::created || event.kind == Event::Kind::moved_in);
+      const std::string path = made ? event.path : std::string();
+      events.push_back(std::move(event));
+      if (!made) continue;
+      listed = true;
+      const auto time = openfoam::time_path(path);
+      const bool pass = time && time->rest.empty() && passed.contains(time->time);
+      if (pass) passed_over.try_emplace({time->rank, time->time});
+      watcher->descend(path, pass ? Watcher::Follow::list : Watcher::Follow::watch, events);
+    }
+  }
+  bool lost = false;  // one look at everything finds all that was
+  std::erase_if(events,
+                [&](const Event& each) { return each.kind == Event::Kind::overflow && std::exchange(lost, true); });
+  return events;
+}
+
+// What all ranks have begun, and left behind by two times, when it is first seen. All ranks have written the next one,
+// too, so this one is not the newest complete time, for which alone files are kept aside. And where nothing of it is on
+// the case before the end (or before submit_time() has it watched), it does not matter what happens in it meanwhile.
+// Watching and keeping is most of what a step costs here.
+std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>& told) const {
+  const bool held = !request.settings.live || request.settings.hold_times;
+  if (!held || request.settings.handed_over || !alone()) return {};
+  std::map<int, std::vector<std::string>> begun;
+  for (const Event& event : told) {
+    if (!event.directory || event.kind != Event::Kind::created) continue;
+    auto time = openfoam::time_path(event.path);
+    if (time && time->rest.empty() && serves(time->rank) && is_new_time(time->rank, time->time))
+      begun[time->rank].push_back(std::move(time->time));
+  }
+  std::map<std::string, std::size_t> left;  // by so many ranks
+  for (const auto& [rank, names] : begun) {
+    if (names.size() < 3) return {};
+    std::set<std::string> of_rank(names.begin(), names.end() - 2);
+    of_rank.erase(names[names.size() - 2]);
+    of_rank.erase(names.back());
+    for (const std::string& time : of_rank) ++left[time];
+  }
+  std::set<std::string> passed;
+  for (const auto& [time, ranks] : left)
+    if (ranks == times.ranks().size() && !timeline.was_begun(time)) passed.insert(time);
+  return passed;
+}
 
 void Drain::State::handle(const Event& event) {
   if (event.kind == Event::Kind::overflow) return events_lost();
@@ -35,18 +91,30 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
       if (times.is_open(rank, time, rest)) keep.discard({rank, time, rest});
       times.file_deleted(rank, time, rest);
     }
+    if (event.directory && rest.empty()) {
+      count_if_unseen(rank, time, event.kind == Event::Kind::deleted);
+      if (const auto passed = passed_over.find({rank, time}); passed != passed_over.end()) {
+        if (event.kind == Event::Kind::deleted) kept_from_shared += passed->second;
+        passed_over.erase(passed);
+      }
+    }
     if (rest.empty() && !keep.files(rank, time).empty()) purged_kept[time].insert(rank);
     return removed_by_program(event.path);
   }
   if (rest.empty() || event.directory) {
-    if (!times.is_current(rank, time)) adopt(rank);
+    if (times.current(rank) != time) leave_current(rank, time);
     times.directory_made(rank, time);
+    if (event.directory) made_in_batch.emplace(rank, time);
+    if (event.directory && rest.empty()) {
+      unseen.emplace(rank, time);
+      if (event.kind != Event::Kind::found) timeline.begun_anew(time);  // a listing tells of old ones, too
+    }
     beginning.erase(event.path);
     // Now, not after the batch: the next events may tell that the older time was purged.
-    if (!unsure.empty()) ask_unsure();
-    timeline.begun(time, now());
-    return;
+    if (!unsure.empty()) ask_unsure(Ask::left);
+    return begin_time(time);
   }
+  unseen.erase({rank, time});
   if (event.link) return;                     // a link of the program's own: the walk carries it
   if (pool_is_full) times.spoil(rank, time);  // its files may be cut
   if (event.kind == Event::Kind::created) {
@@ -57,6 +125,11 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   if (event.kind == Event::Kind::moved_in) {
     struct stat status {};
     if (::lstat(local.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) return;  // evicted by us
+  }
+  if (const auto passed = passed_over.find({rank, time}); passed != passed_over.end()) {
+    ++passed->second;
+    times.file_made(rank, time, rest);
+    return file_is_closed(event.path, rank, time, rest);
   }
   const auto kept = keep.add(rank, time, rest, local);
   if (!kept) note(std::nullopt, "a time cannot be kept aside: " + kept.error().text());
@@ -71,17 +144,71 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   file_is_closed(event.path, rank, time, rest);
 }
 
-// What the rank made, closed and removed before its directory could be watched: no event tells of it. It is looked for
-// when the rank begins another time, since all that it did to the last one came before, and at the end. A time whose
-// own beginning is not handled yet waits: its directory is watched already, and the events of its files would come
-// after.
+// By any of its ranks.
+void Drain::State::begin_time(const std::string& time) {
+  const std::size_t before = timeline.steps();
+  timeline.begun(time, now());
+  if (timeline.steps() == before) return;
+  largest_step = std::max(largest_step, local_bytes - step_began_at);
+  step_began_at = local_bytes;
+}
+
+// A program purges an older time at the end of writing a new one. So of a time of which a directory was listed when its
+// rank had begun another, some may have been gone already, and nothing told of it.
+void Drain::State::leave_current(int rank, const std::string& next) {
+  adopt(rank);
+  if (request.settings.handed_over) return;  // what it removed unseen was adopted
+  settle_suspects(rank);
+  const std::string& last = times.current(rank);
+  if (!made_in_batch.contains({rank, last}) || times.whole(rank, last)) return;
+  times.suspect(rank, last);
+  suspects.push_back({rank, last, next});
+}
+
+// A purge begins when the next time is written, so all of that was there when it was listed, later; unless it was being
+// purged in its turn, but that the rank's current time never is. So beginning at that, a suspect that lacks no file of
+// the next lacks none. But a file that comes late (functionObjectProperties) the next may not have yet: it is one that
+// the last whole time has, if there was one.
+void Drain::State::trust_like_others() {
+  RankTimes sound;
+  for (auto each = suspects.rbegin(); each != suspects.rend(); ++each)
+    if ((times.current(each->rank) == each->next || sound.contains({each->rank, each->next})) &&
+        times.has_files_of_others(each->rank, each->time, each->next))
+      sound.emplace(each->rank, each->time);
+  std::erase_if(suspects, [&](const Suspect& each) {
+    if (!sound.contains({each.rank, each.time})) return false;
+    times.trust(each.rank, each.time);
+    return true;
+  });
+}
+
+// Where a program writes other files than before: a purge takes the whole time, and has ended when the rank begins
+// another (or has ended by itself). What still is there then was not being purged when it was listed.
+void Drain::State::settle_suspects(int rank) {
+  std::erase_if(suspects, [&](const Suspect& each) {
+    if (each.rank != rank || made_in_batch.contains({rank, each.time})) return false;  // the purge may be under way
+    if (name_exists(local_of(roots, time_directory(rank, each.time)))) {
+      times.trust(rank, each.time);
+    } else {
+      times.spoil(rank, each.time);
+    }
+    return true;
+  });
+}
+
+// What the rank made, closed and removed before its directory could be watched: no event tells of it, but the
+// redirection library where it is loaded. It is looked for when the rank begins another time, since all that it did to
+// the last one came before, and at the end. A time whose own beginning is not handled yet waits: its directory is
+// watched already, and the events of its files would come after.
 void Drain::State::adopt(int rank) {
+  if (!request.settings.handed_over) return;
   std::vector<Keep::HandedOver> taken;
   for (Keep::HandedOver& each : keep.handed_over(rank)) {
     if (beginning.contains(time_directory(rank, each.time))) continue;
-    if (!is_new_time(rank, each.time) || keep.contains(rank, each.time, each.file)) {
+    if (!is_new_time(rank, each.time) || keep.contains(rank, each.time, each.file) || timeline.was_let_go(each.time)) {
       keep.discard(each);
     } else if (keep.take(each)) {
+      unseen.erase({rank, each.time});
       times.file_made(rank, each.time, each.file);  // all of them first: a time is whole when none is open
       taken.push_back(std::move(each));
     }
@@ -96,16 +223,27 @@ void Drain::State::adopt(int rank) {
   }
 }
 
+// Made, filled and removed between two looks at the events. (What the redirection library handed over is adopted
+// later.)
+void Drain::State::count_if_unseen(int rank, const std::string& time, bool removed) {
+  if (unseen.erase({rank, time}) == 0 || !removed) return;
+  if (request.settings.handed_over) {
+    const auto handed = keep.handed_over(rank);
+    if (std::any_of(handed.begin(), handed.end(), [&](const auto& each) { return each.time == time; })) return;
+  }
+  ++unseen_times;
+}
+
 // A rank that has begun a later time has closed the files of the last: streams live no longer than the writing of one
 // time. Before that, or at the end, the kernel is asked for a lease, which is too dear for every file of every step. A
 // program that keeps files open for longer is found out when the time is carried: then every file needs its lease.
-void Drain::State::ask_unsure(bool all) {
-  constexpr std::chrono::milliseconds quiet{100};
+void Drain::State::ask_unsure(Ask ask) {
+  constexpr std::chrono::milliseconds quiet{250};  // most solvers have begun another step by then
   const auto now = Clock::now();
   std::vector<std::pair<std::string, Unsure>> due;
   for (const auto& [path, entry] : unsure) {
-    const bool current = times.is_current(entry.rank, entry.time);
-    if (current && !all && now - entry.found <= quiet) continue;
+    const bool current = times.current(entry.rank) == entry.time;
+    if (current && (ask == Ask::left || (ask == Ask::quiet && now - entry.found <= quiet))) continue;
     // Asked of the kept link: the program may have purged its own name since.
     if (!current || is_sealed(keep.path(entry.rank, entry.time, entry.file))) due.emplace_back(path, entry);
   }
@@ -117,7 +255,11 @@ void Drain::State::ask_unsure(bool all) {
 
 void Drain::State::file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file) {
   ++local_files;
-  local_bytes += keep.size(rank, time, file).value_or(0);
+  if (keep.contains(rank, time, file)) {
+    local_bytes += keep.size(rank, time, file).value_or(0);
+  } else if (struct stat status{}; ::lstat(local_of(roots, path).c_str(), &status) == 0) {
+    local_bytes += static_cast<std::uint64_t>(status.st_size);
+  }
   times.file_closed(rank, time, file);
   doubtful[rank] = Clock::now();
   // Written again after the time was carried, or a late function object: carried as a file of its own. What belongs to
@@ -235,19 +377,30 @@ void Drain::State::events_lost() {
 }
 
 void Drain::State::new_complete_times() {
-  if (!unsure.empty()) ask_unsure();
+  if (!unsure.empty()) ask_unsure(Ask::quiet);
   const std::vector<std::string> complete = times.take_newly_complete();
+  const auto is_kept = [&](const std::string& time) {
+    return std::all_of(times.ranks().begin(), times.ranks().end(),
+                       [&](int rank) { return !keep.files(rank, time).empty(); });
+  };
   for (const std::string& time : complete) {
     record(complete_record(time));
-    candidates.add(time);
-    if (!newest_complete || times.before(*newest_complete, time)) newest_complete = time;
+    // Not what was passed over: only what is kept aside may stand for the last.
+    if ((!newest_complete || times.before(*newest_complete, time)) && is_kept(time)) {
+      candidates.add(time);
+      newest_complete = time;
+    }
     timeline.complete(time, now());
     // What the program purged already, it may purge altogether; until then it is safe only from what is kept.
     if (request.settings.live && !request.settings.hold_times && !times.purged(time)) waiting_times.push_back(time);
   }
   if (complete.empty()) return;
+  // The journal's last is the newest.
+  if (newest_complete && ledger.newest_complete() != newest_complete) record(complete_record(*newest_complete));
   submit_waiting();
   release_kept();
+  for (const std::string& time : complete)
+    if (!is_kept(time)) let_go(time);
 }
 
 // Only so many at once: where the shared file system falls behind, what waits for its turn costs memory.
@@ -269,15 +422,21 @@ void Drain::State::release_kept() {
   for (const std::string& time : keep.times()) {
     if (keep.in_use(time) || time == *newest_complete || !times.before(time, *newest_complete) || wanted(time))
       continue;
-    if (auto dropped = keep.drop(time); !dropped) note(std::nullopt, dropped.error().text());
-    purged_kept.erase(time);
-    if (request.settings.hold_times && !safe_times.contains(time)) {
-      times.forget(time);
-    } else {
-      times.compact(time);
-    }
+    let_go(time);
   }
   times.forget_spoiled_before(*newest_complete);
+}
+
+void Drain::State::let_go(const std::string& time) {
+  if (auto dropped = keep.drop(time); !dropped) note(std::nullopt, dropped.error().text());
+  purged_kept.erase(time);
+  timeline.let_go(time);
+  std::erase_if(suspects, [&](const Suspect& each) { return each.time == time; });
+  if (request.settings.hold_times && !safe_times.contains(time)) {
+    times.forget(time);
+  } else {
+    times.compact(time);
+  }
 }
 
 }  // namespace forebay::drain

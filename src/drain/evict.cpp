@@ -91,7 +91,9 @@ std::uint64_t Drain::State::evict_files(std::uint64_t wanted, const std::string&
 
 // All ranks of it at once: when some are gone, the rest can no longer be compared with what was carried.
 std::uint64_t Drain::State::evict_group(const CollatedTime& group, const std::string& pool) {
-  if (group.time == newest_complete) return 0;                   // OpenFOAM's last files of a time come a step late
+  const std::string target = join(group.group, group.time);
+  // OpenFOAM's last files of a time come a step late.
+  if (group.time == newest_complete || changed_groups.contains(target)) return 0;
   std::vector<std::pair<std::string, std::string>> directories;  // path on the case, local path
   bool in_pool = false;
   for (int rank = group.first; rank <= group.last; ++rank) {
@@ -103,6 +105,7 @@ std::uint64_t Drain::State::evict_group(const CollatedTime& group, const std::st
   if (!in_pool) return 0;
   // What was written since is nowhere else, or is being written.
   const auto now = look_at(group, true);
+  if (now && !now->as_carried) changed_groups.insert(target);
   if (!now || !now->as_carried || !now->directories) return 0;
   std::uint64_t freed = 0;
   for (const auto& [path, local] : directories) {

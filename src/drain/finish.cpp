@@ -26,7 +26,7 @@ Status Drain::begin_finish(bool cleanly) {
   if (state.watcher) {
     if (auto read = on_events(); !read) return read;
     for (const int rank : state.times.ranks()) state.adopt(rank);
-    state.ask_unsure(true);  // nobody writes any more, however the program ended
+    state.ask_unsure(State::Ask::all);  // nobody writes any more, however the program ended
     state.new_complete_times();
     state.watcher.reset();
   }

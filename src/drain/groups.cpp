@@ -83,24 +83,28 @@ Result<GroupNow> Drain::State::look_at(const CollatedTime& group, bool must_be_s
 
 // A collated time whose files were written again after it was carried, or that got more of them, is carried anew: the
 // new group takes the place of the old one in one step. Not so where files are gone from here, since what the case has
-// of them is all there is. At every pass, since a group that was on its way when the program ended is known only later.
+// of them is all there is.
+bool Drain::State::renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now) {
+  if (!now || now->as_carried || !now->all_there) return false;
+  record(uncollated_record(group));
+  if (drained_times.erase(group.time) != 0)
+    for (const int rank : times.ranks()) drained_ranks.insert({rank, group.time});
+  for (int rank = group.first; rank <= group.last; ++rank) drained_ranks.erase({rank, group.time});
+  return true;
+}
+
+// At every pass, since a group that was on its way when the program ended is known only later.
 void Drain::State::renew_changed_groups() {
   const std::vector<CollatedTime> collated = ledger.collated();
-  for (const CollatedTime& each : collated) {
-    const auto now = look_at(each, false);
-    if (!now || now->as_carried || !now->all_there) continue;
-    record(uncollated_record(each));
-    if (drained_times.erase(each.time) != 0)
-      for (const int rank : times.ranks()) drained_ranks.insert({rank, each.time});
-    for (int rank = each.first; rank <= each.last; ++rank) drained_ranks.erase({rank, each.time});
-  }
+  for (const CollatedTime& each : collated) renew_if_changed(each, look_at(each, false));
 }
 
 // When nothing more is carried: groups that are not what lies here, and could not be renewed.
 void Drain::State::tell_of_changed_groups() {
-  renew_changed_groups();  // what no pass came to counts as undrained
-  for (const CollatedTime& each : ledger.collated()) {
+  const std::vector<CollatedTime> collated = ledger.collated();
+  for (const CollatedTime& each : collated) {
     const auto now = look_at(each, false);
+    if (renew_if_changed(each, now)) continue;  // no pass came to it: counted as undrained
     const std::string target = join(each.group, each.time);
     if (!now) {
       note(Code::undrained,

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/page_buffer.h"
 #include "drain/publish_parts.h"
 
 namespace forebay::drain {
@@ -18,8 +19,8 @@ constexpr std::string_view changed_text = "changed while it was drained:";
 
 // One buffer for each thread that publishes, kept: a fresh one would cost its page faults for every file.
 std::span<std::byte> thread_buffer() {
-  thread_local std::vector<std::byte> buffer(chunk);
-  return buffer;
+  thread_local const PageBuffer buffer(chunk);
+  return buffer.bytes();
 }
 
 tl::unexpected<Error> changed(const std::string& path, int errno_value, std::string_view advice = {}) {

@@ -61,7 +61,10 @@ class DirectoryPublication {
         if (*linked) continue;
         ++published_.separated;
       }
-      auto written = write_output(context_, file, inside(file.path), [](const struct stat&) {});
+      const auto replaced = file_in_place(file.path);
+      if (!replaced) return forward(replaced);
+      auto written = write_output(
+          context_, file, inside(file.path), [](const struct stat&) {}, *replaced);
       if (!written) return forward(written);
       auto identity = identity_in_place(file, *written);
       if (!identity) return forward(identity);
@@ -74,6 +77,12 @@ class DirectoryPublication {
         if (auto finished = shared_.finish_directory(inside(directory->path), directory->mode); !finished)
           return finished;
     return shared_.finish_directory(temporary_.path(), own_mode());
+  }
+
+  // What the case has under this name, where the unit replaces it.
+  Result<std::optional<struct stat>> file_in_place(const std::string& path) {
+    if (!unit_.replaces_directory || !unit_.replaces_directory->contains(path)) return std::nullopt;
+    return shared_.status(join(unit_.target, path));
   }
 
   // False: it has to be written.

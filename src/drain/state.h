@@ -92,6 +92,8 @@ class Temporaries {
 struct Drain::State {
   explicit State(const DrainRequest& from) : request(from) {}
 
+  using RankTimes = std::set<std::pair<int, std::string>>;
+
   DrainRequest request;
   std::unique_ptr<SharedFiles> shared;
   std::optional<Journal> journal;
@@ -113,15 +115,24 @@ struct Drain::State {
     Clock::time_point found;
   };
   std::map<std::string, Unsure> unsure;
-  std::map<std::uint64_t, Job> jobs;                    // by ticket
-  std::set<std::string> in_flight;                      // keys of jobs
-  std::map<std::string, std::string> failures;          // key -> last error, of what is not carried yet
-  std::set<std::string> given_up;                       // conflicts, by path or time directory
-  std::set<std::string> drained_times;                  // for all ranks of the node
-  std::set<std::pair<int, std::string>> drained_ranks;  // (rank, time), of other times
-  std::set<std::string> safe_times;                     // drained for all ranks of the node
-  std::set<std::string> superseding;                    // safe times that a newer one may supersede (hold_times)
-  std::set<std::string> not_collatable;                 // times that the collated layout cannot hold
+  RankTimes made_in_batch;  // of which the events in hand tell the making of a directory
+  // Times of which a directory was listed only when the rank had begun the next.
+  struct Suspect {
+    int rank;
+    std::string time, next;
+  };
+  std::vector<Suspect> suspects;  // in the order in which they were left
+  // Left behind by all ranks when they were first seen: neither watched nor kept aside. With their number of files.
+  std::map<std::pair<int, std::string>, std::uint64_t> passed_over;
+  std::map<std::uint64_t, Job> jobs;            // by ticket
+  std::set<std::string> in_flight;              // keys of jobs
+  std::map<std::string, std::string> failures;  // key -> last error, of what is not carried yet
+  std::set<std::string> given_up;               // conflicts, by path or time directory
+  std::set<std::string> drained_times;          // for all ranks of the node
+  RankTimes drained_ranks;                      // of other times
+  std::set<std::string> safe_times;             // drained for all ranks of the node
+  std::set<std::string> superseding;            // safe times that a newer one may supersede (hold_times)
+  std::set<std::string> not_collatable;         // times that the collated layout cannot hold
   Timeline timeline;
   std::optional<std::string> newest_complete, newest_safe, agreed, pinned;
   std::optional<std::string> newest_everywhere;  // on the case for the ranks of all nodes
@@ -147,11 +158,12 @@ struct Drain::State {
   Clock::time_point start = Clock::now(), last_safe = start, last_progress = start;
   std::uint64_t progress_mark = 0;
   std::uint64_t largest_step = 0, step_began_at = 0;  // local bytes
-  std::size_t steps = 0;
 
   std::vector<std::string> messages;
   std::optional<Code> trouble;
   std::uint64_t local_files = 0, local_bytes = 0, shared_files = 0, shared_bytes = 0, kept_from_shared = 0;
+  RankTimes unseen;                // times of ranks that were begun, and of which no file was told yet
+  std::uint64_t unseen_times = 0;  // of these, removed by the program
   std::uint64_t undrained_files = 0, undrained_bytes = 0;
 
   // Last, so that its threads end before anything that they use.
@@ -161,8 +173,17 @@ struct Drain::State {
   void handle(const Event& event);
   void handle_time(const Event& event, int rank, const std::string& time, const std::string& rest);
   void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file);
-  void ask_unsure(bool all = false);
+  enum class Ask { left, quiet, all };
+  void ask_unsure(Ask ask);
+  Result<std::vector<Event>> read_events();
+  std::set<std::string> times_to_pass_over(const std::vector<Event>& told) const;
+  void leave_current(int rank, const std::string& next);
+  void trust_like_others();
+  void settle_suspects(int rank);
+  void let_go(const std::string& time);
   void adopt(int rank);
+  void begin_time(const std::string& time);
+  void count_if_unseen(int rank, const std::string& time, bool removed);
   void handle_other(const Event& event);
   void handle_placed(const Event& event);
   void wait_for_quiet(const std::string& path);
@@ -197,6 +218,7 @@ struct Drain::State {
   bool is_given_up(int rank, const std::string& time) const;
   std::optional<std::map<std::string, Identity>> carried_group(const std::string& target) const;
   Result<GroupNow> look_at(const CollatedTime& group, bool must_be_sealed) const;
+  bool renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now);
   void renew_changed_groups();
   void tell_of_changed_groups();
   bool is_untouched(const std::string& target) const;
@@ -204,6 +226,7 @@ struct Drain::State {
 
   // evict.cpp
   std::set<std::string> nothing_to_evict;  // pools without files that the case has too, as long as no job ends
+  std::set<std::string> changed_groups;    // on the case, that are not as they lie here: they stay until the end
   std::string evictable(const std::string& path, const Known& known, const std::string& pool) const;
   std::uint64_t evict_files(std::uint64_t wanted, const std::string& pool);
   std::uint64_t evict_group(const CollatedTime& group, const std::string& pool);

@@ -182,6 +182,16 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
 
 // A complete time of this node, in the layout asked for.
 void Drain::State::submit_time(const std::string& time, bool from_keep) {
+  for (const int rank : times.ranks()) {
+    if (passed_over.erase({rank, time}) == 0) continue;
+    from_keep = false;
+    if (!watcher) continue;
+    std::vector<Event> known;
+    // Before it is read: what happens to it from now on concerns the case.
+    watcher->descend(time_directory(rank, time), Watcher::Follow::watch, known);
+    if (std::any_of(known.begin(), known.end(), [](const Event& event) { return event.kind == Event::Kind::overflow; }))
+      events_lost();
+  }
   for (const auto& [first, last] : groups_of_ranks()) {
     if (request.settings.collated && first >= 0 && is_new_time(first, time) && !not_collatable.contains(time)) {
       const std::string key = group_target(first, last, time);

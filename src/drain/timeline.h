@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace forebay::drain {
@@ -22,6 +23,11 @@ class Timeline {
   void complete(const std::string& time, double when);
   void safe(const std::string& time, double when);
 
+  bool was_begun(const std::string& time) const { return by_time_.contains(time); }
+  // What was kept of it is no longer wanted, until the program begins it anew.
+  void let_go(const std::string& time);
+  bool was_let_go(const std::string& time) const;
+  void begun_anew(const std::string& time);
   // How many times have been begun.
   std::size_t steps() const { return steps_; }
   // The longest time between complete and safe.
@@ -34,6 +40,7 @@ class Timeline {
 
   std::deque<TimelineEntry> entries_;  // never moved, so names and places of its elements stay valid
   std::unordered_map<std::string_view, TimelineEntry*> by_time_;
+  std::unordered_set<const TimelineEntry*> let_go_;
   std::size_t steps_ = 0;
   double longest_lag_ = 0;
 };

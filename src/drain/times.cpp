@@ -16,8 +16,16 @@ Times::RankTime& Times::at(int rank, const std::string& time) {
   return found->second.ranks[rank];
 }
 
+const Times::RankTime* Times::find(int rank, const std::string& time) const {
+  const auto found = times_.find(time);
+  if (found == times_.end()) return nullptr;
+  const auto of_rank = found->second.ranks.find(rank);
+  return of_rank == found->second.ranks.end() ? nullptr : &of_rank->second;
+}
+
 void Times::settle(int rank, const std::string& time, RankTime& rank_time) {
-  if (rank_time.whole || rank_time.spoiled || !rank_time.open.empty() || rank_time.closed.empty()) return;
+  if (rank_time.whole || rank_time.spoiled || rank_time.suspect) return;
+  if (!rank_time.open.empty() || rank_time.closed.empty()) return;
   if (!rank_time.followed && !(rank_time.vouched && has_files_of_last(rank, rank_time))) return;
   rank_time.whole = true;
   last_files_[rank] = rank_time.closed;
@@ -88,6 +96,27 @@ bool Times::purged(const std::string& time) const {
                                               [](const auto& rank) { return !rank.second.purged.empty(); });
 }
 
+void Times::suspect(int rank, const std::string& time) {
+  at(rank, time).suspect = true;
+}
+
+void Times::trust(int rank, const std::string& time) {
+  const auto found = times_.find(time);
+  if (found == times_.end() || found->second.compact) return;
+  RankTime& rank_time = found->second.ranks[rank];
+  rank_time.suspect = false;
+  settle(rank, time, rank_time);
+}
+
+bool Times::has_files_of_others(int rank, const std::string& time, const std::string& next) const {
+  const RankTime *its = find(rank, time), *others = find(rank, next);
+  if (its == nullptr || others == nullptr) return false;
+  for (const std::set<std::string>* files : {&others->open, &others->closed})
+    if (!std::includes(its->closed.begin(), its->closed.end(), files->begin(), files->end())) return false;
+  const auto last = last_files_.find(rank);
+  return last == last_files_.end() || has_files_of_last(rank, *its);
+}
+
 void Times::spoil(int rank, const std::string& time) {
   RankTime& rank_time = at(rank, time);
   rank_time.spoiled = true;
@@ -116,13 +145,11 @@ void Times::rank_ended(int rank, bool cleanly) {
 }
 
 bool Times::is_open(int rank, const std::string& time, const std::string& file) const {
-  const auto found = times_.find(time);
-  if (found == times_.end()) return false;
-  const auto of_rank = found->second.ranks.find(rank);
-  return of_rank != found->second.ranks.end() && of_rank->second.open.contains(file);
+  const RankTime* rank_time = find(rank, time);
+  return rank_time != nullptr && rank_time->open.contains(file);
 }
 
-const Times::RankTime* Times::current(int rank) const {
+const Times::RankTime* Times::current_files(int rank) const {
   const auto name = current_.find(rank);
   if (name == current_.end()) return nullptr;
   const auto time = times_.find(name->second);
@@ -132,7 +159,7 @@ const Times::RankTime* Times::current(int rank) const {
 }
 
 bool Times::needs_voucher(int rank) const {
-  const RankTime* rank_time = current(rank);
+  const RankTime* rank_time = current_files(rank);
   return rank_time != nullptr && !rank_time->whole && !rank_time->spoiled && rank_time->open.empty() &&
          !rank_time->vouched && has_files_of_last(rank, *rank_time);
 }
@@ -145,9 +172,10 @@ void Times::vouch(int rank) {
   settle(rank, name, rank_time);
 }
 
-bool Times::is_current(int rank, const std::string& time) const {
+const std::string& Times::current(int rank) const {
+  static const std::string none;
   const auto current = current_.find(rank);
-  return current != current_.end() && current->second == time;
+  return current == current_.end() ? none : current->second;
 }
 
 bool Times::whole(int rank, const std::string& time) const {

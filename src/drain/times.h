@@ -3,10 +3,9 @@
 // A time of one rank is whole when all its files are closed, none was lost, and one of these holds (facts measured on
 // OpenFOAM v1912: functionObjectProperties of a step is written at the start of the next one, so neither "the last
 // field was closed" nor "a purge was seen" is enough):
-//   - the rank has begun a later time directory, or
+//   - the rank has begun a later time directory, and the program cannot have removed some of this one unseen, or
 //   - it has every file that the rank's previous whole time had, and the rank was seen at work after the last of them
-//   was
-//     closed (a rank that is killed closes its files too), or
+//     was closed (a rank that is killed closes its files too), or
 //   - the rank ended by itself without failure.
 // A time is complete on the node when it is whole for every rank of the node.
 // Pure bookkeeping: no files, no clock. One thread at a time.
@@ -36,6 +35,13 @@ class Times {
   bool purged_file_made(int rank, const std::string& time, const std::string& file);
   // The program removed files of this time before it was whole: it is complete only in what is kept aside.
   bool purged(const std::string& time) const;
+  // What it had was seen only when the rank had begun a later time: the program may have removed some of it before. So
+  // it is not whole before it is trusted.
+  void suspect(int rank, const std::string& time);
+  // The program had not.
+  void trust(int rank, const std::string& time);
+  // It has every file that the `next` has so far, and that the rank's last whole one had.
+  bool has_files_of_others(int rank, const std::string& time, const std::string& next) const;
   // The file could not be kept aside or the pool was full while it was written: the time is never called complete.
   void spoil(int rank, const std::string& time);
   // Everything that is not yet whole is spoiled (a full pool).
@@ -48,8 +54,8 @@ class Times {
 
   // Told to be made, and not to be closed.
   bool is_open(int rank, const std::string& time, const std::string& file) const;
-  // True while the rank has not begun a later time.
-  bool is_current(int rank, const std::string& time) const;
+  // The time that the rank has begun last; empty before the first.
+  const std::string& current(int rank) const;
   bool whole(int rank, const std::string& time) const;
   // Complete over the ranks of this node.
   bool complete(const std::string& time) const;
@@ -72,7 +78,7 @@ class Times {
  private:
   struct RankTime {
     std::set<std::string> open, closed, purged;
-    bool spoiled = false, followed = false, vouched = false, whole = false;
+    bool spoiled = false, suspect = false, followed = false, vouched = false, whole = false;
   };
   struct Time {
     std::size_t order = 0;
@@ -81,9 +87,10 @@ class Times {
     std::map<int, RankTime> ranks;
   };
   RankTime& at(int rank, const std::string& time);
+  const RankTime* find(int rank, const std::string& time) const;
   void settle(int rank, const std::string& time, RankTime& rank_time);
   bool has_files_of_last(int rank, const RankTime& rank_time) const;
-  const RankTime* current(int rank) const;
+  const RankTime* current_files(int rank) const;
 
   std::vector<int> ranks_;
   std::map<std::string, Time> times_;

@@ -25,31 +25,40 @@ Result<Watcher> Watcher::open() {
 
 Status Watcher::add_tree(const std::string& local_root, const std::string& prefix) {
   roots_.push_back({local_root, prefix});
-  watch(local_root, prefix, nullptr);
-  if (lost_)
+  if (!watch(local_root, prefix, Follow::watch, nullptr))
     return errno_error("cannot watch", local_root,
                        "the system's limit fs.inotify.max_user_watches may be too small for this case");
   return {};
 }
 
-// `found` null: the content is staged, only directories matter.
-void Watcher::watch(const std::string& local, const std::string& path, std::vector<Event>* found) {
-  const int descriptor = ::inotify_add_watch(inotify_.get(), local.c_str(), interest);
-  if (descriptor < 0) {
+void Watcher::descend(const std::string& path, Follow follow, std::vector<Event>& found) {
+  const auto parent = watches_.find(std::string(parent_of(path)));
+  if (parent == watches_.end()) return;  // moved away since
+  const auto directory = directories_.find(parent->second);
+  if (directory == directories_.end()) return;
+  const std::string local = join(directory->second.local, name_of(path));
+  if (!watch(local, path, follow, &found)) found.push_back({Event::Kind::overflow, {}, false});
+}
+
+// `found` null: the content is staged, only directories matter. False when a watch could not be set.
+bool Watcher::watch(const std::string& local, const std::string& path, Follow follow, std::vector<Event>* found) {
+  if (follow == Follow::watch) {
+    const int descriptor = ::inotify_add_watch(inotify_.get(), local.c_str(), interest);
     // Gone again already: its deletion is told by the parent's watch.
-    if (errno != ENOENT && errno != ENOTDIR) lost_ = true;
-    return;
+    if (descriptor < 0) return errno == ENOENT || errno == ENOTDIR;
+    directories_[descriptor] = {local, path};
+    watches_[path] = descriptor;
   }
-  directories_[descriptor] = {local, path};
-  watches_[path] = descriptor;
   // Listed after the watch is set: what is made from now on is told by inotify.
   const auto entries = list_directory(local);
-  if (!entries) return;
+  if (!entries) return true;
+  bool all = true;
   for (const DirectoryEntry& entry : *entries) {
     const std::string below = join(path, entry.name);
     if (found != nullptr) found->push_back({Event::Kind::found, below, entry.type == DT_DIR, entry.type == DT_LNK});
-    if (entry.type == DT_DIR) watch(join(local, entry.name), below, found);
+    if (entry.type == DT_DIR) all = watch(join(local, entry.name), below, follow, found) && all;
   }
+  return all;
 }
 
 void Watcher::forget_below(const std::string& path) {
@@ -67,7 +76,7 @@ void Watcher::forget_below(const std::string& path) {
 void Watcher::translate(std::uint32_t mask, int descriptor, const char* name, std::vector<Event>& events) {
   if ((mask & IN_Q_OVERFLOW) != 0) {
     // Directories may have been made unseen. Those that are watched already stay as they are.
-    for (const Directory& root : std::vector(roots_)) watch(root.local, root.path, nullptr);
+    for (const Directory& root : std::vector(roots_)) watch(root.local, root.path, Follow::watch, nullptr);
     events.push_back({Event::Kind::overflow, {}, false});
     return;
   }
@@ -80,8 +89,7 @@ void Watcher::translate(std::uint32_t mask, int descriptor, const char* name, st
     return;
   }
   const bool is_directory = (mask & IN_ISDIR) != 0;
-  // Copies: watch() may move the table.
-  const std::string path = join(at->second.path, name), local = join(at->second.local, name);
+  const std::string path = join(at->second.path, name);
   if ((mask & IN_MOVED_FROM) != 0) {
     if (is_directory) forget_below(path);
     events.push_back({Event::Kind::moved_out, path, is_directory});
@@ -89,7 +97,6 @@ void Watcher::translate(std::uint32_t mask, int descriptor, const char* name, st
     events.push_back({Event::Kind::deleted, path, is_directory});
   } else if ((mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
     events.push_back({(mask & IN_CREATE) != 0 ? Event::Kind::created : Event::Kind::moved_in, path, is_directory});
-    if (is_directory) watch(local, path, &events);
   } else if ((mask & IN_CLOSE_WRITE) != 0) {
     events.push_back({Event::Kind::closed, path, is_directory});
   }
@@ -115,7 +122,6 @@ Result<std::vector<Event>> Watcher::read() {
       at += sizeof(inotify_event) + event->len;
     }
   }
-  if (std::exchange(lost_, false)) events.push_back({Event::Kind::overflow, {}, false});
   return events;
 }
 

@@ -1,8 +1,9 @@
 // Watches local trees by inotify and tells what happened there in terms of case paths.
 //
 // Promises: after add_tree, every entry below is either told as `found` or by the event of its making; a directory made
-// later is watched before its content is listed, so nothing falls between (an entry may be told twice). Links are never
-// followed. What inotify cannot tell (a full queue, no watches left) is told as `overflow`.
+// later is watched before its content is listed, so nothing falls between (an entry may be told twice), but for those
+// that the caller wants only listed. Links are never followed. What inotify cannot tell (a full queue, no watches left)
+// is told as `overflow`.
 // One thread at a time.
 #pragma once
 
@@ -39,8 +40,14 @@ class Watcher {
   // Watches `local_root`, which is the image of <case>/<prefix>, and all directories below it. Everything already in it
   // is staged, not told.
   Status add_tree(const std::string& local_root, const std::string& prefix);
-  // What has happened since the last call; never blocks.
+  // What has happened since the last call; never blocks. What is in a directory that was made or moved here descend()
+  // tells.
   Result<std::vector<Event>> read();
+  // Whether what happens in a directory from now on is to be told.
+  enum class Follow { watch, list };
+  // Appends what is in and below a directory that read() has told of, nothing where it is gone; and `overflow` where it
+  // cannot be watched. Again, for one that was only listed, to have it watched from now on.
+  void descend(const std::string& path, Follow follow, std::vector<Event>& found);
   // Readable when there is something to read().
   int descriptor() const { return inotify_.get(); }
   // True when the kernel's queue is a good part full (fs.inotify.max_queued_events, 16384 by default).
@@ -52,7 +59,7 @@ class Watcher {
   };
 
   explicit Watcher(Descriptor inotify) : inotify_(std::move(inotify)) {}
-  void watch(const std::string& local, const std::string& path, std::vector<Event>* found);
+  bool watch(const std::string& local, const std::string& path, Follow follow, std::vector<Event>* found);
   void forget_below(const std::string& path);
   void translate(std::uint32_t mask, int watch, const char* name, std::vector<Event>& events);
 
@@ -60,7 +67,6 @@ class Watcher {
   std::unordered_map<int, Directory> directories_;  // by watch descriptor
   std::map<std::string, int> watches_;              // by case path
   std::vector<Directory> roots_;
-  bool lost_ = false;  // a watch could not be set
 };
 
 }  // namespace forebay::drain

@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -34,12 +35,16 @@ namespace {
 using namespace std::chrono_literals;
 using drain::Clock;
 
-// Events are read in batches, so that following the program takes at most 1/256 of a core: what this costs, the solver
-// waits for. A purge comes a time step after the files that it removes were closed, so every time is seen complete
-// where steps are longer than the pause; where they are shorter, the last complete time may be as old as the pause.
+// Events are read in batches, so that following the program takes 1/256 of a core, or a batch in a quarter of a second:
+// what this costs, the solver waits for. A purge comes a time step after the files that it removes were closed, so
+// every time is seen complete where steps are longer than the pause; where they are shorter, the last complete time may
+// be as old as the pause. (With a second, half of the cost goes, and so do the last steps before a kill.)
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
 constexpr int pause_per_work = 256;
-// While events wait: how often the pools' free space and the queue of events are looked at, and nothing else.
+// Bytes per second and core: a pool that could be nearly full within the pause is looked after sooner, since making
+// room needs to know what was written.
+constexpr double likely_rate = 1e9;
+// While events wait: how often it is looked whether their queue fills.
 constexpr auto glance_interval = 20ms;
 constexpr auto tick_interval = 200ms;
 constexpr auto status_interval = 1s;
@@ -74,6 +79,8 @@ class Agent {
   Status start();
   int refuse_all(const Error& failure);
   void serve();
+  Status wait_also_for(int descriptor);
+  bool stays_quiet();
   void accept_member();
   void hear(Member& member);
   Result<Welcome> admit(const Hello& hello);
@@ -92,6 +99,7 @@ class Agent {
   const Plan plan_;
   const Pace pace_ = pace_of(plan_.settings.drain.safe_interval);
   Descriptor listener_, parent_;
+  Descriptor wakers_;  // an epoll of all that is waited for, but for events
   place::Machine machine_;
   std::vector<place::Pool> pools_;
   PoolRun run_;
@@ -105,7 +113,7 @@ class Agent {
   NodeReport report_;
   std::optional<int> parent_status_;
   int ranks_on_node_ = 0;  // as the launcher says; 0: not known
-  bool parent_gone_ = false, admitted_ = false, rank_failed_ = false;
+  bool admitted_ = false, rank_failed_ = false;
   Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, next_events_{},
                     next_tick_{}, last_round_ = started_;
 };
@@ -160,6 +168,10 @@ Status Agent::start() {
   auto drain = drain::Drain::open(drain_request(run_));
   if (!drain) return forward(drain);
   drain_ = std::move(*drain);
+  wakers_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  if (!wakers_) return errno_error("cannot wait for ranks", "");
+  for (const int each : {listener_.get(), parent_.get(), drain_->outcomes_descriptor()})
+    if (auto waits = wait_also_for(each); !waits) return waits;
   staging_.emplace(plan_, run_, *drain_, report_, [this] { publish_status(false); });
   return staging_->common();
 }
@@ -197,6 +209,12 @@ void Agent::accept_member() {
   auto watch = watch_process(peer.pid);
   if (!watch) return;
   member.process = std::move(*watch);
+  for (const int each : {member.socket.get(), member.process.get()}) {
+    if (auto waits = wait_also_for(each); !waits) {
+      fmt::print(stderr, "forebay agent: {}\n", waits.error().text());
+      return;
+    }
+  }
   members_.push_back(std::move(member));
 }
 
@@ -324,7 +342,7 @@ int Agent::ranks_that_came() const {
 // The parent's own program is a member too, so its status comes when its member has ended. Ranks that are no part of an
 // MPI program need not start together: the first may have ended before the last has come.
 bool Agent::over() const {
-  if (!members_.empty() || !(parent_status_ || parent_gone_)) return false;
+  if (!members_.empty() || parent_) return false;
   const int expected = ranks_on_node_ > 0 ? ranks_on_node_ : plan_.ranks;
   if (admitted_ && (!plan_.launched || ranks_that_came() >= expected)) return true;
   return since(ended_) > std::chrono::duration<double>(empty_interval).count();
@@ -339,17 +357,41 @@ void Agent::read_events() {
   const auto before = work();
   if (auto read = drain_->on_events(); !read) fmt::print(stderr, "forebay agent: {}\n", read.error().text());
   // Nodes that must agree on a time all have to see the same ones.
-  const auto longest = pressure_->tight() || !alone() ? shortest_pause : longest_pause;
+  const auto longest =
+      pressure_->tight() || !alone()
+          ? Clock::duration(shortest_pause)
+          : std::clamp<Clock::duration>(pressure_->until_tight(*drain_, likely_rate), shortest_pause, longest_pause);
   next_events_ =
       Clock::now() + std::clamp<Clock::duration>((work() - before) * pause_per_work, shortest_pause, longest);
+}
+
+// A descriptor leaves the set when it is closed.
+Status Agent::wait_also_for(int descriptor) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  if (::epoll_ctl(wakers_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0)
+    return errno_error("cannot wait for ranks", "");
+  return {};
+}
+
+// While events wait for their batch: a solver shares its processor with this, so the kernel is asked for as little as
+// there is to know. True when nothing else happened for a moment, and the queue of events is not filling.
+bool Agent::stays_quiet() {
+  epoll_event event{};
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::min(next_events_, next_tick_) - Clock::now());
+  const auto moment = std::clamp<std::chrono::milliseconds>(left, 0ms, glance_interval);
+  return ::epoll_wait(wakers_.get(), &event, 1, static_cast<int>(moment.count())) == 0 && !drain_->events_crowd() &&
+         !pressure_->due() && Clock::now() < std::min(next_events_, next_tick_);
 }
 
 void Agent::serve() {
   publish_status(false);
   while (!over()) {
     if (!members_.empty()) ended_ = Clock::now();
+    const bool in_pause = Clock::now() < std::min(next_events_, next_tick_) && !pressure_->due();
+    if (in_pause && stays_quiet()) continue;
     std::vector<pollfd> waits{{listener_.get(), POLLIN, 0},
-                              {parent_gone_ || parent_status_ ? -1 : parent_.get(), POLLIN, 0},
+                              {parent_.get(), POLLIN, 0},
                               {drain_->events_descriptor(), POLLIN, 0},
                               {drain_->outcomes_descriptor(), POLLIN, 0}};
     for (const Member& member : members_) {
@@ -358,12 +400,15 @@ void Agent::serve() {
     }
     const bool early = Clock::now() < next_events_ && !drain_->events_crowd();
     if (early) waits[2].fd = -1;
-    const auto timeout = pressure_->tight()             ? shortest_pause
+    const auto timeout = in_pause                       ? 0ms
+                         : pressure_->tight()           ? shortest_pause
                          : early || pressure_->paused() ? glance_interval
                                                         : tick_interval;
     const bool nothing = ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count())) == 0;
     // Before the events: what was closed while a pool was full may be cut.
     pressure_->act(*drain_);
+    // Room is made of what is known to be written.
+    if (pressure_->tight()) next_events_ = std::min<Clock::time_point>(next_events_, Clock::now() + shortest_pause);
     const bool calm = !pressure_->tight() && !pressure_->paused();
     if (nothing && early && calm && Clock::now() < next_tick_) continue;
     next_tick_ = Clock::now() + tick_interval;
@@ -371,11 +416,8 @@ void Agent::serve() {
     if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
     if (waits[1].revents != 0) {
       int status = 0;
-      if (::read(parent_.get(), &status, sizeof status) == static_cast<ssize_t>(sizeof status)) {
-        parent_status_ = status;
-      } else {
-        parent_gone_ = true;
-      }
+      if (::read(parent_.get(), &status, sizeof status) == static_cast<ssize_t>(sizeof status)) parent_status_ = status;
+      parent_.reset();  // it tells no more, or is gone
     }
     const std::size_t known = members_.size();
     for (std::size_t i = 0; i < known; ++i)
@@ -437,12 +479,17 @@ void Agent::finish() {
   const bool keep = drain::needs_pool(report_.drain.trouble);
   staging_->keep_warm(cleanly && !report_.drain.trouble, pools_.front().budget);
   drain_.reset();
-  report_.phase = Phase::done;
-  if (!keep)
+  const auto told = [&](Phase phase) {
+    report_.phase = phase;
+    publish_status(true);
+    return reporter_->flush(plan_.settings.drain.patience);
+  };
+  // The case learns of it while there is a pool: a node with neither pool nor report would have lost its data.
+  bool knows = keep || told(Phase::removing);
+  if (!keep && knows)
     if (auto removed = remove(run_); !removed) report_.drain.messages.push_back(removed.error().text());
-  publish_status(true);
-  if (!reporter_->flush(plan_.settings.drain.patience))
-    fmt::print(stderr, "forebay agent: the case cannot be told that this node is done\n");
+  knows = knows && told(Phase::done);
+  if (!knows) fmt::print(stderr, "forebay agent: the case cannot be told that this node is done\n");
 }
 
 void Agent::publish_status(bool at_once) {
@@ -457,7 +504,7 @@ void Agent::publish_status(bool at_once) {
   add_usage(report_);
   const std::string text = to_json(report_);
   struct stat status {};
-  if (::lstat(run_.home().c_str(), &status) == 0) (void)replace_file(join(run_.home(), "status.json"), text);
+  if (::lstat(run_.home().c_str(), &status) == 0) (void)replace_file(join(run_.home(), status_name), text);
   const auto interval = report_.phase == Phase::running ? beat : std::chrono::milliseconds(status_interval);
   if (!reporter_ || (!at_once && now - last_beat_ < interval)) return;
   last_beat_ = now;

@@ -181,7 +181,7 @@ class Parent {
         ::kill(program_, signal);  // sent to us alone; what the terminal sends reaches the program by itself
       }
     }
-    if (agent_died_) resume();
+    if (killed_agent_ != 0) resume();
     if (WIFSIGNALED(program_status_)) return 128 + WTERMSIG(program_status_);
     return WEXITSTATUS(program_status_);
   }
@@ -196,8 +196,8 @@ class Parent {
         to_agent_.reset();
       } else if (ended == agent_) {
         agent_ = 0;
-        agent_died_ = WIFSIGNALED(status);
-        if (agent_died_ && program_ > 0) release_held(plan_);
+        if (WIFSIGNALED(status)) killed_agent_ = ended;
+        if (killed_agent_ != 0 && program_ > 0) release_held(plan_);
       }
     }
   }
@@ -209,14 +209,13 @@ class Parent {
   const std::string meeting_;
   Descriptor lock_, signals_, to_agent_;
   sigset_t before_{};
-  pid_t agent_ = 0, program_ = 0;
+  pid_t agent_ = 0, program_ = 0, killed_agent_ = 0;
   int program_status_ = 0;
-  bool agent_died_ = false;
 };
 
 void Parent::resume() {
   const bool cleanly = WIFEXITED(program_status_) && WEXITSTATUS(program_status_) == 0;
-  auto resumed = resume_node(plan_, cleanly);
+  auto resumed = resume_node(plan_, cleanly, killed_agent_);
   if (!resumed)
     fmt::print(stderr, "forebay exec: the agent was killed, and resuming failed: {}\n", resumed.error().text());
   (void)remove_tree(meeting_);

@@ -50,6 +50,7 @@ drain::DrainSettings drain_settings(const Plan& plan) {
   settings.collated = from.layout == settings::Layout::collated && plan.decomposed;
   settings.live = from.when == settings::DrainWhen::live;
   settings.hold_times = plan.hold_times;
+  settings.handed_over = plan.redirect;
   settings.all_ranks = plan.decomposed ? plan.ranks : 1;
   settings.checkpoints = from.checkpoints;
   settings.safe_interval = from.safe_interval;
@@ -176,13 +177,15 @@ bool has_agent(const PoolRun& run) {
 }
 
 Status remove(const PoolRun& run) {
-  // The sentinel of the home goes last: what a crash leaves half-removed is still found.
+  // What tells of the run goes last: what a crash leaves half-removed is still found, and known for what it is.
+  const auto tells = [](const std::string& name) { return name == drain::sentinel_name || name == status_name; };
   for (auto directory = run.directories.rbegin(); directory != run.directories.rend(); ++directory) {
     const auto entries = list_directory(*directory);
     if (entries)
       for (const DirectoryEntry& entry : *entries)
-        if (entry.name != drain::sentinel_name)
+        if (!tells(entry.name))
           if (auto removed = remove_tree(join(*directory, entry.name)); !removed) return removed;
+    ::unlink(join(*directory, status_name).c_str());
     if (auto removed = remove_tree(*directory); !removed) return removed;
     ::rmdir(std::string(parent_of(*directory)).c_str());
   }

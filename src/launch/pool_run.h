@@ -14,6 +14,9 @@
 
 namespace forebay::launch {
 
+// In the home: the node's report (report.h), as its agent last told it.
+inline constexpr const char* status_name = "status.json";
+
 struct PoolRun {
   Plan plan;
   std::string node;

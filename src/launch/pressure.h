@@ -31,10 +31,16 @@ class Pressure {
 
   void watch(pid_t process);
   void forget(pid_t process);
-  // Looks at the pools and holds back, makes room, or lets go. Cheap enough for every round of the agent.
+  // Looks at the pools and holds back, makes room, or lets go. Cheap enough for every round of the agent, but not for
+  // every moment in which it only waits: see due().
   void act(drain::Drain& drain);
+  // False while no pool can have become nearly full since act(), at the highest rate at which cores write to memory.
+  bool due() const { return paused_ || tight_ || drain::Clock::now() >= next_look_; }
   void release();
   bool paused() const { return paused_; }
+  // How long programs need to bring a pool to where they must wait, if each core writes so many bytes a second; counted
+  // from the last act().
+  drain::Clock::duration until_tight(const drain::Drain& drain, double bytes_per_second_and_core) const;
   // True while a pool is so full that what happens there must be followed closely.
   bool tight() const { return tight_; }
   std::chrono::milliseconds paused_for() const;
@@ -59,7 +65,7 @@ class Pressure {
   std::chrono::milliseconds patience_{};
   std::uint64_t moved_ = 0;  // by the drain, when last looked at
   drain::Clock::time_point last_moved_{};
-  drain::Clock::time_point since_{};
+  drain::Clock::time_point since_{}, next_look_{};
   drain::Clock::duration total_{};
 };
 

@@ -19,7 +19,7 @@ using nlohmann::json;
 // A report that grows with the steps would be written every second, and read by every node.
 constexpr std::size_t interim_timeline = 50;
 
-constexpr std::array phase_names{"staging", "running", "draining", "done"};
+constexpr std::array phase_names{"staging", "running", "draining", "removing", "done"};
 
 json json_of(const drain::TimelineEntry& entry) {
   return {{"time", entry.time}, {"begun", entry.begun}, {"complete", entry.complete}, {"safe", entry.safe}};
@@ -39,6 +39,7 @@ json json_of(const drain::DrainReport& report) {
           {"undrained_files", report.undrained_files},
           {"undrained_bytes", report.undrained_bytes},
           {"kept_from_shared", report.kept_from_shared},
+          {"unseen_times", report.unseen_times},
           {"newest_complete", report.newest_complete.value_or("")},
           {"newest_safe", report.newest_safe.value_or("")},
           {"lag_seconds", report.lag_seconds},
@@ -62,6 +63,7 @@ drain::DrainReport drain_report(const json& from) {
   report.undrained_files = from.at("undrained_files");
   report.undrained_bytes = from.at("undrained_bytes");
   report.kept_from_shared = from.at("kept_from_shared");
+  report.unseen_times = from.at("unseen_times");
   report.newest_complete = not_empty(from, "newest_complete");
   report.newest_safe = not_empty(from, "newest_safe");
   report.lag_seconds = from.at("lag_seconds");
@@ -136,6 +138,10 @@ double lag(const RunReport& report) {
 
 }  // namespace
 
+bool is_home(const NodeReport& report) {
+  return (report.phase == Phase::removing || report.phase == Phase::done) && !drain::needs_pool(report.drain.trouble);
+}
+
 std::string phase_name(Phase phase) {
   return phase_names[static_cast<std::size_t>(phase)];
 }
@@ -170,6 +176,7 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     report.run = from.at("run");
     report.home = unescape(from.at("home").get<std::string>()).value_or("");
     const auto phase = std::find(phase_names.begin(), phase_names.end(), from.at("phase").get<std::string>());
+    if (phase == phase_names.end()) return error(Code::failed, "not a report of a node (its phase is unknown)");
     report.phase = static_cast<Phase>(phase - phase_names.begin());
     report.beat = from.at("beat");
     report.agent_pid = from.at("agent_pid");
@@ -196,6 +203,12 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
   } catch (const json::exception& failure) {
     return error(Code::failed, fmt::format("not a report of a node ({})", failure.what()));
   }
+}
+
+Result<NodeReport> read_node_report(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return forward(text);
+  return node_report_from_json(*text);
 }
 
 // Ranks of a node that do not follow each other cannot share a file.
@@ -264,7 +277,8 @@ std::string to_json(const RunReport& report) {
                  {"step_seconds", report.step_seconds ? json(*report.step_seconds) : json()},
                  {"local",
                   {{"files", sum(report, &drain::DrainReport::local_files)},
-                   {"bytes", sum(report, &drain::DrainReport::local_bytes)}}},
+                   {"bytes", sum(report, &drain::DrainReport::local_bytes)},
+                   {"unseen_times", sum(report, &drain::DrainReport::unseen_times)}}},
                  {"shared",
                   {{"files", sum(report, &drain::DrainReport::shared_files)},
                    {"bytes", sum(report, &drain::DrainReport::shared_bytes)}}},
@@ -300,8 +314,12 @@ std::string to_text(const RunReport& report) {
                    human_duration(std::chrono::duration<double>(report.program_seconds))));
   if (report.step_seconds)
     line("per written time", human_duration(std::chrono::duration<double>(*report.step_seconds)));
+  const auto unseen = sum(report, &drain::DrainReport::unseen_times);
   line("written locally",
-       amount(sum(report, &drain::DrainReport::local_files), sum(report, &drain::DrainReport::local_bytes)));
+       amount(sum(report, &drain::DrainReport::local_files), sum(report, &drain::DrainReport::local_bytes)) +
+           (unseen == 0 ? std::string()
+                        : fmt::format(", and {} time director{} that the program removed before {} seen", unseen,
+                                      unseen == 1 ? "y" : "ies", unseen == 1 ? "it was" : "they were")));
   line("to the shared system",
        amount(sum(report, &drain::DrainReport::shared_files), sum(report, &drain::DrainReport::shared_bytes)));
   if (const auto never = sum(report, &drain::DrainReport::kept_from_shared); never != 0)

@@ -11,7 +11,8 @@
 
 namespace forebay::launch {
 
-enum class Phase { staging, running, draining, done };
+// removing: everything is home, and the pool is being emptied.
+enum class Phase { staging, running, draining, removing, done };
 std::string phase_name(Phase phase);
 
 // What a node says about the time to keep and to drain, when the run has several (agreement.h). Empty: none.
@@ -41,12 +42,15 @@ struct NodeReport {
   Accord accord;
   drain::DrainReport drain;
 };
+// Nothing of this node is only local: what its pool still holds may go.
+bool is_home(const NodeReport& report);
 // What the drain has to tell while it works: of the timeline only the newest entries.
 void take_state(NodeReport& report, const drain::Drain& drain);
 // The processor time and memory of this process.
 void add_usage(NodeReport& report);
 std::string to_json(const NodeReport& report);
 Result<NodeReport> node_report_from_json(const std::string& text);
+Result<NodeReport> read_node_report(const std::string& path);
 
 struct RunReport {
   std::string case_path, run, command;

@@ -68,8 +68,7 @@ std::vector<NodeReport> Reporter::read_others(bool all) {
   }
   std::vector<NodeReport> reports;
   for (const std::string& path : paths) {
-    const auto text = read_file(path);
-    auto report = text ? node_report_from_json(*text) : Result<NodeReport>(forward(text));
+    auto report = read_node_report(path);
     if (!report) continue;
     if (std::find(report->ranks.begin(), report->ranks.end(), 0) != report->ranks.end()) leader_ = path;
     reports.push_back(std::move(*report));
@@ -81,6 +80,7 @@ void Reporter::work(std::stop_token stop) {
   using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
   Clock::time_point next_look = Clock::now();
+  std::size_t length = 0;
   while (!stop.stop_requested()) {
     const auto wake = [&] { return newest_.has_value() || (pace_ && Clock::now() >= next_look); };
     if (pace_) {
@@ -89,8 +89,11 @@ void Reporter::work(std::stop_token stop) {
       changed_.wait(lock, stop, [&] { return newest_.has_value() || pace_.has_value(); });
     }
     if (newest_) {
-      const std::string text = std::move(*newest_);
+      std::string text = std::move(*newest_);
       newest_.reset();
+      // Never shorter than the last: one that is killed before it cuts the file must not leave the end of that.
+      text.resize(std::max(text.size(), length), ' ');
+      length = text.size();
       writing_ = true;
       lock.unlock();
       const bool written = write_in_place(path_, text);

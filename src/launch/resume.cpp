@@ -23,6 +23,18 @@ namespace {
 
 constexpr std::chrono::milliseconds end_look_interval{200};
 
+// What the agent said before it began to empty the pool; nullopt: it had not come so far.
+std::optional<NodeReport> report_of_all_home(const PoolRun& run) {
+  auto report = read_node_report(join(run.home(), status_name));
+  if (!report || report->run != run.plan.run || !is_home(*report)) return std::nullopt;
+  return std::move(*report);
+}
+
+void empty_pool(const PoolRun& run, NodeReport& report) {
+  if (auto removed = remove(run); !removed) report.drain.messages.push_back(removed.error().text());
+  report.phase = Phase::done;
+}
+
 }  // namespace
 
 Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
@@ -34,6 +46,10 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
   if (!processes_of(run->plan.run).empty())
     return error(Code::busy, "the program of run " + run->plan.run + " still runs on", run->plan.case_path,
                  "when it has ended, `forebay drain --resume` brings home what it wrote");
+  if (auto home_already = report_of_all_home(*run)) {
+    empty_pool(*run, *home_already);
+    return std::move(*home_already);
+  }
   ::umask(0);
   ::signal(SIGIO, SIG_IGN);
   auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers());
@@ -51,7 +67,7 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
     take_state(report, **drain);
     report.drain_seconds = std::chrono::duration<double>(drain::Clock::now() - began).count();
     add_usage(report);
-    (void)replace_file(join(home, "status.json"), to_json(report));
+    (void)replace_file(join(home, status_name), to_json(report));
     if (progress) progress(report);
   };
   if (auto begun = (*drain)->begin_finish(cleanly); !begun) return forward(begun);
@@ -60,11 +76,11 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
     ::poll(&wait, 1, static_cast<int>(end_look_interval.count()));
     update();
   }
-  report.phase = Phase::done;
+  const bool keep = drain::needs_pool((*drain)->report().trouble);
+  report.phase = keep ? Phase::done : Phase::removing;
   update();
   drain->reset();
-  if (!drain::needs_pool(report.drain.trouble))
-    if (auto removed = remove(*run); !removed) report.drain.messages.push_back(removed.error().text());
+  if (!keep) empty_pool(*run, report);
   return report;
 }
 
@@ -90,19 +106,26 @@ bool had_begun(const PoolRun& run) {
   return ::lstat(join(run.home(), "journal").c_str(), &status) == 0;
 }
 
-Result<NodeReport> resume_here(const Plan& plan, bool cleanly, Reporter& reporter) {
+Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Reporter& reporter) {
   auto run = find_here(plan);
-  if (!run) return forward(run);
-  if (*run && had_begun(**run)) {
-    auto report = resume_drain((*run)->home(), cleanly, [&](const NodeReport& now) { reporter.post(to_json(now)); });
-    if (report)
-      report->drain.messages.push_back(
+  const bool empties = run && *run && report_of_all_home(**run);
+  if (run && *run && (empties || had_begun(**run))) {
+    auto resumed = resume_drain((*run)->home(), cleanly, [&](const NodeReport& now) { reporter.post(to_json(now)); });
+    if (resumed && !empties)
+      resumed->drain.messages.push_back(
           "the agent was killed while the program ran; the drain was resumed after its end");
-    return report;
+    return resumed;
   }
   NodeReport report;
   for (NodeReport& each : read_node_reports(plan.case_path))
-    if (each.node == host_name()) report = std::move(each);
+    if (each.node == host_name() && each.run == plan.run) report = std::move(each);
+  // Not of an agent that this run had here before.
+  if (report.agent_pid == agent && is_home(report)) {
+    report.phase = Phase::done;
+    if (run && *run) empty_pool(**run, report);
+    return report;
+  }
+  if (!run) return forward(run);
   report.node = host_name();
   report.run = plan.run;
   report.phase = Phase::done;
@@ -129,10 +152,10 @@ void release_held(const Plan& plan) {
   pause_processes(processes_of(plan.run), false);
 }
 
-Result<NodeReport> resume_node(const Plan& plan, bool cleanly) {
+Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent) {
   while (!processes_of(plan.run).empty()) std::this_thread::sleep_for(end_look_interval);
   Reporter reporter(join(control_directory(plan.case_path), fmt::format("node-{}.json", host_name())));
-  auto report = resume_here(plan, cleanly, reporter);
+  auto report = resume_here(plan, cleanly, agent, reporter);
   if (!report) {
     // Who waits for this node must learn that nobody works on it any more.
     NodeReport failure;

@@ -11,13 +11,13 @@
 
 namespace forebay::launch {
 
-// Finishes the drain of a run whose agent is gone. `cleanly`: the program is known to have ended with status 0.
-// `progress` is told the state now and then; may be empty.
+// Finishes the drain of a run whose agent is gone, or only empties its pool, where all is home. `cleanly`: the program
+// is known to have ended with status 0. `progress` is told the state now and then; may be empty.
 Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
                                 const std::function<void(const NodeReport&)>& progress);
 // The same for what this node holds of a run whose agent was killed, once all its processes on this node have ended.
-// Reports to the control directory as an agent does, also when it fails.
-Result<NodeReport> resume_node(const Plan& plan, bool cleanly);
+// `agent`: the process that it was. Reports to the control directory as an agent does, also when it fails.
+Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent);
 // Lets the processes of a run go on that its agent held back before it was killed.
 void release_held(const Plan& plan);
 

@@ -149,9 +149,7 @@ std::vector<NodeReport> read_node_reports(const std::string& case_path) {
   if (!entries) return reports;
   for (const DirectoryEntry& entry : *entries) {
     if (!entry.name.starts_with("node-") || !entry.name.ends_with(".json")) continue;
-    const auto text = read_file(join(directory, entry.name));
-    if (!text) continue;
-    if (auto report = node_report_from_json(*text)) reports.push_back(std::move(*report));
+    if (auto report = read_node_report(join(directory, entry.name))) reports.push_back(std::move(*report));
   }
   return reports;
 }
@@ -183,6 +181,13 @@ Result<RunReport> carry_out(const Prepared& prepared,
   summarise(report, plan.settings.drain.layout == settings::Layout::collated, plan.ranks);
   for (const NodeReport& node : report.nodes) {
     if (node.phase == Phase::done) continue;
+    if (is_home(node)) {
+      report.messages.push_back(
+          fmt::format("all of node {} is home, but it has not told that its pool is empty: where it is dead, run "
+                      "`forebay drain --resume` there when it is back",
+                      node.node));
+      continue;
+    }
     add_trouble(
         report, Code::undrained,
         waited ? fmt::format(

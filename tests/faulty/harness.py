@@ -49,6 +49,7 @@ def may_mount():
 class FaultyCase(unittest.TestCase):
     ranks = RANKS
     purge = 0
+    fault_prefix = None  # where it is not the case that fails
 
     def setUp(self):
         self.directory = tempfile.mkdtemp(prefix="forebay-faulty-", dir="/tmp")
@@ -102,7 +103,7 @@ class FaultyCase(unittest.TestCase):
             self.set_fault(fault)
             environment.update(
                 LD_PRELOAD=FAULT_LIBRARY,
-                FOREBAY_FAULT_PREFIX=self.case,
+                FOREBAY_FAULT_PREFIX=self.fault_prefix or self.case,
                 FOREBAY_FAULT_FILE=self.fault_file,
                 FOREBAY_FAULT_PROGRAM="forebay",
             )

@@ -1,6 +1,8 @@
 """Issue, "Faults": agent killed at random points and resumed; program killed (SIGKILL, SIGTERM, Ctrl-C to run); a stale
 pool of a dead run (found, offered for resume). Nothing lost, nothing half-written under a final name."""
 
+import functools
+import json
 import os
 import pty
 import random
@@ -42,6 +44,31 @@ class AgentKilled(FaultyCase):
                         os.unlink(os.path.join(self.case, log))
                     self.assert_all_home()
                     self.assert_nothing_left()
+            self.tearDown()
+            self.setUp()
+
+    def test_an_agent_killed_once_it_empties_its_pool_has_lost_nothing(self):
+        for pause in (0, 0, 0.001, 0.002, 0.004):
+            with self.subTest(pause=pause):
+                process = self.start(self.solver("-steps", 3, "-append", "log"))
+                agent = self.agent()
+                [home] = wait_for(self.homes, what="the pool")
+                journal = os.path.join(home, "journal")
+                wait_for(functools.partial(os.path.exists, journal), what="the journal")
+                until = time.monotonic() + 30
+                while os.path.exists(journal) and time.monotonic() < until:
+                    pass
+                time.sleep(pause)
+                try:
+                    os.kill(agent, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                self.assertEqual(self.finish(process), 0, self.output)
+                self.assertNotIn("was killed", self.output)
+                for rank in range(self.ranks):
+                    os.unlink(os.path.join(self.case, f"processor{rank}/log"))
+                self.assert_all_home()
+                self.assert_nothing_left()
             self.tearDown()
             self.setUp()
 
@@ -109,6 +136,20 @@ class AllKilled(FaultyCase):
         self.assert_case_is_whole(allow_cut=cut)
         self.assert_nothing_left()
         self.assertEqual(self.run_forebay(self.solver("-steps", 1, "-from", 1000)), 0, self.output)
+
+    def test_a_pool_that_was_being_emptied_when_all_were_killed_is_no_loss(self):
+        self.fault_prefix = self.pool
+        # The agent, and then its parent, which goes on with it.
+        process = self.start(self.solver("-steps", 1), ["--set", "drain.silence=2s"], fault="unlink:kill:after=4")
+        self.assertNotEqual(self.finish(process), 0, self.output)
+        self.assertIn("has not told that its pool is empty", self.output)
+        [home] = self.homes()
+        with open(home + "/status.json") as file:
+            self.assertEqual(json.load(file)["phase"], "removing", "killed too early to tell anything")
+        self.assertFalse(os.path.exists(home + "/journal"), "killed too early to tell anything")
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assert_all_home()
+        self.assert_nothing_left()
 
     def cut_files(self):
         """Files that the program was writing when it was killed: they are brought home as a direct run leaves them."""

@@ -103,9 +103,9 @@ class UserTest(unittest.TestCase):
             os.chmod(os.path.join(case, path), mode)
         return case
 
-    def run_in(self, case, way, words):
+    def run_in(self, case, way, words, *more):
         if way != "direct":
-            options = ["--quiet", "--case", case, "--pool", self.place.pool, "--via", way]
+            options = ["--quiet", "--case", case, "--pool", self.place.pool, "--via", way, *more]
             words = [FOREBAY, "run", *options, "--set", "drain.settle=50ms", "--", *words]
         return casetools.run(words, cwd=case).stdout.decode()
 
@@ -220,6 +220,24 @@ class UserTest(unittest.TestCase):
                 status = os.stat(os.path.join(project, "input"))
                 self.assertEqual((status.st_gid, status.st_mode & 0o777), (PROJECT, 0o664))
                 self.assertEqual(casetools.leftovers(project, self.place.pool), [])
+
+    def test_files_of_a_checkpoint_keep_the_group_of_those_whose_place_they_take(self):
+        case = os.path.join(self.place.directory, "case")
+        os.makedirs(os.path.join(case, "restart"))
+        for way in self.ways():
+            with self.subTest(way):
+                for name in ("mesh", "fields"):
+                    with open(os.path.join(case, "restart", name), "w") as file:
+                        file.write("old\n")
+                    os.chown(os.path.join(case, "restart", name), -1, PROJECT)
+                script = "for name in mesh fields more; do echo new > restart/$name; done"
+                self.run_in(case, way, ["sh", "-c", script], "--checkpoint", "restart")
+                for name, group in (("mesh", PROJECT), ("fields", PROJECT), ("more", os.getegid())):
+                    path = os.path.join(case, "restart", name)
+                    self.assertEqual(os.stat(path).st_gid, group, name)
+                    with open(path) as file:
+                        self.assertEqual(file.read(), "new\n")
+                os.remove(os.path.join(case, "restart", "more"))
 
 
 if __name__ == "__main__":

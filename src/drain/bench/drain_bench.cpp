@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/page_buffer.h"
 #include "drain/mover.h"
 
 namespace forebay::drain {
@@ -59,15 +60,15 @@ std::vector<std::string> make_sources(const std::string& pool, const Workload& w
 
 // What a careful person's program would do.
 void write_plainly(const std::string& source, const std::string& directory, int number) {
-  thread_local std::vector<std::byte> buffer(std::size_t{1} << 20);
+  thread_local const PageBuffer buffer(std::size_t{1} << 20);
   const auto from = need(open_file(source, O_RDONLY));
   const std::string temporary = fmt::format("{}/t{}", directory, number);
   const auto to = need(open_file(temporary, O_WRONLY | O_CREAT | O_EXCL, 0644));
   for (;;) {
-    const ssize_t got = ::read(from.get(), buffer.data(), buffer.size());
+    const ssize_t got = ::read(from.get(), buffer.bytes().data(), buffer.bytes().size());
     if (got < 0) give_in(errno_error("cannot read", source).value());
     if (got == 0) break;
-    need(write_all(to.get(), std::span(buffer).first(static_cast<std::size_t>(got)), temporary));
+    need(write_all(to.get(), buffer.bytes().first(static_cast<std::size_t>(got)), temporary));
   }
   if (::fsync(to.get()) != 0) give_in(errno_error("cannot sync", temporary).value());
   const std::string target = fmt::format("{}/{}", directory, number);

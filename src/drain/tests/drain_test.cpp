@@ -67,6 +67,257 @@ TEST_F(DrainTest, WhatTheProgramPurgedBeforeItWasDrainedNeverReachesTheCase) {
   EXPECT_EQ(report.trouble, std::nullopt);
   EXPECT_FALSE(on_case("processor0/1") || on_case("processor0/2"));
   EXPECT_TRUE(on_case("processor0/3/p"));
+  EXPECT_EQ(report.unseen_times, 0);
+  EXPECT_EQ(report.local_files, 3 * 4);
+}
+
+// What is let go is not forgotten to have been seen.
+TEST_F(DrainTest, ATimeThatIsPurgedLongAfterItWasSeenIsNotCountedAsUnseen) {
+  settings_.hold_times = true;
+  open();
+  for (const std::string time : {"1", "2", "3", "4"}) write_time(time);
+  ASSERT_TRUE(drive([&] { return drain_->report().newest_complete >= "3"; }));
+  purge("1");
+  purge("2");
+  EXPECT_EQ(finish().unseen_times, 0);
+}
+
+// With purgeWrite 3 a time is let go while the program still has it, and handed over when it is purged at last.
+TEST_F(DrainTest, ATimeThatIsHandedOverAfterItWasLetGoIsNotTakenForANewOne) {
+  settings_.hold_times = true;
+  settings_.handed_over = true;
+  open();
+  for (const std::string time : {"1", "2", "3", "4"}) write_time(time);
+  ASSERT_TRUE(drive([&] { return drain_->report().newest_complete >= "3"; }));
+  for (const int rank : {0, 1}) {
+    const std::string handed_over = keep_directory(rank, home_) + "/handed-over/";
+    std::filesystem::rename(local(rank) + "/1/p", handed_over + "1%2Fp");
+    std::filesystem::rename(local(rank) + "/1/uniform/time", handed_over + "1%2Funiform%2Ftime");
+  }
+  purge("1");
+  write_time("5");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.local_files, 5 * 4);
+  EXPECT_EQ(report.newest_complete, "5");
+  EXPECT_FALSE(on_case("processor0/1"));
+}
+
+// A script that runs its solver twice, from the same time on.
+TEST_F(DrainTest, ATimeThatIsBegunAnewIsTakenAlthoughItWasLetGoOnce) {
+  settings_.hold_times = true;
+  settings_.handed_over = true;
+  open();
+  for (const std::string time : {"1", "2", "3"}) write_time(time);
+  ASSERT_TRUE(drive([&] { return drain_->report().newest_complete == "3"; }));
+  for (const std::string time : {"1", "2", "3"}) purge(time);
+  for (const int rank : {0, 1}) {  // purged between two looks
+    std::filesystem::create_directory(local(rank) + "/1");
+    write(keep_directory(rank, home_) + "/handed-over/1%2Fp", "anew");
+    std::filesystem::remove(local(rank) + "/1");
+  }
+  write_time("2");
+  EXPECT_EQ(finish().local_files, 3 * 4 + 2 + 4);
+}
+
+TEST_F(DrainTest, AStepIsMeasuredByItselfThoughSeveralAreToldOfAtOnce) {
+  open();
+  write_unseen({"1", "2", "3", "4"});
+  round();
+  const std::uint64_t of_one_rank = field("1", "values of 0").size() + field("1", "1").size();
+  EXPECT_EQ(drain_->largest_step(), 2 * of_one_rank);
+  finish();
+}
+
+TEST_F(DrainTest, TimesThatAreGoneBeforeTheyAreSeenAreCounted) {
+  settings_.hold_times = true;
+  open();
+  for (const std::string time : {"1", "2", "3"})
+    for (const int rank : {0, 1}) {
+      write_time(time, rank);
+      if (time != "3") std::filesystem::remove_all(local(rank) + "/" + time);
+    }
+  const DrainReport report = finish();
+  EXPECT_EQ(report.unseen_times, 4);
+  EXPECT_EQ(report.local_files, 4);
+}
+
+// The program removes a time while it still has the next one to complete, and nobody saw what it removed first.
+TEST_F(DrainTest, ATimeThatMayHaveBeenHalfPurgedWhenItWasFirstSeenIsNotCalledComplete) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  write_unseen({"1", "2"});
+  std::filesystem::remove(local(0) + "/1/p");
+  for (int i = 0; i < 5; ++i) round();
+  EXPECT_EQ(drain_->report().newest_complete, std::nullopt);
+  purge("1");
+  for (const int rank : {0, 1}) write_time("3", rank);
+  EXPECT_TRUE(drive([&] { return drain_->report().newest_complete == "2"; }));
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"2"}));
+}
+
+TEST_F(DrainTest, SoMayOneOfWhichADirectoryWasSeenLate) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  for (const int rank : {0, 1}) std::filesystem::create_directory(local(rank) + "/1");
+  for (int i = 0; i < 5; ++i) round();
+  write_unseen({"1", "2"});
+  for (const int rank : {0, 1}) std::filesystem::remove(local(rank) + "/1/uniform/time");
+  for (int i = 0; i < 5; ++i) round();
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{}));
+}
+
+TEST_F(DrainTest, TimesThatAreFirstSeenTogetherAreCompleteWhereTheyHaveTheSameFiles) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  write_unseen({"1", "2", "3"});
+  const DrainReport report = finish(false);
+  EXPECT_EQ(completed(report), (std::set<std::string>{"1", "2"}));
+  EXPECT_EQ(report.local_files, 3 * 4);
+}
+
+// What still is there when the program goes on is not what it was about to remove.
+TEST_F(DrainTest, TimesThatAreFirstSeenTogetherAndDifferAreCompleteWhenTheProgramGoesOn) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  write_unseen({"1", "2"});
+  write(local(0) + "/2/UMean", "more");
+  for (int i = 0; i < 5; ++i) round();
+  EXPECT_EQ(drain_->report().newest_complete, std::nullopt);
+  write_time("3");
+  EXPECT_EQ(drain_->report().newest_complete, "2");
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"1", "2"}));
+}
+
+// The next has not got its late file yet either.
+TEST_F(DrainTest, ATimeThatLacksAFileOfTheLastWholeOneIsNotComplete) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  for (const int rank : {0, 1}) {
+    write_time("1", rank);
+    write(local(rank) + "/1/uniform/late", "late");
+  }
+  round();
+  write_unseen({"2", "3"});
+  purge("1");
+  purge("2");
+  for (const int rank : {0, 1}) write_time("4", rank);
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"1", "3"}));
+}
+
+// Nothing is on the case before the end, so only what is there then matters.
+TEST_F(DrainTest, TimesThatAreLeftBehindWhenTheyAreFirstSeenAreNotKeptAside) {
+  settings_.live = false;
+  settings_.collated = true;
+  at_work_ = false;
+  open();
+  write_unseen({"1", "2", "3", "4"});
+  round();
+  std::set<std::string> kept;
+  for (const auto& entry : std::filesystem::directory_iterator(keep_directory(0, home_)))
+    if (entry.is_regular_file()) kept.insert(entry.path().filename());
+  EXPECT_EQ(kept, (std::set<std::string>{"3%2Fp", "3%2Funiform%2Ftime", "4%2Fp", "4%2Funiform%2Ftime"}));
+  std::filesystem::remove(local(0) + "/1/p");
+  std::filesystem::remove(local(1) + "/1/p");
+  purge("2");
+  write_time("5");
+  EXPECT_EQ(drain_->report().newest_complete, "4");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt);
+  EXPECT_EQ(report.local_files, 5 * 4);
+  EXPECT_TRUE(on_case("processors2/1/uniform/time") && on_case("processors2/4/p") && on_case("processors2/5/p"));
+  EXPECT_FALSE(on_case("processors2/1/p") || on_case("processors2/2") || on_case("processor0/2"));
+}
+
+TEST_F(DrainTest, WhatHappensInATimeThatWasNotWatchedIsTheCasesOnceItIsThere) {
+  settings_.live = false;
+  open();
+  write_unseen({"1", "2", "3", "4"});
+  round();
+  write_time("5");
+  (void)drain_->evict(1);
+  ASSERT_TRUE(drive([&] { return is_safe("1"); }));
+  EXPECT_TRUE(on_case("processor0/1/p"));
+  std::filesystem::remove(local(0) + "/1/p");
+  write(local(1) + "/1/late", "more");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt);
+  EXPECT_FALSE(on_case("processor0/1/p"));
+  EXPECT_TRUE(on_case("processor1/1/p") && on_case("processor1/1/late"));
+}
+
+TEST_F(DrainTest, ATimeIsWatchedWhereNotAllRanksHaveLeftIt) {
+  settings_.live = false;
+  open();
+  for (const std::string time : {"1", "2", "3"}) write_time(time, 0);
+  for (const std::string time : {"1", "2"}) write_time(time, 1);
+  round();
+  write(local(0) + "/1/late", "told");
+  EXPECT_EQ(finish().local_files, 5 * 2 + 1);
+}
+
+TEST_F(DrainTest, ATimeThatIsBegunAnewIsWatched) {
+  settings_.live = false;
+  open();
+  for (const int rank : {0, 1}) {
+    for (const std::string time : {"1", "2", "3"}) write_time(time, rank);
+    std::filesystem::remove_all(local(rank) + "/1");
+    write_time("1", rank);
+  }
+  for (int i = 0; i < 200; ++i) round();  // until all are known to be closed
+  std::uint64_t before = drain_->report().local_files;
+  write(local(0) + "/1/late", "told");
+  round();
+  EXPECT_EQ(drain_->report().local_files, before + 1);
+  for (const int rank : {0, 1}) {
+    std::filesystem::remove_all(local(rank) + "/1");
+    for (const std::string time : {"1", "4", "5", "6"}) write_time(time, rank);
+  }
+  for (int i = 0; i < 200; ++i) round();
+  before = drain_->report().local_files;
+  write(local(0) + "/1/late", "told");
+  EXPECT_EQ(finish().local_files, before + 1);
+}
+
+// With purgeWrite 4 several times that were left behind are still there, until the program removes them.
+TEST_F(DrainTest, TimesThatWerePassedOverAndThenPurgedAreCounted) {
+  settings_.hold_times = true;
+  open();
+  write_unseen({"1", "2", "3", "4"});
+  round();
+  write_time("5");
+  purge("1");
+  write_time("6");
+  purge("2");
+  const DrainReport report = finish();
+  EXPECT_EQ(completed(report), (std::set<std::string>{"1", "2", "3", "4", "5", "6"}));
+  EXPECT_EQ(report.local_files, 6 * 4);
+  EXPECT_EQ(report.kept_from_shared, 2 * 4);
+  EXPECT_EQ(report.unseen_times, 0);
+  EXPECT_FALSE(on_case("processor0/1") || on_case("processor0/2"));
+  EXPECT_TRUE(on_case("processor0/3/p"));
+}
+
+TEST_F(DrainTest, NoTimeIsPassedOverWhereOthersMustAgreeOrItIsCarriedAtOnce) {
+  for (const int way : {0, 1, 2}) {
+    settings_.live = way == 0;
+    settings_.all_ranks = way == 1 ? 4 : 2;
+    settings_.handed_over = way == 2;
+    open();
+    write_unseen({"1", "2", "3", "4"});
+    round();
+    const std::uint64_t before = drain_->report().local_files;
+    write(local(0) + "/1/late", "told");
+    round();
+    EXPECT_EQ(drain_->report().local_files - before, 1) << way;
+    drain_.reset();
+    TearDown();
+    SetUp();
+  }
 }
 
 TEST_F(DrainTest, TheLastCompleteTimeComesHomeAfterACrashThoughItWasPurged) {

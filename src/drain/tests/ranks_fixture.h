@@ -10,6 +10,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "drain/drain.h"
 #include "drain/tests/case_fixture.h"
@@ -110,6 +111,11 @@ class DrainTest : public CaseTest {
     for (const int rank : {0, 1}) write_time(time, rank);
     for (int i = 0; i < 5; ++i) round();
   }
+  // One after the other, before anybody looks.
+  void write_unseen(const std::vector<std::string>& times) {
+    for (const std::string& time : times)
+      for (const int rank : {0, 1}) write_time(time, rank);
+  }
   void purge(const std::string& time) {
     for (const int rank : {0, 1}) std::filesystem::remove_all(local(rank) + "/" + time);
     for (int i = 0; i < 5; ++i) round();
@@ -126,6 +132,12 @@ class DrainTest : public CaseTest {
     for (int i = 0; i < count; ++i)
       if (std::filesystem::is_symlink(local(rank) + "/post/" + std::to_string(i))) ++links;
     return links;
+  }
+  static std::set<std::string> completed(const DrainReport& report) {
+    std::set<std::string> times;
+    for (const TimelineEntry& entry : report.timeline)
+      if (entry.complete >= 0) times.insert(entry.time);
+    return times;
   }
   bool on_case(const std::string& path) const { return std::filesystem::exists(case_ + "/" + path); }
   bool is_safe(const std::string& time) const {

@@ -57,6 +57,35 @@ TEST_F(TimesTest, ALaterTimeIsCompleteWhenItHasTheFilesOfTheLast) {
   EXPECT_TRUE(times.take_newly_complete().empty()) << "each is told once";
 }
 
+TEST_F(TimesTest, ASuspectTimeIsWholeWhenItIsTrusted) {
+  for (const std::string time : {"1", "2"}) {
+    fields(0, time);
+    times.suspect(0, time);
+  }
+  times.directory_made(0, "3");
+  EXPECT_FALSE(times.whole(0, "1"));
+  times.trust(0, "1");
+  EXPECT_TRUE(times.whole(0, "1"));
+  EXPECT_FALSE(times.whole(0, "2")) << "it may have had more files than the last";
+  times.spoil(0, "2");
+  times.trust(0, "2");
+  EXPECT_FALSE(times.whole(0, "2"));
+}
+
+TEST_F(TimesTest, ATimeIsComparedWithTheNextAndTheLastWholeOne) {
+  fields(0, "1");
+  properties(0, "1");
+  fields(0, "2");
+  times.suspect(0, "2");
+  fields(0, "3");
+  EXPECT_FALSE(times.has_files_of_others(0, "2", "3")) << "1 has functionObjectProperties";
+  properties(0, "2");
+  EXPECT_TRUE(times.has_files_of_others(0, "2", "3"));
+  times.file_made(0, "3", "UMean");
+  EXPECT_FALSE(times.has_files_of_others(0, "2", "3"));
+  EXPECT_FALSE(times.has_files_of_others(0, "2", "4")) << "not begun";
+}
+
 TEST_F(TimesTest, WhatIsClosedAfterARankWasSeenAtWorkIsDoubtfulAgain) {
   for (const int rank : {0, 1}) {
     fields(rank, "1");

@@ -25,6 +25,14 @@ class WatchTest : public testing::Test {
     return std::any_of(events.begin(), events.end(),
                        [&](const Event& event) { return event.kind == kind && event.path == path; });
   }
+  // What read() tells, and what is in the directories of which it tells.
+  static std::vector<Event> read(Watcher& watcher, Watcher::Follow follow = Watcher::Follow::watch) {
+    std::vector<Event> events = watcher.read().value();
+    for (std::size_t i = 0, told = events.size(); i < told; ++i)
+      if (events[i].directory && (events[i].kind == Event::Kind::created || events[i].kind == Event::Kind::moved_in))
+        watcher.descend(std::string(events[i].path), follow, events);
+    return events;
+  }
   std::string root_;
 };
 
@@ -32,7 +40,7 @@ TEST_F(WatchTest, AFileIsToldWhenItIsClosed) {
   auto watcher = Watcher::open().value();
   ASSERT_TRUE(watcher.add_tree(root_, ""));
   write("processor0/0/U");
-  const auto events = watcher.read().value();
+  const auto events = read(watcher);
   EXPECT_TRUE(told(events, Event::Kind::created, "processor0/0/U"));
   EXPECT_TRUE(told(events, Event::Kind::closed, "processor0/0/U"));
 }
@@ -43,23 +51,35 @@ TEST_F(WatchTest, WhatIsInADirectoryBeforeItIsWatchedIsFound) {
   std::filesystem::create_directories(root_ + "/processor0/0.1/uniform");
   write("processor0/0.1/U");
   write("processor0/0.1/uniform/time");
-  auto events = watcher.read().value();
+  auto events = read(watcher);
   EXPECT_TRUE(told(events, Event::Kind::found, "processor0/0.1/U"));
   EXPECT_TRUE(told(events, Event::Kind::found, "processor0/0.1/uniform/time"));
   write("processor0/0.1/uniform/late");
-  events = watcher.read().value();
+  events = read(watcher);
   EXPECT_TRUE(told(events, Event::Kind::closed, "processor0/0.1/uniform/late"));
+}
+
+TEST_F(WatchTest, WhatHappensInADirectoryThatIsOnlyListedIsNotTold) {
+  auto watcher = Watcher::open().value();
+  ASSERT_TRUE(watcher.add_tree(root_ + "/processor0", "processor0"));
+  std::filesystem::create_directories(root_ + "/processor0/0.1/uniform");
+  write("processor0/0.1/uniform/time");
+  EXPECT_TRUE(told(read(watcher, Watcher::Follow::list), Event::Kind::found, "processor0/0.1/uniform/time"));
+  write("processor0/0.1/uniform/late");
+  EXPECT_TRUE(read(watcher).empty());
+  std::filesystem::remove_all(root_ + "/processor0/0.1");
+  EXPECT_TRUE(told(read(watcher), Event::Kind::deleted, "processor0/0.1"));
 }
 
 TEST_F(WatchTest, AMovedDirectoryIsWatchedUnderItsNewName) {
   auto watcher = Watcher::open().value();
   ASSERT_TRUE(watcher.add_tree(root_, ""));
   std::filesystem::rename(root_ + "/processor0", root_ + "/processor1");
-  auto events = watcher.read().value();
+  auto events = read(watcher);
   EXPECT_TRUE(told(events, Event::Kind::moved_out, "processor0"));
   EXPECT_TRUE(told(events, Event::Kind::moved_in, "processor1"));
   write("processor1/0/p");
-  events = watcher.read().value();
+  events = read(watcher);
   EXPECT_TRUE(told(events, Event::Kind::closed, "processor1/0/p"));
   EXPECT_FALSE(told(events, Event::Kind::closed, "processor0/0/p"));
 }

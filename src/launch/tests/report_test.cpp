@@ -44,6 +44,22 @@ TEST(RunReportTest, WhatIsOnlyLocalOnOneNodeIsNotHiddenBehindTheTroubleOfAnother
   }
 }
 
+TEST(NodeReportTest, EveryPhaseIsReadBackAndAnUnknownOneIsAnError) {
+  for (const Phase phase : {Phase::staging, Phase::running, Phase::draining, Phase::removing, Phase::done}) {
+    NodeReport report = told_by("n1", {0, 1});
+    report.phase = phase;
+    const auto again = node_report_from_json(to_json(report));
+    ASSERT_TRUE(again) << again.error().text();
+    EXPECT_EQ(again->phase, phase);
+    EXPECT_EQ(is_home(*again), phase == Phase::removing || phase == Phase::done);
+  }
+  std::string text = to_json(told_by("n1", {0, 1}));
+  text.replace(text.find("\"done\""), 6, "\"gone\"");
+  const auto unknown = node_report_from_json(text);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().text().find("phase"), std::string::npos) << unknown.error().text();
+}
+
 TEST(RunReportTest, TheTroubleOfOneNodeIsTheTroubleOfTheRun) {
   EXPECT_EQ(run_of({told_by("n1", {0, 1}), told_by("n2", {2, 3}, Code::conflict)}).trouble, Code::conflict);
   EXPECT_EQ(run_of({told_by("n1", {0, 1}, Code::conflict), told_by("n2", {2, 3})}).trouble, Code::conflict);
@@ -91,6 +107,7 @@ RunReport measured() {
   second.drain.shared_files = 5;
   second.drain.shared_bytes = 1'500'000;
   first.drain.kept_from_shared = 7;
+  first.drain.unseen_times = 3;
   second.drain.kept_from_shared = 15;
   first.drain.undrained_files = 1;
   second.drain.undrained_bytes = 11;
@@ -110,7 +127,8 @@ TEST(RunReportTest, TheSummaryTellsTimesBytesFilesAndLag) {
             "forebay: run 20261121-204600-3f2a on /shared/motorBike\n"
             "  wall time             3 s (staging 250 ms, program 2.5 s)\n"
             "  per written time      500 ms\n"
-            "  written locally       7.00 MB in 30 files\n"
+            "  written locally       7.00 MB in 30 files, and 3 time directories that the program removed before they "
+            "were seen\n"
             "  to the shared system  2.50 MB in 8 files\n"
             "  never had to go there 22 files, deleted by the program\n"
             "  drain lag             750 ms\n"
@@ -133,7 +151,7 @@ TEST(RunReportTest, TheSummarySaysOnlyWhatThereIsToSay) {
 
 TEST(RunReportTest, TheJsonHasTheSumsOverTheNodesAndTheLongestLag) {
   const auto json = nlohmann::json::parse(to_json(measured()));
-  EXPECT_EQ(json.at("local"), (nlohmann::json{{"files", 30}, {"bytes", 7'000'000}}));
+  EXPECT_EQ(json.at("local"), (nlohmann::json{{"files", 30}, {"bytes", 7'000'000}, {"unseen_times", 3}}));
   EXPECT_EQ(json.at("shared"), (nlohmann::json{{"files", 8}, {"bytes", 2'500'000}}));
   EXPECT_EQ(json.at("undrained"), (nlohmann::json{{"files", 1}, {"bytes", 11}}));
   EXPECT_EQ(json.at("never_shared_files"), 22);
