@@ -92,7 +92,7 @@ class SafeInterval(FaultyCase):
         self.assertLess(2 * of_states, 70 * (5 + 3) * self.ranks, "too slow to tell states from steps")
 
     def test_status_says_in_words_what_is_only_local_and_watches_until_no_run_is_left(self):
-        process = self.start(self.solver("-steps", 20, "-delay", 100, "-purge", 1))
+        process = self.start(self.solver("-steps", 40, "-delay", 100, "-purge", 1))
         wait_for(self.status, what="the run")
         watch, terminal = self.watch()
         wait_for(lambda: any(run["drain"]["newest_complete"] for run in self.status()), what="a complete time")
@@ -110,6 +110,10 @@ class SafeInterval(FaultyCase):
         self.assertTrue(any("agent               running" in look for look in looks), looks)
         self.assertEqual(looks[-1].strip(), "no run of forebay has anything in this node's pools")
 
+    def newest_complete(self):
+        (run,) = self.status()
+        return run["drain"]["newest_complete"]
+
     def watch(self):
         """`forebay status --watch` on a terminal of its own."""
         terminal, its = pty.openpty()
@@ -123,10 +127,11 @@ class SafeInterval(FaultyCase):
     def test_the_last_complete_time_follows_the_trap_of_the_late_file(self):
         # functionObjectProperties of a step is written when the next one begins: until then the step is not complete.
         process = self.start(self.solver("-steps", 6, "-delay", 400, "-hasty", "-hang", 4), ["--safe-interval", "1s"])
-        wait_for(lambda: any("/3/" in path for path in self.completed()), what="step 3")
-        time.sleep(1.5)
-        for run in self.status():
-            self.assertEqual(run["drain"]["newest_complete"], "2")
+        third = [f"processor{rank}/3/{field}" for rank in range(self.ranks) for field in harness.FIELDS]
+        wait_for(lambda: set(third) <= set(self.completed()), what="step 3")
+        wait_for(lambda: self.newest_complete() == "2", what="step 2 to be called complete")
+        time.sleep(2)  # status is told anew every second
+        self.assertEqual(self.newest_complete(), "2")
         self.kill_tree(process.pid)
         process.wait()
 
