@@ -20,6 +20,8 @@ TIME_LINE = re.compile(rb"^Time = (\S+)$")
 END_LINE = b"End\n"
 # Short enough for a disturbance of the machine to meet both turns of a pair.
 STEPS_OF_A_TURN = 6
+# Of a run in which the agent finds its pace.
+FIRST_STEPS = 3
 AGENT = "forebay-agent"
 
 
@@ -30,8 +32,7 @@ class Turn:
 
     writes: bool
     lengths: list[float]
-    agent_seconds: float = 0.0  # of processor time, meanwhile
-    agent_in_lengths: float = 0.0  # of these, since the first of `lengths` began
+    agent_in_lengths: float = 0.0  # its processor time in seconds since the first of `lengths` began
 
 
 @dataclass
@@ -46,6 +47,7 @@ class Run:
     marks: list[float] = field(default_factory=list)
     log: Path | None = None
     turns: list[Turn] = field(default_factory=list)
+    agent_per_step: float = 0.0  # its processor time in seconds, of run_with_agent()
 
     @property
     def wall_seconds(self) -> float:
@@ -64,8 +66,9 @@ class Run:
 
     def added_by_output(self) -> list[float]:
         """What writing adds to a step, in seconds, by each pair of turns. The agent does its work when it comes to it, which
-        may be in the other turn or in a step that does not count: so all that it used of a processor in both turns is
-        charged to the steps that write, as if the solver had to wait for it, and taken out where it fell."""
+        may be in the other turn or in a step that does not count, and being stopped disturbs its pace. So what it used of
+        a processor is taken out where it fell, and what it takes for a step at its own pace is charged to those that
+        write, as if the solver had to wait for it."""
         added = []
         for pair in zip(self.turns[::2], self.turns[1::2], strict=True):
             without, writing = sorted(pair, key=lambda turn: turn.writes)
@@ -73,8 +76,7 @@ class Run:
                 statistics.fmean(turn.lengths) - turn.agent_in_lengths / len(turn.lengths)
                 for turn in (writing, without)
             ]
-            charged = (writing.agent_seconds + without.agent_seconds) / STEPS_OF_A_TURN
-            added.append(alone[0] - alone[1] + charged)
+            added.append(alone[0] - alone[1] + self.agent_per_step)
         return added
 
     def without_output(self) -> list[float]:
@@ -139,25 +141,29 @@ class Running:
 
     def take_turn(self, writes: bool = False) -> None:
         """A few steps, which write as the case says now, or what comes before the first."""
-        first, agent, agent_in_first = len(self._run.marks), self._agent_seconds(), 0.0
+        first, agent = len(self._run.marks), 0.0
         self._go_on()
         for step in range(STEPS_OF_A_TURN if first else 1):
             if not self.to_next_mark():
                 return
             if step == 0:
-                agent_in_first = self._agent_seconds() - agent
-        # By the first mark all its processes are there.
-        self._all = self._all or [self._child.pid, *processes.descendants(self._child.pid)]
-        self._agents = self._agents or [pid for pid in self._all if processes.name(pid) == AGENT]
+                agent = self.agent_seconds()
+        self._find_processes()
         self._signal(signal.SIGSTOP)
         self._stopped_at = time.monotonic()
         if first:
             lengths = [after - before for before, after in itertools.pairwise(self._run.marks[first:])]
-            used = self._agent_seconds() - agent
-            self._run.turns.append(Turn(writes, lengths, used, used - agent_in_first))
+            self._run.turns.append(Turn(writes, lengths, self.agent_seconds() - agent))
 
-    def _agent_seconds(self) -> float:
+    def agent_seconds(self) -> float:
+        """Of processor time, since it began."""
+        self._find_processes()
         return sum(map(processes.exact_cpu_seconds, self._agents))
+
+    def _find_processes(self) -> None:
+        """By the first mark all are there."""
+        self._all = self._all or [self._child.pid, *processes.descendants(self._child.pid)]
+        self._agents = self._agents or [pid for pid in self._all if processes.name(pid) == AGENT]
 
     def finish(self) -> Run:
         """To the end; a status other than 0 is the caller's to judge."""
@@ -197,6 +203,23 @@ def run(command: list, log: Path, env: dict[str, str], cwd: Path) -> Run:
     running = Running(command, log, env, cwd)
     try:
         return running.finish()
+    except BaseException:
+        running.give_up()
+        raise
+
+
+def run_with_agent(command: list, log: Path, env: dict[str, str], cwd: Path) -> Run:
+    """The same, and what the agent uses of a processor in a step, the first ones left out."""
+    running = Running(command, log, env, cwd)
+    try:
+        for _ in range(FIRST_STEPS):
+            running.to_next_mark()
+        before, used, steps = running.agent_seconds(), 0.0, 0
+        while running.to_next_mark():
+            used, steps = running.agent_seconds() - before, steps + 1
+        done = running.finish()
+        done.agent_per_step = used / max(steps, 1)
+        return done
     except BaseException:
         running.give_up()
         raise

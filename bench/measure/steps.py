@@ -32,6 +32,8 @@ class Plan:
     wide_repetitions: int
     pairs: int  # of turns with and without output, in a run that never waits for the shared file system
     slow: int  # steps of a run that does
+    paced: int  # steps of a run that tells what the agent takes for one; a quarter of them where all are kept
+    paced_repetitions: int
     left_out: tuple[v.Variant, ...] = ()
     deadline: float = math.inf  # time.monotonic() by which the near ones should have ended; one is always done
 
@@ -51,6 +53,17 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
             return bench.measure_in_pairs(order, plan.pairs, 1001 * number)
         return {variant: bench.measure(variant, plan.slow) for variant in order}
 
+    agents = {
+        variant: statistics.fmean(
+            bench.agent_per_step(variant, plan.paced if variant.purge else plan.paced // 4)
+            for _ in range(plan.paced_repetitions)
+        )
+        for variant in NEAR
+        if variant.forebay is not None
+    }
+    for variant, seconds in agents.items():
+        say(f"{variant.name}: the agent takes {seconds * 1e3:.2f} ms of a processor for a step")
+
     def several(variants: tuple[v.Variant, ...], count: int, deadline: float) -> list[Repetition]:
         done: list[Repetition] = []
         began = time.monotonic()
@@ -61,6 +74,7 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
                 break
             done.append(one(variants, number))
             for variant, measured in done[-1].items():
+                measured.run.agent_per_step = agents.get(variant, 0.0)
                 if measured.run.turns:
                     told = f"adds {middle_mean(measured.run.added_by_output()) * 1e3:.1f} ms to a step"
                 else:

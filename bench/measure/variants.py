@@ -100,6 +100,14 @@ class Bench:
         self._check(variant, steps, measured)
         return measured
 
+    def agent_per_step(self, variant: Variant, steps: int) -> float:
+        """Processor time in seconds of the agent for a step that writes, in a run by itself."""
+        self._prepare(variant, steps)
+        processes.wait_until_idle(self._settle)
+        measured = Measured(solver.run_with_agent(*self._call(variant)))
+        self._check(variant, steps, measured)
+        return measured.run.agent_per_step
+
     def measure_in_pairs(self, variants: Sequence[Variant], pairs: int, number: int) -> dict[Variant, Measured]:
         """A run of each, all at once, of which only one goes on at a time, with and without output by turns; so nothing
         tells who used the file server."""

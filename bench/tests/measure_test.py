@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -59,15 +60,16 @@ class Steps(unittest.TestCase):
         run.turns = [
             Turn(True, [5, 6, 7]),
             Turn(False, [2, 3, 4]),
-            Turn(False, [1.5, 1.5], agent_seconds=3.0, agent_in_lengths=1.0),
-            Turn(True, [4, 4], agent_seconds=9.0, agent_in_lengths=4.0),
+            Turn(False, [1.5, 1.5], agent_in_lengths=1.0),
+            Turn(True, [4, 4], agent_in_lengths=4.0),
         ]
-        # 1 and 2 a step without the agent, and all that it used.
-        second = 2 - 1 + 12 / solver.STEPS_OF_A_TURN
-        self.assertEqual(run.added_by_output(), [3, second])
+        run.agent_per_step = 0.25
+        # 1 and 2 a step without the agent, and what it takes at its own pace.
+        second = 2 - 1 + 0.25
+        self.assertEqual(run.added_by_output(), [3.25, second])
         self.assertEqual(run.without_output(), [3, 1.5])
         estimate = steps.added(steps.Repetitions([{v.TMPFS_KEEP: v.Measured(run)}], []), v.TMPFS_KEEP, 3)
-        self.assertEqual((estimate.value, estimate.samples), ((3 + second) / 2, 1))
+        self.assertEqual((estimate.value, estimate.samples), ((3.25 + second) / 2, 1))
 
     def goals(self, ours, tmpfs, direct, floor=(1, 0.9, 1.1)):
         result = report.Report("x", {})
@@ -165,6 +167,20 @@ class Turns(unittest.TestCase):
             self.assertEqual(turn.lengths, [lengths[step - 1] for step in own])
         self.assertEqual(v.written_steps(run, 24), sum(settings.values()))
         self.assertEqual(v.last_written(run, 24), max(step for step, writes in settings.items() if writes))
+
+    def test_what_the_agent_takes_for_a_step_is_counted_beside_a_run_that_is_not_stopped(self):
+        agent = self.directory / solver.AGENT  # the name by which it is known; this one never rests
+        shutil.copy("/bin/sh", agent)
+        script = self.directory / "solver.py"
+        script.write_text(SOLVER)
+        self.switch_to("one", True)
+        line = (
+            f"{agent} -c 'while :; do :; done' & {sys.executable} {script} {self.setting('one')} 2> /dev/null; kill $!"
+        )
+        run = solver.run_with_agent(["sh", "-c", line], self.directory / "log", dict(os.environ), self.directory)
+        self.assertEqual(len(run.times), 24)
+        mean = sum(run.step_lengths()[solver.FIRST_STEPS :]) / (24 - solver.FIRST_STEPS)
+        self.assertTrue(0.05 * mean < run.agent_per_step < 1.1 * mean, f"{run.agent_per_step} of {mean}")
 
     def lines(self, name: str) -> list[str]:
         return (self.directory / name).read_text().splitlines()

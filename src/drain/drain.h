@@ -114,6 +114,8 @@ class Drain {
   std::uint64_t evict(std::uint64_t wanted, const std::string& pool = "/");
   // True while something could still be drained, or evicted there.
   bool can_make_room(const std::string& pool = "/") const;
+  // How many times the program has begun, over all ranks of the node.
+  std::size_t times_begun() const;
   // The most bytes that the program wrote from one time's beginning to the next.
   std::uint64_t largest_step() const;
   // Whether a pool is full now, to be told before on_events(): once it was, the run's exit will not be 0, and times

@@ -46,11 +46,17 @@ std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>&
   const bool held = !request.settings.live || request.settings.hold_times;
   if (!held || request.settings.handed_over || !alone()) return {};
   std::map<int, std::vector<std::string>> begun;
+  std::set<std::string> told_of, made_anew;
   for (const Event& event : told) {
-    if (!event.directory || event.kind != Event::Kind::created) continue;
+    if (!event.directory || (event.kind != Event::Kind::created && event.kind != Event::Kind::deleted)) continue;
     auto time = openfoam::time_path(event.path);
-    if (time && time->rest.empty() && serves(time->rank) && is_new_time(time->rank, time->time))
-      begun[time->rank].push_back(std::move(time->time));
+    if (!time || !time->rest.empty() || !serves(time->rank) || !is_new_time(time->rank, time->time)) continue;
+    if (event.kind == Event::Kind::deleted) {
+      told_of.insert(event.path);
+      continue;
+    }
+    if (!told_of.insert(event.path).second) made_anew.insert(time->time);
+    begun[time->rank].push_back(std::move(time->time));
   }
   std::map<std::string, std::size_t> left;  // by so many ranks
   for (const auto& [rank, names] : begun) {
@@ -62,7 +68,7 @@ std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>&
   }
   std::set<std::string> passed;
   for (const auto& [time, ranks] : left)
-    if (ranks == times.ranks().size() && !timeline.was_begun(time)) passed.insert(time);
+    if (ranks == times.ranks().size() && !timeline.was_begun(time) && !made_anew.contains(time)) passed.insert(time);
   return passed;
 }
 
@@ -93,6 +99,9 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
     }
     if (event.directory && rest.empty()) {
       count_if_unseen(rank, time, event.kind == Event::Kind::deleted);
+      // Told before the rank went on: the purge may have been under way when it was listed.
+      if (std::erase_if(suspects, [&](const Suspect& each) { return each.rank == rank && each.time == time; }) > 0)
+        times.spoil(rank, time);
       if (const auto passed = passed_over.find({rank, time}); passed != passed_over.end()) {
         if (event.kind == Event::Kind::deleted) kept_from_shared += passed->second;
         passed_over.erase(passed);
@@ -102,8 +111,13 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
     return removed_by_program(event.path);
   }
   if (rest.empty() || event.directory) {
-    if (times.current(rank) != time) leave_current(rank, time);
-    times.directory_made(rank, time);
+    // A walk tells of all times that there are, also of such as the rank left behind long ago.
+    const std::string& current = times.current(rank);
+    if (rest.empty() && current != time &&
+        (event.kind != Event::Kind::found || current.empty() || openfoam::time_less(current, time))) {
+      leave_current(rank, time);
+      times.directory_made(rank, time);
+    }
     if (event.directory) made_in_batch.emplace(rank, time);
     if (event.directory && rest.empty()) {
       unseen.emplace(rank, time);
@@ -365,6 +379,7 @@ void Drain::State::events_lost() {
   // Not two walks at once.
   if (catch_up) overlooked = true;
   catch_up.reset();
+  find_times();
   constexpr std::size_t portion = 1000;
   OutputWalk all(roots, request.placed, ledger, request.lower, request.case_path);
   for (;;) {
@@ -373,6 +388,20 @@ void Drain::State::events_lost() {
     if (found->empty()) return;
     for (const Output& output : *found)
       handle({Event::Kind::found, output.path, output.kind == Output::Kind::directory});
+  }
+}
+
+// In the order in which they were begun, which is not that of their names.
+void Drain::State::find_times() {
+  for (const int rank : times.ranks()) {
+    std::vector<std::string> found;
+    const auto entries = list_directory(local_of(roots, rank < 0 ? std::string() : fmt::format("processor{}", rank)));
+    if (!entries) continue;  // the walk tells of it
+    for (const DirectoryEntry& entry : *entries)
+      if (entry.type == DT_DIR && openfoam::is_time_name(entry.name) && is_new_time(rank, entry.name))
+        found.push_back(entry.name);
+    std::sort(found.begin(), found.end(), openfoam::time_less);
+    for (const std::string& time : found) handle({Event::Kind::found, time_directory(rank, time), true});
   }
 }
 
@@ -419,8 +448,14 @@ void Drain::State::release_kept() {
   const auto wanted = [&](const std::string& time) {
     return !alone() && !safe_times.contains(time) && (candidates.contains(time) || time == pinned || time == agreed);
   };
+  // Where the program purges nothing it will be known for whole when the rank goes on.
+  const auto is_suspect = [&](const std::string& time) {
+    return !request.settings.hold_times &&
+           std::any_of(suspects.begin(), suspects.end(), [&](const Suspect& each) { return each.time == time; });
+  };
   for (const std::string& time : keep.times()) {
-    if (keep.in_use(time) || time == *newest_complete || !times.before(time, *newest_complete) || wanted(time))
+    if (keep.in_use(time) || time == *newest_complete || !times.before(time, *newest_complete) || wanted(time) ||
+        is_suspect(time))
       continue;
     let_go(time);
   }

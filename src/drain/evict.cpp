@@ -116,6 +116,10 @@ std::uint64_t Drain::State::evict_group(const CollatedTime& group, const std::st
   return freed;
 }
 
+std::size_t Drain::times_begun() const {
+  return state_->timeline.steps();
+}
+
 std::uint64_t Drain::largest_step() const {
   return state_->largest_step;
 }

@@ -204,7 +204,8 @@ bool Drain::State::pools_intact() {
     if (name_exists(join(root.pool, sentinel_name)) && name_exists(root.local)) continue;
     intact = false;
     note(Code::lost, fmt::format("the pool {} was emptied while the run used it: what was not drained before is gone; "
-                                 "nothing is removed from the case",
+                                 "nothing is removed from the case; go on from the time that is safe, with a pool that "
+                                 "nothing empties (--pool)",
                                  printable(root.pool)));
   }
   return intact;
@@ -255,7 +256,9 @@ void Drain::State::remove_deleted() {
     return time == newest_complete || (!alone() && ledger.complete_times().contains(time));
   };
   ledger.each("", [&](const std::string& path, const Known& known) {
-    if (!known.deleted || goes_with_parent(path) || name_exists(local_of(roots, path))) return true;
+    // What is absent since events were lost was removed by the program or not: it is only told of.
+    if (!(known.deleted || ledger.lost_events()) || goes_with_parent(path) || name_exists(local_of(roots, path)))
+      return true;
     // The program may have been about to replace it.
     if (!ended_cleanly && checkpoint_of(path)) return true;
     const auto time = openfoam::time_path(path);
@@ -273,9 +276,10 @@ void Drain::State::remove_deleted() {
   }
   if (deleted.empty()) return;
   if (trouble == Code::conflict || trouble == Code::lost || ledger.lost_events()) {
-    note(std::nullopt, fmt::format("{} files or directories that the program removed stay on the case, because not all "
-                                   "is known for sure (see above); the first is {}",
-                                   deleted.size(), printable(*deleted.begin())));
+    note(Code::conflict,
+         fmt::format("{} files or directories that are gone locally stay on the case, because not all is "
+                     "known for sure (see above): remove what the program had removed; the first is {}",
+                     deleted.size(), printable(*deleted.begin())));
     return;
   }
   for (const std::string& path : deleted) remove_from_case(path);

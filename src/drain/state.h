@@ -181,6 +181,7 @@ struct Drain::State {
   void trust_like_others();
   void settle_suspects(int rank);
   void let_go(const std::string& time);
+  void find_times();
   void adopt(int rank);
   void begin_time(const std::string& time);
   void count_if_unseen(int rank, const std::string& time, bool removed);

@@ -37,10 +37,14 @@ using drain::Clock;
 
 // Events are read in batches, so that following the program takes 1/256 of a core, or a batch in a quarter of a second:
 // what this costs, the solver waits for. A purge comes a time step after the files that it removes were closed, so
-// every time is seen complete where steps are longer than the pause; where they are shorter, the last complete time may
-// be as old as the pause. (With a second, half of the cost goes, and so do the last steps before a kill.)
-constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
+// every time is seen complete where steps are longer than the pause. Where they are shorter, and nothing is carried
+// before the end, times are only sampled however short the pause: then the last complete time may be a second old.
+constexpr auto shortest_pause = 3ms, longest_pause = 250ms, longest_when_sampling = 1000ms;
 constexpr int pause_per_work = 256;
+// Two of these fit into the shorter of the pauses.
+constexpr auto step_to_sample = longest_pause / 2;
+// A time must be seen complete several times within the interval after which it is made safe.
+constexpr int pauses_in_safe_interval = 8;
 // Bytes per second and core: a pool that could be nearly full within the pause is looked after sooner, since making
 // room needs to know what was written.
 constexpr double likely_rate = 1e9;
@@ -54,6 +58,10 @@ constexpr auto empty_interval = 2s;
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::chrono::milliseconds milliseconds_until(Clock::time_point when) {
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(when - Clock::now()), 0ms);
 }
 
 class Agent {
@@ -88,6 +96,7 @@ class Agent {
   void members_ended();
   void vouch_for_ranks();
   void read_events();
+  Clock::duration longest_pause_now(std::size_t times_begun) const;
   bool ended_cleanly() const;
   void finish();
   void publish_status(bool at_once);
@@ -116,6 +125,7 @@ class Agent {
   bool admitted_ = false, rank_failed_ = false;
   Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, next_events_{},
                     next_tick_{}, last_round_ = started_;
+  Clock::duration pause_{};  // before the next events
 };
 
 // A path as an element of a list that ':' separates (src/redirect/redirect.h).
@@ -133,6 +143,8 @@ Status Agent::start() {
   auto pools = place::choose_pools(machine_, plan_.settings.pool);
   if (!pools) return forward(pools);
   pools_ = std::move(*pools);
+  for (const place::Pool& pool : pools_)
+    if (pool.medium == place::Medium::tmpfs) report_.pools_in_memory.insert(pool.path);
   auto run = make_pool_run(plan_, pools_);
   if (!run) return forward(run);
   run_ = std::move(*run);
@@ -355,14 +367,25 @@ void Agent::read_events() {
     return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
   };
   const auto before = work();
+  const std::size_t times_before = drain_->times_begun();
   if (auto read = drain_->on_events(); !read) fmt::print(stderr, "forebay agent: {}\n", read.error().text());
+  const auto longest = longest_pause_now(drain_->times_begun() - times_before);
+  pause_ = std::clamp<Clock::duration>((work() - before) * pause_per_work, shortest_pause, longest);
+  next_events_ = Clock::now() + pause_;
+}
+
+// After a pause, in which so many times were begun.
+Clock::duration Agent::longest_pause_now(std::size_t times_begun) const {
   // Nodes that must agree on a time all have to see the same ones.
-  const auto longest =
-      pressure_->tight() || !alone()
-          ? Clock::duration(shortest_pause)
-          : std::clamp<Clock::duration>(pressure_->until_tight(*drain_, likely_rate), shortest_pause, longest_pause);
-  next_events_ =
-      Clock::now() + std::clamp<Clock::duration>((work() - before) * pause_per_work, shortest_pause, longest);
+  if (pressure_->tight() || !alone()) return shortest_pause;
+  const auto& settings = plan_.settings.drain;
+  const bool held = settings.when == settings::DrainWhen::end || plan_.hold_times;
+  const bool samples = held && times_begun >= 2 && pause_ < step_to_sample * times_begun;
+  const Clock::duration longest = samples
+                                      ? std::clamp<Clock::duration>(settings.safe_interval / pauses_in_safe_interval,
+                                                                    longest_pause, longest_when_sampling)
+                                      : longest_pause;
+  return std::clamp<Clock::duration>(pressure_->until_tight(*drain_, likely_rate), shortest_pause, longest);
 }
 
 // A descriptor leaves the set when it is closed.
@@ -378,8 +401,8 @@ Status Agent::wait_also_for(int descriptor) {
 // there is to know. True when nothing else happened for a moment, and the queue of events is not filling.
 bool Agent::stays_quiet() {
   epoll_event event{};
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::min(next_events_, next_tick_) - Clock::now());
-  const auto moment = std::clamp<std::chrono::milliseconds>(left, 0ms, glance_interval);
+  const auto moment =
+      std::min(milliseconds_until(std::min(next_events_, next_tick_)), std::chrono::milliseconds(glance_interval));
   return ::epoll_wait(wakers_.get(), &event, 1, static_cast<int>(moment.count())) == 0 && !drain_->events_crowd() &&
          !pressure_->due() && Clock::now() < std::min(next_events_, next_tick_);
 }
@@ -400,10 +423,11 @@ void Agent::serve() {
     }
     const bool early = Clock::now() < next_events_ && !drain_->events_crowd();
     if (early) waits[2].fd = -1;
-    const auto timeout = in_pause                       ? 0ms
-                         : pressure_->tight()           ? shortest_pause
-                         : early || pressure_->paused() ? glance_interval
-                                                        : tick_interval;
+    auto timeout = in_pause                       ? 0ms
+                   : pressure_->tight()           ? shortest_pause
+                   : early || pressure_->paused() ? glance_interval
+                                                  : tick_interval;
+    if (early) timeout = std::min(timeout, milliseconds_until(next_events_));
     const bool nothing = ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count())) == 0;
     // Before the events: what was closed while a pool was full may be cut.
     pressure_->act(*drain_);

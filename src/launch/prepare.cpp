@@ -146,6 +146,8 @@ Result<Prepared> prepare(const RunRequest& request) {
   plan.openfoam = facts->is_case;
   const bool tolerated = facts->is_case && links_do(prepared.line.programs, *facts);
   plan.hold_times = facts->purge_write.value_or(0) > 0;
+  if (facts->write_control == "timeStep" && facts->write_interval.value_or(0) >= 1)
+    prepared.steps_per_time = facts->write_interval;
   if (runs_on_ranks(*facts, prepared.line)) {
     if (auto checked = check_ranks(*facts, prepared.line, plan.case_path, plan); !checked) return forward(checked);
   } else if (plan.openfoam && facts->ranks > 0 && plan.launched && prepared.line.ranks == facts->ranks) {

@@ -1,6 +1,7 @@
 #include "launch/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -73,6 +74,13 @@ drain::DrainReport drain_report(const json& from) {
   return report;
 }
 
+// As escape() writes them: JSON holds no bytes that are not UTF-8.
+json json_of_paths(const std::set<std::string>& paths) {
+  json out = json::array();
+  for (const std::string& path : paths) out.push_back(escape(path));
+  return out;
+}
+
 json json_of(const NodeReport& report) {
   json sockets = json::object();
   for (const auto& [rank, socket] : report.sockets) sockets[std::to_string(rank)] = socket;
@@ -95,6 +103,7 @@ json json_of(const NodeReport& report) {
           {"agent_cpu_seconds", report.agent_cpu_seconds},
           {"ranks", report.ranks},
           {"sockets", sockets},
+          {"pools_in_memory", json_of_paths(report.pools_in_memory)},
           {"complete_times", report.complete_times},
           {"safe_times", report.safe_times},
           {"accord",
@@ -106,7 +115,7 @@ json json_of(const NodeReport& report) {
 }
 
 // The pace of the program: the median interval between the beginnings of times, on the node that saw most.
-std::optional<double> step_seconds(const std::vector<NodeReport>& nodes) {
+std::optional<double> written_time_seconds(const std::vector<NodeReport>& nodes) {
   std::vector<double> best;
   for (const NodeReport& node : nodes) {
     std::vector<double> begun;
@@ -128,6 +137,10 @@ std::uint64_t sum(const RunReport& report, Member member) {
   std::uint64_t total = 0;
   for (const NodeReport& node : report.nodes) total += node.drain.*member;
   return total;
+}
+
+json number_or_null(const std::optional<double>& value) {
+  return value ? json(*value) : json();
 }
 
 double lag(const RunReport& report) {
@@ -194,6 +207,8 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     report.ranks = from.at("ranks").get<std::vector<int>>();
     for (const auto& [rank, socket] : from.at("sockets").items())
       report.sockets[static_cast<int>(parse_integer(rank).value_or(-1))] = socket;
+    for (const std::string path : from.at("pools_in_memory"))
+      report.pools_in_memory.insert(unescape(path).value_or(""));
     report.complete_times = from.at("complete_times").get<std::vector<std::string>>();
     report.safe_times = from.at("safe_times").get<std::vector<std::string>>();
     const json& accord = from.at("accord");
@@ -227,6 +242,11 @@ void settle_exit_status(RunReport& report) {
   if (report.exit_status == 0 && report.trouble) report.exit_status = static_cast<int>(*report.trouble);
 }
 
+std::optional<double> step_seconds(const RunReport& report) {
+  if (!report.written_time_seconds || !report.steps_per_time) return std::nullopt;
+  return *report.written_time_seconds / *report.steps_per_time;
+}
+
 void summarise(RunReport& report, bool collated, int all_ranks) {
   std::set<std::pair<int, int>> groups;
   for (const NodeReport& node : report.nodes) {
@@ -237,7 +257,7 @@ void summarise(RunReport& report, bool collated, int all_ranks) {
     report.stage_seconds = std::max(report.stage_seconds, node.stage_seconds);
     groups.insert(node.drain.groups.begin(), node.drain.groups.end());
   }
-  report.step_seconds = step_seconds(report.nodes);
+  report.written_time_seconds = written_time_seconds(report.nodes);
   if (collated && !groups.empty()) report.io_ranks = layouts::io_ranks({groups.begin(), groups.end()});
   if (collated) explain_groups(report);
   if (report.nodes.size() == 1) {
@@ -274,7 +294,8 @@ std::string to_json(const RunReport& report) {
                  {"wall_seconds", report.wall_seconds},
                  {"program_seconds", report.program_seconds},
                  {"stage_seconds", report.stage_seconds},
-                 {"step_seconds", report.step_seconds ? json(*report.step_seconds) : json()},
+                 {"step_seconds", number_or_null(step_seconds(report))},
+                 {"written_time_seconds", number_or_null(report.written_time_seconds)},
                  {"local",
                   {{"files", sum(report, &drain::DrainReport::local_files)},
                    {"bytes", sum(report, &drain::DrainReport::local_bytes)},
@@ -312,8 +333,10 @@ std::string to_text(const RunReport& report) {
        fmt::format("{} (staging {}, program {})", human_duration(std::chrono::duration<double>(report.wall_seconds)),
                    human_duration(std::chrono::duration<double>(report.stage_seconds)),
                    human_duration(std::chrono::duration<double>(report.program_seconds))));
-  if (report.step_seconds)
-    line("per written time", human_duration(std::chrono::duration<double>(*report.step_seconds)));
+  if (const auto step = step_seconds(report))
+    line("time per step", human_duration(std::chrono::duration<double>(*step)));
+  if (report.written_time_seconds && report.steps_per_time != 1)
+    line("per written time", human_duration(std::chrono::duration<double>(*report.written_time_seconds)));
   const auto unseen = sum(report, &drain::DrainReport::unseen_times);
   line("written locally",
        amount(sum(report, &drain::DrainReport::local_files), sum(report, &drain::DrainReport::local_bytes)) +
@@ -324,6 +347,13 @@ std::string to_text(const RunReport& report) {
        amount(sum(report, &drain::DrainReport::shared_files), sum(report, &drain::DrainReport::shared_bytes)));
   if (const auto never = sum(report, &drain::DrainReport::kept_from_shared); never != 0)
     line("never had to go there", fmt::format("{} files, deleted by the program", never));
+  std::set<std::string> in_memory;
+  for (const NodeReport& node : report.nodes)
+    in_memory.insert(node.pools_in_memory.begin(), node.pools_in_memory.end());
+  if (!in_memory.empty())
+    line("pools in memory",
+         printable(fmt::format("{}", fmt::join(in_memory, ", "))) +
+             ": part of the job's memory; a restart of the node empties them, at some sites a logout");
   line("drain lag", human_duration(std::chrono::duration<double>(lag(report))));
   if (report.last_complete || report.last_safe)
     line("last complete time",

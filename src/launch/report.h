@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct NodeReport {
   double agent_cpu_seconds = 0;
   std::vector<int> ranks;
   std::map<int, int> sockets;               // rank -> socket
+  std::set<std::string> pools_in_memory;    // paths of those in tmpfs
   std::vector<std::string> complete_times;  // complete on this node and still held, oldest first
   std::vector<std::string> safe_times;      // the newest ones that are on the case for all ranks of this node
   Accord accord;
@@ -57,13 +59,16 @@ struct RunReport {
   int ranks = 0;
   int program_status = 0, exit_status = 0;
   double wall_seconds = 0, program_seconds = 0, stage_seconds = 0;
-  std::optional<double> step_seconds;  // between written times, median
+  std::optional<double> steps_per_time;        // as the case said when the run began
+  std::optional<double> written_time_seconds;  // between written times, median
   std::vector<NodeReport> nodes;
   std::optional<Code> trouble;
   std::vector<std::string> messages;
   std::string io_ranks;                                 // collated: the FOAM_IORANKS that fits
   std::optional<std::string> last_complete, last_safe;  // over all ranks: anywhere, on the case
 };
+// Of one time step, where the case says how many lie between written times.
+std::optional<double> step_seconds(const RunReport& report);
 // Fills in everything that follows from `nodes` and `program_status`.
 void summarise(RunReport& report, bool collated, int all_ranks);
 // Something that no node could tell. The gravest trouble of all decides the exit status.

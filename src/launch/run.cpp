@@ -178,6 +178,7 @@ Result<RunReport> carry_out(const Prepared& prepared,
   report.command = quoted(prepared.line.words);
   report.program_status = WIFEXITED(*status) ? WEXITSTATUS(*status) : 128 + WTERMSIG(*status);
   report.nodes = nodes.reports();
+  report.steps_per_time = prepared.steps_per_time;
   summarise(report, plan.settings.drain.layout == settings::Layout::collated, plan.ranks);
   for (const NodeReport& node : report.nodes) {
     if (node.phase == Phase::done) continue;

@@ -25,6 +25,7 @@ struct RunRequest {
 struct Prepared {
   Plan plan;
   LaunchLine line;
+  std::optional<double> steps_per_time;  // time steps from one written time to the next, where the case says
   std::vector<std::string> notices;
 };
 // Validates everything that can be known beforehand: the case, the launch line, the launcher, ranks against the

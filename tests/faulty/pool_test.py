@@ -6,7 +6,7 @@ import shutil
 import unittest
 
 import harness
-from harness import LOST, POOL_FULL, UNDRAINED, FaultyCase, may_mount, wait_for
+from harness import CONFLICT, LOST, POOL_FULL, UNDRAINED, FaultyCase, may_mount, wait_for
 
 
 @unittest.skipUnless(may_mount(), "mounting a small pool needs root")
@@ -66,6 +66,7 @@ class SmallPool(FaultyCase):
         self.assertIn(status, (POOL_FULL, UNDRAINED), self.output)
         self.assertIn("No space left on device", self.output)
         self.assertIn("ran full", self.output)
+        self.assertIn("larger pool (--pool", self.output)
         self.assertIn("not called complete", self.output)
         whole = {
             each
@@ -99,6 +100,7 @@ class WipedPool(FaultyCase):
         self.assertEqual(self.finish(process) != 0, True)
         self.assertIn(LOST, (process.returncode, self.report["nodes"][0]["drain"]["trouble"]), self.output)
         self.assertIn("emptied", self.output)
+        self.assertIn("go on from the time that is safe", self.output)
         self.assertEqual(before - set(self.on_case()), set(), "files of the case were deleted")
         with open(os.path.join(inputs, "U")) as file:
             self.assertEqual(file.read(), "initial\n")
@@ -127,8 +129,9 @@ class ManyFiles(FaultyCase):
             lambda: not self.of_this_test("sh") and not self.of_this_test("stepFoam"), 60, "the end of the program"
         )
         os.kill(agent, 18)
-        self.assertEqual(self.finish(process, 120), 0, self.output)
+        self.assertEqual(self.finish(process, 120), CONFLICT, self.output)
         self.assertIn("overflowed", self.output)
+        self.assertRegex(self.output, "1 files or directories .* stay on the case.*removed-by-the-program")
         self.assertEqual(len(os.listdir(os.path.join(self.case, "flood"))), files)
         self.assertTrue(os.path.exists(victim), "a deletion was carried though events were lost")
 

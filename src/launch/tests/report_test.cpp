@@ -117,6 +117,7 @@ RunReport measured() {
   // The second has seen more of the program: the intervals 0.25, 0.5 and 4.
   first.drain.timeline = {{"1", 1, 1.5, 2}, {"2", 3, 3.5, -1}};
   second.drain.timeline = {{"1", 1, 1.5, 2}, {"2", 1.25, 1.5, 2}, {"3", 1.75, -1, -1}, {"4", 5.75, -1, -1}};
+  first.pools_in_memory = second.pools_in_memory = {"/dev/shm"};
   RunReport report = run_of({first, second});
   report.wall_seconds = 3;
   return report;
@@ -131,6 +132,8 @@ TEST(RunReportTest, TheSummaryTellsTimesBytesFilesAndLag) {
             "were seen\n"
             "  to the shared system  2.50 MB in 8 files\n"
             "  never had to go there 22 files, deleted by the program\n"
+            "  pools in memory       /dev/shm: part of the job's memory; a restart of the node empties them, at some "
+            "sites a logout\n"
             "  drain lag             750 ms\n"
             "  last complete time    2 (safe: 1)\n"
             "  ! n2: a notice\n"
@@ -156,7 +159,8 @@ TEST(RunReportTest, TheJsonHasTheSumsOverTheNodesAndTheLongestLag) {
   EXPECT_EQ(json.at("undrained"), (nlohmann::json{{"files", 1}, {"bytes", 11}}));
   EXPECT_EQ(json.at("never_shared_files"), 22);
   EXPECT_EQ(json.at("drain_lag_seconds"), 0.75);
-  EXPECT_EQ(json.at("step_seconds"), 0.5);
+  EXPECT_TRUE(json.at("step_seconds").is_null());
+  EXPECT_EQ(json.at("written_time_seconds"), 0.5);
   EXPECT_EQ(json.at("wall_seconds"), 3);
   EXPECT_EQ(json.at("program_seconds"), 2.5);
   EXPECT_EQ(json.at("stage_seconds"), 0.25);
@@ -173,14 +177,26 @@ TEST(RunReportTest, WithoutTwoWrittenTimesThereIsNoIntervalBetweenThem) {
   NodeReport only = told_by("n1", {0, 1, 2, 3});
   only.drain.timeline = {{"1", 1, 2, 3}};
   const RunReport report = run_of({only});
-  EXPECT_EQ(report.step_seconds, std::nullopt);
-  EXPECT_TRUE(nlohmann::json::parse(to_json(report)).at("step_seconds").is_null());
+  EXPECT_EQ(report.written_time_seconds, std::nullopt);
+  EXPECT_TRUE(nlohmann::json::parse(to_json(report)).at("written_time_seconds").is_null());
+}
+
+TEST(RunReportTest, WhereTheCaseTellsItsIntervalTheTimeOfAStepIsTold) {
+  RunReport report = measured();
+  report.steps_per_time = 10;
+  EXPECT_EQ(nlohmann::json::parse(to_json(report)).at("step_seconds"), 0.05);
+  EXPECT_NE(to_text(report).find("  time per step         50 ms\n  per written time      500 ms\n"), std::string::npos)
+      << to_text(report);
+  report.steps_per_time = 1;
+  EXPECT_NE(to_text(report).find("  time per step         500 ms\n  written locally"), std::string::npos)
+      << to_text(report);
 }
 
 TEST(NodeReportTest, ComesBackAsItWasWritten) {
   NodeReport report = measured().nodes.back();
   report.home = "/pool/odd \n name";
   report.sockets = {{2, 0}, {3, 1}};
+  report.pools_in_memory = {"/dev/shm", "/mnt/odd \n name"};
   report.accord = {"3", "2", "1"};
   report.drain.trouble = Code::undrained;
   report.drain.groups = {{2, 3}};
@@ -189,6 +205,7 @@ TEST(NodeReportTest, ComesBackAsItWasWritten) {
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_EQ(to_json(*again), text);
   EXPECT_EQ(again->home, report.home);
+  EXPECT_EQ(again->pools_in_memory, report.pools_in_memory);
   EXPECT_EQ(again->drain.trouble, Code::undrained);
   EXPECT_FALSE(node_report_from_json("{}"));
 }

@@ -1,0 +1,274 @@
+// Times that are first seen when the program has gone on, has purged some of them, or when events were lost.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "drain/tests/ranks_fixture.h"
+
+namespace forebay::drain {
+namespace {
+
+TEST_F(DrainTest, TimesThatAreGoneBeforeTheyAreSeenAreCounted) {
+  settings_.hold_times = true;
+  open();
+  for (const std::string time : {"1", "2", "3"})
+    for (const int rank : {0, 1}) {
+      write_time(time, rank);
+      if (time != "3") std::filesystem::remove_all(local(rank) + "/" + time);
+    }
+  const DrainReport report = finish();
+  EXPECT_EQ(report.unseen_times, 4);
+  EXPECT_EQ(report.local_files, 4);
+}
+
+// The program removes a time while it still has the next one to complete, and nobody saw what it removed first.
+TEST_F(DrainTest, ATimeThatMayHaveBeenHalfPurgedWhenItWasFirstSeenIsNotCalledComplete) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  write_unseen({"1", "2"});
+  std::filesystem::remove(local(0) + "/1/p");
+  for (int i = 0; i < 5; ++i) round();
+  EXPECT_EQ(drain_->report().newest_complete, std::nullopt);
+  purge("1");
+  for (const int rank : {0, 1}) write_time("3", rank);
+  EXPECT_TRUE(drive([&] { return drain_->report().newest_complete == "2"; }));
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"2"}));
+}
+
+TEST_F(DrainTest, SoMayOneOfWhichADirectoryWasSeenLate) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  for (const int rank : {0, 1}) std::filesystem::create_directory(local(rank) + "/1");
+  for (int i = 0; i < 5; ++i) round();
+  write_unseen({"1", "2"});
+  for (const int rank : {0, 1}) std::filesystem::remove(local(rank) + "/1/uniform/time");
+  for (int i = 0; i < 5; ++i) round();
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{}));
+}
+
+TEST_F(DrainTest, TimesThatAreFirstSeenTogetherAreCompleteWhereTheyHaveTheSameFiles) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  write_unseen({"1", "2", "3"});
+  const DrainReport report = finish(false);
+  EXPECT_EQ(completed(report), (std::set<std::string>{"1", "2"}));
+  EXPECT_EQ(report.local_files, 3 * 4);
+}
+
+// What still is there when the program goes on is not what it was about to remove.
+TEST_F(DrainTest, TimesThatAreFirstSeenTogetherAndDifferAreCompleteWhenTheProgramGoesOn) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  write_unseen({"1", "2"});
+  write(local(0) + "/2/UMean", "more");
+  for (int i = 0; i < 5; ++i) round();
+  EXPECT_EQ(drain_->report().newest_complete, std::nullopt);
+  write_time("3");
+  EXPECT_EQ(drain_->report().newest_complete, "2");
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"1", "2"}));
+}
+
+// The next has not got its late file yet either.
+TEST_F(DrainTest, ATimeThatLacksAFileOfTheLastWholeOneIsNotComplete) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  for (const int rank : {0, 1}) {
+    write_time("1", rank);
+    write(local(rank) + "/1/uniform/late", "late");
+  }
+  round();
+  write_unseen({"2", "3"});
+  purge("1");
+  purge("2");
+  for (const int rank : {0, 1}) write_time("4", rank);
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"1", "3"}));
+}
+
+// Nothing is on the case before the end, so only what is there then matters.
+TEST_F(DrainTest, TimesThatAreLeftBehindWhenTheyAreFirstSeenAreNotKeptAside) {
+  settings_.live = false;
+  settings_.collated = true;
+  at_work_ = false;
+  open();
+  write_unseen({"1", "2", "3", "4"});
+  round();
+  std::set<std::string> kept;
+  for (const auto& entry : std::filesystem::directory_iterator(keep_directory(0, home_)))
+    if (entry.is_regular_file()) kept.insert(entry.path().filename());
+  EXPECT_EQ(kept, (std::set<std::string>{"3%2Fp", "3%2Funiform%2Ftime", "4%2Fp", "4%2Funiform%2Ftime"}));
+  std::filesystem::remove(local(0) + "/1/p");
+  std::filesystem::remove(local(1) + "/1/p");
+  purge("2");
+  write_time("5");
+  EXPECT_EQ(drain_->report().newest_complete, "4");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt);
+  EXPECT_EQ(report.local_files, 5 * 4);
+  EXPECT_TRUE(on_case("processors2/1/uniform/time") && on_case("processors2/4/p") && on_case("processors2/5/p"));
+  EXPECT_FALSE(on_case("processors2/1/p") || on_case("processors2/2") || on_case("processor0/2"));
+}
+
+TEST_F(DrainTest, WhatHappensInATimeThatWasNotWatchedIsTheCasesOnceItIsThere) {
+  settings_.live = false;
+  open();
+  write_unseen({"1", "2", "3", "4"});
+  round();
+  write_time("5");
+  (void)drain_->evict(1);
+  ASSERT_TRUE(drive([&] { return is_safe("1"); }));
+  EXPECT_TRUE(on_case("processor0/1/p"));
+  std::filesystem::remove(local(0) + "/1/p");
+  write(local(1) + "/1/late", "more");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt);
+  EXPECT_FALSE(on_case("processor0/1/p"));
+  EXPECT_TRUE(on_case("processor1/1/p") && on_case("processor1/1/late"));
+}
+
+TEST_F(DrainTest, ATimeIsWatchedWhereNotAllRanksHaveLeftIt) {
+  settings_.live = false;
+  open();
+  for (const std::string time : {"1", "2", "3"}) write_time(time, 0);
+  for (const std::string time : {"1", "2"}) write_time(time, 1);
+  round();
+  write(local(0) + "/1/late", "told");
+  EXPECT_EQ(finish().local_files, 5 * 2 + 1);
+}
+
+TEST_F(DrainTest, ATimeThatIsBegunAnewIsWatched) {
+  settings_.live = false;
+  open();
+  for (const int rank : {0, 1}) {
+    for (const std::string time : {"1", "2", "3"}) write_time(time, rank);
+    std::filesystem::remove_all(local(rank) + "/1");
+    write_time("1", rank);
+  }
+  for (int i = 0; i < 200; ++i) round();  // until all are known to be closed
+  std::uint64_t before = drain_->report().local_files;
+  write(local(0) + "/1/late", "told");
+  round();
+  EXPECT_EQ(drain_->report().local_files, before + 1);
+  for (const int rank : {0, 1}) {
+    std::filesystem::remove_all(local(rank) + "/1");
+    for (const std::string time : {"1", "4", "5", "6"}) write_time(time, rank);
+  }
+  for (int i = 0; i < 200; ++i) round();
+  before = drain_->report().local_files;
+  write(local(0) + "/1/late", "told");
+  EXPECT_EQ(finish().local_files, before + 1);
+}
+
+// With purgeWrite 4 several times that were left behind are still there, until the program removes them.
+TEST_F(DrainTest, TimesThatWerePassedOverAndThenPurgedAreCounted) {
+  settings_.hold_times = true;
+  open();
+  write_unseen({"1", "2", "3", "4"});
+  round();
+  write_time("5");
+  purge("1");
+  write_time("6");
+  purge("2");
+  const DrainReport report = finish();
+  EXPECT_EQ(completed(report), (std::set<std::string>{"1", "2", "3", "4", "5", "6"}));
+  EXPECT_EQ(report.local_files, 6 * 4);
+  EXPECT_EQ(report.kept_from_shared, 2 * 4);
+  EXPECT_EQ(report.unseen_times, 0);
+  EXPECT_FALSE(on_case("processor0/1") || on_case("processor0/2"));
+  EXPECT_TRUE(on_case("processor0/3/p"));
+}
+
+TEST_F(DrainTest, NoTimeIsPassedOverWhereOthersMustAgreeOrItIsCarriedAtOnce) {
+  for (const int way : {0, 1, 2}) {
+    settings_.live = way == 0;
+    settings_.all_ranks = way == 1 ? 4 : 2;
+    settings_.handed_over = way == 2;
+    open();
+    write_unseen({"1", "2", "3", "4"});
+    round();
+    const std::uint64_t before = drain_->report().local_files;
+    write(local(0) + "/1/late", "told");
+    round();
+    EXPECT_EQ(drain_->report().local_files - before, 1) << way;
+    drain_.reset();
+    TearDown();
+    SetUp();
+  }
+}
+
+// Its files differ from those of the next, so it is known for whole only when the program has gone on; by then a newer
+// one may have been complete for long.
+TEST_F(DrainTest, ATimeIsCompleteThoughANewerOneWasBefore) {
+  settings_.collated = true;
+  open();
+  write_time("1");
+  write_unseen({"2"});
+  write_unseen({"3"});
+  for (const int rank : {0, 1}) write(local(rank) + "/3/UMean", "more");
+  ASSERT_TRUE(drive([&] { return drain_->report().newest_complete == "3"; }));
+  EXPECT_EQ(completed(drain_->report()), (std::set<std::string>{"1", "3"}));
+  write_time("4");
+  EXPECT_EQ(completed(drain_->report()), (std::set<std::string>{"1", "2", "3"}));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_TRUE(on_case("processors2/2/p"));
+}
+
+// A solver that is started again writes the same time once more: that does not make the first one whole.
+TEST_F(DrainTest, ATimeThatWasRemovedBeforeItWasTrustedIsNotTrustedForItsName) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  write_unseen({"1", "2"});
+  std::filesystem::remove(local(0) + "/1/p");
+  for (int i = 0; i < 5; ++i) round();
+  purge("1");
+  purge("2");
+  for (const int rank : {0, 1}) write(local(rank) + "/1/p", "cut");
+  for (int i = 0; i < 5; ++i) round();
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"2"}));
+}
+
+TEST_F(DrainTest, ATimeThatIsMadeRemovedAndMadeAgainUnseenIsWatched) {
+  settings_.live = false;
+  open();
+  for (const int rank : {0, 1}) {
+    write_time("1", rank);
+    std::filesystem::remove_all(local(rank) + "/1");
+  }
+  write_unseen({"1", "2", "3", "4"});
+  for (int i = 0; i < 5; ++i) round();
+  (void)drain_->evict(1);
+  ASSERT_TRUE(drive([&] { return is_safe("1"); }));
+  std::filesystem::remove(local(0) + "/1/p");
+  finish();
+  EXPECT_FALSE(on_case("processor0/1/p"));
+  EXPECT_TRUE(on_case("processor1/1/p"));
+}
+
+// The kernel drops what does not fit into its queue. What is found by looking afterwards was begun in the order of the
+// times, which is not that of their names; and the last may have been closed by the death of its rank.
+TEST_F(DrainTest, AfterLostEventsTheTimeThatARankWasWritingIsNotCalledComplete) {
+  std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
+  int most = 0;
+  ASSERT_TRUE(limit >> most);
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  // Two by turns: events that are like the last one in the queue are merged with it.
+  for (int i = 0; i < most; ++i) write(local(0) + "/flood" + std::to_string(i % 2), "");
+  write_unseen({"8", "9", "10"});
+  for (int i = 0; i < 200; ++i) round();
+  EXPECT_EQ(drain_->report().newest_complete, "9");
+  const DrainReport report = finish(false);
+  EXPECT_EQ(completed(report), (std::set<std::string>{"8", "9"}));
+  ASSERT_FALSE(report.messages.empty());
+  EXPECT_NE(report.messages.front().find("overflowed"), std::string::npos) << report.messages.front();
+}
+
+}  // namespace
+}  // namespace forebay::drain
