@@ -99,9 +99,8 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
     }
     if (event.directory && rest.empty()) {
       count_if_unseen(rank, time, event.kind == Event::Kind::deleted);
-      // Told before the rank went on: the purge may have been under way when it was listed.
-      if (std::erase_if(suspects, [&](const Suspect& each) { return each.rank == rank && each.time == time; }) > 0)
-        times.spoil(rank, time);
+      for (Suspect& each : suspects)
+        if (each.rank == rank && each.time == time) each.removed = true;
       if (const auto passed = passed_over.find({rank, time}); passed != passed_over.end()) {
         if (event.kind == Event::Kind::deleted) kept_from_shared += passed->second;
         passed_over.erase(passed);
@@ -176,7 +175,7 @@ void Drain::State::leave_current(int rank, const std::string& next) {
   const std::string& last = times.current(rank);
   if (!made_in_batch.contains({rank, last}) || times.whole(rank, last)) return;
   times.suspect(rank, last);
-  suspects.push_back({rank, last, next});
+  suspects.push_back({rank, last, next, false});
 }
 
 // A purge begins when the next time is written, so all of that was there when it was listed, later; unless it was being
@@ -201,7 +200,7 @@ void Drain::State::trust_like_others() {
 void Drain::State::settle_suspects(int rank) {
   std::erase_if(suspects, [&](const Suspect& each) {
     if (each.rank != rank || made_in_batch.contains({rank, each.time})) return false;  // the purge may be under way
-    if (name_exists(local_of(roots, time_directory(rank, each.time)))) {
+    if (!each.removed && name_exists(local_of(roots, time_directory(rank, each.time)))) {
       times.trust(rank, each.time);
     } else {
       times.spoil(rank, each.time);

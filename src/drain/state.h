@@ -120,6 +120,7 @@ struct Drain::State {
   struct Suspect {
     int rank;
     std::string time, next;
+    bool removed;  // what has its name now is another
   };
   std::vector<Suspect> suspects;  // in the order in which they were left
   // Left behind by all ranks when they were first seen: neither watched nor kept aside. With their number of files.

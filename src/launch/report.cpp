@@ -114,22 +114,21 @@ json json_of(const NodeReport& report) {
           {"drain", json_of(report.drain)}};
 }
 
-// The pace of the program: the median interval between the beginnings of times, on the node that saw most.
+// The pace of the program on the node that saw most of it. When each time began is known only by the batch in which it
+// was told, so what lies between two of them says nothing; what lies between the first and the last does.
 std::optional<double> written_time_seconds(const std::vector<NodeReport>& nodes) {
-  std::vector<double> best;
+  std::size_t most = 1;
+  std::optional<double> mean;
   for (const NodeReport& node : nodes) {
     std::vector<double> begun;
     for (const drain::TimelineEntry& entry : node.drain.timeline)
       if (entry.begun >= 0) begun.push_back(entry.begun);
-    std::sort(begun.begin(), begun.end());
-    std::vector<double> intervals;
-    for (std::size_t i = 1; i < begun.size(); ++i) intervals.push_back(begun[i] - begun[i - 1]);
-    if (intervals.size() > best.size()) best = std::move(intervals);
+    if (begun.size() <= most) continue;
+    most = begun.size();
+    const auto [first, last] = std::minmax_element(begun.begin(), begun.end());
+    mean = (*last - *first) / static_cast<double>(begun.size() - 1);
   }
-  if (best.empty()) return std::nullopt;
-  const auto middle = best.begin() + static_cast<std::ptrdiff_t>(best.size() / 2);
-  std::nth_element(best.begin(), middle, best.end());
-  return *middle;
+  return mean;
 }
 
 template <class Member>

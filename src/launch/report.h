@@ -60,7 +60,7 @@ struct RunReport {
   int program_status = 0, exit_status = 0;
   double wall_seconds = 0, program_seconds = 0, stage_seconds = 0;
   std::optional<double> steps_per_time;        // as the case said when the run began
-  std::optional<double> written_time_seconds;  // between written times, median
+  std::optional<double> written_time_seconds;  // between written times, on average
   std::vector<NodeReport> nodes;
   std::optional<Code> trouble;
   std::vector<std::string> messages;

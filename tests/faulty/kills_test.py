@@ -242,6 +242,13 @@ class ProgramKilled(FaultyCase):
         self.assertNotEqual(self.finish(process), 0, self.output)
         self.check_after_kill(at_least=1, late=())
 
+    def test_where_times_are_only_sampled_the_last_complete_one_is_hardly_a_second_old(self):
+        # Files so large that following them is work.
+        solver = self.solver("-steps", 300, "-delay", 30, "-purge", 1, "-crash", 130, "-bytes", 300_000)
+        self.assertNotEqual(self.finish(self.start(solver)), 0, self.output)
+        self.assertGreater(self.report["local"]["unseen_times"], 0, "every time was seen")
+        self.check_after_kill(at_least=130 - 1500 // 30)
+
     def test_a_time_that_was_safe_and_then_purged_stays_when_the_program_crashes(self):
         process = self.start(
             self.solver("-steps", 60, "-delay", self.delay, "-purge", 1, "-crash", 9), ["--safe-interval", "1s"]

@@ -114,9 +114,9 @@ RunReport measured() {
   first.drain.lag_seconds = 0.5;
   second.drain.lag_seconds = 0.75;
   second.drain.messages = {"a notice"};
-  // The second has seen more of the program: the intervals 0.25, 0.5 and 4.
+  // The second has seen more of the program, two times of it at once.
   first.drain.timeline = {{"1", 1, 1.5, 2}, {"2", 3, 3.5, -1}};
-  second.drain.timeline = {{"1", 1, 1.5, 2}, {"2", 1.25, 1.5, 2}, {"3", 1.75, -1, -1}, {"4", 5.75, -1, -1}};
+  second.drain.timeline = {{"1", 1, 1.5, 2}, {"2", 2, 2.5, 3}, {"3", 2, -1, -1}, {"4", 2.5, -1, -1}};
   first.pools_in_memory = second.pools_in_memory = {"/dev/shm"};
   RunReport report = run_of({first, second});
   report.wall_seconds = 3;
