@@ -62,7 +62,7 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
             options.repetitions, 1, pairs=2, slow=6, paced=48, paced_repetitions=1, left_out=left_out, deadline=until
         )
     else:
-        wide = max(options.repetitions // 2, 1)
+        wide = (options.repetitions + 1) // 2
         plan = steps.Plan(options.repetitions, wide, pairs=8, slow=20, paced=240, paced_repetitions=2)
     steps.add_results(result, prefix, steps.repeat(bench, plan, say), plan)
     if not options.quick:

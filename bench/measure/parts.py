@@ -39,9 +39,10 @@ def discard_library(forebay: Path) -> Path:
 
 def add_startup(report: Report, forebay: Path, shared: Path, local: Path, pairs: int, say: Say) -> None:
     """`forebay exec -- true` against `true`, as ranks of a run that is under way."""
-    with idle_run(forebay, shared / "exec-case", local / "exec.log", "--via", "path") as case:
-        command = [str(forebay), "exec", "--case", str(case), "--", "/bin/true"]
-        startup.measure(report, "forebay exec", command, ["/bin/true"], solver.environment(), pairs, say)
+    for way in ("path", "redirect"):
+        with idle_run(forebay, shared / f"exec-{way}", local / f"exec-{way}.log", "--via", way) as case:
+            command = [str(forebay), "exec", "--case", str(case), "--", "/bin/true"]
+            startup.measure(report, f"forebay exec, {way}", command, ["/bin/true"], solver.environment(), pairs, say)
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ Repetition = dict[v.Variant, v.Measured]
 
 NEAR_TMPFS = 1.1  # times what a bare tmpfs adds
 BELOW_DIRECT = 0.01  # of what direct writing adds
+AGENT_BYTES = 50e6  # at most resident
 SAFE_INTERVAL = 600.0  # seconds between drains of the newest complete time, by default
 
 
@@ -180,6 +181,13 @@ def add_goals(
         met=abs(ours.value) <= BELOW_DIRECT * direct.value,
         note=why_out_of_reach(tmpfs, direct, floor),
     )
+    report.add(
+        f"{prefix}: added to a step, {variant.name}, against writes thrown away",
+        ours,
+        "ms",
+        1e3,
+        reference=floor.value * 1e3,
+    )
 
 
 def why_out_of_reach(tmpfs: Estimate, direct: Estimate, floor: Estimate) -> str:
@@ -214,6 +222,17 @@ def add_live(report: Report, prefix: str, repetitions: list[Repetition], estimat
                 "s",
                 reference=wall[reference].value,
             )
+        report.add(
+            f"{prefix}: peak resident memory of the agent, {variant.name}",
+            max(agent["peak_resident_bytes"] for each in repetitions for agent in each[variant].report["agents"]) / 1e6,
+            "MB",
+            goal="< 50 MB",
+            met=all(
+                agent["peak_resident_bytes"] < AGENT_BYTES
+                for each in repetitions
+                for agent in each[variant].report["agents"]
+            ),
+        )
         for what, of in (
             ("file server", lambda measured: measured.server_cpu),
             ("mount of the shared directory", lambda measured: measured.client_cpu),

@@ -228,8 +228,10 @@ struct Launcher {
 std::optional<Launcher> launcher_of(const std::string& word) {
   const std::string_view name = name_of(word);
   for (const std::string_view mpi : {"mpirun", "mpiexec", "orterun", "prterun", "mpirun.openmpi", "mpiexec.openmpi",
-                                     "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra", "mpirun_rsh"})
+                                     "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"})
     if (name == mpi) return Launcher{&mpirun_options(), false, true};
+  static const Options none;  // hosts and variables stand before the program as plain words
+  if (name == "mpirun_rsh") return Launcher{&none, false, false};
   if (name == "srun") return Launcher{&srun_options(), true, false};
   return std::nullopt;
 }

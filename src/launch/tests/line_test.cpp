@@ -42,6 +42,29 @@ TEST(Line, EveryPartOfAnMpmdLineGetsIt) {
   EXPECT_EQ(line.ranks, 36);
 }
 
+TEST(Line, HydraIsUnderstood) {
+  const auto line =
+      parse(
+          "mpiexec.hydra -genv OMP_NUM_THREADS 2 -f hosts -ppn 4 -bind-to core -prepend-rank -launcher ssh "
+          "-n 8 simpleFoam -parallel")
+          .value();
+  EXPECT_EQ(line.programs, Words{"simpleFoam"});
+  EXPECT_EQ(line.ranks, 8);
+  const auto parts = parse("mpiexec -genvall -n 2 simpleFoam -parallel : -env A b -n 2 simpleFoam -parallel").value();
+  EXPECT_EQ(quoted(parts.words),
+            "mpiexec -genvall -n 2 /bin/forebay exec -- simpleFoam -parallel : -env A b -n 2 /bin/forebay exec -- "
+            "simpleFoam -parallel");
+  EXPECT_EQ(parts.ranks, 4);
+}
+
+TEST(Line, WhereWordsThatAreNoOptionsStandBeforeTheProgramTheLineToUseIsShown) {
+  const auto line = parse("mpirun_rsh -np 2 n1 n2 A=1 simpleFoam -parallel");
+  ASSERT_FALSE(line);
+  EXPECT_NE(line.error().advice.find("forebay exec --"), std::string::npos) << line.error().advice;
+  const auto by_hand = parse("mpirun_rsh -np 2 n1 n2 A=1 forebay exec -- simpleFoam -parallel").value();
+  EXPECT_EQ(by_hand.programs, Words{"simpleFoam"});
+}
+
 TEST(Line, SrunIsUnderstood) {
   const auto line = parse("srun -n8 --mpi=pmix -c 2 -K simpleFoam -parallel").value();
   EXPECT_EQ(line.programs, Words{"simpleFoam"});

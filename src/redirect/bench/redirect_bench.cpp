@@ -175,11 +175,19 @@ int main(int count, char** arguments) {
   char base[] = "/dev/shm/redirect-bench-XXXXXX";
   if (mkdtemp(base) == nullptr) fail("make", base);
   const std::string root = base;
-  for (const char* name : {"/case", "/tree/0.1/uniform", "/away/0.1/uniform"})
+  for (const char* name : {"/case", "/tree/0.1/uniform", "/away/0.1/uniform", "/pool/keep/serial"})
     std::filesystem::create_directories(root + name);
+  const int gate = open((root + "/gate").c_str(), O_RDWR | O_CREAT, 0600);
+  if (gate < 0 || ftruncate(gate, 4096) != 0) fail("make", root + "/gate");
+  close(gate);
+  // What an agent gives to a rank of a run.
   const std::vector<std::string> with = {"LD_PRELOAD=" + std::filesystem::absolute(words[1]).string(),
-                                         "FOREBAY_CASE=" + root + "/case", "FOREBAY_TREE=" + root + "/tree",
-                                         "FOREBAY_LOWER=" + root + "/case"};
+                                         "FOREBAY_CASE=" + root + "/case",
+                                         "FOREBAY_TREE=" + root + "/tree",
+                                         "FOREBAY_LOWER=" + root + "/case",
+                                         "FOREBAY_POOLS=" + root + "/pool",
+                                         "FOREBAY_GATE=" + root + "/gate",
+                                         "FOREBAY_KEEP=" + root + "/pool/keep/serial"};
   utsname machine{};
   uname(&machine);
   std::printf(
