@@ -75,7 +75,9 @@ class Steps(unittest.TestCase):
         result = report.Report("x", {})
         estimates = (figures.Estimate(*values, 5) for values in (ours, tmpfs, direct, floor))
         steps.add_goals(result, "case", v.FOREBAY_PURGE, *estimates)
-        return [row.met for row in result.results], result.results[-1].note
+        *judged, of_floor = result.results
+        self.assertEqual((of_floor.met, of_floor.reference), (None, floor[0] * 1e3))
+        return [row.met for row in judged], judged[-1].note
 
     def test_goals_are_met_near_tmpfs_and_far_below_direct(self):
         self.assertEqual(self.goals((2.1, 2, 2.2), (2, 1.9, 2.1), (420, 400, 440)), ([True, True], ""))

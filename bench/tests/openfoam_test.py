@@ -57,11 +57,14 @@ class Bench(unittest.TestCase):
         for name in ("forebay, purgeWrite 1", "forebay, drain at the end"):
             for reference, goal in (("bare tmpfs", "<= 1.1 of"), ("direct", "<= 0.01 of")):
                 self.assertIn(goal, self.rows[f"added to a step, {name}, against {reference}"]["goal"])
+            self.assertIsNotNone(self.rows[f"added to a step, {name}, against writes thrown away"]["reference"])
         for reference in ("no output, case on the shared directory", "direct, all kept"):
             self.assertGreater(self.rows[f"whole run, forebay, draining live, against {reference}"]["value"], 0)
         self.assertGreater(self.rows["a step without output"]["value"], 0)
         self.assertGreater(self.rows["processor time of the agent, forebay, draining live, against direct"]["value"], 0)
-        self.assertEqual(self.rows["forebay exec: added to true"]["goal"], "< 5 ms, interval included")
+        for way in ("path", "redirect"):
+            self.assertEqual(self.rows[f"forebay exec, {way}: added to true"]["goal"], "< 5 ms, interval included")
+        self.assertTrue(self.rows["peak resident memory of the agent, forebay, draining live"]["met"])
 
 
 if __name__ == "__main__":

@@ -56,6 +56,12 @@ constexpr auto beat_interval = 5s;
 // How long a node may be without any rank before its parent's end counts as the end of the run.
 constexpr auto empty_interval = 2s;
 
+// The log lies in the pool. Where that is full there is no log, which must not end the agent.
+void log(const std::string& message) {
+  const std::string line = "forebay agent: " + message + "\n";
+  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+}
+
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -190,7 +196,7 @@ Status Agent::start() {
 
 // Nothing can be done on this node: every rank that comes is told why.
 int Agent::refuse_all(const Error& failure) {
-  fmt::print(stderr, "forebay agent: {}\n", failure.text());
+  log(failure.text());
   Welcome welcome;
   welcome.error = failure.text();
   welcome.error_code = static_cast<int>(failure.code);
@@ -223,7 +229,7 @@ void Agent::accept_member() {
   member.process = std::move(*watch);
   for (const int each : {member.socket.get(), member.process.get()}) {
     if (auto waits = wait_also_for(each); !waits) {
-      fmt::print(stderr, "forebay agent: {}\n", waits.error().text());
+      log(waits.error().text());
       return;
     }
   }
@@ -292,7 +298,7 @@ void Agent::hear(Member& member) {
   member.rank = hello->rank;
   auto welcome = admit(*hello);
   if (!welcome) {
-    fmt::print(stderr, "forebay agent: rank {}: {}\n", hello->rank, welcome.error().text());
+    log(fmt::format("rank {}: {}", hello->rank, welcome.error().text()));
     Welcome refusal;
     refusal.error = welcome.error().text();
     refusal.error_code = static_cast<int>(welcome.error().code);
@@ -311,7 +317,7 @@ void Agent::hear(Member& member) {
   if (member.rank >= 0) report_.ranks.push_back(member.rank);
   pressure_->watch(member.pid);
   if (auto sent = send_welcome(member.socket.get(), *welcome, namespace_.user.get(), namespace_.mount.get()); !sent)
-    fmt::print(stderr, "forebay agent: rank {}: {}\n", hello->rank, sent.error().text());
+    log(fmt::format("rank {}: {}", hello->rank, sent.error().text()));
   member.socket.reset();
 }
 
@@ -368,7 +374,7 @@ void Agent::read_events() {
   };
   const auto before = work();
   const std::size_t times_before = drain_->times_begun();
-  if (auto read = drain_->on_events(); !read) fmt::print(stderr, "forebay agent: {}\n", read.error().text());
+  if (auto read = drain_->on_events(); !read) log(read.error().text());
   const auto longest = longest_pause_now(drain_->times_begun() - times_before);
   pause_ = std::clamp<Clock::duration>((work() - before) * pause_per_work, shortest_pause, longest);
   next_events_ = Clock::now() + pause_;
@@ -486,11 +492,10 @@ void Agent::finish() {
   pressure_->release();
   const auto began = Clock::now();
   const bool cleanly = ended_cleanly();
-  if (auto read = drain_->on_events(); !read) fmt::print(stderr, "forebay agent: {}\n", read.error().text());
+  if (auto read = drain_->on_events(); !read) log(read.error().text());
   if (cleanly)
     for (const auto& [rank, pool] : run_.ranks) drain_->rank_ended(rank, true);
-  if (auto begun = drain_->begin_finish(cleanly); !begun)
-    fmt::print(stderr, "forebay agent: {}\n", begun.error().text());
+  if (auto begun = drain_->begin_finish(cleanly); !begun) log(begun.error().text());
   while (!drain_->finished()) {
     pollfd wait{drain_->outcomes_descriptor(), POLLIN, 0};
     ::poll(&wait, 1, static_cast<int>(std::chrono::milliseconds(tick_interval).count()));
@@ -513,7 +518,7 @@ void Agent::finish() {
   if (!keep && knows)
     if (auto removed = remove(run_); !removed) report_.drain.messages.push_back(removed.error().text());
   knows = knows && told(Phase::done);
-  if (!knows) fmt::print(stderr, "forebay agent: the case cannot be told that this node is done\n");
+  if (!knows) log("the case cannot be told that this node is done");
 }
 
 void Agent::publish_status(bool at_once) {

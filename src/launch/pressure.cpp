@@ -16,6 +16,7 @@
 namespace forebay::launch {
 namespace {
 
+constexpr std::size_t gate_bytes = 4096;
 // A file system with less than this left gives no-space to nearly every write.
 constexpr std::uint64_t as_good_as_full = std::uint64_t{64} << 10;
 // Above the high mark so many output steps must fit: ranks are not at the same point, and what one sees takes a moment.
@@ -41,8 +42,12 @@ Result<std::unique_ptr<Pressure>> Pressure::make(const std::string& gate_path, c
   made->available_ = std::move(available);
   auto file = open_file(gate_path, O_RDWR | O_CREAT | O_NOFOLLOW);
   if (!file) return forward(file);
-  if (::ftruncate(file->get(), 4096) != 0) return errno_error("cannot size", gate_path);
-  void* mapped = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file->get(), 0);
+  // A page of its own from the start: none could be had by touching it when the pool is full (SIGBUS).
+  if (const int failed = ::posix_fallocate(file->get(), 0, gate_bytes); failed != 0) {
+    errno = failed;
+    return errno_error("cannot take room for", gate_path);
+  }
+  void* mapped = ::mmap(nullptr, gate_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->get(), 0);
   if (mapped == MAP_FAILED) return errno_error("cannot map", gate_path);
   made->gate_ = static_cast<std::uint32_t*>(mapped);
   made->high_ = settings.pool.high_water;
@@ -62,7 +67,7 @@ Result<std::unique_ptr<Pressure>> Pressure::make(const std::string& gate_path, c
 
 Pressure::~Pressure() {
   release();
-  if (gate_ != nullptr) ::munmap(gate_, 4096);
+  if (gate_ != nullptr) ::munmap(gate_, gate_bytes);
 }
 
 void Pressure::watch(pid_t process) {

@@ -117,6 +117,9 @@ class AllKilled(FaultyCase):
         before = self.completed()
         cut = set(self.cut_files())
         self.assertEqual(self.on_case(), {})
+        foreign = os.path.join(self.case, "processor0/.fb-0123456789abcdef")  # like a name of ours, but in no journal
+        with open(foreign, "w") as file:
+            file.write("somebody's")
 
         [run] = self.status()
         self.assertFalse(run["alive"])
@@ -130,6 +133,9 @@ class AllKilled(FaultyCase):
         self.assertIn("twice", self.output)
 
         self.assertEqual(self.resume(), 0, self.output)
+        with open(foreign) as file:
+            self.assertEqual(file.read(), "somebody's")
+        os.unlink(foreign)
         files = self.on_case()
         for path, size in before.items():
             self.assertEqual(files.get(path), harness.content(path, size), path)

@@ -3,10 +3,14 @@ even when the program's was, and the open time is never called complete). design
 
 import os
 import shutil
+import sys
 import unittest
 
 import harness
 from harness import CONFLICT, LOST, POOL_FULL, UNDRAINED, FaultyCase, may_mount, wait_for
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "equivalence"))
+import casetools  # noqa: E402
 
 
 @unittest.skipUnless(may_mount(), "mounting a small pool needs root")
@@ -85,6 +89,29 @@ class SmallPool(FaultyCase):
         files = self.on_case()
         for path, size in self.completed().items():
             self.assertEqual(files.get(path), harness.content(path, size), path)
+
+
+@unittest.skipUnless(may_mount(), "mounting a small pool needs root")
+class PoolSmallerThanTheInputs(FaultyCase):
+    def setUp(self):
+        super().setUp()
+        os.rmdir(self.pool)
+        self.mount(self.pool, "size=4m,mode=0700")
+
+    def make_case(self):
+        # The agent's log is in the pool, too.
+        super().make_case()
+        with open(os.path.join(self.case, "processor1/constant/polyMesh/faces"), "wb") as file:
+            file.write(bytes(16 << 20))
+
+    def test_a_rank_whose_staging_fails_does_not_start_and_no_input_goes(self):
+        before = casetools.snapshot(self.case)
+        self.assertNotEqual(self.run_forebay(self.solver("-steps", 2), ["--copy", "*"]), 0, self.output)
+        self.assertIn("No space left on device", self.output)
+        self.assertFalse(any(path.startswith("processor1/") for path in self.completed()), "it ran without its inputs")
+        after = casetools.snapshot(self.case)
+        self.assertEqual({path: after.get(path) for path in before}, before)
+        self.assert_nothing_left()
 
 
 class WipedPool(FaultyCase):

@@ -171,6 +171,12 @@ class UserTest(unittest.TestCase):
                 file.write("one\ntwo\n")
         return made
 
+    def test_what_installs_packages_needs_no_root_where_none_is_missing(self):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/install-dependencies")
+        done = subprocess.run([script, "build", "demo", "test"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("nothing to do", done.stdout)
+
     def test_inputs_are_copied_up_with_the_users_permissions(self):
         made = self.made_inputs()
         os.chown(os.path.join(made, "shared"), -1, PROJECT)

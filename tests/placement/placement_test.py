@@ -63,6 +63,9 @@ if act == "names":
         sys.exit("O_EXCL made what was there")
     except FileExistsError:
         pass
+if act == "ranks":
+    os.mkdir(f"processor{rank}/1")
+    write(f"processor{rank}/1/U", "w", f"{rank} ")
 if act == "planted" and placed != "home":
     os.symlink("/etc/hostname", os.path.join(placed, "evil"))
     os.symlink(os.path.join(placed, "evil"), f"planted.evil.{rank}")
@@ -79,6 +82,8 @@ if act == "killed":
 
 
 class PlacementTest(unittest.TestCase):
+    decomposed = False
+
     def setUp(self):
         self.base = tempfile.mkdtemp(prefix="placement-", dir="/tmp")
         self.addCleanup(shutil.rmtree, self.base, ignore_errors=True)
@@ -97,17 +102,25 @@ class PlacementTest(unittest.TestCase):
         os.makedirs(os.path.join(case, "system"))
         with open(os.path.join(case, "input"), "w") as file:
             file.write("input\n")
+        if self.decomposed:
+            with open(os.path.join(case, "system/controlDict"), "w") as file:
+                file.write("application anyFoam;\n")
+            for rank in range(RANKS):
+                os.makedirs(os.path.join(case, f"processor{rank}/constant"))
+                with open(os.path.join(case, f"processor{rank}/constant/points"), "w") as file:
+                    file.write(f"points of {rank}\n")
         return case
 
     def start(self, case, act, command=()):
         environment = dict(os.environ, HWLOC_SYNTHETIC="pack:2 [numa] core:1 pu:1", HWLOC_THISSYSTEM="1")
         environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        last = ["-parallel"] if self.decomposed else []
         line = ["mpirun", "-n", str(RANKS), "--map-by", "ppr:1:numa", "--bind-to", "numa"]
         self.go = os.path.join(os.path.dirname(case), "go")
         self.output = open(os.path.join(self.base, "output"), "w+")
         self.addCleanup(self.output.close)
         return subprocess.Popen(
-            [*command, *line, sys.executable, self.program, act, self.go],
+            [*command, *line, sys.executable, self.program, act, self.go, *last],
             cwd=case,
             env=environment,
             stdout=self.output,
@@ -175,6 +188,25 @@ class PlacementTest(unittest.TestCase):
         direct, case = self.forebay("write", look)
         home, other = (os.stat(pool).st_dev for pool in self.pools)
         self.assertEqual(sorted(map(tuple, devices.values())), sorted([(home,), (other,)]))
+        self.assert_same(direct, case)
+        self.assert_pools_empty()
+
+    def test_each_ranks_directory_is_staged_and_written_on_its_own_socket_and_nowhere_else(self):
+        self.decomposed = True
+        found = {}
+
+        def look():
+            for pool in self.pools:
+                for directory in glob.glob(f"{pool}/forebay-*/*/s*/processor*"):
+                    inside = sorted(os.listdir(directory)), os.listdir(os.path.join(directory, "constant"))
+                    self.assertEqual(inside, (["1", "constant"], ["points"]))
+                    written = os.lstat(os.path.join(directory, "1/U"))
+                    self.assertEqual(written.st_dev, os.stat(pool).st_dev)
+                    found.setdefault(os.path.basename(directory), []).append(pool)
+
+        direct, case = self.forebay("ranks", look)
+        self.assertEqual(sorted(found), ["processor0", "processor1"])
+        self.assertEqual(sorted(sum(found.values(), [])), sorted(self.pools), found)
         self.assert_same(direct, case)
         self.assert_pools_empty()
 
