@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/say.h"
 #include "cli/commands.h"
 #include "cli/interface.h"
 #include "cli/runs.h"
@@ -80,7 +81,7 @@ int clean(const CleanOptions& options) {
   for (const launch::PoolRun& run : found->runs) {
     auto held = launch::lock(run);
     if (!held || !launch::processes_of(run.plan.run).empty()) {
-      fmt::print(stderr, "forebay: run {} is alive: kept\n", run.plan.run);
+      say(stderr, "forebay: run {} is alive: kept\n", run.plan.run);
       continue;
     }
     const auto left = undrained(run);

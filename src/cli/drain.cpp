@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/say.h"
 #include "cli/commands.h"
 #include "cli/elsewhere.h"
 #include "cli/interface.h"
@@ -44,7 +45,7 @@ std::vector<std::string> staged_by_the_dead(const FoundRuns& found) {
   for (const slots::SlotDirectory& each : found.staged) {
     if (each.committed().empty()) continue;
     if (each.is_locked()) {
-      fmt::print(stderr, "forebay: {} has its program: nothing to resume\n", each.path());
+      say(stderr, "forebay: {} has its program: nothing to resume\n", each.path());
     } else {
       directories.push_back(each.path());
     }
@@ -58,12 +59,12 @@ int resume(const DrainOptions& options) {
   int resumed = 0;
   std::optional<Code> trouble;
   for (const std::string& damaged : found->damaged) {
-    fmt::print(stderr, "forebay: {}\n", damaged);
+    say(stderr, "forebay: {}\n", damaged);
     trouble = Code::lost;
   }
   for (const launch::PoolRun& run : found->runs) {
     if (launch::has_agent(run)) {
-      fmt::print(stderr, "forebay: run {} has its agent: nothing to resume\n", run.plan.run);
+      say(stderr, "forebay: run {} has its agent: nothing to resume\n", run.plan.run);
       continue;
     }
     ++resumed;
@@ -76,9 +77,9 @@ int resume(const DrainOptions& options) {
       continue;
     }
     const drain::DrainReport& drain = report->drain;
-    fmt::print("run {}: {} in {} files brought home to {}\n", run.plan.run, human_bytes(drain.shared_bytes),
-               drain.shared_files, printable(run.plan.case_path));
-    for (const std::string& message : drain.messages) fmt::print(stderr, "  ! {}\n", printable(message));
+    say(stdout, "run {}: {} in {} files brought home to {}\n", run.plan.run, human_bytes(drain.shared_bytes),
+        drain.shared_files, printable(run.plan.case_path));
+    for (const std::string& message : drain.messages) say(stderr, "  ! {}\n", printable(message));
     trouble = drain::graver(trouble, drain.trouble);
     if (!drain::needs_pool(drain.trouble)) forget_run(run);
   }
@@ -87,7 +88,7 @@ int resume(const DrainOptions& options) {
     if (const int status = carry_elsewhere(staged); status != 0)
       trouble = drain::graver(trouble, static_cast<Code>(status));
   }
-  if (resumed == 0 && !trouble) fmt::print("nothing to resume on this node\n");
+  if (resumed == 0 && !trouble) say(stdout, "nothing to resume on this node\n");
   return trouble ? static_cast<int>(*trouble) : 0;
 }
 

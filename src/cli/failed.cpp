@@ -2,12 +2,13 @@
 
 #include <cstdio>
 
+#include "base/say.h"
 #include "cli/commands.h"
 
 namespace forebay::cli {
 
 int failed(const Error& error) {
-  fmt::print(stderr, "forebay: {}\n", error.text());
+  say(stderr, "forebay: {}\n", error.text());
   return static_cast<int>(error.code);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/say.h"
 #include "cli/commands.h"
 #include "cli/interface.h"
 
@@ -78,10 +79,10 @@ int forebay(int argc, char** argv) {
     return app.exit(asked);
   } catch (const CLI::ParseError& wrong) {
     const std::string near = suggestion(app, words);
-    fmt::print(stderr, "forebay: {}\n{}{}",
-               lacks_program(words) ? "no program: write it as it is run today, behind `--`" : wrong.what(), near,
-               near.empty() ? "" : "\n");
-    fmt::print(stderr, "see `forebay{} --help`\n", known_command(app, words) ? " " + words.front() : "");
+    say(stderr, "forebay: {}\n{}{}",
+        lacks_program(words) ? "no program: write it as it is run today, behind `--`" : wrong.what(), near,
+        near.empty() ? "" : "\n");
+    say(stderr, "see `forebay{} --help`\n", known_command(app, words) ? " " + words.front() : "");
     return static_cast<int>(Code::bad_input);
   }
   return exit_status;

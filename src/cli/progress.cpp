@@ -1,4 +1,5 @@
 #include "cli/progress.h"
+#include "base/say.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -52,7 +53,7 @@ void Progress::show(const std::string& line) {
   if (quiet_) return;
   if (line.empty()) return clear();
   if (terminal_) {
-    fmt::print(stderr, "\r\033[Kforebay: {}", line);
+    say(stderr, "\r\033[Kforebay: {}", line);
     std::fflush(stderr);
     drawn_ = true;
     return;
@@ -60,12 +61,12 @@ void Progress::show(const std::string& line) {
   const auto now = std::chrono::steady_clock::now();
   if (now - last_plain_ < plain_interval_) return;
   last_plain_ = now;
-  fmt::print(stderr, "forebay: {}\n", line);
+  say(stderr, "forebay: {}\n", line);
 }
 
 void Progress::clear() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\033[K");
+  say(stderr, "\r\033[K");
   std::fflush(stderr);
   drawn_ = false;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/say.h"
 #include "cli/commands.h"
 #include "cli/interface.h"
 #include "cli/progress.h"
@@ -87,7 +88,7 @@ int run(const RunOptions& options) {
     if (auto writable = check_report_file(options.json); !writable) return failed(writable.error());
   auto prepared = launch::prepare({options.case_path, options.command, *settings, own_path()});
   if (!prepared) return failed(prepared.error());
-  for (const std::string& notice : prepared->notices) fmt::print(stderr, "forebay: {}\n", notice);
+  for (const std::string& notice : prepared->notices) say(stderr, "forebay: {}\n", notice);
   if (options.dry) {
     fmt::print("{}\n", launch::quoted(prepared->line.words));
     return 0;
@@ -97,7 +98,7 @@ int run(const RunOptions& options) {
   auto report = launch::carry_out(*prepared, [&](const auto& nodes) { progress.show(nodes); });
   progress.clear();
   if (!report) return failed(report.error());
-  if (!options.quiet || report->trouble) fmt::print(stderr, "{}", launch::to_text(*report));
+  if (!options.quiet || report->trouble) say(stderr, "{}", launch::to_text(*report));
   if (!options.json.empty()) {
     auto file = open_file(options.json, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     auto written = file ? write_all(file->get(), launch::to_json(*report) + "\n", options.json) : Status(forward(file));

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/say.h"
 #include "cli/commands.h"
 #include "cli/interface.h"
 #include "cli/progress.h"
@@ -121,7 +122,7 @@ int status(const StatusOptions& options) {
       print_text(all);
       print_text(staged);
     }
-    for (const std::string& damaged : found->damaged) fmt::print(stderr, "forebay: {}\n", damaged);
+    for (const std::string& damaged : found->damaged) say(stderr, "forebay: {}\n", damaged);
     std::fflush(stdout);
     if (!options.watch || (all.empty() && staged.empty())) return 0;
     std::this_thread::sleep_for(std::chrono::seconds(1));

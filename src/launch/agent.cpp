@@ -16,6 +16,7 @@
 #include <set>
 #include <thread>
 
+#include "base/say.h"
 #include "drain/drain.h"
 #include "launch/agreement.h"
 #include "launch/namespace.h"
@@ -56,10 +57,9 @@ constexpr auto beat_interval = 5s;
 // How long a node may be without any rank before its parent's end counts as the end of the run.
 constexpr auto empty_interval = 2s;
 
-// The log lies in the pool. Where that is full there is no log, which must not end the agent.
+// The log lies in the pool, which may be full.
 void log(const std::string& message) {
-  const std::string line = "forebay agent: " + message + "\n";
-  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+  say(stderr, "forebay agent: {}\n", message);
 }
 
 double since(Clock::time_point start) {

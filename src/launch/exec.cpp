@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/say.h"
 #include "launch/agent.h"
 #include "launch/namespace.h"
 #include "launch/plan.h"
@@ -105,7 +106,7 @@ Error become(const Plan& plan, std::vector<std::string> program) {
 
 [[noreturn]] void run_program(const Plan& plan, const std::vector<std::string>& program) {
   const Error failure = become(plan, program);
-  fmt::print(stderr, "forebay exec: {}\n", failure.text());
+  say(stderr, "forebay exec: {}\n", failure.text());
   ::_exit(failure.errno_value == ENOENT && failure.what == "cannot run" ? not_found_status
           : failure.errno_value != 0                                    ? not_started_status
                                                                         : static_cast<int>(failure.code));
@@ -216,8 +217,7 @@ class Parent {
 void Parent::resume() {
   const bool cleanly = WIFEXITED(program_status_) && WEXITSTATUS(program_status_) == 0;
   auto resumed = resume_node(plan_, cleanly, killed_agent_);
-  if (!resumed)
-    fmt::print(stderr, "forebay exec: the agent was killed, and resuming failed: {}\n", resumed.error().text());
+  if (!resumed) say(stderr, "forebay exec: the agent was killed, and resuming failed: {}\n", resumed.error().text());
   (void)remove_tree(meeting_);
 }
 

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "base/say.h"
 #include "launch/agreement.h"
 #include "launch/several_nodes.h"
 
@@ -111,7 +112,7 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, const Signals
     if (!starts_elsewhere(plan, line) && ::chdir(plan.typed_path.c_str()) == 0)
       ::setenv("PWD", plan.typed_path.c_str(), 1);
     ::execvp(arguments.front(), arguments.data());
-    fmt::print(stderr, "forebay run: {}\n", errno_error("cannot run", words.front()).value().text());
+    say(stderr, "forebay run: {}\n", errno_error("cannot run", words.front()).value().text());
     ::_exit(127);
   }
   for (;;) {

@@ -64,6 +64,17 @@ class Faults(FaultyCase):
         self.assert_all_home()
         self.assert_nothing_left()
 
+    def test_a_log_of_the_job_that_finds_no_room_ends_nothing(self):
+        with open("/dev/full", "w") as full:
+            line = self.line(self.solver("-steps", 3, "-delay", 50), ["--set", "no.such=key"])
+            self.assertEqual(subprocess.run(line, env=self.environment(), stdout=full, stderr=full).returncode, 2)
+            line = self.line(self.solver("-steps", 3, "-delay", 50))
+            self.assertEqual(subprocess.run(line, env=self.environment(), stdout=full, stderr=full).returncode, 0)
+        self.read_report()
+        self.assertEqual(self.report["exit_status"], 0)
+        self.assert_all_home()
+        self.assert_nothing_left()
+
     def test_a_slow_directory_does_not_slow_the_program(self):
         # 120 files, four at a time: some 4.5 s for what the program does in 0.3 s.
         process = self.start(self.solver("-steps", 6, "-delay", 50), fault="fsync:delay=150ms")
