@@ -242,10 +242,15 @@ class FaultyCase(unittest.TestCase):
         return wait_for(lambda: self.of_this_test("forebay-agent"), what="the agent")[0]
 
     def solvers(self):
-        return wait_for(
-            lambda: len(self.of_this_test("stepFoam")) == max(self.ranks, 1) and self.of_this_test("stepFoam"),
-            what="the solver",
-        )
+        """The processes of the run that was started last."""
+
+        def all_of_them():
+            if self.started[-1].poll() is not None:
+                raise AssertionError(f"the run ended first: {self.started[-1].communicate()[0]}")
+            found = self.of_this_test("stepFoam")
+            return len(found) == max(self.ranks, 1) and found
+
+        return wait_for(all_of_them, what="the solver")
 
     def homes(self):
         base = os.path.join(self.pool, f"forebay-{os.geteuid()}")
