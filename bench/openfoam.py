@@ -59,11 +59,19 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
         left_out = (v.FOREBAY_LIVE_COLLATED, v.DIRECT_PURGE)
         until = STARTED + QUICK_SECONDS
         plan = steps.Plan(
-            options.repetitions, 1, pairs=2, slow=6, paced=48, paced_repetitions=1, left_out=left_out, deadline=until
+            options.repetitions,
+            1,
+            pairs=2,
+            slow=6,
+            turn_seconds=0,
+            paced=48,
+            paced_repetitions=1,
+            left_out=left_out,
+            deadline=until,
         )
     else:
         wide = (options.repetitions + 1) // 2
-        plan = steps.Plan(options.repetitions, wide, pairs=8, slow=20, paced=240, paced_repetitions=2)
+        plan = steps.Plan(options.repetitions, wide, pairs=4, slow=20, paced=240, paced_repetitions=2)
     steps.add_results(result, prefix, steps.repeat(bench, plan, say), plan)
     if not options.quick:
         say(f"{prefix}: counting what reaches the shared file system")

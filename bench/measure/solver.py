@@ -18,8 +18,6 @@ from .figures import shuffled
 
 TIME_LINE = re.compile(rb"^Time = (\S+)$")
 END_LINE = b"End\n"
-# Short enough for a disturbance of the machine to meet both turns of a pair.
-STEPS_OF_A_TURN = 6
 # Of a run in which the agent finds its pace.
 FIRST_STEPS = 3
 AGENT = "forebay-agent"
@@ -33,6 +31,10 @@ class Turn:
     writes: bool
     lengths: list[float]
     agent_in_lengths: float = 0.0  # its processor time in seconds since the first of `lengths` began
+
+    @property
+    def steps(self) -> int:
+        return 1 + len(self.lengths)
 
 
 @dataclass
@@ -139,11 +141,11 @@ class Running:
         """It is stopped at the beginning of one."""
         return self._stopped_at is not None and len(self._run.marks) == len(self._run.times)
 
-    def take_turn(self, writes: bool = False) -> None:
-        """A few steps, which write as the case says now, or what comes before the first."""
+    def take_turn(self, steps: int, writes: bool = False) -> None:
+        """So many steps, which write as the case says now, or what comes before the first."""
         first, agent = len(self._run.marks), 0.0
         self._go_on()
-        for step in range(STEPS_OF_A_TURN if first else 1):
+        for step in range(steps if first else 1):
             if not self.to_next_mark():
                 return
             if step == 0:
@@ -226,9 +228,9 @@ def run_with_agent(command: list, log: Path, env: dict[str, str], cwd: Path) -> 
 
 
 def run_in_pairs(
-    starts: Sequence[Callable[[], Running]], switch: Callable[[int, bool], None], seed: int = 0
+    starts: Sequence[Callable[[], Running]], switch: Callable[[int, bool], None], steps: int, seed: int = 0
 ) -> list[Run]:
-    """Each is started and runs to its first step; then one after the other takes two turns, one with output and one
+    """Each is started and runs to its first step; then one after the other takes two turns of so many `steps`, one with output and one
     without, while the others are stopped; the orders change from round to round. `switch(index, writes)` edits the case,
     which the solver reads anew when it begins its next step. What each has to do after its end it does when all have
     ended."""
@@ -236,7 +238,7 @@ def run_in_pairs(
     try:
         for start in starts:
             all_running.append(start())
-            all_running[-1].take_turn()
+            all_running[-1].take_turn(1)
         for number in itertools.count(seed):
             under_way = [index for index, each in enumerate(all_running) if each.has_steps]
             if not under_way:
@@ -244,7 +246,7 @@ def run_in_pairs(
             for index in shuffled(under_way, number):
                 for writes in (number % 2 == 0, number % 2 != 0):
                     switch(index, writes)
-                    all_running[index].take_turn(writes)
+                    all_running[index].take_turn(steps, writes)
     except BaseException:
         for running in all_running:
             running.give_up()

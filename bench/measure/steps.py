@@ -15,6 +15,7 @@ from .shared import Shared
 
 Repetition = dict[v.Variant, v.Measured]
 
+LEAST_STEPS = 6  # of a turn
 NEAR_TMPFS = 1.1  # times what a bare tmpfs adds
 BELOW_DIRECT = 0.01  # of what direct writing adds
 AGENT_BYTES = 50e6  # at most resident
@@ -36,6 +37,7 @@ class Plan:
     paced: int  # steps of a run that tells what the agent takes for one; a quarter of them where all are kept
     paced_repetitions: int
     left_out: tuple[v.Variant, ...] = ()
+    turn_seconds: float = 1.0
     deadline: float = math.inf  # time.monotonic() by which the near ones should have ended; one is always done
 
 
@@ -51,7 +53,7 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
     def one(variants: tuple[v.Variant, ...], number: int) -> Repetition:
         order = [each for each in shuffled(variants, number) if each not in plan.left_out]
         if variants is NEAR:
-            return bench.measure_in_pairs(order, plan.pairs, 1001 * number)
+            return bench.measure_in_pairs(order, plan.pairs, steps, 1001 * number)
         return {variant: bench.measure(variant, plan.slow) for variant in order}
 
     agents = {
@@ -84,6 +86,9 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
         return done
 
     wide = several(WIDE, plan.wide_repetitions, math.inf)
+    # An agent that goes on after a stop looks at once: with turns as long as its own pauses that is about its pace.
+    step = statistics.median(each[v.NONE_SHARED].run.step_seconds() for each in wide)
+    steps = max(LEAST_STEPS, math.ceil(plan.turn_seconds / step))
     return Repetitions(several(NEAR, plan.near_repetitions, plan.deadline), wide)
 
 

@@ -108,10 +108,12 @@ class Bench:
         self._check(variant, steps, measured)
         return measured.run.agent_per_step
 
-    def measure_in_pairs(self, variants: Sequence[Variant], pairs: int, number: int) -> dict[Variant, Measured]:
-        """A run of each, all at once, of which only one goes on at a time, with and without output by turns; so nothing
-        tells who used the file server."""
-        count = 2 * pairs * solver.STEPS_OF_A_TURN
+    def measure_in_pairs(
+        self, variants: Sequence[Variant], pairs: int, steps: int, number: int
+    ) -> dict[Variant, Measured]:
+        """A run of each, all at once, of which only one goes on at a time, with and without output by turns of so many
+        `steps`; so nothing tells who used the file server."""
+        count = 2 * pairs * steps
         for variant in variants:
             self._prepare(variant, count, runTimeModifiable="true")
         processes.wait_until_idle(self._settle)
@@ -120,7 +122,7 @@ class Bench:
             case.control_running(self.case_of(variants[index]), writeInterval=1 if writes else case.NEVER)
 
         starts = [functools.partial(solver.Running, *self._call(variant)) for variant in variants]
-        runs = solver.run_in_pairs(starts, switch, number)
+        runs = solver.run_in_pairs(starts, switch, steps, number)
         measured = dict(zip(variants, map(Measured, runs), strict=True))
         for variant, each in measured.items():
             self._check(variant, count, each)
@@ -176,9 +178,9 @@ def written_steps(run: solver.Run, steps: int) -> int:
     """The first step writes as the case said at the start, every other as it said one step before."""
     if not run.turns:
         return steps
-    writing = sum(turn.writes for turn in run.turns) * solver.STEPS_OF_A_TURN
+    writing = sum(turn.steps for turn in run.turns if turn.writes)
     return writing + (0 if run.turns[-1].writes else 1)
 
 
 def last_written(run: solver.Run, steps: int) -> int:
-    return steps if not run.turns or run.turns[-1].writes else steps - solver.STEPS_OF_A_TURN + 1
+    return steps if not run.turns or run.turns[-1].writes else steps - run.turns[-1].steps + 1

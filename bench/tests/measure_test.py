@@ -115,6 +115,9 @@ print("End", flush=True)
 """
 
 
+TURN = 6  # steps
+
+
 class Turns(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory(prefix="forebay-bench-test-")
@@ -144,27 +147,27 @@ class Turns(unittest.TestCase):
     def test_only_one_goes_on_at_a_time_and_each_reaches_its_end(self):
         names = ("one", "other")
         began = time.monotonic()
-        runs = solver.run_in_pairs([lambda name=name: self.start(name) for name in names], self.switch)
+        runs = solver.run_in_pairs([lambda name=name: self.start(name) for name in names], self.switch, TURN)
         elapsed = time.monotonic() - began
         moments = [(float(line.split()[0]), name) for name in names for line in self.lines(name)]
         self.assertEqual(len(moments), 2 * 24 * 200)
         order = [name for _, name in sorted(moments)]
         switches = sum(name != after for name, after in itertools.pairwise(order))
         # Each is started and has its turns, two in a row, and may run on a little before it is stopped.
-        self.assertLessEqual(switches, 2 * 2 * (1 + 24 // solver.STEPS_OF_A_TURN))
+        self.assertLessEqual(switches, 2 * 2 * (1 + 24 // TURN))
         for run in runs:
             self.assertEqual((run.status, run.times), (0, [str(step) for step in range(1, 25)]))
             self.assertEqual(len(run.step_lengths()), 24)
         self.assertLess(sum(sum(run.step_lengths()) for run in runs), elapsed)
 
     def test_the_steps_of_a_turn_have_its_setting(self):
-        (run,) = solver.run_in_pairs([lambda: self.start("one")], self.switch)
+        (run,) = solver.run_in_pairs([lambda: self.start("one")], self.switch, TURN)
         self.assertEqual([turn.writes for turn in run.turns], [True, False, False, True])
         settings = {int(step): setting == "True" for _, step, setting in map(str.split, self.lines("one"))}
         lengths = run.step_lengths()
         for number, turn in enumerate(run.turns):
             # Less the first, which was begun before it.
-            own = range(number * solver.STEPS_OF_A_TURN + 2, (number + 1) * solver.STEPS_OF_A_TURN + 1)
+            own = range(number * TURN + 2, (number + 1) * TURN + 1)
             self.assertEqual([settings[step] for step in own], [turn.writes] * len(own))
             self.assertEqual(turn.lengths, [lengths[step - 1] for step in own])
         self.assertEqual(v.written_steps(run, 24), sum(settings.values()))
@@ -189,7 +192,7 @@ class Turns(unittest.TestCase):
 
     def test_one_that_fails_lets_the_others_end(self):
         starts = [lambda: self.start("bad", "print('no')"), lambda: self.start("good")]
-        bad, good = solver.run_in_pairs(starts, self.switch)
+        bad, good = solver.run_in_pairs(starts, self.switch, TURN)
         self.assertEqual((bad.times, len(good.times)), ([], 24))
 
     def test_when_one_cannot_be_started_none_goes_on(self):
@@ -199,7 +202,7 @@ class Turns(unittest.TestCase):
             raise RuntimeError("no such program")
 
         with self.assertRaises(RuntimeError):
-            solver.run_in_pairs([lambda: self.start("one", endless, "exec"), none], self.switch)
+            solver.run_in_pairs([lambda: self.start("one", endless, "exec"), none], self.switch, TURN)
         pid = int((self.directory / "one.log").read_text().splitlines()[0])
         self.assertFalse(Path(f"/proc/{pid}").exists())
 
