@@ -93,14 +93,11 @@ def add_agent(report: Report, forebay: Path, shared: Path, local: Path, say: Say
         goal=f"< {IDLE_SHARE_GOAL * 100:g} %",
         met=share < IDLE_SHARE_GOAL,
     )
-    report.add(
-        "agent: peak resident memory at rest",
-        resident,
-        "MB",
-        1e-6,
-        goal=f"< {RESIDENT_GOAL * 1e-6:g} MB",
-        met=resident < RESIDENT_GOAL,
-    )
+    add_resident(report, "agent: peak resident memory at rest", resident)
+
+
+def add_resident(report: Report, name: str, peak_bytes: int) -> None:
+    report.add(name, peak_bytes, "MB", 1e-6, goal=f"< {RESIDENT_GOAL * 1e-6:g} MB", met=peak_bytes < RESIDENT_GOAL)
 
 
 def add_stage(report: Report, forebay: Path, shared: Path, local: Path, rounds: int, say: Say) -> None:

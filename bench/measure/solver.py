@@ -123,6 +123,13 @@ class Running:
             command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
 
+    def __enter__(self) -> "Running":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.give_up()
+
     def to_next_mark(self) -> bool:
         """Until it announces a step, or its end; False once it has ended its output."""
         for line in self._child.stdout:
@@ -164,8 +171,9 @@ class Running:
 
     def _find_processes(self) -> None:
         """By the first mark all are there."""
-        self._all = self._all or [self._child.pid, *processes.descendants(self._child.pid)]
-        self._agents = self._agents or [pid for pid in self._all if processes.name(pid) == AGENT]
+        if not self._all:
+            self._all = [self._child.pid, *processes.descendants(self._child.pid)]
+            self._agents = [pid for pid in self._all if processes.name(pid) == AGENT]
 
     def finish(self) -> Run:
         """To the end; a status other than 0 is the caller's to judge."""
@@ -202,18 +210,13 @@ class Running:
 
 def run(command: list, log: Path, env: dict[str, str], cwd: Path) -> Run:
     """Runs to the end; all output goes to `log`."""
-    running = Running(command, log, env, cwd)
-    try:
+    with Running(command, log, env, cwd) as running:
         return running.finish()
-    except BaseException:
-        running.give_up()
-        raise
 
 
 def run_with_agent(command: list, log: Path, env: dict[str, str], cwd: Path) -> Run:
     """The same, and what the agent uses of a processor in a step, the first ones left out."""
-    running = Running(command, log, env, cwd)
-    try:
+    with Running(command, log, env, cwd) as running:
         for _ in range(FIRST_STEPS):
             running.to_next_mark()
         before, used, steps = running.agent_seconds(), 0.0, 0
@@ -222,18 +225,15 @@ def run_with_agent(command: list, log: Path, env: dict[str, str], cwd: Path) -> 
         done = running.finish()
         done.agent_per_step = used / max(steps, 1)
         return done
-    except BaseException:
-        running.give_up()
-        raise
 
 
 def run_in_pairs(
     starts: Sequence[Callable[[], Running]], switch: Callable[[int, bool], None], steps: int, seed: int = 0
 ) -> list[Run]:
-    """Each is started and runs to its first step; then one after the other takes two turns of so many `steps`, one with output and one
-    without, while the others are stopped; the orders change from round to round. `switch(index, writes)` edits the case,
-    which the solver reads anew when it begins its next step. What each has to do after its end it does when all have
-    ended."""
+    """Each is started and runs to its first step; then one after the other takes two turns of so many `steps`, one with
+    output and one without, while the others are stopped; the orders change from round to round. `switch(index, writes)`
+    edits the case, which the solver reads anew when it begins its next step. What each has to do after its end it does
+    when all have ended."""
     all_running: list[Running] = []
     try:
         for start in starts:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from . import solver
+from . import parts, solver
 from . import variants as v
 from .figures import Estimate, estimate, middle_mean, shuffled
 from .report import Report, Result
@@ -18,11 +18,10 @@ Repetition = dict[v.Variant, v.Measured]
 LEAST_STEPS = 6  # of a turn
 NEAR_TMPFS = 1.1  # times what a bare tmpfs adds
 BELOW_DIRECT = 0.01  # of what direct writing adds
-AGENT_BYTES = 50e6  # at most resident
 SAFE_INTERVAL = 600.0  # seconds between drains of the newest complete time, by default
 
 
-# What adds a millisecond or two to a step takes turns with itself without output, a few steps each...
+# What adds a millisecond or two to a step takes turns with itself without output...
 NEAR = (v.TMPFS_PURGE, v.TMPFS_KEEP, v.DISCARD, v.FOREBAY_PURGE, v.FOREBAY_HELD)
 # ...and what differs by a hundred, or is judged by the whole run, runs by itself.
 WIDE = (v.NONE_SHARED, v.DIRECT_PURGE, v.DIRECT_KEEP, v.FOREBAY_LIVE, v.FOREBAY_LIVE_COLLATED)
@@ -227,17 +226,8 @@ def add_live(report: Report, prefix: str, repetitions: list[Repetition], estimat
                 "s",
                 reference=wall[reference].value,
             )
-        report.add(
-            f"{prefix}: peak resident memory of the agent, {variant.name}",
-            max(agent["peak_resident_bytes"] for each in repetitions for agent in each[variant].report["agents"]) / 1e6,
-            "MB",
-            goal="< 50 MB",
-            met=all(
-                agent["peak_resident_bytes"] < AGENT_BYTES
-                for each in repetitions
-                for agent in each[variant].report["agents"]
-            ),
-        )
+        peak = max(agent["peak_resident_bytes"] for each in repetitions for agent in each[variant].report["agents"])
+        parts.add_resident(report, f"{prefix}: peak resident memory of the agent, {variant.name}", peak)
         for what, of in (
             ("file server", lambda measured: measured.server_cpu),
             ("mount of the shared directory", lambda measured: measured.client_cpu),

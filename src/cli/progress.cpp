@@ -1,11 +1,12 @@
 #include "cli/progress.h"
-#include "base/say.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+
+#include "base/say.h"
 
 namespace forebay::cli {
 namespace {

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "drain/state.h"
+#include "openfoam/openfoam.h"
 
 namespace forebay::drain {
 namespace {
@@ -91,6 +92,15 @@ bool Drain::State::alone() const {
 
 std::string Drain::State::time_directory(int rank, const std::string& time) const {
   return rank < 0 ? time : fmt::format("processor{}/{}", rank, time);
+}
+
+std::vector<std::string> Drain::State::times_here(int rank) const {
+  std::vector<std::string> names;
+  const auto entries = list_directory(local_of(roots, std::string(parent_of(time_directory(rank, "0")))));
+  if (!entries) return names;  // that it is gone is told elsewhere
+  for (const DirectoryEntry& entry : *entries)
+    if (entry.type == DT_DIR && openfoam::is_time_name(entry.name)) names.push_back(entry.name);
+  return names;
 }
 
 // A time that the case did not have: it appears there as a whole. Files of a time that was there are carried one by

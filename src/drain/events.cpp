@@ -61,10 +61,7 @@ std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>&
   std::map<std::string, std::size_t> left;  // by so many ranks
   for (const auto& [rank, names] : begun) {
     if (names.size() < 3) return {};
-    std::set<std::string> of_rank(names.begin(), names.end() - 2);
-    of_rank.erase(names[names.size() - 2]);
-    of_rank.erase(names.back());
-    for (const std::string& time : of_rank) ++left[time];
+    for (auto time = names.begin(); time != names.end() - 2; ++time) ++left[*time];
   }
   std::set<std::string> passed;
   for (const auto& [time, ranks] : left)
@@ -393,14 +390,10 @@ void Drain::State::events_lost() {
 // In the order in which they were begun, which is not that of their names.
 void Drain::State::find_times() {
   for (const int rank : times.ranks()) {
-    std::vector<std::string> found;
-    const auto entries = list_directory(local_of(roots, rank < 0 ? std::string() : fmt::format("processor{}", rank)));
-    if (!entries) continue;  // the walk tells of it
-    for (const DirectoryEntry& entry : *entries)
-      if (entry.type == DT_DIR && openfoam::is_time_name(entry.name) && is_new_time(rank, entry.name))
-        found.push_back(entry.name);
+    std::vector<std::string> found = times_here(rank);
     std::sort(found.begin(), found.end(), openfoam::time_less);
-    for (const std::string& time : found) handle({Event::Kind::found, time_directory(rank, time), true});
+    for (const std::string& time : found)
+      if (is_new_time(rank, time)) handle({Event::Kind::found, time_directory(rank, time), true});
   }
 }
 

@@ -17,13 +17,8 @@ namespace forebay::drain {
 Status Drain::State::find_groups() {
   if (!request.settings.collated) return {};
   std::map<std::string, std::size_t> here;  // time -> how many ranks have it
-  for (const int rank : times.ranks()) {
-    const auto entries = list_directory(local_of(roots, fmt::format("processor{}", rank)));
-    if (!entries) continue;  // that it is gone is told later
-    for (const DirectoryEntry& entry : *entries)
-      if (const auto time = openfoam::time_path(time_directory(rank, entry.name)); time && entry.type == DT_DIR)
-        ++here[time->time];
-  }
+  for (const int rank : times.ranks())
+    for (const std::string& time : times_here(rank)) ++here[time];
   for (const auto& [time, count] : here) {
     if (count < times.ranks().size() || ledger.complete_times().contains(time)) continue;
     for (const auto& [first, last] : groups_of_ranks()) {

@@ -290,6 +290,7 @@ struct Drain::State {
   bool serves(int rank) const;
   bool alone() const;                                                   // no other node has ranks of this run
   std::string time_directory(int rank, const std::string& time) const;  // path on the case
+  std::vector<std::string> times_here(int rank) const;                  // directories of the rank's local tree
   double now() const;
 };
 

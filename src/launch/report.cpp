@@ -138,7 +138,8 @@ std::uint64_t sum(const RunReport& report, Member member) {
   return total;
 }
 
-json number_or_null(const std::optional<double>& value) {
+template <class Value>
+json or_null(const std::optional<Value>& value) {
   return value ? json(*value) : json();
 }
 
@@ -293,8 +294,8 @@ std::string to_json(const RunReport& report) {
                  {"wall_seconds", report.wall_seconds},
                  {"program_seconds", report.program_seconds},
                  {"stage_seconds", report.stage_seconds},
-                 {"step_seconds", number_or_null(step_seconds(report))},
-                 {"written_time_seconds", number_or_null(report.written_time_seconds)},
+                 {"step_seconds", or_null(step_seconds(report))},
+                 {"written_time_seconds", or_null(report.written_time_seconds)},
                  {"local",
                   {{"files", sum(report, &drain::DrainReport::local_files)},
                    {"bytes", sum(report, &drain::DrainReport::local_bytes)},
@@ -308,8 +309,8 @@ std::string to_json(const RunReport& report) {
                    {"bytes", sum(report, &drain::DrainReport::undrained_bytes)}}},
                  {"drain_lag_seconds", lag(report)},
                  {"io_ranks", report.io_ranks},
-                 {"last_complete", report.last_complete ? json(*report.last_complete) : json()},
-                 {"last_safe", report.last_safe ? json(*report.last_safe) : json()},
+                 {"last_complete", or_null(report.last_complete)},
+                 {"last_safe", or_null(report.last_safe)},
                  {"agents", agents},
                  {"timeline", timeline},
                  {"messages", messages},

@@ -14,11 +14,17 @@ import casetools  # noqa: E402
 
 
 @unittest.skipUnless(may_mount(), "mounting a small pool needs root")
-class SmallPool(FaultyCase):
+class MountedPool(FaultyCase):
+    size = ""
+
     def setUp(self):
         super().setUp()
         os.rmdir(self.pool)
-        self.mount(self.pool, "size=36m,mode=0700")
+        self.mount(self.pool, f"size={self.size},mode=0700")
+
+
+class SmallPool(MountedPool):
+    size = "36m"
 
     # 4 ranks x 3 fields x 250 kB: 3 MB a step, 60 MB in all.
     def steps(self):
@@ -91,15 +97,12 @@ class SmallPool(FaultyCase):
             self.assertEqual(files.get(path), harness.content(path, size), path)
 
 
-@unittest.skipUnless(may_mount(), "mounting a small pool needs root")
-class PoolSmallerThanTheInputs(FaultyCase):
-    def setUp(self):
-        super().setUp()
-        os.rmdir(self.pool)
-        self.mount(self.pool, "size=4m,mode=0700")
+class PoolSmallerThanTheInputs(MountedPool):
+    """In which the agent's log finds no room either."""
+
+    size = "4m"
 
     def make_case(self):
-        # The agent's log is in the pool, too.
         super().make_case()
         with open(os.path.join(self.case, "processor1/constant/polyMesh/faces"), "wb") as file:
             file.write(bytes(16 << 20))

@@ -328,7 +328,7 @@ TEST_F(CollatedTest, ATimeThatWasOpenWhileThePoolWasFullIsNoGroup) {
   open();
   write_time("1");
   write_time("2", 0);
-  for (int i = 0; i < 5; ++i) round();
+  rounds();
   drain_->pool_is_full(true);
   write_time("2", 1);
   drain_->pool_is_full(false);

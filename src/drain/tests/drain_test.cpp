@@ -305,7 +305,7 @@ TEST_F(DrainTest, ADeletionReachesTheCaseAtTheEndOnly) {
 TEST_F(DrainTest, ADeletedInputThatTheUserChangedIsKept) {
   open();
   std::filesystem::remove(tree() + "/doomed");
-  for (int i = 0; i < 5; ++i) round();
+  rounds();
   write(case_ + "/doomed", "changed by the user");
   EXPECT_EQ(finish().trouble, Code::conflict);
   EXPECT_EQ(content(case_ + "/doomed"), "changed by the user");
@@ -317,7 +317,7 @@ TEST_F(DrainTest, AWipedPoolIsALossAndDeletesNothing) {
   std::filesystem::remove_all(home_ + "/tree");
   std::filesystem::remove_all(local(0));
   std::filesystem::remove(home_ + "/" + sentinel_name);
-  for (int i = 0; i < 5; ++i) round();
+  rounds();
   EXPECT_EQ(finish().trouble, Code::lost);
   EXPECT_TRUE(on_case("setup") && on_case("doomed") && on_case("processor0/constant/points"));
 }
@@ -401,7 +401,7 @@ TEST_F(DrainTest, ASafeTimeThatIsSpoiledLaterDoesNotPassForTheNewestForEver) {
   ASSERT_TRUE(drive([&] { return is_safe("1"); }));
   drain_->pool_is_full(true);
   write(local(0) + "/1/p", field("1", "perhaps cut"));
-  for (int i = 0; i < 5; ++i) round();
+  rounds();
   drain_->pool_is_full(false);
   for (const std::string time : {"3", "4", "5"}) write_time(time);
   drain_->secure("4");

@@ -27,9 +27,7 @@ TEST_F(DrainTest, ATimeThatMayHaveBeenHalfPurgedWhenItWasFirstSeenIsNotCalledCom
   settings_.hold_times = true;
   at_work_ = false;
   open();
-  write_unseen({"1", "2"});
-  std::filesystem::remove(local(0) + "/1/p");
-  for (int i = 0; i < 5; ++i) round();
+  write_half_purged();
   EXPECT_EQ(drain_->report().newest_complete, std::nullopt);
   purge("1");
   for (const int rank : {0, 1}) write_time("3", rank);
@@ -42,10 +40,10 @@ TEST_F(DrainTest, SoMayOneOfWhichADirectoryWasSeenLate) {
   at_work_ = false;
   open();
   for (const int rank : {0, 1}) std::filesystem::create_directory(local(rank) + "/1");
-  for (int i = 0; i < 5; ++i) round();
+  rounds();
   write_unseen({"1", "2"});
   for (const int rank : {0, 1}) std::filesystem::remove(local(rank) + "/1/uniform/time");
-  for (int i = 0; i < 5; ++i) round();
+  rounds();
   EXPECT_EQ(completed(finish(false)), (std::set<std::string>{}));
 }
 
@@ -66,7 +64,7 @@ TEST_F(DrainTest, TimesThatAreFirstSeenTogetherAndDifferAreCompleteWhenTheProgra
   open();
   write_unseen({"1", "2"});
   write(local(0) + "/2/UMean", "more");
-  for (int i = 0; i < 5; ++i) round();
+  rounds();
   EXPECT_EQ(drain_->report().newest_complete, std::nullopt);
   write_time("3");
   EXPECT_EQ(drain_->report().newest_complete, "2");
@@ -223,13 +221,11 @@ TEST_F(DrainTest, ATimeThatWasRemovedBeforeItWasTrustedIsNotTrustedForItsName) {
   settings_.hold_times = true;
   at_work_ = false;
   open();
-  write_unseen({"1", "2"});
-  std::filesystem::remove(local(0) + "/1/p");
-  for (int i = 0; i < 5; ++i) round();
+  write_half_purged();
   purge("1");
   purge("2");
   for (const int rank : {0, 1}) write(local(rank) + "/1/p", "cut");
-  for (int i = 0; i < 5; ++i) round();
+  rounds();
   EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"2"}));
 }
 
@@ -241,7 +237,7 @@ TEST_F(DrainTest, ATimeThatIsMadeRemovedAndMadeAgainUnseenIsWatched) {
     std::filesystem::remove_all(local(rank) + "/1");
   }
   write_unseen({"1", "2", "3", "4"});
-  for (int i = 0; i < 5; ++i) round();
+  rounds();
   (void)drain_->evict(1);
   ASSERT_TRUE(drive([&] { return is_safe("1"); }));
   std::filesystem::remove(local(0) + "/1/p");

@@ -89,6 +89,9 @@ class DrainTest : public CaseTest {
     drain_->tick();
     ::usleep(2000);
   }
+  void rounds() {
+    for (int i = 0; i < 5; ++i) round();
+  }
   bool drive(const std::function<bool()>& until) {
     for (int i = 0; i < 1000 && !until(); ++i) round();
     return until();
@@ -109,16 +112,22 @@ class DrainTest : public CaseTest {
   }
   void write_time(const std::string& time) {
     for (const int rank : {0, 1}) write_time(time, rank);
-    for (int i = 0; i < 5; ++i) round();
+    rounds();
   }
   // One after the other, before anybody looks.
   void write_unseen(const std::vector<std::string>& times) {
     for (const std::string& time : times)
       for (const int rank : {0, 1}) write_time(time, rank);
   }
+  // Two times that are first seen when a rank has begun to remove the first.
+  void write_half_purged() {
+    write_unseen({"1", "2"});
+    std::filesystem::remove(local(0) + "/1/p");
+    rounds();
+  }
   void purge(const std::string& time) {
     for (const int rank : {0, 1}) std::filesystem::remove_all(local(rank) + "/" + time);
-    for (int i = 0; i < 5; ++i) round();
+    rounds();
   }
   // So many files of 8 KiB beside the times of a rank, until the case has them.
   void write_results(int rank, int count) {

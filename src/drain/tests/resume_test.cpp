@@ -55,7 +55,7 @@ class ResumeTest : public DrainTest, public testing::WithParamInterface<std::tup
       purge("2");
     }
     if (!clean()) write(tree() + "/setup", "of the program");
-    for (int i = 0; i < 5; ++i) round();
+    rounds();
     if (clean()) {
       EXPECT_EQ(finish().trouble, std::nullopt);
     }
