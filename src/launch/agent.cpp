@@ -36,12 +36,12 @@ namespace {
 using namespace std::chrono_literals;
 using drain::Clock;
 
-// Events are read in batches, so that following the program takes 1/256 of a core, or a batch in a quarter of a second:
+// Events are read in batches, so that following the program takes 1/512 of a core, or a batch in a quarter of a second:
 // what this costs, the solver waits for. A purge comes a time step after the files that it removes were closed, so
 // every time is seen complete where steps are longer than the pause. Where they are shorter, and nothing is carried
 // before the end, times are only sampled however short the pause: then the last complete time may be a second old.
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms, longest_when_sampling = 1000ms;
-constexpr int pause_per_work = 256;
+constexpr int pause_per_work = 512;
 // Two of these fit into the shorter of the pauses.
 constexpr auto step_to_sample = longest_pause / 2;
 // A time must be seen complete several times within the interval after which it is made safe.
@@ -49,8 +49,10 @@ constexpr int pauses_in_safe_interval = 8;
 // Bytes per second and core: a pool that could be nearly full within the pause is looked after sooner, since making
 // room needs to know what was written.
 constexpr double likely_rate = 1e9;
-// While events wait: how often it is looked whether their queue fills.
-constexpr auto glance_interval = 20ms;
+// While events wait, and at most so often in a pause: how often it is looked whether their queue fills. Waking for that
+// costs as much as following where the pauses are long, which they are only where little is told meanwhile.
+constexpr auto glance_interval = 20ms, longest_glance_interval = 80ms;
+constexpr int glances_in_pause = 12;
 constexpr auto tick_interval = 200ms;
 constexpr auto status_interval = 1s;
 constexpr auto beat_interval = 5s;
@@ -407,8 +409,8 @@ Status Agent::wait_also_for(int descriptor) {
 // there is to know. True when nothing else happened for a moment, and the queue of events is not filling.
 bool Agent::stays_quiet() {
   epoll_event event{};
-  const auto moment =
-      std::min(milliseconds_until(std::min(next_events_, next_tick_)), std::chrono::milliseconds(glance_interval));
+  const auto glance = std::clamp<Clock::duration>(pause_ / glances_in_pause, glance_interval, longest_glance_interval);
+  const auto moment = milliseconds_until(std::min({next_events_, next_tick_, Clock::now() + glance}));
   return ::epoll_wait(wakers_.get(), &event, 1, static_cast<int>(moment.count())) == 0 && !drain_->events_crowd() &&
          !pressure_->due() && Clock::now() < std::min(next_events_, next_tick_);
 }

@@ -24,7 +24,7 @@ constexpr double steps_above = 2;
 // A look at a file system costs a solver that shares the processor some 0.03 ms, so none is taken before programs can
 // have written so much that a pool comes to the high mark: bytes per second and core, more than any copies into memory.
 constexpr double highest_rate = 16e9;
-constexpr std::chrono::milliseconds longest_until_look{200};
+constexpr std::chrono::milliseconds longest_until_look{250};  // longer than from tick to tick, which looks too
 // However large the steps: a program that is always held back never gets anywhere.
 constexpr double least_high = 0.3;
 
