@@ -74,9 +74,11 @@ class DirectoryPublication {
     // Children before their parents, whose final mode may forbid to reach them. (clang 14 knows no views of libstdc++.)
     for (auto directory = unit_.directories.rbegin(); directory != unit_.directories.rend(); ++directory)
       if (!directory->path.empty())
-        if (auto finished = shared_.finish_directory(inside(directory->path), directory->mode); !finished)
+        if (auto finished =
+                shared_.finish_directory(inside(directory->path), directory->mode, newest_below(directory->path));
+            !finished)
           return finished;
-    return shared_.finish_directory(temporary_.path(), own_mode());
+    return shared_.finish_directory(temporary_.path(), own_mode(), newest_below(""));
   }
 
   // What the case has under this name, where the unit replaces it.
@@ -310,6 +312,16 @@ class DirectoryPublication {
     for (const layouts::OutputDirectory& directory : unit_.directories)
       if (directory.path.empty()) return directory.mode;
     return 0755;
+  }
+
+  // A directory gets the time of the newest file below it: so times are told by their age as after a direct run,
+  // whichever was carried first. (The local directory's own would not do: what is kept aside has none.)
+  std::optional<std::int64_t> newest_below(const std::string& directory) const {
+    std::optional<std::int64_t> newest;
+    for (const layouts::OutputFile& file : unit_.files)
+      if (directory.empty() || is_below(file.path, directory))
+        newest = std::max(newest.value_or(file.mtime_ns), file.mtime_ns);
+    return newest;
   }
 
   const Context& context_;

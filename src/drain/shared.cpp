@@ -137,10 +137,12 @@ class CaseFiles final : public SharedFiles {
     return done(::mkdirat(at->directory, at->name.c_str(), mode), "cannot make directory", path);
   }
 
-  Status finish_directory(const std::string& path, mode_t mode) override {
+  Status finish_directory(const std::string& path, mode_t mode, std::optional<std::int64_t> mtime_ns) override {
     auto directory = open_directory(path);
     if (!directory) return forward(directory);
     if (::fchmod(directory->get(), mode) != 0) return failed("cannot set the mode of", path);
+    if (mtime_ns)
+      if (auto timed = set_times(directory->get(), *mtime_ns, path); !timed) return timed;
     return done(::fsync(directory->get()), "cannot sync directory", path);
   }
 

@@ -38,8 +38,10 @@ class SharedFiles {
   // fsync of a directory, so that its names are durable.
   virtual Status sync_directory(const std::string& path) = 0;
   virtual Status make_directory(const std::string& path, mode_t mode) = 0;
-  // The final mode of a directory, then its fsync: through one descriptor, since the mode may forbid to open it again.
-  virtual Status finish_directory(const std::string& path, mode_t mode) = 0;
+  // The final mode of a directory, and the time if it is to have one, then its fsync: through one descriptor, since the
+  // mode may forbid to open it again.
+  virtual Status finish_directory(const std::string& path, mode_t mode,
+                                  std::optional<std::int64_t> mtime_ns = std::nullopt) = 0;
   virtual Result<std::vector<DirectoryEntry>> list(const std::string& path) = 0;
   virtual Status make_link(const std::string& target, const std::string& path) = 0;
   // A second name of a file; EPERM, EMLINK, EOPNOTSUPP or ENOSYS where the file system makes none.

@@ -76,8 +76,8 @@ class FaultyFiles final : public SharedFiles {
   Status make_directory(const std::string& path, mode_t mode) override {
     return through("make_directory", path, [&] { return real_.make_directory(path, mode); });
   }
-  Status finish_directory(const std::string& path, mode_t mode) override {
-    return through("finish_directory", path, [&] { return real_.finish_directory(path, mode); });
+  Status finish_directory(const std::string& path, mode_t mode, std::optional<std::int64_t> mtime_ns) override {
+    return through("finish_directory", path, [&] { return real_.finish_directory(path, mode, mtime_ns); });
   }
   Result<std::vector<DirectoryEntry>> list(const std::string& path) override {
     return through("list", path, [&] { return real_.list(path); });

@@ -72,7 +72,10 @@ TEST_F(PublishTest, ALinkKeepsItsTextAndTime) {
 }
 
 TEST_F(PublishTest, ADirectoryAppearsWithEverythingInIt) {
-  const auto published = publish(time_unit("processor0/0.5", "velocity"));
+  layouts::Unit unit = time_unit("processor0/0.5", "velocity");
+  unit.files[0].mtime_ns = 1'500'000'000'000'000'002;
+  unit.files[1].mtime_ns = 1'500'000'000'000'000'001;
+  const auto published = publish(unit);
   ASSERT_TRUE(published) << published.error().text();
   EXPECT_EQ(names(),
             (std::set<std::string>{"processor0", "processor0/0.5", "processor0/0.5/U", "processor0/0.5/uniform",
@@ -80,6 +83,8 @@ TEST_F(PublishTest, ADirectoryAppearsWithEverythingInIt) {
   EXPECT_EQ(content(case_ + "/processor0/0.5/U"), "velocity");
   EXPECT_EQ(mode("processor0/0.5"), 0750u);
   EXPECT_EQ(mode("processor0/0.5/uniform"), 0700u);
+  EXPECT_EQ(identity(case_ + "/processor0/0.5").mtime_ns, 1'500'000'000'000'000'002);
+  EXPECT_EQ(identity(case_ + "/processor0/0.5/uniform").mtime_ns, 1'500'000'000'000'000'001);
   EXPECT_EQ(mode("processor0/0.5/U"), 0640u);
   ASSERT_EQ(published->files.size(), 3u);
   for (const PublishedFile& file : published->files)

@@ -150,8 +150,9 @@ TEST_P(SharedTest, ADirectoryIsSyncedAndListedAndTheCaseItselfToo) {
   EXPECT_TRUE(files_->sync_directory("0"));
   EXPECT_EQ(files_->list("").value().size(), 1u);
   EXPECT_EQ(files_->list("0").value()[0].name, "p");
-  ASSERT_TRUE(files_->finish_directory("0", 0555));
+  ASSERT_TRUE(files_->finish_directory("0", 0555, 1'500'000'000));
   EXPECT_EQ(files_->status("0").value()->st_mode & 07777, 0555u);
+  EXPECT_EQ(identity_of(*files_->status("0").value()).mtime_ns, 1'500'000'000);
 }
 
 TEST(Shared, AMissingCaseIsAnError) {
