@@ -1,6 +1,4 @@
 // forebay drain --resume: bring home what dead runs left in this node's pools.
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -13,6 +11,7 @@
 #include "cli/runs.h"
 #include "launch/report.h"
 #include "launch/resume.h"
+#include "launch/run.h"
 
 namespace forebay::cli {
 namespace {
@@ -27,13 +26,16 @@ struct DrainOptions {
 void forget_run(const launch::PoolRun& run) {
   const auto plan = launch::read_plan(run.plan.case_path);
   if (!plan || plan->run != run.plan.run) return;
-  const auto entries = list_directory(launch::control_directory(run.plan.case_path));
+  const std::string directory = launch::control_directory(run.plan.case_path);
+  const std::string own = launch::node_report_path(run.plan.case_path, run.node);
+  const auto entries = list_directory(directory);
   if (!entries) return;
   for (const DirectoryEntry& entry : *entries) {
     // Other names are of reports that were being written when their agent was killed.
     if (!entry.name.starts_with("node-") || !entry.name.ends_with(".json")) continue;
-    if (entry.name == fmt::format("node-{}.json", run.node)) continue;
-    const auto other = launch::read_node_report(join(launch::control_directory(run.plan.case_path), entry.name));
+    const std::string path = join(directory, entry.name);
+    if (path == own) continue;
+    const auto other = launch::read_node_report(path);
     if (!other || !launch::is_home(*other)) return;
   }
   if (auto removed = launch::remove_control_directory(run.plan.case_path); !removed) (void)failed(removed.error());

@@ -1,7 +1,10 @@
-// forebay status: what this node's runs have locally, and what of it is safe.
+// forebay status: what this node's runs have locally, and what of it is safe; of a case, also what other nodes told.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -13,7 +16,9 @@
 #include "cli/interface.h"
 #include "cli/progress.h"
 #include "cli/runs.h"
+#include "launch/plan.h"
 #include "launch/report.h"
+#include "launch/run.h"
 
 namespace forebay::cli {
 namespace {
@@ -25,19 +30,54 @@ struct StatusOptions {
 };
 
 struct Seen {
-  launch::PoolRun run;
+  std::string run, case_path, home;
   launch::NodeReport report;
-  bool alive = false;
+  bool alive = false;                         // where its pool is here
+  std::optional<std::chrono::seconds> heard;  // where not: how long ago it told the case
 };
+
+// The run that has its mark on the case.
+std::optional<launch::Plan> marked_by(const std::string& case_path) {
+  if (case_path.empty()) return std::nullopt;
+  auto plan = launch::read_plan(case_path);
+  if (plan) return std::move(*plan);
+  if (plan.error().errno_value != ENOENT) say(stderr, "forebay: {}\n", plan.error().text());
+  return std::nullopt;
+}
+
+// Nodes of the run that have no pool here, as they told the case: so a login node sees the job.
+void add_other_nodes(const launch::Plan& plan, std::vector<Seen>& all) {
+  for (const launch::NodeReport& report : launch::read_node_reports(plan.case_path)) {
+    const bool here = std::any_of(all.begin(), all.end(), [&](const Seen& each) {
+      return each.run == report.run && each.report.node == report.node;
+    });
+    struct stat status {};
+    const std::string path = launch::node_report_path(plan.case_path, report.node);
+    if (here || report.run != plan.run || ::lstat(path.c_str(), &status) != 0) continue;
+    // By two clocks: that of the file system may be ahead of this host's.
+    const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(status.st_mtime);
+    const auto heard = std::max(std::chrono::floor<std::chrono::seconds>(age), std::chrono::seconds(0));
+    all.push_back({plan.run, plan.case_path, report.home, report, false, heard});
+  }
+}
 
 std::vector<Seen> look(const FoundRuns& found) {
   std::vector<Seen> all;
   for (const launch::PoolRun& run : found.runs) {
-    Seen seen{run, {}, launch::has_agent(run)};
+    Seen seen{run.plan.run, run.plan.case_path, run.home(), {}, launch::has_agent(run), std::nullopt};
     if (auto report = launch::read_node_report(join(run.home(), launch::status_name))) seen.report = std::move(*report);
+    seen.report.node = run.node;
     all.push_back(std::move(seen));
   }
   return all;
+}
+
+std::string agent_of(const Seen& seen) {
+  if (seen.heard)
+    return fmt::format("{} on node {}, as it told {} s ago", phase_name(seen.report.phase), seen.report.node,
+                       seen.heard->count());
+  if (!seen.alive) return "gone: `forebay drain --resume` carries home what is left";
+  return fmt::format("{} (process {})", phase_name(seen.report.phase), seen.report.agent_pid);
 }
 
 // A checkpoint that a program has staged and that is not at home yet.
@@ -71,10 +111,8 @@ void print_text(const std::vector<Staged>& staged) {
 void print_text(const std::vector<Seen>& all) {
   for (const Seen& seen : all) {
     const drain::DrainReport& drain = seen.report.drain;
-    fmt::print("run {} on {}\n", seen.run.plan.run, printable(seen.run.plan.case_path));
-    fmt::print("  {:<20}{}\n", "agent",
-               seen.alive ? fmt::format("{} (process {})", phase_name(seen.report.phase), seen.report.agent_pid)
-                          : "gone: `forebay drain --resume` carries home what is left");
+    fmt::print("run {} on {}\n", seen.run, printable(seen.case_path));
+    fmt::print("  {:<20}{}\n", "agent", printable(agent_of(seen)));
     fmt::print("  {:<20}{}\n", "only local",
                drain.newest_complete && drain.newest_complete != drain.newest_safe
                    ? "last complete time " + *drain.newest_complete
@@ -97,10 +135,15 @@ void print_json(const std::vector<Seen>& all, const std::vector<Staged>& staged)
   auto runs = nlohmann::json::array();
   for (const Seen& seen : all) {
     auto report = nlohmann::json::parse(launch::to_json(seen.report));
-    report["run"] = seen.run.plan.run;
-    report["case"] = printable(seen.run.plan.case_path);
-    report["home"] = printable(seen.run.home());
-    report["alive"] = seen.alive;
+    report["run"] = seen.run;
+    report["case"] = printable(seen.case_path);
+    report["home"] = printable(seen.home);
+    if (seen.heard) {
+      report["alive"] = nullptr;
+      report["heard_seconds_ago"] = seen.heard->count();
+    } else {
+      report["alive"] = seen.alive;
+    }
     runs.push_back(std::move(report));
   }
   for (const Staged& each : staged)
@@ -112,19 +155,28 @@ int status(const StatusOptions& options) {
   for (;;) {
     auto found = find_runs(options.case_path, options.pools);
     if (!found) return failed(found.error());
-    const std::vector<Seen> all = look(*found);
+    std::vector<Seen> all = look(*found);
+    const auto marked = marked_by(found->case_path);
+    if (marked) add_other_nodes(*marked, all);
     const std::vector<Staged> staged = look_for_staged(*found);
+    const bool nothing = all.empty() && staged.empty() && !marked;
     if (options.watch && ::isatty(STDOUT_FILENO) != 0) fmt::print("\033[H\033[2J");
     if (options.json) {
       print_json(all, staged);
     } else {
-      if (all.empty() && staged.empty()) fmt::print("no run of forebay has anything in this node's pools\n");
+      if (all.empty() && marked)
+        fmt::print("run {} on {}: none of its nodes (started on {}) has told of it\n", marked->run,
+                   printable(marked->case_path), printable(marked->submit_host));
+      if (nothing)
+        fmt::print(
+            "no run of forebay has anything in this node's pools{}\n",
+            options.case_path.empty() ? "; --case DIR asks the case for other nodes" : ", or works on this case");
       print_text(all);
       print_text(staged);
     }
     for (const std::string& damaged : found->damaged) say(stderr, "forebay: {}\n", damaged);
     std::fflush(stdout);
-    if (!options.watch || (all.empty() && staged.empty())) return 0;
+    if (!options.watch || nothing) return 0;
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 }
@@ -134,7 +186,7 @@ int status(const StatusOptions& options) {
 void add_status(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<StatusOptions>();
   CLI::App* command = app.add_subcommand("status", "show the runs of this node: what is only local, what is safe");
-  command->add_option("--case", options->case_path, "only runs of this case")->type_name("DIR");
+  command->add_option("--case", options->case_path, "only the run of this case, on all its nodes")->type_name("DIR");
   command->add_option("--pool", options->pools, "look in this pool instead of the configured ones")
       ->allow_extra_args(false)
       ->type_name("DIR");
@@ -144,7 +196,9 @@ void add_status(CLI::App& app, int& exit_status) {
       {"forebay status", "forebay status --watch", "forebay status --case /shared/motorBike --json"},
       {"\"safe\" is what the case holds, whole and verified; what is \"only local\" goes with this node. Staged "
        "checkpoints of programs that write global arrays are shown until they are carried home; in JSON they have "
-       "\"checkpoint\" instead of \"run\"."}));
+       "\"checkpoint\" instead of \"run\".",
+       "With --case also nodes are shown that have nothing in this node's pools (from a login node, all), as they last "
+       "told the case; in JSON their \"alive\" is null, and \"heard_seconds_ago\" tells how long ago that was."}));
   command->callback([options, &exit_status] { exit_status = status(*options); });
 }
 

@@ -94,11 +94,20 @@ Status make_control_directory(const Plan& plan) {
     if (other && alive(*other))
       return error(Code::busy, fmt::format("run {} (process {}) works on this case:", other->run, other->submit_pid),
                    plan.case_path, "wait for it, or stop it");
-    const std::string where = other && !other->submit_host.empty() ? " (started on " + other->submit_host + ")" : "";
-    return error(
-        Code::busy, fmt::format("run {}{} left this case unfinished:", other ? other->run : "?", where), plan.case_path,
-        "`forebay status` shows what it left, `forebay drain --resume --case` brings it home, `forebay clean --case` "
-        "throws it away");
+    if (!other)
+      return error(Code::busy,
+                   "a run begins on this case, or left a mark that cannot be read (" + other.error().text() + "):",
+                   plan.case_path, "try again; if it stays, look at " + directory + " and remove it");
+    // Of a process on another host nothing tells here whether it lives.
+    const bool here = other->submit_host == host_name();
+    return error(Code::busy,
+                 here ? fmt::format("run {} left this case unfinished:", other->run)
+                      : fmt::format("run {}, started on {}, works on this case or left it unfinished:", other->run,
+                                    other->submit_host),
+                 plan.case_path,
+                 std::string("`forebay status --case` shows ") + (here ? "what it left" : "when its nodes told of it") +
+                     "; where it is dead, `forebay drain --resume --case` on its nodes brings home what it left, "
+                     "`forebay clean --case` throws it away");
   }
   return replace_file(join(directory, "plan.json"), to_json(plan));
 }

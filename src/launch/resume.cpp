@@ -1,7 +1,6 @@
 #include "launch/resume.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -154,7 +153,7 @@ void release_held(const Plan& plan) {
 
 Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent) {
   while (!processes_of(plan.run).empty()) std::this_thread::sleep_for(end_look_interval);
-  Reporter reporter(join(control_directory(plan.case_path), fmt::format("node-{}.json", host_name())));
+  Reporter reporter(node_report_path(plan.case_path, host_name()));
   auto report = resume_here(plan, cleanly, agent, reporter);
   if (!report) {
     // Who waits for this node must learn that nobody works on it any more.

@@ -143,6 +143,10 @@ bool wait_for_drains(const Signals& signals, Nodes& nodes,
 
 }  // namespace
 
+std::string node_report_path(const std::string& case_path, const std::string& node) {
+  return join(control_directory(case_path), fmt::format("node-{}.json", node));
+}
+
 std::vector<NodeReport> read_node_reports(const std::string& case_path) {
   std::vector<NodeReport> reports;
   const std::string directory = control_directory(case_path);

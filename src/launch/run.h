@@ -37,7 +37,9 @@ Result<Prepared> prepare(const RunRequest& request);
 Result<RunReport> carry_out(const Prepared& prepared,
                             const std::function<void(const std::vector<NodeReport>&)>& progress);
 
-// The reports that nodes have written to the control directory of a case so far.
+// Where a node keeps its report in the control directory of a case.
+std::string node_report_path(const std::string& case_path, const std::string& node);
+// The reports that nodes have written there so far.
 std::vector<NodeReport> read_node_reports(const std::string& case_path);
 
 }  // namespace forebay::launch

@@ -108,7 +108,9 @@ class SafeInterval(FaultyCase):
         for look in looks[:-1]:
             self.assertIn(f"on {self.case}", look)
         self.assertTrue(any("agent               running" in look for look in looks), looks)
-        self.assertEqual(looks[-1].strip(), "no run of forebay has anything in this node's pools")
+        self.assertEqual(
+            looks[-1].strip(), "no run of forebay has anything in this node's pools, or works on this case"
+        )
 
     def newest_complete(self):
         (run,) = self.status()

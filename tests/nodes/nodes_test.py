@@ -3,6 +3,7 @@
 nodes_test.py FOREBAY [unittest arguments]
 """
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from cluster import Lab, common_times, differences, parallel, report_of, times_o
 
 FOREBAY = ""
 SOLVER = ["icoFoam", "-parallel"]
+BUSY = 7  # exit status
 
 
 def files_below(directory):
@@ -170,6 +172,31 @@ class NodesTest(unittest.TestCase):
         self.assertNotEqual(run.returncode, 0, output[-3000:])
         left = common_times(case, 4)
         self.assertTrue(left and float(max(left, key=float)) >= float(newest), f"{left}, {newest} was safe")
+
+    def test_a_second_run_from_another_node_refuses_and_leaves_the_first_alone(self):
+        case = self.lab.make_case("claimed", "cavity", "--ranks", "4", "--steps", "1000000", "--purge", "1")
+        self.addCleanup(shutil.rmtree, case, ignore_errors=True)
+        of_case = ["run", "--case", self.lab.seen(case), "--safe-interval", "1s", "--"]
+        first = self.lab.start("n1", FOREBAY, *of_case, *parallel(hosts="n1:4"), *SOLVER)
+        self.addCleanup(lambda: first.poll() is None and first.kill())
+        wait_for(lambda: os.path.exists(os.path.join(case, ".forebay", "plan.json")), 30, "the first run has begun")
+        status, output = self.lab.run("n2", FOREBAY, *of_case, *parallel(hosts="n2:4"), *SOLVER)
+        self.assertEqual(status, BUSY, output[-3000:])
+        self.assertIn("started on n1, works on this case", output)
+        self.assertIsNone(first.poll(), "the first goes on")
+
+        def status_of(*options):
+            return self.lab.run("n2", FOREBAY, "status", "--case", self.lab.seen(case), *options)[1]
+
+        told = wait_for(lambda: re.search(r"safe +time \S+", status_of()), 30, "n1 has told the case of a safe time")
+        self.assertRegex(told.string, r"agent +running on node n1, as it told \d+ s ago")
+        (told,) = json.loads(status_of("--json"))
+        self.assertEqual((told["node"], told["alive"]), ("n1", None))
+        self.assertLess(told["heard_seconds_ago"], 30)
+        os.killpg(first.pid, signal.SIGINT)
+        output, _ = first.communicate(timeout=60)
+        self.assertTrue(common_times(case, 4), output[-3000:])
+        self.assertFalse(os.path.exists(os.path.join(case, ".forebay")), output[-3000:])
 
 
 if __name__ == "__main__":
