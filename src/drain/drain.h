@@ -114,6 +114,11 @@ class Drain {
   std::uint64_t evict(std::uint64_t wanted, const std::string& pool = "/");
   // True while something could still be drained, or evicted there.
   bool can_make_room(const std::string& pool = "/") const;
+  // The last one that is complete over the ranks of this node, and held.
+  const std::optional<std::string>& newest_complete() const;
+  // What on_events() read last came between two writings: the last time that all ranks have begun, or the one before
+  // it, has all its files. It is complete, or will be called so when the ranks go on.
+  bool holds_last_time() const;
   // How many times the program has begun, over all ranks of the node.
   std::size_t times_begun() const;
   // The most bytes that the program wrote from one time's beginning to the next.

@@ -178,6 +178,25 @@ const std::string& Times::current(int rank) const {
   return current == current_.end() ? none : current->second;
 }
 
+std::string Times::begun_by_all() const {
+  if (ranks_.empty()) return {};
+  const auto slowest = std::min_element(ranks_.begin(), ranks_.end(),
+                                        [&](int a, int b) { return order(current(a)) < order(current(b)); });
+  const bool all = std::none_of(ranks_.begin(), ranks_.end(), [&](int rank) { return current(rank).empty(); });
+  return all ? current(*slowest) : std::string();
+}
+
+bool Times::has_all_files(const std::string& time) const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [&](int rank) {
+    const RankTime* rank_time = find(rank, time);
+    const auto last = last_files_.find(rank);
+    if (rank_time == nullptr || rank_time->spoiled || rank_time->suspect || last == last_files_.end()) return false;
+    return std::all_of(last->second.begin(), last->second.end(), [&](const std::string& file) {
+      return rank_time->open.contains(file) || rank_time->closed.contains(file);
+    });
+  });
+}
+
 bool Times::whole(int rank, const std::string& time) const {
   const auto found = times_.find(time);
   if (found == times_.end()) return false;

@@ -56,6 +56,10 @@ class Times {
   bool is_open(int rank, const std::string& time, const std::string& file) const;
   // The time that the rank has begun last; empty before the first.
   const std::string& current(int rank) const;
+  // The last time that all ranks have begun; empty before the first.
+  std::string begun_by_all() const;
+  // Of every rank it has the files that the rank's last whole time had, closed or not, and is not known to lack any.
+  bool has_all_files(const std::string& time) const;
   bool whole(int rank, const std::string& time) const;
   // Complete over the ranks of this node.
   bool complete(const std::string& time) const;

@@ -36,12 +36,14 @@ namespace {
 using namespace std::chrono_literals;
 using drain::Clock;
 
-// Events are read in batches, so that following the program takes 1/512 of a core, or a batch in a quarter of a second:
+// Events are read in batches, so that following the program takes 1/256 of a core, or a batch in a quarter of a second:
 // what this costs, the solver waits for. A purge comes a time step after the files that it removes were closed, so
 // every time is seen complete where steps are longer than the pause. Where they are shorter, and nothing is carried
-// before the end, times are only sampled however short the pause: then the last complete time may be a second old.
-constexpr auto shortest_pause = 3ms, longest_pause = 250ms, longest_when_sampling = 1000ms;
-constexpr int pause_per_work = 512;
+// before the end, times are only sampled however short the pause. One that was found to have all
+// its files is called complete at the next look. So only where looks find one the pause is longer, and after a look
+// that came while ranks wrote, and found none, it is not: the last complete time is about a second old at most.
+constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
+constexpr int pause_per_work = 256, longer_when_sampling = 4;
 // Two of these fit into the shorter of the pauses.
 constexpr auto step_to_sample = longest_pause / 2;
 // A time must be seen complete several times within the interval after which it is made safe.
@@ -104,7 +106,7 @@ class Agent {
   void members_ended();
   void vouch_for_ranks();
   void read_events();
-  Clock::duration longest_pause_now(std::size_t times_begun) const;
+  Clock::duration pause_after(Clock::duration work, std::size_t times_begun, bool found_one) const;
   bool ended_cleanly() const;
   void finish();
   void publish_status(bool at_once);
@@ -180,8 +182,7 @@ Status Agent::start() {
   } else if (::symlink(plan_.case_path.c_str(), run_.lower().c_str()) != 0) {
     return errno_error("cannot link", run_.lower());
   }
-  reporter_ =
-      std::make_unique<Reporter>(join(control_directory(plan_.case_path), fmt::format("node-{}.json", run_.node)));
+  reporter_ = std::make_unique<Reporter>(node_report_path(plan_.case_path, run_.node));
   auto pressure = Pressure::make(join(run_.home(), "gate"), pools_, plan_.settings);
   if (!pressure) return forward(pressure);
   pressure_ = std::move(*pressure);
@@ -376,24 +377,27 @@ void Agent::read_events() {
   };
   const auto before = work();
   const std::size_t times_before = drain_->times_begun();
+  const auto complete_before = drain_->newest_complete();
   if (auto read = drain_->on_events(); !read) log(read.error().text());
-  const auto longest = longest_pause_now(drain_->times_begun() - times_before);
-  pause_ = std::clamp<Clock::duration>((work() - before) * pause_per_work, shortest_pause, longest);
+  const bool found_one = drain_->newest_complete() != complete_before;
+  pause_ = pause_after(work() - before, drain_->times_begun() - times_before, found_one);
   next_events_ = Clock::now() + pause_;
 }
 
-// After a pause, in which so many times were begun.
-Clock::duration Agent::longest_pause_now(std::size_t times_begun) const {
+// `work`: of the processor, for what came in a pause in which so many times were begun, and one was found to be
+// complete or none.
+Clock::duration Agent::pause_after(Clock::duration work, std::size_t times_begun, bool found_one) const {
   // Nodes that must agree on a time all have to see the same ones.
   if (pressure_->tight() || !alone()) return shortest_pause;
   const auto& settings = plan_.settings.drain;
   const bool held = settings.when == settings::DrainWhen::end || plan_.hold_times;
-  const bool samples = held && times_begun >= 2 && pause_ < step_to_sample * times_begun;
-  const Clock::duration longest = samples
-                                      ? std::clamp<Clock::duration>(settings.safe_interval / pauses_in_safe_interval,
-                                                                    longest_pause, longest_when_sampling)
-                                      : longest_pause;
-  return std::clamp<Clock::duration>(pressure_->until_tight(*drain_, likely_rate), shortest_pause, longest);
+  const bool finds_them = found_one && drain_->holds_last_time();
+  const bool samples = held && finds_them && times_begun >= 2 && pause_ < step_to_sample * times_begun;
+  Clock::duration pause = std::clamp<Clock::duration>(work * pause_per_work, shortest_pause, longest_pause);
+  if (samples)
+    pause = std::clamp<Clock::duration>(settings.safe_interval / pauses_in_safe_interval, pause,
+                                        longer_when_sampling * pause);
+  return std::clamp<Clock::duration>(pressure_->until_tight(*drain_, likely_rate), shortest_pause, pause);
 }
 
 // A descriptor leaves the set when it is closed.

@@ -209,7 +209,7 @@ class ProgramKilled(FaultyCase):
         for path, size in self.completed().items():
             self.assertEqual(files.get(path), harness.content(path, size), path)
         complete = [t for t in self.complete_times_on_case() if not any(f"/{t}/" in path for path in cut)]
-        self.assertTrue(complete, f"no complete time on the case: {sorted(files)}")
+        self.assertTrue(complete, f"no complete time on the case: {sorted(files)}\n{self.output}")
         for rank in range(self.ranks):
             for field in harness.FIELDS:
                 path = f"processor{rank}/{complete[-1]}/{field}"

@@ -71,6 +71,35 @@ TEST_F(DrainTest, TimesThatAreFirstSeenTogetherAndDifferAreCompleteWhenTheProgra
   EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"1", "2"}));
 }
 
+// Where times are only sampled, a look that came between two writings may be followed by a long pause.
+TEST_F(DrainTest, WhetherTheLastTimeIsHeldIsKnownWhenItIsFirstSeen) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  EXPECT_FALSE(drain_->holds_last_time());
+  write_time("1");
+  round();
+  EXPECT_FALSE(drain_->holds_last_time()) << "nothing tells how many files a time has";
+  write_time("2", 0);
+  write_time("2", 1);
+  round();
+  EXPECT_EQ(drain_->newest_complete(), "1");
+  EXPECT_TRUE(drain_->holds_last_time());
+  purge("1");
+  write_time("3", 0);
+  write(local(1) + "/3/p", "pressure");
+  round();
+  EXPECT_EQ(drain_->newest_complete(), "2");
+  EXPECT_TRUE(drain_->holds_last_time()) << "3 is being written, but 2 is complete";
+  purge("2");
+  write_unseen({"4", "5"});
+  std::filesystem::remove_all(local(0) + "/4");
+  std::filesystem::remove_all(local(1) + "/4");
+  std::filesystem::remove(local(1) + "/5/p");
+  round();
+  EXPECT_FALSE(drain_->holds_last_time()) << "5 is being written, and 4 was not seen";
+}
+
 // The next has not got its late file yet either.
 TEST_F(DrainTest, ATimeThatLacksAFileOfTheLastWholeOneIsNotComplete) {
   settings_.hold_times = true;

@@ -57,6 +57,27 @@ TEST_F(TimesTest, ALaterTimeIsCompleteWhenItHasTheFilesOfTheLast) {
   EXPECT_TRUE(times.take_newly_complete().empty()) << "each is told once";
 }
 
+TEST_F(TimesTest, ATimeHasAllFilesWhenEveryRankHasThoseOfItsLastWholeOneClosedOrNot) {
+  EXPECT_EQ(times.begun_by_all(), "");
+  fields(0, "1");
+  EXPECT_EQ(times.begun_by_all(), "");
+  fields(1, "1");
+  EXPECT_EQ(times.begun_by_all(), "1");
+  EXPECT_FALSE(times.has_all_files("1")) << "nothing to compare it with";
+  fields(0, "2");
+  EXPECT_EQ(times.begun_by_all(), "1");
+  times.directory_made(1, "2");
+  EXPECT_EQ(times.begun_by_all(), "2");
+  EXPECT_FALSE(times.has_all_files("2"));
+  for (const char* file : {"U", "p", "uniform/time"}) times.file_made(1, "2", file);
+  EXPECT_TRUE(times.has_all_files("2"));
+  times.suspect(0, "2");
+  EXPECT_FALSE(times.has_all_files("2"));
+  times.trust(0, "2");
+  times.spoil(1, "2");
+  EXPECT_FALSE(times.has_all_files("2"));
+}
+
 TEST_F(TimesTest, ASuspectTimeIsWholeWhenItIsTrusted) {
   for (const std::string time : {"1", "2"}) {
     fields(0, time);
