@@ -34,6 +34,7 @@ struct Seen {
   launch::NodeReport report;
   bool alive = false;                         // where its pool is here
   std::optional<std::chrono::seconds> heard;  // where not: how long ago it told the case
+  bool silent = false;                        // longer ago than a node may be silent
 };
 
 // The run that has its mark on the case.
@@ -46,25 +47,26 @@ std::optional<launch::Plan> marked_by(const std::string& case_path) {
 }
 
 // Nodes of the run that have no pool here, as they told the case: so a login node sees the job.
-void add_other_nodes(const launch::Plan& plan, std::vector<Seen>& all) {
-  for (const launch::NodeReport& report : launch::read_node_reports(plan.case_path)) {
+// `case_path`: as this host has it.
+void add_other_nodes(const std::string& case_path, const launch::Plan& plan, std::vector<Seen>& all) {
+  for (const launch::NodeReport& report : launch::read_node_reports(case_path)) {
     const bool here = std::any_of(all.begin(), all.end(), [&](const Seen& each) {
       return each.run == report.run && each.report.node == report.node;
     });
     struct stat status {};
-    const std::string path = launch::node_report_path(plan.case_path, report.node);
+    const std::string path = launch::node_report_path(case_path, report.node);
     if (here || report.run != plan.run || ::lstat(path.c_str(), &status) != 0) continue;
     // By two clocks: that of the file system may be ahead of this host's.
     const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(status.st_mtime);
     const auto heard = std::max(std::chrono::floor<std::chrono::seconds>(age), std::chrono::seconds(0));
-    all.push_back({plan.run, plan.case_path, report.home, report, false, heard});
+    all.push_back({plan.run, case_path, report.home, report, false, heard, heard > plan.settings.drain.silence});
   }
 }
 
 std::vector<Seen> look(const FoundRuns& found) {
   std::vector<Seen> all;
   for (const launch::PoolRun& run : found.runs) {
-    Seen seen{run.plan.run, run.plan.case_path, run.home(), {}, launch::has_agent(run), std::nullopt};
+    Seen seen{run.plan.run, run.plan.case_path, run.home(), {}, launch::has_agent(run), std::nullopt, false};
     if (auto report = launch::read_node_report(join(run.home(), launch::status_name))) seen.report = std::move(*report);
     seen.report.node = run.node;
     all.push_back(std::move(seen));
@@ -74,8 +76,11 @@ std::vector<Seen> look(const FoundRuns& found) {
 
 std::string agent_of(const Seen& seen) {
   if (seen.heard)
-    return fmt::format("{} on node {}, as it told {} s ago", phase_name(seen.report.phase), seen.report.node,
-                       seen.heard->count());
+    return fmt::format("{} on node {}, as it told {} s ago{}", phase_name(seen.report.phase), seen.report.node,
+                       seen.heard->count(),
+                       seen.silent && !launch::is_home(seen.report)
+                           ? ": it may be dead; `forebay drain --resume` there carries home what is left"
+                           : "");
   if (!seen.alive) return "gone: `forebay drain --resume` carries home what is left";
   return fmt::format("{} (process {})", phase_name(seen.report.phase), seen.report.agent_pid);
 }
@@ -157,7 +162,7 @@ int status(const StatusOptions& options) {
     if (!found) return failed(found.error());
     std::vector<Seen> all = look(*found);
     const auto marked = marked_by(found->case_path);
-    if (marked) add_other_nodes(*marked, all);
+    if (marked) add_other_nodes(found->case_path, *marked, all);
     const std::vector<Staged> staged = look_for_staged(*found);
     const bool nothing = all.empty() && staged.empty() && !marked;
     if (options.watch && ::isatty(STDOUT_FILENO) != 0) fmt::print("\033[H\033[2J");
@@ -166,7 +171,7 @@ int status(const StatusOptions& options) {
     } else {
       if (all.empty() && marked)
         fmt::print("run {} on {}: none of its nodes (started on {}) has told of it\n", marked->run,
-                   printable(marked->case_path), printable(marked->submit_host));
+                   printable(found->case_path), printable(marked->submit_host));
       if (nothing)
         fmt::print(
             "no run of forebay has anything in this node's pools{}\n",
@@ -176,7 +181,11 @@ int status(const StatusOptions& options) {
     }
     for (const std::string& damaged : found->damaged) say(stderr, "forebay: {}\n", damaged);
     std::fflush(stdout);
-    if (!options.watch || nothing) return 0;
+    // Of a mark that was left behind nothing more is to be told.
+    const bool over = !all.empty() && std::all_of(all.begin(), all.end(), [](const Seen& each) {
+      return each.heard && launch::is_home(each.report);
+    });
+    if (!options.watch || nothing || over) return 0;
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 }

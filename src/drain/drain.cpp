@@ -257,6 +257,22 @@ void Drain::secure(const std::string& time) {
   if (!state_->safe_times.contains(time)) state_->submit_time(time, true);
 }
 
+const std::optional<std::string>& Drain::newest_complete() const {
+  return state_->newest_complete;
+}
+
+bool Drain::holds_last_time() const {
+  const Times& times = state_->times;
+  const std::string last = times.begun_by_all();
+  if (last.empty()) return false;
+  const auto& complete = state_->newest_complete;
+  return times.has_all_files(last) || (complete && times.order(*complete) + 1 == times.order(last));
+}
+
+std::size_t Drain::times_begun() const {
+  return state_->timeline.steps();
+}
+
 std::vector<std::string> Drain::complete_times() const {
   const State& state = *state_;
   std::vector<std::string> held = state.candidates.times();

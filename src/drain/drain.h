@@ -116,8 +116,8 @@ class Drain {
   bool can_make_room(const std::string& pool = "/") const;
   // The last one that is complete over the ranks of this node, and held.
   const std::optional<std::string>& newest_complete() const;
-  // What on_events() read last came between two writings: the last time that all ranks have begun, or the one before
-  // it, has all its files. It is complete, or will be called so when the ranks go on.
+  // What on_events() read last holds a recent time: the last one that all ranks have begun has all its files, and will
+  // be called complete when they go on, or the one before it is complete.
   bool holds_last_time() const;
   // How many times the program has begun, over all ranks of the node.
   std::size_t times_begun() const;

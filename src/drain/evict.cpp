@@ -116,22 +116,6 @@ std::uint64_t Drain::State::evict_group(const CollatedTime& group, const std::st
   return freed;
 }
 
-const std::optional<std::string>& Drain::newest_complete() const {
-  return state_->newest_complete;
-}
-
-bool Drain::holds_last_time() const {
-  const Times& times = state_->times;
-  const std::string last = times.begun_by_all();
-  if (last.empty()) return false;
-  const auto& complete = state_->newest_complete;
-  return times.has_all_files(last) || (complete && times.order(*complete) + 1 == times.order(last));
-}
-
-std::size_t Drain::times_begun() const {
-  return state_->timeline.steps();
-}
-
 std::uint64_t Drain::largest_step() const {
   return state_->largest_step;
 }

@@ -39,9 +39,9 @@ using drain::Clock;
 // Events are read in batches, so that following the program takes 1/256 of a core, or a batch in a quarter of a second:
 // what this costs, the solver waits for. A purge comes a time step after the files that it removes were closed, so
 // every time is seen complete where steps are longer than the pause. Where they are shorter, and nothing is carried
-// before the end, times are only sampled however short the pause. One that was found to have all
-// its files is called complete at the next look. So only where looks find one the pause is longer, and after a look
-// that came while ranks wrote, and found none, it is not: the last complete time is about a second old at most.
+// before the end, times are only sampled however short the pause. One that was found to have all its files is called
+// complete at the next look. So only where looks find such times the pause is longer, and not after a look that came
+// while ranks wrote: after a crash the last complete time is a second old at most; two, where the agent is killed too.
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
 constexpr int pause_per_work = 256, longer_when_sampling = 4;
 // Two of these fit into the shorter of the pauses.
@@ -52,7 +52,8 @@ constexpr int pauses_in_safe_interval = 8;
 // room needs to know what was written.
 constexpr double likely_rate = 1e9;
 // While events wait, and at most so often in a pause: how often it is looked whether their queue fills. Waking for that
-// costs as much as following where the pauses are long, which they are only where little is told meanwhile.
+// costs as much as following. More than the shorter interval only while times are sampled, where most directories are
+// not watched and tell nothing.
 constexpr auto glance_interval = 20ms, longest_glance_interval = 80ms;
 constexpr int glances_in_pause = 12;
 constexpr auto tick_interval = 200ms;
@@ -391,8 +392,8 @@ Clock::duration Agent::pause_after(Clock::duration work, std::size_t times_begun
   if (pressure_->tight() || !alone()) return shortest_pause;
   const auto& settings = plan_.settings.drain;
   const bool held = settings.when == settings::DrainWhen::end || plan_.hold_times;
-  const bool finds_them = found_one && drain_->holds_last_time();
-  const bool samples = held && finds_them && times_begun >= 2 && pause_ < step_to_sample * times_begun;
+  const bool samples =
+      held && found_one && times_begun >= 2 && pause_ < step_to_sample * times_begun && drain_->holds_last_time();
   Clock::duration pause = std::clamp<Clock::duration>(work * pause_per_work, shortest_pause, longest_pause);
   if (samples)
     pause = std::clamp<Clock::duration>(settings.safe_interval / pauses_in_safe_interval, pause,

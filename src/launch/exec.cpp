@@ -112,7 +112,9 @@ Error become(const Plan& plan, std::vector<std::string> program) {
                                                                         : static_cast<int>(failure.code));
 }
 
-// The node's first: makes the agent, runs its own program as a child, and waits for both.
+// The node's first: makes the agent, runs its own program as a child, and waits for both. Between it and the agent
+// there is a keeper, which carries what an agent that is killed has not carried: this process may be killed, too, since
+// a launcher that sees a rank fail kills the others within a millisecond.
 class Parent {
  public:
   Parent(const Plan& plan, std::string meeting, Descriptor lock)
@@ -126,11 +128,11 @@ class Parent {
     Descriptor from_parent(ends[0]);
     to_agent_ = Descriptor(ends[1]);
     block_signals();
-    agent_ = ::fork();
-    if (agent_ < 0) return errno_error("cannot start the node's agent", "");
-    if (agent_ == 0) {
+    keeper_ = ::fork();
+    if (keeper_ < 0) return errno_error("cannot start the node's agent", "");
+    if (keeper_ == 0) {
       to_agent_.reset();
-      become_agent(std::move(*listener), std::move(from_parent));
+      become_keeper(std::move(*listener), std::move(from_parent));
     }
     from_parent.reset();
     listener->reset();
@@ -156,23 +158,50 @@ class Parent {
     signals_ = Descriptor(::signalfd(-1, &watched, SFD_CLOEXEC));
   }
 
-  [[noreturn]] void become_agent(Descriptor listener, Descriptor from_parent) {
+  [[noreturn]] void become_keeper(Descriptor listener, Descriptor from_parent) {
     // A session of its own: what is meant for the program's terminal or process group passes it by. It goes when its
     // work is done, not when it is told to: batch systems send SIGTERM long before they kill.
     ::setsid();
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
     signals_.reset();
     ::sigprocmask(SIG_SETMASK, &before_, nullptr);
-    ::prctl(PR_SET_NAME, "forebay-agent");
     (void)!::chdir("/");
-    if (auto null = open_file("/dev/null", O_RDWR)) ::dup2(null->get(), STDIN_FILENO);
-    const int status = run_agent(plan_, std::move(listener), std::move(from_parent));
+    const auto null = open_file("/dev/null", O_RDWR);
+    if (null) ::dup2(null->get(), STDIN_FILENO);
+    const pid_t agent = ::fork();
+    if (agent == 0) {
+      ::prctl(PR_SET_NAME, "forebay-agent");
+      const int status = run_agent(plan_, std::move(listener), std::move(from_parent));
+      (void)remove_tree(meeting_);
+      std::exit(status);
+    }
+    if (agent < 0) say(stderr, "forebay exec: {}\n", errno_error("cannot start the node's agent", "").value().text());
+    listener.reset();
+    // The launcher waits for the end of what it reads.
+    for (const int each : {STDOUT_FILENO, STDERR_FILENO})
+      if (null) ::dup2(null->get(), each);
+    int status = 0;
+    while (agent > 0 && ::waitpid(agent, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (agent > 0 && WIFSIGNALED(status)) resume(agent, from_parent.get());
+    ::_exit(0);
+  }
+
+  // The agent was killed. What it had not carried is carried when the program has ended: its parent tells how, or is
+  // killed with it. (The case is told what comes of it.)
+  void resume(pid_t agent, int from_parent) const {
+    release_held(plan_);
+    int program = -1;
+    ssize_t got = 0;
+    while ((got = ::read(from_parent, &program, sizeof program)) < 0 && errno == EINTR) {
+    }
+    const bool cleanly = got == sizeof program && WIFEXITED(program) && WEXITSTATUS(program) == 0;
+    (void)resume_node(plan_, cleanly, agent);
     (void)remove_tree(meeting_);
-    std::exit(status);
   }
 
   Result<int> wait() {
-    while (program_ > 0 || agent_ > 0) {
+    while (program_ > 0 || keeper_ > 0) {
       signalfd_siginfo got{};
       if (::read(signals_.get(), &got, sizeof got) != static_cast<ssize_t>(sizeof got)) continue;
       const int signal = static_cast<int>(got.ssi_signo);
@@ -182,7 +211,6 @@ class Parent {
         ::kill(program_, signal);  // sent to us alone; what the terminal sends reaches the program by itself
       }
     }
-    if (killed_agent_ != 0) resume();
     if (WIFSIGNALED(program_status_)) return 128 + WTERMSIG(program_status_);
     return WEXITSTATUS(program_status_);
   }
@@ -193,33 +221,23 @@ class Parent {
       if (ended == program_) {
         program_ = 0;
         program_status_ = status;
-        (void)!::write(to_agent_.get(), &status, sizeof status);
+        // Once for the agent, and once for its keeper.
+        const int told[2] = {status, status};
+        (void)!::write(to_agent_.get(), told, sizeof told);
         to_agent_.reset();
-      } else if (ended == agent_) {
-        agent_ = 0;
-        if (WIFSIGNALED(status)) killed_agent_ = ended;
-        if (killed_agent_ != 0 && program_ > 0) release_held(plan_);
+      } else if (ended == keeper_) {
+        keeper_ = 0;
       }
     }
   }
-
-  // The agent was killed. What it had not carried is carried now that the program has ended.
-  void resume();
 
   const Plan& plan_;
   const std::string meeting_;
   Descriptor lock_, signals_, to_agent_;
   sigset_t before_{};
-  pid_t agent_ = 0, program_ = 0, killed_agent_ = 0;
+  pid_t keeper_ = 0, program_ = 0;
   int program_status_ = 0;
 };
-
-void Parent::resume() {
-  const bool cleanly = WIFEXITED(program_status_) && WEXITSTATUS(program_status_) == 0;
-  auto resumed = resume_node(plan_, cleanly, killed_agent_);
-  if (!resumed) say(stderr, "forebay exec: the agent was killed, and resuming failed: {}\n", resumed.error().text());
-  (void)remove_tree(meeting_);
-}
 
 }  // namespace
 

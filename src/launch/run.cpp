@@ -154,7 +154,9 @@ std::vector<NodeReport> read_node_reports(const std::string& case_path) {
   if (!entries) return reports;
   for (const DirectoryEntry& entry : *entries) {
     if (!entry.name.starts_with("node-") || !entry.name.ends_with(".json")) continue;
-    if (auto report = read_node_report(join(directory, entry.name))) reports.push_back(std::move(*report));
+    auto report = read_node_report(join(directory, entry.name));
+    if (!report) report = read_node_report(join(directory, entry.name));  // it was just being rewritten
+    if (report) reports.push_back(std::move(*report));
   }
   return reports;
 }

@@ -14,8 +14,13 @@ import harness
 from harness import BUSY, UNDRAINED, FaultyCase, wait_for
 
 
+def parent_of(process):
+    with open(f"/proc/{process}/stat") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
 class AgentKilled(FaultyCase):
-    def test_a_killed_agent_is_resumed_by_its_parent_after_the_program_ended(self):
+    def test_a_killed_agent_is_resumed_after_the_program_ended(self):
         seed = int(os.environ.get("FOREBAY_TEST_SEED", time.time_ns() % 1_000_000))
         print(f"seed {seed} (FOREBAY_TEST_SEED)")
         points = random.Random(seed)
@@ -46,6 +51,24 @@ class AgentKilled(FaultyCase):
                     self.assert_nothing_left()
             self.tearDown()
             self.setUp()
+
+    def test_what_a_killed_agent_had_is_carried_though_the_launcher_kills_the_process_that_started_it(self):
+        """Open MPI kills all ranks of a node, and their process groups, a millisecond after it has asked them to end."""
+        process = self.start(self.solver("-steps", 400, "-delay", 50))
+        self.solvers()
+        wait_for(lambda: any("/4/" in path for path in self.completed()), what="step 4")
+        agent = self.agent()
+        rank = parent_of(parent_of(agent))
+        self.assertIn(rank, self.of_this_test("forebay"))
+        os.kill(agent, signal.SIGKILL)
+        os.killpg(os.getpgid(rank), signal.SIGKILL)
+        status = self.finish(process, 30)
+        self.assertNotIn(status, (0, harness.UNDRAINED, harness.LOST), self.output)
+        files = self.on_case()
+        self.assertTrue(self.completed())
+        for path, size in self.completed().items():
+            self.assertEqual(files.get(path), harness.content(path, size), path)
+        self.assert_nothing_left()
 
     def test_an_agent_killed_once_it_empties_its_pool_has_lost_nothing(self):
         for pause in (0, 0, 0.001, 0.002, 0.004):
@@ -145,9 +168,9 @@ class AllKilled(FaultyCase):
 
     def test_a_pool_that_was_being_emptied_when_all_were_killed_is_no_loss(self):
         self.fault_prefix = self.pool
-        # The agent, and then its parent, which goes on with it.
+        # The agent, and then its keeper, which goes on with it.
         process = self.start(self.solver("-steps", 1), ["--set", "drain.silence=2s"], fault="unlink:kill:after=4")
-        self.assertNotEqual(self.finish(process), 0, self.output)
+        self.assertEqual(self.finish(process), 0, self.output)
         self.assertIn("has not told that its pool is empty", self.output)
         [home] = self.homes()
         with open(home + "/status.json") as file:
