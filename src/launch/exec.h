@@ -1,4 +1,4 @@
-// `forebay exec`: what every rank runs. The node's first one starts the agent and stays as its parent until the drain
+// `forebay exec`: what every rank runs. The node's first one starts the agent, by a keeper, and stays until the drain
 // has ended (batch systems kill what a step leaves behind); the others become the program.
 #pragma once
 
@@ -14,7 +14,7 @@ struct ExecRequest {
   std::vector<std::string> program;
 };
 
-// Returns only in the parent of the agent, or when the program cannot be started; the value is the exit status: the
+// Returns only in the node's first, or when the program cannot be started; the value is the exit status: the
 // program's own, 128 + signal when it was killed, 127 when it was not found.
 Result<int> exec_program(const ExecRequest& request);
 
