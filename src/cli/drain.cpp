@@ -26,14 +26,8 @@ struct DrainOptions {
 void forget_run(const launch::PoolRun& run) {
   const auto plan = launch::read_plan(run.plan.case_path);
   if (!plan || plan->run != run.plan.run) return;
-  const std::string directory = launch::control_directory(run.plan.case_path);
   const std::string own = launch::node_report_path(run.plan.case_path, run.node);
-  const auto entries = list_directory(directory);
-  if (!entries) return;
-  for (const DirectoryEntry& entry : *entries) {
-    // Other names are of reports that were being written when their agent was killed.
-    if (!entry.name.starts_with("node-") || !entry.name.ends_with(".json")) continue;
-    const std::string path = join(directory, entry.name);
+  for (const std::string& path : launch::node_report_paths(launch::control_directory(run.plan.case_path))) {
     if (path == own) continue;
     const auto other = launch::read_node_report(path);
     if (!other || !launch::is_home(*other)) return;

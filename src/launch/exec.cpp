@@ -175,15 +175,18 @@ class Parent {
       (void)remove_tree(meeting_);
       std::exit(status);
     }
-    if (agent < 0) say(stderr, "forebay exec: {}\n", errno_error("cannot start the node's agent", "").value().text());
+    if (agent < 0) {
+      say(stderr, "forebay exec: {}\n", errno_error("cannot start the node's agent", "").value().text());
+      ::_exit(not_started_status);
+    }
     listener.reset();
     // The launcher waits for the end of what it reads.
     for (const int each : {STDOUT_FILENO, STDERR_FILENO})
       if (null) ::dup2(null->get(), each);
     int status = 0;
-    while (agent > 0 && ::waitpid(agent, &status, 0) < 0 && errno == EINTR) {
+    while (::waitpid(agent, &status, 0) < 0 && errno == EINTR) {
     }
-    if (agent > 0 && WIFSIGNALED(status)) resume(agent, from_parent.get());
+    if (WIFSIGNALED(status)) resume(agent, from_parent.get());
     ::_exit(0);
   }
 

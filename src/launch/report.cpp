@@ -226,6 +226,16 @@ Result<NodeReport> read_node_report(const std::string& path) {
   return node_report_from_json(*text);
 }
 
+std::vector<std::string> node_report_paths(const std::string& control_directory) {
+  std::vector<std::string> paths;
+  const auto entries = list_directory(control_directory);
+  if (!entries) return paths;
+  for (const DirectoryEntry& entry : *entries)
+    if (entry.name.starts_with("node-") && entry.name.ends_with(".json"))
+      paths.push_back(join(control_directory, entry.name));
+  return paths;
+}
+
 // Ranks of a node that do not follow each other cannot share a file.
 void explain_groups(RunReport& report) {
   for (const NodeReport& node : report.nodes)

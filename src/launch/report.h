@@ -53,6 +53,9 @@ void add_usage(NodeReport& report);
 std::string to_json(const NodeReport& report);
 Result<NodeReport> node_report_from_json(const std::string& text);
 Result<NodeReport> read_node_report(const std::string& path);
+// The paths of those that nodes have written to a control directory so far. (Other names are of reports that were being
+// written when their agent was killed.)
+std::vector<std::string> node_report_paths(const std::string& control_directory);
 
 struct RunReport {
   std::string case_path, run, command;

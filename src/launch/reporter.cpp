@@ -58,13 +58,11 @@ std::optional<std::vector<NodeReport>> Reporter::heard() {
 // A report that is being rewritten does not parse; it is read again at the next look.
 std::vector<NodeReport> Reporter::read_others(bool all) {
   std::vector<std::string> paths;
-  const std::string directory(parent_of(path_));
   if (!all && !leader_.empty()) {
     paths.push_back(leader_);
-  } else if (const auto entries = list_directory(directory)) {
-    for (const DirectoryEntry& entry : *entries)
-      if (entry.name.starts_with("node-") && entry.name != forebay::name_of(path_))
-        paths.push_back(join(directory, entry.name));
+  } else {
+    paths = node_report_paths(std::string(parent_of(path_)));
+    std::erase(paths, path_);
   }
   std::vector<NodeReport> reports;
   for (const std::string& path : paths) {

@@ -149,13 +149,9 @@ std::string node_report_path(const std::string& case_path, const std::string& no
 
 std::vector<NodeReport> read_node_reports(const std::string& case_path) {
   std::vector<NodeReport> reports;
-  const std::string directory = control_directory(case_path);
-  const auto entries = list_directory(directory);
-  if (!entries) return reports;
-  for (const DirectoryEntry& entry : *entries) {
-    if (!entry.name.starts_with("node-") || !entry.name.ends_with(".json")) continue;
-    auto report = read_node_report(join(directory, entry.name));
-    if (!report) report = read_node_report(join(directory, entry.name));  // it was just being rewritten
+  for (const std::string& path : node_report_paths(control_directory(case_path))) {
+    auto report = read_node_report(path);
+    if (!report) report = read_node_report(path);  // it was just being rewritten
     if (report) reports.push_back(std::move(*report));
   }
   return reports;

@@ -183,14 +183,17 @@ class FaultyCase(unittest.TestCase):
         )
         return json.loads(done.stdout)
 
+    def parent(self, pid):
+        with open(f"/proc/{pid}/stat") as file:
+            return int(file.read().rsplit(") ", 1)[1].split()[1])
+
     def children(self, pid):
         found = []
         for entry in os.listdir("/proc"):
             if not entry.isdigit():
                 continue
             try:
-                with open(f"/proc/{entry}/stat") as file:
-                    parent = int(file.read().rsplit(") ", 1)[1].split()[1])
+                parent = self.parent(entry)
             except OSError:
                 continue
             if parent == pid:

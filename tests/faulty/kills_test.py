@@ -14,11 +14,6 @@ import harness
 from harness import BUSY, UNDRAINED, FaultyCase, wait_for
 
 
-def parent_of(process):
-    with open(f"/proc/{process}/stat") as file:
-        return int(file.read().rpartition(")")[2].split()[1])
-
-
 class AgentKilled(FaultyCase):
     def test_a_killed_agent_is_resumed_after_the_program_ended(self):
         seed = int(os.environ.get("FOREBAY_TEST_SEED", time.time_ns() % 1_000_000))
@@ -58,7 +53,7 @@ class AgentKilled(FaultyCase):
         self.solvers()
         wait_for(lambda: any("/4/" in path for path in self.completed()), what="step 4")
         agent = self.agent()
-        rank = parent_of(parent_of(agent))
+        rank = self.parent(self.parent(agent))
         self.assertIn(rank, self.of_this_test("forebay"))
         os.kill(agent, signal.SIGKILL)
         os.killpg(os.getpgid(rank), signal.SIGKILL)
