@@ -4,6 +4,7 @@ wall time / T, not by the number of steps."""
 
 import os
 import pty
+import signal
 import subprocess
 import time
 
@@ -99,6 +100,12 @@ class SafeInterval(FaultyCase):
         self.forebay("status", "--case", self.case, "--pool", self.pool)
         self.assertRegex(self.output, r"only local +last complete time \d+")
         self.assertRegex(self.output, r"safe +no time yet")
+        # Between the agent's end and the run's the case has a mark, and all is home.
+        process.send_signal(signal.SIGSTOP)
+        wait_for(self.has_only_its_mark, what="the agent's end")
+        time.sleep(2.5)  # two looks
+        self.assertIsNone(watch.poll(), "it ended before the run")
+        process.send_signal(signal.SIGCONT)
         self.assertEqual(self.finish(process), 0, self.output)
         self.assert_all_home()
         self.assertEqual(watch.wait(10), 0)
@@ -111,6 +118,20 @@ class SafeInterval(FaultyCase):
         self.assertEqual(
             looks[-1].strip(), "no run of forebay has anything in this node's pools, or works on this case"
         )
+
+    def has_only_its_mark(self):
+        """Whether all of the run is home but its mark still on the case."""
+        (run,) = self.status()
+        return run["alive"] is None and run["phase"] == "done"
+
+    def test_watching_a_mark_that_was_left_behind_ends(self):
+        process = self.start(self.solver("-steps", 10, "-delay", 100), ["--set", "drain.silence=2s"])
+        wait_for(self.status, what="the run")
+        process.kill()
+        wait_for(self.has_only_its_mark, what="the agent's end")
+        watch, terminal = self.watch()
+        self.assertEqual(watch.wait(10), 0)
+        self.assertIn("done on node", read_all(terminal).split("\033[H\033[2J")[-1])
 
     def newest_complete(self):
         (run,) = self.status()
