@@ -30,9 +30,11 @@ constexpr double least_high = 0.3;
 
 }  // namespace
 
-std::uint64_t Pressure::free_bytes(const std::string& path) {
+// By descriptor: to find the path takes most of the time.
+std::uint64_t Pressure::available(const PoolState& pool) const {
+  if (available_) return available_(pool.path);
   struct statvfs status {};
-  if (::statvfs(path.c_str(), &status) != 0) return UINT64_MAX;
+  if (::fstatvfs(pool.directory.get(), &status) != 0) return UINT64_MAX;
   return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
 }
 
@@ -53,7 +55,12 @@ Result<std::unique_ptr<Pressure>> Pressure::make(const std::string& gate_path, c
   made->high_ = settings.pool.high_water;
   made->patience_ = settings.drain.patience;
   made->low_ = settings.pool.low_water;
-  for (const place::Pool& pool : pools) made->pools_.push_back({pool.path, pool.budget, made->available_(pool.path)});
+  for (const place::Pool& pool : pools) {
+    auto directory = open_file(pool.path, O_PATH | O_DIRECTORY);
+    if (!directory) return forward(directory);
+    PoolState& state = made->pools_.emplace_back(PoolState{pool.path, std::move(*directory), pool.budget});
+    state.available_at_start = made->available(state);
+  }
   // Sockets whose pools have one path share its space: what one takes, the other sees gone. Their budgets count
   // together.
   for (PoolState& pool : made->pools_) {
@@ -82,7 +89,7 @@ void Pressure::forget(pid_t process) {
 bool Pressure::look() {
   bool full = false;
   for (PoolState& pool : pools_) {
-    const std::uint64_t now = available_(pool.path);
+    const std::uint64_t now = available(pool);
     const std::uint64_t used = pool.available_at_start > now ? pool.available_at_start - now : 0;
     pool.fill = pool.budget > 0 ? static_cast<double>(used) / static_cast<double>(pool.budget) : 0;
     full = full || now < as_good_as_full;

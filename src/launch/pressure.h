@@ -22,11 +22,10 @@ namespace forebay::launch {
 
 class Pressure {
  public:
-  // `available`: the bytes that are free at a path.
+  // `available`: the bytes that are free at a path, where its file system is not to be asked.
   using Available = std::function<std::uint64_t(const std::string& path)>;
   static Result<std::unique_ptr<Pressure>> make(const std::string& gate_path, const std::vector<place::Pool>& pools,
-                                                const settings::Settings& settings, Available available = free_bytes);
-  static std::uint64_t free_bytes(const std::string& path);
+                                                const settings::Settings& settings, Available available = {});
   ~Pressure();
 
   void watch(pid_t process);
@@ -48,12 +47,14 @@ class Pressure {
  private:
   struct PoolState {
     std::string path;
+    Descriptor directory;
     std::uint64_t budget = 0, available_at_start = 0;
     double fill = 0;  // of the budget, when last looked at
   };
   Pressure() = default;
   void set(bool paused);
   bool look();
+  std::uint64_t available(const PoolState& pool) const;
   double high_mark(const drain::Drain& drain) const;
 
   Available available_;
