@@ -1,11 +1,11 @@
 #include "drain/watch.h"
 
 #include <sys/inotify.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <memory>
+#include <utility>
 
 namespace forebay::drain {
 namespace {
@@ -13,7 +13,13 @@ namespace {
 constexpr std::uint32_t interest =
     IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
 
+// Some thousand events with short names, and room for what one call to the kernel gives.
+constexpr std::size_t many = std::size_t{128} << 10, at_once = std::size_t{64} << 10;
+
 }  // namespace
+
+Watcher::Watcher(Descriptor inotify)
+    : inotify_(std::move(inotify)), events_(std::make_unique_for_overwrite<char[]>(many + at_once)) {}
 
 Result<Watcher> Watcher::open() {
   Descriptor inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
@@ -102,26 +108,40 @@ void Watcher::translate(std::uint32_t mask, int descriptor, const char* name, st
   }
 }
 
+// False when the kernel has no more, or there is no room for more.
+Result<bool> Watcher::take() {
+  if (crowded()) return false;
+  const ssize_t got = ::read(inotify_.get(), events_.get() + taken_in_, at_once);
+  if (got < 0 && errno == EINTR) return true;
+  if (got < 0 && errno == EAGAIN) return false;
+  if (got < 0) return errno_error("cannot read inotify events", "");
+  taken_in_ += static_cast<std::size_t>(got);
+  return true;
+}
+
+void Watcher::take_in() {
+  (void)take();  // read() finds what is wrong
+}
+
 bool Watcher::crowded() const {
-  constexpr int much = 4096 * (sizeof(inotify_event) + 16);  // 16: a short name, padded
-  int waiting = 0;
-  return ::ioctl(inotify_.get(), FIONREAD, &waiting) == 0 && waiting > much;
+  return taken_in_ >= many;
 }
 
 Result<std::vector<Event>> Watcher::read() {
   std::vector<Event> events;
-  alignas(inotify_event) char buffer[1 << 16];
-  for (;;) {
-    const ssize_t got = ::read(inotify_.get(), buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) break;
-    if (got < 0) return errno_error("cannot read inotify events", "");
-    for (const char* at = buffer; at < buffer + got;) {
-      const auto* event = reinterpret_cast<const inotify_event*>(at);
+  do {
+    for (bool more = true; more;) {
+      const auto taken = take();
+      if (!taken) return forward(taken);
+      more = *taken;
+    }
+    for (std::size_t at = 0; at < taken_in_;) {
+      // The kernel pads names so that every event is aligned like the first.
+      const auto* event = reinterpret_cast<const inotify_event*>(events_.get() + at);
       translate(event->mask, event->wd, event->len > 0 ? event->name : "", events);
       at += sizeof(inotify_event) + event->len;
     }
-  }
+  } while (std::exchange(taken_in_, 0) >= many);
   return events;
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -48,9 +49,13 @@ class Watcher {
   // Appends what is in and below a directory that read() has told of, nothing where it is gone; and `overflow` where it
   // cannot be watched. Again, for one that was only listed, to have it watched from now on.
   void descend(const std::string& path, Follow follow, std::vector<Event>& found);
-  // Readable when there is something to read().
+  // Readable when there is something to read() that has not been taken in.
   int descriptor() const { return inotify_.get(); }
-  // True when the kernel's queue is a good part full (fs.inotify.max_queued_events, 16384 by default).
+  // Takes what the kernel's queue holds (fs.inotify.max_queued_events, 16384 by default) for the next read(). Cheaper
+  // than to ask how much that is, since it must be taken once.
+  void take_in();
+  bool has_taken_in() const { return taken_in_ > 0; }
+  // True when so much was taken in that it had better be read.
   bool crowded() const;
 
  private:
@@ -58,15 +63,18 @@ class Watcher {
     std::string local, path;
   };
 
-  explicit Watcher(Descriptor inotify) : inotify_(std::move(inotify)) {}
+  explicit Watcher(Descriptor inotify);
   bool watch(const std::string& local, const std::string& path, Follow follow, std::vector<Event>* found);
   void forget_below(const std::string& path);
   void translate(std::uint32_t mask, int watch, const char* name, std::vector<Event>& events);
+  Result<bool> take();
 
   Descriptor inotify_;
   std::unordered_map<int, Directory> directories_;  // by watch descriptor
   std::map<std::string, int> watches_;              // by case path
   std::vector<Directory> roots_;
+  std::unique_ptr<char[]> events_;  // as the kernel tells them
+  std::size_t taken_in_ = 0;        // bytes of these
 };
 
 }  // namespace forebay::drain

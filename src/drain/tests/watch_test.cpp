@@ -71,6 +71,37 @@ TEST_F(WatchTest, WhatHappensInADirectoryThatIsOnlyListedIsNotTold) {
   EXPECT_TRUE(told(read(watcher), Event::Kind::deleted, "processor0/0.1"));
 }
 
+// However many there are, and whether they were taken in before or not.
+TEST_F(WatchTest, EventsThatWereTakenInAreToldFirst) {
+  auto watcher = Watcher::open().value();
+  ASSERT_TRUE(watcher.add_tree(root_, ""));
+  EXPECT_FALSE(watcher.has_taken_in());
+  std::vector<std::string> written;
+  const auto write_one = [&] {
+    written.push_back("processor0/0/" + std::to_string(written.size()));
+    write(written.back());
+  };
+  for (int i = 0; i < 100; ++i) write_one();
+  watcher.take_in();
+  EXPECT_TRUE(watcher.has_taken_in());
+  EXPECT_FALSE(watcher.crowded());
+  while (!watcher.crowded()) {
+    ASSERT_LT(written.size(), 6000) << "never crowded";
+    for (int i = 0; i < 100; ++i) write_one();
+    watcher.take_in();
+  }
+  for (int i = 0; i < 2000; ++i) write_one();
+  std::vector<std::string> closed;
+  const std::vector<Event> events = watcher.read().value();
+  for (const Event& event : events) {
+    EXPECT_NE(event.kind, Event::Kind::overflow);
+    if (event.kind == Event::Kind::closed) closed.push_back(event.path);
+  }
+  EXPECT_EQ(closed, written);
+  EXPECT_FALSE(watcher.has_taken_in());
+  EXPECT_TRUE(watcher.read()->empty());
+}
+
 TEST_F(WatchTest, AMovedDirectoryIsWatchedUnderItsNewName) {
   auto watcher = Watcher::open().value();
   ASSERT_TRUE(watcher.add_tree(root_, ""));
