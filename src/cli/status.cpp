@@ -182,9 +182,9 @@ int status(const StatusOptions& options) {
     for (const std::string& damaged : found->damaged) say(stderr, "forebay: {}\n", damaged);
     std::fflush(stdout);
     // A run that has all at home takes its mark from the case next; who left it behind tells nothing more.
-    const bool left_behind = !all.empty() && staged.empty() && std::all_of(all.begin(), all.end(), [](const Seen& each) {
-      return each.silent && launch::is_home(each.report);
-    });
+    const bool left_behind = !all.empty() && staged.empty() &&
+                             std::all_of(all.begin(), all.end(),
+                                         [](const Seen& each) { return each.silent && launch::is_home(each.report); });
     if (!options.watch || nothing || left_behind) return 0;
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }

@@ -66,10 +66,10 @@ std::optional<Code> graver(std::optional<Code> a, std::optional<Code> b) {
   return a ? a : b;
 }
 
-void Drain::State::record(const Record& entry) {
-  ledger.apply(entry);
-  if (!journal || journal_failed) return;
-  if (auto appended = journal->append(entry); !appended) {
+void Drain::State::record(const std::vector<Record>& entries) {
+  for (const Record& entry : entries) ledger.apply(entry);
+  if (!journal || journal_failed || entries.empty()) return;
+  if (auto appended = journal->append(entries); !appended) {
     journal_failed = true;
     note(std::nullopt,
          "the journal can no longer be written, so this run could not be resumed: " + appended.error().text());
@@ -174,8 +174,13 @@ Status Drain::add_rank(int rank, const std::string& pool) {
 int Drain::events_descriptor() const {
   return state_->watcher ? state_->watcher->descriptor() : -1;
 }
-bool Drain::events_crowd() const {
-  return state_->watcher && state_->watcher->crowded();
+bool Drain::events_crowd() {
+  if (!state_->watcher) return false;
+  state_->watcher->take_in();
+  return state_->watcher->crowded();
+}
+bool Drain::events_wait() const {
+  return state_->watcher && state_->watcher->has_taken_in();
 }
 int Drain::outcomes_descriptor() const {
   return state_->outcomes.descriptor();
@@ -191,6 +196,7 @@ Status Drain::on_events() {
   state_->beginning.clear();
   state_->trust_like_others();
   state_->made_in_batch.clear();
+  state_->left_in_batch.clear();
   for (Checkpoint& each : state_->checkpoints) each.told_all();
   state_->new_complete_times();
   return {};
@@ -267,6 +273,10 @@ bool Drain::holds_last_time() const {
   if (last.empty()) return false;
   const auto& complete = state_->newest_complete;
   return times.has_all_files(last) || (complete && times.order(*complete) + 1 == times.order(last));
+}
+
+bool Drain::times_go() const {
+  return state_->times_go || state_->request.settings.hold_times;
 }
 
 std::size_t Drain::times_begun() const {

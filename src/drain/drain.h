@@ -99,10 +99,14 @@ class Drain {
   // A rank of this node and its run directory in its pool.
   Status add_rank(int rank, const std::string& pool);
 
-  // Poll these; call on_events() when the first is readable, on_outcomes() when the second is.
+  // Poll these; call on_events() when the first is readable or events_wait(), on_outcomes() when the second is
+  // readable.
   int events_descriptor() const;
-  // True when so many events wait that the kernel may soon drop some.
-  bool events_crowd() const;
+  // Takes in the events that there are, so that the kernel need not drop any. True when they are many: on_events() is
+  // due.
+  bool events_crowd();
+  // True when events were taken in since on_events().
+  bool events_wait() const;
   int outcomes_descriptor() const;
   Status on_events();
   void on_outcomes();
@@ -119,6 +123,8 @@ class Drain {
   // What on_events() read last holds a recent time: the last one that all ranks have begun has all its files, and will
   // be called complete when they go on, or the one before it is complete.
   bool holds_last_time() const;
+  // The program removes times: it is known to, or has removed some.
+  bool times_go() const;
   // How many times the program has begun, over all ranks of the node.
   std::size_t times_begun() const;
   // The most bytes that the program wrote from one time's beginning to the next.

@@ -25,11 +25,13 @@ Result<std::vector<Event>> Drain::State::read_events() {
       const std::string path = made ? event.path : std::string();
       events.push_back(std::move(event));
       if (!made) continue;
-      listed = true;
       const auto time = openfoam::time_path(path);
-      const bool pass = time && time->rest.empty() && passed.contains(time->time);
-      if (pass) passed_over.try_emplace({time->rank, time->time});
-      watcher->descend(path, pass ? Watcher::Follow::list : Watcher::Follow::watch, events);
+      if (time && time->rest.empty() && passed.contains(time->time)) {
+        passed_over.try_emplace({time->rank, time->time});
+      } else {
+        listed = true;
+        watcher->descend(path, Watcher::Follow::watch, events);
+      }
     }
   }
   bool lost = false;  // one look at everything finds all that was
@@ -41,7 +43,8 @@ Result<std::vector<Event>> Drain::State::read_events() {
 // What all ranks have begun, and left behind by two times, when it is first seen. All ranks have written the next one,
 // too, so this one is not the newest complete time, for which alone files are kept aside. And where nothing of it is on
 // the case before the end (or before submit_time() has it watched), it does not matter what happens in it meanwhile.
-// Watching and keeping is most of what a step costs here.
+// Like any that was first seen late it is complete when it still is there after its ranks have begun another time
+// (settle_suspects). Looking into, watching and keeping times is most of what a step costs here.
 std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>& told) const {
   const bool held = !request.settings.live || request.settings.hold_times;
   if (!held || request.settings.handed_over || !alone()) return {};
@@ -67,6 +70,17 @@ std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>&
   for (const auto& [time, ranks] : left)
     if (ranks == times.ranks().size() && !timeline.was_begun(time) && !made_anew.contains(time)) passed.insert(time);
   return passed;
+}
+
+// Where it must be known now what they hold.
+void Drain::State::look_into_passed_over() {
+  if (!watcher) return;
+  std::vector<Event> found;
+  for (const auto& [rank_time, files] : passed_over)
+    if (files == 0) watcher->descend(time_directory(rank_time.first, rank_time.second), Watcher::Follow::list, found);
+  for (const Event& event : found)
+    if (!event.directory) handle(event);
+  trust_like_others();
 }
 
 void Drain::State::handle(const Event& event) {
@@ -95,6 +109,7 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
       times.file_deleted(rank, time, rest);
     }
     if (event.directory && rest.empty()) {
+      times_go = true;
       count_if_unseen(rank, time, event.kind == Event::Kind::deleted);
       for (Suspect& each : suspects)
         if (each.rank == rank && each.time == time) each.removed = true;
@@ -117,6 +132,10 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
     if (event.directory) made_in_batch.emplace(rank, time);
     if (event.directory && rest.empty()) {
       unseen.emplace(rank, time);
+      if (passed_over.contains({rank, time})) {
+        times.pass_over(rank, time);
+        if (pool_is_full) times.spoil(rank, time);
+      }
       if (event.kind != Event::Kind::found) timeline.begun_anew(time);  // a listing tells of old ones, too
     }
     beginning.erase(event.path);
@@ -138,8 +157,10 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   }
   if (const auto passed = passed_over.find({rank, time}); passed != passed_over.end()) {
     ++passed->second;
+    count_local(event.path);
+    if (times.whole(rank, time)) return;
     times.file_made(rank, time, rest);
-    return file_is_closed(event.path, rank, time, rest);
+    return times.file_closed(rank, time, rest);
   }
   const auto kept = keep.add(rank, time, rest, local);
   if (!kept) note(std::nullopt, "a time cannot be kept aside: " + kept.error().text());
@@ -168,7 +189,7 @@ void Drain::State::begin_time(const std::string& time) {
 void Drain::State::leave_current(int rank, const std::string& next) {
   adopt(rank);
   if (request.settings.handed_over) return;  // what it removed unseen was adopted
-  settle_suspects(rank);
+  if (left_in_batch.insert(rank).second) settle_suspects(rank);
   const std::string& last = times.current(rank);
   if (!made_in_batch.contains({rank, last}) || times.whole(rank, last)) return;
   times.suspect(rank, last);
@@ -182,7 +203,8 @@ void Drain::State::leave_current(int rank, const std::string& next) {
 void Drain::State::trust_like_others() {
   RankTimes sound;
   for (auto each = suspects.rbegin(); each != suspects.rend(); ++each)
-    if ((times.current(each->rank) == each->next || sound.contains({each->rank, each->next})) &&
+    if ((times.current(each->rank) == each->next || sound.contains({each->rank, each->next}) ||
+         times.whole(each->rank, each->next)) &&
         times.has_files_of_others(each->rank, each->time, each->next))
       sound.emplace(each->rank, each->time);
   std::erase_if(suspects, [&](const Suspect& each) {
@@ -197,7 +219,9 @@ void Drain::State::trust_like_others() {
 void Drain::State::settle_suspects(int rank) {
   std::erase_if(suspects, [&](const Suspect& each) {
     if (each.rank != rank || made_in_batch.contains({rank, each.time})) return false;  // the purge may be under way
-    if (!each.removed && name_exists(local_of(roots, time_directory(rank, each.time)))) {
+    // Of what was passed over the removal is told, since its parent is watched.
+    const bool known = passed_over.contains({rank, each.time});
+    if (!each.removed && (known || name_exists(local_of(roots, time_directory(rank, each.time))))) {
       times.trust(rank, each.time);
     } else {
       times.spoil(rank, each.time);
@@ -264,17 +288,23 @@ void Drain::State::ask_unsure(Ask ask) {
 }
 
 void Drain::State::file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file) {
-  ++local_files;
   if (keep.contains(rank, time, file)) {
+    ++local_files;
     local_bytes += keep.size(rank, time, file).value_or(0);
-  } else if (struct stat status{}; ::lstat(local_of(roots, path).c_str(), &status) == 0) {
-    local_bytes += static_cast<std::uint64_t>(status.st_size);
+  } else {
+    count_local(path);
   }
   times.file_closed(rank, time, file);
   doubtful[rank] = Clock::now();
   // Written again after the time was carried, or a late function object: carried as a file of its own. What belongs to
   // a group is found at the end (renew_changed_groups): alone it would hide the group.
   if (is_drained(rank, time) && !ledger.collated_of(rank, time)) pending[path] = Clock::now();
+}
+
+void Drain::State::count_local(const std::string& path) {
+  ++local_files;
+  struct stat status {};
+  if (::lstat(local_of(roots, path).c_str(), &status) == 0) local_bytes += static_cast<std::uint64_t>(status.st_size);
 }
 
 void Drain::State::handle_other(const Event& event) {
@@ -398,14 +428,17 @@ void Drain::State::find_times() {
 }
 
 void Drain::State::new_complete_times() {
-  if (!unsure.empty()) ask_unsure(Ask::quiet);
+  // Events that wait tell for nothing that the rank has gone on.
+  if (!unsure.empty() && !(watcher && watcher->has_taken_in())) ask_unsure(Ask::quiet);
   const std::vector<std::string> complete = times.take_newly_complete();
   const auto is_kept = [&](const std::string& time) {
     return std::all_of(times.ranks().begin(), times.ranks().end(),
                        [&](int rank) { return !keep.files(rank, time).empty(); });
   };
+  std::vector<Record> records;
+  for (const std::string& time : complete) records.push_back(complete_record(time));
+  record(records);
   for (const std::string& time : complete) {
-    record(complete_record(time));
     // Not what was passed over: only what is kept aside may stand for the last.
     if ((!newest_complete || times.before(*newest_complete, time)) && is_kept(time)) {
       candidates.add(time);

@@ -25,6 +25,7 @@ Status Drain::begin_finish(bool cleanly) {
   state.ended_cleanly = cleanly || state.ledger.ended_cleanly();
   if (state.watcher) {
     if (auto read = on_events(); !read) return read;
+    state.look_into_passed_over();
     for (const int rank : state.times.ranks()) state.adopt(rank);
     state.ask_unsure(State::Ask::all);  // nobody writes any more, however the program ended
     state.new_complete_times();

@@ -115,7 +115,8 @@ struct Drain::State {
     Clock::time_point found;
   };
   std::map<std::string, Unsure> unsure;
-  RankTimes made_in_batch;  // of which the events in hand tell the making of a directory
+  RankTimes made_in_batch;      // of which the events in hand tell the making of a directory
+  std::set<int> left_in_batch;  // ranks that have left a time by the events in hand
   // Times of which a directory was listed only when the rank had begun the next.
   struct Suspect {
     int rank;
@@ -123,7 +124,8 @@ struct Drain::State {
     bool removed;  // what has its name now is another
   };
   std::vector<Suspect> suspects;  // in the order in which they were left
-  // Left behind by all ranks when they were first seen: neither watched nor kept aside. With their number of files.
+  // Left behind by all ranks when they were first seen: neither watched nor kept aside, nor looked into before they
+  // must be. With the number of files that were found then.
   std::map<std::pair<int, std::string>, std::uint64_t> passed_over;
   std::map<std::uint64_t, Job> jobs;            // by ticket
   std::set<std::string> in_flight;              // keys of jobs
@@ -151,6 +153,7 @@ struct Drain::State {
   Phase phase = Phase::running;
   bool ended_cleanly = false, gave_up = false, journal_failed = false;
   bool pool_is_full = false;
+  bool times_go = false;            // the program has removed some
   std::set<std::string> beginning;  // directories whose beginning the events in hand tell, until that event is handled
   int passes = 0;
   std::optional<OutputWalk> walk;  // of the pass that is under way
@@ -174,10 +177,12 @@ struct Drain::State {
   void handle(const Event& event);
   void handle_time(const Event& event, int rank, const std::string& time, const std::string& rest);
   void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file);
+  void count_local(const std::string& path);
   enum class Ask { left, quiet, all };
   void ask_unsure(Ask ask);
   Result<std::vector<Event>> read_events();
   std::set<std::string> times_to_pass_over(const std::vector<Event>& told) const;
+  void look_into_passed_over();
   void leave_current(int rank, const std::string& next);
   void trust_like_others();
   void settle_suspects(int rank);
@@ -283,7 +288,8 @@ struct Drain::State {
   void remove_stale();
   bool worth_waiting();
 
-  void record(const Record& record);
+  void record(const std::vector<Record>& records);
+  void record(const Record& entry) { record(std::vector<Record>{entry}); }
   void note(std::optional<Code> code, const std::string& message);
   bool is_drained(int rank, const std::string& time) const;
   bool is_new_time(int rank, const std::string& time) const;

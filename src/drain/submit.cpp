@@ -209,6 +209,8 @@ void Drain::State::submit_time(const std::string& time, bool from_keep) {
 
 // What waits for the end of the run, or for the program to purge it, goes now: its room is needed.
 void Drain::State::submit_held() {
+  look_into_passed_over();
+  new_complete_times();
   for (const std::string& time : ledger.complete_times()) {
     struct stat status {};
     const auto& ranks = times.ranks();

@@ -25,10 +25,10 @@ const Times::RankTime* Times::find(int rank, const std::string& time) const {
 
 void Times::settle(int rank, const std::string& time, RankTime& rank_time) {
   if (rank_time.whole || rank_time.spoiled || rank_time.suspect) return;
-  if (!rank_time.open.empty() || rank_time.closed.empty()) return;
+  if (!rank_time.open.empty() || (rank_time.closed.empty() && !rank_time.passed_over)) return;
   if (!rank_time.followed && !(rank_time.vouched && has_files_of_last(rank, rank_time))) return;
   rank_time.whole = true;
-  last_files_[rank] = rank_time.closed;
+  if (!rank_time.passed_over) last_files_[rank] = rank_time.closed;
   candidates_.push_back(time);
 }
 
@@ -96,6 +96,10 @@ bool Times::purged(const std::string& time) const {
                                               [](const auto& rank) { return !rank.second.purged.empty(); });
 }
 
+void Times::pass_over(int rank, const std::string& time) {
+  at(rank, time).passed_over = true;
+}
+
 void Times::suspect(int rank, const std::string& time) {
   at(rank, time).suspect = true;
 }
@@ -110,7 +114,7 @@ void Times::trust(int rank, const std::string& time) {
 
 bool Times::has_files_of_others(int rank, const std::string& time, const std::string& next) const {
   const RankTime *its = find(rank, time), *others = find(rank, next);
-  if (its == nullptr || others == nullptr) return false;
+  if (its == nullptr || others == nullptr || its->closed.empty()) return false;
   for (const std::set<std::string>* files : {&others->open, &others->closed})
     if (!std::includes(its->closed.begin(), its->closed.end(), files->begin(), files->end())) return false;
   const auto last = last_files_.find(rank);

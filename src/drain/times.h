@@ -35,6 +35,8 @@ class Times {
   bool purged_file_made(int rank, const std::string& time, const std::string& file);
   // The program removed files of this time before it was whole: it is complete only in what is kept aside.
   bool purged(const std::string& time) const;
+  // Nothing is told of its files: that it has some is taken for granted. To be told before its rank begins another.
+  void pass_over(int rank, const std::string& time);
   // What it had was seen only when the rank had begun a later time: the program may have removed some of it before. So
   // it is not whole before it is trusted.
   void suspect(int rank, const std::string& time);
@@ -82,6 +84,7 @@ class Times {
  private:
   struct RankTime {
     std::set<std::string> open, closed, purged;
+    bool passed_over = false;
     bool spoiled = false, suspect = false, followed = false, vouched = false, whole = false;
   };
   struct Time {

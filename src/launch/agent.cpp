@@ -42,8 +42,9 @@ using drain::Clock;
 // before the end, times are only sampled however short the pause. One that was found to have all its files is called
 // complete at the next look. So only where looks find such times the pause is longer, and not after a look that came
 // while ranks wrote: after a crash the last complete time is a second old at most; two, where the agent is killed too.
+// Nothing is lost between two looks where the program removes no times.
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
-constexpr int pause_per_work = 256, longer_when_sampling = 4;
+constexpr int pause_per_work = 256, longer_when_sampling = 4, longer_when_times_stay = 8;
 // Two of these fit into the shorter of the pauses.
 constexpr auto step_to_sample = longest_pause / 2;
 // A time must be seen complete several times within the interval after which it is made safe.
@@ -51,11 +52,11 @@ constexpr int pauses_in_safe_interval = 8;
 // Bytes per second and core: a pool that could be nearly full within the pause is looked after sooner, since making
 // room needs to know what was written.
 constexpr double likely_rate = 1e9;
-// While events wait, and at most so often in a pause: how often it is looked whether their queue fills. Waking for that
-// costs as much as following. More than the shorter interval only while times are sampled, where most directories are
-// not watched and tell nothing.
-constexpr auto glance_interval = 20ms, longest_glance_interval = 80ms;
-constexpr int glances_in_pause = 12;
+// While events wait, and at most so often in a pause: how often they are taken from the kernel, whose queue is short.
+// Waking for that costs as much as following. More than the shorter interval only while times are sampled, where most
+// directories are not watched and tell nothing.
+constexpr auto glance_interval = 20ms, longest_glance_interval = 160ms;
+constexpr int glances_in_pause = 6;
 constexpr auto tick_interval = 200ms;
 constexpr auto status_interval = 1s;
 constexpr auto beat_interval = 5s;
@@ -397,7 +398,7 @@ Clock::duration Agent::pause_after(Clock::duration work, std::size_t times_begun
   Clock::duration pause = std::clamp<Clock::duration>(work * pause_per_work, shortest_pause, longest_pause);
   if (samples)
     pause = std::clamp<Clock::duration>(settings.safe_interval / pauses_in_safe_interval, pause,
-                                        longer_when_sampling * pause);
+                                        (drain_->times_go() ? longer_when_sampling : longer_when_times_stay) * pause);
   return std::clamp<Clock::duration>(pressure_->until_tight(*drain_, likely_rate), shortest_pause, pause);
 }
 
@@ -436,7 +437,8 @@ void Agent::serve() {
     }
     const bool early = Clock::now() < next_events_ && !drain_->events_crowd();
     if (early) waits[2].fd = -1;
-    auto timeout = in_pause                       ? 0ms
+    const bool due = !early && drain_->events_wait();
+    auto timeout = in_pause || due                ? 0ms
                    : pressure_->tight()           ? shortest_pause
                    : early || pressure_->paused() ? glance_interval
                                                   : tick_interval;
@@ -449,7 +451,7 @@ void Agent::serve() {
     const bool calm = !pressure_->tight() && !pressure_->paused();
     if (nothing && early && calm && Clock::now() < next_tick_) continue;
     next_tick_ = Clock::now() + tick_interval;
-    if ((waits[2].revents & POLLIN) != 0) read_events();
+    if (due || (waits[2].revents & POLLIN) != 0) read_events();
     if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
     if (waits[1].revents != 0) {
       int status = 0;
