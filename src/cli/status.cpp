@@ -126,9 +126,12 @@ void print_text(const std::vector<Seen>& all) {
     if (!seen.report.accord.agreed.empty())
       fmt::print("  {:<20}time {}, held by every node and brought home by each\n", "all nodes",
                  seen.report.accord.agreed);
-    fmt::print("  {:<20}{} in {} files locally, {} in {} files on the case, {} units to go\n", "moved",
-               human_bytes(drain.local_bytes), drain.local_files, human_bytes(drain.shared_bytes), drain.shared_files,
-               seen.report.queued_units);
+    fmt::print("  {:<20}{} in {} files{} locally, {} in {} files on the case, {} units to go\n", "moved",
+               human_bytes(drain.local_bytes), drain.local_files,
+               drain.uncounted_times > 0
+                   ? fmt::format(", and {} time directories that are not counted yet,", drain.uncounted_times)
+                   : "",
+               human_bytes(drain.shared_bytes), drain.shared_files, seen.report.queued_units);
     if (seen.report.paused_milliseconds > 0)
       fmt::print("  {:<20}{}\n", "held back",
                  human_duration(std::chrono::milliseconds(seen.report.paused_milliseconds)));

@@ -190,13 +190,13 @@ Status Drain::on_events() {
   if (!state_->watcher) return {};
   auto events = state_->read_events();
   if (!events) return forward(events);
+  state_->left_in_batch.clear();  // a time may have been left without events
   for (const Event& event : *events)
     if (event.directory && event.kind != Event::Kind::deleted) state_->beginning.insert(event.path);
   for (const Event& event : *events) state_->handle(event);
   state_->beginning.clear();
   state_->trust_like_others();
   state_->made_in_batch.clear();
-  state_->left_in_batch.clear();
   for (Checkpoint& each : state_->checkpoints) each.told_all();
   state_->new_complete_times();
   return {};
@@ -368,6 +368,7 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.undrained_bytes = state.undrained_bytes;
   report.kept_from_shared = state.kept_from_shared;
   report.unseen_times = state.unseen_times;
+  report.uncounted_times = state.unseen.size();
   report.newest_complete = state.newest_complete;
   report.newest_safe = state.newest_safe;
   report.groups = state.groups;

@@ -69,8 +69,10 @@ struct DrainReport {
   std::uint64_t shared_files = 0, shared_bytes = 0;  // published on the case
   std::uint64_t undrained_files = 0, undrained_bytes = 0;
   std::uint64_t kept_from_shared = 0;  // files that were deleted before they were drained
-  // Of single ranks, that the program removed before any of their files was told of: those are counted nowhere.
+  // Of single ranks, that the program removed before anybody looked into them: their files are counted nowhere.
   std::uint64_t unseen_times = 0;
+  // Of single ranks, that are there and none of whose files was told of yet: those are counted when they are carried.
+  std::uint64_t uncounted_times = 0;
   std::optional<std::string> newest_complete, newest_safe;
   double lag_seconds = 0;  // the longest time between complete and safe
   std::vector<TimelineEntry> timeline;

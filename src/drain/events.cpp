@@ -72,14 +72,17 @@ std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>&
   return passed;
 }
 
-// Where it must be known now what they hold.
-void Drain::State::look_into_passed_over() {
+// Where it must be known now what they hold. What is known to be whole submit_time() looks into.
+void Drain::State::look_into_passed_over(bool all) {
   if (!watcher) return;
+  const std::uint64_t before = local_bytes;
   std::vector<Event> found;
-  for (const auto& [rank_time, files] : passed_over)
-    if (files == 0) watcher->descend(time_directory(rank_time.first, rank_time.second), Watcher::Follow::list, found);
+  for (const auto& rank_time : unseen)
+    if (passed_over.contains(rank_time) && (all || !times.whole(rank_time.first, rank_time.second)))
+      watcher->descend(time_directory(rank_time.first, rank_time.second), Watcher::Follow::list, found);
   for (const Event& event : found)
     if (!event.directory) handle(event);
+  step_began_at += local_bytes - before;  // they were written in other steps
   trust_like_others();
 }
 
@@ -144,7 +147,15 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
     return begin_time(time);
   }
   unseen.erase({rank, time});
-  if (event.link) return;                     // a link of the program's own: the walk carries it
+  if (event.link) return;  // a link of the program's own: the walk carries it
+  const auto passed = passed_over.find({rank, time});
+  if (passed != passed_over.end() && event.kind != Event::Kind::created) {
+    ++passed->second;
+    count_local(event.path);
+    if (times.whole(rank, time)) return;
+    times.file_made(rank, time, rest);
+    return times.file_closed(rank, time, rest);
+  }
   if (pool_is_full) times.spoil(rank, time);  // its files may be cut
   if (event.kind == Event::Kind::created) {
     if (times.purged_file_made(rank, time, rest)) keep.remove(rank, time, rest);
@@ -154,13 +165,6 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   if (event.kind == Event::Kind::moved_in) {
     struct stat status {};
     if (::lstat(local.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) return;  // evicted by us
-  }
-  if (const auto passed = passed_over.find({rank, time}); passed != passed_over.end()) {
-    ++passed->second;
-    count_local(event.path);
-    if (times.whole(rank, time)) return;
-    times.file_made(rank, time, rest);
-    return times.file_closed(rank, time, rest);
   }
   const auto kept = keep.add(rank, time, rest, local);
   if (!kept) note(std::nullopt, "a time cannot be kept aside: " + kept.error().text());
@@ -220,8 +224,8 @@ void Drain::State::settle_suspects(int rank) {
   std::erase_if(suspects, [&](const Suspect& each) {
     if (each.rank != rank || made_in_batch.contains({rank, each.time})) return false;  // the purge may be under way
     // Of what was passed over the removal is told, since its parent is watched.
-    const bool known = passed_over.contains({rank, each.time});
-    if (!each.removed && (known || name_exists(local_of(roots, time_directory(rank, each.time))))) {
+    const bool told = !ledger.lost_events() && passed_over.contains({rank, each.time});
+    if (!each.removed && (told || name_exists(local_of(roots, time_directory(rank, each.time))))) {
       times.trust(rank, each.time);
     } else {
       times.spoil(rank, each.time);
@@ -473,10 +477,12 @@ void Drain::State::release_kept() {
   const auto wanted = [&](const std::string& time) {
     return !alone() && !safe_times.contains(time) && (candidates.contains(time) || time == pinned || time == agreed);
   };
-  // Where the program purges nothing it will be known for whole when the rank goes on.
+  // Where the program purges nothing it will be known for whole when the rank goes on; so it will where nothing can be
+  // compared with the next time, which was passed over.
   const auto is_suspect = [&](const std::string& time) {
-    return !request.settings.hold_times &&
-           std::any_of(suspects.begin(), suspects.end(), [&](const Suspect& each) { return each.time == time; });
+    return std::any_of(suspects.begin(), suspects.end(), [&](const Suspect& each) {
+      return each.time == time && (!request.settings.hold_times || passed_over.contains({each.rank, each.next}));
+    });
   };
   for (const std::string& time : keep.times()) {
     if (keep.in_use(time) || time == *newest_complete || !times.before(time, *newest_complete) || wanted(time) ||
@@ -492,7 +498,12 @@ void Drain::State::let_go(const std::string& time) {
   purged_kept.erase(time);
   timeline.let_go(time);
   std::erase_if(suspects, [&](const Suspect& each) { return each.time == time; });
-  if (request.settings.hold_times && !safe_times.contains(time)) {
+  // What was passed over may still be carried, and then its order counts.
+  const auto& ranks = times.ranks();
+  const bool passed = std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
+    return passed_over.contains({rank, time});
+  });
+  if (request.settings.hold_times && !safe_times.contains(time) && !passed) {
     times.forget(time);
   } else {
     times.compact(time);

@@ -25,7 +25,7 @@ Status Drain::begin_finish(bool cleanly) {
   state.ended_cleanly = cleanly || state.ledger.ended_cleanly();
   if (state.watcher) {
     if (auto read = on_events(); !read) return read;
-    state.look_into_passed_over();
+    state.look_into_passed_over(true);
     for (const int rank : state.times.ranks()) state.adopt(rank);
     state.ask_unsure(State::Ask::all);  // nobody writes any more, however the program ended
     state.new_complete_times();
@@ -142,7 +142,7 @@ void Drain::State::submit_found(const std::vector<Output>& found) {
       if (is_given_up(time->rank, time->time) || in_flight.contains(directory)) continue;
       if (!ledger.find(directory)) {
         const bool complete = times.complete(time->time) || ledger.complete_times().contains(time->time) ||
-                              grouped_times.contains(time->time);
+                              times_of_groups.contains(time->time);
         if (complete && request.settings.collated) {
           submit_time(time->time, false);
         } else {

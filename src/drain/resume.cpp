@@ -12,19 +12,33 @@
 
 namespace forebay::drain {
 
-// In the collated layout no time may lie on the case both as a group and rank by rank. Where the journal ends before it
-// calls a time complete (a full pool ends it), the group may be there all the same.
+// The journal may end before it calls a time complete. But in the collated layout no time may lie on the case both as a
+// group and rank by rank, and the group may be there all the same (a full pool ends a journal). And what all ranks had
+// left behind by two times the dead run would have carried as a group, as soon as it had looked again; if it was purged
+// in part, the layout refuses it, or it is a group of what is left, like the ranks' own times would be.
 Status Drain::State::find_groups() {
   if (!request.settings.collated) return {};
   std::map<std::string, std::size_t> here;  // time -> how many ranks have it
   for (const int rank : times.ranks())
     for (const std::string& time : times_here(rank)) ++here[time];
-  for (const auto& [time, count] : here) {
-    if (count < times.ranks().size() || ledger.complete_times().contains(time)) continue;
+  std::vector<std::string> of_all;
+  for (const auto& [time, count] : here)
+    if (count == times.ranks().size() && is_new_time(times.ranks().front(), time)) of_all.push_back(time);
+  std::sort(of_all.begin(), of_all.end(), openfoam::time_less);
+  for (std::size_t i = 0; i < of_all.size(); ++i) {
+    const std::string& time = of_all[i];
+    if (ledger.complete_times().contains(time)) continue;
+    const bool carried_by_rank = std::any_of(times.ranks().begin(), times.ranks().end(), [&](int rank) {
+      return ledger.find(time_directory(rank, time)).has_value();
+    });
+    if (i + 2 < of_all.size() && !carried_by_rank && !ledger.pool_was_full()) {
+      times_of_groups.insert(time);
+      continue;
+    }
     for (const auto& [first, last] : groups_of_ranks()) {
       const auto status = shared->status(group_target(first, last, time));
       if (!status) return forward(status);
-      if (*status) grouped_times.insert(time);
+      if (*status) times_of_groups.insert(time);
     }
   }
   return {};

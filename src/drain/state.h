@@ -182,7 +182,7 @@ struct Drain::State {
   void ask_unsure(Ask ask);
   Result<std::vector<Event>> read_events();
   std::set<std::string> times_to_pass_over(const std::vector<Event>& told) const;
-  void look_into_passed_over();
+  void look_into_passed_over(bool all);
   void leave_current(int rank, const std::string& next);
   void trust_like_others();
   void settle_suspects(int rank);
@@ -271,7 +271,7 @@ struct Drain::State {
   void note_written_inputs();
 
   // resume.cpp
-  std::set<std::string> grouped_times;  // on the case as groups, though the journal does not call them complete
+  std::set<std::string> times_of_groups;  // though the journal does not call them complete
   Status find_groups();
 
   // finish.cpp

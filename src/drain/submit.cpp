@@ -183,12 +183,20 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
 // A complete time of this node, in the layout asked for.
 void Drain::State::submit_time(const std::string& time, bool from_keep) {
   for (const int rank : times.ranks()) {
-    if (passed_over.erase({rank, time}) == 0) continue;
+    const auto passed = passed_over.find({rank, time});
+    if (passed == passed_over.end()) continue;
+    const bool counted = passed->second > 0;
+    passed_over.erase(passed);
+    unseen.erase({rank, time});
     from_keep = false;
     if (!watcher) continue;
     std::vector<Event> known;
     // Before it is read: what happens to it from now on concerns the case.
     watcher->descend(time_directory(rank, time), Watcher::Follow::watch, known);
+    const std::uint64_t before = local_bytes;
+    for (const Event& event : known)
+      if (!counted && event.kind == Event::Kind::found && !event.directory && !event.link) count_local(event.path);
+    step_began_at += local_bytes - before;
     if (std::any_of(known.begin(), known.end(), [](const Event& event) { return event.kind == Event::Kind::overflow; }))
       events_lost();
   }
@@ -209,7 +217,7 @@ void Drain::State::submit_time(const std::string& time, bool from_keep) {
 
 // What waits for the end of the run, or for the program to purge it, goes now: its room is needed.
 void Drain::State::submit_held() {
-  look_into_passed_over();
+  look_into_passed_over(false);
   new_complete_times();
   for (const std::string& time : ledger.complete_times()) {
     struct stat status {};

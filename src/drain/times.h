@@ -8,6 +8,7 @@
 //     was closed (a rank that is killed closes its files too), or
 //   - the rank ended by itself without failure.
 // A time is complete on the node when it is whole for every rank of the node.
+// What was passed over is taken to have its files, closed, when its rank has gone on and it is trusted.
 // Pure bookkeeping: no files, no clock. One thread at a time.
 #pragma once
 

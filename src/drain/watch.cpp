@@ -120,7 +120,8 @@ Result<bool> Watcher::take() {
 }
 
 void Watcher::take_in() {
-  (void)take();  // read() finds what is wrong
+  for (auto more = take(); more && *more; more = take()) {
+  }  // read() finds what is wrong
 }
 
 bool Watcher::crowded() const {

@@ -41,6 +41,7 @@ json json_of(const drain::DrainReport& report) {
           {"undrained_bytes", report.undrained_bytes},
           {"kept_from_shared", report.kept_from_shared},
           {"unseen_times", report.unseen_times},
+          {"uncounted_times", report.uncounted_times},
           {"newest_complete", report.newest_complete.value_or("")},
           {"newest_safe", report.newest_safe.value_or("")},
           {"lag_seconds", report.lag_seconds},
@@ -65,6 +66,7 @@ drain::DrainReport drain_report(const json& from) {
   report.undrained_bytes = from.at("undrained_bytes");
   report.kept_from_shared = from.at("kept_from_shared");
   report.unseen_times = from.at("unseen_times");
+  report.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
   report.newest_complete = not_empty(from, "newest_complete");
   report.newest_safe = not_empty(from, "newest_safe");
   report.lag_seconds = from.at("lag_seconds");

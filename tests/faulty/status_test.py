@@ -159,5 +159,21 @@ class SafeInterval(FaultyCase):
         process.wait()
 
 
+class AllIsHeld(FaultyCase):
+    """Nothing is purged, and nothing goes to the case before the end."""
+
+    def test_times_that_nobody_looked_into_are_told_of_and_counted_at_the_end(self):
+        process = self.start(self.solver("-steps", 150, "-delay", 30), ["--drain-when", "end"])
+        wait_for(
+            lambda: any(run["drain"]["uncounted_times"] > 10 * self.ranks for run in self.status()), what="such times"
+        )
+        self.forebay("status", "--case", self.case, "--pool", self.pool)
+        self.assertRegex(self.output, r"in \d+ files, and \d+ time directories that are not counted yet, locally")
+        self.assertEqual(self.finish(process), 0, self.output)
+        self.assert_all_home()
+        self.assertEqual(self.report["local"]["files"], 150 * 5 * self.ranks)
+        self.assertEqual(self.report["shared"]["files"], 150 * 5 * self.ranks)
+
+
 if __name__ == "__main__":
     harness.main()

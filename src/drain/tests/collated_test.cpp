@@ -323,6 +323,21 @@ TEST_F(CollatedTest, ASafeTimeWaitsForTheCaseAndIsCarriedFromWhatIsKept) {
   EXPECT_FALSE(rank_has("2") || rank_has("3"));
 }
 
+// The agent was killed before it looked again at times that all ranks had left behind.
+TEST_F(CollatedTest, WhatWasLeftBehindWhenTheRunWasKilledComesHomeAsGroups) {
+  settings_.live = false;
+  open();
+  write_unseen({"8", "9", "10", "11"});
+  rounds();
+  write_unseen({"12", "13"});
+  drain_.reset();
+  resume();
+  EXPECT_EQ(finish(false).trouble, std::nullopt);
+  for (const std::string time : {"8", "9", "10", "11"}) EXPECT_TRUE(group_has(time, "values of 1")) << time;
+  EXPECT_TRUE(rank_has("12") && rank_has("13"));
+  EXPECT_FALSE(rank_has("8") || on_case("processors2/12"));
+}
+
 TEST_F(CollatedTest, ATimeThatWasOpenWhileThePoolWasFullIsNoGroup) {
   settings_.hold_times = true;
   open();

@@ -240,6 +240,55 @@ TEST_F(DrainTest, WhatWasPassedOverWhileThePoolWasFullIsNotComplete) {
   EXPECT_EQ(report.local_files, 6 * 4);
 }
 
+// A look came between the ranks' beginnings of 1, and the next when three others had been left behind.
+TEST_F(DrainTest, ATimeWhoseNextWasPassedOverIsCompleteWhenTheProgramGoesOn) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  write_time("1", 0);
+  round();
+  write_time("1", 1);
+  write_unseen({"2", "3", "4", "5"});
+  round();
+  write_time("6");
+  EXPECT_TRUE(completed(finish(false)).contains("1"));
+}
+
+TEST_F(DrainTest, WhatWasPassedOverAndMadeRoomIsOlderThanWhatCameAfter) {
+  settings_.hold_times = true;
+  open();
+  write_unseen({"1", "2", "3", "4", "5"});
+  round();
+  (void)drain_->evict(1);
+  ASSERT_TRUE(drive([&] { return is_safe("3") && is_safe("4"); }));
+  EXPECT_EQ(drain_->report().newest_safe, "4");
+  write_time("6");
+  write_time("7");
+  drain_->secure("6");
+  ASSERT_TRUE(drive([&] { return is_safe("6"); }));
+  EXPECT_EQ(drain_->report().newest_safe, "6");
+  purge("6");
+  rounds();
+  EXPECT_TRUE(on_case("processor0/6/p")) << "nothing newer is safe";
+  EXPECT_EQ(finish().local_files, 7 * 4);
+}
+
+TEST_F(DrainTest, WhatWasRemovedWhileEventsWereLostIsNotTrusted) {
+  std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
+  int most = 0;
+  ASSERT_TRUE(limit >> most);
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  write_unseen({"1", "2", "3", "4", "5"});
+  round();
+  for (int i = 0; i < most; ++i) write(local(0) + "/flood" + std::to_string(i % 2), "");
+  for (const int rank : {0, 1}) std::filesystem::remove_all(local(rank) + "/1");
+  write_unseen({"6"});
+  rounds();
+  EXPECT_FALSE(completed(finish(false)).contains("1"));
+}
+
 // The pool is nearly full, and ranks that wait for room begin no other time.
 TEST_F(DrainTest, TimesThatWerePassedOverMakeRoomBeforeTheirRanksGoOn) {
   settings_.live = false;
@@ -249,6 +298,12 @@ TEST_F(DrainTest, TimesThatWerePassedOverMakeRoomBeforeTheirRanksGoOn) {
   (void)drain_->evict(1);
   EXPECT_TRUE(drive([&] { return is_safe("1") && is_safe("2") && is_safe("3"); }));
   EXPECT_TRUE(on_case("processor1/1/p"));
+  write_time("5");
+  write_time("6");
+  std::uint64_t step = 0;
+  for (const int rank : {0, 1})
+    for (const std::string file : {"/5/p", "/5/uniform/time"}) step += std::filesystem::file_size(local(rank) + file);
+  EXPECT_LT(drain_->largest_step(), 2 * step) << "what was found late was written in many steps";
 }
 
 TEST_F(DrainTest, NoTimeIsPassedOverWhereOthersMustAgreeOrItIsCarriedAtOnce) {

@@ -237,5 +237,29 @@ TEST_F(TimesTest, OrderIsThatOfBeginningNotOfNames) {
   EXPECT_EQ(times.all(), (std::vector<std::string>{"10", "9"}));
 }
 
+// Its files are not known; nor do they tell what a later time must have.
+TEST(Times, what_was_passed_over_is_whole_when_it_was_left_and_is_trusted) {
+  Times times;
+  times.add_rank(0);
+  times.directory_made(0, "1");
+  times.pass_over(0, "1");
+  times.suspect(0, "1");
+  times.directory_made(0, "2");
+  times.pass_over(0, "2");
+  times.suspect(0, "2");
+  times.spoil(0, "2");
+  times.directory_made(0, "3");
+  EXPECT_FALSE(times.whole(0, "1"));
+  times.trust(0, "1");
+  times.trust(0, "2");
+  EXPECT_TRUE(times.complete("1"));
+  EXPECT_FALSE(times.whole(0, "2")) << "it may be cut";
+  EXPECT_FALSE(times.has_all_files("1"));
+  times.file_made(0, "3", "p");
+  times.file_closed(0, "3", "p");
+  times.vouch(0);
+  EXPECT_FALSE(times.whole(0, "3")) << "nothing tells how many files a time has";
+}
+
 }  // namespace
 }  // namespace forebay::drain
