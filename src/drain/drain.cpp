@@ -176,7 +176,7 @@ int Drain::events_descriptor() const {
 }
 bool Drain::events_crowd() {
   if (!state_->watcher) return false;
-  state_->watcher->take_in();
+  (void)state_->watcher->take_in();  // on_events() tells what is wrong
   return state_->watcher->crowded();
 }
 bool Drain::events_wait() const {

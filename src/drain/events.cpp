@@ -75,14 +75,12 @@ std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>&
 // Where it must be known now what they hold. What is known to be whole submit_time() looks into.
 void Drain::State::look_into_passed_over(bool all) {
   if (!watcher) return;
-  const std::uint64_t before = local_bytes;
   std::vector<Event> found;
   for (const auto& rank_time : unseen)
     if (passed_over.contains(rank_time) && (all || !times.whole(rank_time.first, rank_time.second)))
       watcher->descend(time_directory(rank_time.first, rank_time.second), Watcher::Follow::list, found);
   for (const Event& event : found)
     if (!event.directory) handle(event);
-  step_began_at += local_bytes - before;  // they were written in other steps
   trust_like_others();
 }
 
@@ -151,7 +149,7 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   const auto passed = passed_over.find({rank, time});
   if (passed != passed_over.end() && event.kind != Event::Kind::created) {
     ++passed->second;
-    count_local(event.path);
+    count_late(event.path);
     if (times.whole(rank, time)) return;
     times.file_made(rank, time, rest);
     return times.file_closed(rank, time, rest);
@@ -309,6 +307,13 @@ void Drain::State::count_local(const std::string& path) {
   ++local_files;
   struct stat status {};
   if (::lstat(local_of(roots, path).c_str(), &status) == 0) local_bytes += static_cast<std::uint64_t>(status.st_size);
+}
+
+// What was written in an earlier step.
+void Drain::State::count_late(const std::string& path) {
+  const std::uint64_t before = local_bytes;
+  count_local(path);
+  step_began_at += local_bytes - before;
 }
 
 void Drain::State::handle_other(const Event& event) {

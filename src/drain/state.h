@@ -178,6 +178,7 @@ struct Drain::State {
   void handle_time(const Event& event, int rank, const std::string& time, const std::string& rest);
   void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file);
   void count_local(const std::string& path);
+  void count_late(const std::string& path);
   enum class Ask { left, quiet, all };
   void ask_unsure(Ask ask);
   Result<std::vector<Event>> read_events();

@@ -193,10 +193,8 @@ void Drain::State::submit_time(const std::string& time, bool from_keep) {
     std::vector<Event> known;
     // Before it is read: what happens to it from now on concerns the case.
     watcher->descend(time_directory(rank, time), Watcher::Follow::watch, known);
-    const std::uint64_t before = local_bytes;
     for (const Event& event : known)
-      if (!counted && event.kind == Event::Kind::found && !event.directory && !event.link) count_local(event.path);
-    step_began_at += local_bytes - before;
+      if (!counted && event.kind == Event::Kind::found && !event.directory && !event.link) count_late(event.path);
     if (std::any_of(known.begin(), known.end(), [](const Event& event) { return event.kind == Event::Kind::overflow; }))
       events_lost();
   }

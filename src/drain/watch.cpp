@@ -108,20 +108,15 @@ void Watcher::translate(std::uint32_t mask, int descriptor, const char* name, st
   }
 }
 
-// False when the kernel has no more, or there is no room for more.
-Result<bool> Watcher::take() {
-  if (crowded()) return false;
-  const ssize_t got = ::read(inotify_.get(), events_.get() + taken_in_, at_once);
-  if (got < 0 && errno == EINTR) return true;
-  if (got < 0 && errno == EAGAIN) return false;
-  if (got < 0) return errno_error("cannot read inotify events", "");
-  taken_in_ += static_cast<std::size_t>(got);
-  return true;
-}
-
-void Watcher::take_in() {
-  for (auto more = take(); more && *more; more = take()) {
-  }  // read() finds what is wrong
+Status Watcher::take_in() {
+  while (!crowded()) {
+    const ssize_t got = ::read(inotify_.get(), events_.get() + taken_in_, at_once);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) break;
+    if (got < 0) return errno_error("cannot read inotify events", "");
+    taken_in_ += static_cast<std::size_t>(got);
+  }
+  return {};
 }
 
 bool Watcher::crowded() const {
@@ -131,11 +126,7 @@ bool Watcher::crowded() const {
 Result<std::vector<Event>> Watcher::read() {
   std::vector<Event> events;
   do {
-    for (bool more = true; more;) {
-      const auto taken = take();
-      if (!taken) return forward(taken);
-      more = *taken;
-    }
+    if (auto taken = take_in(); !taken) return forward(taken);
     for (std::size_t at = 0; at < taken_in_;) {
       // The kernel pads names so that every event is aligned like the first.
       const auto* event = reinterpret_cast<const inotify_event*>(events_.get() + at);

@@ -51,9 +51,9 @@ class Watcher {
   void descend(const std::string& path, Follow follow, std::vector<Event>& found);
   // Readable when there is something to read() that has not been taken in.
   int descriptor() const { return inotify_.get(); }
-  // Takes what the kernel's queue holds (fs.inotify.max_queued_events, 16384 by default) for the next read(). Cheaper
-  // than to ask how much that is, since it must be taken once.
-  void take_in();
+  // Takes what the kernel's queue holds (fs.inotify.max_queued_events, 16384 by default) for the next read(), as
+  // long as that is not crowded. Cheaper than to ask how much it is, since it must be taken once.
+  Status take_in();
   bool has_taken_in() const { return taken_in_ > 0; }
   // True when so much was taken in that it had better be read.
   bool crowded() const;
@@ -67,7 +67,6 @@ class Watcher {
   bool watch(const std::string& local, const std::string& path, Follow follow, std::vector<Event>* found);
   void forget_below(const std::string& path);
   void translate(std::uint32_t mask, int watch, const char* name, std::vector<Event>& events);
-  Result<bool> take();
 
   Descriptor inotify_;
   std::unordered_map<int, Directory> directories_;  // by watch descriptor

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "drain/tests/ranks_fixture.h"
 
@@ -274,15 +273,12 @@ TEST_F(DrainTest, WhatWasPassedOverAndMadeRoomIsOlderThanWhatCameAfter) {
 }
 
 TEST_F(DrainTest, WhatWasRemovedWhileEventsWereLostIsNotTrusted) {
-  std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
-  int most = 0;
-  ASSERT_TRUE(limit >> most);
   settings_.hold_times = true;
   at_work_ = false;
   open();
   write_unseen({"1", "2", "3", "4", "5"});
   round();
-  for (int i = 0; i < most; ++i) write(local(0) + "/flood" + std::to_string(i % 2), "");
+  lose_events();
   for (const int rank : {0, 1}) std::filesystem::remove_all(local(rank) + "/1");
   write_unseen({"6"});
   rounds();
@@ -374,14 +370,10 @@ TEST_F(DrainTest, ATimeThatIsMadeRemovedAndMadeAgainUnseenIsWatched) {
 // The kernel drops what does not fit into its queue. What is found by looking afterwards was begun in the order of the
 // times, which is not that of their names; and the last may have been closed by the death of its rank.
 TEST_F(DrainTest, AfterLostEventsTheTimeThatARankWasWritingIsNotCalledComplete) {
-  std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
-  int most = 0;
-  ASSERT_TRUE(limit >> most);
   settings_.hold_times = true;
   at_work_ = false;
   open();
-  // Two by turns: events that are like the last one in the queue are merged with it.
-  for (int i = 0; i < most; ++i) write(local(0) + "/flood" + std::to_string(i % 2), "");
+  lose_events();
   write_unseen({"8", "9", "10"});
   for (int i = 0; i < 200; ++i) round();
   EXPECT_EQ(drain_->report().newest_complete, "9");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <set>
 #include <string>
@@ -128,6 +129,14 @@ class DrainTest : public CaseTest {
   void purge(const std::string& time) {
     for (const int rank : {0, 1}) std::filesystem::remove_all(local(rank) + "/" + time);
     rounds();
+  }
+  // More events than the kernel's queue holds. Of two files by turns: those that are like the last one are merged with
+  // it.
+  void lose_events() {
+    std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
+    int most = 0;
+    ASSERT_TRUE(limit >> most);
+    for (int i = 0; i < most; ++i) write(local(0) + "/flood" + std::to_string(i % 2), "");
   }
   // So many files of 8 KiB beside the times of a rank, until the case has them.
   void write_results(int rank, int count) {

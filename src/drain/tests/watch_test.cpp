@@ -82,13 +82,13 @@ TEST_F(WatchTest, EventsThatWereTakenInAreToldFirst) {
     write(written.back());
   };
   for (int i = 0; i < 100; ++i) write_one();
-  watcher.take_in();
+  ASSERT_TRUE(watcher.take_in());
   EXPECT_TRUE(watcher.has_taken_in());
   EXPECT_FALSE(watcher.crowded());
   while (!watcher.crowded()) {
     ASSERT_LT(written.size(), 6000) << "never crowded";
     for (int i = 0; i < 100; ++i) write_one();
-    watcher.take_in();
+    ASSERT_TRUE(watcher.take_in());
   }
   for (int i = 0; i < 2000; ++i) write_one();
   std::vector<std::string> closed;
