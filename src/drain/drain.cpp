@@ -146,6 +146,11 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
   if (!journal) return forward(journal);
   state->journal.emplace(std::move(*journal));
   if (auto file = open_file(path, O_WRONLY)) ::fallocate(file->get(), FALLOC_FL_KEEP_SIZE, 0, journal_reserve);
+  if (request.settings.handed_over) {
+    auto hold = Hold::make(join(request.home, hold_name), request.settings.all_ranks);
+    if (!hold) return forward(hold);
+    state->hold.emplace(std::move(*hold));
+  }
   auto watcher = Watcher::open();
   if (!watcher) return forward(watcher);
   state->watcher.emplace(std::move(*watcher));
@@ -188,17 +193,27 @@ int Drain::outcomes_descriptor() const {
 
 Status Drain::on_events() {
   if (!state_->watcher) return {};
-  auto events = state_->read_events();
+  if (!state_->hold) return state_->look();
+  state_->hold->begin_look();
+  auto looked = state_->look();
+  state_->ranks_freed = state_->ranks_may_free();
+  state_->hold->end_look(state_->ranks_freed);
+  return looked;
+}
+
+Status Drain::State::look() {
+  auto events = read_events();
   if (!events) return forward(events);
-  state_->left_in_batch.clear();  // a time may have been left without events
+  left_in_batch.clear();  // a time may have been left without events
   for (const Event& event : *events)
-    if (event.directory && event.kind != Event::Kind::deleted) state_->beginning.insert(event.path);
-  for (const Event& event : *events) state_->handle(event);
-  state_->beginning.clear();
-  state_->trust_like_others();
-  state_->made_in_batch.clear();
-  for (Checkpoint& each : state_->checkpoints) each.told_all();
-  state_->new_complete_times();
+    if (event.directory && event.kind != Event::Kind::deleted) beginning.insert(event.path);
+  for (const Event& event : *events) handle(event);
+  beginning.clear();
+  trust_like_others();
+  made_in_batch.clear();
+  superseded.clear();
+  for (Checkpoint& each : checkpoints) each.told_all();
+  new_complete_times();
   return {};
 }
 
@@ -277,6 +292,21 @@ bool Drain::holds_last_time() const {
 
 bool Drain::times_go() const {
   return state_->times_go || state_->request.settings.hold_times;
+}
+
+bool Drain::ranks_keep() const {
+  return state_->ranks_freed;
+}
+
+void Drain::room_is_scarce(bool now) {
+  state_->room_is_scarce = now;
+  if (now && state_->hold) state_->hold->free_nothing();
+}
+
+// Where times are carried while the program runs, or several nodes must agree on one, it is known only here what may
+// go.
+bool Drain::State::ranks_may_free() const {
+  return holds_times() && alone() && !room_is_scarce && !pool_is_full && !ledger.lost_events();
 }
 
 std::size_t Drain::times_begun() const {

@@ -127,6 +127,10 @@ class Drain {
   bool holds_last_time() const;
   // The program removes times: it is known to, or has removed some.
   bool times_go() const;
+  // The ranks keep the newest complete time themselves (hold.h): looks may be rare.
+  bool ranks_keep() const;
+  // Where room is scarce they keep all that they purge instead, and looks free what is known to be older.
+  void room_is_scarce(bool now);
   // How many times the program has begun, over all ranks of the node.
   std::size_t times_begun() const;
   // The most bytes that the program wrote from one time's beginning to the next.
@@ -181,6 +185,9 @@ bool is_sealed(const std::string& path);
 
 // Where the files of a rank's times are kept aside (keep.h), in its run directory of its pool.
 std::string keep_directory(int rank, const std::string& pool_directory);
+
+// What the ranks of a node need to keep times themselves (hold.h), in the run's directory in the home pool.
+inline constexpr const char* hold_name = "hold";
 
 // The sentinel of a run in a pool directory.
 inline constexpr const char* sentinel_name = "run.json";

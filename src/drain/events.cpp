@@ -15,18 +15,21 @@ namespace forebay::drain {
 // so a time whose rank had begun another before that stands beside it (leave_current).
 Result<std::vector<Event>> Drain::State::read_events() {
   std::vector<Event> events;
+  std::set<std::string> passed;
+  bool first = true;
   for (bool listed = true; listed;) {
     auto told = watcher->read();
     if (!told) return forward(told);
     listed = false;
-    const std::set<std::string> passed = times_to_pass_over(*told);
+    // By what was told first: from then on ranks free nothing.
+    if (std::exchange(first, false)) passed = times_to_pass_over(*told);
     for (Event& event : *told) {
       const bool made = event.directory && (event.kind == Event::Kind::created || event.kind == Event::Kind::moved_in);
       const std::string path = made ? event.path : std::string();
       events.push_back(std::move(event));
       if (!made) continue;
       const auto time = openfoam::time_path(path);
-      if (time && time->rest.empty() && passed.contains(time->time)) {
+      if (time && time->rest.empty() && serves(time->rank) && passed.contains(time->time)) {
         passed_over.try_emplace({time->rank, time->time});
       } else {
         listed = true;
@@ -45,31 +48,48 @@ Result<std::vector<Event>> Drain::State::read_events() {
 // the case before the end (or before submit_time() has it watched), it does not matter what happens in it meanwhile.
 // Like any that was first seen late it is complete when it still is there after its ranks have begun another time
 // (settle_suspects). Looking into, watching and keeping times is most of what a step costs here.
-std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>& told) const {
-  const bool held = !request.settings.live || request.settings.hold_times;
-  if (!held || request.settings.handed_over || !alone()) return {};
-  std::map<int, std::vector<std::string>> begun;
-  std::set<std::string> told_of, made_anew;
+std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>& told) {
+  if (!holds_times() || !alone() || (request.settings.handed_over && !ranks_freed)) return {};
+  find_superseded(told);
+  std::set<std::string> told_of, passed;
   for (const Event& event : told) {
     if (!event.directory || (event.kind != Event::Kind::created && event.kind != Event::Kind::deleted)) continue;
-    auto time = openfoam::time_path(event.path);
-    if (!time || !time->rest.empty() || !serves(time->rank) || !is_new_time(time->rank, time->time)) continue;
-    if (event.kind == Event::Kind::deleted) {
-      told_of.insert(event.path);
-      continue;
+    const auto time = openfoam::time_path(event.path);
+    if (!time || !time->rest.empty()) continue;
+    const bool by_all = std::all_of(times.ranks().begin(), times.ranks().end(), [&](int rank) {
+      return superseded.contains({rank, time->time});
+    });
+    const bool made_anew = !told_of.insert(event.path).second && event.kind == Event::Kind::created;
+    if (made_anew) {
+      passed.erase(time->time);
+    } else if (by_all && event.kind == Event::Kind::created && !timeline.was_begun(time->time)) {
+      passed.insert(time->time);
     }
-    if (!told_of.insert(event.path).second) made_anew.insert(time->time);
-    begun[time->rank].push_back(std::move(time->time));
   }
-  std::map<std::string, std::size_t> left;  // by so many ranks
-  for (const auto& [rank, names] : begun) {
-    if (names.size() < 3) return {};
-    for (auto time = names.begin(); time != names.end() - 2; ++time) ++left[*time];
-  }
-  std::set<std::string> passed;
-  for (const auto& [time, ranks] : left)
-    if (ranks == times.ranks().size() && !timeline.was_begun(time) && !made_anew.contains(time)) passed.insert(time);
   return passed;
+}
+
+// What ranks had begun before the newest time that all of them have left by what is told.
+void Drain::State::find_superseded(const std::vector<Event>& told) {
+  std::map<int, std::vector<std::string>> begun;
+  for (const int rank : times.ranks())
+    if (!times.current(rank).empty()) begun[rank].push_back(times.current(rank));
+  for (const Event& event : told) {
+    if (!event.directory || event.kind != Event::Kind::created) continue;
+    auto time = openfoam::time_path(event.path);
+    if (time && time->rest.empty() && serves(time->rank) && is_new_time(time->rank, time->time))
+      begun[time->rank].push_back(std::move(time->time));
+  }
+  if (begun.size() < times.ranks().size()) return;
+  std::map<std::string, std::set<int>> left;
+  for (const auto& [rank, names] : begun)
+    for (auto time = names.begin(); time + 1 != names.end(); ++time) left[*time].insert(rank);
+  const std::vector<std::string>& any = begun.begin()->second;
+  const auto newest = std::find_if(any.rbegin() + 1, any.rend(),
+                                   [&](const std::string& time) { return left[time].size() == begun.size(); });
+  if (newest == any.rend()) return;
+  for (const auto& [rank, names] : begun)
+    for (auto time = names.begin(); time != names.end() && *time != *newest; ++time) superseded.emplace(rank, *time);
 }
 
 // Where it must be known now what they hold. What is known to be whole submit_time() looks into.
@@ -189,11 +209,12 @@ void Drain::State::begin_time(const std::string& time) {
 // A program purges an older time at the end of writing a new one. So of a time of which a directory was listed when its
 // rank had begun another, some may have been gone already, and nothing told of it.
 void Drain::State::leave_current(int rank, const std::string& next) {
-  adopt(rank);
-  if (request.settings.handed_over) return;  // what it removed unseen was adopted
-  if (left_in_batch.insert(rank).second) settle_suspects(rank);
   const std::string& last = times.current(rank);
-  if (!made_in_batch.contains({rank, last}) || times.whole(rank, last)) return;
+  // Of the newest time that all ranks have left, and of later ones, ranks have freed nothing (hold.h).
+  const bool all_is_there = request.settings.handed_over && !superseded.contains({rank, last});
+  if (all_is_there) adopt(rank);
+  if (left_in_batch.insert(rank).second) settle_suspects(rank);
+  if (all_is_there || !made_in_batch.contains({rank, last}) || times.whole(rank, last)) return;
   times.suspect(rank, last);
   suspects.push_back({rank, last, next, false});
 }
@@ -241,7 +262,10 @@ void Drain::State::adopt(int rank) {
   std::vector<Keep::HandedOver> taken;
   for (Keep::HandedOver& each : keep.handed_over(rank)) {
     if (beginning.contains(time_directory(rank, each.time))) continue;
-    if (!is_new_time(rank, each.time) || keep.contains(rank, each.time, each.file) || timeline.was_let_go(each.time)) {
+    const bool hopeless = timeline.was_begun(each.time) && times.is_hopeless(rank, each.time);
+    if (superseded.contains({rank, each.time}) || (hopeless && ranks_freed)) continue;  // the rank frees it
+    if (hopeless || !is_new_time(rank, each.time) || keep.contains(rank, each.time, each.file) ||
+        timeline.was_let_go(each.time)) {
       keep.discard(each);
     } else if (keep.take(each)) {
       unseen.erase({rank, each.time});
@@ -263,7 +287,7 @@ void Drain::State::adopt(int rank) {
 // later.)
 void Drain::State::count_if_unseen(int rank, const std::string& time, bool removed) {
   if (unseen.erase({rank, time}) == 0 || !removed) return;
-  if (request.settings.handed_over) {
+  if (request.settings.handed_over && !passed_over.contains({rank, time})) {
     const auto handed = keep.handed_over(rank);
     if (std::any_of(handed.begin(), handed.end(), [&](const auto& each) { return each.time == time; })) return;
   }

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -41,6 +44,48 @@ Status Drain::State::find_groups() {
       if (*status) times_of_groups.insert(time);
     }
   }
+  return {};
+}
+
+// Ranks that keep times themselves (hold.h) may have left a newer one than the dead run had looked at: no file of it is
+// lost. It lies in part where it was written, in part where the ranks have handed it over.
+Status Drain::State::keep_last_of_ranks() {
+  if (!request.settings.handed_over || !alone() || !holds_times() || ledger.pool_was_full() || ledger.lost_events())
+    return {};
+  const auto left = left_by_all(join(request.home, hold_name), times.ranks());
+  if (!left) return {};
+  std::set<std::string> here;
+  for (const int rank : times.ranks()) {
+    for (const Keep::HandedOver& each : keep.handed_over(rank)) here.insert(each.time);
+    for (const std::string& time : times_here(rank)) here.insert(time);
+  }
+  const auto last = std::find_if(here.begin(), here.end(), [&](const std::string& time) {
+    return std::fabs(std::strtod(time.c_str(), nullptr) - *left) <= 1e-14 * std::fabs(*left);  // as ranks read names
+  });
+  if (last == here.end() || !is_new_time(times.ranks().front(), *last)) return {};
+  if (newest_complete && !openfoam::time_less(*newest_complete, *last)) return {};
+  for (const int rank : times.ranks()) {
+    for (const Keep::HandedOver& each : keep.handed_over(rank))
+      if (each.time == *last) keep.take(each);
+    const std::string local = local_of(roots, time_directory(rank, *last));
+    std::vector<std::string> directories{local};
+    while (!directories.empty()) {
+      const std::string directory = std::move(directories.back());
+      directories.pop_back();
+      const auto entries = list_directory(directory);
+      if (!entries && entries.error().errno_value == ENOENT) continue;
+      if (!entries) return forward(entries);
+      for (const DirectoryEntry& entry : *entries) {
+        const std::string path = join(directory, entry.name);
+        if (entry.type == DT_DIR) directories.push_back(path);
+        if (entry.type != DT_REG) continue;
+        if (auto kept = keep.add(rank, *last, path.substr(local.size() + 1), path); !kept) return forward(kept);
+      }
+    }
+    if (keep.files(rank, *last).empty()) return {};
+  }
+  newest_complete = *last;
+  record(complete_record(*last));
   return {};
 }
 
@@ -86,6 +131,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
     if (now.inode == before.inode && now.size == before.size && now.mtime_ns == before.mtime_ns)
       state->record(placed_record(place, now));
   }
+  if (auto kept = state->keep_last_of_ranks(); !kept) return forward(kept);
   if (auto found = state->find_groups(); !found) return forward(found);
   // Half-written files that the dead run left on the case: only names that its journal knows.
   const std::set<std::string> stale = state->ledger.temporaries();

@@ -14,6 +14,7 @@
 #include "drain/candidates.h"
 #include "drain/checkpoint.h"
 #include "drain/drain.h"
+#include "drain/hold.h"
 #include "drain/keep.h"
 #include "drain/times.h"
 #include "drain/walk.h"
@@ -101,6 +102,9 @@ struct Drain::State {
   std::optional<Watcher> watcher;
   Times times;
   Keep keep;
+  std::optional<Hold> hold;  // where the redirection library is loaded
+  bool room_is_scarce = false;
+  bool ranks_freed = false;  // ranks may have freed what they purged since the last look
   std::vector<Checkpoint> checkpoints;
   std::vector<Root> roots;
   Outcomes outcomes;
@@ -116,6 +120,7 @@ struct Drain::State {
   };
   std::map<std::string, Unsure> unsure;
   RankTimes made_in_batch;      // of which the events in hand tell the making of a directory
+  RankTimes superseded;         // left, by the events in hand, before one that all ranks have left
   std::set<int> left_in_batch;  // ranks that have left a time by the events in hand
   // Times of which a directory was listed only when the rank had begun the next.
   struct Suspect {
@@ -181,8 +186,10 @@ struct Drain::State {
   void count_late(const std::string& path);
   enum class Ask { left, quiet, all };
   void ask_unsure(Ask ask);
+  Status look();
   Result<std::vector<Event>> read_events();
-  std::set<std::string> times_to_pass_over(const std::vector<Event>& told) const;
+  void find_superseded(const std::vector<Event>& told);
+  std::set<std::string> times_to_pass_over(const std::vector<Event>& told);
   void look_into_passed_over(bool all);
   void leave_current(int rank, const std::string& next);
   void trust_like_others();
@@ -190,6 +197,7 @@ struct Drain::State {
   void let_go(const std::string& time);
   void find_times();
   void adopt(int rank);
+  bool ranks_may_free() const;
   void begin_time(const std::string& time);
   void count_if_unseen(int rank, const std::string& time, bool removed);
   void handle_other(const Event& event);
@@ -274,6 +282,7 @@ struct Drain::State {
   // resume.cpp
   std::set<std::string> times_of_groups;  // though the journal does not call them complete
   Status find_groups();
+  Status keep_last_of_ranks();
 
   // finish.cpp
   void submit_outputs();
@@ -295,6 +304,7 @@ struct Drain::State {
   bool is_drained(int rank, const std::string& time) const;
   bool is_new_time(int rank, const std::string& time) const;
   bool serves(int rank) const;
+  bool holds_times() const { return !request.settings.live || request.settings.hold_times; }
   bool alone() const;                                                   // no other node has ranks of this run
   std::string time_directory(int rank, const std::string& time) const;  // path on the case
   std::vector<std::string> times_here(int rank) const;                  // directories of the rank's local tree

@@ -209,6 +209,13 @@ bool Times::whole(int rank, const std::string& time) const {
   return of_rank != found->second.ranks.end() && of_rank->second.whole;
 }
 
+bool Times::is_hopeless(int rank, const std::string& time) const {
+  const auto found = times_.find(time);
+  if (found == times_.end()) return true;
+  const auto of_rank = found->second.ranks.find(rank);
+  return of_rank != found->second.ranks.end() && (of_rank->second.passed_over || of_rank->second.spoiled);
+}
+
 bool Times::complete(const std::string& time) const {
   return !ranks_.empty() && std::all_of(ranks_.begin(), ranks_.end(), [&](int rank) { return whole(rank, time); });
 }

@@ -64,6 +64,8 @@ class Times {
   // Of every rank it has the files that the rank's last whole time had, closed or not, and is not known to lack any.
   bool has_all_files(const std::string& time) const;
   bool whole(int rank, const std::string& time) const;
+  // Passed over, spoiled or forgotten: what is told of its files makes it no more complete.
+  bool is_hopeless(int rank, const std::string& time) const;
   // Complete over the ranks of this node.
   bool complete(const std::string& time) const;
   // In the order in which they were begun.

@@ -42,9 +42,9 @@ using drain::Clock;
 // before the end, times are only sampled however short the pause. One that was found to have all its files is called
 // complete at the next look. So only where looks find such times the pause is longer, and not after a look that came
 // while ranks wrote: after a crash the last complete time is a second old at most; two, where the agent is killed too.
-// Nothing is lost between two looks where the program removes no times.
+// Nothing is lost between two looks where the program removes no times, nor where ranks keep them (drain/hold.h).
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
-constexpr int pause_per_work = 256, longer_when_sampling = 4, longer_when_times_stay = 8;
+constexpr int pause_per_work = 256, longer_when_sampling = 4, longer_when_times_stay = 8, longer_when_ranks_keep = 16;
 // Two of these fit into the shorter of the pauses.
 constexpr auto step_to_sample = longest_pause / 2;
 // A time must be seen complete several times within the interval after which it is made safe.
@@ -281,8 +281,10 @@ Result<Welcome> Agent::admit(const Hello& hello) {
     welcome.environment["FOREBAY_LOWER"] = run_.lower();
     welcome.environment["FOREBAY_POOLS"] = pools;
     welcome.environment["FOREBAY_GATE"] = join(run_.home(), "gate");
-    welcome.environment["FOREBAY_KEEP"] =
-        drain::keep_directory(plan_.decomposed && plan_.launched ? hello.rank : -1, pool);
+    const bool of_rank = plan_.decomposed && plan_.launched;
+    welcome.environment["FOREBAY_KEEP"] = drain::keep_directory(of_rank ? hello.rank : -1, pool);
+    if (in_namespace && !of_rank) welcome.environment["FOREBAY_TIMES"] = run_.tree();
+    welcome.environment["FOREBAY_HOLD"] = join(run_.home(), drain::hold_name);
     if (!run_.placed.empty()) {
       const std::string own = hello.rank >= 0 ? socket_directory(hello) : run_.home();
       const auto placed = std::find_if(run_.placed.begin(), run_.placed.end(),
@@ -393,12 +395,14 @@ Clock::duration Agent::pause_after(Clock::duration work, std::size_t times_begun
   if (pressure_->tight() || !alone()) return shortest_pause;
   const auto& settings = plan_.settings.drain;
   const bool held = settings.when == settings::DrainWhen::end || plan_.hold_times;
-  const bool samples =
-      held && found_one && times_begun >= 2 && pause_ < step_to_sample * times_begun && drain_->holds_last_time();
+  const bool found = drain_->ranks_keep() || (found_one && drain_->holds_last_time());
+  const bool samples = held && found && times_begun >= 2 && pause_ < step_to_sample * times_begun;
+  const int longer = drain_->ranks_keep() ? longer_when_ranks_keep
+                     : drain_->times_go() ? longer_when_sampling
+                                          : longer_when_times_stay;
   Clock::duration pause = std::clamp<Clock::duration>(work * pause_per_work, shortest_pause, longest_pause);
   if (samples)
-    pause = std::clamp<Clock::duration>(settings.safe_interval / pauses_in_safe_interval, pause,
-                                        (drain_->times_go() ? longer_when_sampling : longer_when_times_stay) * pause);
+    pause = std::clamp<Clock::duration>(settings.safe_interval / pauses_in_safe_interval, pause, longer * pause);
   return std::clamp<Clock::duration>(pressure_->until_tight(*drain_, likely_rate), shortest_pause, pause);
 }
 
@@ -446,6 +450,7 @@ void Agent::serve() {
     const bool nothing = ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count())) == 0;
     // Before the events: what was closed while a pool was full may be cut.
     pressure_->act(*drain_);
+    drain_->room_is_scarce(pressure_->tight() || pressure_->paused());
     // Room is made of what is known to be written.
     if (pressure_->tight()) next_events_ = std::min<Clock::time_point>(next_events_, Clock::now() + shortest_pause);
     const bool calm = !pressure_->tight() && !pressure_->paused();

@@ -103,7 +103,9 @@ Status choose_way(const RunRequest& request, bool links_tolerated, Prepared& pre
   Plan& plan = prepared.plan;
   plan.way = choice->way;
   plan.library = facts.redirect_library;
-  plan.redirect = plan.way == place::Way::redirect || (!links_tolerated && !plan.library.empty());
+  // Where ranks purge times they keep the newest complete one themselves (drain/hold.h).
+  const bool wanted = !links_tolerated || plan.hold_times;
+  plan.redirect = plan.way == place::Way::redirect || (wanted && !plan.library.empty());
   // The way "path" changes the program's paths, so a library that knows the case by its own path would not see them.
   if (plan.way == place::Way::path) plan.redirect = false;
   plan.copy_inputs = !links_tolerated && !plan.redirect;

@@ -1,5 +1,7 @@
 #include "redirect/hand_over.h"
 
+#include <dirent.h>
+
 #include "redirect/redirect.h"
 
 namespace forebay::redirect {
@@ -22,11 +24,94 @@ bool append_flat(const char* text, Path& out) {
   return out.size > begin && out.size - begin <= NAME_MAX;
 }
 
+// Of a time's name. The libc's own would ask the locale for the decimal point. Up to 19 digits are exact, so times that
+// differ have different values in the order of their names.
+double value_of(const char* name, size_t size) {
+  long double value = 0;
+  int scale = 0;
+  size_t at = *name == '-' ? 1 : 0;
+  for (bool fraction = false; at < size && name[at] != 'e'; ++at) {
+    if (name[at] == '.') fraction = true;
+    if (name[at] < '0' || name[at] > '9') continue;
+    value = value * 10 + (name[at] - '0');
+    if (fraction) --scale;
+  }
+  int exponent = 0;
+  const bool negative = at + 1 < size && name[at + 1] == '-';
+  for (; at < size && exponent < 1000; ++at)
+    if (name[at] >= '0' && name[at] <= '9') exponent = exponent * 10 + (name[at] - '0');
+  scale += negative ? -exponent : exponent;
+  for (; scale > 0; --scale) value *= 10;
+  long double divisor = 1;
+  for (; scale < 0; ++scale) divisor *= 10;
+  return static_cast<double>(*name == '-' ? -value / divisor : value / divisor);
+}
+
+// The last component is one.
+bool names_a_time(const char* path) {
+  size_t end = strlen(path);
+  while (end > 0 && path[end - 1] == '/') --end;
+  size_t begin = end;
+  while (begin > 0 && path[begin - 1] != '/') --begin;
+  return is_time_name(path + begin, end - begin);
+}
+
+double as_double(uint64_t word) {
+  double value;
+  memcpy(&value, &word, sizeof value);
+  return value;
+}
+
+uint64_t as_word(double value) {
+  uint64_t word;
+  memcpy(&word, &value, sizeof word);
+  return word;
+}
+
+bool may_free() {
+  return state.hold != nullptr && state.hold[0].load(std::memory_order_acquire) == 0;
+}
+
+// All ranks have left a newer time, so that is complete: each of them had written it when it began another.
+bool is_superseded(double time) {
+  for (uint64_t place = 1; place <= state.hold[1].load(std::memory_order_relaxed); ++place)
+    if (!(time < as_double(state.hold[place * hold_line].load(std::memory_order_acquire)))) return false;
+  return true;
+}
+
+// "/a//b/./c/../d/" -> "/a/b/d": a program that climbs from a time does so through no link.
+void make_tidy(Path& path) {
+  size_t size = 0;
+  for (size_t at = 0; at < path.size;) {
+    const char* name = path.text + at + 1;
+    const auto length = static_cast<size_t>(strchrnul(name, '/') - name);
+    if (length == 2 && memcmp(name, "..", 2) == 0) {
+      while (size > 0 && path.text[--size] != '/') continue;
+    } else if (length > 0 && !(length == 1 && *name == '.')) {
+      memmove(path.text + size, path.text + at, length + 1);
+      size += length + 1;
+    }
+    at += length + 1;
+  }
+  path.size = size;
+  path.text[size] = '\0';
+}
+
+// The text of `path` behind the directory of the case that holds this rank's times; nullptr: it does not lie there.
+const char* below_times(int directory, const char* path, Path& text) {
+  if (!absolute(directory, path, text)) return nullptr;
+  make_tidy(text);
+  const char* rest = state.case_root.rest(text.text);
+  if (rest != nullptr && state.keep_name.size != 0) rest = *rest == '/' ? state.keep_name.rest(rest + 1) : nullptr;
+  return rest;
+}
+
 }  // namespace
 
 bool is_time_name(const char* name, size_t size) {
-  if (size == 0 || name[0] < '0' || name[0] > '9') return false;
-  for (size_t i = 0; i < size; ++i)
+  const size_t sign = size > 0 && name[0] == '-' ? 1 : 0;
+  if (size <= sign || name[sign] < '0' || name[sign] > '9') return false;
+  for (size_t i = sign; i < size; ++i)
     if ((name[i] < '0' || name[i] > '9') && strchr(".e+-", name[i]) == nullptr) return false;
   return true;
 }
@@ -34,26 +119,76 @@ bool is_time_name(const char* name, size_t size) {
 void hand_over(int directory, const char* path, const Place& place) {
   if (state.keep.size == 0) return;
   Path text;
-  if (!absolute(directory, path, text)) return;
-  const char* rest = state.case_root.rest(text.text);
-  if (rest != nullptr && state.keep_name.size != 0) rest = *rest == '/' ? state.keep_name.rest(rest + 1) : nullptr;
+  const char* rest = below_times(directory, path, text);
   if (rest == nullptr) return;
-  Path kept;
-  kept.assign(state.keep.text, state.keep.size);
-  kept.append("/", 1);
-  const size_t directory_size = kept.size;
-  if (!append_flat(rest, kept) || kept.too_long()) return;
-  struct stat status;
-  if (sys_fstatat(AT_FDCWD, kept.text, &status, AT_SYMLINK_NOFOLLOW) == 0) return;
-  text.assign(kept.text, directory_size);
-  text.append(handed_over_name);
-  text.append("/", 1);
-  text.append(kept.text + directory_size, kept.size - directory_size);
+  Path target;
+  target.assign(state.keep.text, state.keep.size);
+  target.append("/", 1);
+  const size_t keep_size = target.size;
+  target.append(handed_over_name);
+  target.append("/", 1);
+  const size_t directory_size = target.size;
+  if (!append_flat(rest, target) || target.too_long()) return;
+  if (may_free()) {
+    if (is_superseded(value_of(rest + 1, strcspn(rest + 1, "/")))) return;
+  } else {
+    Path kept;
+    kept.assign(target.text, keep_size);
+    kept.append(target.text + directory_size, target.size - directory_size);
+    struct stat status;
+    if (sys_fstatat(AT_FDCWD, kept.text, &status, AT_SYMLINK_NOFOLLOW) == 0) return;
+  }
+  Path own;
+  own.assign(state.times.text, state.times.size);
+  own.append(rest);
+  const Place source = state.times.size > 0 ? Place{AT_FDCWD, own.text, Where::inside} : place;
+  // Not moved: that would take a lock of the whole file system, which all ranks want at once.
   const auto link = [&] {
-    return system_call(SYS_linkat, place.directory, word(place.path), AT_FDCWD, word(text.text), 0);
+    return system_call(SYS_linkat, source.directory, word(source.path), AT_FDCWD, word(target.text), 0);
   };
   // An older file of this name that was handed over already says nothing of this one.
-  if (link() == -EEXIST && sys_unlinkat(AT_FDCWD, text.text, 0) == 0) link();
+  long linked = link();
+  if (linked == -EEXIST && sys_unlinkat(AT_FDCWD, target.text, 0) == 0) linked = link();
+  if (linked == 0) state.handed_over.fetch_add(1, std::memory_order_relaxed);
+}
+
+void note_begun(int directory, const char* path, const Place& place) {
+  if (state.hold == nullptr || place.outside() || !names_a_time(place.path)) return;
+  Path text;
+  const char* rest = below_times(directory, path, text);
+  if (rest == nullptr || *rest == '\0' || strchr(rest + 1, '/') != nullptr) return;
+  const double time = value_of(rest + 1, strlen(rest + 1));
+  const double last = as_double(state.begun.exchange(as_word(time), std::memory_order_relaxed));
+  // A program that goes back, or has just begun, has left nothing that tells of what comes.
+  const bool left = last != 0 && last < time;
+  state.left->store(as_word(left ? last : -__builtin_inf()), std::memory_order_release);
+}
+
+void free_handed_over(const Place& place) {
+  if (!may_free() || state.handed_over.load(std::memory_order_relaxed) == 0) return;
+  if (!names_a_time(place.path)) return;
+  Path text;
+  text.assign(state.keep.text, state.keep.size);
+  text.append("/", 1);
+  text.append(handed_over_name);
+  const int fd = sys_openat(AT_FDCWD, text.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return;
+  alignas(dirent64) char entries[8192];
+  for (;;) {
+    const long size = system_call(SYS_getdents64, fd, word(entries), sizeof entries);
+    if (size <= 0) break;
+    for (long at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
+      at += entry->d_reclen;
+      const size_t length = strcspn(entry->d_name, "%");
+      if (!is_time_name(entry->d_name, length) || !is_superseded(value_of(entry->d_name, length))) continue;
+      if (sys_unlinkat(fd, entry->d_name, 0) != 0) continue;
+      // What another process of the rank has handed over is not counted here.
+      uint64_t count = state.handed_over.load(std::memory_order_relaxed);
+      if (count > 0) state.handed_over.store(count - 1, std::memory_order_relaxed);
+    }
+  }
+  sys_close(fd);
 }
 
 }  // namespace forebay::redirect

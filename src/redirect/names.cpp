@@ -11,11 +11,6 @@
 namespace forebay::redirect {
 namespace {
 
-const char* last_component(const char* path) {
-  const char* slash = strrchr(path, '/');
-  return slash != nullptr ? slash + 1 : path;
-}
-
 // Only ranks' directories are links into a pool: other names are not worth a look.
 bool may_be_pool_link(const Place& place) {
   return !place.outside() && state.pool_count != 0 && strncmp(last_component(place.path), "processor", 9) == 0;
@@ -40,7 +35,10 @@ int rmdir_redirected(const Place& place) {
   const int errno_before = errno;
   const int result = kernel_unlink(place, AT_REMOVEDIR);
   if (place.outside()) return result;
-  if (result == 0) forget_plain_directories();
+  if (result == 0) {
+    forget_plain_directories();
+    free_handed_over(place);
+  }
   if (result == 0 || errno != ENOTDIR) return result;
   Path text;
   if (look(place.directory, place.path, text) != Link::pool) return result;
@@ -85,12 +83,17 @@ int kernel_unlink(const Place& place, int flags) {
 
 ENTRY(int, mkdir, (const char* path, mode_t mode)) {
   Path buffer;
-  return NEXT(mkdir)(locate(AT_FDCWD, path, buffer).path, mode);
+  const Place place = locate(AT_FDCWD, path, buffer);
+  const int result = NEXT(mkdir)(place.path, mode);
+  if (result == 0) note_begun(AT_FDCWD, path, place);
+  return result;
 }
 ENTRY(int, mkdirat, (int directory, const char* path, mode_t mode)) {
   Path buffer;
   const Place place = locate(directory, path, buffer);
-  return NEXT(mkdirat)(place.directory, place.path, mode);
+  const int result = NEXT(mkdirat)(place.directory, place.path, mode);
+  if (result == 0) note_begun(directory, path, place);
+  return result;
 }
 ENTRY(int, mkfifo, (const char* path, mode_t mode)) {
   Path buffer;

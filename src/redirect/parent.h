@@ -11,11 +11,15 @@ inline size_t name_offset(const char* path) {
   return slash != nullptr ? static_cast<size_t>(slash - path) + 1 : 0;
 }
 
+inline const char* last_component(const char* path) {
+  return path + name_offset(path);
+}
+
 // It, open, and that component's name.
 struct Parent {
   int fd;  // a negative errno on failure
   const char* name;
-  Parent(int directory, const char* path) : name(path + name_offset(path)) {
+  Parent(int directory, const char* path) : name(last_component(path)) {
     Path parent;
     if (name != path)
       parent.append(path, static_cast<size_t>(name - path));

@@ -27,10 +27,20 @@ inline constexpr const char* pools_variable = "FOREBAY_POOLS";
 // Optional: a file of at least 4 bytes; while its first 32-bit word is not zero, opening for writing in the tree waits.
 inline constexpr const char* gate_variable = "FOREBAY_GATE";
 // Optional: where the agent keeps the files of this rank's times, named by the directory of the case that holds the
-// times: ".../processor3", or ".../serial" for the case itself. A file of a time that the program removes before it
-// lies there gets a link in the directory below it that is named next.
+// times: ".../processor3", or ".../serial" for the case itself. A file of a time that the program removes gets a link
+// in the directory below it that is named next, unless the agent keeps it already or a newer time is complete.
 inline constexpr const char* keep_variable = "FOREBAY_KEEP";
 inline constexpr const char* handed_over_name = "handed-over";
+// Optional, with it: the local directory that holds these times, where the tree that is bound over the case hides it:
+// no link leads from one mount to another, though both be of one file system.
+inline constexpr const char* times_variable = "FOREBAY_TIMES";
+// Optional, with the last one: a file of 64-bit words that the ranks of a node and their agent map together. While the
+// first is not zero, ranks free nothing that they have handed over. The second is the number of places, one for each
+// rank of the run (the first for the case itself): the first word of each `hold_line` words behind the first so many,
+// the time (a double) that the rank left last when it began another; -infinity: none. A time older than all of these is
+// no longer the newest complete one: its files are freed by the rank that has handed them over.
+inline constexpr const char* hold_variable = "FOREBAY_HOLD";
+inline constexpr unsigned long hold_line = 8;
 // Optional: in a run whose ranks share directories, and whose pools lie on several mounts, where this rank's new files
 // are made: `<run directory of its pool>/placed`, and the tree gets a link to each. `home`: in the tree itself; other
 // ranks' files may be such links.

@@ -130,6 +130,26 @@ void open_gate() {
   if (mapped > 0 || mapped < -4096) state.gate = reinterpret_cast<std::atomic<uint32_t>*>(mapped);
 }
 
+void map_hold(const char* path) {
+  const int fd = sys_openat(AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return;
+  struct stat status;
+  const long mapped = sys_fstat(fd, &status) == 0 && status.st_size >= 4096
+                          ? system_call(SYS_mmap, 0, status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                          : -EINVAL;
+  sys_close(fd);
+  if (mapped < 0 && mapped >= -4096) return;
+  auto* words = reinterpret_cast<std::atomic<uint64_t>*>(mapped);
+  uint64_t rank = 0;
+  if (state.keep_name.size > 0)
+    for (const char* at = state.keep_name.text + strcspn(state.keep_name.text, "0123456789"); *at != '\0'; ++at)
+      rank = rank * 10 + static_cast<uint64_t>(*at - '0');
+  const uint64_t places = words[1].load();
+  if (rank >= places || (places + 1) * hold_line * sizeof *words > static_cast<uint64_t>(status.st_size)) return;
+  state.hold = words;
+  state.left = words + (rank + 1) * hold_line;
+}
+
 bool configure() {
   state.case_root = configured_prefix(case_variable);
   state.tree = configured_prefix(tree_variable);
@@ -142,6 +162,8 @@ bool configure() {
   if (const char* name = state.keep.size > 0 ? strrchr(state.keep.text, '/') + 1 : "serial";
       strcmp(name, "serial") != 0)
     state.keep_name = {name, strlen(name)};
+  state.times = configured_prefix(times_variable);
+  if (const char* path = state.keep.size > 0 ? configured(hold_variable) : nullptr) map_hold(path);
   if (const char* value = configured(socket_pool_variable)) {
     state.meets_placed = true;
     state.placed = prefix_from(value, strlen(value), false);

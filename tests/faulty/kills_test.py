@@ -266,10 +266,32 @@ class ProgramKilled(FaultyCase):
         self.assertNotEqual(self.finish(process), 0, self.output)
         self.check_after_kill(at_least=1, late=())
 
+    def test_the_newest_time_that_all_ranks_had_left_is_kept_however_short_the_steps(self):
+        # The agent looks every few seconds only: the ranks keep what they purge.
+        for way in ("namespace", "redirect"):
+            with self.subTest(way=way):
+                solver = self.solver("-steps", 3000, "-delay", 3, "-purge", 1, "-crash", 1000, "-bytes", 30_000)
+                self.assertNotEqual(self.finish(self.start(solver, ["--via", way])), 0, self.output)
+                self.check_after_kill()
+            self.tearDown()
+            self.setUp()
+
+    def test_it_is_kept_when_the_agent_is_killed_long_before_the_program(self):
+        process = self.start(
+            self.solver("-steps", 3000, "-delay", 3, "-purge", 1, "-crash", 1500, "-bytes", 30_000),
+        )
+        agent = self.agent()
+        self.solvers()
+        time.sleep(1)
+        self.assertIsNone(process.poll(), "the agent was to be killed in the middle")
+        os.kill(agent, signal.SIGKILL)
+        self.assertNotEqual(self.finish(process), 0, self.output)
+        self.check_after_kill()
+
     def test_where_times_are_only_sampled_the_last_complete_one_is_hardly_a_second_old(self):
         # Files so large that following them is work.
         solver = self.solver("-steps", 300, "-delay", 30, "-purge", 1, "-crash", 130, "-bytes", 300_000)
-        self.assertNotEqual(self.finish(self.start(solver)), 0, self.output)
+        self.assertNotEqual(self.finish(self.start(solver, ["--via", "path"])), 0, self.output)
         self.assertGreater(self.report["local"]["unseen_times"], 0, "every time was seen")
         self.check_after_kill(at_least=130 - 1500 // 30)
 

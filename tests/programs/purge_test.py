@@ -79,9 +79,9 @@ class PurgeTest(unittest.TestCase):
         with open(os.path.join(self.case, "system/controlDict"), "w") as file:
             file.write("application none;\npurgeWrite 1;\n")
 
-    def run_killed(self, removal, pause, launcher=(), options=()):
-        words = [FOREBAY, "run", "--quiet", "--case", self.case, "--pool", self.place.pool, "--via", "redirect"]
-        words += ["--patience", "5s", *options, "--", *launcher, sys.executable, "-c", PROGRAM, removal, str(pause)]
+    def run_killed(self, removal, pause, way, launcher=()):
+        words = [FOREBAY, "run", "--quiet", "--case", self.case, "--pool", self.place.pool, "--via", way]
+        words += ["--patience", "5s", "--", *launcher, sys.executable, "-c", PROGRAM, removal, str(pause)]
         done = subprocess.run(words, env=casetools.environment(), capture_output=True, timeout=60, text=True)
         self.assertNotEqual(done.returncode, 0)
         return done.stdout + done.stderr
@@ -100,19 +100,21 @@ class PurgeTest(unittest.TestCase):
 
     def test_a_serial_program_that_deletes_at_once(self):
         for removal in ("absolute", "relative", "descriptor", "with directory"):
-            for pause in (0, 0.02):
-                with self.subTest(removal=removal, pause=pause):
+            for way, pause in (("redirect", 0), ("redirect", 0.02), ("namespace", 0)):
+                with self.subTest(removal=removal, way=way, pause=pause):
                     self.make_case()
-                    output = self.run_killed(removal, pause)
+                    output = self.run_killed(removal, pause, way)
                     self.assert_whole("", output)
 
     def test_ranks_that_delete_at_once(self):
-        self.make_case()
-        for rank in range(2):
-            os.makedirs(os.path.join(self.case, f"processor{rank}/constant"))
-        output = self.run_killed("absolute", 0, ["mpirun", "-n", "2"])
-        for rank in range(2):
-            self.assert_whole(f"processor{rank}", output)
+        for way in ("redirect", "namespace"):
+            with self.subTest(way=way):
+                self.make_case()
+                for rank in range(2):
+                    os.makedirs(os.path.join(self.case, f"processor{rank}/constant"))
+                output = self.run_killed("absolute", 0, way, ["mpirun", "-n", "2"])
+                for rank in range(2):
+                    self.assert_whole(f"processor{rank}", output)
 
 
 if __name__ == "__main__":

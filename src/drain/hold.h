@@ -1,0 +1,47 @@
+// Hold: ranks that have the redirection library loaded keep the newest complete time themselves. They link what they
+// purge into keep.h's `handed-over`, and free what is older than the last time that all of them have left. The agent
+// then need not see every time: it looks from time to time, and tells the ranks to free nothing while it does.
+//
+// Why nothing is lost: a rank has written a time before it leaves it, that is, begins another. So a time that all ranks
+// have left is complete, and each rank frees only what is older. While a look lasts nothing more is freed, but by a
+// rank that was just doing so; that frees what was older than a time that all ranks had left before the look began. So
+// of the newest time that all ranks have left, and of those after it, the look finds every file.
+//
+// The file: src/redirect/redirect.h. One thread at a time, beside any number of ranks.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/base.h"
+
+namespace forebay::drain {
+
+class Hold {
+ public:
+  // For so many ranks, of the whole run. They free nothing before the first look has ended.
+  static Result<Hold> make(const std::string& path, int ranks);
+  Hold(Hold&& other) noexcept;
+  Hold& operator=(Hold&&) = delete;
+  ~Hold();
+
+  void begin_look() { free_nothing(); }
+  // `let`: ranks free what they may from now on.
+  void end_look(bool let) { words_[0] = let ? 0 : 1; }
+  // Until the next look has ended.
+  void free_nothing() { words_[0] = 1; }
+
+ private:
+  Hold(std::atomic<std::uint64_t>* words, std::size_t size) : words_(words), size_(size) {}
+  std::atomic<std::uint64_t>* words_;
+  std::size_t size_;
+};
+
+// From the file that a dead run left: the value of the newest time that all these ranks have left; nullopt when there
+// is none. -1 stands for the case itself.
+std::optional<double> left_by_all(const std::string& path, const std::vector<int>& ranks);
+
+}  // namespace forebay::drain

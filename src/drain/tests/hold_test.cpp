@@ -1,0 +1,209 @@
+// Ranks that keep what they purge themselves: here they are played by hand, as src/redirect/hand_over.cpp does it.
+#include "drain/hold.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "drain/tests/ranks_fixture.h"
+
+namespace forebay::drain {
+namespace {
+
+class HoldTest : public DrainTest {
+ protected:
+  void SetUp() override {
+    DrainTest::SetUp();
+    settings_.hold_times = true;
+    settings_.handed_over = true;
+    at_work_ = false;
+  }
+
+  std::string page() const { return home_ + "/" + hold_name; }
+  bool ranks_may_free() const {
+    std::ifstream file(page(), std::ios::binary);
+    std::uint64_t held = 1;
+    file.read(reinterpret_cast<char*>(&held), sizeof held);
+    return held == 0;
+  }
+  void leave(int rank, double time) const {
+    std::fstream file(page(), std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(64 * (1 + rank));
+    file.write(reinterpret_cast<const char*>(&time), sizeof time);
+  }
+  std::string handed_over(int rank) const { return keep_directory(rank, home_) + "/handed-over/"; }
+  void hand_over(int rank, const std::string& time, const std::string& file) const {
+    std::string name = time + "%2F" + file;
+    if (const auto slash = name.find('/'); slash != std::string::npos) name.replace(slash, 1, "%2F");
+    std::filesystem::rename(local(rank) + "/" + time + "/" + file, handed_over(rank) + name);
+  }
+  void hand_over(int rank, const std::string& time) const {
+    hand_over(rank, time, "p");
+    hand_over(rank, time, "uniform/time");
+    std::filesystem::remove_all(local(rank) + "/" + time);
+  }
+  void free(int rank, const std::string& time) const {
+    for (const std::string file : {"%2Fp", "%2Funiform%2Ftime"})
+      std::filesystem::remove(handed_over(rank) + time + file);
+  }
+  // So many steps with purgeWrite 1, which nobody looks at: of the last one nothing is purged yet.
+  void run(int first, int last) {
+    for (int step = first; step <= last; ++step)
+      for (const int rank : {0, 1}) {
+        write_time(std::to_string(step), rank);
+        if (step == 1) continue;
+        leave(rank, step - 1);
+        hand_over(rank, std::to_string(step - 1));
+        free(rank, std::to_string(step - 2));
+      }
+  }
+};
+
+TEST_F(HoldTest, RanksFreeOnlyBetweenLooksAndWhileNothingMoreMustBeKnown) {
+  open();
+  EXPECT_FALSE(ranks_may_free()) << "before the first look";
+  round();
+  EXPECT_TRUE(ranks_may_free() && drain_->ranks_keep());
+  drain_->room_is_scarce(true);
+  EXPECT_FALSE(ranks_may_free());
+  drain_->room_is_scarce(false);
+  EXPECT_FALSE(ranks_may_free()) << "what they had handed over was not looked at";
+  round();
+  EXPECT_TRUE(ranks_may_free());
+  drain_->pool_is_full(true);
+  round();
+  EXPECT_FALSE(ranks_may_free() || drain_->ranks_keep());
+  drain_.reset();
+  EXPECT_FALSE(ranks_may_free());
+}
+
+TEST_F(HoldTest, NothingIsFreedWhereTimesAreCarriedAtOnceOrNodesMustAgree) {
+  settings_.hold_times = false;
+  open();
+  round();
+  EXPECT_FALSE(ranks_may_free());
+  drain_.reset();
+  TearDown();
+  SetUp();
+  settings_.all_ranks = 4;
+  open();
+  round();
+  EXPECT_FALSE(ranks_may_free());
+}
+
+TEST_F(HoldTest, HoweverManyTimesComeAndGoTheNewestThatAllRanksLeftComesHomeAfterACrash) {
+  open();
+  round();
+  run(1, 100);
+  round();
+  EXPECT_EQ(drain_->newest_complete(), "99");
+  run(101, 200);
+  std::filesystem::remove(local(1) + "/200/p");  // and there it was killed
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"99", "100", "199"}));
+  for (const std::string rank : {"processor0/", "processor1/"})
+    EXPECT_TRUE(on_case(rank + "199/p") && on_case(rank + "199/uniform/time")) << rank;
+  EXPECT_EQ(times_on_case(), (std::set<std::string>{"199", "200"}));
+}
+
+// A look finds it half purged: one file where it was written, one where it was handed over.
+TEST_F(HoldTest, ATimeThatIsBeingPurgedIsFoundWhole) {
+  open();
+  round();
+  run(1, 50);
+  for (const int rank : {0, 1}) {
+    write_time("51", rank);
+    leave(rank, 50);
+  }
+  hand_over(0, "50", "p");
+  hand_over(1, "50", "uniform/time");
+  round();
+  EXPECT_EQ(drain_->newest_complete(), "50");
+}
+
+// Its directory was seen when it had one file; the other came, and went, in a directory that nobody watched.
+TEST_F(HoldTest, ATimeOfWhichRanksMayHaveFreedAFileUnseenIsNotCalledComplete) {
+  open();
+  round();
+  for (const int rank : {0, 1}) write(local(rank) + "/1/p", "pressure");
+  round();
+  for (const int rank : {0, 1}) write(local(rank) + "/1/uniform/time", "1");
+  for (const int rank : {0, 1}) {
+    write_time("2", rank);
+    hand_over(rank, "1");
+    write_time("3", rank);
+    leave(rank, 2);
+    free(rank, "1");
+    hand_over(rank, "2");
+  }
+  round();
+  write_time("4");
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"2", "3"}));
+}
+
+// Ranks have freed what they could before room became scarce; what is left of older times is no time.
+TEST_F(HoldTest, WhereRoomIsScarceWhatRanksHandedOverIsLetGo) {
+  open();
+  round();
+  run(1, 50);
+  write(handed_over(0) + "20%2Fp", "the rest of an older one");
+  drain_->room_is_scarce(true);
+  rounds();
+  EXPECT_EQ(drain_->newest_complete(), "49");
+  for (int step = 51; step < 60; ++step)
+    for (const int rank : {0, 1}) {
+      write_time(std::to_string(step), rank);
+      hand_over(rank, std::to_string(step - 1));
+      rounds();
+    }
+  EXPECT_EQ(drain_->newest_complete(), "58");
+  for (const int rank : {0, 1}) EXPECT_TRUE(std::filesystem::is_empty(handed_over(rank))) << rank;
+  EXPECT_EQ(completed(finish(false)).count("20"), 0u);
+}
+
+TEST_F(HoldTest, AResumeFindsWhatRanksKeptAfterTheAgentWasKilled) {
+  for (const bool collated : {false, true}) {
+    SCOPED_TRACE(collated);
+    settings_.collated = collated;
+    open();
+    round();
+    run(1, 10);
+    round();
+    drain_.reset();
+    run(11, 100);
+    hand_over(0, "100", "p");  // it was killed while it purged
+    leave(0, 100);
+    leave(1, 99);
+    resume();
+    EXPECT_EQ(drain_->newest_complete(), "99");
+    const DrainReport report = finish(false);
+    EXPECT_EQ(report.trouble, std::nullopt);
+    const std::string first = collated ? "processors2/99/" : "processor0/99/";
+    const std::string second = collated ? "processors2/99/" : "processor1/99/";
+    for (const std::string file : {"p", "uniform/time"}) EXPECT_TRUE(on_case(first + file) && on_case(second + file));
+    TearDown();
+    SetUp();
+  }
+}
+
+TEST_F(HoldTest, WhereARankHasLeftNothingNoTimeIsKnown) {
+  const std::string path = home_ + "/page";
+  auto hold = Hold::make(path, 2);
+  ASSERT_TRUE(hold) << hold.error().text();
+  EXPECT_EQ(left_by_all(path, {0, 1}), std::nullopt);
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  const double times[] = {-90.5, 7};
+  for (const int rank : {0, 1}) {
+    EXPECT_EQ(left_by_all(path, {0, 1}), std::nullopt);
+    file.seekp(64 * (1 + rank));
+    file.write(reinterpret_cast<const char*>(&times[rank]), sizeof(double));
+    file.flush();
+  }
+  EXPECT_EQ(left_by_all(path, {0, 1}), -90.5);
+  EXPECT_EQ(left_by_all(path, {1}), 7);
+  EXPECT_EQ(left_by_all(home_ + "/none", {0}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace forebay::drain
