@@ -295,7 +295,9 @@ bool Drain::times_go() const {
 }
 
 bool Drain::ranks_keep() const {
-  return state_->ranks_freed;
+  const auto& ranks = state_->times.ranks();
+  return state_->ranks_freed &&
+         std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return state_->hold->tells(rank); });
 }
 
 void Drain::room_is_scarce(bool now) {

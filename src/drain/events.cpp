@@ -211,8 +211,9 @@ void Drain::State::begin_time(const std::string& time) {
 void Drain::State::leave_current(int rank, const std::string& next) {
   const std::string& last = times.current(rank);
   // Of the newest time that all ranks have left, and of later ones, ranks have freed nothing (hold.h).
-  const bool all_is_there = request.settings.handed_over && !superseded.contains({rank, last});
-  if (all_is_there) adopt(rank);
+  const bool still_there = hold && !superseded.contains({rank, last});
+  if (still_there) adopt(rank);
+  const bool all_is_there = still_there && hold->tells(rank);
   if (left_in_batch.insert(rank).second) settle_suspects(rank);
   if (all_is_there || !made_in_batch.contains({rank, last}) || times.whole(rank, last)) return;
   times.suspect(rank, last);

@@ -58,6 +58,10 @@ Hold::~Hold() {
   ::munmap(words_, size_);
 }
 
+bool Hold::tells(int rank) const {
+  return std::isfinite(std::bit_cast<double>(words_[(place_of(rank) + 1) * words_in_line].load()));
+}
+
 std::optional<double> left_by_all(const std::string& path, const std::vector<int>& ranks) {
   auto file = open_file(path, O_RDONLY | O_NOFOLLOW);
   if (!file || ranks.empty()) return std::nullopt;

@@ -33,6 +33,8 @@ class Hold {
   void end_look(bool let) { words_[0] = let ? 0 : 1; }
   // Until the next look has ended.
   void free_nothing() { words_[0] = 1; }
+  // The rank has told of a time that it left: it has the library loaded (a static program has not).
+  bool tells(int rank) const;
 
  private:
   Hold(std::atomic<std::uint64_t>* words, std::size_t size) : words_(words), size_(size) {}

@@ -65,7 +65,10 @@ TEST_F(HoldTest, RanksFreeOnlyBetweenLooksAndWhileNothingMoreMustBeKnown) {
   open();
   EXPECT_FALSE(ranks_may_free()) << "before the first look";
   round();
-  EXPECT_TRUE(ranks_may_free() && drain_->ranks_keep());
+  EXPECT_TRUE(ranks_may_free());
+  EXPECT_FALSE(drain_->ranks_keep()) << "nobody has told of a time";
+  for (const int rank : {0, 1}) leave(rank, 1);
+  EXPECT_TRUE(drain_->ranks_keep());
   drain_->room_is_scarce(true);
   EXPECT_FALSE(ranks_may_free());
   drain_->room_is_scarce(false);
@@ -140,6 +143,17 @@ TEST_F(HoldTest, ATimeOfWhichRanksMayHaveFreedAFileUnseenIsNotCalledComplete) {
   round();
   write_time("4");
   EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"2", "3"}));
+}
+
+// The library is not loaded into a static program.
+TEST_F(HoldTest, WhatARankPurgesThatTellsNothingMayBeGone) {
+  open();
+  write_half_purged();
+  EXPECT_EQ(drain_->report().newest_complete, std::nullopt);
+  purge("1");
+  for (const int rank : {0, 1}) write_time("3", rank);
+  EXPECT_TRUE(drive([&] { return drain_->report().newest_complete == "2"; }));
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"2"}));
 }
 
 // Ranks have freed what they could before room became scarce; what is left of older times is no time.
