@@ -1,8 +1,10 @@
 // A part of a file as memory that all processes share.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +12,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace forebay {
 
@@ -34,6 +37,17 @@ class MappedFile {
     if (::mmap(aligned, bytes, protection, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset)) == MAP_FAILED)
       return errno_error("cannot map", path_for_errors);
     return mapped;
+  }
+  // A private file of so many bytes, made where there is none, whose room is taken now: none could be had by touching
+  // it where the file system is full (SIGBUS).
+  static Result<MappedFile> make(const std::string& path, std::size_t bytes) {
+    auto file = open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW);
+    if (!file) return forward(file);
+    if (const int failed = ::posix_fallocate(file->get(), 0, static_cast<off_t>(bytes)); failed != 0) {
+      errno = failed;
+      return errno_error("cannot take room for", path);
+    }
+    return of(file->get(), 0, bytes, PROT_READ | PROT_WRITE, path);
   }
   std::span<std::byte> bytes() const { return {data_.get(), data_.get_deleter().bytes}; }
 

@@ -194,7 +194,7 @@ int Drain::outcomes_descriptor() const {
 Status Drain::on_events() {
   if (!state_->watcher) return {};
   if (!state_->hold) return state_->look();
-  state_->hold->begin_look();
+  state_->hold->free_nothing();
   auto looked = state_->look();
   state_->ranks_freed = state_->ranks_may_free();
   state_->hold->end_look(state_->ranks_freed);

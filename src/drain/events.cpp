@@ -16,13 +16,12 @@ namespace forebay::drain {
 Result<std::vector<Event>> Drain::State::read_events() {
   std::vector<Event> events;
   std::set<std::string> passed;
-  bool first = true;
   for (bool listed = true; listed;) {
     auto told = watcher->read();
     if (!told) return forward(told);
     listed = false;
     // By what was told first: from then on ranks free nothing.
-    if (std::exchange(first, false)) passed = times_to_pass_over(*told);
+    if (events.empty()) passed = times_to_pass_over(*told);
     for (Event& event : *told) {
       const bool made = event.directory && (event.kind == Event::Kind::created || event.kind == Event::Kind::moved_in);
       const std::string path = made ? event.path : std::string();

@@ -11,12 +11,14 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/base.h"
+#include "base/mapped_file.h"
 
 namespace forebay::drain {
 
@@ -24,22 +26,23 @@ class Hold {
  public:
   // For so many ranks, of the whole run. They free nothing before the first look has ended.
   static Result<Hold> make(const std::string& path, int ranks);
-  Hold(Hold&& other) noexcept;
+  Hold(Hold&&) = default;
   Hold& operator=(Hold&&) = delete;
   ~Hold();
 
-  void begin_look() { free_nothing(); }
-  // `let`: ranks free what they may from now on.
-  void end_look(bool let) { words_[0] = let ? 0 : 1; }
-  // Until the next look has ended.
-  void free_nothing() { words_[0] = 1; }
+  // From now on, until end_look() lets them.
+  void free_nothing() { words()[0] = 1; }
+  // The look that began with free_nothing() has ended. `let`: ranks free what they may.
+  void end_look(bool let) { words()[0] = let ? 0 : 1; }
   // The rank has told of a time that it left: it has the library loaded (a static program has not).
   bool tells(int rank) const;
 
  private:
-  Hold(std::atomic<std::uint64_t>* words, std::size_t size) : words_(words), size_(size) {}
-  std::atomic<std::uint64_t>* words_;
-  std::size_t size_;
+  explicit Hold(MappedFile page) : page_(std::move(page)) {}
+  std::atomic<std::uint64_t>* words() const {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(page_.bytes().data());
+  }
+  MappedFile page_;
 };
 
 // From the file that a dead run left: the value of the newest time that all these ranks have left; nullopt when there

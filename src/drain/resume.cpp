@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 #include <set>
 
 #include "drain/state.h"
+#include "drain/units.h"
 #include "layouts/layouts.h"
 #include "openfoam/openfoam.h"
 
@@ -68,19 +68,11 @@ Status Drain::State::keep_last_of_ranks() {
     for (const Keep::HandedOver& each : keep.handed_over(rank))
       if (each.time == *last) keep.take(each);
     const std::string local = local_of(roots, time_directory(rank, *last));
-    std::vector<std::string> directories{local};
-    while (!directories.empty()) {
-      const std::string directory = std::move(directories.back());
-      directories.pop_back();
-      const auto entries = list_directory(directory);
-      if (!entries && entries.error().errno_value == ENOENT) continue;
-      if (!entries) return forward(entries);
-      for (const DirectoryEntry& entry : *entries) {
-        const std::string path = join(directory, entry.name);
-        if (entry.type == DT_DIR) directories.push_back(path);
-        if (entry.type != DT_REG) continue;
-        if (auto kept = keep.add(rank, *last, path.substr(local.size() + 1), path); !kept) return forward(kept);
-      }
+    auto in_tree = read_time(rank, local, false, {});
+    if (!in_tree) return forward(in_tree);
+    for (const std::string& file : *in_tree ? (*in_tree)->files : std::vector<std::string>()) {
+      if (read_link(join(local, file))) continue;  // the walk carries it
+      if (auto kept = keep.add(rank, *last, file, join(local, file)); !kept) return forward(kept);
     }
     if (keep.files(rank, *last).empty()) return {};
   }

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -42,16 +41,10 @@ Result<std::unique_ptr<Pressure>> Pressure::make(const std::string& gate_path, c
                                                  const settings::Settings& settings, Available available) {
   std::unique_ptr<Pressure> made(new Pressure);
   made->available_ = std::move(available);
-  auto file = open_file(gate_path, O_RDWR | O_CREAT | O_NOFOLLOW);
-  if (!file) return forward(file);
-  // A page of its own from the start: none could be had by touching it when the pool is full (SIGBUS).
-  if (const int failed = ::posix_fallocate(file->get(), 0, gate_bytes); failed != 0) {
-    errno = failed;
-    return errno_error("cannot take room for", gate_path);
-  }
-  void* mapped = ::mmap(nullptr, gate_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->get(), 0);
-  if (mapped == MAP_FAILED) return errno_error("cannot map", gate_path);
-  made->gate_ = static_cast<std::uint32_t*>(mapped);
+  auto page = MappedFile::make(gate_path, gate_bytes);
+  if (!page) return forward(page);
+  made->gate_page_ = std::move(*page);
+  made->gate_ = reinterpret_cast<std::uint32_t*>(made->gate_page_.bytes().data());
   made->high_ = settings.pool.high_water;
   made->patience_ = settings.drain.patience;
   made->low_ = settings.pool.low_water;
@@ -74,7 +67,6 @@ Result<std::unique_ptr<Pressure>> Pressure::make(const std::string& gate_path, c
 
 Pressure::~Pressure() {
   release();
-  if (gate_ != nullptr) ::munmap(gate_, gate_bytes);
 }
 
 void Pressure::watch(pid_t process) {

@@ -60,7 +60,8 @@ class Pressure {
   Available available_;
   std::vector<PoolState> pools_;
   double high_ = 0, low_ = 0;
-  std::uint32_t* gate_ = nullptr;
+  MappedFile gate_page_;
+  std::uint32_t* gate_ = nullptr;  // its first word
   std::vector<pid_t> processes_, stopped_;
   bool paused_ = false, hopeless_ = false, tight_ = false;
   std::chrono::milliseconds patience_{};

@@ -149,7 +149,7 @@ void hand_over(int directory, const char* path, const Place& place) {
   // An older file of this name that was handed over already says nothing of this one.
   long linked = link();
   if (linked == -EEXIST && sys_unlinkat(AT_FDCWD, target.text, 0) == 0) linked = link();
-  if (linked == 0) state.handed_over.fetch_add(1, std::memory_order_relaxed);
+  if (linked == 0) state.has_handed_over.store(true, std::memory_order_relaxed);
 }
 
 void note_begun(int directory, const char* path, const Place& place) {
@@ -165,7 +165,7 @@ void note_begun(int directory, const char* path, const Place& place) {
 }
 
 void free_handed_over(const Place& place) {
-  if (!may_free() || state.handed_over.load(std::memory_order_relaxed) == 0) return;
+  if (!may_free() || !state.has_handed_over.load(std::memory_order_relaxed)) return;
   if (!names_a_time(place.path)) return;
   Path text;
   text.assign(state.keep.text, state.keep.size);
@@ -174,6 +174,8 @@ void free_handed_over(const Place& place) {
   const int fd = sys_openat(AT_FDCWD, text.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return;
   alignas(dirent64) char entries[8192];
+  bool all = true;
+  state.has_handed_over.store(false, std::memory_order_relaxed);  // before it is looked what there is
   for (;;) {
     const long size = system_call(SYS_getdents64, fd, word(entries), sizeof entries);
     if (size <= 0) break;
@@ -181,14 +183,12 @@ void free_handed_over(const Place& place) {
       const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
       at += entry->d_reclen;
       const size_t length = strcspn(entry->d_name, "%");
-      if (!is_time_name(entry->d_name, length) || !is_superseded(value_of(entry->d_name, length))) continue;
-      if (sys_unlinkat(fd, entry->d_name, 0) != 0) continue;
-      // What another process of the rank has handed over is not counted here.
-      uint64_t count = state.handed_over.load(std::memory_order_relaxed);
-      if (count > 0) state.handed_over.store(count - 1, std::memory_order_relaxed);
+      if (!is_time_name(entry->d_name, length)) continue;
+      if (!is_superseded(value_of(entry->d_name, length)) || sys_unlinkat(fd, entry->d_name, 0) != 0) all = false;
     }
   }
   sys_close(fd);
+  if (!all) state.has_handed_over.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace forebay::redirect

@@ -120,32 +120,35 @@ void make_marks() {
   });
 }
 
-void open_gate() {
-  const char* path = configured(gate_variable);
-  if (path == nullptr) return;
-  const int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  const long mapped = system_call(SYS_mmap, 0, sizeof(uint32_t), PROT_READ, MAP_SHARED, fd, 0);
+// A file, from its beginning to `size`, which is set when it is 0; nullptr where it cannot be had.
+void* map_shared(const char* path, bool writable, size_t& size) {
+  const int fd = sys_openat(AT_FDCWD, path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return nullptr;
+  struct stat status;
+  if (size == 0 && sys_fstat(fd, &status) == 0) size = static_cast<size_t>(status.st_size);
+  const long mapped =
+      system_call(SYS_mmap, 0, word(size), writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
   sys_close(fd);
-  if (mapped > 0 || mapped < -4096) state.gate = reinterpret_cast<std::atomic<uint32_t>*>(mapped);
+  return mapped > 0 || mapped < -4096 ? reinterpret_cast<void*>(mapped) : nullptr;
 }
 
-void map_hold(const char* path) {
-  const int fd = sys_openat(AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return;
-  struct stat status;
-  const long mapped = sys_fstat(fd, &status) == 0 && status.st_size >= 4096
-                          ? system_call(SYS_mmap, 0, status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                          : -EINVAL;
-  sys_close(fd);
-  if (mapped < 0 && mapped >= -4096) return;
-  auto* words = reinterpret_cast<std::atomic<uint64_t>*>(mapped);
+void open_gate() {
+  size_t size = sizeof *state.gate;
+  if (const char* path = configured(gate_variable))
+    state.gate = static_cast<std::atomic<uint32_t>*>(map_shared(path, false, size));
+}
+
+void open_hold() {
+  const char* path = state.keep.size > 0 ? configured(hold_variable) : nullptr;
+  size_t size = 0;
+  auto* words = path != nullptr ? static_cast<std::atomic<uint64_t>*>(map_shared(path, true, size)) : nullptr;
+  if (words == nullptr || size < 2 * hold_line * sizeof *words) return;
   uint64_t rank = 0;
   if (state.keep_name.size > 0)
     for (const char* at = state.keep_name.text + strcspn(state.keep_name.text, "0123456789"); *at != '\0'; ++at)
       rank = rank * 10 + static_cast<uint64_t>(*at - '0');
   const uint64_t places = words[1].load();
-  if (rank >= places || (places + 1) * hold_line * sizeof *words > static_cast<uint64_t>(status.st_size)) return;
+  if (rank >= places || (places + 1) * hold_line * sizeof *words > size) return;
   state.hold = words;
   state.left = words + (rank + 1) * hold_line;
 }
@@ -163,7 +166,6 @@ bool configure() {
       strcmp(name, "serial") != 0)
     state.keep_name = {name, strlen(name)};
   state.times = configured_prefix(times_variable);
-  if (const char* path = state.keep.size > 0 ? configured(hold_variable) : nullptr) map_hold(path);
   if (const char* value = configured(socket_pool_variable)) {
     state.meets_placed = true;
     state.placed = prefix_from(value, strlen(value), false);
@@ -171,6 +173,7 @@ bool configure() {
     state.made.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
   }
   open_gate();
+  open_hold();
   note_names(state.case_root);
   for (int i = 0; i < state.alias_count; ++i) note_names(state.aliases[i]);
   make_marks();

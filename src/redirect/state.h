@@ -75,7 +75,7 @@ struct State {
   std::atomic<uint64_t>* hold;  // what ranks have left (redirect.h), or null
   std::atomic<uint64_t>* left;  // this rank's place in it
   std::atomic<uint64_t> begun;  // the time that this process began last: a double, 0: none
-  std::atomic<uint64_t> handed_over;  // files, by this process, and not freed yet
+  std::atomic<bool> has_handed_over;  // something by this process may not be freed yet
   Prefix aliases[max_aliases];
   Prefix pools[max_pools];
   Prefix names[max_names];               // the components of the case's path and its aliases

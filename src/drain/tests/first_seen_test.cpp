@@ -26,12 +26,7 @@ TEST_F(DrainTest, ATimeThatMayHaveBeenHalfPurgedWhenItWasFirstSeenIsNotCalledCom
   settings_.hold_times = true;
   at_work_ = false;
   open();
-  write_half_purged();
-  EXPECT_EQ(drain_->report().newest_complete, std::nullopt);
-  purge("1");
-  for (const int rank : {0, 1}) write_time("3", rank);
-  EXPECT_TRUE(drive([&] { return drain_->report().newest_complete == "2"; }));
-  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"2"}));
+  expect_half_purged_is_not_complete();
 }
 
 TEST_F(DrainTest, SoMayOneOfWhichADirectoryWasSeenLate) {

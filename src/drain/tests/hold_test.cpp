@@ -148,12 +148,7 @@ TEST_F(HoldTest, ATimeOfWhichRanksMayHaveFreedAFileUnseenIsNotCalledComplete) {
 // The library is not loaded into a static program.
 TEST_F(HoldTest, WhatARankPurgesThatTellsNothingMayBeGone) {
   open();
-  write_half_purged();
-  EXPECT_EQ(drain_->report().newest_complete, std::nullopt);
-  purge("1");
-  for (const int rank : {0, 1}) write_time("3", rank);
-  EXPECT_TRUE(drive([&] { return drain_->report().newest_complete == "2"; }));
-  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"2"}));
+  expect_half_purged_is_not_complete();
 }
 
 // Ranks have freed what they could before room became scarce; what is left of older times is no time.

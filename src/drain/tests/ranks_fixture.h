@@ -130,6 +130,14 @@ class DrainTest : public CaseTest {
     for (const int rank : {0, 1}) std::filesystem::remove_all(local(rank) + "/" + time);
     rounds();
   }
+  void expect_half_purged_is_not_complete() {
+    write_half_purged();
+    EXPECT_EQ(drain_->report().newest_complete, std::nullopt);
+    purge("1");
+    for (const int rank : {0, 1}) write_time("3", rank);
+    EXPECT_TRUE(drive([&] { return drain_->report().newest_complete == "2"; }));
+    EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"2"}));
+  }
   // More events than the kernel's queue holds. Of two files by turns: those that are like the last one are merged with
   // it.
   void lose_events() {
