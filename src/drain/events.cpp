@@ -20,8 +20,8 @@ Result<std::vector<Event>> Drain::State::read_events() {
     auto told = watcher->read();
     if (!told) return forward(told);
     listed = false;
-    // By what was told first: from then on ranks free nothing.
-    if (events.empty()) passed = times_to_pass_over(*told);
+    // Where ranks free what they purge, by what was told first: from then on they free nothing.
+    if (!hold || events.empty()) passed = times_to_pass_over(*told);
     for (Event& event : *told) {
       const bool made = event.directory && (event.kind == Event::Kind::created || event.kind == Event::Kind::moved_in);
       const std::string path = made ? event.path : std::string();
@@ -50,7 +50,7 @@ Result<std::vector<Event>> Drain::State::read_events() {
 std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>& told) {
   if (!holds_times() || !alone() || (request.settings.handed_over && !ranks_freed)) return {};
   find_superseded(told);
-  std::set<std::string> told_of, passed;
+  std::set<std::string> told_of, passed, made_anew;
   for (const Event& event : told) {
     if (!event.directory || (event.kind != Event::Kind::created && event.kind != Event::Kind::deleted)) continue;
     const auto time = openfoam::time_path(event.path);
@@ -58,13 +58,12 @@ std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>&
     const bool by_all = std::all_of(times.ranks().begin(), times.ranks().end(), [&](int rank) {
       return superseded.contains({rank, time->time});
     });
-    const bool made_anew = !told_of.insert(event.path).second && event.kind == Event::Kind::created;
-    if (made_anew) {
-      passed.erase(time->time);
-    } else if (by_all && event.kind == Event::Kind::created && !timeline.was_begun(time->time)) {
-      passed.insert(time->time);
-    }
+    const bool first = told_of.insert(event.path).second;
+    if (event.kind == Event::Kind::deleted) continue;
+    if (!first) made_anew.insert(time->time);
+    if (by_all && !timeline.was_begun(time->time)) passed.insert(time->time);
   }
+  std::erase_if(passed, [&](const std::string& time) { return made_anew.contains(time); });
   return passed;
 }
 

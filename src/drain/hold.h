@@ -4,8 +4,9 @@
 //
 // Why nothing is lost: a rank has written a time before it leaves it, that is, begins another. So a time that all ranks
 // have left is complete, and each rank frees only what is older. While a look lasts nothing more is freed, but by a
-// rank that was just doing so; that frees what was older than a time that all ranks had left before the look began. So
-// of the newest time that all ranks have left, and of those after it, the look finds every file.
+// rank that was just doing so; that frees what was older than a time that all ranks had left before the look began,
+// since it reads what they have left before it asks whether it may. So of the newest time that all ranks have left, and
+// of those after it, the look finds every file.
 //
 // The file: src/redirect/redirect.h. One thread at a time, beside any number of ranks.
 #pragma once

@@ -66,13 +66,14 @@ Status Drain::State::keep_last_of_ranks() {
   if (newest_complete && !openfoam::time_less(*newest_complete, *last)) return {};
   for (const int rank : times.ranks()) {
     for (const Keep::HandedOver& each : keep.handed_over(rank))
-      if (each.time == *last) keep.take(each);
+      if (each.time == *last && !keep.take(each)) return {};  // not the rank's file, or cut
     const std::string local = local_of(roots, time_directory(rank, *last));
     auto in_tree = read_time(rank, local, false, {});
     if (!in_tree) return forward(in_tree);
     for (const std::string& file : *in_tree ? (*in_tree)->files : std::vector<std::string>()) {
       if (read_link(join(local, file))) continue;  // the walk carries it
-      if (auto kept = keep.add(rank, *last, file, join(local, file)); !kept) return forward(kept);
+      if (auto kept = keep.add(rank, *last, file, join(local, file)); !kept || !*kept)
+        return kept ? Status() : forward(kept);
     }
     if (keep.files(rank, *last).empty()) return {};
   }

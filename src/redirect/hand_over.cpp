@@ -68,15 +68,17 @@ uint64_t as_word(double value) {
   return word;
 }
 
-bool may_free() {
-  return state.hold != nullptr && state.hold[0].load(std::memory_order_acquire) == 0;
-}
-
-// All ranks have left a newer time, so that is complete: each of them had written it when it began another.
-bool is_superseded(double time) {
-  for (uint64_t place = 1; place <= state.hold[1].load(std::memory_order_relaxed); ++place)
-    if (!(time < as_double(state.hold[place * hold_line].load(std::memory_order_acquire)))) return false;
-  return true;
+// Older times may be freed: all ranks have left this one, or a later one, so it is complete. -infinity: none may be.
+// The ranks' places are read before the hold: what is returned was left before the agent's look began, if one goes on,
+// and of such times it takes nothing but the newest for whole (src/drain/hold.h).
+double newest_left_by_all() {
+  if (state.hold == nullptr) return -__builtin_inf();
+  double left = __builtin_inf();
+  for (uint64_t place = 1; place <= state.hold[1].load(std::memory_order_relaxed); ++place) {
+    const double of_rank = as_double(state.hold[place * hold_line].load(std::memory_order_acquire));
+    if (of_rank < left) left = of_rank;
+  }
+  return state.hold[0].load(std::memory_order_acquire) == 0 ? left : -__builtin_inf();
 }
 
 // "/a//b/./c/../d/" -> "/a/b/d": a program that climbs from a time does so through no link.
@@ -129,9 +131,8 @@ void hand_over(int directory, const char* path, const Place& place) {
   target.append("/", 1);
   const size_t directory_size = target.size;
   if (!append_flat(rest, target) || target.too_long()) return;
-  if (may_free()) {
-    if (is_superseded(value_of(rest + 1, strcspn(rest + 1, "/")))) return;
-  } else {
+  if (value_of(rest + 1, strcspn(rest + 1, "/")) < newest_left_by_all()) return;
+  if (state.hold == nullptr || state.hold[0].load(std::memory_order_relaxed) != 0) {
     Path kept;
     kept.assign(target.text, keep_size);
     kept.append(target.text + directory_size, target.size - directory_size);
@@ -165,8 +166,9 @@ void note_begun(int directory, const char* path, const Place& place) {
 }
 
 void free_handed_over(const Place& place) {
-  if (!may_free() || !state.has_handed_over.load(std::memory_order_relaxed)) return;
-  if (!names_a_time(place.path)) return;
+  if (!state.has_handed_over.load(std::memory_order_relaxed) || !names_a_time(place.path)) return;
+  const double left = newest_left_by_all();
+  if (left == -__builtin_inf()) return;
   Path text;
   text.assign(state.keep.text, state.keep.size);
   text.append("/", 1);
@@ -184,7 +186,7 @@ void free_handed_over(const Place& place) {
       at += entry->d_reclen;
       const size_t length = strcspn(entry->d_name, "%");
       if (!is_time_name(entry->d_name, length)) continue;
-      if (!is_superseded(value_of(entry->d_name, length)) || sys_unlinkat(fd, entry->d_name, 0) != 0) all = false;
+      if (!(value_of(entry->d_name, length) < left) || sys_unlinkat(fd, entry->d_name, 0) != 0) all = false;
     }
   }
   sys_close(fd);

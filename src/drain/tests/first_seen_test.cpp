@@ -185,6 +185,20 @@ TEST_F(DrainTest, ATimeThatIsBegunAnewIsWatched) {
   EXPECT_EQ(finish().local_files, before + 1 + 2 * 4) << "2 and 4 were passed over, and are counted at the end";
 }
 
+TEST_F(DrainTest, SoIsOneThatOnlyOneRankBeginsAnew) {
+  settings_.live = false;
+  open();
+  write_time("1", 0);
+  std::filesystem::remove_all(local(0) + "/1");
+  write_unseen({"1", "2", "3", "4"});
+  for (int i = 0; i < 200; ++i) round();
+  const std::uint64_t before = drain_->report().local_files;
+  write(local(0) + "/1/late", "told");
+  round();
+  EXPECT_EQ(drain_->report().local_files, before + 1);
+  finish();
+}
+
 // With purgeWrite 4 several times that were left behind are still there, until the program removes them.
 TEST_F(DrainTest, TimesThatWerePassedOverAndThenPurgedAreCounted) {
   settings_.hold_times = true;

@@ -196,6 +196,20 @@ TEST_F(HoldTest, AResumeFindsWhatRanksKeptAfterTheAgentWasKilled) {
   }
 }
 
+TEST_F(HoldTest, AResumeCallsNoTimeCompleteOfWhichSomethingThatWasHandedOverIsNoFile) {
+  open();
+  round();
+  run(1, 10);
+  round();
+  drain_.reset();
+  run(11, 20);
+  std::filesystem::remove(handed_over(0) + "19%2Fp");
+  std::filesystem::create_symlink("/etc/passwd", handed_over(0) + "19%2Fp");
+  resume();
+  EXPECT_EQ(drain_->newest_complete(), "9");
+  EXPECT_EQ(finish(false).trouble, std::nullopt);
+}
+
 TEST_F(HoldTest, WhereARankHasLeftNothingNoTimeIsKnown) {
   const std::string path = home_ + "/page";
   auto hold = Hold::make(path, 2);
