@@ -194,10 +194,9 @@ int Drain::outcomes_descriptor() const {
 Status Drain::on_events() {
   if (!state_->watcher) return {};
   if (!state_->hold) return state_->look();
-  state_->hold->free_nothing();
+  state_->hold->begin_look();
   auto looked = state_->look();
-  state_->ranks_freed = state_->ranks_may_free();
-  state_->hold->end_look(state_->ranks_freed);
+  state_->hold->end_look(state_->may_let_ranks_free());
   return looked;
 }
 
@@ -211,7 +210,6 @@ Status Drain::State::look() {
   beginning.clear();
   trust_like_others();
   made_in_batch.clear();
-  superseded.clear();
   for (Checkpoint& each : checkpoints) each.told_all();
   new_complete_times();
   return {};
@@ -295,9 +293,7 @@ bool Drain::times_go() const {
 }
 
 bool Drain::ranks_keep() const {
-  const auto& ranks = state_->times.ranks();
-  return state_->ranks_freed &&
-         std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return state_->hold->tells(rank); });
+  return state_->hold && state_->hold->ranks_keep();
 }
 
 void Drain::room_is_scarce(bool now) {
@@ -307,7 +303,7 @@ void Drain::room_is_scarce(bool now) {
 
 // Where times are carried while the program runs, or several nodes must agree on one, it is known only here what may
 // go.
-bool Drain::State::ranks_may_free() const {
+bool Drain::State::may_let_ranks_free() const {
   return holds_times() && alone() && !room_is_scarce && !pool_is_full && !ledger.lost_events();
 }
 

@@ -188,6 +188,9 @@ std::string keep_directory(int rank, const std::string& pool_directory);
 
 // What the ranks of a node need to keep times themselves (hold.h), in the run's directory in the home pool.
 inline constexpr const char* hold_name = "hold";
+// The agent that made it was killed: the ranks of its node, which are these, may free what all of them have left
+// behind. Quiet where there is none.
+void let_ranks_free(const std::string& home, const std::vector<int>& ranks);
 
 // The sentinel of a run in a pool directory.
 inline constexpr const char* sentinel_name = "run.json";

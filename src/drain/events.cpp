@@ -48,8 +48,8 @@ Result<std::vector<Event>> Drain::State::read_events() {
 // Like any that was first seen late it is complete when it still is there after its ranks have begun another time
 // (settle_suspects). Looking into, watching and keeping times is most of what a step costs here.
 std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>& told) {
-  if (!holds_times() || !alone() || (request.settings.handed_over && !ranks_freed)) return {};
-  find_superseded(told);
+  if (!holds_times() || !alone() || (hold && !hold->let())) return {};
+  const RankTimes superseded = superseded_by(told);
   std::set<std::string> told_of, passed, made_anew;
   for (const Event& event : told) {
     if (!event.directory || (event.kind != Event::Kind::created && event.kind != Event::Kind::deleted)) continue;
@@ -68,7 +68,7 @@ std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>&
 }
 
 // What ranks had begun before the newest time that all of them have left by what is told.
-void Drain::State::find_superseded(const std::vector<Event>& told) {
+Drain::State::RankTimes Drain::State::superseded_by(const std::vector<Event>& told) const {
   std::map<int, std::vector<std::string>> begun;
   for (const int rank : times.ranks())
     if (!times.current(rank).empty()) begun[rank].push_back(times.current(rank));
@@ -78,16 +78,18 @@ void Drain::State::find_superseded(const std::vector<Event>& told) {
     if (time && time->rest.empty() && serves(time->rank) && is_new_time(time->rank, time->time))
       begun[time->rank].push_back(std::move(time->time));
   }
-  if (begun.size() < times.ranks().size()) return;
+  if (begun.size() < times.ranks().size()) return {};
   std::map<std::string, std::set<int>> left;
   for (const auto& [rank, names] : begun)
     for (auto time = names.begin(); time + 1 != names.end(); ++time) left[*time].insert(rank);
   const std::vector<std::string>& any = begun.begin()->second;
   const auto newest = std::find_if(any.rbegin() + 1, any.rend(),
                                    [&](const std::string& time) { return left[time].size() == begun.size(); });
-  if (newest == any.rend()) return;
+  if (newest == any.rend()) return {};
+  RankTimes superseded;
   for (const auto& [rank, names] : begun)
     for (auto time = names.begin(); time != names.end() && *time != *newest; ++time) superseded.emplace(rank, *time);
+  return superseded;
 }
 
 // Where it must be known now what they hold. What is known to be whole submit_time() looks into.
@@ -208,12 +210,11 @@ void Drain::State::begin_time(const std::string& time) {
 // rank had begun another, some may have been gone already, and nothing told of it.
 void Drain::State::leave_current(int rank, const std::string& next) {
   const std::string& last = times.current(rank);
-  // Of the newest time that all ranks have left, and of later ones, ranks have freed nothing (hold.h).
-  const bool still_there = hold && !superseded.contains({rank, last});
-  if (still_there) adopt(rank);
-  const bool all_is_there = still_there && hold->tells(rank);
+  if (hold && !hold->may_be_freed(last)) adopt(rank);
   if (left_in_batch.insert(rank).second) settle_suspects(rank);
-  if (all_is_there || !made_in_batch.contains({rank, last}) || times.whole(rank, last)) return;
+  if (times.whole(rank, last)) return;
+  if (hold && hold->may_lack(last)) return times.spoil(rank, last);
+  if ((hold && hold->keeps(rank, last)) || !made_in_batch.contains({rank, last})) return;
   times.suspect(rank, last);
   suspects.push_back({rank, last, next, false});
 }
@@ -257,12 +258,13 @@ void Drain::State::settle_suspects(int rank) {
 // the last one came before, and at the end. A time whose own beginning is not handled yet waits: its directory is
 // watched already, and the events of its files would come after.
 void Drain::State::adopt(int rank) {
-  if (!request.settings.handed_over) return;
+  if (!hold) return;
   std::vector<Keep::HandedOver> taken;
   for (Keep::HandedOver& each : keep.handed_over(rank)) {
     if (beginning.contains(time_directory(rank, each.time))) continue;
     const bool hopeless = timeline.was_begun(each.time) && times.is_hopeless(rank, each.time);
-    if (superseded.contains({rank, each.time}) || (hopeless && ranks_freed)) continue;  // the rank frees it
+    // Where one of them does not tell what it leaves, they free nothing.
+    if (hold->ranks_keep() && (hopeless || hold->may_be_freed(each.time))) continue;
     if (hopeless || !is_new_time(rank, each.time) || keep.contains(rank, each.time, each.file) ||
         timeline.was_let_go(each.time)) {
       keep.discard(each);
@@ -434,6 +436,9 @@ void Drain::State::events_lost() {
          "looking, but deletions since are not carried to the case");
   }
   for (Checkpoint& each : checkpoints) each.lose_track();
+  // What came after their last event may be gone again.
+  for (const int rank : times.ranks())
+    if (!times.current(rank).empty()) made_in_batch.emplace(rank, times.current(rank));
   // Not two walks at once.
   if (catch_up) overlooked = true;
   catch_up.reset();

@@ -5,15 +5,18 @@
 // Why nothing is lost: a rank has written a time before it leaves it, that is, begins another. So a time that all ranks
 // have left is complete, and each rank frees only what is older. While a look lasts nothing more is freed, but by a
 // rank that was just doing so; that frees what was older than a time that all ranks had left before the look began,
-// since it reads what they have left before it asks whether it may. So of the newest time that all ranks have left, and
-// of those after it, the look finds every file.
+// since it reads what they have left before it asks whether it may. So of the newest time that all ranks have left when
+// a look begins, and of those after it, the look finds every file. What a rank cannot keep it says (may_lack).
 //
-// The file: src/redirect/redirect.h. One thread at a time, beside any number of ranks.
+// The file: src/redirect/redirect.h. Times are compared by the value of their names, as ranks do. One thread at a time,
+// beside any number of ranks.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,21 +36,37 @@ class Hold {
 
   // From now on, until end_look() lets them.
   void free_nothing() { words()[0] = 1; }
-  // The look that began with free_nothing() has ended. `let`: ranks free what they may.
-  void end_look(bool let) { words()[0] = let ? 0 : 1; }
-  // The rank has told of a time that it left: it has the library loaded (a static program has not).
-  bool tells(int rank) const;
+  void begin_look();
+  // `let`: ranks free what they may until the next look.
+  void end_look(bool let);
+
+  // The last look has let them, even though free_nothing() was said since.
+  bool let() const { return let_; }
+  // Let, and all of them tell what they leave: a static program, which has no library, does not.
+  bool ranks_keep() const { return let_ && newest_left_by_all() != none; }
+  // When this look began all ranks had left a newer time: they may have freed what they purged of this one, or will.
+  bool may_be_freed(const std::string& time) const;
+  // The rank has left this time, and every file of it is where it was written, handed over, or kept.
+  bool keeps(int rank, const std::string& time) const;
+  // A rank could not hand a file of this time over, or found the pool full when it had written it, or a later one.
+  bool may_lack(const std::string& time) const;
 
  private:
+  static constexpr double none = -std::numeric_limits<double>::infinity();
   explicit Hold(MappedFile page) : page_(std::move(page)) {}
   std::atomic<std::uint64_t>* words() const {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(page_.bytes().data());
   }
+  double newest_left_by_all() const;
+
   MappedFile page_;
+  bool let_ = false;
+  double left_ = none;  // by all, when this look began
 };
 
-// From the file that a dead run left: the value of the newest time that all these ranks have left; nullopt when there
-// is none. -1 stands for the case itself.
-std::optional<double> left_by_all(const std::string& path, const std::vector<int>& ranks);
+// From the file that a dead run left: which of these times is the newest that all these ranks have left; nullopt where
+// it is none of them, or may lack something.
+std::optional<std::string> left_by_all(const std::string& path, const std::vector<int>& ranks,
+                                       const std::set<std::string>& times);
 
 }  // namespace forebay::drain

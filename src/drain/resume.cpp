@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -52,17 +50,13 @@ Status Drain::State::find_groups() {
 Status Drain::State::keep_last_of_ranks() {
   if (!request.settings.handed_over || !alone() || !holds_times() || ledger.pool_was_full() || ledger.lost_events())
     return {};
-  const auto left = left_by_all(join(request.home, hold_name), times.ranks());
-  if (!left) return {};
   std::set<std::string> here;
   for (const int rank : times.ranks()) {
     for (const Keep::HandedOver& each : keep.handed_over(rank)) here.insert(each.time);
     for (const std::string& time : times_here(rank)) here.insert(time);
   }
-  const auto last = std::find_if(here.begin(), here.end(), [&](const std::string& time) {
-    return std::fabs(std::strtod(time.c_str(), nullptr) - *left) <= 1e-14 * std::fabs(*left);  // as ranks read names
-  });
-  if (last == here.end() || !is_new_time(times.ranks().front(), *last)) return {};
+  const auto last = left_by_all(join(request.home, hold_name), times.ranks(), here);
+  if (!last || !is_new_time(times.ranks().front(), *last)) return {};
   if (newest_complete && !openfoam::time_less(*newest_complete, *last)) return {};
   for (const int rank : times.ranks()) {
     for (const Keep::HandedOver& each : keep.handed_over(rank))

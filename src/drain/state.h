@@ -104,7 +104,6 @@ struct Drain::State {
   Keep keep;
   std::optional<Hold> hold;  // where the redirection library is loaded
   bool room_is_scarce = false;
-  bool ranks_freed = false;  // ranks may have freed what they purged since the last look
   std::vector<Checkpoint> checkpoints;
   std::vector<Root> roots;
   Outcomes outcomes;
@@ -120,7 +119,6 @@ struct Drain::State {
   };
   std::map<std::string, Unsure> unsure;
   RankTimes made_in_batch;      // of which the events in hand tell the making of a directory
-  RankTimes superseded;         // left, by the events in hand, before one that all ranks have left
   std::set<int> left_in_batch;  // ranks that have left a time by the events in hand
   // Times of which a directory was listed only when the rank had begun the next.
   struct Suspect {
@@ -188,7 +186,7 @@ struct Drain::State {
   void ask_unsure(Ask ask);
   Status look();
   Result<std::vector<Event>> read_events();
-  void find_superseded(const std::vector<Event>& told);
+  RankTimes superseded_by(const std::vector<Event>& told) const;
   std::set<std::string> times_to_pass_over(const std::vector<Event>& told);
   void look_into_passed_over(bool all);
   void leave_current(int rank, const std::string& next);
@@ -197,7 +195,7 @@ struct Drain::State {
   void let_go(const std::string& time);
   void find_times();
   void adopt(int rank);
-  bool ranks_may_free() const;
+  bool may_let_ranks_free() const;
   void begin_time(const std::string& time);
   void count_if_unseen(int rank, const std::string& time, bool removed);
   void handle_other(const Event& event);

@@ -147,6 +147,7 @@ void release_held(const Plan& plan) {
     constexpr std::uint32_t open = 0;
     if (auto gate = open_file(join((*run)->home(), "gate"), O_WRONLY | O_NOFOLLOW))
       (void)!::pwrite(gate->get(), &open, sizeof open, 0);
+    drain::let_ranks_free((*run)->home(), (*run)->rank_numbers());
   }
   pause_processes(processes_of(plan.run), false);
 }

@@ -2,13 +2,17 @@
 
 #include <dirent.h>
 
+#include <bit>
+
 #include "redirect/redirect.h"
 
 namespace forebay::redirect {
 namespace {
 
+constexpr double none = -__builtin_inf();
+
 // "/0.1/uniform/time" -> "0.1%2Funiform%2Ftime" at the end of `out`, as in src/drain/keep.h. False where the text is
-// not that of a time's file, or too long for a name.
+// not that of a time's file.
 bool append_flat(const char* text, Path& out) {
   const size_t begin = out.size;
   for (bool first = true; *text == '/'; first = false) {
@@ -21,7 +25,7 @@ bool append_flat(const char* text, Path& out) {
     for (const char* at = name; at != end; ++at) *at == '%' ? out.append("%25", 3) : out.append(at, 1);
     text = end;
   }
-  return out.size > begin && out.size - begin <= NAME_MAX;
+  return out.size > begin;
 }
 
 // Of a time's name. The libc's own would ask the locale for the decimal point. Up to 19 digits are exact, so times that
@@ -44,7 +48,11 @@ double value_of(const char* name, size_t size) {
   for (; scale > 0; --scale) value *= 10;
   long double divisor = 1;
   for (; scale < 0; ++scale) divisor *= 10;
-  return static_cast<double>(*name == '-' ? -value / divisor : value / divisor);
+  value /= divisor;
+  // OpenFOAM has the processor signal what overflows (and a comparison with what is no number: there is none here).
+  constexpr long double largest = 1e300L;
+  if (value > largest) value = largest;
+  return static_cast<double>(*name == '-' ? -value : value);
 }
 
 // The last component is one.
@@ -56,29 +64,39 @@ bool names_a_time(const char* path) {
   return is_time_name(path + begin, end - begin);
 }
 
-double as_double(uint64_t word) {
-  double value;
-  memcpy(&value, &word, sizeof value);
-  return value;
-}
-
-uint64_t as_word(double value) {
-  uint64_t word;
-  memcpy(&word, &value, sizeof word);
-  return word;
-}
-
 // Older times may be freed: all ranks have left this one, or a later one, so it is complete. -infinity: none may be.
 // The ranks' places are read before the hold: what is returned was left before the agent's look began, if one goes on,
 // and of such times it takes nothing but the newest for whole (src/drain/hold.h).
 double newest_left_by_all() {
-  if (state.hold == nullptr) return -__builtin_inf();
+  if (state.hold == nullptr) return none;
   double left = __builtin_inf();
   for (uint64_t place = 1; place <= state.hold[1].load(std::memory_order_relaxed); ++place) {
-    const double of_rank = as_double(state.hold[place * hold_line].load(std::memory_order_acquire));
+    const double of_rank =
+        std::bit_cast<double>(state.hold[place * hold_line + hold_left].load(std::memory_order_acquire));
     if (of_rank < left) left = of_rank;
   }
-  return state.hold[0].load(std::memory_order_acquire) == 0 ? left : -__builtin_inf();
+  return state.hold[0].load(std::memory_order_acquire) == 0 ? left : none;
+}
+
+// Only this rank writes its place.
+void note_lacking(double time) {
+  if (state.hold == nullptr) return;
+  std::atomic<uint64_t>& lacking = state.place[hold_lacking];
+  if (std::bit_cast<double>(lacking.load(std::memory_order_relaxed)) < time)
+    lacking.store(std::bit_cast<uint64_t>(time), std::memory_order_release);
+}
+
+// Once for each time that is purged, before that makes room: where a pool is full, what was written last may be cut.
+void note_full_pool(double purged) {
+  constexpr uint64_t as_good_as_full = 64 << 10;  // as in src/launch/pressure.cpp
+  if (state.hold == nullptr || std::bit_cast<double>(state.purged.exchange(std::bit_cast<uint64_t>(purged),
+                                                                           std::memory_order_relaxed)) == purged)
+    return;
+  struct statfs status;
+  if (sys_statfs(state.keep.text, &status) != 0) return;
+  if (static_cast<uint64_t>(status.f_bavail) * static_cast<uint64_t>(status.f_bsize) >= as_good_as_full) return;
+  const double begun = std::bit_cast<double>(state.begun.load(std::memory_order_relaxed));
+  note_lacking(begun > purged ? begun : purged);
 }
 
 // "/a//b/./c/../d/" -> "/a/b/d": a program that climbs from a time does so through no link.
@@ -130,8 +148,11 @@ void hand_over(int directory, const char* path, const Place& place) {
   target.append(handed_over_name);
   target.append("/", 1);
   const size_t directory_size = target.size;
-  if (!append_flat(rest, target) || target.too_long()) return;
-  if (value_of(rest + 1, strcspn(rest + 1, "/")) < newest_left_by_all()) return;
+  if (!append_flat(rest, target)) return;
+  const double time = value_of(rest + 1, strcspn(rest + 1, "/"));
+  note_full_pool(time);
+  if (time < newest_left_by_all()) return;
+  if (target.size - directory_size > NAME_MAX || target.too_long()) return note_lacking(time);
   if (state.hold == nullptr || state.hold[0].load(std::memory_order_relaxed) != 0) {
     Path kept;
     kept.assign(target.text, keep_size);
@@ -150,25 +171,31 @@ void hand_over(int directory, const char* path, const Place& place) {
   // An older file of this name that was handed over already says nothing of this one.
   long linked = link();
   if (linked == -EEXIST && sys_unlinkat(AT_FDCWD, target.text, 0) == 0) linked = link();
-  if (linked == 0) state.has_handed_over.store(true, std::memory_order_relaxed);
+  if (linked == 0) return state.has_handed_over.store(true, std::memory_order_relaxed);
+  struct stat status;  // remove() tries to unlink directories, too
+  if (sys_fstatat(source.directory, source.path, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
+    note_lacking(time);
 }
 
-void note_begun(int directory, const char* path, const Place& place) {
+void note_begun(int directory, const char* path, const Place& place, bool made) {
   if (state.hold == nullptr || place.outside() || !names_a_time(place.path)) return;
+  // What was there tells nothing of a process that has begun no time.
+  if (!made && (errno != EEXIST || std::bit_cast<double>(state.begun.load(std::memory_order_relaxed)) == none)) return;
   Path text;
   const char* rest = below_times(directory, path, text);
   if (rest == nullptr || *rest == '\0' || strchr(rest + 1, '/') != nullptr) return;
   const double time = value_of(rest + 1, strlen(rest + 1));
-  const double last = as_double(state.begun.exchange(as_word(time), std::memory_order_relaxed));
+  const double last =
+      std::bit_cast<double>(state.begun.exchange(std::bit_cast<uint64_t>(time), std::memory_order_relaxed));
+  if (last == time) return;
   // A program that goes back, or has just begun, has left nothing that tells of what comes.
-  const bool left = last != 0 && last < time;
-  state.left->store(as_word(left ? last : -__builtin_inf()), std::memory_order_release);
+  state.place[hold_left].store(std::bit_cast<uint64_t>(last < time ? last : none), std::memory_order_release);
 }
 
 void free_handed_over(const Place& place) {
   if (!state.has_handed_over.load(std::memory_order_relaxed) || !names_a_time(place.path)) return;
   const double left = newest_left_by_all();
-  if (left == -__builtin_inf()) return;
+  if (left == none) return;
   Path text;
   text.assign(state.keep.text, state.keep.size);
   text.append("/", 1);

@@ -85,14 +85,14 @@ ENTRY(int, mkdir, (const char* path, mode_t mode)) {
   Path buffer;
   const Place place = locate(AT_FDCWD, path, buffer);
   const int result = NEXT(mkdir)(place.path, mode);
-  if (result == 0) note_begun(AT_FDCWD, path, place);
+  note_begun(AT_FDCWD, path, place, result == 0);
   return result;
 }
 ENTRY(int, mkdirat, (int directory, const char* path, mode_t mode)) {
   Path buffer;
   const Place place = locate(directory, path, buffer);
   const int result = NEXT(mkdirat)(place.directory, place.path, mode);
-  if (result == 0) note_begun(directory, path, place);
+  note_begun(directory, path, place, result == 0);
   return result;
 }
 ENTRY(int, mkfifo, (const char* path, mode_t mode)) {

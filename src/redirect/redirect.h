@@ -36,11 +36,13 @@ inline constexpr const char* handed_over_name = "handed-over";
 inline constexpr const char* times_variable = "FOREBAY_TIMES";
 // Optional, with the last one: a file of 64-bit words that the ranks of a node and their agent map together. While the
 // first is not zero, ranks free nothing that they have handed over. The second is the number of places, one for each
-// rank of the run (the first for the case itself): the first word of each `hold_line` words behind the first so many,
-// the time (a double) that the rank left last when it began another; -infinity: none. A time older than all of these is
-// no longer the newest complete one: its files are freed by the rank that has handed them over.
+// rank of the run (the first for the case itself): `hold_line` words behind the first so many. A place begins with the
+// time (a double) that the rank left last when it began another; -infinity: none; infinity: the rank is not to be
+// waited for. A time older than all of these is no longer the newest complete one: its files are freed by the rank that
+// has handed them over. Then comes the newest time of which the rank could not hand something over, or that it had
+// begun when it found the pool full; -infinity: none. Times up to that may lack something.
 inline constexpr const char* hold_variable = "FOREBAY_HOLD";
-inline constexpr unsigned long hold_line = 8;
+inline constexpr unsigned long hold_line = 8, hold_left = 0, hold_lacking = 1;
 // Optional: in a run whose ranks share directories, and whose pools lie on several mounts, where this rank's new files
 // are made: `<run directory of its pool>/placed`, and the tree gets a link to each. `home`: in the tree itself; other
 // ranks' files may be such links.

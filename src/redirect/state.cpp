@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <bit>
+
 #include "redirect/path.h"
 #include "redirect/redirect.h"
 
@@ -150,7 +152,8 @@ void open_hold() {
   const uint64_t places = words[1].load();
   if (rank >= places || (places + 1) * hold_line * sizeof *words > size) return;
   state.hold = words;
-  state.left = words + (rank + 1) * hold_line;
+  state.place = words + (rank + 1) * hold_line;
+  state.begun = state.purged = std::bit_cast<uint64_t>(-__builtin_inf());
 }
 
 bool configure() {

@@ -68,13 +68,14 @@ struct State {
   std::atomic<uint64_t> plain[plain_slots];
 
   Prefix lower;
-  Prefix placed;                // where this rank's new files are made
-  std::atomic<uint64_t> made;   // counts them, from a number that no other process began with
-  Prefix keep, keep_name;       // the name is that of the directory that holds times, empty for the case itself
-  Prefix times;                 // where these lie without the mount over the case; empty: as the program sees them
-  std::atomic<uint64_t>* hold;  // what ranks have left (redirect.h), or null
-  std::atomic<uint64_t>* left;  // this rank's place in it
-  std::atomic<uint64_t> begun;  // the time that this process began last: a double, 0: none
+  Prefix placed;                 // where this rank's new files are made
+  std::atomic<uint64_t> made;    // counts them, from a number that no other process began with
+  Prefix keep, keep_name;        // the name is that of the directory that holds times, empty for the case itself
+  Prefix times;                  // where these lie without the mount over the case; empty: as the program sees them
+  std::atomic<uint64_t>* hold;   // what ranks have left (redirect.h), or null
+  std::atomic<uint64_t>* place;  // this rank's in it
+  std::atomic<uint64_t> begun;   // the time that this process began last, a double; -infinity: none
+  std::atomic<uint64_t> purged;  // the time of which this process removed something last, likewise
   std::atomic<bool> has_handed_over;  // something by this process may not be freed yet
   Prefix aliases[max_aliases];
   Prefix pools[max_pools];

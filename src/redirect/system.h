@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -69,6 +70,9 @@ inline int sys_fstatat(int directory, const char* path, struct stat* status, int
 }
 inline int sys_fstat(int fd, struct stat* status) {
   return static_cast<int>(system_call(SYS_fstat, fd, word(status)));
+}
+inline int sys_statfs(const char* path, struct statfs* status) {
+  return static_cast<int>(system_call(SYS_statfs, word(path), word(status)));
 }
 inline int sys_unlinkat(int directory, const char* path, int flags) {
   return static_cast<int>(system_call(SYS_unlinkat, directory, word(path), flags));

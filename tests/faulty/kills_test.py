@@ -288,6 +288,25 @@ class ProgramKilled(FaultyCase):
         self.assertNotEqual(self.finish(process), 0, self.output)
         self.check_after_kill()
 
+    def test_when_the_agent_dies_while_it_looks_ranks_go_on_to_free_what_they_purge(self):
+        process = self.start(self.solver("-steps", 3000, "-delay", 3, "-purge", 1, "-crash", 1500, "-bytes", 30_000))
+        agent = self.agent()
+        self.solvers()
+        time.sleep(1)
+        os.kill(agent, signal.SIGSTOP)
+        page = os.path.join(self.homes()[0], "hold")
+        with open(page, "r+b") as file:
+            file.write(b"\1")  # as it does when it begins to look
+        time.sleep(0.5)
+        handed_over = os.path.join(self.homes()[0], "keep/processor0/handed-over")
+        held = len(os.listdir(handed_over))
+        self.assertGreater(held, 10 * len(harness.FIELDS), "they were to be held")
+        os.kill(agent, signal.SIGKILL)
+        wait_for(lambda: len(os.listdir(handed_over)) <= 4 * len(harness.FIELDS), 3, "ranks free what they held")
+        self.assertIsNone(process.poll())
+        self.assertNotEqual(self.finish(process), 0, self.output)
+        self.check_after_kill()
+
     def test_where_times_are_only_sampled_the_last_complete_one_is_hardly_a_second_old(self):
         # Files so large that following them is work.
         solver = self.solver("-steps", 300, "-delay", 30, "-purge", 1, "-crash", 130, "-bytes", 300_000)

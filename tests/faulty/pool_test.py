@@ -4,6 +4,8 @@ even when the program's was, and the open time is never called complete). design
 import os
 import shutil
 import sys
+import threading
+import time
 import unittest
 
 import harness
@@ -95,6 +97,37 @@ class SmallPool(MountedPool):
         files = self.on_case()
         for path, size in self.completed().items():
             self.assertEqual(files.get(path), harness.content(path, size), path)
+
+
+class PoolThatFillsWithoutAnAgent(MountedPool):
+    size = "64m"
+    purge = 1
+
+    def fill_until_the_end_of(self, process):
+        with open(os.path.join(self.pool, "ballast"), "wb", buffering=0) as file:
+            while process.poll() is None:
+                try:
+                    file.write(bytes(4096))
+                except OSError:
+                    time.sleep(0.001)  # ranks make room again and again
+
+    def test_a_time_that_may_be_cut_is_not_called_complete(self):
+        process = self.start(self.solver("-steps", 3000, "-delay", 3, "-purge", 1, "-crash", 1500, "-bytes", 30_000))
+        agent = self.agent()
+        self.solvers()
+        time.sleep(1)
+        os.kill(agent, 9)
+        filler = threading.Thread(target=self.fill_until_the_end_of, args=[process])
+        filler.start()
+        self.assertNotEqual(self.finish(process), 0, self.output)
+        filler.join()
+        self.assertIn("No space left on device", self.output)
+        last = int(self.report["last_complete"])
+        files = self.on_case()
+        for rank in range(self.ranks):
+            for field in [*harness.FIELDS, harness.LATE]:
+                path = f"processor{rank}/{last}/{field}"
+                self.assertTrue(harness.is_whole(path, files[path]), f"{path} of the last complete time is cut")
 
 
 class PoolSmallerThanTheInputs(MountedPool):

@@ -376,6 +376,23 @@ TEST_F(DrainTest, ATimeThatIsMadeRemovedAndMadeAgainUnseenIsWatched) {
   EXPECT_TRUE(on_case("processor1/1/p"));
 }
 
+TEST_F(DrainTest, ATimeOfWhichTheRestWasWrittenAndPurgedWhenEventsWereLostIsNotCalledComplete) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  for (const int rank : {0, 1}) write(local(rank) + "/1/p", "pressure");
+  round();
+  lose_events();
+  for (const int rank : {0, 1}) {
+    write(local(rank) + "/1/uniform/time", "1");
+    write_time("2", rank);
+    std::filesystem::remove_all(local(rank) + "/1");
+    write_time("3", rank);
+  }
+  rounds();
+  EXPECT_EQ(completed(finish(false)).count("1"), 0u);
+}
+
 // The kernel drops what does not fit into its queue. What is found by looking afterwards was begun in the order of the
 // times, which is not that of their names; and the last may have been closed by the death of its rank.
 TEST_F(DrainTest, AfterLostEventsTheTimeThatARankWasWritingIsNotCalledComplete) {

@@ -28,10 +28,19 @@ class HoldTest : public DrainTest {
     file.read(reinterpret_cast<char*>(&held), sizeof held);
     return held == 0;
   }
-  void leave(int rank, double time) const {
+  void tell(int rank, int word, double time) const {
     std::fstream file(page(), std::ios::binary | std::ios::in | std::ios::out);
-    file.seekp(64 * (1 + rank));
+    file.seekp(64 * (1 + rank) + 8 * word);
     file.write(reinterpret_cast<const char*>(&time), sizeof time);
+  }
+  void leave(int rank, double time) const { tell(rank, 0, time); }
+  void lack(int rank, double time) const { tell(rank, 1, time); }
+  double left(int rank) const {
+    std::ifstream file(page(), std::ios::binary);
+    file.seekg(64 * (1 + rank));
+    double time = 0;
+    file.read(reinterpret_cast<char*>(&time), sizeof time);
+    return time;
   }
   std::string handed_over(int rank) const { return keep_directory(rank, home_) + "/handed-over/"; }
   void hand_over(int rank, const std::string& time, const std::string& file) const {
@@ -151,6 +160,70 @@ TEST_F(HoldTest, WhatARankPurgesThatTellsNothingMayBeGone) {
   expect_half_purged_is_not_complete();
 }
 
+// Nor does what an earlier program of the rank has left tell of what a later one, which has no library, leaves.
+TEST_F(HoldTest, WhatARankPurgesThatToldOnlyOfEarlierTimesMayBeGone) {
+  open();
+  for (const int rank : {0, 1}) leave(rank, 0.5);
+  expect_half_purged_is_not_complete();
+}
+
+// Nobody frees then what the other rank hands over.
+TEST_F(HoldTest, WhereOneRankTellsNothingTheAgentLetsGoWhatTheOtherHandsOver) {
+  open();
+  round();
+  for (int step = 1; step <= 30; ++step) {
+    for (const int rank : {0, 1}) write_time(std::to_string(step), rank);
+    if (step > 1) {
+      leave(0, step - 1);
+      hand_over(0, std::to_string(step - 1));
+      std::filesystem::remove_all(local(1) + "/" + std::to_string(step - 1));
+    }
+    if (step % 3 == 0) round();
+  }
+  rounds();
+  std::set<std::string> names;
+  for (const auto& each : std::filesystem::directory_iterator(handed_over(0))) names.insert(each.path().filename());
+  EXPECT_LE(names.size(), 4u) << "of more than two times";
+  finish(false);
+}
+
+TEST_F(HoldTest, ATimeThatARankCouldNotHandOverOrThatMayBeCutIsNotCalledComplete) {
+  open();
+  round();
+  run(1, 50);
+  lack(1, 49);
+  round();
+  EXPECT_EQ(drain_->newest_complete(), std::nullopt);
+  run(51, 100);
+  round();
+  EXPECT_EQ(drain_->newest_complete(), "99") << "what came later lacks nothing";
+  run(101, 200);
+  lack(0, 200);
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"50", "99"})) << "50 was looked at while it was there";
+}
+
+TEST_F(HoldTest, ATimeThatWasPartlySeenWhenEventsWereLostIsNotCalledComplete) {
+  open();
+  round();
+  for (const int rank : {0, 1}) write(local(rank) + "/1/p", "pressure");
+  round();
+  lose_events();
+  for (const int rank : {0, 1}) {
+    write(local(rank) + "/1/uniform/time", "1");
+    write_time("2", rank);
+    leave(rank, 1);
+    hand_over(rank, "1");
+    write_time("3", rank);
+    leave(rank, 2);
+    hand_over(rank, "2");
+    free(rank, "1");
+  }
+  rounds();
+  write_time("4");
+  EXPECT_EQ(drain_->newest_complete(), "3");
+  EXPECT_EQ(completed(finish(false)).count("1"), 0u);
+}
+
 // Ranks have freed what they could before room became scarce; what is left of older times is no time.
 TEST_F(HoldTest, WhereRoomIsScarceWhatRanksHandedOverIsLetGo) {
   open();
@@ -196,6 +269,36 @@ TEST_F(HoldTest, AResumeFindsWhatRanksKeptAfterTheAgentWasKilled) {
   }
 }
 
+// It has not seen the agent's looks, so what the agent would have found out the ranks have told.
+TEST_F(HoldTest, AResumeCallsNoTimeCompleteThatMayBeCut) {
+  open();
+  round();
+  run(1, 10);
+  round();
+  drain_.reset();
+  run(11, 20);
+  lack(1, 19);
+  resume();
+  EXPECT_EQ(drain_->newest_complete(), "9");
+  EXPECT_EQ(finish(false).trouble, std::nullopt);
+}
+
+TEST_F(HoldTest, WhenTheAgentWasKilledTheRanksOfItsNodeMayFreeWhatTheyHaveLeft) {
+  settings_.all_ranks = 4;
+  open();
+  leave(0, 7);
+  round();
+  drain_.reset();
+  EXPECT_FALSE(ranks_may_free());
+  let_ranks_free(home_, {0, 1});
+  EXPECT_TRUE(ranks_may_free());
+  EXPECT_EQ(left(0), 7);
+  EXPECT_EQ(left(1), -std::numeric_limits<double>::infinity());
+  for (const int rank : {2, 3}) EXPECT_EQ(left(rank), std::numeric_limits<double>::infinity());
+  let_ranks_free(home_, {0, 1, 4});  // another run's
+  let_ranks_free(home_ + "/none", {0});
+}
+
 TEST_F(HoldTest, AResumeCallsNoTimeCompleteOfWhichSomethingThatWasHandedOverIsNoFile) {
   open();
   round();
@@ -212,20 +315,23 @@ TEST_F(HoldTest, AResumeCallsNoTimeCompleteOfWhichSomethingThatWasHandedOverIsNo
 
 TEST_F(HoldTest, WhereARankHasLeftNothingNoTimeIsKnown) {
   const std::string path = home_ + "/page";
+  const std::set<std::string> names{"-90.5", "6", "7", "8"};
   auto hold = Hold::make(path, 2);
   ASSERT_TRUE(hold) << hold.error().text();
-  EXPECT_EQ(left_by_all(path, {0, 1}), std::nullopt);
+  EXPECT_EQ(left_by_all(path, {0, 1}, names), std::nullopt);
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   const double times[] = {-90.5, 7};
   for (const int rank : {0, 1}) {
-    EXPECT_EQ(left_by_all(path, {0, 1}), std::nullopt);
+    EXPECT_EQ(left_by_all(path, {0, 1}, names), std::nullopt);
     file.seekp(64 * (1 + rank));
     file.write(reinterpret_cast<const char*>(&times[rank]), sizeof(double));
     file.flush();
   }
-  EXPECT_EQ(left_by_all(path, {0, 1}), -90.5);
-  EXPECT_EQ(left_by_all(path, {1}), 7);
-  EXPECT_EQ(left_by_all(home_ + "/none", {0}), std::nullopt);
+  EXPECT_EQ(left_by_all(path, {0, 1}, names), "-90.5");
+  EXPECT_EQ(left_by_all(path, {1}, names), "7");
+  EXPECT_EQ(left_by_all(path, {1}, {"6", "8"}), std::nullopt) << "it is gone";
+  EXPECT_EQ(left_by_all(path, {1, 2}, names), std::nullopt) << "of another run";
+  EXPECT_EQ(left_by_all(home_ + "/none", {0}, names), std::nullopt);
 }
 
 }  // namespace
