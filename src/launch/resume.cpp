@@ -85,18 +85,36 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
 
 namespace {
 
-// What this node's pools hold of a run; nullopt: nothing.
-Result<std::optional<PoolRun>> find_here(const Plan& plan) {
+Result<std::vector<std::string>> pools_here(const Plan& plan) {
   auto machine = place::observe();
   if (!machine) return forward(machine);
   auto pools = place::choose_pools(*machine, plan.settings.pool);
   if (!pools) return forward(pools);
-  std::vector<std::string> paths, damaged;
+  std::vector<std::string> paths;
   for (const place::Pool& pool : *pools) paths.push_back(pool.path);
-  for (PoolRun& run : find_pool_runs(paths, damaged))
+  return paths;
+}
+
+// What this node's pools hold of a run; nullopt: nothing.
+Result<std::optional<PoolRun>> find_here(const Plan& plan) {
+  const auto paths = pools_here(plan);
+  if (!paths) return forward(paths);
+  std::vector<std::string> damaged;
+  for (PoolRun& run : find_pool_runs(*paths, damaged))
     if (run.plan.run == plan.run && run.node == host_name()) return std::optional(std::move(run));
   if (!damaged.empty()) return error(Code::lost, damaged.front());
   return std::optional<PoolRun>();
+}
+
+// What is left where an agent was killed when it had removed all that tells of the run.
+void remove_empty_directories(const Plan& plan) {
+  const auto paths = pools_here(plan);
+  if (!paths) return;
+  for (const std::string& path : *paths) {
+    const std::string directory = join(user_directory_in(path), plan.run);
+    ::rmdir(join(directory, "s0").c_str());
+    ::rmdir(directory.c_str());
+  }
 }
 
 // No rank is let in before the journal is there.
@@ -121,7 +139,11 @@ Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Repo
   // Not of an agent that this run had here before.
   if (report.agent_pid == agent && is_home(report)) {
     report.phase = Phase::done;
-    if (run && *run) empty_pool(**run, report);
+    if (run && *run) {
+      empty_pool(**run, report);
+    } else {
+      remove_empty_directories(plan);
+    }
     return report;
   }
   if (!run) return forward(run);
