@@ -103,14 +103,20 @@ static void path_of(char path[PATH_MAX], long step, const char* name) {
     snprintf(path, PATH_MAX, "processor%d/%ld/%s", rank, step, name);
 }
 
+// Noted first: a kill between the two must not leave a record of what is gone.
+static void remove_file(const char* path) {
+  record('-', path, 0);
+  unlink(path);
+}
+
 static void purge(long step) {
   char path[PATH_MAX];
   for (int i = 0; i < FIELDS; ++i) {
     path_of(path, step, fields[i]);
-    if (unlink(path) == 0) record('-', path, 0);
+    remove_file(path);
   }
   path_of(path, step, late);
-  if (unlink(path) == 0) record('-', path, 0);
+  remove_file(path);
   static const char* const directories[] = {"uniform/functionObjects", "uniform", ""};
   for (int i = 0; i < 3; ++i) {
     path_of(path, step, directories[i]);
