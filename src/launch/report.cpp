@@ -353,8 +353,8 @@ std::string to_text(const RunReport& report) {
   line("written locally",
        amount(sum(report, &drain::DrainReport::local_files), sum(report, &drain::DrainReport::local_bytes)) +
            (unseen == 0 ? std::string()
-                        : fmt::format(", and {} time director{} that the program removed before {} seen", unseen,
-                                      unseen == 1 ? "y" : "ies", unseen == 1 ? "it was" : "they were")));
+                        : fmt::format(", and {} time director{} that came and went between two looks", unseen,
+                                      unseen == 1 ? "y" : "ies")));
   line("to the shared system",
        amount(sum(report, &drain::DrainReport::shared_files), sum(report, &drain::DrainReport::shared_bytes)));
   if (const auto never = sum(report, &drain::DrainReport::kept_from_shared); never != 0)
