@@ -44,7 +44,7 @@ using drain::Clock;
 // while ranks wrote: after a crash the last complete time is a second old at most; two, where the agent is killed too.
 // Nothing is lost between two looks where the program removes no times, nor where ranks keep them (drain/hold.h).
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
-constexpr int pause_per_work = 256, longer_when_sampling = 4, longer_when_times_stay = 8, longer_when_ranks_keep = 16;
+constexpr int pause_per_work = 256, longer_when_sampling = 4, longer_when_times_stay = 8, longer_when_ranks_keep = 32;
 // Two of these fit into the shorter of the pauses.
 constexpr auto step_to_sample = longest_pause / 2;
 // A time must be seen complete several times within the interval after which it is made safe.
@@ -55,9 +55,9 @@ constexpr double likely_rate = 1e9;
 // While events wait, and at most so often in a pause: how often they are taken from the kernel, whose queue is short.
 // Waking for that costs as much as following. More than the shorter interval only while times are sampled, where most
 // directories are not watched and tell nothing.
-constexpr auto glance_interval = 20ms, longest_glance_interval = 160ms;
+constexpr auto glance_interval = 20ms, longest_glance_interval = 200ms;
 constexpr int glances_in_pause = 6;
-constexpr auto tick_interval = 200ms;
+constexpr auto tick_interval = longest_glance_interval;
 constexpr auto status_interval = 1s;
 constexpr auto beat_interval = 5s;
 // How long a node may be without any rank before its parent's end counts as the end of the run.
@@ -395,14 +395,17 @@ Clock::duration Agent::pause_after(Clock::duration work, std::size_t times_begun
   if (pressure_->tight() || !alone()) return shortest_pause;
   const auto& settings = plan_.settings.drain;
   const bool held = settings.when == settings::DrainWhen::end || plan_.hold_times;
-  const bool found = drain_->ranks_keep() || (found_one && drain_->holds_last_time());
+  const bool ranks_keep = drain_->ranks_keep();
+  const bool found = ranks_keep || (found_one && drain_->holds_last_time());
   const bool samples = held && found && times_begun >= 2 && pause_ < step_to_sample * times_begun;
-  const int longer = drain_->ranks_keep() ? longer_when_ranks_keep
+  const int longer = ranks_keep           ? longer_when_ranks_keep
                      : drain_->times_go() ? longer_when_sampling
                                           : longer_when_times_stay;
   Clock::duration pause = std::clamp<Clock::duration>(work * pause_per_work, shortest_pause, longest_pause);
   if (samples)
     pause = std::clamp<Clock::duration>(settings.safe_interval / pauses_in_safe_interval, pause, longer * pause);
+  // They make room themselves, until a pool is tight.
+  if (samples && ranks_keep) return pause;
   return std::clamp<Clock::duration>(pressure_->until_tight(*drain_, likely_rate), shortest_pause, pause);
 }
 
