@@ -173,6 +173,7 @@ Status Drain::add_root(const Root& root, const std::vector<tree::Entry>& staged)
 
 Status Drain::add_rank(int rank, const std::string& pool) {
   state_->times.add_rank(rank);
+  if (state_->hold) state_->hold->add_rank(rank);
   return state_->keep.add_rank(rank, pool);
 }
 

@@ -263,9 +263,10 @@ void Drain::State::adopt(int rank) {
   for (Keep::HandedOver& each : keep.handed_over(rank)) {
     if (beginning.contains(time_directory(rank, each.time))) continue;
     const bool hopeless = timeline.was_begun(each.time) && times.is_hopeless(rank, each.time);
-    // Where one of them does not tell what it leaves, they free nothing.
-    if (hold->ranks_keep() && (hopeless || hold->may_be_freed(each.time))) continue;
-    if (hopeless || !is_new_time(rank, each.time) || keep.contains(rank, each.time, each.file) ||
+    const bool let_go = hopeless || hold->may_be_freed(each.time);
+    // They do where they remove times, but nothing where one of them does not tell what it leaves.
+    if (let_go && times_go && hold->ranks_keep()) continue;
+    if (let_go || !is_new_time(rank, each.time) || keep.contains(rank, each.time, each.file) ||
         timeline.was_let_go(each.time)) {
       keep.discard(each);
     } else if (keep.take(each)) {
@@ -467,7 +468,12 @@ void Drain::State::find_times() {
 void Drain::State::new_complete_times() {
   // Events that wait tell for nothing that the rank has gone on.
   if (!unsure.empty() && !(watcher && watcher->has_taken_in())) ask_unsure(Ask::quiet);
-  const std::vector<std::string> complete = times.take_newly_complete();
+  std::vector<std::string> complete = times.take_newly_complete();
+  std::erase_if(complete, [&](const std::string& time) {
+    if (!hold || !hold->may_lack(time)) return false;
+    for (const int rank : times.ranks()) times.spoil(rank, time);
+    return true;
+  });
   const auto is_kept = [&](const std::string& time) {
     return std::all_of(times.ranks().begin(), times.ranks().end(),
                        [&](int rank) { return !keep.files(rank, time).empty(); });

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "drain/drain.h"
@@ -15,9 +16,9 @@
 namespace forebay::drain {
 namespace {
 
-// As in src/redirect/redirect.h. The line of a rank begins with the time that it left, and that which may lack a file.
-constexpr std::size_t words_in_line = 8;
-constexpr double none = -std::numeric_limits<double>::infinity(), nobody = std::numeric_limits<double>::infinity();
+// As in src/redirect/redirect.h.
+constexpr std::size_t words_in_line = 8, left = 0, first_lacking = 1, last_lacking = 2;
+constexpr double nobody = std::numeric_limits<double>::infinity(), none = -nobody;
 
 using Words = std::atomic<std::uint64_t>*;
 
@@ -41,6 +42,26 @@ double time_at(Words words, std::size_t place) {
 }
 void put_time(Words words, std::size_t place, double time) {
   words[place].store(std::bit_cast<std::uint64_t>(time));
+}
+
+bool any_lacks(Words words, const std::vector<std::size_t>& lines, double time) {
+  return std::any_of(lines.begin(), lines.end(), [&](std::size_t line) {
+    return time_at(words, line + first_lacking) <= time && time <= time_at(words, line + last_lacking);
+  });
+}
+
+// Over the ranks of these lines.
+std::optional<double> newest_complete(Words words, const std::vector<std::size_t>& lines) {
+  double newest = nobody;
+  for (const std::size_t line : lines) newest = std::min(newest, time_at(words, line + left));
+  if (!std::isfinite(newest) || any_lacks(words, lines, newest)) return std::nullopt;
+  return newest;
+}
+
+std::vector<std::size_t> all_lines(Words words) {
+  std::vector<std::size_t> lines;
+  for (std::size_t place = 1; place <= words[1].load(); ++place) lines.push_back(place * words_in_line);
+  return lines;
 }
 
 // What a dead run left, of any content; no bytes where it is none of ours, or has no line for one of the ranks.
@@ -67,8 +88,11 @@ Result<Hold> Hold::make(const std::string& path, int ranks) {
   Hold hold(std::move(*page));
   hold.words()[0] = 1;
   hold.words()[1] = places;
-  for (std::size_t place = 1; place <= places; ++place)
-    for (const std::size_t word : {0, 1}) put_time(hold.words(), place * words_in_line + word, none);
+  for (const std::size_t line : all_lines(hold.words())) {
+    put_time(hold.words(), line + left, none);
+    put_time(hold.words(), line + first_lacking, nobody);
+    put_time(hold.words(), line + last_lacking, none);
+  }
   return hold;
 }
 
@@ -77,9 +101,13 @@ Hold::~Hold() {
   if (words() != nullptr) free_nothing();
 }
 
+void Hold::add_rank(int rank) {
+  lines_.push_back(line_of(rank));
+}
+
 void Hold::begin_look() {
   free_nothing();
-  left_ = newest_left_by_all();
+  complete_ = newest_complete(words(), lines_);
 }
 
 void Hold::end_look(bool let) {
@@ -87,53 +115,47 @@ void Hold::end_look(bool let) {
   words()[0] = let ? 0 : 1;
 }
 
-double Hold::newest_left_by_all() const {
-  double left = nobody;
-  for (std::size_t place = 1; place <= words()[1].load(); ++place)
-    left = std::min(left, time_at(words(), place * words_in_line));
-  return left;
+bool Hold::ranks_keep() const {
+  return let_ && std::all_of(lines_.begin(), lines_.end(),
+                             [&](std::size_t line) { return std::isfinite(time_at(words(), line + left)); });
 }
 
 bool Hold::may_be_freed(const std::string& time) const {
-  return let_ && value_of(time) < left_;
+  return let_ && complete_ && value_of(time) < *complete_;
 }
 
+// Where it was not known what is complete when the look began, it may have been before, and older times been freed.
 bool Hold::keeps(int rank, const std::string& time) const {
-  return value_of(time) <= time_at(words(), line_of(rank)) && !may_be_freed(time) && !may_lack(time);
+  const double value = value_of(time);
+  return value <= time_at(words(), line_of(rank) + left) && (!let_ || (complete_ && value >= *complete_)) &&
+         !may_lack(time);
 }
 
 bool Hold::may_lack(const std::string& time) const {
-  const double value = value_of(time);
-  for (std::size_t place = 1; place <= words()[1].load(); ++place)
-    if (value <= time_at(words(), place * words_in_line + 1)) return true;
-  return false;
+  return any_lacks(words(), lines_, value_of(time));
 }
 
-std::optional<std::string> left_by_all(const std::string& path, const std::vector<int>& ranks,
-                                       const std::set<std::string>& times) {
+std::optional<std::string> newest_complete(const std::string& path, const std::vector<int>& ranks,
+                                           const std::set<std::string>& times) {
   const MappedFile page = map_page(path, ranks);
-  const auto words = reinterpret_cast<Words>(page.bytes().data());
-  if (words == nullptr) return std::nullopt;
-  double left = nobody, lacking = none;
-  for (const int rank : ranks) {
-    left = std::min(left, time_at(words, line_of(rank)));
-    lacking = std::max(lacking, time_at(words, line_of(rank) + 1));
-  }
-  if (!std::isfinite(left) || left <= lacking) return std::nullopt;
+  if (page.bytes().empty()) return std::nullopt;
+  std::vector<std::size_t> lines;
+  for (const int rank : ranks) lines.push_back(line_of(rank));
+  const auto newest = newest_complete(reinterpret_cast<Words>(page.bytes().data()), lines);
   const auto found =
-      std::find_if(times.begin(), times.end(), [&](const std::string& time) { return value_of(time) == left; });
+      std::find_if(times.begin(), times.end(), [&](const std::string& time) { return value_of(time) == newest; });
   return found != times.end() ? std::optional(*found) : std::nullopt;
 }
 
 void let_ranks_free(const std::string& home, const std::vector<int>& ranks) {
   const MappedFile page = map_page(join(home, hold_name), ranks);
+  if (page.bytes().empty()) return;
   const auto words = reinterpret_cast<Words>(page.bytes().data());
-  if (words == nullptr) return;
   std::set<std::size_t> here;
   for (const int rank : ranks) here.insert(line_of(rank));
   // Ranks of other nodes tell nothing here.
-  for (std::size_t place = 1; place <= words[1].load(); ++place)
-    if (!here.contains(place * words_in_line)) put_time(words, place * words_in_line, nobody);
+  for (const std::size_t line : all_lines(words))
+    if (!here.contains(line)) put_time(words, line + left, nobody);
   words[0] = 0;
 }
 

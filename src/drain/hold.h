@@ -14,7 +14,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -34,6 +33,9 @@ class Hold {
   Hold& operator=(Hold&&) = delete;
   ~Hold();
 
+  // One of these, on this node: to be told before it begins.
+  void add_rank(int rank);
+
   // From now on, until end_look() lets them.
   void free_nothing() { words()[0] = 1; }
   void begin_look();
@@ -43,30 +45,29 @@ class Hold {
   // The last look has let them, even though free_nothing() was said since.
   bool let() const { return let_; }
   // Let, and all of them tell what they leave: a static program, which has no library, does not.
-  bool ranks_keep() const { return let_ && newest_left_by_all() != none; }
+  bool ranks_keep() const;
   // When this look began all ranks had left a newer time: they may have freed what they purged of this one, or will.
   bool may_be_freed(const std::string& time) const;
   // The rank has left this time, and every file of it is where it was written, handed over, or kept.
   bool keeps(int rank, const std::string& time) const;
-  // A rank could not hand a file of this time over, or found the pool full when it had written it, or a later one.
+  // A rank could not hand a file of this time over, or found the pool full when it had written it.
   bool may_lack(const std::string& time) const;
 
  private:
-  static constexpr double none = -std::numeric_limits<double>::infinity();
   explicit Hold(MappedFile page) : page_(std::move(page)) {}
   std::atomic<std::uint64_t>* words() const {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(page_.bytes().data());
   }
-  double newest_left_by_all() const;
 
   MappedFile page_;
+  std::vector<std::size_t> lines_;  // of the ranks here
   bool let_ = false;
-  double left_ = none;  // by all, when this look began
+  std::optional<double> complete_;  // when this look began
 };
 
-// From the file that a dead run left: which of these times is the newest that all these ranks have left; nullopt where
-// it is none of them, or may lack something.
-std::optional<std::string> left_by_all(const std::string& path, const std::vector<int>& ranks,
-                                       const std::set<std::string>& times);
+// From the file that a dead run left: which of these times is the newest that all these ranks have left, and lack
+// nothing of; nullopt where it is none of them, or not known.
+std::optional<std::string> newest_complete(const std::string& path, const std::vector<int>& ranks,
+                                           const std::set<std::string>& times);
 
 }  // namespace forebay::drain

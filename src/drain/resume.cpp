@@ -55,7 +55,7 @@ Status Drain::State::keep_last_of_ranks() {
     for (const Keep::HandedOver& each : keep.handed_over(rank)) here.insert(each.time);
     for (const std::string& time : times_here(rank)) here.insert(time);
   }
-  const auto last = left_by_all(join(request.home, hold_name), times.ranks(), here);
+  const auto last = drain::newest_complete(join(request.home, hold_name), times.ranks(), here);
   if (!last || !is_new_time(times.ranks().front(), *last)) return {};
   if (newest_complete && !openfoam::time_less(*newest_complete, *last)) return {};
   for (const int rank : times.ranks()) {

@@ -16,7 +16,7 @@ namespace forebay::launch {
 namespace {
 
 constexpr std::size_t gate_bytes = 4096;
-// A file system with less than this left gives no-space to nearly every write.
+// A file system with less than this left gives no-space to nearly every write. As in src/redirect/hand_over.cpp.
 constexpr std::uint64_t as_good_as_full = std::uint64_t{64} << 10;
 // Above the high mark so many output steps must fit: ranks are not at the same point, and what one sees takes a moment.
 constexpr double steps_above = 2;

@@ -42,7 +42,7 @@ double value_of(const char* name, size_t size) {
   }
   int exponent = 0;
   const bool negative = at + 1 < size && name[at + 1] == '-';
-  for (; at < size && exponent < 1000; ++at)
+  for (; at < size && exponent < 100; ++at)
     if (name[at] >= '0' && name[at] <= '9') exponent = exponent * 10 + (name[at] - '0');
   scale += negative ? -exponent : exponent;
   for (; scale > 0; --scale) value *= 10;
@@ -64,39 +64,61 @@ bool names_a_time(const char* path) {
   return is_time_name(path + begin, end - begin);
 }
 
-// Older times may be freed: all ranks have left this one, or a later one, so it is complete. -infinity: none may be.
+double told(const std::atomic<uint64_t>& word) {
+  return std::bit_cast<double>(word.load(std::memory_order_acquire));
+}
+
+void tell(std::atomic<uint64_t>& word, double time) {
+  word.store(std::bit_cast<uint64_t>(time), std::memory_order_release);
+}
+
+bool lacks(const std::atomic<uint64_t>* place, double time) {
+  return told(place[hold_first_lacking]) <= time && time <= told(place[hold_last_lacking]);
+}
+
+// The oldest of the times that ranks left last; -infinity: one has left none, or it may lack something.
+double left_by_all() {
+  double left = __builtin_inf(), lacking = none;
+  const std::atomic<uint64_t>* const end = state.hold + (state.hold[1].load(std::memory_order_relaxed) + 1) * hold_line;
+  for (const auto* place = state.hold + hold_line; place < end && left != none; place += hold_line) {
+    const double of_rank = told(place[hold_left]), last = told(place[hold_last_lacking]);
+    if (of_rank < left) left = of_rank;
+    if (last > lacking) lacking = last;
+  }
+  if (left <= lacking)
+    for (const auto* place = state.hold + hold_line; place < end; place += hold_line)
+      if (lacks(place, left)) return none;
+  return left;
+}
+
+// Older times may be freed: this one is complete over all ranks. -infinity: none may be.
 // The ranks' places are read before the hold: what is returned was left before the agent's look began, if one goes on,
 // and of such times it takes nothing but the newest for whole (src/drain/hold.h).
-double newest_left_by_all() {
+double newest_complete() {
   if (state.hold == nullptr) return none;
-  double left = __builtin_inf();
-  for (uint64_t place = 1; place <= state.hold[1].load(std::memory_order_relaxed); ++place) {
-    const double of_rank =
-        std::bit_cast<double>(state.hold[place * hold_line + hold_left].load(std::memory_order_acquire));
-    if (of_rank < left) left = of_rank;
-  }
+  const double left = left_by_all();
   return state.hold[0].load(std::memory_order_acquire) == 0 ? left : none;
 }
 
-// Only this rank writes its place.
+// The last is told first: what is read meanwhile says too much rather than too little. What all ranks have left behind
+// does not matter any more. (The rank's children share its place, and do nothing of this kind at the same time.)
 void note_lacking(double time) {
   if (state.hold == nullptr) return;
-  std::atomic<uint64_t>& lacking = state.place[hold_lacking];
-  if (std::bit_cast<double>(lacking.load(std::memory_order_relaxed)) < time)
-    lacking.store(std::bit_cast<uint64_t>(time), std::memory_order_release);
+  std::atomic<uint64_t>&first = state.place[hold_first_lacking], &last = state.place[hold_last_lacking];
+  const bool anew = told(last) < left_by_all();
+  if (anew || told(last) < time) tell(last, time);
+  if (anew || told(first) > time) tell(first, time);
 }
 
-// Once for each time that is purged, before that makes room: where a pool is full, what was written last may be cut.
-void note_full_pool(double purged) {
+// What was written last may be cut: to be asked before this rank makes room. (Where another one does at that very
+// moment, the pool may look as if it had room; and there is an agent, as a rule, which looks at the pool, too.)
+void note_full_pool() {
   constexpr uint64_t as_good_as_full = 64 << 10;  // as in src/launch/pressure.cpp
-  if (state.hold == nullptr || std::bit_cast<double>(state.purged.exchange(std::bit_cast<uint64_t>(purged),
-                                                                           std::memory_order_relaxed)) == purged)
-    return;
+  const double begun = told(state.begun);
   struct statfs status;
-  if (sys_statfs(state.keep.text, &status) != 0) return;
-  if (static_cast<uint64_t>(status.f_bavail) * static_cast<uint64_t>(status.f_bsize) >= as_good_as_full) return;
-  const double begun = std::bit_cast<double>(state.begun.load(std::memory_order_relaxed));
-  note_lacking(begun > purged ? begun : purged);
+  if (begun == none || sys_statfs(state.keep.text, &status) != 0) return;
+  if (static_cast<uint64_t>(status.f_bavail) * static_cast<uint64_t>(status.f_bsize) < as_good_as_full)
+    note_lacking(begun);
 }
 
 // "/a//b/./c/../d/" -> "/a/b/d": a program that climbs from a time does so through no link.
@@ -129,11 +151,21 @@ const char* below_times(int directory, const char* path, Path& text) {
 }  // namespace
 
 bool is_time_name(const char* name, size_t size) {
-  const size_t sign = size > 0 && name[0] == '-' ? 1 : 0;
-  if (size <= sign || name[sign] < '0' || name[sign] > '9') return false;
-  for (size_t i = sign; i < size; ++i)
-    if ((name[i] < '0' || name[i] > '9') && strchr(".e+-", name[i]) == nullptr) return false;
-  return true;
+  size_t at = size > 0 && name[0] == '-' ? 1 : 0;
+  const auto digits = [&] {
+    const size_t first = at;
+    while (at < size && name[at] >= '0' && name[at] <= '9') ++at;
+    return at > first;
+  };
+  if (!digits()) return false;
+  if (at < size && name[at] == '.') {
+    ++at;
+    digits();
+  }
+  if (at == size || name[at] != 'e') return at == size;
+  ++at;
+  if (at < size && (name[at] == '+' || name[at] == '-')) ++at;
+  return digits() && at == size;
 }
 
 void hand_over(int directory, const char* path, const Place& place) {
@@ -150,8 +182,13 @@ void hand_over(int directory, const char* path, const Place& place) {
   const size_t directory_size = target.size;
   if (!append_flat(rest, target)) return;
   const double time = value_of(rest + 1, strcspn(rest + 1, "/"));
-  note_full_pool(time);
-  if (time < newest_left_by_all()) return;
+  if (state.hold != nullptr) {
+    // Once for each time that is purged: where it is not handed over, that makes room.
+    if (std::bit_cast<double>(state.purged.exchange(std::bit_cast<uint64_t>(time), std::memory_order_relaxed)) != time)
+      note_full_pool();
+    if (lacks(state.place, time)) return;
+  }
+  if (time < newest_complete()) return;
   if (target.size - directory_size > NAME_MAX || target.too_long()) return note_lacking(time);
   if (state.hold == nullptr || state.hold[0].load(std::memory_order_relaxed) != 0) {
     Path kept;
@@ -180,22 +217,30 @@ void hand_over(int directory, const char* path, const Place& place) {
 void note_begun(int directory, const char* path, const Place& place, bool made) {
   if (state.hold == nullptr || place.outside() || !names_a_time(place.path)) return;
   // What was there tells nothing of a process that has begun no time.
-  if (!made && (errno != EEXIST || std::bit_cast<double>(state.begun.load(std::memory_order_relaxed)) == none)) return;
+  if (!made && (errno != EEXIST || told(state.begun) == none)) return;
   Path text;
   const char* rest = below_times(directory, path, text);
   if (rest == nullptr || *rest == '\0' || strchr(rest + 1, '/') != nullptr) return;
-  const double time = value_of(rest + 1, strlen(rest + 1));
-  const double last =
-      std::bit_cast<double>(state.begun.exchange(std::bit_cast<uint64_t>(time), std::memory_order_relaxed));
-  if (last == time) return;
-  // A program that goes back, or has just begun, has left nothing that tells of what comes.
-  state.place[hold_left].store(std::bit_cast<uint64_t>(last < time ? last : none), std::memory_order_release);
+  const double time = value_of(rest + 1, strlen(rest + 1)), last = told(state.begun);
+  if (time == last || (time < last && !made)) return;
+  note_full_pool();
+  tell(state.begun, time);
+  tell(state.purged, none);
+  if (last == none || time < last) {
+    // A program that has just begun, or goes back, has left nothing that tells of what comes.
+    tell(state.place[hold_left], none);
+    tell(state.place[hold_last_lacking], none);
+    tell(state.place[hold_first_lacking], __builtin_inf());
+  } else if (!lacks(state.place, last)) {
+    tell(state.place[hold_left], last);
+  }
 }
 
 void free_handed_over(const Place& place) {
   if (!state.has_handed_over.load(std::memory_order_relaxed) || !names_a_time(place.path)) return;
-  const double left = newest_left_by_all();
-  if (left == none) return;
+  const double complete = newest_complete();
+  if (complete == none) return;
+  note_full_pool();
   Path text;
   text.assign(state.keep.text, state.keep.size);
   text.append("/", 1);
@@ -213,7 +258,7 @@ void free_handed_over(const Place& place) {
       at += entry->d_reclen;
       const size_t length = strcspn(entry->d_name, "%");
       if (!is_time_name(entry->d_name, length)) continue;
-      if (!(value_of(entry->d_name, length) < left) || sys_unlinkat(fd, entry->d_name, 0) != 0) all = false;
+      if (!(value_of(entry->d_name, length) < complete) || sys_unlinkat(fd, entry->d_name, 0) != 0) all = false;
     }
   }
   sys_close(fd);

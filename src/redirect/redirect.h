@@ -37,12 +37,13 @@ inline constexpr const char* times_variable = "FOREBAY_TIMES";
 // Optional, with the last one: a file of 64-bit words that the ranks of a node and their agent map together. While the
 // first is not zero, ranks free nothing that they have handed over. The second is the number of places, one for each
 // rank of the run (the first for the case itself): `hold_line` words behind the first so many. A place begins with the
-// time (a double) that the rank left last when it began another; -infinity: none; infinity: the rank is not to be
-// waited for. A time older than all of these is no longer the newest complete one: its files are freed by the rank that
-// has handed them over. Then comes the newest time of which the rank could not hand something over, or that it had
-// begun when it found the pool full; -infinity: none. Times up to that may lack something.
+// time (a double) that the rank left last, when it began another, and of which it lacks nothing; -infinity: none;
+// infinity: the rank is not to be waited for. Then come the first and the last time that may lack something, where the
+// first is no later than the last: the rank could not hand something over, or found the pool full when it had written
+// it. The oldest of the times that ranks left last is complete where it lies between no rank's two: files of older ones
+// are freed by the rank that has handed them over.
 inline constexpr const char* hold_variable = "FOREBAY_HOLD";
-inline constexpr unsigned long hold_line = 8, hold_left = 0, hold_lacking = 1;
+inline constexpr unsigned long hold_line = 8, hold_left = 0, hold_first_lacking = 1, hold_last_lacking = 2;
 // Optional: in a run whose ranks share directories, and whose pools lie on several mounts, where this rank's new files
 // are made: `<run directory of its pool>/placed`, and the tree gets a link to each. `home`: in the tree itself; other
 // ranks' files may be such links.

@@ -99,9 +99,8 @@ class SmallPool(MountedPool):
             self.assertEqual(files.get(path), harness.content(path, size), path)
 
 
-class PoolThatFillsWithoutAnAgent(MountedPool):
+class FillingPool(MountedPool):
     size = "64m"
-    purge = 1
 
     def fill_until_the_end_of(self, process):
         with open(os.path.join(self.pool, "ballast"), "wb", buffering=0) as file:
@@ -111,13 +110,16 @@ class PoolThatFillsWithoutAnAgent(MountedPool):
                 except OSError:
                     time.sleep(0.001)  # ranks make room again and again
 
-    def test_a_time_that_may_be_cut_is_not_called_complete(self):
-        process = self.start(self.solver("-steps", 3000, "-delay", 3, "-purge", 1, "-crash", 1500, "-bytes", 30_000))
+    def assert_the_last_complete_time_is_whole(self, options, *of_solver):
+        """And no older than the pool has been full."""
+        process = self.start(self.solver("-steps", 3000, *of_solver), options)
         agent = self.agent()
         self.solvers()
         time.sleep(1)
         os.kill(agent, 9)
-        filler = threading.Thread(target=self.fill_until_the_end_of, args=[process])
+        time.sleep(0.5)
+        before = self.newest_followed()
+        filler = threading.Thread(target=self.fill_until_the_end_of, args=[process], daemon=True)
         filler.start()
         self.assertNotEqual(self.finish(process), 0, self.output)
         filler.join()
@@ -128,6 +130,24 @@ class PoolThatFillsWithoutAnAgent(MountedPool):
             for field in [*harness.FIELDS, harness.LATE]:
                 path = f"processor{rank}/{last}/{field}"
                 self.assertTrue(harness.is_whole(path, files[path]), f"{path} of the last complete time is cut")
+        return last, before
+
+
+class PoolThatFillsWithoutAnAgent(FillingPool):
+    def test_where_times_stay(self):
+        self.assert_the_last_complete_time_is_whole(
+            ["--drain-when", "end", "--via", "redirect"], "-delay", 20, "-crash", 150, "-bytes", 3000
+        )
+
+
+class PurgedPoolThatFillsWithoutAnAgent(FillingPool):
+    purge = 1
+
+    def test_where_times_are_purged(self):
+        last, before = self.assert_the_last_complete_time_is_whole(
+            [], "-delay", 3, "-crash", 1500, "-bytes", 30_000, "-purge", 1
+        )
+        self.assertGreaterEqual(last, before, self.output)
 
 
 class PoolSmallerThanTheInputs(MountedPool):

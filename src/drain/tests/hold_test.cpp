@@ -34,7 +34,9 @@ class HoldTest : public DrainTest {
     file.write(reinterpret_cast<const char*>(&time), sizeof time);
   }
   void leave(int rank, double time) const { tell(rank, 0, time); }
-  void lack(int rank, double time) const { tell(rank, 1, time); }
+  void lack(int rank, double time) const {
+    for (const int word : {1, 2}) tell(rank, word, time);
+  }
   double left(int rank) const {
     std::ifstream file(page(), std::ios::binary);
     file.seekg(64 * (1 + rank));
@@ -198,8 +200,53 @@ TEST_F(HoldTest, ATimeThatARankCouldNotHandOverOrThatMayBeCutIsNotCalledComplete
   round();
   EXPECT_EQ(drain_->newest_complete(), "99") << "what came later lacks nothing";
   run(101, 200);
-  lack(0, 200);
-  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"50", "99"})) << "50 was looked at while it was there";
+  lack(0, 199);
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"50", "99", "100"})) << "looked at while they were there";
+}
+
+// Though every rank closed its files, and goes on to live.
+TEST_F(HoldTest, ATimeThatMayBeCutIsNotCalledCompleteByBeingQuiet) {
+  at_work_ = true;
+  open();
+  lack(0, 2);
+  for (const std::string time : {"1", "2"}) {
+    for (const int rank : {0, 1}) write_time(time, rank);
+    for (int i = 0; i < 200; ++i) round();
+  }
+  EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"1"}));
+}
+
+// Nobody frees them, where no time's directory is removed.
+TEST_F(HoldTest, FilesThatARankRemovesFromTimesThatStayAreLetGo) {
+  open();
+  round();
+  for (int step = 1; step <= 30; ++step) {
+    for (const int rank : {0, 1}) {
+      write_time(std::to_string(step), rank);
+      if (step > 1) leave(rank, step - 1);
+      write(local(rank) + "/" + std::to_string(step) + "/temporary", "of the program");
+      hand_over(rank, std::to_string(step), "temporary");
+    }
+    if (step % 3 == 0) round();
+  }
+  rounds();
+  EXPECT_LE(std::distance(std::filesystem::directory_iterator(handed_over(0)), {}), 2);
+  finish(false);
+}
+
+// Before it, a rank may have told of more: a program that goes back takes that away.
+TEST_F(HoldTest, NothingIsKeptWhereALookBeganWithoutAnythingComplete) {
+  auto hold = Hold::make(page(), 2);
+  ASSERT_TRUE(hold) << hold.error().text();
+  for (const int rank : {0, 1}) hold->add_rank(rank);
+  hold->end_look(true);
+  hold->begin_look();
+  for (const int rank : {0, 1}) leave(rank, 5);
+  EXPECT_FALSE(hold->keeps(0, "5"));
+  hold->end_look(true);
+  hold->begin_look();
+  EXPECT_TRUE(hold->keeps(0, "5"));
+  EXPECT_FALSE(hold->keeps(0, "4") || hold->keeps(0, "6"));
 }
 
 TEST_F(HoldTest, ATimeThatWasPartlySeenWhenEventsWereLostIsNotCalledComplete) {
@@ -295,8 +342,10 @@ TEST_F(HoldTest, WhenTheAgentWasKilledTheRanksOfItsNodeMayFreeWhatTheyHaveLeft) 
   EXPECT_EQ(left(0), 7);
   EXPECT_EQ(left(1), -std::numeric_limits<double>::infinity());
   for (const int rank : {2, 3}) EXPECT_EQ(left(rank), std::numeric_limits<double>::infinity());
+  std::fstream(page(), std::ios::binary | std::ios::in | std::ios::out).put(1);
   let_ranks_free(home_, {0, 1, 4});  // another run's
   let_ranks_free(home_ + "/none", {0});
+  EXPECT_FALSE(ranks_may_free());
 }
 
 TEST_F(HoldTest, AResumeCallsNoTimeCompleteOfWhichSomethingThatWasHandedOverIsNoFile) {
@@ -318,20 +367,20 @@ TEST_F(HoldTest, WhereARankHasLeftNothingNoTimeIsKnown) {
   const std::set<std::string> names{"-90.5", "6", "7", "8"};
   auto hold = Hold::make(path, 2);
   ASSERT_TRUE(hold) << hold.error().text();
-  EXPECT_EQ(left_by_all(path, {0, 1}, names), std::nullopt);
+  EXPECT_EQ(newest_complete(path, {0, 1}, names), std::nullopt);
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   const double times[] = {-90.5, 7};
   for (const int rank : {0, 1}) {
-    EXPECT_EQ(left_by_all(path, {0, 1}, names), std::nullopt);
+    EXPECT_EQ(newest_complete(path, {0, 1}, names), std::nullopt);
     file.seekp(64 * (1 + rank));
     file.write(reinterpret_cast<const char*>(&times[rank]), sizeof(double));
     file.flush();
   }
-  EXPECT_EQ(left_by_all(path, {0, 1}, names), "-90.5");
-  EXPECT_EQ(left_by_all(path, {1}, names), "7");
-  EXPECT_EQ(left_by_all(path, {1}, {"6", "8"}), std::nullopt) << "it is gone";
-  EXPECT_EQ(left_by_all(path, {1, 2}, names), std::nullopt) << "of another run";
-  EXPECT_EQ(left_by_all(home_ + "/none", {0}, names), std::nullopt);
+  EXPECT_EQ(newest_complete(path, {0, 1}, names), "-90.5");
+  EXPECT_EQ(newest_complete(path, {1}, names), "7");
+  EXPECT_EQ(newest_complete(path, {1}, {"6", "8"}), std::nullopt) << "it is gone";
+  EXPECT_EQ(newest_complete(path, {1, 2}, names), std::nullopt) << "of another run";
+  EXPECT_EQ(newest_complete(home_ + "/none", {0}, names), std::nullopt);
 }
 
 }  // namespace

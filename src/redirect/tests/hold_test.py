@@ -14,7 +14,7 @@ from harness import Pair, finish, report, skip, write
 NONE = -math.inf
 # What is invalid, divides by zero or overflows kills the program, as OpenFOAM wants it.
 PROGRAM = """
-import ctypes, os, shutil, subprocess, sys
+import ctypes, os, shutil, struct, subprocess, sys
 ctypes.CDLL("libm.so.6").feenableexcept(0x1 | 0x4 | 0x8)
 os.chdir("processor0")
 def begin(time, *files):
@@ -23,11 +23,16 @@ def begin(time, *files):
         with open(f"{time}/{file}", "w") as out: out.write(f"{file} of {time}")
 def purge(time): shutil.rmtree(str(time))
 def child(line): subprocess.run(["/bin/sh", "-c", line], check=True)
+def other_leaves(time):
+    with open(os.environ["FOREBAY_HOLD"], "r+b") as page:
+        page.seek(128)
+        page.write(struct.pack("=d", time))
+LONG = "x" * 254
 """
 
 
 class Ranks:
-    def __init__(self, pair, other=NONE, held=False):
+    def __init__(self, pair, other=NONE, other_lacks=(-NONE, NONE), held=False):
         pair.renew()
         pair.stage()
         self.pair = pair
@@ -39,8 +44,8 @@ class Ranks:
         self.page = os.path.join(pair.local, "hold")
         words = bytearray(4096)
         struct.pack_into("=QQ", words, 0, int(held), 2)
-        struct.pack_into("=dd", words, 64, NONE, NONE)
-        struct.pack_into("=dd", words, 128, other, NONE)
+        struct.pack_into("=ddd", words, 64, NONE, -NONE, NONE)
+        struct.pack_into("=ddd", words, 128, other, *other_lacks)
         write(self.page, bytes(words))
 
     def run(self, steps):
@@ -52,12 +57,12 @@ class Ranks:
 
     def left_and_lacking(self):
         with open(self.page, "rb") as file:
-            return struct.unpack_from("=dd", file.read(), 64)
+            return struct.unpack_from("=ddd", file.read(), 64)
 
-    def expect(self, steps, left, handed, lacking=NONE):
+    def expect(self, steps, left, handed, lacking=(-NONE, NONE)):
         problems = self.run(steps)
-        if self.left_and_lacking() != (left, lacking):
-            problems.append(f"left and lacking are {self.left_and_lacking()}, not {(left, lacking)}")
+        if self.left_and_lacking() != (left, *lacking):
+            problems.append(f"left and lacking are {self.left_and_lacking()}, not {(left, *lacking)}")
         names = sorted(os.listdir(self.handed))
         wanted = sorted(f"{time}%2F{file}" for time in handed for file in ("p", "uniform%2Ftime"))
         if names != wanted:
@@ -69,7 +74,7 @@ def build(case, shared):
     write(f"{case}/processor0/constant/points", "points\n")
 
 
-def in_a_pool_with(bytes_free, ranks, lacking):
+def in_a_pool_with(bytes_free, ranks, what):
     """The mount is the keep's own. No link leads there, so what is purged is such as needs none."""
     pool = os.path.join(ranks.pair.local, "keep")
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", pool], capture_output=True).returncode != 0:
@@ -77,7 +82,7 @@ def in_a_pool_with(bytes_free, ranks, lacking):
     try:
         os.makedirs(ranks.handed)
         write(os.path.join(pool, "ballast"), bytes((1 << 20) - bytes_free))
-        return ranks.expect("begin(1); begin(2); begin(3); purge(1)", 2, [], lacking)
+        return ranks.expect(*what)
     finally:
         subprocess.run(["umount", pool], check=True)
 
@@ -114,24 +119,56 @@ CASES = {
     "a time beyond all numbers is one, too": (
         {"other": 9},
         (
-            "begin('1e999'); purge('1e999'); begin('1e-999'); purge('1e-999'); begin(1); begin(2)",
+            "for time in '1e-9999', '1e9999', '9' * 200: begin(time); purge(time)\nbegin(1); begin(2)",
             1,
-            ["1e-999", "1e999"],
+            ["1e-9999", "1e9999", "9" * 200],
         ),
     ),
+    "a date is no time": ({}, ("begin(1); begin('2024-05-01'); begin('7.e'); begin('1.2.3'); begin(2)", 1, [])),
     "a file whose name is too long to be handed over is told": (
         {},
-        ("begin(1, 'x' * 254, 'p', 'uniform/time'); begin(2); purge(1)", 1, [1], 1),
+        ("begin(1, LONG); begin(2); os.unlink(f'1/{LONG}')", 1, [], (1, 1)),
+    ),
+    "what lacks a file is not handed over, and what is older not freed": (
+        {"other": 9},
+        ("begin(1); begin(2, LONG); purge(1); begin(3); os.unlink(f'2/{LONG}'); purge(2)", 2, [1], (2, 2)),
+    ),
+    "nor is it where the other rank lacks it": (
+        {"other": 9, "other_lacks": (2, 5)},
+        ("begin(1); begin(2); purge(1); begin(3); purge(2)", 2, [1, 2]),
+    ),
+    "it is freed with a newer one that lacks nothing": (
+        {"other": 9, "other_lacks": (2, 5)},
+        ("begin(1); begin(2); purge(1); begin(6); purge(2); begin(7); purge(6)", 6, [6]),
+    ),
+    "what comes between times that lack something may lack it, too": (
+        {},
+        ("for time in 1, 3: begin(time, LONG); begin(time + 1); os.unlink(f'{time}/{LONG}')", 3, [], (1, 3)),
+    ),
+    "what all have left behind does not matter any more": (
+        {},
+        (
+            "for time in 1, 3: begin(time, LONG); begin(time + 1); os.unlink(f'{time}/{LONG}'); other_leaves(2)",
+            3,
+            [],
+            (3, 3),
+        ),
+    ),
+    "a program that goes back lacks nothing": (
+        {},
+        ("begin(1, LONG); begin(2); os.unlink(f'1/{LONG}'); begin(0)", NONE, []),
     ),
 }
 
 library = os.path.abspath(sys.argv[1])
 with Pair(library, build) as pair:
     outcomes = [report(name, Ranks(pair, **how).expect(*what)) for name, (how, what) in CASES.items()]
-    for name, bytes_free, lacking in [
-        ("what was written last when the pool is full may be cut", 0, 3),
-        ("where there is room it is not", 100_000, NONE),
+    steps = "begin(1); begin(2); begin(3)"
+    for name, bytes_free, *what in [
+        ("what is left when the pool is full may be cut", 0, steps, NONE, [], (1, 2)),
+        ("and what was written last, before room is made", 0, steps + "; purge(1)", NONE, [], (1, 3)),
+        ("where there is room it is not", 100_000, steps + "; purge(1)", 2, []),
     ]:
-        problems = in_a_pool_with(bytes_free, Ranks(pair, other=9), lacking)
+        problems = in_a_pool_with(bytes_free, Ranks(pair, other=9), what)
         outcomes.append(skip(name, "mounting a pool needs root") if problems is None else report(name, problems))
     finish(outcomes)
