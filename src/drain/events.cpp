@@ -83,8 +83,9 @@ Drain::State::RankTimes Drain::State::superseded_by(const std::vector<Event>& to
   for (const auto& [rank, names] : begun)
     for (auto time = names.begin(); time + 1 != names.end(); ++time) left[*time].insert(rank);
   const std::vector<std::string>& any = begun.begin()->second;
-  const auto newest = std::find_if(any.rbegin() + 1, any.rend(),
-                                   [&](const std::string& time) { return left[time].size() == begun.size(); });
+  const auto newest = std::find_if(any.rbegin() + 1, any.rend(), [&](const std::string& time) {
+    return left[time].size() == begun.size() && !(hold && hold->may_lack(time));
+  });
   if (newest == any.rend()) return {};
   RankTimes superseded;
   for (const auto& [rank, names] : begun)

@@ -17,7 +17,7 @@ namespace forebay::drain {
 namespace {
 
 // As in src/redirect/redirect.h.
-constexpr std::size_t words_in_line = 8, left = 0, first_lacking = 1, last_lacking = 2;
+constexpr std::size_t complete = 2, words_in_line = 8, left = 0, first_lacking = 1, last_lacking = 2;
 constexpr double nobody = std::numeric_limits<double>::infinity(), none = -nobody;
 
 using Words = std::atomic<std::uint64_t>*;
@@ -54,6 +54,8 @@ bool any_lacks(Words words, const std::vector<std::size_t>& lines, double time) 
 std::optional<double> newest_complete(Words words, const std::vector<std::size_t>& lines) {
   double newest = nobody;
   for (const std::size_t line : lines) newest = std::min(newest, time_at(words, line + left));
+  // Where it may lack something, the one before it is still there.
+  if (any_lacks(words, lines, newest)) newest = time_at(words, complete);
   if (!std::isfinite(newest) || any_lacks(words, lines, newest)) return std::nullopt;
   return newest;
 }
@@ -88,6 +90,7 @@ Result<Hold> Hold::make(const std::string& path, int ranks) {
   Hold hold(std::move(*page));
   hold.words()[0] = 1;
   hold.words()[1] = places;
+  put_time(hold.words(), complete, none);
   for (const std::size_t line : all_lines(hold.words())) {
     put_time(hold.words(), line + left, none);
     put_time(hold.words(), line + first_lacking, nobody);

@@ -76,28 +76,45 @@ bool lacks(const std::atomic<uint64_t>* place, double time) {
   return told(place[hold_first_lacking]) <= time && time <= told(place[hold_last_lacking]);
 }
 
+const std::atomic<uint64_t>* end_of_places() {
+  return state.hold + (state.hold[1].load(std::memory_order_relaxed) + 1) * hold_line;
+}
+
+bool any_lacks(double time) {
+  for (const auto* place = state.hold + hold_line; place < end_of_places(); place += hold_line)
+    if (lacks(place, time)) return true;
+  return false;
+}
+
 // The oldest of the times that ranks left last; -infinity: one has left none, or it may lack something.
 double left_by_all() {
   double left = __builtin_inf(), lacking = none;
-  const std::atomic<uint64_t>* const end = state.hold + (state.hold[1].load(std::memory_order_relaxed) + 1) * hold_line;
+  const auto* const end = end_of_places();
   for (const auto* place = state.hold + hold_line; place < end && left != none; place += hold_line) {
     const double of_rank = told(place[hold_left]), last = told(place[hold_last_lacking]);
     if (of_rank < left) left = of_rank;
     if (last > lacking) lacking = last;
   }
-  if (left <= lacking)
-    for (const auto* place = state.hold + hold_line; place < end; place += hold_line)
-      if (lacks(place, left)) return none;
-  return left;
+  return left <= lacking && any_lacks(left) ? none : left;
 }
 
 // Older times may be freed: this one is complete over all ranks. -infinity: none may be.
 // The ranks' places are read before the hold: what is returned was left before the agent's look began, if one goes on,
-// and of such times it takes nothing but the newest for whole (src/drain/hold.h).
+// and of such times it takes nothing but the newest for whole (src/drain/hold.h). It is told before anything is freed:
+// where a newer one lacks something, it is what is left.
 double newest_complete() {
   if (state.hold == nullptr) return none;
-  const double left = left_by_all();
-  return state.hold[0].load(std::memory_order_acquire) == 0 ? left : none;
+  std::atomic<uint64_t>& known = state.hold[hold_complete];
+  double complete = left_by_all();
+  uint64_t word = known.load(std::memory_order_acquire);
+  if (complete == none) {
+    const double before = std::bit_cast<double>(word);
+    if (before != none && !any_lacks(before)) complete = before;
+  }
+  while (std::bit_cast<double>(word) < complete &&
+         !known.compare_exchange_weak(word, std::bit_cast<uint64_t>(complete), std::memory_order_acq_rel))
+    continue;
+  return state.hold[0].load(std::memory_order_acquire) == 0 ? complete : none;
 }
 
 // The last is told first: what is read meanwhile says too much rather than too little. What all ranks have left behind
@@ -117,7 +134,7 @@ void note_full_pool() {
   const double begun = told(state.begun);
   struct statfs status;
   if (begun == none || sys_statfs(state.keep.text, &status) != 0) return;
-  if (static_cast<uint64_t>(status.f_bavail) * static_cast<uint64_t>(status.f_bsize) < as_good_as_full)
+  if (static_cast<uint64_t>(status.f_bavail) * static_cast<uint64_t>(status.f_frsize) < as_good_as_full)
     note_lacking(begun);
 }
 
@@ -151,6 +168,7 @@ const char* below_times(int directory, const char* path, Path& text) {
 }  // namespace
 
 bool is_time_name(const char* name, size_t size) {
+  if (size > NAME_MAX) return false;
   size_t at = size > 0 && name[0] == '-' ? 1 : 0;
   const auto digits = [&] {
     const size_t first = at;
@@ -229,6 +247,8 @@ void note_begun(int directory, const char* path, const Place& place, bool made) 
   if (last == none || time < last) {
     // A program that has just begun, or goes back, has left nothing that tells of what comes.
     tell(state.place[hold_left], none);
+    tell(state.hold[hold_complete], none);
+    if (time > told(state.place[hold_last_lacking])) return;  // it may be a child of the rank
     tell(state.place[hold_last_lacking], none);
     tell(state.place[hold_first_lacking], __builtin_inf());
   } else if (!lacks(state.place, last)) {
@@ -239,7 +259,7 @@ void note_begun(int directory, const char* path, const Place& place, bool made) 
 void free_handed_over(const Place& place) {
   if (!state.has_handed_over.load(std::memory_order_relaxed) || !names_a_time(place.path)) return;
   const double complete = newest_complete();
-  if (complete == none) return;
+  if (state.hold == nullptr || state.hold[0].load(std::memory_order_acquire) != 0) return;
   note_full_pool();
   Path text;
   text.assign(state.keep.text, state.keep.size);
@@ -258,7 +278,9 @@ void free_handed_over(const Place& place) {
       at += entry->d_reclen;
       const size_t length = strcspn(entry->d_name, "%");
       if (!is_time_name(entry->d_name, length)) continue;
-      if (!(value_of(entry->d_name, length) < complete) || sys_unlinkat(fd, entry->d_name, 0) != 0) all = false;
+      // What may lack something will not be complete.
+      const double time = value_of(entry->d_name, length);
+      if (!(time < complete || any_lacks(time)) || sys_unlinkat(fd, entry->d_name, 0) != 0) all = false;
     }
   }
   sys_close(fd);

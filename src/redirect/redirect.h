@@ -40,10 +40,11 @@ inline constexpr const char* times_variable = "FOREBAY_TIMES";
 // time (a double) that the rank left last, when it began another, and of which it lacks nothing; -infinity: none;
 // infinity: the rank is not to be waited for. Then come the first and the last time that may lack something, where the
 // first is no later than the last: the rank could not hand something over, or found the pool full when it had written
-// it. The oldest of the times that ranks left last is complete where it lies between no rank's two: files of older ones
-// are freed by the rank that has handed them over.
+// it. The oldest of the times that ranks left last is complete where it lies between no rank's two: then it is told in
+// the third word of all (-infinity: none), and what is older is freed by the rank that has handed it over.
 inline constexpr const char* hold_variable = "FOREBAY_HOLD";
-inline constexpr unsigned long hold_line = 8, hold_left = 0, hold_first_lacking = 1, hold_last_lacking = 2;
+inline constexpr unsigned long hold_line = 8, hold_complete = 2, hold_left = 0, hold_first_lacking = 1,
+                               hold_last_lacking = 2;
 // Optional: in a run whose ranks share directories, and whose pools lie on several mounts, where this rank's new files
 // are made: `<run directory of its pool>/placed`, and the tree gets a link to each. `home`: in the tree itself; other
 // ranks' files may be such links.

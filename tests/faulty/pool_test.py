@@ -111,7 +111,6 @@ class FillingPool(MountedPool):
                     time.sleep(0.001)  # ranks make room again and again
 
     def assert_the_last_complete_time_is_whole(self, options, *of_solver):
-        """And no older than the pool has been full."""
         process = self.start(self.solver("-steps", 3000, *of_solver), options)
         agent = self.agent()
         self.solvers()

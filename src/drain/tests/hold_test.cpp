@@ -330,6 +330,32 @@ TEST_F(HoldTest, AResumeCallsNoTimeCompleteThatMayBeCut) {
   EXPECT_EQ(finish(false).trouble, std::nullopt);
 }
 
+// The ranks have kept the one before it, and told that it is complete.
+TEST_F(HoldTest, AResumeTakesTheTimeBeforeOneThatMayBeCut) {
+  open();
+  round();
+  run(1, 10);
+  round();
+  drain_.reset();
+  run(11, 19);
+  for (const int rank : {0, 1}) {
+    write_time("20", rank);
+    leave(rank, 19);
+  }
+  hand_over(0, "19", "p");
+  lack(1, 19);
+  const double complete = 18;
+  std::fstream file(page(), std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(16);
+  file.write(reinterpret_cast<const char*>(&complete), sizeof complete);
+  file.close();
+  resume();
+  EXPECT_EQ(drain_->newest_complete(), "18");
+  EXPECT_EQ(finish(false).trouble, std::nullopt);
+  for (const std::string rank : {"processor0/", "processor1/"})
+    EXPECT_TRUE(on_case(rank + "18/p") && on_case(rank + "18/uniform/time")) << rank;
+}
+
 TEST_F(HoldTest, WhenTheAgentWasKilledTheRanksOfItsNodeMayFreeWhatTheyHaveLeft) {
   settings_.all_ranks = 4;
   open();

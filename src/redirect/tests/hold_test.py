@@ -43,7 +43,7 @@ class Ranks:
             os.unlink(os.path.join(self.handed, name))
         self.page = os.path.join(pair.local, "hold")
         words = bytearray(4096)
-        struct.pack_into("=QQ", words, 0, int(held), 2)
+        struct.pack_into("=QQd", words, 0, int(held), 2, NONE)
         struct.pack_into("=ddd", words, 64, NONE, -NONE, NONE)
         struct.pack_into("=ddd", words, 128, other, *other_lacks)
         write(self.page, bytes(words))
@@ -133,9 +133,23 @@ CASES = {
         {"other": 9},
         ("begin(1); begin(2, LONG); purge(1); begin(3); os.unlink(f'2/{LONG}'); purge(2)", 2, [1], (2, 2)),
     ),
-    "nor is it where the other rank lacks it": (
+    "nor where the other rank lacks it": (
         {"other": 9, "other_lacks": (2, 5)},
-        ("begin(1); begin(2); purge(1); begin(3); purge(2)", 2, [1, 2]),
+        ("begin(1); begin(2); purge(1); begin(3); purge(2)", 2, [1]),
+    ),
+    "where every time lacks something, nothing of them is kept": (
+        {"other": 99},
+        (
+            "begin(1); begin(2, 'p', LONG); purge(1)\n"
+            "for time in range(2, 20): begin(time + 1, 'p', LONG); os.unlink(f'{time}/{LONG}'); purge(time)",
+            19,
+            [1],
+            (19, 19),
+        ),
+    ),
+    "a child that begins a time takes nothing back": (
+        {},
+        ("begin(1, LONG); begin(2); os.unlink(f'1/{LONG}'); child('mkdir 3')", NONE, [], (1, 1)),
     ),
     "it is freed with a newer one that lacks nothing": (
         {"other": 9, "other_lacks": (2, 5)},
