@@ -53,11 +53,11 @@ constexpr int pauses_in_safe_interval = 8;
 // room needs to know what was written.
 constexpr double likely_rate = 1e9;
 // While events wait, and at most so often in a pause: how often they are taken from the kernel, whose queue is short.
-// Waking for that costs as much as following. More than the shorter interval only while times are sampled, where most
-// directories are not watched and tell nothing.
-constexpr auto glance_interval = 20ms, longest_glance_interval = 200ms;
+// Waking for that costs as much as following. More than this only while times are sampled, where most directories are
+// not watched and tell nothing; and no more than to the next tick.
+constexpr auto glance_interval = 20ms;
 constexpr int glances_in_pause = 6;
-constexpr auto tick_interval = longest_glance_interval;
+constexpr auto tick_interval = 200ms;
 constexpr auto status_interval = 1s;
 constexpr auto beat_interval = 5s;
 // How long a node may be without any rank before its parent's end counts as the end of the run.
@@ -422,7 +422,7 @@ Status Agent::wait_also_for(int descriptor) {
 // there is to know. True when nothing else happened for a moment, and the queue of events is not filling.
 bool Agent::stays_quiet() {
   epoll_event event{};
-  const auto glance = std::clamp<Clock::duration>(pause_ / glances_in_pause, glance_interval, longest_glance_interval);
+  const auto glance = std::max<Clock::duration>(pause_ / glances_in_pause, glance_interval);
   const auto moment = milliseconds_until(std::min({next_events_, next_tick_, Clock::now() + glance}));
   return ::epoll_wait(wakers_.get(), &event, 1, static_cast<int>(moment.count())) == 0 && !drain_->events_crowd() &&
          !pressure_->due() && Clock::now() < std::min(next_events_, next_tick_);

@@ -202,8 +202,10 @@ void hand_over(int directory, const char* path, const Place& place) {
   const double time = value_of(rest + 1, strcspn(rest + 1, "/"));
   if (state.hold != nullptr) {
     // Once for each time that is purged: where it is not handed over, that makes room.
-    if (std::bit_cast<double>(state.purged.exchange(std::bit_cast<uint64_t>(time), std::memory_order_relaxed)) != time)
+    if (told(state.purged) != time) {
+      tell(state.purged, time);
       note_full_pool();
+    }
     if (lacks(state.place, time)) return;
   }
   if (time < newest_complete()) return;

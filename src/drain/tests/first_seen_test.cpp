@@ -380,9 +380,7 @@ TEST_F(DrainTest, ATimeOfWhichTheRestWasWrittenAndPurgedWhenEventsWereLostIsNotC
   settings_.hold_times = true;
   at_work_ = false;
   open();
-  for (const int rank : {0, 1}) write(local(rank) + "/1/p", "pressure");
-  round();
-  lose_events();
+  write_half_and_lose_events();
   for (const int rank : {0, 1}) {
     write(local(rank) + "/1/uniform/time", "1");
     write_time("2", rank);

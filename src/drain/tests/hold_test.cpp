@@ -28,11 +28,13 @@ class HoldTest : public DrainTest {
     file.read(reinterpret_cast<char*>(&held), sizeof held);
     return held == 0;
   }
-  void tell(int rank, int word, double time) const {
+  void put(std::streamoff at, double time) const {
     std::fstream file(page(), std::ios::binary | std::ios::in | std::ios::out);
-    file.seekp(64 * (1 + rank) + 8 * word);
+    file.seekp(at);
     file.write(reinterpret_cast<const char*>(&time), sizeof time);
   }
+  void tell(int rank, int word, double time) const { put(64 * (1 + rank) + 8 * word, time); }
+  void tell_complete(double time) const { put(16, time); }
   void leave(int rank, double time) const { tell(rank, 0, time); }
   void lack(int rank, double time) const {
     for (const int word : {1, 2}) tell(rank, word, time);
@@ -69,6 +71,15 @@ class HoldTest : public DrainTest {
         hand_over(rank, std::to_string(step - 1));
         free(rank, std::to_string(step - 2));
       }
+  }
+  // The agent has looked at ten steps before it was killed.
+  void run_and_lose_the_agent(int last) {
+    open();
+    round();
+    run(1, 10);
+    round();
+    drain_.reset();
+    run(11, last);
   }
 };
 
@@ -252,9 +263,7 @@ TEST_F(HoldTest, NothingIsKeptWhereALookBeganWithoutAnythingComplete) {
 TEST_F(HoldTest, ATimeThatWasPartlySeenWhenEventsWereLostIsNotCalledComplete) {
   open();
   round();
-  for (const int rank : {0, 1}) write(local(rank) + "/1/p", "pressure");
-  round();
-  lose_events();
+  write_half_and_lose_events();
   for (const int rank : {0, 1}) {
     write(local(rank) + "/1/uniform/time", "1");
     write_time("2", rank);
@@ -295,12 +304,7 @@ TEST_F(HoldTest, AResumeFindsWhatRanksKeptAfterTheAgentWasKilled) {
   for (const bool collated : {false, true}) {
     SCOPED_TRACE(collated);
     settings_.collated = collated;
-    open();
-    round();
-    run(1, 10);
-    round();
-    drain_.reset();
-    run(11, 100);
+    run_and_lose_the_agent(100);
     hand_over(0, "100", "p");  // it was killed while it purged
     leave(0, 100);
     leave(1, 99);
@@ -318,12 +322,7 @@ TEST_F(HoldTest, AResumeFindsWhatRanksKeptAfterTheAgentWasKilled) {
 
 // It has not seen the agent's looks, so what the agent would have found out the ranks have told.
 TEST_F(HoldTest, AResumeCallsNoTimeCompleteThatMayBeCut) {
-  open();
-  round();
-  run(1, 10);
-  round();
-  drain_.reset();
-  run(11, 20);
+  run_and_lose_the_agent(20);
   lack(1, 19);
   resume();
   EXPECT_EQ(drain_->newest_complete(), "9");
@@ -332,23 +331,14 @@ TEST_F(HoldTest, AResumeCallsNoTimeCompleteThatMayBeCut) {
 
 // The ranks have kept the one before it, and told that it is complete.
 TEST_F(HoldTest, AResumeTakesTheTimeBeforeOneThatMayBeCut) {
-  open();
-  round();
-  run(1, 10);
-  round();
-  drain_.reset();
-  run(11, 19);
+  run_and_lose_the_agent(19);
   for (const int rank : {0, 1}) {
     write_time("20", rank);
     leave(rank, 19);
   }
   hand_over(0, "19", "p");
   lack(1, 19);
-  const double complete = 18;
-  std::fstream file(page(), std::ios::binary | std::ios::in | std::ios::out);
-  file.seekp(16);
-  file.write(reinterpret_cast<const char*>(&complete), sizeof complete);
-  file.close();
+  tell_complete(18);
   resume();
   EXPECT_EQ(drain_->newest_complete(), "18");
   EXPECT_EQ(finish(false).trouble, std::nullopt);
@@ -375,12 +365,7 @@ TEST_F(HoldTest, WhenTheAgentWasKilledTheRanksOfItsNodeMayFreeWhatTheyHaveLeft) 
 }
 
 TEST_F(HoldTest, AResumeCallsNoTimeCompleteOfWhichSomethingThatWasHandedOverIsNoFile) {
-  open();
-  round();
-  run(1, 10);
-  round();
-  drain_.reset();
-  run(11, 20);
+  run_and_lose_the_agent(20);
   std::filesystem::remove(handed_over(0) + "19%2Fp");
   std::filesystem::create_symlink("/etc/passwd", handed_over(0) + "19%2Fp");
   resume();
@@ -389,23 +374,19 @@ TEST_F(HoldTest, AResumeCallsNoTimeCompleteOfWhichSomethingThatWasHandedOverIsNo
 }
 
 TEST_F(HoldTest, WhereARankHasLeftNothingNoTimeIsKnown) {
-  const std::string path = home_ + "/page";
   const std::set<std::string> names{"-90.5", "6", "7", "8"};
-  auto hold = Hold::make(path, 2);
+  auto hold = Hold::make(page(), 2);
   ASSERT_TRUE(hold) << hold.error().text();
-  EXPECT_EQ(newest_complete(path, {0, 1}, names), std::nullopt);
-  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  EXPECT_EQ(newest_complete(page(), {0, 1}, names), std::nullopt);
   const double times[] = {-90.5, 7};
   for (const int rank : {0, 1}) {
-    EXPECT_EQ(newest_complete(path, {0, 1}, names), std::nullopt);
-    file.seekp(64 * (1 + rank));
-    file.write(reinterpret_cast<const char*>(&times[rank]), sizeof(double));
-    file.flush();
+    EXPECT_EQ(newest_complete(page(), {0, 1}, names), std::nullopt);
+    leave(rank, times[rank]);
   }
-  EXPECT_EQ(newest_complete(path, {0, 1}, names), "-90.5");
-  EXPECT_EQ(newest_complete(path, {1}, names), "7");
-  EXPECT_EQ(newest_complete(path, {1}, {"6", "8"}), std::nullopt) << "it is gone";
-  EXPECT_EQ(newest_complete(path, {1, 2}, names), std::nullopt) << "of another run";
+  EXPECT_EQ(newest_complete(page(), {0, 1}, names), "-90.5");
+  EXPECT_EQ(newest_complete(page(), {1}, names), "7");
+  EXPECT_EQ(newest_complete(page(), {1}, {"6", "8"}), std::nullopt) << "it is gone";
+  EXPECT_EQ(newest_complete(page(), {1, 2}, names), std::nullopt) << "of another run";
   EXPECT_EQ(newest_complete(home_ + "/none", {0}, names), std::nullopt);
 }
 

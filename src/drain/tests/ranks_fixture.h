@@ -146,6 +146,12 @@ class DrainTest : public CaseTest {
     ASSERT_TRUE(limit >> most);
     for (int i = 0; i < most; ++i) write(local(0) + "/flood" + std::to_string(i % 2), "");
   }
+  // Of the first time one file is seen.
+  void write_half_and_lose_events() {
+    for (const int rank : {0, 1}) write(local(rank) + "/1/p", "pressure");
+    round();
+    lose_events();
+  }
   // So many files of 8 KiB beside the times of a rank, until the case has them.
   void write_results(int rank, int count) {
     const std::uint64_t wanted = drain_->report().shared_files + static_cast<std::uint64_t>(count);
