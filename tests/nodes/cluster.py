@@ -1,5 +1,6 @@
 """Nodes of a lab, and what the tests do with them."""
 
+import contextlib
 import filecmp
 import json
 import os
@@ -76,6 +77,29 @@ class Lab:
     def seen(self, path):
         """How a node sees a path of the shared directory."""
         return path.replace(self.shared, "/mnt/shared", 1)
+
+
+def interrupt(run):
+    """As Ctrl-C does; returns what the run has printed. Open MPI's mpirun may wait for itself for ever in its handler of
+    the signal, with forebay or without: then it is killed, as its user would do."""
+    os.killpg(run.pid, signal.SIGINT)
+    try:
+        return run.communicate(timeout=20)[0]
+    except subprocess.TimeoutExpired:
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+            if is_mpirun_of(pid, run.pid):
+                print(f"mpirun ({pid}) does not end by SIGINT")
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+    return run.communicate(timeout=60)[0]
+
+
+def is_mpirun_of(pid, group):
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().strip() == "mpirun" and os.getpgid(pid) == group
+    except OSError:  # it has just ended
+        return False
 
 
 def parallel(*options, ranks=4, hosts="n1:2,n2:2"):

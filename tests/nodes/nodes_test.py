@@ -7,11 +7,10 @@ import json
 import os
 import re
 import shutil
-import signal
 import sys
 import unittest
 
-from cluster import Lab, common_times, differences, parallel, report_of, times_of, wait_for
+from cluster import Lab, common_times, differences, interrupt, parallel, report_of, times_of, wait_for
 
 FOREBAY = ""
 SOLVER = ["icoFoam", "-parallel"]
@@ -167,8 +166,7 @@ class NodesTest(unittest.TestCase):
         self.assertIsNone(run.poll(), "the run ended by itself")
         self.assertLessEqual(most, 6, "times on the case at once")
         newest = max(seen, key=float)
-        os.killpg(run.pid, signal.SIGINT)
-        output, _ = run.communicate(timeout=60)
+        output = interrupt(run)
         self.assertNotEqual(run.returncode, 0, output[-3000:])
         left = common_times(case, 4)
         self.assertTrue(left and float(max(left, key=float)) >= float(newest), f"{left}, {newest} was safe")
@@ -193,8 +191,7 @@ class NodesTest(unittest.TestCase):
         (told,) = json.loads(status_of("--json"))
         self.assertEqual((told["node"], told["alive"]), ("n1", None))
         self.assertLess(told["heard_seconds_ago"], 30)
-        os.killpg(first.pid, signal.SIGINT)
-        output, _ = first.communicate(timeout=60)
+        output = interrupt(first)
         self.assertTrue(common_times(case, 4), output[-3000:])
         self.assertFalse(os.path.exists(os.path.join(case, ".forebay")), output[-3000:])
 
