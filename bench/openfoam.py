@@ -53,25 +53,36 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
     prefix = f"{size} cells, {ranks} ranks"
     say(f"{prefix}: preparing the case")
     template = case.make(size, ranks, local / "templates" / f"motorBike-{size}-{ranks}")
-    discard, settle = parts.discard_library(options.forebay), 0.5 if options.quick else 10
-    bench = v.Bench(options.forebay, discard, shared, local, template, ranks, settle)
+    discard, clock = (parts.preloaded(options.forebay, name) for name in ("discard", "clock"))
+    settle = 0.5 if options.quick else 10
+    bench = v.Bench(options.forebay, discard, clock, shared, local, template, ranks, settle)
     if options.quick:
         left_out = (v.FOREBAY_LIVE_COLLATED, v.DIRECT_PURGE)
         until = STARTED + QUICK_SECONDS
         plan = steps.Plan(
             options.repetitions,
             1,
-            pairs=2,
+            rounds=2,
+            round_seconds=0,
             slow=6,
-            turn_seconds=0,
             paced=48,
             paced_repetitions=1,
+            clocked_repetitions=1,
             left_out=left_out,
             deadline=until,
         )
     else:
         wide = (options.repetitions + 1) // 2
-        plan = steps.Plan(options.repetitions, wide, pairs=4, slow=20, paced=240, paced_repetitions=2)
+        plan = steps.Plan(
+            options.repetitions,
+            wide,
+            rounds=4,
+            round_seconds=2,
+            slow=20,
+            paced=240,
+            paced_repetitions=2,
+            clocked_repetitions=options.repetitions,
+        )
     steps.add_results(result, prefix, steps.repeat(bench, plan, say), plan)
     if not options.quick:
         say(f"{prefix}: counting what reaches the shared file system")

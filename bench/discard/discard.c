@@ -2,7 +2,6 @@
 // is opened for writing below $FOREBAY_DISCARD_PREFIX (an absolute path without links) is /dev/null instead, and making
 // or removing entries there succeeds without doing anything. Reading is left alone. For benchmarks only: a program that
 // reads back what it wrote finds nothing, and paths are compared by text.
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,12 +14,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
-// The definition of `name` that this library stands in front of, looked up at the first call.
-#define NEXT(name)                                              \
-  static __typeof__(&name) next;                                \
-  if (next == NULL) *(void**)(&next) = dlsym(RTLD_NEXT, #name); \
-  if (next == NULL) abort()
+#include "../preload.h"
 
 static char prefix[PATH_MAX];
 static size_t prefix_length;

@@ -30,10 +30,11 @@ def beside(forebay: Path, name: str) -> Path | None:
     return next((place / name for place in places if (place / name).exists()), None)
 
 
-def discard_library(forebay: Path) -> Path:
-    library = beside(forebay, "libforebay_discard.so")
+def preloaded(forebay: Path, name: str) -> Path:
+    """A library of the benchmark's own: "discard" or "clock"."""
+    library = beside(forebay, f"libforebay_{name}.so")
     if library is None:
-        raise RuntimeError(f"no libforebay_discard.so beside {forebay}; was everything built?")
+        raise RuntimeError(f"no libforebay_{name}.so beside {forebay}; was everything built?")
     return library
 
 

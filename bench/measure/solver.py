@@ -104,8 +104,12 @@ def environment(**more: str) -> dict[str, str]:
     }
 
 
-def mpirun(ranks: int, *options: str) -> list[str]:
-    return ["mpirun", "--oversubscribe", "--bind-to", "none", *options, "-n", str(ranks)]
+# What a step takes must not depend on where the scheduler puts a rank: pairs of turns then differ by a third less.
+BOUND = ("--map-by", "core", "--bind-to", "core:overload-allowed")
+
+
+def mpirun(ranks: int, *options: str, binding: tuple[str, ...] = ("--bind-to", "none")) -> list[str]:
+    return ["mpirun", "--oversubscribe", *binding, *options, "-n", str(ranks)]
 
 
 class Running:
@@ -227,13 +231,25 @@ def run_with_agent(command: list, log: Path, env: dict[str, str], cwd: Path) -> 
         return done
 
 
+@dataclass(frozen=True)
+class Turns:
+    """`steps` in each; two, one with output and one without, are a pair, of which `in_a_row` follow each other."""
+
+    steps: int
+    in_a_row: int = 1
+    rounds: int = 1
+
+    @property
+    def all_steps(self) -> int:
+        return self.rounds * self.in_a_row * 2 * self.steps
+
+
 def run_in_pairs(
-    starts: Sequence[Callable[[], Running]], switch: Callable[[int, bool], None], steps: int, seed: int = 0
+    starts: Sequence[Callable[[], Running]], switch: Callable[[int, bool], None], turns: Turns, seed: int = 0
 ) -> list[Run]:
-    """Each is started and runs to its first step; then one after the other takes two turns of so many `steps`, one with
-    output and one without, while the others are stopped; the orders change from round to round. `switch(index, writes)`
-    edits the case, which the solver reads anew when it begins its next step. What each has to do after its end it does
-    when all have ended."""
+    """Each is started and runs to its first step; then, round after round until they end, one after the other takes its
+    pairs of turns while the others are stopped; the orders change. `switch(index, writes)` edits the case, which the
+    solver reads anew when it begins its next step. What each has to do after its end it does when all have ended."""
     all_running: list[Running] = []
     try:
         for start in starts:
@@ -243,10 +259,11 @@ def run_in_pairs(
             under_way = [index for index, each in enumerate(all_running) if each.has_steps]
             if not under_way:
                 return [each.finish() for each in all_running]
-            for index in shuffled(under_way, number):
-                for writes in (number % 2 == 0, number % 2 != 0):
+            for index, pair in itertools.product(shuffled(under_way, number), range(turns.in_a_row)):
+                first = (number + pair) % 2 == 0
+                for writes in (first, not first):
                     switch(index, writes)
-                    all_running[index].take_turn(steps, writes)
+                    all_running[index].take_turn(turns.steps, writes)
     except BaseException:
         for running in all_running:
             running.give_up()

@@ -9,13 +9,13 @@ from itertools import chain
 
 from . import parts, solver
 from . import variants as v
-from .figures import Estimate, estimate, middle_mean, shuffled
+from .figures import Estimate, estimate, middle_mean, ratio_of, shuffled
 from .report import Report, Result
 from .shared import Shared
 
 Repetition = dict[v.Variant, v.Measured]
 
-LEAST_STEPS = 6  # of a turn
+STEPS_IN_TURN = 6  # the first of which does not count
 NEAR_TMPFS = 1.1  # times what a bare tmpfs adds
 BELOW_DIRECT = 0.01  # of what direct writing adds
 SAFE_INTERVAL = 600.0  # seconds between drains of the newest complete time, by default
@@ -23,6 +23,8 @@ SAFE_INTERVAL = 600.0  # seconds between drains of the newest complete time, by 
 
 # What adds a millisecond or two to a step takes turns with itself without output...
 NEAR = (v.TMPFS_PURGE, v.TMPFS_KEEP, v.DISCARD, v.FOREBAY_PURGE, v.FOREBAY_HELD)
+# ...whose writing is also clocked by itself...
+CLOCKED = (v.TMPFS_PURGE, v.FOREBAY_PURGE, v.TMPFS_KEEP, v.FOREBAY_HELD)
 # ...and what differs by a hundred, or is judged by the whole run, runs by itself.
 WIDE = (v.NONE_SHARED, v.DIRECT_PURGE, v.DIRECT_KEEP, v.FOREBAY_LIVE, v.FOREBAY_LIVE_COLLATED)
 
@@ -31,12 +33,13 @@ WIDE = (v.NONE_SHARED, v.DIRECT_PURGE, v.DIRECT_KEEP, v.FOREBAY_LIVE, v.FOREBAY_
 class Plan:
     near_repetitions: int
     wide_repetitions: int
-    pairs: int  # of turns with and without output, in a run that never waits for the shared file system
+    rounds: int  # in each of which every run that never waits for the shared file system takes its turns, for so long:
+    round_seconds: float
     slow: int  # steps of a run that does
     paced: int  # steps of a run that tells what the agent takes for one; a quarter of them where all are kept
     paced_repetitions: int
+    clocked_repetitions: int
     left_out: tuple[v.Variant, ...] = ()
-    turn_seconds: float = 1.0
     deadline: float = math.inf  # time.monotonic() by which the near ones should have ended; one is always done
 
 
@@ -44,6 +47,7 @@ class Plan:
 class Repetitions:
     near: list[Repetition]
     wide: list[Repetition]
+    writing: list[dict[v.Variant, float]]  # seconds of a step, the agent's of a processor included
 
 
 def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetitions:
@@ -52,7 +56,7 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
     def one(variants: tuple[v.Variant, ...], number: int) -> Repetition:
         order = [each for each in shuffled(variants, number) if each not in plan.left_out]
         if variants is NEAR:
-            return bench.measure_in_pairs(order, plan.pairs, steps, 1001 * number)
+            return bench.measure_in_pairs(order, turns, 1001 * number)
         return {variant: bench.measure(variant, plan.slow) for variant in order}
 
     agents = {
@@ -84,11 +88,22 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
                 say(f"repetition {number + 1} of {count}: {variant.name}: {told}")
         return done
 
+    writing = []
+    for number in range(plan.clocked_repetitions):
+        seconds = {
+            variant: bench.seconds_of_writing(variant, plan.paced // 8) + agents.get(variant, 0.0)
+            for variant in shuffled(CLOCKED, number)
+        }
+        writing.append(seconds)
+        told = ", ".join(f"{variant.name}: {seconds[variant] * 1e3:.2f}" for variant in CLOCKED)
+        say(f"writing by itself, ms of a step: {told}")
     wide = several(WIDE, plan.wide_repetitions, math.inf)
-    # An agent that goes on after a stop looks at once: with turns as long as its own pauses that is about its pace.
+    # Short turns, since the machine changes from second to second; several in a row, since an agent that goes on after a
+    # stop looks at once.
     step = statistics.median(each[v.NONE_SHARED].run.step_seconds() for each in wide)
-    steps = max(LEAST_STEPS, math.ceil(plan.turn_seconds / step))
-    return Repetitions(several(NEAR, plan.near_repetitions, plan.deadline), wide)
+    in_a_row = max(1, round(plan.round_seconds / (2 * STEPS_IN_TURN * step)))
+    turns = solver.Turns(STEPS_IN_TURN, in_a_row, plan.rounds)
+    return Repetitions(several(NEAR, plan.near_repetitions, plan.deadline), wide, writing)
 
 
 def typical_step(repetitions: Sequence[Sequence[float]]) -> float:
@@ -120,6 +135,11 @@ def middle_of(
     return statistic
 
 
+def pairs_in(repetitions: Sequence[Repetition]) -> int:
+    """Of turns with and without output, for each variant."""
+    return sum(len(each[v.TMPFS_PURGE].run.turns) // 2 for each in repetitions)
+
+
 def added(repetitions: Repetitions, variant: v.Variant, steps: int) -> Estimate:
     if variant in NEAR:
         return estimate(repetitions.near, middle_of((variant,), solver.Run.added_by_output))
@@ -133,7 +153,8 @@ def add_results(report: Report, prefix: str, repetitions: Repetitions, plan: Pla
         estimate(repetitions.near, without_output),
         "ms",
         1e3,
-        note=f"{len(repetitions.near)} repetitions of {plan.pairs} pairs of turns, {len(repetitions.wide)} of direct and live",
+        note=f"{pairs_in(repetitions.near)} pairs of turns in {len(repetitions.near)} repetitions, "
+        f"{len(repetitions.wide)} of direct and live",
     )
     estimates = {
         variant: added(repetitions, variant, plan.slow)
@@ -150,6 +171,7 @@ def add_results(report: Report, prefix: str, repetitions: Repetitions, plan: Pla
         if direct not in estimates:
             direct = v.DIRECT_KEEP
         add_goals(report, prefix, variant, *(estimates[key] for key in (variant, tmpfs, direct, v.DISCARD)))
+        add_writing(report, prefix, variant, tmpfs, repetitions.writing)
     add_live(report, prefix, repetitions.wide, estimates)
 
 
@@ -191,6 +213,25 @@ def add_goals(
         "ms",
         1e3,
         reference=floor.value * 1e3,
+    )
+
+
+def add_writing(
+    report: Report, prefix: str, ours: v.Variant, tmpfs: v.Variant, repetitions: Sequence[dict[v.Variant, float]]
+) -> None:
+    """What the ranks themselves wait for, which a noisy machine blurs less than it does whole steps; but not what writing
+    does to the computing that follows."""
+    of_ours, of_tmpfs = (estimate([each[variant] for each in repetitions]) for variant in (ours, tmpfs))
+    ratio = ratio_of([each[ours] for each in repetitions], [each[tmpfs] for each in repetitions])
+    report.add(
+        f"{prefix}: writing by itself, {ours.name}, against bare tmpfs",
+        of_ours,
+        "ms",
+        1e3,
+        reference=of_tmpfs.value * 1e3,
+        goal=f"<= {NEAR_TMPFS} of the reference, interval included",
+        met=ratio.high <= NEAR_TMPFS,
+        note=f"the ratio's interval: {ratio.text(digits=3)}",
     )
 
 

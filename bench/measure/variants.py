@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import case, processes, solver
+from .figures import middle_mean
 from .shared import Shared
 
 
@@ -53,12 +54,22 @@ class Bench:
     """One case at one number of ranks, ready to be run in any variant."""
 
     def __init__(
-        self, forebay: Path, discard: Path, shared: Shared, local: Path, template: Path, ranks: int, settle: float
+        self,
+        forebay: Path,
+        discard: Path,
+        clock: Path,
+        shared: Shared,
+        local: Path,
+        template: Path,
+        ranks: int,
+        settle: float,
     ):
         """`settle`: for how long at most, in seconds, the machine may calm down before each measurement. Every variant
         gets a copy of `template`."""
         self._forebay = forebay
         self._discard = discard
+        self._clock = clock
+        self._clocked = local / "clocked"
         self._shared = shared
         self._ranks = ranks
         self._settle = settle
@@ -108,24 +119,42 @@ class Bench:
         self._check(variant, steps, measured)
         return measured.run.agent_per_step
 
+    def seconds_of_writing(self, variant: Variant, steps: int) -> float:
+        """How long a rank writes at a step, from its first directory to the end of its purge, seen from within: the middle of
+        all ranks and steps of a run by itself, the first steps left out."""
+        self._prepare(variant, steps)
+        self._clocked.mkdir()
+        processes.wait_until_idle(self._settle)
+        given = {
+            "LD_PRELOAD": self._clock,
+            "FOREBAY_CLOCK_PROGRAM": "simpleFoam",
+            "FOREBAY_CLOCK_DIRECTORY": self._clocked,
+        }
+        preload = [word for name, value in given.items() for word in ("-x", f"{name}={value}")]
+        self._check(variant, steps, Measured(solver.run(*self._call(variant, *preload))))
+        of_ranks = [[float(line) for line in file.read_text().split()] for file in self._clocked.iterdir()]
+        shutil.rmtree(self._clocked)
+        if [len(lengths) for lengths in of_ranks] != [steps - 1] * self._ranks:
+            raise RuntimeError(f"{variant.name}: {steps} steps of {self._ranks} ranks were not clocked: {of_ranks}")
+        return middle_mean([length for lengths in of_ranks for length in lengths[solver.FIRST_STEPS :]])
+
     def measure_in_pairs(
-        self, variants: Sequence[Variant], pairs: int, steps: int, number: int
+        self, variants: Sequence[Variant], turns: solver.Turns, number: int
     ) -> dict[Variant, Measured]:
-        """A run of each, all at once, of which only one goes on at a time, with and without output by turns of so many
-        `steps`; so nothing tells who used the file server."""
-        count = 2 * pairs * steps
+        """A run of each, all at once, of which only one goes on at a time, with and without output by turns; so nothing
+        tells who used the file server."""
         for variant in variants:
-            self._prepare(variant, count, runTimeModifiable="true")
+            self._prepare(variant, turns.all_steps, runTimeModifiable="true")
         processes.wait_until_idle(self._settle)
 
         def switch(index: int, writes: bool) -> None:
             case.control_running(self.case_of(variants[index]), writeInterval=1 if writes else case.NEVER)
 
         starts = [functools.partial(solver.Running, *self._call(variant)) for variant in variants]
-        runs = solver.run_in_pairs(starts, switch, steps, number)
+        runs = solver.run_in_pairs(starts, switch, turns, number)
         measured = dict(zip(variants, map(Measured, runs), strict=True))
         for variant, each in measured.items():
-            self._check(variant, count, each)
+            self._check(variant, turns.all_steps, each)
         return measured
 
     def _prepare(self, variant: Variant, steps: int, **entries: object) -> None:
@@ -146,13 +175,13 @@ class Bench:
     def _report(self, variant: Variant) -> Path:
         return self._log(variant).with_suffix(".json")
 
-    def _call(self, variant: Variant) -> tuple[list, Path, dict[str, str], Path]:
+    def _call(self, variant: Variant, *of_mpirun: str) -> tuple[list, Path, dict[str, str], Path]:
         """What solver.run() takes."""
         directory = self.case_of(variant)
-        options = []
+        options = [*of_mpirun]
         if variant.discard:
-            options = ["-x", f"LD_PRELOAD={self._discard}", "-x", f"FOREBAY_DISCARD_PREFIX={directory}"]
-        command = [*solver.mpirun(self._ranks, *options), "simpleFoam", "-parallel"]
+            options += ["-x", f"LD_PRELOAD={self._discard}", "-x", f"FOREBAY_DISCARD_PREFIX={directory}"]
+        command = [*solver.mpirun(self._ranks, *options, binding=solver.BOUND), "simpleFoam", "-parallel"]
         if variant.forebay is not None:
             ours = [self._forebay, "run", "--case", directory, *variant.forebay, "--json", self._report(variant), "--"]
             command = [*ours, *command]

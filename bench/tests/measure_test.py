@@ -68,7 +68,7 @@ class Steps(unittest.TestCase):
         second = 2 - 1 + 0.25
         self.assertEqual(run.added_by_output(), [3.25, second])
         self.assertEqual(run.without_output(), [3, 1.5])
-        estimate = steps.added(steps.Repetitions([{v.TMPFS_KEEP: v.Measured(run)}], []), v.TMPFS_KEEP, 3)
+        estimate = steps.added(steps.Repetitions([{v.TMPFS_KEEP: v.Measured(run)}], [], []), v.TMPFS_KEEP, 3)
         self.assertEqual((estimate.value, estimate.samples), ((3.25 + second) / 2, 1))
 
     def goals(self, ours, tmpfs, direct, floor=(1, 0.9, 1.1)):
@@ -116,6 +116,7 @@ print("End", flush=True)
 
 
 TURN = 6  # steps
+ROUNDS = solver.Turns(TURN, rounds=2)
 
 
 class Turns(unittest.TestCase):
@@ -147,7 +148,7 @@ class Turns(unittest.TestCase):
     def test_only_one_goes_on_at_a_time_and_each_reaches_its_end(self):
         names = ("one", "other")
         began = time.monotonic()
-        runs = solver.run_in_pairs([lambda name=name: self.start(name) for name in names], self.switch, TURN)
+        runs = solver.run_in_pairs([lambda name=name: self.start(name) for name in names], self.switch, ROUNDS)
         elapsed = time.monotonic() - began
         moments = [(float(line.split()[0]), name) for name in names for line in self.lines(name)]
         self.assertEqual(len(moments), 2 * 24 * 200)
@@ -161,7 +162,7 @@ class Turns(unittest.TestCase):
         self.assertLess(sum(sum(run.step_lengths()) for run in runs), elapsed)
 
     def test_the_steps_of_a_turn_have_its_setting(self):
-        (run,) = solver.run_in_pairs([lambda: self.start("one")], self.switch, TURN)
+        (run,) = solver.run_in_pairs([lambda: self.start("one")], self.switch, ROUNDS)
         self.assertEqual([turn.writes for turn in run.turns], [True, False, False, True])
         settings = {int(step): setting == "True" for _, step, setting in map(str.split, self.lines("one"))}
         lengths = run.step_lengths()
@@ -192,7 +193,7 @@ class Turns(unittest.TestCase):
 
     def test_one_that_fails_lets_the_others_end(self):
         starts = [lambda: self.start("bad", "print('no')"), lambda: self.start("good")]
-        bad, good = solver.run_in_pairs(starts, self.switch, TURN)
+        bad, good = solver.run_in_pairs(starts, self.switch, ROUNDS)
         self.assertEqual((bad.times, len(good.times)), ([], 24))
 
     def test_when_one_cannot_be_started_none_goes_on(self):
@@ -202,7 +203,7 @@ class Turns(unittest.TestCase):
             raise RuntimeError("no such program")
 
         with self.assertRaises(RuntimeError):
-            solver.run_in_pairs([lambda: self.start("one", endless, "exec"), none], self.switch, TURN)
+            solver.run_in_pairs([lambda: self.start("one", endless, "exec"), none], self.switch, ROUNDS)
         pid = int((self.directory / "one.log").read_text().splitlines()[0])
         self.assertFalse(Path(f"/proc/{pid}").exists())
 

@@ -58,6 +58,9 @@ class Bench(unittest.TestCase):
             for reference, goal in (("bare tmpfs", "<= 1.1 of"), ("direct", "<= 0.01 of")):
                 self.assertIn(goal, self.rows[f"added to a step, {name}, against {reference}"]["goal"])
             self.assertIsNotNone(self.rows[f"added to a step, {name}, against writes thrown away"]["reference"])
+            writing = self.rows[f"writing by itself, {name}, against bare tmpfs"]
+            self.assertTrue(0 < writing["value"] < self.rows["a step without output"]["value"])
+            self.assertTrue(0.5 < writing["ratio"] < 5, writing)
         for reference in ("no output, case on the shared directory", "direct, all kept"):
             self.assertGreater(self.rows[f"whole run, forebay, draining live, against {reference}"]["value"], 0)
         self.assertGreater(self.rows["a step without output"]["value"], 0)
