@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -11,6 +12,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -20,6 +22,7 @@
 #include "launch/agent.h"
 #include "launch/namespace.h"
 #include "launch/plan.h"
+#include "launch/processes.h"
 #include "launch/protocol.h"
 #include "launch/resume.h"
 #include "place/place.h"
@@ -28,6 +31,8 @@ namespace forebay::launch {
 namespace {
 
 constexpr int not_found_status = 127, not_started_status = 126;
+// After one of a node's ranks has failed, where all fail.
+constexpr std::chrono::milliseconds others_end_within(1000);
 
 std::optional<int> variable(const char* name) {
   const char* text = std::getenv(name);
@@ -203,8 +208,18 @@ class Parent {
     (void)remove_tree(meeting_);
   }
 
+  // Until both have ended. Where the program failed and other ranks of the node go on, its keeper is not waited for:
+  // they may wait for the failed one for ever, and the launcher, which would end them, learns of it by our end only.
+  // Ranks that fail together end together: then we wait, since batch systems kill what outlives the processes they
+  // started.
   Result<int> wait() {
     while (program_ > 0 || keeper_ > 0) {
+      const bool failed = program_ == 0 && program_status_ != 0;
+      pollfd waits{signals_.get(), POLLIN, 0};
+      if (::poll(&waits, 1, failed ? static_cast<int>(others_end_within.count()) : -1) == 0) {
+        if (!processes_of(plan_.run).empty()) break;
+        continue;
+      }
       signalfd_siginfo got{};
       if (::read(signals_.get(), &got, sizeof got) != static_cast<ssize_t>(sizeof got)) continue;
       const int signal = static_cast<int>(got.ssi_signo);

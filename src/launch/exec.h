@@ -1,5 +1,6 @@
 // `forebay exec`: what every rank runs. The node's first one starts the agent, by a keeper, and stays until the drain
-// has ended (batch systems kill what a step leaves behind); the others become the program.
+// has ended (batch systems kill what a step leaves behind), or its program has failed while others work on; the others
+// become the program.
 #pragma once
 
 #include <string>
