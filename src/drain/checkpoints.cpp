@@ -66,7 +66,7 @@ Checkpoint* Drain::State::checkpoint_of(std::string_view path) {
 
 void Drain::State::handle_checkpoint(Checkpoint& checkpoint, const Event& event) {
   const std::string file = event.path.substr(checkpoint.path().size() + 1), local = local_of(roots, event.path);
-  if (event.kind == Event::Kind::deleted || event.kind == Event::Kind::moved_out) {
+  if (event.gone()) {
     // Of what is in a directory that goes away, nothing is told.
     if (event.directory && event.kind == Event::Kind::moved_out) checkpoint.lose_track();
     checkpoint.removed(file);

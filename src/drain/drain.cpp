@@ -206,7 +206,7 @@ Status Drain::State::look() {
   if (!events) return forward(events);
   left_in_batch.clear();  // a time may have been left without events
   for (const Event& event : *events)
-    if (event.directory && event.kind != Event::Kind::deleted) beginning.insert(event.path);
+    if (event.directory && !event.gone()) beginning.insert(event.path);
   for (const Event& event : *events) handle(event);
   beginning.clear();
   trust_like_others();
@@ -305,7 +305,7 @@ void Drain::room_is_scarce(bool now) {
 // Where times are carried while the program runs, or several nodes must agree on one, it is known only here what may
 // go.
 bool Drain::State::may_let_ranks_free() const {
-  return holds_times() && alone() && !room_is_scarce && !pool_is_full && !ledger.lost_events();
+  return holds_times() && alone() && !room_is_scarce && !pool_is_full && !ledger.lost_events() && !names_too_long;
 }
 
 std::size_t Drain::times_begun() const {

@@ -52,14 +52,14 @@ std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>&
   const RankTimes superseded = superseded_by(told);
   std::set<std::string> told_of, passed, made_anew;
   for (const Event& event : told) {
-    if (!event.directory || (event.kind != Event::Kind::created && event.kind != Event::Kind::deleted)) continue;
+    if (!event.directory || (event.kind != Event::Kind::created && !event.gone())) continue;
     const auto time = openfoam::time_path(event.path);
     if (!time || !time->rest.empty()) continue;
     const bool by_all = std::all_of(times.ranks().begin(), times.ranks().end(), [&](int rank) {
       return superseded.contains({rank, time->time});
     });
     const bool first = told_of.insert(event.path).second;
-    if (event.kind == Event::Kind::deleted) continue;
+    if (event.gone()) continue;
     if (!first) made_anew.insert(time->time);
     if (by_all && !timeline.was_begun(time->time)) passed.insert(time->time);
   }
@@ -119,24 +119,27 @@ void Drain::State::handle(const Event& event) {
 }
 
 void Drain::State::handle_time(const Event& event, int rank, const std::string& time, const std::string& rest) {
-  const bool gone = event.kind == Event::Kind::deleted || event.kind == Event::Kind::moved_out;
-  if (gone) {
+  if (event.gone()) {
     if (ledger.evicted_unknown(time_directory(rank, time))) return;
     if (!event.directory && !is_drained(rank, time) && !ledger.find(event.path)) ++kept_from_shared;
     if (!event.directory && keep.contains(rank, time, rest)) {
       times.file_purged(rank, time, rest);
     } else if (!event.directory) {
       // Removed while it was open: no part of the time. Not so where nothing told of its making, which was unwatched.
-      if (times.is_open(rank, time, rest)) keep.discard({rank, time, rest});
+      if (times.is_open(rank, time, rest)) keep.discard_alone({rank, time, rest});
       times.file_deleted(rank, time, rest);
     }
     if (event.directory && rest.empty()) {
       times_go = true;
-      count_if_unseen(rank, time, event.kind == Event::Kind::deleted);
+      // Ranks that may free times move what is removed as a whole.
+      const bool removed = event.kind == Event::Kind::deleted || (hold && hold->let());
+      if (event.kind == Event::Kind::moved_out && removed) purged_at_once(rank, time);
+      files_forgotten.erase({rank, time});
+      count_if_unseen(rank, time, removed);
       for (Suspect& each : suspects)
         if (each.rank == rank && each.time == time) each.removed = true;
       if (const auto passed = passed_over.find({rank, time}); passed != passed_over.end()) {
-        if (event.kind == Event::Kind::deleted) kept_from_shared += passed->second;
+        if (removed) kept_from_shared += passed->second;
         passed_over.erase(passed);
       }
     }
@@ -187,6 +190,7 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   }
   const auto kept = keep.add(rank, time, rest, local);
   if (!kept) note(std::nullopt, "a time cannot be kept aside: " + kept.error().text());
+  if (kept && !*kept && !Keep::fits({rank, time, rest})) names_too_long = true;
   // Closed and deleted before it could be kept: this time cannot be vouched for.
   if (!kept || !*kept) return times.spoil(rank, time);
   if (event.kind == Event::Kind::found) {
@@ -196,6 +200,18 @@ void Drain::State::handle_time(const Event& event, int rank, const std::string& 
   }
   if (!unsure.empty()) unsure.erase(event.path);
   file_is_closed(event.path, rank, time, rest);
+}
+
+// Nothing tells of its files one by one. Those that no event had told of are adopted later, and what was passed over is
+// counted by itself.
+void Drain::State::purged_at_once(int rank, const std::string& time) {
+  const bool counts = !is_drained(rank, time) && !passed_over.contains({rank, time});
+  for (const std::string& file : times.files(rank, time)) {
+    if (counts && !ledger.find(join(time_directory(rank, time), file))) ++kept_from_shared;
+    if (keep.contains(rank, time, file)) times.file_purged(rank, time, file);
+  }
+  if (const auto forgotten = files_forgotten.find({rank, time}); counts && forgotten != files_forgotten.end())
+    kept_from_shared += forgotten->second;
 }
 
 // By any of its ranks.
@@ -265,6 +281,7 @@ void Drain::State::adopt(int rank) {
     if (beginning.contains(time_directory(rank, each.time))) continue;
     const bool hopeless = timeline.was_begun(each.time) && times.is_hopeless(rank, each.time);
     const bool let_go = hopeless || hold->may_be_freed(each.time);
+    if (!let_go && !Keep::fits(each)) names_too_long = true;
     // They do where they remove times, but nothing where one of them does not tell what it leaves.
     if (let_go && times_go && hold->ranks_keep()) continue;
     if (let_go || !is_new_time(rank, each.time) || keep.contains(rank, each.time, each.file) ||
@@ -274,6 +291,10 @@ void Drain::State::adopt(int rank) {
       unseen.erase({rank, each.time});
       times.file_made(rank, each.time, each.file);  // all of them first: a time is whole when none is open
       taken.push_back(std::move(each));
+    } else if (Keep::fits(each)) {
+      times.file_deleted(rank, each.time, each.file);  // while it was open: no part of the time
+    } else {
+      times.spoil(rank, each.time);
     }
   }
   for (const auto& [of_rank, time, file] : taken) {
@@ -344,7 +365,7 @@ void Drain::State::count_late(const std::string& path) {
 }
 
 void Drain::State::handle_other(const Event& event) {
-  if (event.kind == Event::Kind::deleted || event.kind == Event::Kind::moved_out) {
+  if (event.gone()) {
     if (pending.erase(event.path) != 0) ++kept_from_shared;
     // What is below has another name now, or none; something else may take the directory's place.
     if (event.directory) std::erase_if(pending, [&](const auto& each) { return is_below(each.first, event.path); });
@@ -544,6 +565,9 @@ void Drain::State::let_go(const std::string& time) {
     return passed_over.contains({rank, time});
   });
   if (request.settings.hold_times && !safe_times.contains(time) && !passed) {
+    for (const int rank : ranks)
+      if (hold && name_exists(local_of(roots, time_directory(rank, time))))
+        files_forgotten[{rank, time}] += times.files(rank, time).size();
     times.forget(time);
   } else {
     times.compact(time);

@@ -7,9 +7,11 @@
 
 #include <cerrno>
 #include <climits>
+#include <set>
 #include <utility>
 
 #include "drain/drain.h"
+#include "drain/walk.h"
 
 namespace forebay::drain {
 namespace {
@@ -60,6 +62,36 @@ std::string directory_name(int rank) {
 // As in src/redirect/redirect.h.
 constexpr const char* handed_over_name = "handed-over";
 
+// The directory that holds `file` below `directory`, if no link leads there.
+Result<Descriptor> open_parent(int directory, const std::string& file) {
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+  auto parent = open_file_at(directory, ".", flags);
+  for (std::size_t begin = 0, slash; parent && (slash = file.find('/', begin)) != std::string::npos; begin = slash + 1)
+    parent = open_file_at(parent->get(), file.substr(begin, slash - begin), flags);
+  return parent;
+}
+
+// All files below the directory `name`, as `path` with their names; directories without any go. False where it cannot
+// be known; what its rank frees meanwhile is no more.
+bool list_files(int parent, const std::string& name, const std::string& path, std::vector<std::string>& files) {
+  const auto directory = open_file_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  const auto entries = directory ? list_directory(directory->get(), path) : forward(directory);
+  if (!entries) return entries.error().errno_value == ENOENT;
+  const std::size_t before = files.size();
+  bool all = true;
+  for (const DirectoryEntry& entry : *entries) {
+    if (entry.type == DT_DIR) {
+      all = list_files(directory->get(), entry.name, join(path, entry.name), files) && all;
+    } else if (is_temporary(entry.name)) {
+      ::unlinkat(directory->get(), entry.name.c_str(), 0);
+    } else {
+      files.push_back(join(path, entry.name));
+    }
+  }
+  if (files.size() == before) ::unlinkat(parent, name.c_str(), AT_REMOVEDIR);
+  return all;
+}
+
 }  // namespace
 
 std::string keep_directory(int rank, const std::string& pool_directory) {
@@ -95,8 +127,8 @@ Result<bool> Keep::add(int rank, const std::string& time, const std::string& fil
   if (::linkat(AT_FDCWD, local.c_str(), links, kept.c_str(), 0) != 0) {
     if (errno == ENOENT) {
       // Closed more than once, the first closing told what became of it.
-      if (::renameat(place.handed_over.get(), kept.c_str(), links, kept.c_str()) != 0)
-        return contains(rank, time, file);
+      const auto handed = latest_in_hands(place, time, file);
+      if (!handed || !move_to_links(place, *handed, kept)) return contains(rank, time, file);
       times_[time][rank].insert(file);
       return true;
     }
@@ -120,30 +152,80 @@ std::vector<Keep::HandedOver> Keep::handed_over(int rank) const {
   std::vector<HandedOver> found;
   const auto place = places_.find(rank);
   if (place == places_.end()) return found;
-  const auto entries = list_directory(place->second.handed_over.get(), place->second.path);
+  const int directory = place->second.handed_over.get();
+  const auto entries = list_directory(directory, place->second.path);
   if (!entries) return found;
-  for (const DirectoryEntry& entry : *entries)
-    if (auto parts = parts_of_flat(entry.name))
-      found.push_back({rank, std::move(parts->first), std::move(parts->second)});
+  std::set<std::pair<std::string, std::string>> known;  // a file may be there by itself and with its time
+  for (const DirectoryEntry& entry : *entries) {
+    if (auto parts = parts_of_flat(entry.name)) {
+      known.insert(std::move(*parts));
+    } else if (entry.type == DT_DIR) {
+      std::vector<std::string> files;
+      if (!list_files(directory, entry.name, "", files)) files.emplace_back();
+      for (std::string& file : files) known.emplace(entry.name, std::move(file));
+    }
+  }
+  for (const auto& [time, file] : known) found.push_back({rank, time, file});
   return found;
+}
+
+bool Keep::fits(const HandedOver& handed) {
+  return !handed.file.empty() && flat_name(handed.time, handed.file).size() <= NAME_MAX;
 }
 
 bool Keep::take(const HandedOver& handed) {
   const Place& place = places_[handed.rank];
-  const std::string name = flat_name(handed.time, handed.file);
-  struct stat status {};
-  if (::fstatat(place.handed_over.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return false;
-  if (!S_ISREG(status.st_mode) || !is_sealed(join(join(place.path, handed_over_name), name)) ||
-      ::renameat(place.handed_over.get(), name.c_str(), place.links.get(), name.c_str()) != 0) {
-    discard(handed);
-    return false;
-  }
-  discard(handed);  // renaming one link of a file to another does nothing
-  times_[handed.time][handed.rank].insert(handed.file);
+  const auto found = fits(handed) ? latest_in_hands(place, handed.time, handed.file) : std::nullopt;
+  const bool taken = found && S_ISREG(found->status.st_mode) &&
+                     is_sealed(join(join(place.path, handed_over_name), found->path)) &&
+                     move_to_links(place, *found, flat_name(handed.time, handed.file));
+  discard(handed);
+  if (taken) times_[handed.time][handed.rank].insert(handed.file);
+  return taken;
+}
+
+// The one that was written later is what the time held at last. (Changes of status would tell of links, too.)
+std::optional<Keep::InHands> Keep::latest_in_hands(const Place& place, const std::string& time,
+                                                   const std::string& file) {
+  auto alone = in_hands(place, flat_name(time, file)), with_time = in_hands(place, join(time, file));
+  if (!alone || !with_time) return alone ? std::move(alone) : std::move(with_time);
+  const bool alone_is_later = identity_of(with_time->status).mtime_ns < identity_of(alone->status).mtime_ns;
+  return alone_is_later ? std::move(alone) : std::move(with_time);
+}
+
+std::optional<Keep::InHands> Keep::in_hands(const Place& place, std::string path) {
+  auto parent = open_parent(place.handed_over.get(), path);
+  if (!parent) return std::nullopt;
+  InHands found{std::move(*parent), std::string(name_of(path)), std::move(path), {}};
+  if (::fstatat(found.parent.get(), found.name.c_str(), &found.status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return found;
+}
+
+bool Keep::move_to_links(const Place& place, const InHands& found, const std::string& kept) {
+  const int parent = found.parent.get();
+  if (::renameat(parent, found.name.c_str(), place.links.get(), kept.c_str()) != 0) return false;
+  ::unlinkat(parent, found.name.c_str(), 0);  // renaming one link of a file to another does nothing
+  remove_empty(place, parent_of(found.path));
   return true;
 }
 
+void Keep::remove_empty(const Place& place, std::string_view path) {
+  for (; !path.empty(); path = parent_of(path)) {
+    const auto parent = open_parent(place.handed_over.get(), std::string(path));
+    if (!parent || ::unlinkat(parent->get(), std::string(name_of(path)).c_str(), AT_REMOVEDIR) != 0) return;
+  }
+}
+
 void Keep::discard(const HandedOver& handed) {
+  discard_alone(handed);
+  const Place& place = places_[handed.rank];
+  const std::string name = join(handed.time, handed.file);
+  const auto parent = open_parent(place.handed_over.get(), name);
+  if (parent) ::unlinkat(parent->get(), std::string(name_of(name)).c_str(), 0);
+  remove_empty(place, parent_of(name));
+}
+
+void Keep::discard_alone(const HandedOver& handed) {
   ::unlinkat(places_[handed.rank].handed_over.get(), flat_name(handed.time, handed.file).c_str(), 0);
 }
 

@@ -5,15 +5,18 @@
 // is
 // "<time>/<file>" with '/' and '%' written as %2F and %25. Flat, since making and removing directories would cost as
 // much as the links, in the middle of the program's time step. The redirection library, where it is loaded, leaves a
-// link to each file that the program removes before it is kept in <...>/handed-over/<name>: so even what is deleted at
-// once after closing is kept. One thread at a time.
+// link to each file that the program removes before it is kept in <...>/handed-over/<name>, or moves what is removed as
+// a whole to <...>/handed-over/<time>: so even what is deleted at once after closing is kept. One thread at a time.
 #pragma once
+
+#include <sys/stat.h>
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/base.h"
@@ -27,15 +30,20 @@ class Keep {
   // Links `local`, which was closed, aside; where it is gone already, takes what was handed over. False when there is
   // neither, or its name is too long to be kept.
   Result<bool> add(int rank, const std::string& time, const std::string& file, const std::string& local);
-  // What the program removed before it was kept, and was not taken yet.
+  // What the program removed before it was kept, and was not taken yet; without a `file` where it cannot be read what
+  // there is of the time.
   struct HandedOver {
     int rank;
     std::string time, file;
   };
   std::vector<HandedOver> handed_over(int rank) const;
-  // Keeps it. False, and then it is no more, where it is no regular file or was not closed.
+  // It can be read, and its name is short enough to be kept.
+  static bool fits(const HandedOver& handed);
+  // Keeps it. False, and then it is no more, where it is no regular file, was not closed, or does not fit.
   bool take(const HandedOver& handed);
   void discard(const HandedOver& handed);
+  // Only what was removed by itself, not with its time.
+  void discard_alone(const HandedOver& handed);
   // The program made the file anew: what was kept is not what the time holds.
   void remove(int rank, const std::string& time, const std::string& file);
 
@@ -58,6 +66,17 @@ class Keep {
     std::string path, directories;  // where the links are, and where as_directory makes its images
     Descriptor links, handed_over;
   };
+  // Something that was handed over, reached through no link: its path below that, and its name in its directory.
+  struct InHands {
+    Descriptor parent;
+    std::string name, path;
+    struct stat status;
+  };
+  static std::optional<InHands> in_hands(const Place& place, std::string path);
+  static std::optional<InHands> latest_in_hands(const Place& place, const std::string& time, const std::string& file);
+  static bool move_to_links(const Place& place, const InHands& found, const std::string& kept);
+  // The directory, and those above it, as far as they are empty.
+  static void remove_empty(const Place& place, std::string_view path);
 
   std::map<int, Place> places_;
   std::map<std::string, std::map<int, std::set<std::string>>> times_;  // time -> rank -> files

@@ -130,6 +130,8 @@ struct Drain::State {
   // Left behind by all ranks when they were first seen: neither watched nor kept aside, nor looked into before they
   // must be. With the number of files that were found then.
   std::map<std::pair<int, std::string>, std::uint64_t> passed_over;
+  // Where ranks hold times: how many files those had that were let go, while the program has them still.
+  std::map<std::pair<int, std::string>, std::uint64_t> files_forgotten;
   std::map<std::uint64_t, Job> jobs;            // by ticket
   std::set<std::string> in_flight;              // keys of jobs
   std::map<std::string, std::string> failures;  // key -> last error, of what is not carried yet
@@ -157,6 +159,7 @@ struct Drain::State {
   bool ended_cleanly = false, gave_up = false, journal_failed = false;
   bool pool_is_full = false;
   bool times_go = false;            // the program has removed some
+  bool names_too_long = false;      // to be kept: ranks must tell of each file that they remove
   std::set<std::string> beginning;  // directories whose beginning the events in hand tell, until that event is handled
   int passes = 0;
   std::optional<OutputWalk> walk;  // of the pass that is under way
@@ -198,6 +201,7 @@ struct Drain::State {
   bool may_let_ranks_free() const;
   void begin_time(const std::string& time);
   void count_if_unseen(int rank, const std::string& time, bool removed);
+  void purged_at_once(int rank, const std::string& time);
   void handle_other(const Event& event);
   void handle_placed(const Event& event);
   void wait_for_quiet(const std::string& path);

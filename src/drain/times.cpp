@@ -1,6 +1,7 @@
 #include "drain/times.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace forebay::drain {
@@ -146,6 +147,14 @@ void Times::rank_ended(int rank, bool cleanly) {
   RankTime& rank_time = found->second.ranks[rank];
   rank_time.followed = true;
   settle(rank, found->first, rank_time);
+}
+
+std::vector<std::string> Times::files(int rank, const std::string& time) const {
+  std::vector<std::string> all;
+  if (const RankTime* rank_time = find(rank, time))
+    std::set_union(rank_time->open.begin(), rank_time->open.end(), rank_time->closed.begin(), rank_time->closed.end(),
+                   std::back_inserter(all));
+  return all;
 }
 
 bool Times::is_open(int rank, const std::string& time, const std::string& file) const {

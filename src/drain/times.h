@@ -55,6 +55,8 @@ class Times {
   // True when vouch() would make the rank's time whole.
   bool needs_voucher(int rank) const;
 
+  // Of this time of the rank, closed or not.
+  std::vector<std::string> files(int rank, const std::string& time) const;
   // Told to be made, and not to be closed.
   bool is_open(int rank, const std::string& time, const std::string& file) const;
   // The time that the rank has begun last; empty before the first.

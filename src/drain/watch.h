@@ -32,6 +32,8 @@ struct Event {
   std::string path;  // relative to the case
   bool directory = false;
   bool link = false;  // found only: a symbolic link
+
+  bool gone() const { return kind == Kind::deleted || kind == Kind::moved_out; }
 };
 
 class Watcher {

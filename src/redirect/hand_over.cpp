@@ -1,6 +1,7 @@
 #include "redirect/hand_over.h"
 
 #include <dirent.h>
+#include <stdio.h>
 
 #include <bit>
 
@@ -86,6 +87,12 @@ bool any_lacks(double time) {
   return false;
 }
 
+bool anything_lacks() {
+  for (const auto* place = state.hold + hold_line; place < end_of_places(); place += hold_line)
+    if (told(place[hold_last_lacking]) != none) return true;
+  return false;
+}
+
 // The oldest of the times that ranks left last; -infinity: one has left none, or it may lack something.
 double left_by_all() {
   double left = __builtin_inf(), lacking = none;
@@ -138,6 +145,77 @@ void note_full_pool() {
     note_lacking(begun);
 }
 
+// The newest complete time, where what is older was not freed yet; -infinity: it was, or is to wait for the next purge,
+// since a time that is complete now may lack what cannot be handed over then.
+double left_since_freed() {
+  // What is complete is no newer than what this rank has left: in most cases the others need not be asked.
+  const double freed = told(state.freed);
+  if (told(state.place[hold_left]) <= freed || anything_lacks()) return none;
+  const double complete = newest_complete();
+  return complete > freed ? complete : none;
+}
+
+bool remove_entry(int directory, const char* name, int deep);
+
+// Removes those entries of the directory for which `goes(name)`, directories with all that is in them. True when those
+// are gone, and there are no others.
+template <class Goes>
+bool remove_entries(int directory, const char* path, int deep, const Goes& goes) {
+  const int fd = sys_openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return false;
+  alignas(dirent64) char entries[1024];
+  constexpr long longest_entry = offsetof(dirent64, d_name) + NAME_MAX + 1 + alignof(dirent64);
+  bool all = true;
+  for (long size = sizeof entries; size > static_cast<long>(sizeof entries) - longest_entry;) {
+    size = system_call(SYS_getdents64, fd, word(entries), sizeof entries);
+    for (long at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
+      at += entry->d_reclen;
+      if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+      all = goes(entry->d_name) && remove_entry(fd, entry->d_name, deep) && all;
+    }
+  }
+  sys_close(fd);
+  return all;
+}
+
+bool remove_entry(int directory, const char* name, int deep) {
+  if (const int failed = sys_unlinkat(directory, name, 0); failed != -EISDIR) return failed == 0;
+  return deep > 0 && remove_entries(directory, name, deep - 1, [](const char*) { return true; }) &&
+         sys_unlinkat(directory, name, AT_REMOVEDIR) == 0;
+}
+
+void handed_over_directory(Path& path) {
+  path.assign(state.keep.text, state.keep.size);
+  path.append("/", 1);
+  path.append(handed_over_name);
+}
+
+constexpr int deepest = 8;  // directories in each other that a time may have
+
+// What was handed over of times before this one, and what will never be complete. While the agent looks this is not to
+// be called: newest_complete() is -infinity then.
+void free_older(double complete) {
+  Path text;
+  handed_over_directory(text);
+  state.has_handed_over.store(false, std::memory_order_relaxed);  // before it is looked what there is
+  const bool all = remove_entries(AT_FDCWD, text.text, deepest, [&](const char* name) {
+    const size_t length = strcspn(name, "%");
+    if (!is_time_name(name, length)) return false;
+    const double time = value_of(name, length);
+    return time < complete || any_lacks(time);
+  });
+  if (!all) state.has_handed_over.store(true, std::memory_order_relaxed);
+  tell(state.freed, complete);
+}
+
+// To be called before what is not handed over of a time is removed.
+void note_room_made_by(double time) {
+  if (state.hold == nullptr || told(state.purged) == time) return;
+  tell(state.purged, time);
+  note_full_pool();
+}
+
 // "/a//b/./c/../d/" -> "/a/b/d": a program that climbs from a time does so through no link.
 void make_tidy(Path& path) {
   size_t size = 0;
@@ -163,6 +241,21 @@ const char* below_times(int directory, const char* path, Path& text) {
   const char* rest = state.case_root.rest(text.text);
   if (rest != nullptr && state.keep_name.size != 0) rest = *rest == '/' ? state.keep_name.rest(rest + 1) : nullptr;
   return rest;
+}
+
+// The same, "/<time>", where the path is that of a time of this rank; nullptr: it is none.
+const char* own_time(int directory, const char* path, const Place& place, Path& text) {
+  if (place.outside() || !names_a_time(place.path)) return nullptr;
+  const char* rest = below_times(directory, path, text);
+  return rest != nullptr && *rest != '\0' && strchr(rest + 1, '/') == nullptr ? rest : nullptr;
+}
+
+// Where `rest` of the times lies for a call that makes or takes a link of it.
+Place linkable(const char* rest, const Place& place, Path& own) {
+  if (state.times.size == 0) return place;
+  own.assign(state.times.text, state.times.size);
+  own.append(rest);
+  return {AT_FDCWD, own.text, Where::inside};
 }
 
 }  // namespace
@@ -200,16 +293,11 @@ void hand_over(int directory, const char* path, const Place& place) {
   const size_t directory_size = target.size;
   if (!append_flat(rest, target)) return;
   const double time = value_of(rest + 1, strcspn(rest + 1, "/"));
-  if (state.hold != nullptr) {
-    // Once for each time that is purged: where it is not handed over, that makes room.
-    if (told(state.purged) != time) {
-      tell(state.purged, time);
-      note_full_pool();
-    }
-    if (lacks(state.place, time)) return;
+  if ((state.hold != nullptr && lacks(state.place, time)) || time < newest_complete()) return note_room_made_by(time);
+  if (target.size - directory_size > NAME_MAX || target.too_long()) {
+    note_room_made_by(time);
+    return note_lacking(time);
   }
-  if (time < newest_complete()) return;
-  if (target.size - directory_size > NAME_MAX || target.too_long()) return note_lacking(time);
   if (state.hold == nullptr || state.hold[0].load(std::memory_order_relaxed) != 0) {
     Path kept;
     kept.assign(target.text, keep_size);
@@ -218,9 +306,7 @@ void hand_over(int directory, const char* path, const Place& place) {
     if (sys_fstatat(AT_FDCWD, kept.text, &status, AT_SYMLINK_NOFOLLOW) == 0) return;
   }
   Path own;
-  own.assign(state.times.text, state.times.size);
-  own.append(rest);
-  const Place source = state.times.size > 0 ? Place{AT_FDCWD, own.text, Where::inside} : place;
+  const Place source = linkable(rest, place, own);
   // Not moved: that would take a lock of the whole file system, which all ranks want at once.
   const auto link = [&] {
     return system_call(SYS_linkat, source.directory, word(source.path), AT_FDCWD, word(target.text), 0);
@@ -230,17 +316,52 @@ void hand_over(int directory, const char* path, const Place& place) {
   if (linked == -EEXIST && sys_unlinkat(AT_FDCWD, target.text, 0) == 0) linked = link();
   if (linked == 0) return state.has_handed_over.store(true, std::memory_order_relaxed);
   struct stat status;  // remove() tries to unlink directories, too
-  if (sys_fstatat(source.directory, source.path, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
-    note_lacking(time);
+  if (sys_fstatat(source.directory, source.path, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) return;
+  note_room_made_by(time);
+  note_lacking(time);
+}
+
+bool move_over(const char* path) {
+  if (state.hold == nullptr || state.meets_placed || state.hold[0].load(std::memory_order_acquire) != 0) return false;
+  if (strstr(path, "..") != nullptr) return false;  // behind a link it may lead elsewhere than its text says
+  Path buffer, text;
+  const Place place = locate(AT_FDCWD, path, buffer);
+  const char* rest = own_time(AT_FDCWD, path, place, text);
+  if (rest == nullptr) return false;
+  const double time = value_of(rest + 1, strlen(rest + 1));
+  if (lacks(state.place, time) || time < newest_complete()) return false;
+  Path target, own;
+  handed_over_directory(target);
+  target.append(rest);
+  const Place source = linkable(rest, place, own);
+  struct stat status;
+  if (target.too_long() || own.too_long() ||
+      sys_fstatat(source.directory, source.path, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(status.st_mode))
+    return false;
+  const auto move = [&] {
+    return system_call(SYS_renameat2, source.directory, word(source.path), AT_FDCWD, word(target.text),
+                       RENAME_NOREPLACE);
+  };
+  // An older time of this name that was handed over already says nothing of this one.
+  long moved = move();
+  if (moved == -EEXIST) {
+    note_full_pool();
+    if (remove_entry(AT_FDCWD, target.text, deepest)) moved = move();
+  }
+  if (moved != 0) return false;
+  forget_plain_directories();
+  state.has_handed_over.store(true, std::memory_order_relaxed);
+  free_handed_over(place);
+  return true;
 }
 
 void note_begun(int directory, const char* path, const Place& place, bool made) {
-  if (state.hold == nullptr || place.outside() || !names_a_time(place.path)) return;
+  if (state.hold == nullptr) return;
   // What was there tells nothing of a process that has begun no time.
   if (!made && (errno != EEXIST || told(state.begun) == none)) return;
   Path text;
-  const char* rest = below_times(directory, path, text);
-  if (rest == nullptr || *rest == '\0' || strchr(rest + 1, '/') != nullptr) return;
+  const char* rest = own_time(directory, path, place, text);
+  if (rest == nullptr) return;
   const double time = value_of(rest + 1, strlen(rest + 1)), last = told(state.begun);
   if (time == last || (time < last && !made)) return;
   note_full_pool();
@@ -250,43 +371,34 @@ void note_begun(int directory, const char* path, const Place& place, bool made) 
     // A program that has just begun, or goes back, has left nothing that tells of what comes.
     tell(state.place[hold_left], none);
     tell(state.hold[hold_complete], none);
+    tell(state.freed, none);
     if (time > told(state.place[hold_last_lacking])) return;  // it may be a child of the rank
     tell(state.place[hold_last_lacking], none);
     tell(state.place[hold_first_lacking], __builtin_inf());
   } else if (!lacks(state.place, last)) {
     tell(state.place[hold_left], last);
+    // As make_room(), but whether the pool is full was asked just now.
+    if (!state.has_handed_over.load(std::memory_order_relaxed)) return;
+    if (const double complete = left_since_freed(); complete != none) free_older(complete);
   }
 }
 
 void free_handed_over(const Place& place) {
-  if (!state.has_handed_over.load(std::memory_order_relaxed) || !names_a_time(place.path)) return;
+  if (state.hold == nullptr || !state.has_handed_over.load(std::memory_order_relaxed) || !names_a_time(place.path))
+    return;
   const double complete = newest_complete();
-  if (state.hold == nullptr || state.hold[0].load(std::memory_order_acquire) != 0) return;
+  if (state.hold[0].load(std::memory_order_acquire) != 0) return;
+  if (complete <= told(state.freed) && !anything_lacks()) return;
   note_full_pool();
-  Path text;
-  text.assign(state.keep.text, state.keep.size);
-  text.append("/", 1);
-  text.append(handed_over_name);
-  const int fd = sys_openat(AT_FDCWD, text.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return;
-  alignas(dirent64) char entries[8192];
-  bool all = true;
-  state.has_handed_over.store(false, std::memory_order_relaxed);  // before it is looked what there is
-  for (;;) {
-    const long size = system_call(SYS_getdents64, fd, word(entries), sizeof entries);
-    if (size <= 0) break;
-    for (long at = 0; at < size;) {
-      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
-      at += entry->d_reclen;
-      const size_t length = strcspn(entry->d_name, "%");
-      if (!is_time_name(entry->d_name, length)) continue;
-      // What may lack something will not be complete.
-      const double time = value_of(entry->d_name, length);
-      if (!(time < complete || any_lacks(time)) || sys_unlinkat(fd, entry->d_name, 0) != 0) all = false;
-    }
-  }
-  sys_close(fd);
-  if (!all) state.has_handed_over.store(true, std::memory_order_relaxed);
+  free_older(complete);
+}
+
+void free_left_behind() {
+  if (state.hold == nullptr) return;
+  const double complete = left_since_freed();
+  if (complete == none) return;
+  note_full_pool();
+  free_older(complete);
 }
 
 }  // namespace forebay::redirect

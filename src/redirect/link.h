@@ -1,6 +1,7 @@
 // What a link in the tree stands for, and copy-up.
 #pragma once
 
+#include "redirect/hand_over.h"
 #include "redirect/path.h"
 
 namespace forebay::redirect {
@@ -34,6 +35,7 @@ void wait_at_gate(const Place& place);
 inline void pass_gate(const Place& place) {
   if (state.gate != nullptr && state.gate->load(std::memory_order_relaxed) != 0) [[unlikely]]
     wait_at_gate(place);
+  make_room();
 }
 
 }  // namespace forebay::redirect

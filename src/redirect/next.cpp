@@ -31,9 +31,13 @@ Lookup lookup() {
 
 }  // namespace
 
+void* find_symbol(void* handle, const char* name) {
+  return lookup()(handle, name);
+}
+
 void* next_function(std::atomic<void*>& slot, const char* name) {
   const int before = errno;
-  void* found = lookup()(RTLD_NEXT, name);
+  void* found = find_symbol(RTLD_NEXT, name);
   if (found == nullptr) found = reinterpret_cast<void*>(&missing);
   slot.store(found, std::memory_order_relaxed);
   errno = before;

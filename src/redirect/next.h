@@ -8,6 +8,8 @@
 
 namespace forebay::redirect {
 
+// As dlsym().
+void* find_symbol(void* handle, const char* name);
 // The next definition of `name` behind this library; found once, kept in `slot`.
 void* next_function(std::atomic<void*>& slot, const char* name);
 

@@ -28,7 +28,8 @@ inline constexpr const char* pools_variable = "FOREBAY_POOLS";
 inline constexpr const char* gate_variable = "FOREBAY_GATE";
 // Optional: where the agent keeps the files of this rank's times, named by the directory of the case that holds the
 // times: ".../processor3", or ".../serial" for the case itself. A file of a time that the program removes gets a link
-// in the directory below it that is named next, unless the agent keeps it already or a newer time is complete.
+// in the directory below it that is named next, unless the agent keeps it already or a newer time is complete. A time
+// that OpenFOAM removes becomes a directory there, by its name.
 inline constexpr const char* keep_variable = "FOREBAY_KEEP";
 inline constexpr const char* handed_over_name = "handed-over";
 // Optional, with it: the local directory that holds these times, where the tree that is bound over the case hides it:

@@ -70,9 +70,9 @@ Prefix configured_prefix(const char* name) {
   return value != nullptr ? prefix_from(value, strlen(value), false) : Prefix{"", 0};
 }
 
-int configured_list(const char* name, Prefix* list, int capacity) {
+short configured_list(const char* name, Prefix* list, int capacity) {
   const char* value = configured(name);
-  int count = 0;
+  short count = 0;
   while (value != nullptr && *value != '\0' && count < capacity) {
     const char* end = strchrnul(value, ':');
     const Prefix prefix = prefix_from(value, static_cast<size_t>(end - value), true);
@@ -153,7 +153,7 @@ void open_hold() {
   if (rank >= places || (places + 1) * hold_line * sizeof *words > size) return;
   state.hold = words;
   state.place = words + (rank + 1) * hold_line;
-  state.begun = state.purged = std::bit_cast<uint64_t>(-__builtin_inf());
+  state.begun = state.purged = state.freed = std::bit_cast<uint64_t>(-__builtin_inf());
 }
 
 bool configure() {

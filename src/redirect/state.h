@@ -51,12 +51,14 @@ struct State {
 
   // First what every call looks at, side by side: after a system call each line of it comes from afar.
   std::atomic<int> phase;
-  int alias_count, pool_count;  // these and all that is not atomic are set once by start(), and read-only from then on
+  // These and all that is not atomic are set once by start(), and read-only from then on.
+  short alias_count, pool_count;
   // A hint that errs on the side of true: the working directory may lie in the tree.
   std::atomic<bool> maybe_inside;
-  bool beside_namespace;          // the tree is bound over the case: no text is to be mapped
-  bool meets_placed;              // files of the tree may be links to files in the pool of another socket (placed.h)
-  bool places;                    // and this rank makes such
+  bool beside_namespace;  // the tree is bound over the case: no text is to be mapped
+  bool meets_placed;      // files of the tree may be links to files in the pool of another socket (placed.h)
+  bool places;            // and this rank makes such
+  std::atomic<bool> has_handed_over;  // something by this process may not be freed yet
   std::atomic<uint32_t> changes;  // counts what can make a known directory name lead elsewhere; `plain` then forgets
   std::atomic<uint32_t>* gate;
   Prefix case_root, tree;
@@ -76,7 +78,7 @@ struct State {
   std::atomic<uint64_t>* place;  // this rank's in it
   std::atomic<uint64_t> begun;   // the time that this process began last, a double; -infinity: none
   std::atomic<uint64_t> purged;  // the time of which this process removed something last, likewise
-  std::atomic<bool> has_handed_over;  // something by this process may not be freed yet
+  std::atomic<uint64_t> freed;   // what is older was freed by this process, likewise
   Prefix aliases[max_aliases];
   Prefix pools[max_pools];
   Prefix names[max_names];               // the components of the case's path and its aliases

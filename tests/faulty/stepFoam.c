@@ -5,9 +5,10 @@
  *
  *   stepFoam [-steps N] [-delay MS] [-bytes B] [-purge N] [-from N] [-crash STEP] [-crash-file I] [-abort] [-hasty]
  * [-stubborn] [-hang STEP]
- *            [-spread MS] [-record DIR] [-append NAME] [-strict] [-flood N]
+ *            [-spread MS] [-record DIR] [-append NAME] [-strict] [-flood N] [-whole]
  *
  *   -purge N      keep N times only; the older one goes as soon as the last file of the newer one is closed
+ *   -whole        have it removed by Foam::rmDir, as OpenFOAM does (rmDir.c)
  *   -crash STEP   die by SIGKILL in the middle of a file of this step (rank 1, or the only one)
  *   -crash-file I in the I-th file of the step, from 0; the number of fields: in the late file
  *   -hasty        write the late file of a step just before the next time, so that a purge removes it at once
@@ -29,7 +30,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static int rank, record_file = -1, strict, crashing;
+#include "rmDir.h"
+
+static int rank, record_file = -1, strict, crashing, whole_times;
 static long crash, crash_file = 2;
 static long bytes = 2000;
 static const char* const fields[] = {"U", "p", "phi", "uniform/time"};
@@ -106,7 +109,7 @@ static void path_of(char path[PATH_MAX], long step, const char* name) {
 // Noted first: a kill between the two must not leave a record of what is gone.
 static void remove_file(const char* path) {
   record('-', path, 0);
-  unlink(path);
+  if (!whole_times) unlink(path);
 }
 
 static void purge(long step) {
@@ -117,6 +120,12 @@ static void purge(long step) {
   }
   path_of(path, step, late);
   remove_file(path);
+  if (whole_times) {
+    path_of(path, step, "");
+    path[strlen(path) - 1] = '\0';
+    if (!remove_directory(&(struct file_name){path}, true)) failed("cannot remove", path);
+    return;
+  }
   static const char* const directories[] = {"uniform/functionObjects", "uniform", ""};
   for (int i = 0; i < 3; ++i) {
     path_of(path, step, directories[i]);
@@ -176,6 +185,10 @@ int main(int count, char** words) {
     }
     if (strcmp(option, "-hasty") == 0) {
       hasty = 1;
+      continue;
+    }
+    if (strcmp(option, "-whole") == 0) {
+      whole_times = 1;
       continue;
     }
     if (strcmp(option, "-stubborn") == 0) {

@@ -12,7 +12,8 @@
 namespace forebay::drain {
 namespace {
 
-class HoldTest : public DrainTest {
+// The parameter: whether the program removes a time as a whole, or file by file.
+class HoldTest : public DrainTest, public testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
     DrainTest::SetUp();
@@ -53,6 +54,7 @@ class HoldTest : public DrainTest {
     std::filesystem::rename(local(rank) + "/" + time + "/" + file, handed_over(rank) + name);
   }
   void hand_over(int rank, const std::string& time) const {
+    if (GetParam()) return std::filesystem::rename(local(rank) + "/" + time, handed_over(rank) + time);
     hand_over(rank, time, "p");
     hand_over(rank, time, "uniform/time");
     std::filesystem::remove_all(local(rank) + "/" + time);
@@ -60,6 +62,7 @@ class HoldTest : public DrainTest {
   void free(int rank, const std::string& time) const {
     for (const std::string file : {"%2Fp", "%2Funiform%2Ftime"})
       std::filesystem::remove(handed_over(rank) + time + file);
+    std::filesystem::remove_all(handed_over(rank) + time);
   }
   // So many steps with purgeWrite 1, which nobody looks at: of the last one nothing is purged yet.
   void run(int first, int last) {
@@ -83,7 +86,7 @@ class HoldTest : public DrainTest {
   }
 };
 
-TEST_F(HoldTest, RanksFreeOnlyBetweenLooksAndWhileNothingMoreMustBeKnown) {
+TEST_P(HoldTest, RanksFreeOnlyBetweenLooksAndWhileNothingMoreMustBeKnown) {
   open();
   EXPECT_FALSE(ranks_may_free()) << "before the first look";
   round();
@@ -104,7 +107,7 @@ TEST_F(HoldTest, RanksFreeOnlyBetweenLooksAndWhileNothingMoreMustBeKnown) {
   EXPECT_FALSE(ranks_may_free());
 }
 
-TEST_F(HoldTest, NothingIsFreedWhereTimesAreCarriedAtOnceOrNodesMustAgree) {
+TEST_P(HoldTest, NothingIsFreedWhereTimesAreCarriedAtOnceOrNodesMustAgree) {
   settings_.hold_times = false;
   open();
   round();
@@ -118,7 +121,7 @@ TEST_F(HoldTest, NothingIsFreedWhereTimesAreCarriedAtOnceOrNodesMustAgree) {
   EXPECT_FALSE(ranks_may_free());
 }
 
-TEST_F(HoldTest, HoweverManyTimesComeAndGoTheNewestThatAllRanksLeftComesHomeAfterACrash) {
+TEST_P(HoldTest, HoweverManyTimesComeAndGoTheNewestThatAllRanksLeftComesHomeAfterACrash) {
   open();
   round();
   run(1, 100);
@@ -133,7 +136,7 @@ TEST_F(HoldTest, HoweverManyTimesComeAndGoTheNewestThatAllRanksLeftComesHomeAfte
 }
 
 // A look finds it half purged: one file where it was written, one where it was handed over.
-TEST_F(HoldTest, ATimeThatIsBeingPurgedIsFoundWhole) {
+TEST_P(HoldTest, ATimeThatIsBeingPurgedIsFoundWhole) {
   open();
   round();
   run(1, 50);
@@ -148,7 +151,7 @@ TEST_F(HoldTest, ATimeThatIsBeingPurgedIsFoundWhole) {
 }
 
 // Its directory was seen when it had one file; the other came, and went, in a directory that nobody watched.
-TEST_F(HoldTest, ATimeOfWhichRanksMayHaveFreedAFileUnseenIsNotCalledComplete) {
+TEST_P(HoldTest, ATimeOfWhichRanksMayHaveFreedAFileUnseenIsNotCalledComplete) {
   open();
   round();
   for (const int rank : {0, 1}) write(local(rank) + "/1/p", "pressure");
@@ -168,20 +171,20 @@ TEST_F(HoldTest, ATimeOfWhichRanksMayHaveFreedAFileUnseenIsNotCalledComplete) {
 }
 
 // The library is not loaded into a static program.
-TEST_F(HoldTest, WhatARankPurgesThatTellsNothingMayBeGone) {
+TEST_P(HoldTest, WhatARankPurgesThatTellsNothingMayBeGone) {
   open();
   expect_half_purged_is_not_complete();
 }
 
 // Nor does what an earlier program of the rank has left tell of what a later one, which has no library, leaves.
-TEST_F(HoldTest, WhatARankPurgesThatToldOnlyOfEarlierTimesMayBeGone) {
+TEST_P(HoldTest, WhatARankPurgesThatToldOnlyOfEarlierTimesMayBeGone) {
   open();
   for (const int rank : {0, 1}) leave(rank, 0.5);
   expect_half_purged_is_not_complete();
 }
 
 // Nobody frees then what the other rank hands over.
-TEST_F(HoldTest, WhereOneRankTellsNothingTheAgentLetsGoWhatTheOtherHandsOver) {
+TEST_P(HoldTest, WhereOneRankTellsNothingTheAgentLetsGoWhatTheOtherHandsOver) {
   open();
   round();
   for (int step = 1; step <= 30; ++step) {
@@ -200,7 +203,7 @@ TEST_F(HoldTest, WhereOneRankTellsNothingTheAgentLetsGoWhatTheOtherHandsOver) {
   finish(false);
 }
 
-TEST_F(HoldTest, ATimeThatARankCouldNotHandOverOrThatMayBeCutIsNotCalledComplete) {
+TEST_P(HoldTest, ATimeThatARankCouldNotHandOverOrThatMayBeCutIsNotCalledComplete) {
   open();
   round();
   run(1, 50);
@@ -216,7 +219,7 @@ TEST_F(HoldTest, ATimeThatARankCouldNotHandOverOrThatMayBeCutIsNotCalledComplete
 }
 
 // Though every rank closed its files, and goes on to live.
-TEST_F(HoldTest, ATimeThatMayBeCutIsNotCalledCompleteByBeingQuiet) {
+TEST_P(HoldTest, ATimeThatMayBeCutIsNotCalledCompleteByBeingQuiet) {
   at_work_ = true;
   open();
   lack(0, 2);
@@ -228,7 +231,7 @@ TEST_F(HoldTest, ATimeThatMayBeCutIsNotCalledCompleteByBeingQuiet) {
 }
 
 // Nobody frees them, where no time's directory is removed.
-TEST_F(HoldTest, FilesThatARankRemovesFromTimesThatStayAreLetGo) {
+TEST_P(HoldTest, FilesThatARankRemovesFromTimesThatStayAreLetGo) {
   open();
   round();
   for (int step = 1; step <= 30; ++step) {
@@ -246,7 +249,7 @@ TEST_F(HoldTest, FilesThatARankRemovesFromTimesThatStayAreLetGo) {
 }
 
 // Before it, a rank may have told of more: a program that goes back takes that away.
-TEST_F(HoldTest, NothingIsKeptWhereALookBeganWithoutAnythingComplete) {
+TEST_P(HoldTest, NothingIsKeptWhereALookBeganWithoutAnythingComplete) {
   auto hold = Hold::make(page(), 2);
   ASSERT_TRUE(hold) << hold.error().text();
   for (const int rank : {0, 1}) hold->add_rank(rank);
@@ -260,7 +263,7 @@ TEST_F(HoldTest, NothingIsKeptWhereALookBeganWithoutAnythingComplete) {
   EXPECT_FALSE(hold->keeps(0, "4") || hold->keeps(0, "6"));
 }
 
-TEST_F(HoldTest, ATimeThatWasPartlySeenWhenEventsWereLostIsNotCalledComplete) {
+TEST_P(HoldTest, ATimeThatWasPartlySeenWhenEventsWereLostIsNotCalledComplete) {
   open();
   round();
   write_half_and_lose_events();
@@ -281,7 +284,7 @@ TEST_F(HoldTest, ATimeThatWasPartlySeenWhenEventsWereLostIsNotCalledComplete) {
 }
 
 // Ranks have freed what they could before room became scarce; what is left of older times is no time.
-TEST_F(HoldTest, WhereRoomIsScarceWhatRanksHandedOverIsLetGo) {
+TEST_P(HoldTest, WhereRoomIsScarceWhatRanksHandedOverIsLetGo) {
   open();
   round();
   run(1, 50);
@@ -300,7 +303,7 @@ TEST_F(HoldTest, WhereRoomIsScarceWhatRanksHandedOverIsLetGo) {
   EXPECT_EQ(completed(finish(false)).count("20"), 0u);
 }
 
-TEST_F(HoldTest, AResumeFindsWhatRanksKeptAfterTheAgentWasKilled) {
+TEST_P(HoldTest, AResumeFindsWhatRanksKeptAfterTheAgentWasKilled) {
   for (const bool collated : {false, true}) {
     SCOPED_TRACE(collated);
     settings_.collated = collated;
@@ -321,7 +324,7 @@ TEST_F(HoldTest, AResumeFindsWhatRanksKeptAfterTheAgentWasKilled) {
 }
 
 // It has not seen the agent's looks, so what the agent would have found out the ranks have told.
-TEST_F(HoldTest, AResumeCallsNoTimeCompleteThatMayBeCut) {
+TEST_P(HoldTest, AResumeCallsNoTimeCompleteThatMayBeCut) {
   run_and_lose_the_agent(20);
   lack(1, 19);
   resume();
@@ -330,7 +333,7 @@ TEST_F(HoldTest, AResumeCallsNoTimeCompleteThatMayBeCut) {
 }
 
 // The ranks have kept the one before it, and told that it is complete.
-TEST_F(HoldTest, AResumeTakesTheTimeBeforeOneThatMayBeCut) {
+TEST_P(HoldTest, AResumeTakesTheTimeBeforeOneThatMayBeCut) {
   run_and_lose_the_agent(19);
   for (const int rank : {0, 1}) {
     write_time("20", rank);
@@ -346,7 +349,7 @@ TEST_F(HoldTest, AResumeTakesTheTimeBeforeOneThatMayBeCut) {
     EXPECT_TRUE(on_case(rank + "18/p") && on_case(rank + "18/uniform/time")) << rank;
 }
 
-TEST_F(HoldTest, WhenTheAgentWasKilledTheRanksOfItsNodeMayFreeWhatTheyHaveLeft) {
+TEST_P(HoldTest, WhenTheAgentWasKilledTheRanksOfItsNodeMayFreeWhatTheyHaveLeft) {
   settings_.all_ranks = 4;
   open();
   leave(0, 7);
@@ -364,16 +367,17 @@ TEST_F(HoldTest, WhenTheAgentWasKilledTheRanksOfItsNodeMayFreeWhatTheyHaveLeft) 
   EXPECT_FALSE(ranks_may_free());
 }
 
-TEST_F(HoldTest, AResumeCallsNoTimeCompleteOfWhichSomethingThatWasHandedOverIsNoFile) {
+TEST_P(HoldTest, AResumeCallsNoTimeCompleteOfWhichSomethingThatWasHandedOverIsNoFile) {
   run_and_lose_the_agent(20);
-  std::filesystem::remove(handed_over(0) + "19%2Fp");
-  std::filesystem::create_symlink("/etc/passwd", handed_over(0) + "19%2Fp");
+  const std::string taken = handed_over(0) + (GetParam() ? "19/p" : "19%2Fp");
+  ASSERT_TRUE(std::filesystem::remove(taken));
+  std::filesystem::create_symlink("/etc/passwd", taken);
   resume();
   EXPECT_EQ(drain_->newest_complete(), "9");
   EXPECT_EQ(finish(false).trouble, std::nullopt);
 }
 
-TEST_F(HoldTest, WhereARankHasLeftNothingNoTimeIsKnown) {
+TEST_P(HoldTest, WhereARankHasLeftNothingNoTimeIsKnown) {
   const std::set<std::string> names{"-90.5", "6", "7", "8"};
   auto hold = Hold::make(page(), 2);
   ASSERT_TRUE(hold) << hold.error().text();
@@ -389,6 +393,53 @@ TEST_F(HoldTest, WhereARankHasLeftNothingNoTimeIsKnown) {
   EXPECT_EQ(newest_complete(page(), {1, 2}, names), std::nullopt) << "of another run";
   EXPECT_EQ(newest_complete(home_ + "/none", {0}, names), std::nullopt);
 }
+
+// What was older is gone when that is found, but from then on nothing is freed.
+TEST_P(HoldTest, WhatCannotBeKeptOfATimeThatWasRemovedAsAWholeIsTold) {
+  open();
+  round();
+  run(1, 10);
+  for (const int rank : {0, 1}) {
+    write(local(rank) + "/10/" + std::string(254, 'x'), "its name is too long with the time's");
+    write_time("11", rank);
+    leave(rank, 10);
+    std::filesystem::rename(local(rank) + "/10", handed_over(rank) + "10");
+  }
+  round();
+  EXPECT_NE(drain_->newest_complete(), "10");
+  EXPECT_FALSE(ranks_may_free());
+}
+
+TEST_P(HoldTest, NorIsAnythingFreedWhereALookFoundItBeforeItWasRemoved) {
+  open();
+  round();
+  run(1, 10);
+  write(local(0) + "/10/" + std::string(254, 'x'), "its name is too long with the time's");
+  round();
+  EXPECT_FALSE(ranks_may_free());
+}
+
+// With purgeWrite 1 a time is purged before it is let go, with 2 after; and some times nobody looks at.
+TEST_P(HoldTest, WhatNeverHadToGoToTheCaseIsCounted) {
+  open();
+  round();
+  for (const int kept : {1, 2})
+    for (int step = 1; step <= 40; ++step) {
+      const int number = 100 * kept + step;
+      for (const int rank : {0, 1}) {
+        write_time(std::to_string(number), rank);
+        if (step > 1) leave(rank, number - 1);
+        if (step > kept) hand_over(rank, std::to_string(number - kept));
+        if (step > kept + 1) free(rank, std::to_string(number - kept - 1));
+      }
+      if (step < 20) round();
+    }
+  rounds();
+  EXPECT_EQ(drain_->report().kept_from_shared, 2u * 19 * 2 * 2) << "times that a look found, ranks, files of each";
+}
+
+INSTANTIATE_TEST_SUITE_P(Removed, HoldTest, testing::Bool(),
+                         [](const auto& way) { return way.param ? "AsAWhole" : "FileByFile"; });
 
 }  // namespace
 }  // namespace forebay::drain

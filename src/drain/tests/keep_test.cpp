@@ -1,12 +1,16 @@
 #include "drain/keep.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <thread>
 
 namespace forebay::drain {
 namespace {
@@ -80,6 +84,75 @@ TEST_F(KeepTest, WhatNoEventToldOfIsTakenToo) {
   EXPECT_TRUE(keep.take(handed[0]));
   EXPECT_TRUE(keep.contains(3, "0.1", "U"));
   EXPECT_TRUE(keep.handed_over(3).empty());
+}
+
+TEST_F(KeepTest, ATimeThatWasMovedOverAsAWholeIsTakenFileByFile) {
+  Keep keep;
+  ASSERT_TRUE(keep.add_rank(3, pool_));
+  const std::string path = write("U", "velocity");
+  for (const std::string file : {"p", "uniform/time", "uniform/half"}) write(file, file);
+  write(std::string(254, 'x'), "its name is too long with the time's");
+  std::ofstream open(pool_ + "/tree/0.1/uniform/half", std::ios::app);
+  std::filesystem::create_directory_symlink("/etc", pool_ + "/tree/0.1/system");
+  const std::string moved = pool_ + "/keep/processor3/handed-over/0.1";
+  std::filesystem::rename(pool_ + "/tree/0.1", moved);
+  EXPECT_TRUE(keep.add(3, "0.1", "U", path).value()) << "its closing was told";
+  std::set<std::string> taken, refused;
+  for (const auto& handed : keep.handed_over(3)) {
+    EXPECT_EQ(Keep::fits(handed), handed.file.size() < 254);
+    (keep.take(handed) ? taken : refused).insert(handed.file);
+  }
+  EXPECT_EQ(taken, (std::set<std::string>{"p", "uniform/time"}));
+  EXPECT_EQ(refused, (std::set<std::string>{"system", "uniform/half", std::string(254, 'x')}));
+  EXPECT_EQ(keep.files(3, "0.1"), (std::set<std::string>{"U", "p", "uniform/time"}));
+  EXPECT_TRUE(keep.handed_over(3).empty());
+  EXPECT_FALSE(std::filesystem::exists(moved)) << "what is empty goes";
+  EXPECT_TRUE(std::filesystem::exists("/etc/passwd"));
+}
+
+TEST_F(KeepTest, OfAFileThatIsThereByItselfAndWithItsTimeTheLaterOneIsTaken) {
+  const std::string time = pool_ + "/tree/0.1", moved = pool_ + "/keep/processor3/handed-over/0.1";
+  for (const bool alone_first : {true, false}) {
+    Keep keep;
+    ASSERT_TRUE(keep.add_rank(3, pool_));
+    for (const std::string content : {"old", "new"}) {
+      std::filesystem::create_directories(time);
+      const std::string path = write("U", content);
+      if (alone_first == (content == "old")) {
+        ASSERT_TRUE(keep.add(3, "0.1", "U", path).value());
+        hand_over(path, "0.1%2FU");
+        keep.remove(3, "0.1", "U");  // it is another link of the same file
+      } else {
+        std::filesystem::rename(time, moved);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the kernel's clock of files has ticks
+    }
+    const auto handed = keep.handed_over(3);
+    ASSERT_EQ(handed.size(), 1u) << "one file";
+    EXPECT_TRUE(keep.take(handed[0]));
+    EXPECT_EQ(read_file(keep.path(3, "0.1", "U")).value(), "new") << alone_first;
+    EXPECT_TRUE(keep.handed_over(3).empty());
+    ASSERT_TRUE(keep.drop("0.1"));
+  }
+}
+
+TEST_F(KeepTest, WhatCannotBeReadOfAMovedTimeIsToldAndStays) {
+  Keep keep;
+  ASSERT_TRUE(keep.add_rank(3, pool_));
+  write("uniform/time", "now");
+  const std::string moved = pool_ + "/keep/processor3/handed-over/0.1";
+  std::filesystem::rename(pool_ + "/tree/0.1", moved);
+  const int next = ::dup(STDIN_FILENO);
+  ::close(next);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{static_cast<rlim_t>(next) + 2, before.rlim_max};  // for the time's directory and its listing
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto handed = keep.handed_over(3);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_EQ(handed.size(), 1u);
+  EXPECT_FALSE(Keep::fits(handed[0]) || keep.take(handed[0]));
+  EXPECT_TRUE(std::filesystem::exists(moved + "/uniform/time"));
 }
 
 TEST_F(KeepTest, WhatWasRemovedWhileItWasOpenOrIsALinkIsNotTaken) {
