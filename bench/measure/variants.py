@@ -11,6 +11,9 @@ from . import case, processes, solver
 from .figures import middle_mean
 from .shared import Shared
 
+# More than the near runs of one measurement write.
+TOUCHED = 1 << 30
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -125,6 +128,7 @@ class Bench:
         self._prepare(variant, steps)
         self._clocked.mkdir()
         processes.wait_until_idle(self._settle)
+        processes.touch_memory(TOUCHED)
         given = {
             "LD_PRELOAD": self._clock,
             "FOREBAY_CLOCK_PROGRAM": "simpleFoam",
@@ -146,6 +150,7 @@ class Bench:
         for variant in variants:
             self._prepare(variant, turns.all_steps, runTimeModifiable="true")
         processes.wait_until_idle(self._settle)
+        processes.touch_memory(TOUCHED)
 
         def switch(index: int, writes: bool) -> None:
             case.control_running(self.case_of(variants[index]), writeInterval=1 if writes else case.NEVER)

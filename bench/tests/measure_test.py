@@ -42,6 +42,17 @@ class Figures(unittest.TestCase):
         self.assertEqual(figures.middle_mean([7]), 7)
 
 
+class Memory(unittest.TestCase):
+    def test_touched_memory_was_there_and_is_given_back(self):
+        def resident():
+            return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+        size, before = 64 << 20, resident()
+        processes.touch_memory(size)
+        self.assertGreater(processes.peak_resident_bytes(os.getpid()), before + size // 2)
+        self.assertLess(resident(), before + size // 2)
+
+
 class Steps(unittest.TestCase):
     def test_a_disturbance_in_one_run_falls_out_and_a_cost_of_every_run_stays(self):
         repetitions = [
