@@ -338,7 +338,9 @@ class ProgramKilled(FaultyCase):
 
     def test_where_times_are_only_sampled_the_last_complete_one_is_hardly_a_second_old(self):
         # Files so large that following them is work.
-        solver = self.solver("-steps", 300, "-delay", 30, "-purge", 1, "-crash", 130, "-bytes", 300_000)
+        solver = self.solver(
+            "-steps", 300, "-delay", 30, "-purge", 1, "-crash", 130, "-bytes", 300_000, "-together", self.directory
+        )
         self.assertNotEqual(self.finish(self.start(solver, ["--via", "path"])), 0, self.output)
         self.assertGreater(self.report["local"]["unseen_times"], 0, "every time was seen")
         self.check_after_kill(at_least=130 - 1500 // 30)

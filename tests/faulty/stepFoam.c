@@ -6,10 +6,12 @@
  *   stepFoam [-steps N] [-delay MS] [-bytes B] [-purge N] [-from N] [-crash STEP] [-crash-file I] [-abort] [-hasty]
  * [-stubborn] [-hang STEP]
  *            [-spread MS] [-record DIR] [-append NAME] [-strict] [-flood N] [-whole]
+ *            [-together DIR]
  *
  *   -purge N      keep N times only; the older one goes as soon as the last file of the newer one is closed
  *   -whole        have it removed by Foam::rmDir, as OpenFOAM does (rmDir.c)
- *   -crash STEP   die by SIGKILL in the middle of a file of this step (rank 1, or the only one)
+ *   -together DIR begin to write a step when all ranks have computed it, as solvers do that exchange messages; they
+ * meet by a file in DIR -crash STEP   die by SIGKILL in the middle of a file of this step (rank 1, or the only one)
  *   -crash-file I in the I-th file of the step, from 0; the number of fields: in the late file
  *   -hasty        write the late file of a step just before the next time, so that a purge removes it at once
  *   -stubborn     ignore SIGTERM;  -hang STEP: sleep for ever before this step
@@ -23,9 +25,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,6 +46,26 @@ static const char late[] = "uniform/functionObjects/functionObjectProperties";
 static void pause_for(long milliseconds) {
   struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
   while (nanosleep(&time, &time) != 0 && errno == EINTR) continue;
+}
+
+// What each rank has computed.
+static atomic_long* meet_in(const char* directory) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/computed", directory);
+  const size_t length = 4096;
+  const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0 || ftruncate(file, (off_t)length) != 0) abort();
+  void* computed = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (computed == MAP_FAILED) abort();
+  close(file);
+  return computed;
+}
+
+static void wait_for_all(atomic_long* computed, int ranks, long step) {
+  computed[rank] = step;
+  for (int other = 0; other < ranks; ++other) {
+    while (computed[other] < step) pause_for(1);
+  }
 }
 
 static void record(char mark, const char* path, long size) {
@@ -173,6 +197,7 @@ int main(int count, char** words) {
   long steps = 5, delay = 50, kept = 0, from = 1, hang = 0, spread = 0, files = 0;
   int by_abort = 0, hasty = 0;
   const char *directory = NULL, *log = NULL;
+  atomic_long* computed = NULL;
   for (int i = 1; i < count; ++i) {
     const char* option = words[i];
     if (strcmp(option, "-abort") == 0) {
@@ -219,6 +244,8 @@ int main(int count, char** words) {
       files = number;
     else if (strcmp(option, "-record") == 0)
       directory = words[i];
+    else if (strcmp(option, "-together") == 0)
+      computed = meet_in(words[i]);
     else if (strcmp(option, "-append") == 0)
       log = words[i];
     else
@@ -234,6 +261,7 @@ int main(int count, char** words) {
   for (long step = from; files == 0 && step < from + steps; ++step) {
     if (!hasty && step > from) write_late(step - 1);
     pause_for(delay + spread * (rank < 0 ? 0 : rank));
+    if (computed != NULL && rank >= 0) wait_for_all(computed, atoi(getenv("OMPI_COMM_WORLD_SIZE")), step);
     while (step == hang) pause();
     if (hasty && step > from) write_late(step - 1);
     char path[PATH_MAX];
