@@ -81,6 +81,15 @@ class KilledTest(unittest.TestCase):
             self.wait_for(self.pool, r"slot-\d\.record")
         os.kill(int(processes[str(rank)]), signal.SIGKILL)
         self.expect_ended_at_step(run, 1)
+        # The launcher does not wait for ranks that it kills.
+        for process in map(int, processes.values()):
+            self.wait_for_end(process)
+
+    def wait_for_end(self, process):
+        end = time.monotonic() + 30
+        while os.path.exists(f"/proc/{process}"):
+            self.assertLess(time.monotonic(), end, f"process {process} does not end")
+            time.sleep(0.01)
 
     def remove_unnamed(self):
         for unnamed in glob.glob(os.path.join(self.case, ".fb-*")):
