@@ -68,6 +68,7 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
             paced=48,
             paced_repetitions=1,
             clocked_repetitions=1,
+            clocked_rounds=4,
             left_out=left_out,
             deadline=until,
         )
@@ -81,7 +82,8 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
             slow=20,
             paced=240,
             paced_repetitions=2,
-            clocked_repetitions=options.repetitions,
+            clocked_repetitions=2 * options.repetitions,
+            clocked_rounds=8,
         )
     steps.add_results(result, prefix, steps.repeat(bench, plan, say), plan)
     if not options.quick:

@@ -247,9 +247,25 @@ class Turns:
 def run_in_pairs(
     starts: Sequence[Callable[[], Running]], switch: Callable[[int, bool], None], turns: Turns, seed: int = 0
 ) -> list[Run]:
-    """Each is started and runs to its first step; then, round after round until they end, one after the other takes its
-    pairs of turns while the others are stopped; the orders change. `switch(index, writes)` edits the case, which the
-    solver reads anew when it begins its next step. What each has to do after its end it does when all have ended."""
+    """Run in turns, pairs of them. `switch(index, writes)` edits the case, which the solver reads anew when it begins its
+    next step."""
+
+    def pairs(index: int, running: Running, number: int) -> None:
+        for pair in range(turns.in_a_row):
+            first = (number + pair) % 2 == 0
+            for writes in (first, not first):
+                switch(index, writes)
+                running.take_turn(turns.steps, writes)
+
+    return run_in_turns(starts, pairs, seed)
+
+
+def run_in_turns(
+    starts: Sequence[Callable[[], Running]], go_on: Callable[[int, Running, int], None], seed: int = 0
+) -> list[Run]:
+    """Each is started and runs to its first step; then, round after round until they end, `go_on(index, running, round)`
+    lets one after the other take turns while the others are stopped; the orders change. What each has to do after its end
+    it does when all have ended."""
     all_running: list[Running] = []
     try:
         for start in starts:
@@ -259,11 +275,8 @@ def run_in_pairs(
             under_way = [index for index, each in enumerate(all_running) if each.has_steps]
             if not under_way:
                 return [each.finish() for each in all_running]
-            for index, pair in itertools.product(shuffled(under_way, number), range(turns.in_a_row)):
-                first = (number + pair) % 2 == 0
-                for writes in (first, not first):
-                    switch(index, writes)
-                    all_running[index].take_turn(turns.steps, writes)
+            for index in shuffled(under_way, number):
+                go_on(index, all_running[index], number)
     except BaseException:
         for running in all_running:
             running.give_up()

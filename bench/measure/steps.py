@@ -16,6 +16,7 @@ from .shared import Shared
 Repetition = dict[v.Variant, v.Measured]
 
 STEPS_IN_TURN = 6  # the first of which does not count
+STEPS_IN_CLOCKED_TURN = 4  # likewise
 NEAR_TMPFS = 1.1  # times what a bare tmpfs adds
 BELOW_DIRECT = 0.01  # of what direct writing adds
 SAFE_INTERVAL = 600.0  # seconds between drains of the newest complete time, by default
@@ -39,6 +40,7 @@ class Plan:
     paced: int  # steps of a run that tells what the agent takes for one; a quarter of them where all are kept
     paced_repetitions: int
     clocked_repetitions: int
+    clocked_rounds: int
     left_out: tuple[v.Variant, ...] = ()
     deadline: float = math.inf  # time.monotonic() by which the near ones should have ended; one is always done
 
@@ -90,10 +92,8 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
 
     writing = []
     for number in range(plan.clocked_repetitions):
-        seconds = {
-            variant: bench.seconds_of_writing(variant, plan.paced // 8) + agents.get(variant, 0.0)
-            for variant in shuffled(CLOCKED, number)
-        }
+        clocked = bench.seconds_of_writing(CLOCKED, plan.clocked_rounds, STEPS_IN_CLOCKED_TURN, number)
+        seconds = {variant: of_step + agents.get(variant, 0.0) for variant, of_step in clocked.items()}
         writing.append(seconds)
         told = ", ".join(f"{variant.name}: {seconds[variant] * 1e3:.2f}" for variant in CLOCKED)
         say(f"writing by itself, ms of a step: {told}")

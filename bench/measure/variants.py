@@ -72,7 +72,6 @@ class Bench:
         self._forebay = forebay
         self._discard = discard
         self._clock = clock
-        self._clocked = local / "clocked"
         self._shared = shared
         self._ranks = ranks
         self._settle = settle
@@ -122,25 +121,40 @@ class Bench:
         self._check(variant, steps, measured)
         return measured.run.agent_per_step
 
-    def seconds_of_writing(self, variant: Variant, steps: int) -> float:
+    def seconds_of_writing(
+        self, variants: Sequence[Variant], rounds: int, steps_in_turn: int, number: int
+    ) -> dict[Variant, float]:
         """How long a rank writes at a step, from its first directory to the end of its purge, seen from within: the middle of
-        all ranks and steps of a run by itself, the first steps left out."""
-        self._prepare(variant, steps)
-        self._clocked.mkdir()
+        all its ranks and steps, the first of each turn left out. A run of each, which take turns."""
+        steps = rounds * steps_in_turn
+        for variant in variants:
+            self._prepare(variant, steps)
+            self._clocked(variant).mkdir(parents=True)
         processes.wait_until_idle(self._settle)
         processes.touch_memory(TOUCHED)
+        starts = [
+            functools.partial(solver.Running, *self._call(variant, *self._clock_in(variant))) for variant in variants
+        ]
+        runs = solver.run_in_turns(starts, lambda _, running, __: running.take_turn(steps_in_turn, writes=True), number)
+        seconds = {}
+        for variant, run in zip(variants, runs, strict=True):
+            self._check(variant, steps, Measured(run))
+            of_ranks = [[float(line) for line in file.read_text().split()] for file in self._clocked(variant).iterdir()]
+            if [len(lengths) for lengths in of_ranks] != [steps - 1] * self._ranks:
+                raise RuntimeError(f"{variant.name}: {steps} steps of {self._ranks} ranks were not clocked: {of_ranks}")
+            counted = [step for step in range(steps - 1) if step % steps_in_turn != 0]
+            seconds[variant] = middle_mean([lengths[step] for lengths in of_ranks for step in counted])
+            shutil.rmtree(self._clocked(variant))
+        return seconds
+
+    def _clock_in(self, variant: Variant) -> list[str]:
+        """What mpirun is told to load the clock."""
         given = {
             "LD_PRELOAD": self._clock,
             "FOREBAY_CLOCK_PROGRAM": "simpleFoam",
-            "FOREBAY_CLOCK_DIRECTORY": self._clocked,
+            "FOREBAY_CLOCK_DIRECTORY": self._clocked(variant),
         }
-        preload = [word for name, value in given.items() for word in ("-x", f"{name}={value}")]
-        self._check(variant, steps, Measured(solver.run(*self._call(variant, *preload))))
-        of_ranks = [[float(line) for line in file.read_text().split()] for file in self._clocked.iterdir()]
-        shutil.rmtree(self._clocked)
-        if [len(lengths) for lengths in of_ranks] != [steps - 1] * self._ranks:
-            raise RuntimeError(f"{variant.name}: {steps} steps of {self._ranks} ranks were not clocked: {of_ranks}")
-        return middle_mean([length for lengths in of_ranks for length in lengths[solver.FIRST_STEPS :]])
+        return [word for name, value in given.items() for word in ("-x", f"{name}={value}")]
 
     def measure_in_pairs(
         self, variants: Sequence[Variant], turns: solver.Turns, number: int
@@ -176,6 +190,9 @@ class Bench:
 
     def _log(self, variant: Variant) -> Path:
         return self._logs / (variant.name.replace(" ", "-").replace(",", "") + ".log")
+
+    def _clocked(self, variant: Variant) -> Path:
+        return self._log(variant).with_suffix(".clocked")
 
     def _report(self, variant: Variant) -> Path:
         return self._log(variant).with_suffix(".json")
