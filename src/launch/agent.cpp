@@ -45,7 +45,7 @@ using drain::Clock;
 // Nothing is lost between two looks where the program removes no times, nor where ranks keep them (drain/hold.h).
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
 constexpr int pause_per_work = 256, longer_when_sampling = 4, longer_when_none_is_missed = 32;
-// Two of these fit into the shorter of the pauses. (Where ranks keep times nothing is lost however long a step is.)
+// Two of these fit into the shorter of the pauses. (Where none is missed a step may be longer.)
 constexpr auto step_to_sample = longest_pause / 2;
 // A time must be seen complete several times within the interval after which it is made safe.
 constexpr int pauses_in_safe_interval = 8;
@@ -397,8 +397,9 @@ Clock::duration Agent::pause_after(Clock::duration work, std::size_t times_begun
   const bool held = settings.when == settings::DrainWhen::end || plan_.hold_times;
   const bool ranks_keep = drain_->ranks_keep();
   const bool found = ranks_keep || (found_one && drain_->holds_last_time());
-  const bool samples = held && found && times_begun >= 2 && (ranks_keep || pause_ < step_to_sample * times_begun);
-  const int longer = drain_->times_go() && !ranks_keep ? longer_when_sampling : longer_when_none_is_missed;
+  const bool none_is_missed = ranks_keep || !drain_->times_go();
+  const bool samples = held && found && times_begun >= 2 && (none_is_missed || pause_ < step_to_sample * times_begun);
+  const int longer = none_is_missed ? longer_when_none_is_missed : longer_when_sampling;
   Clock::duration pause = std::clamp<Clock::duration>(work * pause_per_work, shortest_pause, longest_pause);
   if (samples)
     pause = std::clamp<Clock::duration>(settings.safe_interval / pauses_in_safe_interval, pause, longer * pause);
