@@ -3,7 +3,7 @@
 import functools
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,7 +133,7 @@ class Bench:
         processes.wait_until_idle(self._settle)
         processes.touch_memory(TOUCHED)
         starts = [
-            functools.partial(solver.Running, *self._call(variant, *self._clock_in(variant))) for variant in variants
+            functools.partial(solver.Running, *self._call(variant, self._clock_in(variant))) for variant in variants
         ]
         runs = solver.run_in_turns(starts, lambda _, running, __: running.take_turn(steps_in_turn, writes=True), number)
         seconds = {}
@@ -147,14 +147,13 @@ class Bench:
             shutil.rmtree(self._clocked(variant))
         return seconds
 
-    def _clock_in(self, variant: Variant) -> list[str]:
-        """What mpirun is told to load the clock."""
-        given = {
+    def _clock_in(self, variant: Variant) -> dict[str, object]:
+        """The environment of ranks that are to load the clock."""
+        return {
             "LD_PRELOAD": self._clock,
             "FOREBAY_CLOCK_PROGRAM": "simpleFoam",
             "FOREBAY_CLOCK_DIRECTORY": self._clocked(variant),
         }
-        return [word for name, value in given.items() for word in ("-x", f"{name}={value}")]
 
     def measure_in_pairs(
         self, variants: Sequence[Variant], turns: solver.Turns, number: int
@@ -197,12 +196,15 @@ class Bench:
     def _report(self, variant: Variant) -> Path:
         return self._log(variant).with_suffix(".json")
 
-    def _call(self, variant: Variant, *of_mpirun: str) -> tuple[list, Path, dict[str, str], Path]:
-        """What solver.run() takes."""
+    def _call(
+        self, variant: Variant, of_ranks: Mapping[str, object] | None = None
+    ) -> tuple[list, Path, dict[str, str], Path]:
+        """What solver.run() takes. `of_ranks`: more of their environment."""
         directory = self.case_of(variant)
-        options = [*of_mpirun]
+        given = dict(of_ranks or {})
         if variant.discard:
-            options += ["-x", f"LD_PRELOAD={self._discard}", "-x", f"FOREBAY_DISCARD_PREFIX={directory}"]
+            given |= {"LD_PRELOAD": self._discard, "FOREBAY_DISCARD_PREFIX": directory}
+        options = [word for name, value in given.items() for word in ("-x", f"{name}={value}")]
         command = [*solver.mpirun(self._ranks, *options, binding=solver.BOUND), "simpleFoam", "-parallel"]
         if variant.forebay is not None:
             ours = [self._forebay, "run", "--case", directory, *variant.forebay, "--json", self._report(variant), "--"]

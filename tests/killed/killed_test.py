@@ -51,15 +51,19 @@ class KilledTest(unittest.TestCase):
         self.assertEqual(run.returncode, 0, printed + told)
         return printed
 
+    def wait_until(self, condition, otherwise):
+        end = time.monotonic() + 30
+        while not condition():
+            self.assertLess(time.monotonic(), end, otherwise)
+            time.sleep(0.01)
+
     def wait_for(self, directory, name):
         """A file of this name somewhere below."""
-        end = time.monotonic() + 30
-        while time.monotonic() < end:
-            for _, _, files in os.walk(directory):
-                if any(re.fullmatch(name, file) for file in files):
-                    return
-            time.sleep(0.01)
-        self.fail(f"no {name} in {directory}")
+
+        def is_there():
+            return any(re.fullmatch(name, file) for _, _, files in os.walk(directory) for file in files)
+
+        self.wait_until(is_there, f"no {name} in {directory}")
 
     def inspected(self):
         done = subprocess.run([FOREBAY, "inspect", "--json", os.path.join(self.case, "a.h5")], capture_output=True)
@@ -82,14 +86,8 @@ class KilledTest(unittest.TestCase):
         os.kill(int(processes[str(rank)]), signal.SIGKILL)
         self.expect_ended_at_step(run, 1)
         # The launcher does not wait for ranks that it kills.
-        for process in map(int, processes.values()):
-            self.wait_for_end(process)
-
-    def wait_for_end(self, process):
-        end = time.monotonic() + 30
-        while os.path.exists(f"/proc/{process}"):
-            self.assertLess(time.monotonic(), end, f"process {process} does not end")
-            time.sleep(0.01)
+        for process in processes.values():
+            self.wait_until(lambda entry=f"/proc/{process}": not os.path.exists(entry), f"process {process} lives on")
 
     def remove_unnamed(self):
         for unnamed in glob.glob(os.path.join(self.case, ".fb-*")):
