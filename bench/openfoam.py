@@ -62,8 +62,7 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
         plan = steps.Plan(
             options.repetitions,
             1,
-            rounds=2,
-            round_seconds=0,
+            rounds=1,
             slow=6,
             paced=48,
             paced_repetitions=1,
@@ -77,8 +76,7 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
         plan = steps.Plan(
             options.repetitions,
             wide,
-            rounds=4,
-            round_seconds=2,
+            rounds=12,
             slow=20,
             paced=240,
             paced_repetitions=2,

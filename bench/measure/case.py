@@ -1,6 +1,5 @@
 """OpenFOAM cases for measuring: made once, copied where they are needed, reset between runs."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -39,15 +38,6 @@ def control(case: Path, **entries: object) -> None:
         if not changed:
             text += f"\n{key} {value};\n"
     path.write_text(text)
-
-
-def control_running(case: Path, **entries: object) -> None:
-    """The same for a solver that is under way (runTimeModifiable). It reads a file anew whose time is later than what it
-    has read by more than OpenFOAM's fileModificationSkew, 10 s."""
-    path = case / "system/controlDict"
-    later = path.stat().st_mtime + 20
-    control(case, **entries)
-    os.utime(path, (later, later))
 
 
 def is_time(name: str) -> bool:

@@ -5,7 +5,6 @@ import itertools
 import os
 import re
 import signal
-import statistics
 import subprocess
 import sys
 import time
@@ -17,30 +16,21 @@ from . import processes
 from .figures import shuffled
 
 TIME_LINE = re.compile(rb"^Time = (\S+)$")
+# Of the first rank. Before it all ranks have met, so what any of them did in the step before has ended.
+MIDDLE_LINE = re.compile(rb"^\w+:  Solving for p, ")
 END_LINE = b"End\n"
+# The write interval of runs that are compared with themselves.
+EVERY_OTHER = 2
 # Of a run in which the agent finds its pace.
 FIRST_STEPS = 3
 AGENT = "forebay-agent"
 
 
-@dataclass(frozen=True)
-class Turn:
-    """Steps in a row. `lengths`: of those that lie in the turn as a whole, all with output or all without; the first step
-    was begun before it."""
-
-    writes: bool
-    lengths: list[float]
-    agent_in_lengths: float = 0.0  # its processor time in seconds since the first of `lengths` began
-
-    @property
-    def steps(self) -> int:
-        return 1 + len(self.lengths)
-
-
 @dataclass
 class Run:
     """`times[k]` is the step that the solver announced at the moment `marks[k]` (time.monotonic, less the time for which
-    it was stopped); one more mark tells when it ended, the last step's output included. `turns`: of run_in_pairs()."""
+    it was stopped); one more mark tells when it ended, the last step's output included. `middles[k]` is the moment in that
+    step of MIDDLE_LINE, less what the agent had used of a processor by then."""
 
     started: float
     ended: float = 0.0
@@ -48,7 +38,8 @@ class Run:
     times: list[str] = field(default_factory=list)
     marks: list[float] = field(default_factory=list)
     log: Path | None = None
-    turns: list[Turn] = field(default_factory=list)
+    middles: list[float] = field(default_factory=list)
+    turns: list[range] = field(default_factory=list)  # of steps that were done without being stopped in between
     agent_per_step: float = 0.0  # its processor time in seconds, of run_with_agent()
 
     @property
@@ -66,24 +57,29 @@ class Run:
         """Mean over the whole run."""
         return (self.marks[-1] - self.marks[0]) / len(self.times)
 
-    def added_by_output(self) -> list[float]:
-        """What writing adds to a step, in seconds, by each pair of turns. The agent does its work when it comes to it, which
-        may be in the other turn or in a step that does not count, and being stopped disturbs its pace. So what it used of
-        a processor is taken out where it fell, and what it takes for a step at its own pace is charged to those that
-        write, as if the solver had to wait for it."""
-        added = []
-        for pair in zip(self.turns[::2], self.turns[1::2], strict=True):
-            without, writing = sorted(pair, key=lambda turn: turn.writes)
-            alone = [
-                statistics.fmean(turn.lengths) - turn.agent_in_lengths / len(turn.lengths)
-                for turn in (writing, without)
+    def added_by_output(self) -> list[list[float]]:
+        """What writing adds to a step, in seconds, turn by turn, of a run that writes every other one: each that writes less
+        the mean of its neighbours, all from middle to middle. The agent does its work when it comes to it, which may be
+        in any of them, and being stopped disturbs its pace. So what it takes for a step at its own pace is charged to
+        those that write, as if the solver had to wait for it."""
+        return [
+            [
+                self._length(step) - (self._length(step - 1) + self._length(step + 1)) / 2 + self.agent_per_step
+                for step in turn[1:-2]
+                if self._writes(step)
             ]
-            added.append(alone[0] - alone[1] + self.agent_per_step)
-        return added
+            for turn in self.turns
+        ]
 
-    def without_output(self) -> list[float]:
-        """A step without output, in seconds, in each pair of turns."""
-        return [statistics.fmean(turn.lengths) for turn in self.turns if not turn.writes]
+    def without_output(self) -> list[list[float]]:
+        """Of such a run, turn by turn, the steps that do not write."""
+        return [[self._length(step) for step in turn[:-1] if not self._writes(step)] for turn in self.turns]
+
+    def _length(self, step: int) -> float:
+        return self.middles[step + 1] - self.middles[step]
+
+    def _writes(self, step: int) -> bool:
+        return int(self.times[step]) % EVERY_OTHER == 0
 
 
 def clean_up_when_terminated() -> None:
@@ -142,6 +138,8 @@ class Running:
             announced = TIME_LINE.match(line)
             if announced:
                 self._run.times.append(announced[1].decode())
+            elif len(self._run.middles) == len(self._run.times) - 1 and MIDDLE_LINE.match(line):
+                self._run.middles.append(now - self._stopped - self.agent_seconds())
             if announced or line == END_LINE:
                 self._run.marks.append(now - self._stopped)
                 return True
@@ -152,21 +150,18 @@ class Running:
         """It is stopped at the beginning of one."""
         return self._stopped_at is not None and len(self._run.marks) == len(self._run.times)
 
-    def take_turn(self, steps: int, writes: bool = False) -> None:
-        """So many steps, which write as the case says now, or what comes before the first."""
-        first, agent = len(self._run.marks), 0.0
+    def take_turn(self, steps: int) -> None:
+        """To the end of so many steps, or to the beginning of the first."""
+        done = len(self._run.marks) - 1
         self._go_on()
-        for step in range(steps if first else 1):
+        for _ in range(steps if done >= 0 else 1):
             if not self.to_next_mark():
                 return
-            if step == 0:
-                agent = self.agent_seconds()
         self._find_processes()
         self._signal(signal.SIGSTOP)
         self._stopped_at = time.monotonic()
-        if first:
-            lengths = [after - before for before, after in itertools.pairwise(self._run.marks[first:])]
-            self._run.turns.append(Turn(writes, lengths, self.agent_seconds() - agent))
+        if done >= 0:
+            self._run.turns.append(range(done, done + steps))
 
     def agent_seconds(self) -> float:
         """Of processor time, since it began."""
@@ -231,41 +226,10 @@ def run_with_agent(command: list, log: Path, env: dict[str, str], cwd: Path) -> 
         return done
 
 
-@dataclass(frozen=True)
-class Turns:
-    """`steps` in each; two, one with output and one without, are a pair, of which `in_a_row` follow each other."""
-
-    steps: int
-    in_a_row: int = 1
-    rounds: int = 1
-
-    @property
-    def all_steps(self) -> int:
-        return self.rounds * self.in_a_row * 2 * self.steps
-
-
-def run_in_pairs(
-    starts: Sequence[Callable[[], Running]], switch: Callable[[int, bool], None], turns: Turns, seed: int = 0
-) -> list[Run]:
-    """Run in turns, pairs of them. `switch(index, writes)` edits the case, which the solver reads anew when it begins its
-    next step."""
-
-    def pairs(index: int, running: Running, number: int) -> None:
-        for pair in range(turns.in_a_row):
-            first = (number + pair) % 2 == 0
-            for writes in (first, not first):
-                switch(index, writes)
-                running.take_turn(turns.steps, writes)
-
-    return run_in_turns(starts, pairs, seed)
-
-
-def run_in_turns(
-    starts: Sequence[Callable[[], Running]], go_on: Callable[[int, Running, int], None], seed: int = 0
-) -> list[Run]:
-    """Each is started and runs to its first step; then, round after round until they end, `go_on(index, running, round)`
-    lets one after the other take turns while the others are stopped; the orders change. What each has to do after its end
-    it does when all have ended."""
+def run_in_turns(starts: Sequence[Callable[[], Running]], steps: int, seed: int = 0) -> list[Run]:
+    """Each is started and runs to its first step; then, round after round until they end, one after the other goes on for
+    so many steps while the others are stopped; the orders change. What each has to do after its end it does when all have
+    ended."""
     all_running: list[Running] = []
     try:
         for start in starts:
@@ -276,7 +240,7 @@ def run_in_turns(
             if not under_way:
                 return [each.finish() for each in all_running]
             for index in shuffled(under_way, number):
-                go_on(index, all_running[index], number)
+                all_running[index].take_turn(steps)
     except BaseException:
         for running in all_running:
             running.give_up()

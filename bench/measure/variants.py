@@ -12,7 +12,7 @@ from .figures import middle_mean
 from .shared import Shared
 
 # More than the near runs of one measurement write.
-TOUCHED = 1 << 30
+TOUCHED = 2 << 30
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Bench:
         starts = [
             functools.partial(solver.Running, *self._call(variant, self._clock_in(variant))) for variant in variants
         ]
-        runs = solver.run_in_turns(starts, lambda _, running, __: running.take_turn(steps_in_turn, writes=True), number)
+        runs = solver.run_in_turns(starts, steps_in_turn, number)
         seconds = {}
         for variant, run in zip(variants, runs, strict=True):
             self._check(variant, steps, Measured(run))
@@ -155,24 +155,22 @@ class Bench:
             "FOREBAY_CLOCK_DIRECTORY": self._clocked(variant),
         }
 
-    def measure_in_pairs(
-        self, variants: Sequence[Variant], turns: solver.Turns, number: int
+    def measure_in_turns(
+        self, variants: Sequence[Variant], rounds: int, steps_in_turn: int, number: int
     ) -> dict[Variant, Measured]:
-        """A run of each, all at once, of which only one goes on at a time, with and without output by turns; so nothing
-        tells who used the file server."""
+        """A run of each, all at once, of which only one goes on at a time, and writes every other step; so nothing tells
+        who used the file server."""
+        steps = rounds * steps_in_turn
         for variant in variants:
-            self._prepare(variant, turns.all_steps, runTimeModifiable="true")
+            self._prepare(variant, steps, writeInterval=solver.EVERY_OTHER)
         processes.wait_until_idle(self._settle)
         processes.touch_memory(TOUCHED)
 
-        def switch(index: int, writes: bool) -> None:
-            case.control_running(self.case_of(variants[index]), writeInterval=1 if writes else case.NEVER)
-
         starts = [functools.partial(solver.Running, *self._call(variant)) for variant in variants]
-        runs = solver.run_in_pairs(starts, switch, turns, number)
+        runs = solver.run_in_turns(starts, steps_in_turn, number)
         measured = dict(zip(variants, map(Measured, runs), strict=True))
         for variant, each in measured.items():
-            self._check(variant, turns.all_steps, each)
+            self._check(variant, steps, each, solver.EVERY_OTHER)
         return measured
 
     def _prepare(self, variant: Variant, steps: int, **entries: object) -> None:
@@ -211,7 +209,7 @@ class Bench:
             command = [*ours, *command]
         return command, self._log(variant), solver.environment(), directory
 
-    def _check(self, variant: Variant, steps: int, measured: Measured) -> None:
+    def _check(self, variant: Variant, steps: int, measured: Measured, interval: int = 1) -> None:
         run = measured.run
         if run.status != 0 or len(run.times) != steps:
             tail = run.log.read_text(errors="replace")[-2000:]
@@ -221,19 +219,7 @@ class Bench:
             measured.agent_cpu = sum(agent["cpu_seconds"] for agent in measured.report["agents"])
         if variant.discard or variant.interval == case.NEVER:
             return
-        expected = 1 if variant.purge else written_steps(run, steps)
+        expected = 1 if variant.purge else steps // interval
         times = case.times(self.case_of(variant), self._ranks)
-        if len(times) != expected or times[-1] != str(last_written(run, steps)):
+        if len(times) != expected or times[-1] != str(steps - steps % interval):
             raise RuntimeError(f"{variant.name}: times {times} on the case instead of {expected}; see {run.log}")
-
-
-def written_steps(run: solver.Run, steps: int) -> int:
-    """The first step writes as the case said at the start, every other as it said one step before."""
-    if not run.turns:
-        return steps
-    writing = sum(turn.steps for turn in run.turns if turn.writes)
-    return writing + (0 if run.turns[-1].writes else 1)
-
-
-def last_written(run: solver.Run, steps: int) -> int:
-    return steps if not run.turns or run.turns[-1].writes else steps - run.turns[-1].steps + 1

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from measure import case, figures, processes, report, solver, steps
 from measure import variants as v
-from measure.solver import Run, Turn
+from measure.solver import Run
 
 
 def run_of(*lengths: float) -> v.Measured:
@@ -67,20 +67,17 @@ class Steps(unittest.TestCase):
         self.assertAlmostEqual(steps.added_by_runs(v.DIRECT_KEEP, 2)(repetitions), 10)
 
     def test_a_run_is_compared_with_itself_and_what_its_agent_does_later_counts(self):
-        run = Run(0.0)
-        run.turns = [
-            Turn(True, [5, 6, 7]),
-            Turn(False, [2, 3, 4]),
-            Turn(False, [1.5, 1.5], agent_in_lengths=1.0),
-            Turn(True, [4, 4], agent_in_lengths=4.0),
-        ]
+        # Of two turns of six steps, of which the even ones write; the run gets slower. Between them it was stopped, and
+        # what a step takes that was not over by then is not known.
+        lengths = [10, 14, 11, 15, 12, 99, 20, 27, 22, 29, 24]
+        middles = [0.0, *itertools.accumulate(lengths)]
+        run = Run(0.0, times=[str(k) for k in range(1, 13)], middles=middles, turns=[range(6), range(6, 12)])
         run.agent_per_step = 0.25
-        # 1 and 2 a step without the agent, and what it takes at its own pace.
-        second = 2 - 1 + 0.25
-        self.assertEqual(run.added_by_output(), [3.25, second])
-        self.assertEqual(run.without_output(), [3, 1.5])
+        added = [[3.5 + 0.25, 3.5 + 0.25], [6.25, 6.25]]
+        self.assertEqual(run.added_by_output(), added)
+        self.assertEqual(run.without_output(), [[10, 11, 12], [20, 22, 24]])
         estimate = steps.added(steps.Repetitions([{v.TMPFS_KEEP: v.Measured(run)}], [], []), v.TMPFS_KEEP, 3)
-        self.assertEqual((estimate.value, estimate.samples), ((3.25 + second) / 2, 1))
+        self.assertEqual((estimate.value, estimate.samples), (5, 2))
 
     def goals(self, ours, tmpfs, direct, floor=(1, 0.9, 1.1)):
         result = report.Report("x", {})
@@ -112,22 +109,22 @@ class Steps(unittest.TestCase):
             unfinished.step_lengths()
 
 
-# Says when it ran, 200 times a step, and announces each step as a solver does. Its argument is a file that it reads when it
-# begins a step. Its steps are as long as a solver's (70 ms), so that it is stopped before it begins another.
+# Says when it ran, 200 times a step, and announces each step as a solver does. Its steps are as long as a solver's (70 ms), so
+# that it is stopped before it begins another.
 SOLVER = """
 import sys, time
 for step in range(1, 25):
-    setting = open(sys.argv[1]).read()
     print(f"Time = {step}", flush=True)
-    for _ in range(200):
-        print(time.monotonic(), step, setting, file=sys.stderr, flush=True)
+    for moment in range(200):
+        if moment in (100, 110):
+            print("GAMG:  Solving for p, Initial residual = 1, Final residual = 0.1, No Iterations 2", flush=True)
+        print(time.monotonic(), step, file=sys.stderr, flush=True)
         time.sleep(0.0003)
 print("End", flush=True)
 """
 
 
 TURN = 6  # steps
-ROUNDS = solver.Turns(TURN, rounds=2)
 
 
 class Turns(unittest.TestCase):
@@ -136,30 +133,17 @@ class Turns(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.directory = Path(holder.name)
 
-        self.names: list[str] = []
-
     def start(self, name: str, program: str = SOLVER, how: str = "") -> solver.Running:
         """Without `exec` the solver is a child of the process that is started."""
         script = self.directory / f"{name}.py"
         script.write_text(program)
-        self.switch_to(name, True)
-        self.names.append(name)
-        command = ["sh", "-c", f"{how} {sys.executable} {script} {self.setting(name)} 2> {self.directory / name}; true"]
+        command = ["sh", "-c", f"{how} {sys.executable} {script} 2> {self.directory / name}; true"]
         return solver.Running(command, self.directory / f"{name}.log", dict(os.environ), self.directory)
-
-    def setting(self, name: str) -> Path:
-        return self.directory / f"{name}.setting"
-
-    def switch_to(self, name: str, writes: bool) -> None:
-        self.setting(name).write_text(str(writes))
-
-    def switch(self, index: int, writes: bool) -> None:
-        self.switch_to(self.names[index], writes)
 
     def test_only_one_goes_on_at_a_time_and_each_reaches_its_end(self):
         names = ("one", "other")
         began = time.monotonic()
-        runs = solver.run_in_pairs([lambda name=name: self.start(name) for name in names], self.switch, ROUNDS)
+        runs = solver.run_in_turns([lambda name=name: self.start(name) for name in names], TURN)
         elapsed = time.monotonic() - began
         moments = [(float(line.split()[0]), name) for name in names for line in self.lines(name)]
         self.assertEqual(len(moments), 2 * 24 * 200)
@@ -172,28 +156,24 @@ class Turns(unittest.TestCase):
             self.assertEqual(len(run.step_lengths()), 24)
         self.assertLess(sum(sum(run.step_lengths()) for run in runs), elapsed)
 
-    def test_the_steps_of_a_turn_have_its_setting(self):
-        (run,) = solver.run_in_pairs([lambda: self.start("one")], self.switch, ROUNDS)
-        self.assertEqual([turn.writes for turn in run.turns], [True, False, False, True])
-        settings = {int(step): setting == "True" for _, step, setting in map(str.split, self.lines("one"))}
-        lengths = run.step_lengths()
-        for number, turn in enumerate(run.turns):
-            # Less the first, which was begun before it.
-            own = range(number * TURN + 2, (number + 1) * TURN + 1)
-            self.assertEqual([settings[step] for step in own], [turn.writes] * len(own))
-            self.assertEqual(turn.lengths, [lengths[step - 1] for step in own])
-        self.assertEqual(v.written_steps(run, 24), sum(settings.values()))
-        self.assertEqual(v.last_written(run, 24), max(step for step, writes in settings.items() if writes))
+    def test_the_middle_of_each_step_of_a_turn_lies_in_it(self):
+        one, _ = solver.run_in_turns([lambda name=name: self.start(name) for name in ("one", "other")], TURN)
+        self.assertEqual(one.turns, [range(first, first + TURN) for first in range(0, 24, TURN)])
+        self.assertEqual(len(one.middles), 24)
+        moments = [float(line.split()[0]) for line in self.lines("one")]
+        in_turn = [step for turn in one.turns for step in turn[:-1]]
+        for step in in_turn:
+            length = moments[(step + 1) * 200 + 100] - moments[step * 200 + 100]
+            self.assertAlmostEqual(one.middles[step + 1] - one.middles[step], length, delta=0.02)
+        for before, middle, after in zip(one.marks, one.middles, one.marks[1:], strict=False):
+            self.assertTrue(before < middle < after)
 
     def test_what_the_agent_takes_for_a_step_is_counted_beside_a_run_that_is_not_stopped(self):
         agent = self.directory / solver.AGENT  # the name by which it is known; this one never rests
         shutil.copy("/bin/sh", agent)
         script = self.directory / "solver.py"
         script.write_text(SOLVER)
-        self.switch_to("one", True)
-        line = (
-            f"{agent} -c 'while :; do :; done' & {sys.executable} {script} {self.setting('one')} 2> /dev/null; kill $!"
-        )
+        line = f"{agent} -c 'while :; do :; done' & {sys.executable} {script} 2> /dev/null; kill $!"
         run = solver.run_with_agent(["sh", "-c", line], self.directory / "log", dict(os.environ), self.directory)
         self.assertEqual(len(run.times), 24)
         mean = sum(run.step_lengths()[solver.FIRST_STEPS :]) / (24 - solver.FIRST_STEPS)
@@ -204,7 +184,7 @@ class Turns(unittest.TestCase):
 
     def test_one_that_fails_lets_the_others_end(self):
         starts = [lambda: self.start("bad", "print('no')"), lambda: self.start("good")]
-        bad, good = solver.run_in_pairs(starts, self.switch, ROUNDS)
+        bad, good = solver.run_in_turns(starts, TURN)
         self.assertEqual((bad.times, len(good.times)), ([], 24))
 
     def test_when_one_cannot_be_started_none_goes_on(self):
@@ -214,7 +194,7 @@ class Turns(unittest.TestCase):
             raise RuntimeError("no such program")
 
         with self.assertRaises(RuntimeError):
-            solver.run_in_pairs([lambda: self.start("one", endless, "exec"), none], self.switch, ROUNDS)
+            solver.run_in_turns([lambda: self.start("one", endless, "exec"), none], TURN)
         pid = int((self.directory / "one.log").read_text().splitlines()[0])
         self.assertFalse(Path(f"/proc/{pid}").exists())
 
