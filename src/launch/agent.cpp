@@ -45,16 +45,14 @@ using drain::Clock;
 // Nothing is lost between two looks where the program removes no times, nor where ranks keep them (drain/hold.h).
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
 constexpr int pause_per_work = 256, longer_when_sampling = 4, longer_when_none_is_missed = 32;
-// Two of these fit into the shorter of the pauses. (Where none is missed a step may be longer.)
+// Two of these fit into the shorter of the pauses. (Where none is missed a step may be as long as that.)
 constexpr auto step_to_sample = longest_pause / 2;
 // A time must be seen complete several times within the interval after which it is made safe.
 constexpr int pauses_in_safe_interval = 8;
-// Bytes per second and core: a pool that could be nearly full within the pause is looked after sooner, since making
-// room needs to know what was written.
-constexpr double likely_rate = 1e9;
 // While events wait, and at most so often in a pause: how often they are taken from the kernel, whose queue is short.
 // Waking for that costs as much as following. More than this only while times are sampled, where most directories are
-// not watched and tell nothing; and no more than to the next tick.
+// not watched and tell nothing; and no more than to the next tick. Ticks are as rare as the looks then, but no rarer
+// than what the run tells of itself.
 constexpr auto glance_interval = 20ms;
 constexpr int glances_in_pause = 6;
 constexpr auto tick_interval = 200ms;
@@ -100,6 +98,7 @@ class Agent {
   int refuse_all(const Error& failure);
   void serve();
   Status wait_also_for(int descriptor);
+  Clock::time_point next_work() const { return std::min({next_events_, next_tick_, pressure_->next_look()}); }
   bool stays_quiet();
   void accept_member();
   void hear(Member& member);
@@ -391,21 +390,20 @@ void Agent::read_events() {
 // `work`: of the processor, for what came in a pause in which so many times were begun, and one was found to be
 // complete or none.
 Clock::duration Agent::pause_after(Clock::duration work, std::size_t times_begun, bool found_one) const {
-  // Nodes that must agree on a time all have to see the same ones.
+  // Making room needs to know what was written; and nodes that must agree on a time all have to see the same ones.
   if (pressure_->tight() || !alone()) return shortest_pause;
   const auto& settings = plan_.settings.drain;
   const bool held = settings.when == settings::DrainWhen::end || plan_.hold_times;
   const bool ranks_keep = drain_->ranks_keep();
-  const bool found = ranks_keep || (found_one && drain_->holds_last_time());
   const bool none_is_missed = ranks_keep || !drain_->times_go();
-  const bool samples = held && found && times_begun >= 2 && (none_is_missed || pause_ < step_to_sample * times_begun);
+  const bool found = found_one && drain_->holds_last_time();
+  const bool steps_are_short = times_begun >= 2 && pause_ < step_to_sample * times_begun;
+  const bool samples = held && (none_is_missed ? times_begun > 0 : found && steps_are_short);
   const int longer = none_is_missed ? longer_when_none_is_missed : longer_when_sampling;
   Clock::duration pause = std::clamp<Clock::duration>(work * pause_per_work, shortest_pause, longest_pause);
   if (samples)
     pause = std::clamp<Clock::duration>(settings.safe_interval / pauses_in_safe_interval, pause, longer * pause);
-  // They make room themselves, until a pool is tight.
-  if (samples && ranks_keep) return pause;
-  return std::clamp<Clock::duration>(pressure_->until_tight(*drain_, likely_rate), shortest_pause, pause);
+  return pause;
 }
 
 // A descriptor leaves the set when it is closed.
@@ -422,16 +420,16 @@ Status Agent::wait_also_for(int descriptor) {
 bool Agent::stays_quiet() {
   epoll_event event{};
   const auto glance = std::max<Clock::duration>(pause_ / glances_in_pause, glance_interval);
-  const auto moment = milliseconds_until(std::min({next_events_, next_tick_, Clock::now() + glance}));
+  const auto moment = milliseconds_until(std::min(next_work(), Clock::now() + glance));
   return ::epoll_wait(wakers_.get(), &event, 1, static_cast<int>(moment.count())) == 0 && !drain_->events_crowd() &&
-         !pressure_->due() && Clock::now() < std::min(next_events_, next_tick_);
+         Clock::now() < next_work();
 }
 
 void Agent::serve() {
   publish_status(false);
   while (!over()) {
     if (!members_.empty()) ended_ = Clock::now();
-    const bool in_pause = Clock::now() < std::min(next_events_, next_tick_) && !pressure_->due();
+    const bool in_pause = Clock::now() < next_work();
     if (in_pause && stays_quiet()) continue;
     std::vector<pollfd> waits{{listener_.get(), POLLIN, 0},
                               {parent_.get(), POLLIN, 0},
@@ -457,7 +455,6 @@ void Agent::serve() {
     if (pressure_->tight()) next_events_ = std::min<Clock::time_point>(next_events_, Clock::now() + shortest_pause);
     const bool calm = !pressure_->tight() && !pressure_->paused();
     if (nothing && early && calm && Clock::now() < next_tick_) continue;
-    next_tick_ = Clock::now() + tick_interval;
     if (due || (waits[2].revents & POLLIN) != 0) read_events();
     if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
     if (waits[1].revents != 0) {
@@ -474,6 +471,8 @@ void Agent::serve() {
     drain_->tick();
     agree_with_others();
     publish_status(false);
+    next_tick_ = std::min(Clock::now() + std::clamp<Clock::duration>(pause_, tick_interval, status_interval),
+                          last_status_ + status_interval);
   }
 }
 

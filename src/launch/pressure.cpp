@@ -21,9 +21,10 @@ constexpr std::uint64_t as_good_as_full = std::uint64_t{64} << 10;
 // Above the high mark so many output steps must fit: ranks are not at the same point, and what one sees takes a moment.
 constexpr double steps_above = 2;
 // A look at a file system costs a solver that shares the processor some 0.03 ms, so none is taken before programs can
-// have written so much that a pool comes to the high mark: bytes per second and core, more than any copies into memory.
-constexpr double highest_rate = 16e9;
-constexpr std::chrono::milliseconds longest_until_look{250};  // longer than from tick to tick, which looks too
+// have written so much that a pool comes to the high mark: bytes per second and core, as many as a kernel takes for new
+// files in huge pages of memory.
+constexpr double highest_rate = 10e9;
+constexpr std::chrono::milliseconds longest_until_look{1250};  // longer than from tick to tick, which looks too
 // However large the steps: a program that is always held back never gets anywhere.
 constexpr double least_high = 0.3;
 
@@ -99,15 +100,15 @@ double Pressure::high_mark(const drain::Drain& drain) const {
   return std::max(mark, least_high);
 }
 
-drain::Clock::duration Pressure::until_tight(const drain::Drain& drain, double bytes_per_second_and_core) const {
+// How long programs need to bring a pool to the high mark.
+drain::Clock::duration Pressure::until_tight(double high) const {
   using Seconds = std::chrono::duration<double>;
   static const auto cores = static_cast<double>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
-  Seconds least = std::chrono::hours(1);
-  const double mark = high_mark(drain);
+  Seconds least = longest_until_look;
   for (const PoolState& pool : pools_) {
     if (pool.budget == 0) continue;
-    const double room = (mark - pool.fill) * static_cast<double>(pool.budget);
-    least = std::min(least, Seconds(std::max(room, 0.0) / (bytes_per_second_and_core * cores)));
+    const double room = (high - pool.fill) * static_cast<double>(pool.budget);
+    least = std::min(least, Seconds(std::max(room, 0.0) / (highest_rate * cores)));
   }
   return std::chrono::duration_cast<drain::Clock::duration>(least);
 }
@@ -119,8 +120,7 @@ void Pressure::act(drain::Drain& drain) {
   for (const PoolState& pool : pools_) fill = std::max(fill, pool.fill);
   const double high = high_mark(drain), low = std::min(low_, 0.8 * high);
   tight_ = full || fill >= high;
-  next_look_ =
-      drain::Clock::now() + std::min<drain::Clock::duration>(until_tight(drain, highest_rate), longest_until_look);
+  next_look_ = tight_ || paused_ ? drain::Clock::time_point{} : drain::Clock::now() + until_tight(high);
   if (fill < low) {
     hopeless_ = false;
     if (paused_) set(false);

@@ -31,15 +31,12 @@ class Pressure {
   void watch(pid_t process);
   void forget(pid_t process);
   // Looks at the pools and holds back, makes room, or lets go. Cheap enough for every round of the agent, but not for
-  // every moment in which it only waits: see due().
+  // every moment in which it only waits: see next_look().
   void act(drain::Drain& drain);
-  // False while no pool can have become nearly full since act(), at the highest rate at which cores write to memory.
-  bool due() const { return paused_ || tight_ || drain::Clock::now() >= next_look_; }
+  // Until then no pool can become nearly full, at the highest rate at which cores write to memory; now, while one is.
+  drain::Clock::time_point next_look() const { return next_look_; }
   void release();
   bool paused() const { return paused_; }
-  // How long programs need to bring a pool to where they must wait, if each core writes so many bytes a second; counted
-  // from the last act().
-  drain::Clock::duration until_tight(const drain::Drain& drain, double bytes_per_second_and_core) const;
   // True while a pool is so full that what happens there must be followed closely.
   bool tight() const { return tight_; }
   std::chrono::milliseconds paused_for() const;
@@ -56,6 +53,7 @@ class Pressure {
   bool look();
   std::uint64_t available(const PoolState& pool) const;
   double high_mark(const drain::Drain& drain) const;
+  drain::Clock::duration until_tight(double high) const;
 
   Available available_;
   std::vector<PoolState> pools_;

@@ -80,38 +80,32 @@ TEST_F(PressureTest, NothingIsDoneBelowTheHighMark) {
   EXPECT_EQ(evicted_results(0, results) + evicted_results(1, results), 0);
 }
 
-TEST_F(PressureTest, TheTimeUntilAPoolIsTightIsThatOfTheOneThatFillsFirst) {
-  const double rate = 1000.0 / static_cast<double>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
-  const auto seconds = [&] { return std::chrono::duration<double>(pressure_->until_tight(*drain_, rate)).count(); };
-  use(0, 0.5);
-  use(1, 0.1);
-  pressure_->act(*drain_);
-  EXPECT_NEAR(seconds(), 80, 1e-3) << "0.8 of 100 kB, a kilobyte a second";
-  use(0, 0.9 - 1e-6);
-  pressure_->act(*drain_);
-  EXPECT_NEAR(seconds(), 1, 1e-3) << "a millionth of a gigabyte";
-  use(1, 0.95);
-  pressure_->act(*drain_);
-  EXPECT_EQ(seconds(), 0);
+TEST_F(PressureTest, TheNextLookComesBeforeThePoolThatFillsFirstCanBeNearlyFull) {
+  const double cores = static_cast<double>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
+  pools_[0].budget = static_cast<std::uint64_t>(10e9 * cores);
+  pools_[1].budget = static_cast<std::uint64_t>(20e9 * cores);
+  auto large = Pressure::make(home_ + "/gate", pools_, limits_,
+                              [this](const std::string& path) { return mount_size - used_[path]; });
+  ASSERT_TRUE(large);
+  const auto seconds = [&](double first, double second) {
+    use(0, first);
+    use(1, second);
+    (*large)->act(*drain_);
+    return std::chrono::duration<double>((*large)->next_look() - drain::Clock::now()).count();
+  };
+  EXPECT_NEAR(seconds(0.5, 0.1), 0.4, 0.05) << "to 0.9, at 10 GB/s";
+  EXPECT_NEAR(seconds(0.5, 0.85), 0.1, 0.05);
+  EXPECT_NEAR(seconds(0, 0.1), 0.9, 0.05);
+  EXPECT_LT(seconds(0.95, 0.1), 0) << "tight";
 }
 
-TEST_F(PressureTest, ALookIsDueOnceAPoolCouldBeFull) {
-  use(0, 0.1);
-  use(1, 0.1);
-  pressure_->act(*drain_);
-  ::usleep(100);
-  EXPECT_TRUE(pressure_->due()) << "80 kB are written within microseconds";
+TEST_F(PressureTest, LargePoolsAreLookedAtTooSinceOthersMayWriteThere) {
   for (place::Pool& pool : pools_) pool.budget = mount_size / 2;
   auto large = Pressure::make(home_ + "/gate", pools_, limits_,
                               [this](const std::string& path) { return mount_size - used_[path]; });
   ASSERT_TRUE(large);
   (*large)->act(*drain_);
-  EXPECT_FALSE((*large)->due()) << "half a terabyte is not";
-  ::usleep(250'000);
-  EXPECT_TRUE((*large)->due()) << "but others may write there, too";
-  for (const int rank : {0, 1}) use(rank, 0.95);
-  (*large)->act(*drain_);
-  EXPECT_TRUE((*large)->due()) << "tight";
+  EXPECT_LT((*large)->next_look() - drain::Clock::now(), std::chrono::milliseconds(1300));
 }
 
 TEST_F(PressureTest, AProgramIsHeldUntilTheFullestPoolHasRoom) {
