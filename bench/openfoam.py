@@ -3,7 +3,7 @@
 
 Measures against the standard slow shared directory where the machine allows it, else a plain one (and says so).
 Every ratio compares runs of this one invocation, interleaved in changing orders. What adds little to a step is compared
-with the same run, which writes and does not write by turns of a few steps; intervals are bootstrap, 95 %.
+with the steps of the same run that do not write: it writes every other one. Intervals are bootstrap, 95 %.
 """
 
 import argparse
@@ -64,8 +64,7 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
             1,
             rounds=1,
             slow=6,
-            paced=48,
-            paced_repetitions=1,
+            paced_seconds=2,
             clocked_repetitions=1,
             clocked_rounds=4,
             left_out=left_out,
@@ -78,8 +77,7 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
             wide,
             rounds=12,
             slow=20,
-            paced=240,
-            paced_repetitions=2,
+            paced_seconds=25,
             clocked_repetitions=2 * options.repetitions,
             clocked_rounds=8,
         )

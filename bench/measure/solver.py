@@ -100,7 +100,7 @@ def environment(**more: str) -> dict[str, str]:
     }
 
 
-# What a step takes must not depend on where the scheduler puts a rank: pairs of turns then differ by a third less.
+# What a step takes must not depend on where the scheduler puts a rank: it differs by a third less then.
 BOUND = ("--map-by", "core", "--bind-to", "core:overload-allowed")
 
 
@@ -109,8 +109,8 @@ def mpirun(ranks: int, *options: str, binding: tuple[str, ...] = ("--bind-to", "
 
 
 class Running:
-    """A solver under way. Its clock stands still while it is stopped, so that several can take turns, a step at a time,
-    and what slows the machine for a while slows all of them."""
+    """A solver under way. Its clock stands still while it is stopped, so that several can take turns, and what slows the
+    machine for a while slows all of them."""
 
     def __init__(self, command: list, log: Path, env: dict[str, str], cwd: Path):
         self._run = Run(started=time.monotonic(), log=log)

@@ -36,8 +36,7 @@ class Plan:
     wide_repetitions: int
     rounds: int  # in each of which every run that never waits for the shared file system takes a turn
     slow: int  # steps of a run that does
-    paced: int  # steps of a run that tells what the agent takes for one; a quarter of them where all are kept
-    paced_repetitions: int
+    paced_seconds: float  # of a run that tells what the agent takes for a step: some times its longest pause, 8 s
     clocked_repetitions: int
     clocked_rounds: int
     left_out: tuple[v.Variant, ...] = ()
@@ -54,24 +53,9 @@ class Repetitions:
 def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetitions:
     """Every variant once per repetition, each repetition in another order; the wide ones first."""
 
-    def one(variants: tuple[v.Variant, ...], number: int) -> Repetition:
-        order = [each for each in shuffled(variants, number) if each not in plan.left_out]
-        if variants is NEAR:
-            return bench.measure_in_turns(order, plan.rounds, STEPS_IN_TURN, 1001 * number)
-        return {variant: bench.measure(variant, plan.slow) for variant in order}
-
-    agents = {
-        variant: statistics.fmean(
-            bench.agent_per_step(variant, plan.paced if variant.purge else plan.paced // 4)
-            for _ in range(plan.paced_repetitions)
-        )
-        for variant in NEAR
-        if variant.forebay is not None
-    }
-    for variant, seconds in agents.items():
-        say(f"{variant.name}: the agent takes {seconds * 1e3:.2f} ms of a processor for a step")
-
-    def several(variants: tuple[v.Variant, ...], count: int, deadline: float) -> list[Repetition]:
+    def several(
+        variants: Sequence[v.Variant], count: int, deadline: float, one: Callable[[list[v.Variant], int], Repetition]
+    ) -> list[Repetition]:
         done: list[Repetition] = []
         began = time.monotonic()
         for number in range(count):
@@ -79,9 +63,8 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
             if done and now + (now - began) / len(done) > deadline:
                 say(f"no time for more than {len(done)} of {count} repetitions")
                 break
-            done.append(one(variants, number))
+            done.append(one([each for each in shuffled(variants, number) if each not in plan.left_out], number))
             for variant, measured in done[-1].items():
-                measured.run.agent_per_step = agents.get(variant, 0.0)
                 if measured.run.turns:
                     told = f"adds {middle_of(measured.run.added_by_output()) * 1e3:.2f} ms to a step"
                 else:
@@ -89,6 +72,21 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
                 say(f"repetition {number + 1} of {count}: {variant.name}: {told}")
         return done
 
+    def by_themselves(variants: list[v.Variant], _: int) -> Repetition:
+        return {variant: bench.measure(variant, plan.slow) for variant in variants}
+
+    def in_turns(variants: list[v.Variant], number: int) -> Repetition:
+        measured = bench.measure_in_turns(variants, plan.rounds, STEPS_IN_TURN, 1001 * number)
+        for variant, each in measured.items():
+            each.run.agent_per_step = agents.get(variant, 0.0)
+        return measured
+
+    wide = several(WIDE, plan.wide_repetitions, math.inf, by_themselves)
+    step = statistics.median(each[v.NONE_SHARED].run.step_seconds() for each in wide)
+    agents = {}
+    for variant in (v.FOREBAY_PURGE, v.FOREBAY_HELD):
+        agents[variant] = bench.agent_per_step(variant, round(plan.paced_seconds / step))
+        say(f"{variant.name}: the agent takes {agents[variant] * 1e3:.2f} ms of a processor for a step")
     writing = []
     for number in range(plan.clocked_repetitions):
         clocked = bench.seconds_of_writing(CLOCKED, plan.clocked_rounds, STEPS_IN_CLOCKED_TURN, number)
@@ -96,8 +94,7 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
         writing.append(seconds)
         told = ", ".join(f"{variant.name}: {seconds[variant] * 1e3:.2f}" for variant in CLOCKED)
         say(f"writing by itself, ms of a step: {told}")
-    wide = several(WIDE, plan.wide_repetitions, math.inf)
-    return Repetitions(several(NEAR, plan.near_repetitions, plan.deadline), wide, writing)
+    return Repetitions(several(NEAR, plan.near_repetitions, plan.deadline, in_turns), wide, writing)
 
 
 def typical_step(repetitions: Sequence[Sequence[float]]) -> float:

@@ -4,7 +4,7 @@ import functools
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import case, processes, solver
@@ -114,7 +114,9 @@ class Bench:
         return measured
 
     def agent_per_step(self, variant: Variant, steps: int) -> float:
-        """Processor time in seconds of the agent for a step that writes, in a run by itself."""
+        """Processor time in seconds of the agent for a step that writes, in a run by itself. Its case lies where what is
+        carried at the end is soon there."""
+        variant = replace(variant, place="local")
         self._prepare(variant, steps)
         processes.wait_until_idle(self._settle)
         measured = Measured(solver.run_with_agent(*self._call(variant)))
@@ -169,6 +171,11 @@ class Bench:
         starts = [functools.partial(solver.Running, *self._call(variant)) for variant in variants]
         runs = solver.run_in_turns(starts, steps_in_turn, number)
         measured = dict(zip(variants, map(Measured, runs), strict=True))
+        for variant, run in zip(variants, runs, strict=True):
+            if len(run.middles) != steps:
+                raise RuntimeError(
+                    f"{variant.name}: {len(run.middles)} of {steps} steps told their middle; see {run.log}"
+                )
         for variant, each in measured.items():
             self._check(variant, steps, each, solver.EVERY_OTHER)
         return measured

@@ -149,8 +149,8 @@ class Turns(unittest.TestCase):
         self.assertEqual(len(moments), 2 * 24 * 200)
         order = [name for _, name in sorted(moments)]
         switches = sum(name != after for name, after in itertools.pairwise(order))
-        # Each is started and has its turns, two in a row, and may run on a little before it is stopped.
-        self.assertLessEqual(switches, 2 * 2 * (1 + 24 // TURN))
+        # Each is started and has its turns, and may run on a little before it is stopped.
+        self.assertLessEqual(switches, 2 * (1 + 24 // TURN))
         for run in runs:
             self.assertEqual((run.status, run.times), (0, [str(step) for step in range(1, 25)]))
             self.assertEqual(len(run.step_lengths()), 24)
@@ -178,6 +178,9 @@ class Turns(unittest.TestCase):
         self.assertEqual(len(run.times), 24)
         mean = sum(run.step_lengths()[solver.FIRST_STEPS :]) / (24 - solver.FIRST_STEPS)
         self.assertTrue(0.05 * mean < run.agent_per_step < 1.1 * mean, f"{run.agent_per_step} of {mean}")
+        # It is taken out of what lies between the middles.
+        without = (run.middles[-1] - run.middles[solver.FIRST_STEPS]) / (23 - solver.FIRST_STEPS)
+        self.assertAlmostEqual(without, mean - run.agent_per_step, delta=0.2 * run.agent_per_step)
 
     def lines(self, name: str) -> list[str]:
         return (self.directory / name).read_text().splitlines()

@@ -112,7 +112,7 @@ class Drain {
   int outcomes_descriptor() const;
   Status on_events();
   void on_outcomes();
-  // To be called at least every half second: settles, submits, keeps the safety interval.
+  // To be called at least every second: settles, submits, keeps the safety interval.
   void tick();
 
   // Back-pressure: makes room in the pools below `pool` by replacing what is drained with links; returns the bytes

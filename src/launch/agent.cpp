@@ -40,19 +40,19 @@ using drain::Clock;
 // what this costs, the solver waits for. A purge comes a time step after the files that it removes were closed, so
 // every time is seen complete where steps are longer than the pause. Where they are shorter, and nothing is carried
 // before the end, times are only sampled however short the pause. One that was found to have all its files is called
-// complete at the next look. So only where looks find such times the pause is longer, and not after a look that came
+// complete at the next look. So the pause is longer only where looks find such times, and not after a look that came
 // while ranks wrote: after a crash the last complete time is a second old at most; two, where the agent is killed too.
 // Nothing is lost between two looks where the program removes no times, nor where ranks keep them (drain/hold.h).
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
 constexpr int pause_per_work = 256, longer_when_sampling = 4, longer_when_none_is_missed = 32;
-// Two of these fit into the shorter of the pauses. (Where none is missed a step may be as long as that.)
+// Two of these fit into the shorter of the pauses.
 constexpr auto step_to_sample = longest_pause / 2;
 // A time must be seen complete several times within the interval after which it is made safe.
 constexpr int pauses_in_safe_interval = 8;
 // While events wait, and at most so often in a pause: how often they are taken from the kernel, whose queue is short.
 // Waking for that costs as much as following. More than this only while times are sampled, where most directories are
-// not watched and tell nothing; and no more than to the next tick. Ticks are as rare as the looks then, but no rarer
-// than what the run tells of itself.
+// not watched and tell nothing; and no more than to the next tick. Ticks are rarer the longer
+// ago the last look is, which has made the newest directories watched; but no rarer than what the run tells of itself.
 constexpr auto glance_interval = 20ms;
 constexpr int glances_in_pause = 6;
 constexpr auto tick_interval = 200ms;
@@ -332,6 +332,7 @@ void Agent::members_ended() {
     pollfd wait{member.process.get(), POLLIN, 0};
     if (::poll(&wait, 1, 0) <= 0) return false;
     pressure_->forget(member.pid);
+    ended_ = Clock::now();
     if (member.welcome && status_of_ended(member.process, member.pid).value_or(0) != 0) rank_failed_ = true;
     return true;
   });
@@ -390,12 +391,14 @@ void Agent::read_events() {
 // `work`: of the processor, for what came in a pause in which so many times were begun, and one was found to be
 // complete or none.
 Clock::duration Agent::pause_after(Clock::duration work, std::size_t times_begun, bool found_one) const {
-  // Making room needs to know what was written; and nodes that must agree on a time all have to see the same ones.
+  // Making room needs to know what was written, and nodes that must agree on a time all have to see the same ones.
   if (pressure_->tight() || !alone()) return shortest_pause;
   const auto& settings = plan_.settings.drain;
   const bool held = settings.when == settings::DrainWhen::end || plan_.hold_times;
   const bool ranks_keep = drain_->ranks_keep();
-  const bool none_is_missed = ranks_keep || !drain_->times_go();
+  // Of a program that has not removed a time yet, one is kept by then, and it is known how much a step writes.
+  const bool keeps_all = !drain_->times_go() && drain_->newest_complete() && drain_->largest_step() > 0;
+  const bool none_is_missed = (ranks_keep || keeps_all) && settings.checkpoints.empty();
   const bool found = found_one && drain_->holds_last_time();
   const bool steps_are_short = times_begun >= 2 && pause_ < step_to_sample * times_begun;
   const bool samples = held && (none_is_missed ? times_begun > 0 : found && steps_are_short);
@@ -428,7 +431,6 @@ bool Agent::stays_quiet() {
 void Agent::serve() {
   publish_status(false);
   while (!over()) {
-    if (!members_.empty()) ended_ = Clock::now();
     const bool in_pause = Clock::now() < next_work();
     if (in_pause && stays_quiet()) continue;
     std::vector<pollfd> waits{{listener_.get(), POLLIN, 0},
@@ -447,6 +449,8 @@ void Agent::serve() {
                    : early || pressure_->paused() ? glance_interval
                                                   : tick_interval;
     if (early) timeout = std::min(timeout, milliseconds_until(next_events_));
+    if (!pressure_->tight() && !pressure_->paused())
+      timeout = std::min(timeout, milliseconds_until(pressure_->next_look()));
     const bool nothing = ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count())) == 0;
     // Before the events: what was closed while a pool was full may be cut.
     pressure_->act(*drain_);
@@ -471,8 +475,10 @@ void Agent::serve() {
     drain_->tick();
     agree_with_others();
     publish_status(false);
-    next_tick_ = std::min(Clock::now() + std::clamp<Clock::duration>(pause_, tick_interval, status_interval),
-                          last_status_ + status_interval);
+    const auto now = Clock::now(), last_look = next_events_ - pause_;
+    const auto longest = std::clamp<Clock::duration>(pause_, tick_interval, status_interval);
+    const auto tick = std::clamp<Clock::duration>(now - last_look, tick_interval, longest);
+    next_tick_ = std::min(now + tick, last_status_ + status_interval);
   }
 }
 

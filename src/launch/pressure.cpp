@@ -24,7 +24,8 @@ constexpr double steps_above = 2;
 // have written so much that a pool comes to the high mark: bytes per second and core, as many as a kernel takes for new
 // files in huge pages of memory.
 constexpr double highest_rate = 10e9;
-constexpr std::chrono::milliseconds longest_until_look{1250};  // longer than from tick to tick, which looks too
+// At most so often where pools are small or nearly full, which a solver would notice; longer than from tick to tick.
+constexpr std::chrono::milliseconds shortest_until_look{20}, longest_until_look{1250};
 // However large the steps: a program that is always held back never gets anywhere.
 constexpr double least_high = 0.3;
 
@@ -100,8 +101,8 @@ double Pressure::high_mark(const drain::Drain& drain) const {
   return std::max(mark, least_high);
 }
 
-// How long programs need to bring a pool to the high mark.
-drain::Clock::duration Pressure::until_tight(double high) const {
+// How long programs need to bring a pool to the high mark, where that is worth a look.
+drain::Clock::duration Pressure::until_look(double high) const {
   using Seconds = std::chrono::duration<double>;
   static const auto cores = static_cast<double>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
   Seconds least = longest_until_look;
@@ -110,7 +111,8 @@ drain::Clock::duration Pressure::until_tight(double high) const {
     const double room = (high - pool.fill) * static_cast<double>(pool.budget);
     least = std::min(least, Seconds(std::max(room, 0.0) / (highest_rate * cores)));
   }
-  return std::chrono::duration_cast<drain::Clock::duration>(least);
+  return std::max<drain::Clock::duration>(std::chrono::duration_cast<drain::Clock::duration>(least),
+                                          shortest_until_look);
 }
 
 void Pressure::act(drain::Drain& drain) {
@@ -120,7 +122,7 @@ void Pressure::act(drain::Drain& drain) {
   for (const PoolState& pool : pools_) fill = std::max(fill, pool.fill);
   const double high = high_mark(drain), low = std::min(low_, 0.8 * high);
   tight_ = full || fill >= high;
-  next_look_ = tight_ || paused_ ? drain::Clock::time_point{} : drain::Clock::now() + until_tight(high);
+  next_look_ = tight_ || paused_ ? drain::Clock::time_point{} : drain::Clock::now() + until_look(high);
   if (fill < low) {
     hopeless_ = false;
     if (paused_) set(false);

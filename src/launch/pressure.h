@@ -33,7 +33,8 @@ class Pressure {
   // Looks at the pools and holds back, makes room, or lets go. Cheap enough for every round of the agent, but not for
   // every moment in which it only waits: see next_look().
   void act(drain::Drain& drain);
-  // Until then no pool can become nearly full, at the highest rate at which cores write to memory; now, while one is.
+  // Until then no pool can become nearly full, at the highest rate at which cores write to memory, or hardly more; a
+  // moment that has passed while one is.
   drain::Clock::time_point next_look() const { return next_look_; }
   void release();
   bool paused() const { return paused_; }
@@ -53,7 +54,7 @@ class Pressure {
   bool look();
   std::uint64_t available(const PoolState& pool) const;
   double high_mark(const drain::Drain& drain) const;
-  drain::Clock::duration until_tight(double high) const;
+  drain::Clock::duration until_look(double high) const;
 
   Available available_;
   std::vector<PoolState> pools_;

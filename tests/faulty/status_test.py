@@ -163,7 +163,8 @@ class AllIsHeld(FaultyCase):
     """Nothing is purged, and nothing goes to the case before the end."""
 
     def test_times_that_nobody_looked_into_are_told_of_and_counted_at_the_end(self):
-        process = self.start(self.solver("-steps", 150, "-delay", 30), ["--drain-when", "end"])
+        # Longer than the agent's longest pause, 8 s.
+        process = self.start(self.solver("-steps", 150, "-delay", 90), ["--drain-when", "end"])
         wait_for(
             lambda: any(run["drain"]["uncounted_times"] > 10 * self.ranks for run in self.status()), what="such times"
         )
