@@ -25,6 +25,10 @@ class PressureTest : public drain::DrainTest {
     limits_.pool.low_water = 0.7;
     open();
     for (const int rank : {0, 1}) write_results(rank, results);
+    make_pressure();
+  }
+  // Of `pools_` as they are now.
+  void make_pressure() {
     auto made = Pressure::make(home_ + "/gate", pools_, limits_,
                                [this](const std::string& path) { return mount_size - used_[path]; });
     ASSERT_TRUE(made) << made.error().text();
@@ -84,14 +88,12 @@ TEST_F(PressureTest, TheNextLookComesBeforeThePoolThatFillsFirstCanBeNearlyFull)
   const double cores = static_cast<double>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
   pools_[0].budget = static_cast<std::uint64_t>(10e9 * cores);
   pools_[1].budget = static_cast<std::uint64_t>(20e9 * cores);
-  auto large = Pressure::make(home_ + "/gate", pools_, limits_,
-                              [this](const std::string& path) { return mount_size - used_[path]; });
-  ASSERT_TRUE(large);
+  make_pressure();
   const auto seconds = [&](double first, double second) {
     use(0, first);
     use(1, second);
-    (*large)->act(*drain_);
-    return std::chrono::duration<double>((*large)->next_look() - drain::Clock::now()).count();
+    pressure_->act(*drain_);
+    return std::chrono::duration<double>(pressure_->next_look() - drain::Clock::now()).count();
   };
   EXPECT_NEAR(seconds(0.5, 0.1), 0.4, 0.05) << "to 0.9, at 10 GB/s";
   EXPECT_NEAR(seconds(0.5, 0.85), 0.1, 0.05);
@@ -102,11 +104,9 @@ TEST_F(PressureTest, TheNextLookComesBeforeThePoolThatFillsFirstCanBeNearlyFull)
 
 TEST_F(PressureTest, LargePoolsAreLookedAtTooSinceOthersMayWriteThere) {
   for (place::Pool& pool : pools_) pool.budget = mount_size / 2;
-  auto large = Pressure::make(home_ + "/gate", pools_, limits_,
-                              [this](const std::string& path) { return mount_size - used_[path]; });
-  ASSERT_TRUE(large);
-  (*large)->act(*drain_);
-  const auto until = (*large)->next_look() - drain::Clock::now();
+  make_pressure();
+  pressure_->act(*drain_);
+  const auto until = pressure_->next_look() - drain::Clock::now();
   EXPECT_GT(until, std::chrono::milliseconds(1000));
   EXPECT_LE(until, std::chrono::milliseconds(1250));
 }
