@@ -316,7 +316,7 @@ void Agent::hear(Member& member) {
     report_.stage_seconds = since(started_);
     started_ = Clock::now();
     report_.phase = Phase::running;
-    last_status_ = {};  // told at once
+    last_status_ = last_beat_ = {};  // told at once
   }
   admitted_ = member.welcome = true;
   ranks_on_node_ = std::max(ranks_on_node_, hello->on_node);
@@ -489,7 +489,8 @@ bool Agent::alone() const {
 
 // Reading and telling is the reporter's thread; here is only what follows from it.
 void Agent::agree_with_others() {
-  if (alone() || !reporter_) return;
+  if (!reporter_) return;
+  if (alone()) return reporter_->listen(std::nullopt, false);  // before the last rank came others were expected
   reporter_->listen(pace_.listen, std::find(report_.ranks.begin(), report_.ranks.end(), 0) != report_.ranks.end());
   const auto others = reporter_->heard();
   if (!others) return;

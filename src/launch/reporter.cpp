@@ -11,14 +11,15 @@ namespace {
 
 constexpr std::chrono::milliseconds retry_after{500};
 
-// A reader may see a mixture of two texts; it then fails to parse, and reads again.
-bool write_in_place(const std::string& path, const std::string& text) {
+// A reader may see a mixture of two texts; it then fails to parse, and reads again. `cut`: what lies there may be
+// longer.
+bool write_in_place(const std::string& path, const std::string& text, bool cut) {
   auto directory = open_file(std::string(parent_of(path)), O_PATH | O_DIRECTORY | O_NOFOLLOW);
   if (!directory) return false;
   auto file = open_file_at(directory->get(), std::string(forebay::name_of(path)), O_WRONLY | O_CREAT | O_NOFOLLOW);
   if (!file) return false;
   if (!write_all(file->get(), text, path)) return false;
-  return ::ftruncate(file->get(), static_cast<off_t>(text.size())) == 0;
+  return !cut || ::ftruncate(file->get(), static_cast<off_t>(text.size())) == 0;
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ bool Reporter::flush(std::chrono::milliseconds at_most) {
   return changed_.wait_for(lock, at_most, [this] { return !newest_ && !writing_; });
 }
 
-void Reporter::listen(std::chrono::milliseconds pace, bool all) {
+void Reporter::listen(std::optional<std::chrono::milliseconds> pace, bool all) {
   const std::scoped_lock lock(mutex_);
   if (pace_ == pace && all_ == all) return;
   pace_ = pace;
@@ -79,6 +80,7 @@ void Reporter::work(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   Clock::time_point next_look = Clock::now();
   std::size_t length = 0;
+  bool cut = true;
   while (!stop.stop_requested()) {
     const auto wake = [&] { return newest_.has_value() || (pace_ && Clock::now() >= next_look); };
     if (pace_) {
@@ -89,14 +91,16 @@ void Reporter::work(std::stop_token stop) {
     if (newest_) {
       std::string text = std::move(*newest_);
       newest_.reset();
-      // Never shorter than the last: one that is killed before it cuts the file must not leave the end of that.
+      // Never shorter than the last: one that is killed before it cuts the file must not leave the end of that. So only
+      // what lay there before the first has to be cut, and that is a call to the file server less each time.
       text.resize(std::max(text.size(), length), ' ');
       length = text.size();
       writing_ = true;
       lock.unlock();
-      const bool written = write_in_place(path_, text);
+      const bool written = write_in_place(path_, text, cut);
       lock.lock();
       writing_ = false;
+      cut = cut && !written;
       if (!written && !newest_) newest_ = text;
       changed_.notify_all();
       if (!written) changed_.wait_for(lock, stop, retry_after, [] { return false; });

@@ -20,9 +20,9 @@ class Reporter {
   ~Reporter();
   // Takes the newest text; older ones that were not yet written are dropped. Thread-safe.
   void post(std::string text);
-  // From now on reads the others' reports at this pace: all of them, or (not `all`) once it is known only that of the
-  // node with rank 0, so that a thousand nodes do not read each other a million times.
-  void listen(std::chrono::milliseconds pace, bool all);
+  // From now on reads the others' reports at this pace (nullopt: no more): all of them, or (not `all`) once it is known
+  // only that of the node with rank 0, so that a thousand nodes do not read each other a million times.
+  void listen(std::optional<std::chrono::milliseconds> pace, bool all);
   // What was read since the last call; nullopt: nothing.
   std::optional<std::vector<NodeReport>> heard();
   // Waits until the newest text is there, or until the time is over.

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <map>
@@ -22,7 +23,9 @@ namespace {
 using namespace std::chrono_literals;
 using drain::Clock;
 
-constexpr auto look_interval = 200ms;
+// Where there is something to show, and where there is not: a look is work for the file server, and for this node's
+// mount of it, a millisecond or two of a processor that the program would have.
+constexpr std::chrono::milliseconds look_interval = 200ms, longest_look_interval = 10s;
 
 // Watches the reports of all nodes. A node is silent when its beat has not changed for too long: agents report at least
 // every few seconds.
@@ -39,6 +42,13 @@ class Nodes {
       if (before == reports_.end() || before->second.beat != report.beat) changed_[name] = now;
       reports_[name] = std::move(report);
     }
+  }
+  // Some node stages or drains.
+  bool busy() const {
+    return std::any_of(reports_.begin(), reports_.end(), [](const auto& each) {
+      const Phase phase = each.second.phase;
+      return phase != Phase::running && phase != Phase::done;
+    });
   }
   bool done() const {
     for (const auto& [name, report] : reports_)
@@ -115,8 +125,8 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, const Signals
     say(stderr, "forebay run: {}\n", errno_error("cannot run", words.front()).value().text());
     ::_exit(127);
   }
-  for (;;) {
-    const auto signal = signals.next(look_interval);
+  for (auto interval = look_interval;;) {
+    const auto signal = signals.next(interval);
     int status = 0;
     if (::waitpid(child, &status, WNOHANG) == child) return status;
     // From the terminal the launcher gets it by itself; sent to us alone, we pass it on.
@@ -126,13 +136,14 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, const Signals
       nodes.look();
       progress(nodes.reports());
     }
+    interval = nodes.busy() ? look_interval : std::min(2 * interval, longest_look_interval);
   }
 }
 
 // Until every node is done; false when the user lost patience.
 bool wait_for_drains(const Signals& signals, Nodes& nodes,
                      const std::function<void(const std::vector<NodeReport>&)>& progress) {
-  for (auto interval = 5ms;; interval = std::min<std::chrono::milliseconds>(interval * 2, look_interval)) {
+  for (std::chrono::milliseconds interval = 5ms;; interval = std::min(2 * interval, look_interval)) {
     nodes.look();
     if (progress) progress(nodes.reports());
     if (nodes.done()) return true;
