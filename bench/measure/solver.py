@@ -21,16 +21,17 @@ MIDDLE_LINE = re.compile(rb"^\w+:  Solving for p, ")
 END_LINE = b"End\n"
 # The write interval of runs that are compared with themselves.
 EVERY_OTHER = 2
-# Of a run in which the agent finds its pace.
+# Of a run in which the helpers find their pace.
 FIRST_STEPS = 3
-AGENT = "forebay-agent"
+# The names of forebay's own processes begin so: `forebay run`, each node's `forebay exec`, keeper and agent.
+HELPER = "forebay"
 
 
 @dataclass
 class Run:
     """`times[k]` is the step that the solver announced at the moment `marks[k]` (time.monotonic, less the time for which
     it was stopped); one more mark tells when it ended, the last step's output included. `middles[k]` is the moment in that
-    step of MIDDLE_LINE, less what the agent had used of a processor by then."""
+    step of MIDDLE_LINE, less what the helpers had used of a processor by then."""
 
     started: float
     ended: float = 0.0
@@ -40,7 +41,7 @@ class Run:
     log: Path | None = None
     middles: list[float] = field(default_factory=list)
     turns: list[range] = field(default_factory=list)  # of steps that were done without being stopped in between
-    agent_per_step: float = 0.0  # its processor time in seconds, of run_with_agent()
+    helpers_per_step: float = 0.0  # their processor time in seconds, of run_with_helpers()
 
     @property
     def wall_seconds(self) -> float:
@@ -59,12 +60,12 @@ class Run:
 
     def added_by_output(self) -> list[list[float]]:
         """What writing adds to a step, in seconds, turn by turn, of a run that writes every other one: each that writes less
-        the mean of its neighbours, all from middle to middle. The agent does its work when it comes to it, which may be
-        in any of them, and being stopped disturbs its pace. So what it takes for a step at its own pace is charged to
-        those that write, as if the solver had to wait for it."""
+        the mean of its neighbours, all from middle to middle. The helpers do their work when they come to it, which may
+        be in any of them, and being stopped disturbs their pace. So what they take for a step at their own pace is charged
+        to those that write, as if the solver had to wait for it."""
         return [
             [
-                self._length(step) - (self._length(step - 1) + self._length(step + 1)) / 2 + self.agent_per_step
+                self._length(step) - (self._length(step - 1) + self._length(step + 1)) / 2 + self.helpers_per_step
                 for step in turn[1:-2]
                 if self._writes(step)
             ]
@@ -118,7 +119,7 @@ class Running:
         self._stopped = 0.0  # seconds in all
         self._stopped_at: float | None = None
         self._all: list[int] = []  # it and all its descendants
-        self._agents: list[int] = []  # of these
+        self._helpers: list[int] = []  # of these
         self._child = subprocess.Popen(
             command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -139,7 +140,7 @@ class Running:
             if announced:
                 self._run.times.append(announced[1].decode())
             elif len(self._run.middles) == len(self._run.times) - 1 and MIDDLE_LINE.match(line):
-                self._run.middles.append(now - self._stopped - self.agent_seconds())
+                self._run.middles.append(now - self._stopped - self.helper_seconds())
             if announced or line == END_LINE:
                 self._run.marks.append(now - self._stopped)
                 return True
@@ -163,16 +164,16 @@ class Running:
         if done >= 0:
             self._run.turns.append(range(done, done + steps))
 
-    def agent_seconds(self) -> float:
+    def helper_seconds(self) -> float:
         """Of processor time, since it began."""
         self._find_processes()
-        return sum(map(processes.exact_cpu_seconds, self._agents))
+        return sum(map(processes.exact_cpu_seconds, self._helpers))
 
     def _find_processes(self) -> None:
         """By the first mark all are there."""
         if not self._all:
             self._all = [self._child.pid, *processes.descendants(self._child.pid)]
-            self._agents = [pid for pid in self._all if processes.name(pid) == AGENT]
+            self._helpers = [pid for pid in self._all if processes.name(pid).startswith(HELPER)]
 
     def finish(self) -> Run:
         """To the end; a status other than 0 is the caller's to judge."""
@@ -213,16 +214,16 @@ def run(command: list, log: Path, env: dict[str, str], cwd: Path) -> Run:
         return running.finish()
 
 
-def run_with_agent(command: list, log: Path, env: dict[str, str], cwd: Path) -> Run:
-    """The same, and what the agent uses of a processor in a step, the first ones left out."""
+def run_with_helpers(command: list, log: Path, env: dict[str, str], cwd: Path) -> Run:
+    """The same, and what the helpers use of a processor in a step, the first ones left out."""
     with Running(command, log, env, cwd) as running:
         for _ in range(FIRST_STEPS):
             running.to_next_mark()
-        before, used, steps = running.agent_seconds(), 0.0, 0
+        before, used, steps = running.helper_seconds(), 0.0, 0
         while running.to_next_mark():
-            used, steps = running.agent_seconds() - before, steps + 1
+            used, steps = running.helper_seconds() - before, steps + 1
         done = running.finish()
-        done.agent_per_step = used / max(steps, 1)
+        done.helpers_per_step = used / max(steps, 1)
         return done
 
 

@@ -36,7 +36,7 @@ class Plan:
     wide_repetitions: int
     rounds: int  # in each of which every run that never waits for the shared file system takes a turn
     slow: int  # steps of a run that does
-    paced_seconds: float  # of a run that tells what the agent takes for a step: some times its longest pause, 8 s
+    paced_seconds: float  # of a run that tells what the helpers take for a step: some times its longest pause, 8 s
     clocked_repetitions: int
     clocked_rounds: int
     left_out: tuple[v.Variant, ...] = ()
@@ -47,7 +47,7 @@ class Plan:
 class Repetitions:
     near: list[Repetition]
     wide: list[Repetition]
-    writing: list[dict[v.Variant, float]]  # seconds of a step, the agent's of a processor included
+    writing: list[dict[v.Variant, float]]  # seconds of a step, the helpers' of a processor included
 
 
 def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetitions:
@@ -78,19 +78,19 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
     def in_turns(variants: list[v.Variant], number: int) -> Repetition:
         measured = bench.measure_in_turns(variants, plan.rounds, STEPS_IN_TURN, 1001 * number)
         for variant, each in measured.items():
-            each.run.agent_per_step = agents.get(variant, 0.0)
+            each.run.helpers_per_step = helpers.get(variant, 0.0)
         return measured
 
     wide = several(WIDE, plan.wide_repetitions, math.inf, by_themselves)
     step = statistics.median(each[v.NONE_SHARED].run.step_seconds() for each in wide)
-    agents = {}
+    helpers = {}
     for variant in (v.FOREBAY_PURGE, v.FOREBAY_HELD):
-        agents[variant] = bench.agent_per_step(variant, round(plan.paced_seconds / step))
-        say(f"{variant.name}: the agent takes {agents[variant] * 1e3:.2f} ms of a processor for a step")
+        helpers[variant] = bench.helpers_per_step(variant, round(plan.paced_seconds / step))
+        say(f"{variant.name}: forebay's own processes take {helpers[variant] * 1e3:.2f} ms of a processor for a step")
     writing = []
     for number in range(plan.clocked_repetitions):
         clocked = bench.seconds_of_writing(CLOCKED, plan.clocked_rounds, STEPS_IN_CLOCKED_TURN, number)
-        seconds = {variant: of_step + agents.get(variant, 0.0) for variant, of_step in clocked.items()}
+        seconds = {variant: of_step + helpers.get(variant, 0.0) for variant, of_step in clocked.items()}
         writing.append(seconds)
         told = ", ".join(f"{variant.name}: {seconds[variant] * 1e3:.2f}" for variant in CLOCKED)
         say(f"writing by itself, ms of a step: {told}")
@@ -156,9 +156,25 @@ def add_results(report: Report, prefix: str, repetitions: Repetitions, plan: Pla
     ):
         if direct not in estimates:
             direct = v.DIRECT_KEEP
+        without = (
+            estimate(turns_of(repetitions.near, each, solver.Run.without_output), middle_of)
+            for each in (variant, tmpfs)
+        )
+        add_without_output(report, prefix, variant, *without)
         add_goals(report, prefix, variant, *(estimates[key] for key in (variant, tmpfs, direct, v.DISCARD)))
         add_writing(report, prefix, variant, tmpfs, repetitions.writing)
     add_live(report, prefix, repetitions.wide, estimates)
+
+
+def add_without_output(report: Report, prefix: str, variant: v.Variant, ours: Estimate, tmpfs: Estimate) -> None:
+    """What slows all steps alike would not show where those that write are compared with the others."""
+    report.add(
+        f"{prefix}: a step without output, {variant.name}, against bare tmpfs",
+        ours,
+        "ms",
+        1e3,
+        reference=tmpfs.value * 1e3,
+    )
 
 
 def add_goals(

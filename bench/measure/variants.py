@@ -113,15 +113,15 @@ class Bench:
         self._check(variant, steps, measured)
         return measured
 
-    def agent_per_step(self, variant: Variant, steps: int) -> float:
-        """Processor time in seconds of the agent for a step that writes, in a run by itself. Its case lies where what is
+    def helpers_per_step(self, variant: Variant, steps: int) -> float:
+        """Processor time in seconds of forebay's own processes for a step that writes, in a run by itself. Its case lies where what is
         carried at the end is soon there."""
         variant = replace(variant, place="local")
         self._prepare(variant, steps)
         processes.wait_until_idle(self._settle)
-        measured = Measured(solver.run_with_agent(*self._call(variant)))
+        measured = Measured(solver.run_with_helpers(*self._call(variant)))
         self._check(variant, steps, measured)
-        return measured.run.agent_per_step
+        return measured.run.helpers_per_step
 
     def seconds_of_writing(
         self, variants: Sequence[Variant], rounds: int, steps_in_turn: int, number: int

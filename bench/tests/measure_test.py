@@ -66,13 +66,13 @@ class Steps(unittest.TestCase):
         repetitions = [{v.NONE_SHARED: run_of(4, 3, 2, 1), v.DIRECT_KEEP: run_of(14, 13)}]
         self.assertAlmostEqual(steps.added_by_runs(v.DIRECT_KEEP, 2)(repetitions), 10)
 
-    def test_a_run_is_compared_with_itself_and_what_its_agent_does_later_counts(self):
+    def test_a_run_is_compared_with_itself_and_what_its_helpers_do_later_counts(self):
         # Of two turns of six steps, of which the even ones write; the run gets slower. Between them it was stopped, and
         # what a step takes that was not over by then is not known.
         lengths = [10, 14, 11, 15, 12, 99, 20, 27, 22, 29, 24]
         middles = [0.0, *itertools.accumulate(lengths)]
         run = Run(0.0, times=[str(k) for k in range(1, 13)], middles=middles, turns=[range(6), range(6, 12)])
-        run.agent_per_step = 0.25
+        run.helpers_per_step = 0.25
         added = [[3.5 + 0.25, 3.5 + 0.25], [6.25, 6.25]]
         self.assertEqual(run.added_by_output(), added)
         self.assertEqual(run.without_output(), [[10, 11, 12], [20, 22, 24]])
@@ -168,19 +168,19 @@ class Turns(unittest.TestCase):
         for before, middle, after in zip(one.marks, one.middles, one.marks[1:], strict=False):
             self.assertTrue(before < middle < after)
 
-    def test_what_the_agent_takes_for_a_step_is_counted_beside_a_run_that_is_not_stopped(self):
-        agent = self.directory / solver.AGENT  # the name by which it is known; this one never rests
+    def test_what_the_helpers_take_for_a_step_is_counted_beside_a_run_that_is_not_stopped(self):
+        agent = self.directory / f"{solver.HELPER}-agent"  # the name by which it is known; this one never rests
         shutil.copy("/bin/sh", agent)
         script = self.directory / "solver.py"
         script.write_text(SOLVER)
         line = f"{agent} -c 'while :; do :; done' & {sys.executable} {script} 2> /dev/null; kill $!"
-        run = solver.run_with_agent(["sh", "-c", line], self.directory / "log", dict(os.environ), self.directory)
+        run = solver.run_with_helpers(["sh", "-c", line], self.directory / "log", dict(os.environ), self.directory)
         self.assertEqual(len(run.times), 24)
         mean = sum(run.step_lengths()[solver.FIRST_STEPS :]) / (24 - solver.FIRST_STEPS)
-        self.assertTrue(0.05 * mean < run.agent_per_step < 1.1 * mean, f"{run.agent_per_step} of {mean}")
+        self.assertTrue(0.05 * mean < run.helpers_per_step < 1.1 * mean, f"{run.helpers_per_step} of {mean}")
         # It is taken out of what lies between the middles.
         without = (run.middles[-1] - run.middles[solver.FIRST_STEPS]) / (23 - solver.FIRST_STEPS)
-        self.assertAlmostEqual(without, mean - run.agent_per_step, delta=0.2 * run.agent_per_step)
+        self.assertAlmostEqual(without, mean - run.helpers_per_step, delta=0.2 * run.helpers_per_step)
 
     def lines(self, name: str) -> list[str]:
         return (self.directory / name).read_text().splitlines()
