@@ -1,25 +1,29 @@
+// clang-format off
 /* A solver that computes nothing and writes like OpenFOAM: per rank and without a barrier it makes a time directory,
  * writes its files (open, write, close), purges older times, and writes
  * uniform/functionObjects/functionObjectProperties of a step only when the next one begins. Every file tells in its
  * content what it should be: lines "<path> <size>", cut to the size, ending in "END\n".
  *
  *   stepFoam [-steps N] [-delay MS] [-bytes B] [-purge N] [-from N] [-crash STEP] [-crash-file I] [-abort] [-hasty]
- * [-stubborn] [-hang STEP]
- *            [-spread MS] [-record DIR] [-append NAME] [-strict] [-flood N] [-whole]
+ *            [-stubborn] [-hang STEP] [-spread MS] [-record DIR] [-append NAME] [-strict] [-flood N] [-whole]
  *            [-together DIR]
  *
  *   -purge N      keep N times only; the older one goes as soon as the last file of the newer one is closed
  *   -whole        have it removed by Foam::rmDir, as OpenFOAM does (rmDir.c)
- *   -together DIR begin to write a step when all ranks have computed it, as solvers do that exchange messages; they
- * meet by a file in DIR -crash STEP   die by SIGKILL in the middle of a file of this step (rank 1, or the only one)
+ *   -together DIR begin to write a step when all ranks have computed it, as solvers do that exchange messages; they meet
+ *                 by a file in DIR
+ *   -crash STEP   die by SIGKILL in the middle of a file of this step (rank 1, or the only one)
  *   -crash-file I in the I-th file of the step, from 0; the number of fields: in the late file
+ *   -abort        by SIGABRT instead
  *   -hasty        write the late file of a step just before the next time, so that a purge removes it at once
  *   -stubborn     ignore SIGTERM;  -hang STEP: sleep for ever before this step
+ *   -spread MS    rank K is K times so much slower at each step
  *   -record DIR   note in DIR/rank<k> what was completed ("+ path size") and removed ("- path")
  *   -append NAME  a log of the rank that grows by a line each step, opened and closed each time
  *   -strict       a failed write ends the program (else it goes on and ends with status 0, as OpenFOAM does)
  *   -flood N      N empty files, in a directory of their own, instead of steps
  */
+// clang-format on
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
