@@ -114,8 +114,8 @@ class Bench:
         return measured
 
     def helpers_per_step(self, variant: Variant, steps: int) -> float:
-        """Processor time in seconds of forebay's own processes for a step that writes, in a run by itself. Its case lies where what is
-        carried at the end is soon there."""
+        """Processor time in seconds of forebay's own processes for a step that writes, in a run by itself. Its case lies
+        where what is carried at the end is soon there."""
         variant = replace(variant, place="local")
         self._prepare(variant, steps)
         processes.wait_until_idle(self._settle)

@@ -58,6 +58,8 @@ class Bench(unittest.TestCase):
             for reference, goal in (("bare tmpfs", "<= 1.1 of"), ("direct", "<= 0.01 of")):
                 self.assertIn(goal, self.rows[f"added to a step, {name}, against {reference}"]["goal"])
             self.assertIsNotNone(self.rows[f"added to a step, {name}, against writes thrown away"]["reference"])
+            without = self.rows[f"a step without output, {name}, against bare tmpfs"]
+            self.assertTrue(0.5 < without["ratio"] < 2, without)
             writing = self.rows[f"writing by itself, {name}, against bare tmpfs"]
             self.assertTrue(0 < writing["value"] < self.rows["a step without output"]["value"])
             self.assertTrue(0.5 < writing["ratio"] < 5, writing)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -95,7 +96,9 @@ int run(const RunOptions& options) {
   }
   Progress progress(options.quiet);
   launch::remove_stale_meetings();
-  auto report = launch::carry_out(*prepared, [&](const auto& nodes) { progress.show(nodes); });
+  std::function<void(const std::vector<launch::NodeReport>&)> show;
+  if (!options.quiet) show = [&](const auto& nodes) { progress.show(nodes); };
+  auto report = launch::carry_out(*prepared, show);
   progress.clear();
   if (!report) return failed(report.error());
   if (!options.quiet || report->trouble) say(stderr, "{}", launch::to_text(*report));

@@ -490,7 +490,10 @@ bool Agent::alone() const {
 // Reading and telling is the reporter's thread; here is only what follows from it.
 void Agent::agree_with_others() {
   if (!reporter_) return;
-  if (alone()) return reporter_->listen(std::nullopt, false);  // before the last rank came others were expected
+  if (alone()) {
+    reporter_->stop_listening();  // before the last rank came others were expected
+    return;
+  }
   reporter_->listen(pace_.listen, std::find(report_.ranks.begin(), report_.ranks.end(), 0) != report_.ranks.end());
   const auto others = reporter_->heard();
   if (!others) return;

@@ -43,12 +43,18 @@ bool Reporter::flush(std::chrono::milliseconds at_most) {
   return changed_.wait_for(lock, at_most, [this] { return !newest_ && !writing_; });
 }
 
-void Reporter::listen(std::optional<std::chrono::milliseconds> pace, bool all) {
+void Reporter::listen(std::chrono::milliseconds pace, bool all) {
   const std::scoped_lock lock(mutex_);
   if (pace_ == pace && all_ == all) return;
   pace_ = pace;
   all_ = all;
   changed_.notify_all();
+}
+
+void Reporter::stop_listening() {
+  const std::scoped_lock lock(mutex_);
+  pace_.reset();
+  heard_.reset();
 }
 
 std::optional<std::vector<NodeReport>> Reporter::heard() {
@@ -91,8 +97,8 @@ void Reporter::work(std::stop_token stop) {
     if (newest_) {
       std::string text = std::move(*newest_);
       newest_.reset();
-      // Never shorter than the last: one that is killed before it cuts the file must not leave the end of that. So only
-      // what lay there before the first has to be cut, and that is a call to the file server less each time.
+      // Never shorter than the last, so that one that is killed meanwhile leaves no end of it. So only what lay there
+      // before the first is cut, which spares the file server a call each time.
       text.resize(std::max(text.size(), length), ' ');
       length = text.size();
       writing_ = true;
@@ -110,6 +116,7 @@ void Reporter::work(std::stop_token stop) {
     lock.unlock();
     auto reports = read_others(all);
     lock.lock();
+    if (!pace_) continue;
     heard_ = std::move(reports);
     next_look = Clock::now() + *pace_;
   }

@@ -1,5 +1,6 @@
 // Keeps a node's report on the shared file system up to date and reads those of the other nodes, from a thread of its
-// own: the agent never waits for that file system. One file per node and run, made once and rewritten in place.
+// own: the agent never waits for that file system. One file per node and run, made once and rewritten in place, by one
+// process at a time.
 #pragma once
 
 #include <condition_variable>
@@ -20,9 +21,11 @@ class Reporter {
   ~Reporter();
   // Takes the newest text; older ones that were not yet written are dropped. Thread-safe.
   void post(std::string text);
-  // From now on reads the others' reports at this pace (nullopt: no more): all of them, or (not `all`) once it is known
-  // only that of the node with rank 0, so that a thousand nodes do not read each other a million times.
-  void listen(std::optional<std::chrono::milliseconds> pace, bool all);
+  // From now on reads the others' reports at this pace: all of them, or (not `all`) once it is known only that of the
+  // node with rank 0, so that a thousand nodes do not read each other a million times.
+  void listen(std::chrono::milliseconds pace, bool all);
+  // Nothing is heard after it.
+  void stop_listening();
   // What was read since the last call; nullopt: nothing.
   std::optional<std::vector<NodeReport>> heard();
   // Waits until the newest text is there, or until the time is over.

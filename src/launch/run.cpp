@@ -23,9 +23,10 @@ namespace {
 using namespace std::chrono_literals;
 using drain::Clock;
 
-// Where there is something to show, and where there is not: a look is work for the file server, and for this node's
-// mount of it, a millisecond or two of a processor that the program would have.
-constexpr std::chrono::milliseconds look_interval = 200ms, longest_look_interval = 10s;
+// Between two looks at the nodes' reports: where there is something to show, while nobody has told anything yet, and
+// while the program works. A look is work for the file server and for this node's mount of it: a millisecond or two of
+// a processor that the program would have.
+constexpr std::chrono::milliseconds look_interval = 200ms, expecting_interval = 1s, resting_interval = 10s;
 
 // Watches the reports of all nodes. A node is silent when its beat has not changed for too long: agents report at least
 // every few seconds.
@@ -43,12 +44,14 @@ class Nodes {
       reports_[name] = std::move(report);
     }
   }
-  // Some node stages or drains.
-  bool busy() const {
-    return std::any_of(reports_.begin(), reports_.end(), [](const auto& each) {
-      const Phase phase = each.second.phase;
-      return phase != Phase::running && phase != Phase::done;
-    });
+  // Until the next look while the program works, where the last one was so long after the one before.
+  std::chrono::milliseconds next_interval(std::chrono::milliseconds last) const {
+    if (busy()) return look_interval;
+    return std::min(2 * last, reports_.empty() ? expecting_interval : resting_interval);
+  }
+  // From now on nodes have to tell something new.
+  void expect_beats() {
+    for (auto& [name, changed] : changed_) changed = Clock::now();
   }
   bool done() const {
     for (const auto& [name, report] : reports_)
@@ -66,6 +69,14 @@ class Nodes {
   }
 
  private:
+  // Some node stages or drains.
+  bool busy() const {
+    return std::any_of(reports_.begin(), reports_.end(), [this](const auto& each) {
+      const auto& [name, report] = each;
+      return report.phase != Phase::running && report.phase != Phase::done && !is_silent(name);
+    });
+  }
+
   const std::string case_path_;
   const std::chrono::milliseconds silence_;
   std::map<std::string, NodeReport> reports_;
@@ -79,6 +90,7 @@ class Signals {
     ::sigemptyset(&watched);
     for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::sigaddset(&watched, signal);
     ::sigprocmask(SIG_BLOCK, &watched, &before_);
+    ::signal(SIGCHLD, SIG_DFL);  // who is started with it ignored would wait for children that leave no status
     descriptor_ = Descriptor(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
   }
   ~Signals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
@@ -136,13 +148,14 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, const Signals
       nodes.look();
       progress(nodes.reports());
     }
-    interval = nodes.busy() ? look_interval : std::min(2 * interval, longest_look_interval);
+    interval = nodes.next_interval(interval);
   }
 }
 
 // Until every node is done; false when the user lost patience.
 bool wait_for_drains(const Signals& signals, Nodes& nodes,
                      const std::function<void(const std::vector<NodeReport>&)>& progress) {
+  nodes.expect_beats();
   for (std::chrono::milliseconds interval = 5ms;; interval = std::min(2 * interval, look_interval)) {
     nodes.look();
     if (progress) progress(nodes.reports());

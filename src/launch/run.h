@@ -32,8 +32,9 @@ struct Prepared {
 // decomposition, pools, the way in, whether the case can be written.
 Result<Prepared> prepare(const RunRequest& request);
 
-// Carries it out. `progress` is called about five times a second while nodes stage or drain (it may draw), and rarely
-// while all of them run their programs; it is given the latest reports. Errors are those of before the program started.
+// Carries it out. `progress` (may be empty) is given the latest reports, and may draw: about five times a second once
+// nodes are seen to stage or drain. While all run their programs it is called ever more rarely, at last every 10 s, so
+// what a node begins meanwhile may be shown so late. Errors are those of before the program started.
 Result<RunReport> carry_out(const Prepared& prepared,
                             const std::function<void(const std::vector<NodeReport>&)>& progress);
 

@@ -9,6 +9,7 @@ import unittest
 
 import harness
 from harness import UNDRAINED, FaultyCase, may_mount, wait_for
+from visits import Visits
 
 
 class Faults(FaultyCase):
@@ -88,6 +89,24 @@ class Faults(FaultyCase):
 
 
 @unittest.skipUnless(may_mount(), "mounting a small file system needs root")
+class Faultless(FaultyCase):
+    def test_it_is_left_alone_while_the_ranks_work(self):
+        # The agent tells of itself every 5 s, reads other nodes' reports only where it waits for ranks, and `forebay run`
+        # looks ever more rarely. Each costs the node's mount of a shared file system a millisecond of the processors on
+        # which the ranks compute.
+        process = self.start(
+            self.solver("-steps", 120, "-delay", 100), ["--drain-when", "end", "--safe-interval", "2s"]
+        )
+        self.solvers()
+        time.sleep(3)
+        visits = Visits(os.path.join(self.case, ".forebay"))
+        self.addCleanup(visits.close)
+        self.assertLessEqual(visits.within(4), 6)
+        self.assertEqual(len(self.solvers()), self.ranks)
+        self.assertGreater(visits.within(8), 0, "not even the end was seen")
+        self.assertEqual(self.finish(process), 0, self.output)
+
+
 class SmallFileSystem(FaultyCase):
     """Real ones: a tmpfs as the case's file system."""
 

@@ -11,7 +11,6 @@ import time
 import harness
 from changes import Changes
 from harness import FaultyCase, wait_for
-from visits import Visits
 
 INTERVAL = (
     1.3  # seconds; no multiple of the second after which status is told anew, or it would show the same moment always
@@ -162,20 +161,6 @@ class SafeInterval(FaultyCase):
 
 class AllIsHeld(FaultyCase):
     """Nothing is purged, and nothing goes to the case before the end."""
-
-    def test_the_shared_directory_is_left_alone_while_the_ranks_work(self):
-        # The agent writes its report there every 5 s, and `forebay run` reads it ever more rarely. Each costs the node's
-        # mount of a shared file system a millisecond of the processors on which the ranks compute.
-        process = self.start(self.solver("-steps", 80, "-delay", 100), ["--drain-when", "end"])
-        self.solvers()
-        time.sleep(3)
-        visits = Visits(os.path.join(self.case, ".forebay"))
-        self.addCleanup(visits.close)
-        time.sleep(4)
-        self.assertEqual(len(self.solvers()), self.ranks)
-        self.assertLessEqual(visits.so_far(), 6)
-        self.assertEqual(self.finish(process), 0, self.output)
-        self.assertGreater(visits.so_far(), 0, "not even the end was seen")
 
     def test_times_that_nobody_looked_into_are_told_of_and_counted_at_the_end(self):
         # Longer than the agent's longest pause, 8 s.

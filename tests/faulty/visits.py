@@ -3,6 +3,7 @@
 import ctypes
 import os
 import struct
+import time
 
 OPEN = 0x20
 CLOEXEC, NONBLOCK = os.O_CLOEXEC, os.O_NONBLOCK
@@ -18,8 +19,15 @@ class Visits:
         if self.events < 0 or libc.inotify_add_watch(self.events, os.fsencode(directory), OPEN) < 0:
             raise OSError(ctypes.get_errno(), "cannot watch", directory)
 
-    def so_far(self):
-        """Since the last call; what follows each other closely may count once."""
+    def within(self, seconds):
+        """How many from now on. (Of what nobody has read yet the kernel keeps one where the next is like it.)"""
+        count, until = 0, time.monotonic() + seconds
+        while time.monotonic() < until:
+            time.sleep(0.02)
+            count += self._waiting()
+        return count
+
+    def _waiting(self):
         count = 0
         while True:
             try:
@@ -28,9 +36,9 @@ class Visits:
                 return count
             at = 0
             while at < len(events):
-                *_, length = HEADER.unpack_from(events, at)
+                _, mask, _, length = HEADER.unpack_from(events, at)
                 at += HEADER.size + length
-                count += 1
+                count += mask & OPEN != 0
 
     def close(self):
         os.close(self.events)
