@@ -50,7 +50,7 @@ class ReporterTest : public ::testing::Test {
 TEST_F(ReporterTest, AReportTakesThePlaceOfALongerOneThatLayThereBefore) {
   write(own_, to_json(report_of(std::string(5000, 'x'), 1)));
   Reporter reporter(own_);
-  for (const std::uint64_t beat : {2, 3}) {
+  for (const std::uint64_t beat : {2U, 3U}) {
     reporter.post(to_json(report_of(beat == 2 ? "a rather long name" : "a", beat)));
     ASSERT_TRUE(reporter.flush(10s));
     const auto read = read_node_report(own_);
