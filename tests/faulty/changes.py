@@ -5,6 +5,8 @@ import ctypes
 import os
 import struct
 
+from harness import unread
+
 CREATE, DELETE, ON_DIRECTORIES = 0x100, 0x200, 0x40000000
 CLOEXEC, NONBLOCK, UNLIMITED_QUEUE, WITH_NAMES = 0x1, 0x2, 0x10, 0xC00
 ADD, FILE_SYSTEM = 0x1, 0x100
@@ -25,16 +27,13 @@ class Changes:
     def so_far(self):
         """The numbers of entries that were created and removed, directories included."""
         counts = collections.Counter()
-        while True:
-            try:
-                events = os.read(self.events, 1 << 16)
-            except BlockingIOError:
-                return counts[CREATE], counts[DELETE]
+        for events in unread(self.events):
             at = 0
             while at < len(events):
                 size, _, _, _, mask, _, _ = METADATA.unpack_from(events, at)
                 counts.update(each for each in (CREATE, DELETE) if mask & each)
                 at += size
+        return counts[CREATE], counts[DELETE]
 
     def close(self):
         os.close(self.events)

@@ -42,6 +42,15 @@ def wait_for(condition, seconds=30, what=""):
     raise AssertionError(f"waited in vain for {what or condition}")
 
 
+def unread(descriptor):
+    """What waits to be read from one that does not block, piece by piece."""
+    while True:
+        try:
+            yield os.read(descriptor, 1 << 16)
+        except BlockingIOError:
+            return
+
+
 def may_mount():
     return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
 

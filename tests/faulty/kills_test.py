@@ -352,6 +352,12 @@ class ProgramKilled(FaultyCase):
         self.assertNotEqual(self.finish(process), 0, self.output)
         self.check_after_kill()
 
+    def test_a_run_that_was_told_to_ignore_its_children_sees_its_program_end(self):
+        ignored = functools.partial(signal.signal, signal.SIGCHLD, signal.SIG_IGN)
+        process = self.start(self.solver("-steps", 2, "-delay", 60), preexec_fn=ignored)
+        self.assertEqual(self.finish(process), 0, self.output)
+        self.assert_all_home()
+
     def test_sigterm_to_run_ends_the_program_and_brings_home_what_there_was(self):
         process = self.start(self.options())
         wait_for(lambda: any("/3/" in path for path in self.completed()), what="step 3")

@@ -88,7 +88,6 @@ class Faults(FaultyCase):
         self.assert_all_home()
 
 
-@unittest.skipUnless(may_mount(), "mounting a small file system needs root")
 class Faultless(FaultyCase):
     def test_it_is_left_alone_while_the_ranks_work(self):
         # The agent tells of itself every 5 s, reads other nodes' reports only where it waits for ranks, and `forebay run`
@@ -107,6 +106,7 @@ class Faultless(FaultyCase):
         self.assertEqual(self.finish(process), 0, self.output)
 
 
+@unittest.skipUnless(may_mount(), "mounting a small file system needs root")
 class SmallFileSystem(FaultyCase):
     """Real ones: a tmpfs as the case's file system."""
 

@@ -5,6 +5,8 @@ import os
 import struct
 import time
 
+from harness import unread
+
 OPEN = 0x20
 CLOEXEC, NONBLOCK = os.O_CLOEXEC, os.O_NONBLOCK
 HEADER = struct.Struct("iIII")  # watch, mask, cookie, length of the name that follows
@@ -29,16 +31,13 @@ class Visits:
 
     def _waiting(self):
         count = 0
-        while True:
-            try:
-                events = os.read(self.events, 1 << 16)
-            except BlockingIOError:
-                return count
+        for events in unread(self.events):
             at = 0
             while at < len(events):
                 _, mask, _, length = HEADER.unpack_from(events, at)
                 at += HEADER.size + length
                 count += mask & OPEN != 0
+        return count
 
     def close(self):
         os.close(self.events)
