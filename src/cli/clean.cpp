@@ -78,6 +78,10 @@ int clean(const CleanOptions& options) {
   const auto note = [&](int status) {
     if (status != 0) trouble = drain::graver(trouble, static_cast<Code>(status));
   };
+  for (const std::string& damaged : found->damaged) {
+    say(stderr, "forebay: {}; nobody can bring home what is there: look at it, then remove the directory\n", damaged);
+    note(static_cast<int>(Code::lost));
+  }
   for (const launch::PoolRun& run : found->runs) {
     auto held = launch::lock(run);
     if (!held || !launch::processes_of(run.plan.run).empty()) {
@@ -141,7 +145,7 @@ void add_clean(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<CleanOptions>();
   CLI::App* command = app.add_subcommand("clean", "remove what dead runs left in this node's pools");
   command->add_option("--case", options->case_path, "only runs of this case")->type_name("DIR");
-  command->add_option("--pool", options->pools, "look in this pool instead of the configured ones")
+  command->add_option("--pool", options->pools, "look in this pool only, not in those configured or found")
       ->allow_extra_args(false)
       ->type_name("DIR");
   command->add_flag("--throw-away", options->throw_away, "given twice: also data that is nowhere else");

@@ -41,9 +41,11 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
   } else if (!pools.empty()) {
     return forward(chosen);
   }
-  // Every node-local mount may hold what an earlier run with other settings left.
-  for (const place::Mount& mount : machine->mounts)
-    if (mount.node_local && mount.writable) paths.push_back(mount.path);
+  // Every node-local mount may hold what an earlier run with other settings left. Where pools are named, nothing else
+  // is meant: `clean` throws away what it finds.
+  if (pools.empty())
+    for (const place::Mount& mount : machine->mounts)
+      if (mount.node_local && mount.writable) paths.push_back(mount.path);
   FoundRuns found;
   std::string wanted;
   if (!case_path.empty()) wanted = as_plans_have_it(case_path);

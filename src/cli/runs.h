@@ -17,8 +17,8 @@ struct FoundRuns {
   std::vector<std::string> pools;  // where was looked
   std::string case_path;           // resolved; empty: all cases
 };
-// In the pools of the configuration, those found, and `pools`; only of `case_path` unless it is empty. A case that is
-// gone is an error only when the pools have nothing of it.
+// In `pools`, or when there are none in those of the configuration and in every node-local mount; only of `case_path`
+// unless it is empty. A case that is gone is an error only when the pools have nothing of it.
 Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std::string>& pools);
 
 }  // namespace forebay::cli

@@ -199,7 +199,7 @@ void add_status(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<StatusOptions>();
   CLI::App* command = app.add_subcommand("status", "show the runs of this node: what is only local, what is safe");
   command->add_option("--case", options->case_path, "only the run of this case, on all its nodes")->type_name("DIR");
-  command->add_option("--pool", options->pools, "look in this pool instead of the configured ones")
+  command->add_option("--pool", options->pools, "look in this pool only, not in those configured or found")
       ->allow_extra_args(false)
       ->type_name("DIR");
   command->add_flag("--watch,-w", options->watch, "again every second, until no run is left");

@@ -154,7 +154,7 @@ std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, 
       if (entry.type != DT_DIR || !is_own_directory(home)) continue;
       if (auto run = load_pool_run(home)) {
         found.push_back(std::move(*run));
-      } else {
+      } else if (is_own_directory(home)) {  // else the run has just ended
         damaged.push_back(run.error().text());
       }
     }

@@ -29,6 +29,17 @@ std::optional<NodeReport> report_of_all_home(const PoolRun& run) {
   return std::move(*report);
 }
 
+// Until the case can be looked at, what the pool holds stays.
+Status expect_case(const Plan& plan) {
+  struct stat status {};
+  if (::stat(plan.case_path.c_str(), &status) == 0) return {};
+  auto gone = errno_error("run " + plan.run + " left data for a case that cannot be opened:", plan.case_path,
+                          "when the case is back, `forebay drain --resume` brings home what it can; `forebay clean` "
+                          "tells what there is, and how to throw it away");
+  gone.value().code = Code::undrained;
+  return gone;
+}
+
 void empty_pool(const PoolRun& run, NodeReport& report) {
   if (auto removed = remove(run); !removed) report.drain.messages.push_back(removed.error().text());
   report.phase = Phase::done;
@@ -49,6 +60,7 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
     empty_pool(*run, *home_already);
     return std::move(*home_already);
   }
+  if (auto there = expect_case(run->plan); !there) return forward(there);
   ::umask(0);
   ::signal(SIGIO, SIG_IGN);
   auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers());

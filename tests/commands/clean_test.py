@@ -10,7 +10,7 @@ import time
 
 import commandcase
 
-UNDRAINED = 3
+UNDRAINED, LOST = 3, 4
 
 
 def descendants(pid):
@@ -98,10 +98,50 @@ class CleanTest(commandcase.CommandCase):
         self.assertEqual(len(self.in_pool("*/s0")), 1)
         self.assertEqual(self.here("status"), 0, self.output)
         self.assertIn(self.case, self.output)
+        self.assertEqual(self.here("drain", "--resume"), UNDRAINED, self.output)
+        for words in (self.case, "No such file or directory", "when the case is back", "forebay clean"):
+            self.assertIn(words, self.output)
+        self.assertEqual(len(self.in_pool("*/s0")), 1)
         self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
         self.assertEqual(self.in_pool("*"), [])
         self.assertEqual(self.here("clean"), 2, self.output)
         self.assertIn("no such case", self.output)
+
+    def test_what_was_left_for_a_case_that_was_gone_comes_home_when_it_is_back(self):
+        self.kill(self.start())
+        away = self.case + "-away"
+        os.rename(self.case, away)
+        self.assertEqual(self.here("drain", "--resume"), UNDRAINED, self.output)
+        os.rename(away, self.case)
+        self.assertEqual(self.here("drain", "--resume"), 0, self.output)
+        self.assertEqual(self.read("result"), "result\n")
+        self.assertEqual(self.in_pool("*"), [])
+
+    def test_where_a_pool_is_named_what_others_hold_stays(self):
+        self.kill(self.start())
+        found, run = f"/dev/shm/forebay-{os.geteuid()}", self.run_name()
+        os.makedirs(found, 0o700, exist_ok=True)
+        self.addCleanup(shutil.rmtree, os.path.join(found, run), ignore_errors=True)
+        before = os.path.dirname(self.in_pool("*/s0")[0])
+        with open(os.path.join(before, "s0/run.json"), "r+") as file:
+            tells = file.read().replace(before, os.path.join(found, run))
+            file.seek(0)
+            file.truncate()
+            file.write(tells)
+        shutil.move(before, found)
+        self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
+        self.assertEqual(self.call("clean", "--case", self.case), UNDRAINED, self.output)
+        self.assertIn(run, self.output)
+
+    def test_what_is_damaged_is_told_and_stays(self):
+        self.kill(self.start())
+        (tells,) = self.in_pool("*/s0/run.json")
+        with open(tells, "w") as file:
+            file.write("{")
+        for words in (["clean"], ["drain", "--resume"], ["clean", "--throw-away", "--throw-away"]):
+            self.assertEqual(self.call(*words, "--pool", self.pool), LOST, self.output)
+            self.assertIn(tells, self.output)
+        self.assertEqual(self.in_pool("*/s0/run.json"), [tells])
 
     def test_a_case_that_is_gone_is_known_by_the_path_that_was_typed(self):
         os.symlink(self.directory, os.path.join(self.directory, "link"))
