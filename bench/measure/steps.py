@@ -66,7 +66,8 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
             done.append(one([each for each in shuffled(variants, number) if each not in plan.left_out], number))
             for variant, measured in done[-1].items():
                 if measured.run.turns:
-                    told = f"adds {middle_of(measured.run.added_by_output()) * 1e3:.2f} ms to a step"
+                    added_here = middle_of_turns(variant, solver.Run.added_by_output)(done[-1:])
+                    told = f"adds {added_here * 1e3:.2f} ms to a step"
                 else:
                     told = f"{measured.run.step_seconds() * 1e3:.1f} ms a step"
                 say(f"repetition {number + 1} of {count}: {variant.name}: {told}")
@@ -114,29 +115,29 @@ def added_by_runs(variant: v.Variant, steps: int) -> Callable[[Sequence[Repetiti
     return lambda repetitions: typical_step([differences(each) for each in repetitions])
 
 
-def middle_of(turns: Sequence[Sequence[float]]) -> float:
-    """Over all steps; those of one turn belong together."""
-    return middle_mean(list(chain.from_iterable(turns)))
+def middle_of_turns(
+    variant: v.Variant, of: Callable[[solver.Run], list[list[float]]]
+) -> Callable[[Sequence[Repetition]], float]:
+    """Over all steps. Runs of one kind differ for their whole lives, so those of one repetition belong together."""
 
+    def middle(repetitions: Sequence[Repetition]) -> float:
+        turns = chain.from_iterable(of(each[variant].run) for each in repetitions)
+        return middle_mean(list(chain.from_iterable(turns)))
 
-def turns_of(
-    repetitions: Sequence[Repetition], variant: v.Variant, of: Callable[[solver.Run], list[list[float]]]
-) -> list[list[float]]:
-    return list(chain.from_iterable(of(each[variant].run) for each in repetitions))
+    return middle
 
 
 def added(repetitions: Repetitions, variant: v.Variant, steps: int) -> Estimate:
     if variant in NEAR:
-        return estimate(turns_of(repetitions.near, variant, solver.Run.added_by_output), middle_of)
+        return estimate(repetitions.near, middle_of_turns(variant, solver.Run.added_by_output))
     return estimate(repetitions.wide, added_by_runs(variant, steps))
 
 
 def add_results(report: Report, prefix: str, repetitions: Repetitions, plan: Plan) -> None:
-    without_output = turns_of(repetitions.near, v.TMPFS_PURGE, solver.Run.without_output)
-    steps_of_near = len(without_output) * STEPS_IN_TURN
+    steps_of_near = sum(len(each[v.TMPFS_PURGE].run.turns) for each in repetitions.near) * STEPS_IN_TURN
     report.add(
         f"{prefix}: a step without output",
-        estimate(without_output, middle_of),
+        estimate(repetitions.near, middle_of_turns(v.TMPFS_PURGE, solver.Run.without_output)),
         "ms",
         1e3,
         note=f"{steps_of_near} steps in {len(repetitions.near)} repetitions, every other one with output, "
@@ -166,13 +167,13 @@ def add_without_output(
     report: Report, prefix: str, variant: v.Variant, tmpfs: v.Variant, repetitions: list[Repetition]
 ) -> None:
     """What slows all steps alike would not show where those that write are compared with the others."""
-    ours, of_tmpfs = (turns_of(repetitions, each, solver.Run.without_output) for each in (variant, tmpfs))
+    of_ours, of_tmpfs = (middle_of_turns(each, solver.Run.without_output) for each in (variant, tmpfs))
     report.add(
         f"{prefix}: a step without output, {variant.name}, against bare tmpfs",
-        estimate(ours, middle_of),
+        estimate(repetitions, of_ours),
         "ms",
         1e3,
-        reference=middle_of(of_tmpfs) * 1e3,
+        reference=of_tmpfs(repetitions) * 1e3,
     )
 
 

@@ -77,7 +77,21 @@ class Steps(unittest.TestCase):
         self.assertEqual(run.added_by_output(), added)
         self.assertEqual(run.without_output(), [[10, 11, 12], [20, 22, 24]])
         estimate = steps.added(steps.Repetitions([{v.TMPFS_KEEP: v.Measured(run)}], [], []), v.TMPFS_KEEP, 3)
-        self.assertEqual((estimate.value, estimate.samples), (5, 2))
+        self.assertEqual((estimate.value, estimate.samples), (5, 1))
+
+    def test_the_interval_is_over_repetitions_whatever_the_turns_of_each_say(self):
+        def repetition(length):  # three turns of which each says the same
+            middles = list(itertools.accumulate([10, 10 + length] * 9, initial=0.0))
+            turns = [range(6), range(6, 12), range(12, 18)]
+            return {
+                v.TMPFS_KEEP: v.Measured(Run(0.0, times=list(map(str, range(1, 19))), middles=middles, turns=turns))
+            }
+
+        near = [repetition(length) for length in (1, 2, 3, 4)]
+        estimate = steps.added(steps.Repetitions(near, [], []), v.TMPFS_KEEP, 3)
+        self.assertEqual((estimate.value, estimate.samples), (2.5, 4))
+        self.assertLess(estimate.low, 2)
+        self.assertGreater(estimate.high, 3)
 
     def goals(self, ours, tmpfs, direct, floor=(1, 0.9, 1.1)):
         result = report.Report("x", {})
