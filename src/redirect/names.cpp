@@ -16,6 +16,12 @@ bool may_be_pool_link(const Place& place) {
   return !place.outside() && state.pool_count != 0 && strncmp(last_component(place.path), "processor", 9) == 0;
 }
 
+// To be called when the name of what may be a rank's directory has changed.
+void forget_rank_directory() {
+  state.knows_rank_directory.store(false, std::memory_order_relaxed);
+  forget_plain_directories();
+}
+
 bool is_pool_link(const Place& place, Path& text) {
   return may_be_pool_link(place) && look(place.directory, place.path, text) == Link::pool;
 }
@@ -43,6 +49,7 @@ int rmdir_redirected(const Place& place) {
   Path text;
   if (look(place.directory, place.path, text) != Link::pool) return result;
   if (const int failed = sys_unlinkat(AT_FDCWD, text.text, AT_REMOVEDIR); failed < 0) return with_errno_int(failed);
+  forget_rank_directory();
   errno = errno_before;
   return kernel_unlink(place, 0);
 }
@@ -198,6 +205,7 @@ int rename_redirected(int from_directory, const char* from, int to_directory, co
   if (source.outside() && target.outside()) return with_errno_int(result);
   if (result == -EXDEV) return rename_across(source, target, flags, errno_before);
   if (result == 0) forget_plain_directories();
+  if (result == 0 && (may_be_pool_link(source) || may_be_pool_link(target))) forget_rank_directory();
   return with_errno_int(result);
 }
 

@@ -58,12 +58,15 @@ struct State {
   bool beside_namespace;  // the tree is bound over the case: no text is to be mapped
   bool meets_placed;      // files of the tree may be links to files in the pool of another socket (placed.h)
   bool places;            // and this rank makes such
-  std::atomic<bool> has_handed_over;  // something by this process may not be freed yet
+  std::atomic<bool> knows_rank_directory;  // where `rank_directory` is; no longer when its name may lead elsewhere
+  std::atomic<bool> has_handed_over;       // something by this process may not be freed yet
   std::atomic<uint32_t> changes;  // counts what can make a known directory name lead elsewhere; `plain` then forgets
   std::atomic<uint32_t>* gate;
   Prefix case_root, tree;
-  dev_t lower_device;    // st_dev of what staged links lead to
-  uint64_t initials[4];  // of `names`, a bit for each
+  // Beside a namespace: what `keep_name` in the case leads to.
+  Prefix rank_directory, keep_name;  // the name is that of the directory that holds times, empty for the case itself
+  dev_t lower_device;                // st_dev of what staged links lead to
+  uint64_t initials[4];              // of `names`, a bit for each
   Marks marks;
   // Hashes of names of directories that are known to be free of links which the kernel would follow astray.
   static constexpr size_t plain_slots = 512;
@@ -72,7 +75,7 @@ struct State {
   Prefix lower;
   Prefix placed;                 // where this rank's new files are made
   std::atomic<uint64_t> made;    // counts them, from a number that no other process began with
-  Prefix keep, keep_name;        // the name is that of the directory that holds times, empty for the case itself
+  Prefix keep;                   // where the agent keeps times
   Prefix times;                  // where these lie without the mount over the case; empty: as the program sees them
   std::atomic<uint64_t>* hold;   // what ranks have left (redirect.h), or null
   std::atomic<uint64_t>* place;  // this rank's in it

@@ -186,7 +186,7 @@ class AllKilled(FaultyCase):
     def test_a_pool_that_was_being_emptied_when_all_were_killed_is_no_loss(self):
         self.fault_prefix = self.pool
         # The agent, and then its keeper, which goes on with it.
-        process = self.start(self.solver("-steps", 1), ["--set", "drain.silence=2s"], fault="unlink:kill:after=4")
+        process = self.start(self.solver("-steps", 1), ["--set", "drain.silence=2s"], fault="unlink:kill:after=16")
         self.assertEqual(self.finish(process), 0, self.output)
         self.assertIn("has not told that its pool is empty", self.output)
         [home] = self.homes()

@@ -1,8 +1,10 @@
 """Issue, "Faults": the shared directory vanishes for 20 s. Here a real one, GlusterFS (bench/slow-shared): its server
 ends and comes back, and it is unmounted, its client killed, and mounted anew. Nothing is lost."""
 
+import glob
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -34,9 +36,9 @@ class Outage(FaultyCase):
                 if file.read().strip().startswith(name):
                     os.kill(pid, 9)
 
-    def begin(self, steps):
+    def begin(self, steps, *options):
         process = self.start(
-            self.solver("-steps", steps, "-delay", 150, "-bytes", 20_000),
+            self.solver("-steps", steps, "-delay", 150, "-bytes", 20_000, *options),
             ["--patience", "60s", "--set", "drain.silence=60s"],
         )
         wait_for(self.on_case, what="the first drained time")
@@ -53,6 +55,30 @@ class Outage(FaultyCase):
             check=True,
             stdout=subprocess.DEVNULL,
         )
+        self.assertEqual(self.finish(process, 120), 0, self.output)
+        self.assert_all_home()
+        self.assert_nothing_left()
+
+    def signal_client(self, number):
+        for pid in self.pids("client"):
+            os.kill(pid, number)
+
+    def newest_local(self):
+        (tree,) = glob.glob(os.path.join(self.homes()[0], "processor1"))
+        return max(int(name) for name in os.listdir(tree) if name.isdigit())
+
+    def test_ranks_do_not_wait_for_a_mount_that_does_not_answer(self):
+        # The kernel lets names of it expire after a second, and asks for them again: whoever walks through it waits.
+        process = self.begin(60, "-absolute")
+        self.signal_client(signal.SIGSTOP)
+        try:
+            time.sleep(2.5)
+            before = self.newest_local()
+            time.sleep(2)
+            written = self.newest_local() - before
+        finally:
+            self.signal_client(signal.SIGCONT)
+        self.assertGreater(written, 5)
         self.assertEqual(self.finish(process, 120), 0, self.output)
         self.assert_all_home()
         self.assert_nothing_left()

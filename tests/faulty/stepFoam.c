@@ -6,7 +6,7 @@
  *
  *   stepFoam [-steps N] [-delay MS] [-bytes B] [-purge N] [-from N] [-crash STEP] [-crash-file I] [-abort] [-hasty]
  *            [-stubborn] [-hang STEP] [-spread MS] [-record DIR] [-append NAME] [-strict] [-flood N] [-whole]
- *            [-together DIR]
+ *            [-together DIR] [-absolute]
  *
  *   -purge N      keep N times only; the older one goes as soon as the last file of the newer one is closed
  *   -whole        have it removed by Foam::rmDir, as OpenFOAM does (rmDir.c)
@@ -21,6 +21,7 @@
  *   -record DIR   note in DIR/rank<k> what was completed ("+ path size") and removed ("- path")
  *   -append NAME  a log of the rank that grows by a line each step, opened and closed each time
  *   -strict       a failed write ends the program (else it goes on and ends with status 0, as OpenFOAM does)
+ *   -absolute     name files of times by the working directory's whole path, as OpenFOAM does
  *   -flood N      N empty files, in a directory of their own, instead of steps
  */
 // clang-format on
@@ -41,6 +42,7 @@
 #include "rmDir.h"
 
 static int rank, record_file = -1, strict, crashing, whole_times;
+static char above[PATH_MAX];  // "", or the case's path and a slash
 static long crash, crash_file = 2;
 static long bytes = 2000;
 static const char* const fields[] = {"U", "p", "phi", "uniform/time"};
@@ -75,7 +77,7 @@ static void wait_for_all(atomic_long* computed, int ranks, long step) {
 static void record(char mark, const char* path, long size) {
   if (record_file < 0) return;
   char line[5000];
-  const int length = snprintf(line, sizeof line, "%c %s %ld\n", mark, path, size);
+  const int length = snprintf(line, sizeof line, "%c %s %ld\n", mark, path + strlen(above), size);
   if (write(record_file, line, (size_t)length) != length) abort();
 }
 
@@ -97,7 +99,7 @@ static int put(int fd, const char* text, size_t length, const char* path) {
 
 static char* content_of(const char* path, long size) {
   char line[5000];
-  const size_t length = (size_t)snprintf(line, sizeof line, "%s %ld\n", path, size);
+  const size_t length = (size_t)snprintf(line, sizeof line, "%s %ld\n", path + strlen(above), size);
   char* text = malloc((size_t)size + length);
   for (size_t at = 0; at < (size_t)size; at += length) memcpy(text + at, line, length);
   memcpy(text + size - 4, "END\n", 4);
@@ -128,10 +130,9 @@ static void make_directory(const char* path) {
 }
 
 static void path_of(char path[PATH_MAX], long step, const char* name) {
-  if (rank < 0)
-    snprintf(path, PATH_MAX, "%ld/%s", step, name);
-  else
-    snprintf(path, PATH_MAX, "processor%d/%ld/%s", rank, step, name);
+  char own[32] = "";
+  if (rank >= 0) snprintf(own, sizeof own, "processor%d/", rank);
+  if ((size_t)snprintf(path, PATH_MAX, "%s%s%ld/%s", above, own, step, name) >= PATH_MAX) abort();
 }
 
 // Noted first: a kill between the two must not leave a record of what is gone.
@@ -218,6 +219,11 @@ int main(int count, char** words) {
     }
     if (strcmp(option, "-whole") == 0) {
       whole_times = 1;
+      continue;
+    }
+    if (strcmp(option, "-absolute") == 0) {
+      if (getcwd(above, sizeof above - 1) == NULL) return 2;
+      strcat(above, "/");
       continue;
     }
     if (strcmp(option, "-stubborn") == 0) {

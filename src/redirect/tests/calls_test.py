@@ -3,7 +3,7 @@
 import os
 import sys
 
-from harness import AliasPair, NamespacePair, Pair, PlacedPair, can_bind, finish, report, skip, write
+from harness import AliasPair, NamespacePair, Pair, PlacedPair, RankPair, can_bind, finish, report, skip, write
 
 
 def build(case, shared):
@@ -47,6 +47,36 @@ def build(case, shared):
             os.utime(os.path.join(directory, name), ns=(10**18, 10**18), follow_symlinks=False)
 
 
+# The shared file system is hidden behind an empty directory, so that no path of the case can be walked.
+OF_A_RANK = """
+import os, shutil, subprocess
+case = os.environ["FOREBAY_CASE"]
+own, other = case + "/processor0", case + "/processor1"
+empty = os.environ["HOME"] + "/empty"
+os.mkdir(empty)
+subprocess.run(["mount", "--bind", empty, os.path.dirname(case)], check=True)
+assert not os.path.exists(own) and not os.path.exists(own + "/") and not os.path.exists(other + "/0/U")
+assert not os.path.exists(case + "//processor0/0/U") and not os.path.exists(own + "0/0/U")
+assert open(own + "/0/U").read() == "U 0\\n" and os.listdir(own + "/0") == ["U"]
+os.makedirs(own + "/1/uniform")
+with open(own + "/1/uniform/time", "w") as file: file.write("1")
+os.rename(own + "/1/uniform/time", own + "/1/time")
+assert os.lstat(own + "/1/time").st_size == 1 and os.access(own + "/1/time", os.W_OK)
+shutil.rmtree(own + "/1")
+assert sorted(os.listdir("processor0")) == ["0", "constant"]
+os.rename("processor0", "moved")  # by way of the working directory
+assert not os.path.exists(own + "/0/U")
+print("reached")
+"""
+
+
+def reached_without_the_shared_directory(pair):
+    pair.renew()
+    pair.stage()
+    done = pair.run_redirected(["env", f"HOME={pair.base}", "/usr/bin/python3", "-c", OF_A_RANK])
+    return [] if done.stdout == b"reached\n" else [done.stderr.decode()[-1500:]]
+
+
 library, calls = map(os.path.abspath, sys.argv[1:3])
 outcomes = []
 copied = ["b.txt", "dir/y.txt"]
@@ -60,6 +90,10 @@ with PlacedPair(library, build, copied) as pair:
 if can_bind():
     with NamespacePair(library, build, copied) as pair:
         outcomes.append(report("every call beside a namespace", pair.compare([calls, pair.case])))
+    with RankPair(library, build, copied) as pair:
+        outcomes.append(report("every call beside a namespace, of a rank", pair.compare([calls, pair.case])))
+        name = "a rank's own directory is reached without the shared one"
+        outcomes.append(report(name, reached_without_the_shared_directory(pair)))
 else:
     outcomes.append(skip("every call beside a namespace", "mounting needs a privilege that is missing"))
 finish(outcomes)

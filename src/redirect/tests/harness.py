@@ -200,6 +200,19 @@ class NamespacePair(Pair):
         os.unlink(self.lower)
 
 
+class RankPair(NamespacePair):
+    """The same, and the program is rank 0."""
+
+    def stage(self):
+        super().stage()
+        self.keep = os.path.join(self.local, "keep")
+        shutil.rmtree(self.keep, ignore_errors=True)
+        os.makedirs(os.path.join(self.keep, "processor0/handed-over"))
+
+    def environment(self, **more):
+        return super().environment(FOREBAY_KEEP=os.path.join(self.keep, "processor0"), **more)
+
+
 class PlacedPair(Pair):
     """New files are made in the pool of another socket, on another mount, and linked from the tree."""
 
