@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -71,6 +72,24 @@ int clean_staged(const FoundRuns& found, bool throw_away) {
   return exit_status;
 }
 
+// The run that has its mark on the case, where no pool of this node holds anything of it: its node is gone, or its pool
+// was emptied.
+std::optional<launch::Plan> marked_from_elsewhere(const CleanOptions& options, const FoundRuns& found) {
+  if (options.case_path.empty()) return std::nullopt;
+  auto plan = launch::read_plan(found.case_path);
+  if (!plan) return std::nullopt;
+  const auto holds_it = [&](const FoundRuns& these) {
+    return std::any_of(these.runs.begin(), these.runs.end(),
+                       [&](const launch::PoolRun& run) { return run.plan.run == plan->run; });
+  };
+  if (holds_it(found)) return std::nullopt;
+  if (!options.pools.empty()) {
+    const auto anywhere = find_runs(options.case_path, {});
+    if (!anywhere || holds_it(*anywhere)) return std::nullopt;
+  }
+  return std::move(*plan);
+}
+
 int clean(const CleanOptions& options) {
   auto found = find_runs(options.case_path, options.pools);
   if (!found) return failed(found.error());
@@ -78,9 +97,12 @@ int clean(const CleanOptions& options) {
   const auto note = [&](int status) {
     if (status != 0) trouble = drain::graver(trouble, static_cast<Code>(status));
   };
-  for (const std::string& damaged : found->damaged) {
-    say(stderr, "forebay: {}; nobody can bring home what is there: look at it, then remove the directory\n", damaged);
-    note(static_cast<int>(Code::lost));
+  for (const Error& each : found->unreadable) {
+    say(stderr, "forebay: {}; {}\n", each.text(),
+        each.code == Code::lost ? "nobody can bring home what is there: look at it, then remove the directory"
+                                : "left alone");
+    // Of which case it is cannot be known.
+    if (options.case_path.empty()) note(static_cast<int>(each.code));
   }
   for (const launch::PoolRun& run : found->runs) {
     auto held = launch::lock(run);
@@ -117,22 +139,19 @@ int clean(const CleanOptions& options) {
   if (warm && *warm > 0) fmt::print("{} sets of files that were kept for a next run: removed\n", *warm);
   if (const int stale = launch::remove_stale_meetings(); stale > 0)
     fmt::print("{} meeting places of runs that were killed: removed\n", stale);
-  // A control directory whose pools hold nothing: the run's node is gone, or its pool was emptied.
-  if (!options.case_path.empty()) {
-    const auto real = real_path(options.case_path);
-    const auto plan = real ? launch::read_plan(*real) : Result<launch::Plan>(forward(real));
-    bool here = false;
-    for (const launch::PoolRun& run : found->runs) here = here || (plan && run.plan.run == plan->run);
-    if (plan && !here) {
-      if (options.throw_away < 2) {
-        fmt::print(
-            stderr,
-            "forebay: run {} (started on {}) left its mark on this case, but this node holds nothing of it; if its "
-            "nodes are gone for good, say so twice: --throw-away --throw-away\n",
-            plan->run, plan->submit_host);
-        return static_cast<int>(Code::undrained);
-      }
-      if (auto removed = launch::remove_control_directory(*real); !removed) return failed(removed.error());
+  if (const auto plan = marked_from_elsewhere(options, *found)) {
+    if (launch::is_alive(*plan)) {
+      say(stderr, "forebay: run {} is alive: kept\n", plan->run);
+    } else if (options.throw_away < 2) {
+      fmt::print(
+          stderr,
+          "forebay: run {} (started on {}) left its mark on this case, but this node holds nothing of it; if its "
+          "nodes are gone for good, say so twice: --throw-away --throw-away\n",
+          plan->run, plan->submit_host);
+      note(static_cast<int>(Code::undrained));
+    } else if (auto removed = launch::remove_control_directory(found->case_path); !removed) {
+      note(failed(removed.error()));
+    } else {
       fmt::print("run {}: its mark on the case is removed\n", plan->run);
     }
   }

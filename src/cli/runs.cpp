@@ -49,7 +49,7 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
   FoundRuns found;
   std::string wanted;
   if (!case_path.empty()) wanted = as_plans_have_it(case_path);
-  for (launch::PoolRun& run : launch::find_pool_runs(paths, found.damaged))
+  for (launch::PoolRun& run : launch::find_pool_runs(paths, found.unreadable))
     if (wanted.empty() || run.plan.case_path == wanted) found.runs.push_back(std::move(run));
   for (slots::SlotDirectory& each : slots::find(paths))
     if (wanted.empty() || stages_for(each, wanted)) found.staged.push_back(std::move(each));

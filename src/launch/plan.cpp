@@ -23,11 +23,11 @@ std::string path_at(const json& from, const char* key) {
   return unescape(from.at(key).get<std::string>()).value_or(std::string());
 }
 
-bool alive(const Plan& plan) {
+}  // namespace
+
+bool is_alive(const Plan& plan) {
   return plan.submit_host == host_name() && plan.submit_pid > 0 && (::kill(plan.submit_pid, 0) == 0 || errno == EPERM);
 }
-
-}  // namespace
 
 std::string to_json(const Plan& plan) {
   json out{{"version", plan_version},
@@ -91,7 +91,7 @@ Status make_control_directory(const Plan& plan) {
       return errno_error("cannot write to the case: cannot make", directory,
                          "results could not be brought home; check the permissions and the space of the file system");
     const auto other = read_plan(plan.case_path);
-    if (other && alive(*other))
+    if (other && is_alive(*other))
       return error(Code::busy, fmt::format("run {} (process {}) works on this case:", other->run, other->submit_pid),
                    plan.case_path, "wait for it, or stop it");
     if (!other)

@@ -42,6 +42,8 @@ inline constexpr const char* control_name = ".forebay";
 // run is alive, and what to do when it is not.
 Status make_control_directory(const Plan& plan);
 Result<Plan> read_plan(const std::string& case_path);
+// The process that started the run lives; of one that another host started nothing is known here: false.
+bool is_alive(const Plan& plan);
 // The case that `directory` lies in, by its control directory; empty when there is none above it.
 std::string case_above(const std::string& directory);
 Status remove_control_directory(const std::string& case_path);

@@ -141,7 +141,15 @@ Result<PoolRun> load_pool_run(const std::string& home) {
   }
 }
 
-std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, std::vector<std::string>& damaged) {
+namespace {
+// A run that is just about to begin, or has just ended.
+bool holds_nothing(const std::string& home) {
+  const auto entries = list_directory(home);
+  return entries ? entries->empty() : entries.error().errno_value == ENOENT;
+}
+}  // namespace
+
+std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, std::vector<Error>& unreadable) {
   std::vector<PoolRun> found;
   std::vector<std::string> seen;
   for (const std::string& pool : pool_paths) {
@@ -154,8 +162,8 @@ std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, 
       if (entry.type != DT_DIR || !is_own_directory(home)) continue;
       if (auto run = load_pool_run(home)) {
         found.push_back(std::move(*run));
-      } else if (is_own_directory(home)) {  // else the run has just ended
-        damaged.push_back(run.error().text());
+      } else if (!holds_nothing(home)) {
+        unreadable.push_back(run.error());
       }
     }
   }

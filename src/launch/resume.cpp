@@ -111,10 +111,10 @@ Result<std::vector<std::string>> pools_here(const Plan& plan) {
 Result<std::optional<PoolRun>> find_here(const Plan& plan) {
   const auto paths = pools_here(plan);
   if (!paths) return forward(paths);
-  std::vector<std::string> damaged;
-  for (PoolRun& run : find_pool_runs(*paths, damaged))
+  std::vector<Error> unreadable;
+  for (PoolRun& run : find_pool_runs(*paths, unreadable))
     if (run.plan.run == plan.run && run.node == host_name()) return std::optional(std::move(run));
-  if (!damaged.empty()) return error(Code::lost, damaged.front());
+  if (!unreadable.empty()) return tl::unexpected<Error>(unreadable.front());
   return std::optional<PoolRun>();
 }
 

@@ -7,6 +7,7 @@
 #include "redirect/next.h"
 #include "redirect/parent.h"
 #include "redirect/placed.h"
+#include "redirect/redirect.h"
 
 namespace forebay::redirect {
 namespace {
@@ -16,10 +17,17 @@ bool may_be_pool_link(const Place& place) {
   return !place.outside() && state.pool_count != 0 && strncmp(last_component(place.path), "processor", 9) == 0;
 }
 
-// To be called when the name of what may be a rank's directory has changed.
-void forget_rank_directory() {
-  state.knows_rank_directory.store(false, std::memory_order_relaxed);
-  forget_plain_directories();
+// To be called before the name of what may be a rank's directory changes: tells all processes of the node.
+void note_rank_directory_renamed() {
+  if (state.hold != nullptr) state.hold[hold_renamed].store(1, std::memory_order_release);
+}
+
+bool names_a_rank(const Place& place) {
+  if (place.outside()) return false;
+  const char* name = last_component(place.path);
+  if (strncmp(name, "processor", 9) != 0 || name[9] == '\0') return false;
+  const char* behind = name + 9 + strspn(name + 9, "0123456789");
+  return behind[strspn(behind, "/")] == '\0';
 }
 
 bool is_pool_link(const Place& place, Path& text) {
@@ -48,8 +56,8 @@ int rmdir_redirected(const Place& place) {
   if (result == 0 || errno != ENOTDIR) return result;
   Path text;
   if (look(place.directory, place.path, text) != Link::pool) return result;
+  note_rank_directory_renamed();
   if (const int failed = sys_unlinkat(AT_FDCWD, text.text, AT_REMOVEDIR); failed < 0) return with_errno_int(failed);
-  forget_rank_directory();
   errno = errno_before;
   return kernel_unlink(place, 0);
 }
@@ -183,6 +191,7 @@ int rename_across(const Place& source, const Place& target, unsigned flags, int 
   if (source.outside() || target.outside() || (flags & ~unsigned{RENAME_NOREPLACE}) != 0 || !really_inside(source) ||
       !really_inside(target))
     return with_errno_int(-EXDEV);
+  if (Path text; is_pool_link(source, text)) return with_errno_int(-EXDEV);  // to the program it is a directory
   const int failed = move_across(source, target, flags);
   if (failed < 0) return with_errno_int(failed);
   errno = errno_before;
@@ -200,12 +209,13 @@ int rename_redirected(int from_directory, const char* from, int to_directory, co
     if (look_placed(source, text) && !really_inside(target)) return with_errno_int(-EXDEV);
     if (flags == 0 && look_placed(target, text)) return with_errno_int(rename_over_placed(source, target));
   }
+  if (names_a_rank(source) || names_a_rank(target)) [[unlikely]]
+    note_rank_directory_renamed();
   int result = static_cast<int>(
       system_call(SYS_renameat2, source.directory, word(source.path), target.directory, word(target.path), flags));
   if (source.outside() && target.outside()) return with_errno_int(result);
   if (result == -EXDEV) return rename_across(source, target, flags, errno_before);
   if (result == 0) forget_plain_directories();
-  if (result == 0 && (may_be_pool_link(source) || may_be_pool_link(target))) forget_rank_directory();
   return with_errno_int(result);
 }
 

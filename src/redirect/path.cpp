@@ -5,6 +5,7 @@
 
 #include "redirect/link.h"
 #include "redirect/recent.h"
+#include "redirect/redirect.h"
 
 namespace forebay::redirect {
 namespace {
@@ -239,7 +240,7 @@ COLD Place locate_untidy(const Place& asked, Path& buffer, Reach reach) {
 
 // Of "/processor3/name..." the size of the first component, where it is known to lead to this rank's directory; else 0.
 HOT size_t in_rank_directory(const char* rest) {
-  if (!state.knows_rank_directory.load(std::memory_order_relaxed)) return 0;
+  if (state.rank_directory.size == 0 || state.hold[hold_renamed].load(std::memory_order_acquire) != 0) return 0;
   const char* behind = state.keep_name.rest(rest + (*rest == '/'));
   if (behind == nullptr || behind[0] != '/' || behind[1] == '/' || behind[1] == '\0') return 0;
   return static_cast<size_t>(behind - rest);
@@ -257,26 +258,26 @@ HOT Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
   const uint32_t changes = state.changes.load(std::memory_order_relaxed);
   const Shape shape = shape_of(rest);
   if (shape.climbs) return locate_rest_by_walk(rest, buffer, reach);
-  const Prefix* to = &state.tree;
-  size_t skipped = 0;
   if (state.beside_namespace) {
-    skipped = in_rank_directory(rest);
-    if (skipped > 0)
-      to = &state.rank_directory;
-    else if (state.case_root.rest(path) != nullptr)
-      return {AT_FDCWD, path, Where::inside};
+    if (const size_t name = in_rank_directory(rest); name > 0) {
+      // Not noted below: another process may tell that this is no longer so.
+      buffer.assign(state.rank_directory.text, state.rank_directory.size);
+      buffer.append(rest + name, shape.size - name);
+      if (!buffer.too_long()) return {AT_FDCWD, buffer.text, Where::inside};
+    }
+    if (state.case_root.rest(path) != nullptr) return {AT_FDCWD, path, Where::inside};
   }
-  buffer.assign(to->text, to->size);
-  buffer.append(rest + skipped, shape.size - skipped);
-  if (buffer.too_long()) return skipped > 0 ? Place{AT_FDCWD, path, Where::inside} : too_long(buffer);
+  buffer.assign(state.tree.text, state.tree.size);
+  buffer.append(rest, shape.size);
+  if (buffer.too_long()) return too_long(buffer);
   const size_t end = state.tree.size + (reach == Reach::whole ? shape.size : shape.parent);
-  if (skipped == 0 && !is_plain(rest, buffer.text, state.tree.size, end)) [[unlikely]]
+  if (!is_plain(rest, buffer.text, state.tree.size, end)) [[unlikely]]
     return locate_rest_by_walk(rest, buffer, reach);
   // The directory and one slash, where a plain name comes behind.
   const size_t front = shape.parent + 1;
   if (reach == Reach::parent && front < shape.size && rest[shape.parent] == '/' && rest[front] != '/' &&
       rest[shape.size - 1] != '/')
-    recent.note(path, static_cast<size_t>(rest - path) + front, buffer.text, to->size + front - skipped, changes);
+    recent.note(path, static_cast<size_t>(rest - path) + front, buffer.text, state.tree.size + front, changes);
   return {AT_FDCWD, buffer.text, Where::inside};
 }
 

@@ -158,16 +158,15 @@ void open_hold() {
 
 // The kernel looks through the directories above the case for each path in it, and has to ask the shared file system
 // for them, again and again where that lets what it said expire. What lies in this rank's own directory needs none of
-// them: the link in the tree tells where it is.
+// them: the link in the tree tells where it is. Without the page nobody would tell that the link was moved.
 void find_rank_directory() {
-  if (!state.beside_namespace || state.keep_name.size == 0) return;
+  if (!state.beside_namespace || state.keep_name.size == 0 || state.hold == nullptr) return;
   Path link, text;
   link.append(state.case_root.text, state.case_root.size);
   link.append("/", 1);
   link.append(state.keep_name.text, state.keep_name.size);
   if (look(AT_FDCWD, link.text, text) != Link::pool) return;
   state.rank_directory = prefix_from(text.text, text.size, false);
-  state.knows_rank_directory.store(state.rank_directory.size > 0, std::memory_order_relaxed);
 }
 
 bool configure() {
@@ -182,7 +181,6 @@ bool configure() {
   if (const char* name = state.keep.size > 0 ? strrchr(state.keep.text, '/') + 1 : "serial";
       strcmp(name, "serial") != 0)
     state.keep_name = {name, strlen(name)};
-  find_rank_directory();
   state.times = configured_prefix(times_variable);
   if (const char* value = configured(socket_pool_variable)) {
     state.meets_placed = true;
@@ -192,6 +190,7 @@ bool configure() {
   }
   open_gate();
   open_hold();
+  find_rank_directory();
   note_names(state.case_root);
   for (int i = 0; i < state.alias_count; ++i) note_names(state.aliases[i]);
   make_marks();

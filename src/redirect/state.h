@@ -55,15 +55,14 @@ struct State {
   short alias_count, pool_count;
   // A hint that errs on the side of true: the working directory may lie in the tree.
   std::atomic<bool> maybe_inside;
-  bool beside_namespace;  // the tree is bound over the case: no text is to be mapped
+  bool beside_namespace;  // the tree is bound over the case: only what lies in `rank_directory` is to be mapped
   bool meets_placed;      // files of the tree may be links to files in the pool of another socket (placed.h)
   bool places;            // and this rank makes such
-  std::atomic<bool> knows_rank_directory;  // where `rank_directory` is; no longer when its name may lead elsewhere
-  std::atomic<bool> has_handed_over;       // something by this process may not be freed yet
+  std::atomic<bool> has_handed_over;  // something by this process may not be freed yet
   std::atomic<uint32_t> changes;  // counts what can make a known directory name lead elsewhere; `plain` then forgets
   std::atomic<uint32_t>* gate;
   Prefix case_root, tree;
-  // Beside a namespace: what `keep_name` in the case leads to.
+  // Beside a namespace: what `keep_name` in the case leads to, as long as the page `hold` does not tell otherwise.
   Prefix rank_directory, keep_name;  // the name is that of the directory that holds times, empty for the case itself
   dev_t lower_device;                // st_dev of what staged links lead to
   uint64_t initials[4];              // of `names`, a bit for each
@@ -75,7 +74,7 @@ struct State {
   Prefix lower;
   Prefix placed;                 // where this rank's new files are made
   std::atomic<uint64_t> made;    // counts them, from a number that no other process began with
-  Prefix keep;                   // where the agent keeps times
+  Prefix keep;                   // where the agent keeps this rank's times
   Prefix times;                  // where these lie without the mount over the case; empty: as the program sees them
   std::atomic<uint64_t>* hold;   // what ranks have left (redirect.h), or null
   std::atomic<uint64_t>* place;  // this rank's in it

@@ -130,8 +130,32 @@ class CleanTest(commandcase.CommandCase):
             file.write(tells)
         shutil.move(before, found)
         self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
+        self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")), self.output)
         self.assertEqual(self.call("clean", "--case", self.case), UNDRAINED, self.output)
         self.assertIn(run, self.output)
+
+    def test_a_run_that_lives_keeps_its_mark_where_another_pool_is_named(self):
+        process = self.start()
+        other = ["clean", "--case", self.case, "--pool", self.directory, "--throw-away", "--throw-away"]
+        self.assertEqual(self.call(*other), 0, self.output)
+        self.assertIn("is alive: kept", self.output)
+        self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")))
+        self.kill(process)
+        # In no pool that would be looked into.
+        self.assertEqual(self.call(*other[:-2]), UNDRAINED, self.output)
+        self.assertIn("this node holds nothing of it", self.output)
+
+    def test_a_run_that_was_killed_as_it_began_is_none(self):
+        home = os.path.join(self.pool, f"forebay-{os.geteuid()}", "20260101-000000-1/s0")
+        os.makedirs(home, mode=0o700)
+        for words in (["status"], ["drain", "--resume"], ["clean"]):
+            self.assertEqual(self.call(*words, "--pool", self.pool), 0, self.output)
+        with open(os.path.join(home, "journal"), "w"):
+            pass
+        for words, status in ((["clean"], 1), (["drain", "--resume"], 1)):
+            self.assertEqual(self.call(*words, "--pool", self.pool), status, self.output)
+            self.assertIn("run.json: No such file", self.output)
+        self.assertNotIn("nobody", self.output)
 
     def test_what_is_damaged_is_told_and_stays(self):
         self.kill(self.start())

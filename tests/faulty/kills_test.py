@@ -185,7 +185,8 @@ class AllKilled(FaultyCase):
 
     def test_a_pool_that_was_being_emptied_when_all_were_killed_is_no_loss(self):
         self.fault_prefix = self.pool
-        # The agent, and then its keeper, which goes on with it.
+        # The agent, and then its keeper, which goes on with it: each when it has removed so many entries, of which there
+        # are more than twice as many, and what tells of the run is the last.
         process = self.start(self.solver("-steps", 1), ["--set", "drain.silence=2s"], fault="unlink:kill:after=16")
         self.assertEqual(self.finish(process), 0, self.output)
         self.assertIn("has not told that its pool is empty", self.output)
@@ -290,7 +291,13 @@ class ProgramKilled(FaultyCase):
 
     def test_the_newest_time_that_all_ranks_had_left_is_kept_however_short_the_steps(self):
         # The agent looks every few seconds only: the ranks keep what they purge.
-        for way, purge in (("namespace", ()), ("redirect", ()), ("namespace", ("-whole",)), ("redirect", ("-whole",))):
+        for way, purge in (
+            ("namespace", ()),
+            ("redirect", ()),
+            ("namespace", ("-absolute",)),
+            ("namespace", ("-whole", "-absolute")),
+            ("redirect", ("-whole",)),
+        ):
             with self.subTest(way=way, purge=purge):
                 solver = self.solver("-steps", 3000, "-delay", 3, "-purge", 1, "-crash", 1000, "-bytes", 30_000, *purge)
                 self.assertNotEqual(self.finish(self.start(solver, ["--via", way])), 0, self.output)

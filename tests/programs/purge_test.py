@@ -116,6 +116,26 @@ class PurgeTest(unittest.TestCase):
                 for rank in range(2):
                     self.assert_whole(f"processor{rank}", output)
 
+    def test_ranks_have_the_library_where_nothing_is_purged_too(self):
+        # By it they reach their own directories without walking through the shared file system (src/redirect/state.h).
+        self.make_case()
+        with open(os.path.join(self.case, "system/controlDict"), "w") as file:
+            file.write("application none;\n")
+        for rank in range(2):
+            os.makedirs(os.path.join(self.case, f"processor{rank}/constant"))
+        tell = 'echo "$LD_PRELOAD" > "$FOREBAY_CASE/${FOREBAY_KEEP##*/}/preloaded"; [ -s "$FOREBAY_HOLD" ]'
+        words = [FOREBAY, "run", "--quiet", "--case", self.case, "--pool", self.place.pool, "--via", "namespace", "--"]
+        done = subprocess.run(
+            [*words, "mpirun", "-n", "2", "sh", "-c", tell],
+            env=casetools.environment(),
+            capture_output=True,
+            timeout=60,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for rank in range(2):
+            with open(os.path.join(self.case, f"processor{rank}/preloaded")) as file:
+                self.assertIn("libforebay_redirect.so", file.read())
+
 
 if __name__ == "__main__":
     FOREBAY = os.path.abspath(sys.argv.pop(1))

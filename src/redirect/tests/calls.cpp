@@ -1,4 +1,5 @@
-// Makes every call that redirect stands in front of, in the case given as argument, and prints what can be observed.
+// Makes every call that redirect stands in front of, in the directory given as argument (the case, or a rank's in it),
+// and prints what can be observed.
 #include <fts.h>
 #include <ftw.h>
 #include <glob.h>
@@ -20,7 +21,7 @@
 
 namespace {
 
-std::string root;  // the case
+std::string root, own_name;  // the directory, and the last component of its path
 const char* at(const std::string& name) {
   static std::string paths[16];
   static unsigned next = 0;
@@ -198,8 +199,9 @@ void listings(const std::string& prefix) {
     if (walk != nullptr) say("fts_close", fts_close(walk));
   }
 
+  const std::string beside = "../" + own_name + "/a*";
   for (const char* pattern :
-       {"*", "*/*.txt", "processor*/0/U", "[ab].txt", "link*", "dir/su?/", "../case/a*", "nothing*"}) {
+       {"*", "*/*.txt", "processor*/0/U", "[ab].txt", "link*", "dir/su?/", beside.c_str(), "nothing*"}) {
     glob_t found{};
     say("glob " + prefix + pattern, glob((prefix + pattern).c_str(), GLOB_MARK, nullptr, &found));
     for (size_t i = 0; i < found.gl_pathc; ++i) say("  match", found.gl_pathv[i]);
@@ -219,8 +221,9 @@ std::string here() {
 }
 
 void directories() {
-  for (const char* name : {"dir", "..", "processor0/0", "..", "..", "link_absdir", "..", "link_dir", "../..", "case",
-                           "processor1", "../dir/sub", "../../..", "case/dir", "missing", "/"}) {
+  const std::string below = own_name + "/dir";
+  for (const char* name : {"dir", "..", "processor0/0", "..", "..", "link_absdir", "..", "link_dir", "../..",
+                           own_name.c_str(), "processor1", "../dir/sub", "../../..", below.c_str(), "missing", "/"}) {
     say("chdir " + std::string(name), chdir(name));
     say("  getcwd", here());
     char* name_of_here = get_current_dir_name();
@@ -228,7 +231,8 @@ void directories() {
     std::free(name_of_here);
     say("  listing", here() == "/" ? "" : listing("."));
     struct stat status {};
-    say("  sees a.txt", stat("a.txt", &status) + stat("../a.txt", &status) * 2 + stat("case/a.txt", &status) * 4);
+    say("  sees a.txt",
+        stat("a.txt", &status) + stat("../a.txt", &status) * 2 + stat((own_name + "/a.txt").c_str(), &status) * 4);
   }
   chdir(root.c_str());
   char little[4];
@@ -250,8 +254,9 @@ void directories() {
   say("fchdir up", fchdir(up));
   say("  getcwd", here());
   const int parent = open(at(".."), O_RDONLY | O_DIRECTORY);
-  say("openat from the parent", say_open("  opens", openat(parent, "case/dir/x.txt", O_RDONLY)) < 0 ? -1 : 0);
-  say("unlinkat from the parent", unlinkat(parent, "case/doomed1", 0));
+  say("openat from the parent",
+      say_open("  opens", openat(parent, (own_name + "/dir/x.txt").c_str(), O_RDONLY)) < 0 ? -1 : 0);
+  say("unlinkat from the parent", unlinkat(parent, (own_name + "/doomed1").c_str(), 0));
   char text[PATH_MAX];
   ssize_t size = readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), text, sizeof text);
   say("/proc/self/fd", size > 0 ? std::string(text, static_cast<size_t>(size)) : "");
@@ -495,7 +500,7 @@ void creations() {
   sockaddr_un name_of{};
   socklen_t size = sizeof name_of;
   say("getsockname", getsockname(listener, reinterpret_cast<sockaddr*>(&name_of), &size));
-  say("  name", std::strstr(name_of.sun_path, "/case/made/s"));
+  say("  name", std::strstr(name_of.sun_path, ("/" + own_name + "/made/s").c_str()));
   close(client);
   close(listener);
   say("unlink socket", unlink(at("made/s")));
@@ -513,6 +518,7 @@ void creations() {
 int main(int, char** arguments) {
   std::setvbuf(stdout, nullptr, _IONBF, 0);
   root = arguments[1];
+  own_name = std::filesystem::path(root).filename();
   umask(022);
   chdir("/");
   opens(root + "/");

@@ -64,10 +64,25 @@ os.rename(own + "/1/uniform/time", own + "/1/time")
 assert os.lstat(own + "/1/time").st_size == 1 and os.access(own + "/1/time", os.W_OK)
 shutil.rmtree(own + "/1")
 assert sorted(os.listdir("processor0")) == ["0", "constant"]
-os.rename("processor0", "moved")  # by way of the working directory
-assert not os.path.exists(own + "/0/U")
+os.rename(own + "/0/U", own + "/0/processorID")
+assert os.path.exists(own + "/0/processorID")
+subprocess.run(["mv", "processor0", "moved"], check=True)  # by a child, and by way of the working directory
+assert not os.path.exists(own + "/0/processorID") and os.path.exists("moved/0/processorID")
 print("reached")
 """
+
+# What was moved away is not written to, whoever moved it, and what takes its place is.
+RENAMED = """
+cd "$1" && own=$PWD/processor0
+mv processor0 backup && mkdir -p processor0/0 && echo new > $own/0/U && cat backup/0/U processor0/0/U
+rm -r processor0 && mkdir $own && echo newer > $own/x && cat processor0/x
+mv processor9 processor1/sub && [ -d processor1/sub ] && [ ! -L processor1/sub ] && rmdir processor1/sub && ls
+"""
+
+
+def build_in_a_rank(case, shared):
+    write(f"{case}/readme", "")
+    build(f"{case}/processor0", case)
 
 
 def reached_without_the_shared_directory(pair):
@@ -92,8 +107,14 @@ if can_bind():
         outcomes.append(report("every call beside a namespace", pair.compare([calls, pair.case])))
     with RankPair(library, build, copied) as pair:
         outcomes.append(report("every call beside a namespace, of a rank", pair.compare([calls, pair.case])))
+        outcomes.append(
+            report("a rank's directory is renamed", pair.compare(["/bin/sh", "-c", RENAMED, "sh", pair.case]))
+        )
         name = "a rank's own directory is reached without the shared one"
         outcomes.append(report(name, reached_without_the_shared_directory(pair)))
+    with RankPair(library, build_in_a_rank, [f"processor0/{each}" for each in copied]) as pair:
+        name = "every call in a rank's own directory"
+        outcomes.append(report(name, pair.compare([calls, pair.case + "/processor0"])))
 else:
     outcomes.append(skip("every call beside a namespace", "mounting needs a privilege that is missing"))
 finish(outcomes)

@@ -4,9 +4,11 @@ A pair has one path for the case, used by both runs, so that even what is printe
 case is staged the way forebay does it: files as links below `lower`, processor directories in pools.
 """
 
+import math
 import os
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -201,16 +203,20 @@ class NamespacePair(Pair):
 
 
 class RankPair(NamespacePair):
-    """The same, and the program is rank 0."""
+    """The same, and the program is rank 0 of one."""
 
     def stage(self):
         super().stage()
         self.keep = os.path.join(self.local, "keep")
         shutil.rmtree(self.keep, ignore_errors=True)
         os.makedirs(os.path.join(self.keep, "processor0/handed-over"))
+        self.page = os.path.join(self.local, "hold")
+        never, always = -math.inf, math.inf
+        write(self.page, struct.pack("=QQd40xddd40x", 0, 1, never, never, always, never))
 
     def environment(self, **more):
-        return super().environment(FOREBAY_KEEP=os.path.join(self.keep, "processor0"), **more)
+        keep = os.path.join(self.keep, "processor0")
+        return super().environment(FOREBAY_KEEP=keep, FOREBAY_HOLD=self.page, **more)
 
 
 class PlacedPair(Pair):
