@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +23,7 @@
 #include "launch/processes.h"
 #include "launch/protocol.h"
 #include "launch/resume.h"
+#include "launch/signals.h"
 #include "place/place.h"
 
 namespace forebay::launch {
@@ -132,12 +131,13 @@ class Parent {
     if (::pipe2(ends, O_CLOEXEC) != 0) return errno_error("cannot make a pipe", "");
     Descriptor from_parent(ends[0]);
     to_agent_ = Descriptor(ends[1]);
-    block_signals();
+    // SIGPIPE: from the pipe to an agent that was killed.
+    WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE});
     keeper_ = ::fork();
     if (keeper_ < 0) return errno_error("cannot start the node's agent", "");
     if (keeper_ == 0) {
       to_agent_.reset();
-      become_keeper(std::move(*listener), std::move(from_parent));
+      become_keeper(signals, std::move(*listener), std::move(from_parent));
     }
     from_parent.reset();
     listener->reset();
@@ -145,31 +145,19 @@ class Parent {
     if (program_ < 0) return errno_error("cannot start", program.front());
     if (program_ == 0) {
       to_agent_.reset();
-      signals_.reset();
-      ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+      signals.restore();
       run_program(plan_, program);
     }
-    return wait();
+    return wait(signals);
   }
 
  private:
-  void block_signals() {
-    sigset_t watched;
-    ::sigemptyset(&watched);
-    // SIGPIPE: from the pipe to an agent that was killed.
-    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE})
-      ::sigaddset(&watched, signal);
-    ::sigprocmask(SIG_BLOCK, &watched, &before_);
-    signals_ = Descriptor(::signalfd(-1, &watched, SFD_CLOEXEC));
-  }
-
-  [[noreturn]] void become_keeper(Descriptor listener, Descriptor from_parent) {
+  [[noreturn]] void become_keeper(WatchedSignals& signals, Descriptor listener, Descriptor from_parent) {
     // A session of its own: what is meant for the program's terminal or process group passes it by. It goes when its
     // work is done, not when it is told to: batch systems send SIGTERM long before they kill.
     ::setsid();
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
-    signals_.reset();
-    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+    signals.restore();
     (void)!::chdir("/");
     const auto null = open_file("/dev/null", O_RDWR);
     if (null) ::dup2(null->get(), STDIN_FILENO);
@@ -212,20 +200,18 @@ class Parent {
   // they may wait for the failed one for ever, and the launcher, which would end them, learns of it by our end only.
   // Ranks that fail together end together: then we wait, since batch systems kill what outlives the processes they
   // started.
-  Result<int> wait() {
+  Result<int> wait(const WatchedSignals& signals) {
     while (program_ > 0 || keeper_ > 0) {
       const bool failed = program_ == 0 && program_status_ != 0;
-      pollfd waits{signals_.get(), POLLIN, 0};
-      if (::poll(&waits, 1, failed ? static_cast<int>(others_end_within.count()) : -1) == 0) {
-        if (!processes_of(plan_.run).empty()) break;
+      const auto got = signals.next(failed ? others_end_within : std::chrono::milliseconds(-1));
+      if (!got) {
+        if (failed && !processes_of(plan_.run).empty()) break;
         continue;
       }
-      signalfd_siginfo got{};
-      if (::read(signals_.get(), &got, sizeof got) != static_cast<ssize_t>(sizeof got)) continue;
-      const int signal = static_cast<int>(got.ssi_signo);
+      const int signal = static_cast<int>(got->ssi_signo);
       if (signal == SIGCHLD) {
         reap();
-      } else if (program_ > 0 && got.ssi_code <= 0) {
+      } else if (program_ > 0 && got->ssi_code <= 0) {
         ::kill(program_, signal);  // sent to us alone; what the terminal sends reaches the program by itself
       }
     }
@@ -251,8 +237,7 @@ class Parent {
 
   const Plan& plan_;
   const std::string meeting_;
-  Descriptor lock_, signals_, to_agent_;
-  sigset_t before_{};
+  Descriptor lock_, to_agent_;
   pid_t keeper_ = 0, program_ = 0;
   int program_status_ = 0;
 };

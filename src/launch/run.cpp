@@ -1,9 +1,7 @@
 #include "launch/run.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +14,7 @@
 #include "base/say.h"
 #include "launch/agreement.h"
 #include "launch/several_nodes.h"
+#include "launch/signals.h"
 
 namespace forebay::launch {
 namespace {
@@ -83,33 +82,6 @@ class Nodes {
   std::map<std::string, Clock::time_point> changed_;
 };
 
-class Signals {
- public:
-  Signals() {
-    sigset_t watched;
-    ::sigemptyset(&watched);
-    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::sigaddset(&watched, signal);
-    ::sigprocmask(SIG_BLOCK, &watched, &before_);
-    ::signal(SIGCHLD, SIG_DFL);  // who is started with it ignored would wait for children that leave no status
-    descriptor_ = Descriptor(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
-  }
-  ~Signals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  // To be called in a child.
-  void restore() const { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  // The next signal within the time, or nothing.
-  std::optional<signalfd_siginfo> next(std::chrono::milliseconds at_most) const {
-    pollfd wait{descriptor_.get(), POLLIN, 0};
-    ::poll(&wait, 1, static_cast<int>(at_most.count()));
-    signalfd_siginfo got{};
-    if (::read(descriptor_.get(), &got, sizeof got) != static_cast<ssize_t>(sizeof got)) return std::nullopt;
-    return got;
-  }
-
- private:
-  sigset_t before_{};
-  Descriptor descriptor_;
-};
-
 // The program starts in the case, unless the user is in it already or names it in the command.
 bool starts_elsewhere(const Plan& plan, const LaunchLine& line) {
   auto here = real_path(".");
@@ -121,7 +93,7 @@ bool starts_elsewhere(const Plan& plan, const LaunchLine& line) {
 }
 
 // The launcher's wait status.
-Result<int> run_launcher(const Plan& plan, const LaunchLine& line, const Signals& signals, Nodes& nodes,
+Result<int> run_launcher(const Plan& plan, const LaunchLine& line, WatchedSignals& signals, Nodes& nodes,
                          const std::function<void(const std::vector<NodeReport>&)>& progress) {
   std::vector<std::string> words = line.words;
   std::vector<char*> arguments;
@@ -153,7 +125,7 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, const Signals
 }
 
 // Until every node is done; false when the user lost patience.
-bool wait_for_drains(const Signals& signals, Nodes& nodes,
+bool wait_for_drains(WatchedSignals& signals, Nodes& nodes,
                      const std::function<void(const std::vector<NodeReport>&)>& progress) {
   nodes.expect_beats();
   for (std::chrono::milliseconds interval = 5ms;; interval = std::min(2 * interval, look_interval)) {
@@ -190,7 +162,7 @@ Result<RunReport> carry_out(const Prepared& prepared,
     (void)remove_control_directory(plan.case_path);
     return forward(made);
   }
-  const Signals signals;
+  WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2});
   const std::chrono::milliseconds silence = plan.settings.drain.silence;
   Nodes nodes(plan.case_path, silence);
   auto status = run_launcher(plan, prepared.line, signals, nodes, progress);
