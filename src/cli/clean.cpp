@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "launch/meetings.h"
 #include "launch/plan.h"
 #include "launch/processes.h"
+#include "launch/resume.h"
 
 namespace forebay::cli {
 namespace {
@@ -72,22 +72,47 @@ int clean_staged(const FoundRuns& found, bool throw_away) {
   return exit_status;
 }
 
-// The run that has its mark on the case, where no pool of this node holds anything of it: its node is gone, or its pool
-// was emptied.
-std::optional<launch::Plan> marked_from_elsewhere(const CleanOptions& options, const FoundRuns& found) {
-  if (options.case_path.empty()) return std::nullopt;
-  auto plan = launch::read_plan(found.case_path);
-  if (!plan) return std::nullopt;
-  const auto holds_it = [&](const FoundRuns& these) {
-    return std::any_of(these.runs.begin(), these.runs.end(),
-                       [&](const launch::PoolRun& run) { return run.plan.run == plan->run; });
-  };
-  if (holds_it(found)) return std::nullopt;
-  if (!options.pools.empty()) {
-    const auto anywhere = find_runs(options.case_path, {});
-    if (!anywhere || holds_it(*anywhere)) return std::nullopt;
+// Where the run has what it left, as far as that was found.
+std::optional<std::string> home_of(const std::string& run, const FoundRuns& found) {
+  for (const launch::PoolRun& each : found.runs)
+    if (each.plan.run == run) return each.home();
+  for (const launch::UnreadableRun& each : found.unreadable)
+    if (name_of(parent_of(each.home)) == run) return each.home;
+  return std::nullopt;
+}
+
+// The same in pools that were not named: those found, and where the run was told to have its own, as far as that is
+// there.
+std::optional<std::string> home_elsewhere(const launch::Plan& plan, const std::string& case_path) {
+  const auto own = launch::pools_here(plan);
+  for (const auto& pools : {std::vector<std::string>(), own.value_or(std::vector<std::string>())})
+    if (const auto found = find_runs(case_path, pools))
+      if (auto home = home_of(plan.run, *found)) return home;
+  return std::nullopt;
+}
+
+// The mark of a run of which nothing was found: its node is gone, its pool was emptied, or lies where nobody looked.
+int clean_mark(const CleanOptions& options, const FoundRuns& found) {
+  const auto plan = launch::read_plan(found.case_path);
+  if (!plan || home_of(plan->run, found)) return 0;
+  if (launch::is_alive(*plan) || !launch::processes_of(plan->run).empty()) {
+    say(stderr, "forebay: run {} is alive: kept\n", plan->run);
+    return 0;
   }
-  return std::move(*plan);
+  if (const auto home = home_elsewhere(*plan, options.case_path)) {
+    say(stderr, "forebay: run {} has what it left in another pool: {}; kept\n", plan->run, printable(*home));
+    return static_cast<int>(Code::undrained);
+  }
+  if (options.throw_away < 2) {
+    fmt::print(stderr,
+               "forebay: run {} (started on {}) left its mark on this case, but this node holds nothing of it; if its "
+               "nodes are gone for good, say so twice: --throw-away --throw-away\n",
+               plan->run, plan->submit_host);
+    return static_cast<int>(Code::undrained);
+  }
+  if (auto removed = launch::remove_control_directory(found.case_path); !removed) return failed(removed.error());
+  fmt::print("run {}: its mark on the case is removed\n", plan->run);
+  return 0;
 }
 
 int clean(const CleanOptions& options) {
@@ -97,12 +122,11 @@ int clean(const CleanOptions& options) {
   const auto note = [&](int status) {
     if (status != 0) trouble = drain::graver(trouble, static_cast<Code>(status));
   };
-  for (const Error& each : found->unreadable) {
-    say(stderr, "forebay: {}; {}\n", each.text(),
-        each.code == Code::lost ? "nobody can bring home what is there: look at it, then remove the directory"
-                                : "left alone");
-    // Of which case it is cannot be known.
-    if (options.case_path.empty()) note(static_cast<int>(each.code));
+  for (const auto& [home, error] : found->unreadable) {
+    say(stderr, "forebay: {}; {}\n", error.text(),
+        error.code == Code::lost ? "nobody can bring home what is there: look at it, then remove the directory"
+                                 : "left alone");
+    note(static_cast<int>(error.code));
   }
   for (const launch::PoolRun& run : found->runs) {
     auto held = launch::lock(run);
@@ -139,22 +163,7 @@ int clean(const CleanOptions& options) {
   if (warm && *warm > 0) fmt::print("{} sets of files that were kept for a next run: removed\n", *warm);
   if (const int stale = launch::remove_stale_meetings(); stale > 0)
     fmt::print("{} meeting places of runs that were killed: removed\n", stale);
-  if (const auto plan = marked_from_elsewhere(options, *found)) {
-    if (launch::is_alive(*plan)) {
-      say(stderr, "forebay: run {} is alive: kept\n", plan->run);
-    } else if (options.throw_away < 2) {
-      fmt::print(
-          stderr,
-          "forebay: run {} (started on {}) left its mark on this case, but this node holds nothing of it; if its "
-          "nodes are gone for good, say so twice: --throw-away --throw-away\n",
-          plan->run, plan->submit_host);
-      note(static_cast<int>(Code::undrained));
-    } else if (auto removed = launch::remove_control_directory(found->case_path); !removed) {
-      note(failed(removed.error()));
-    } else {
-      fmt::print("run {}: its mark on the case is removed\n", plan->run);
-    }
-  }
+  if (!options.case_path.empty()) note(clean_mark(options, *found));
   return trouble ? static_cast<int>(*trouble) : 0;
 }
 

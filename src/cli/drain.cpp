@@ -54,7 +54,7 @@ int resume(const DrainOptions& options) {
   if (!found) return failed(found.error());
   int resumed = 0;
   std::optional<Code> trouble;
-  for (const Error& each : found->unreadable) trouble = drain::graver(trouble, static_cast<Code>(failed(each)));
+  for (const auto& each : found->unreadable) trouble = drain::graver(trouble, static_cast<Code>(failed(each.error)));
   for (const launch::PoolRun& run : found->runs) {
     if (launch::has_agent(run)) {
       say(stderr, "forebay: run {} has its agent: nothing to resume\n", run.plan.run);

@@ -11,7 +11,7 @@ namespace forebay::cli {
 
 struct FoundRuns {
   std::vector<launch::PoolRun> runs;
-  std::vector<Error> unreadable;
+  std::vector<launch::UnreadableRun> unreadable;  // of all cases
   std::vector<slots::SlotDirectory>
       staged;                      // of programs that write global arrays; with a case, all that have one of it
   std::vector<std::string> pools;  // where was looked

@@ -182,7 +182,7 @@ int status(const StatusOptions& options) {
       print_text(all);
       print_text(staged);
     }
-    for (const Error& each : found->unreadable) say(stderr, "forebay: {}\n", each.text());
+    for (const auto& each : found->unreadable) say(stderr, "forebay: {}\n", each.error.text());
     std::fflush(stdout);
     // A run that has all at home takes its mark from the case next; who left it behind tells nothing more.
     const bool left_behind = !all.empty() && staged.empty() &&

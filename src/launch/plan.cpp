@@ -26,7 +26,12 @@ std::string path_at(const json& from, const char* key) {
 }  // namespace
 
 bool is_alive(const Plan& plan) {
-  return plan.submit_host == host_name() && plan.submit_pid > 0 && (::kill(plan.submit_pid, 0) == 0 || errno == EPERM);
+  if (plan.submit_host != host_name() || plan.submit_pid <= 0) return false;
+  // Its number may belong to another process by now.
+  char program[PATH_MAX];
+  const ssize_t size =
+      ::readlink(("/proc/" + std::to_string(plan.submit_pid) + "/exe").c_str(), program, sizeof program);
+  return size > 0 && name_of({program, static_cast<std::size_t>(size)}).starts_with("forebay");
 }
 
 std::string to_json(const Plan& plan) {

@@ -122,7 +122,10 @@ Result<PoolRun> load_pool_run(const std::string& home) {
   try {
     const json record = json::parse(*text);
     auto plan = plan_from_json(record.at("plan").dump());
-    if (!plan) return forward(plan);
+    if (!plan) {
+      plan.error().path = path;
+      return forward(plan);
+    }
     PoolRun run;
     run.plan = *plan;
     run.node = record.at("node");
@@ -149,7 +152,8 @@ bool holds_nothing(const std::string& home) {
 }
 }  // namespace
 
-std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, std::vector<Error>& unreadable) {
+std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths,
+                                    std::vector<UnreadableRun>& unreadable) {
   std::vector<PoolRun> found;
   std::vector<std::string> seen;
   for (const std::string& pool : pool_paths) {
@@ -163,7 +167,7 @@ std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, 
       if (auto run = load_pool_run(home)) {
         found.push_back(std::move(*run));
       } else if (!holds_nothing(home)) {
-        unreadable.push_back(run.error());
+        unreadable.push_back({home, run.error()});
       }
     }
   }

@@ -38,9 +38,13 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& 
 // Writes the sentinels again, after a rank has come.
 Status save(const PoolRun& run);
 Result<PoolRun> load_pool_run(const std::string& home);
-// All runs of this user that left directories in these pools; of those that cannot be read `unreadable` tells why
-// (Code::lost: damaged).
-std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, std::vector<Error>& unreadable);
+// One that cannot be read; Code::lost: it is damaged.
+struct UnreadableRun {
+  std::string home;
+  Error error;
+};
+// All runs of this user that left directories in these pools.
+std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, std::vector<UnreadableRun>& unreadable);
 // True while an agent works on it (it holds the lock in the home as long as it lives).
 bool has_agent(const PoolRun& run);
 // The lock; held as long as the descriptor lives. Code::busy when another process has it.

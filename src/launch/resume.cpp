@@ -95,8 +95,6 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
   return report;
 }
 
-namespace {
-
 Result<std::vector<std::string>> pools_here(const Plan& plan) {
   auto machine = place::observe();
   if (!machine) return forward(machine);
@@ -107,14 +105,16 @@ Result<std::vector<std::string>> pools_here(const Plan& plan) {
   return paths;
 }
 
+namespace {
+
 // What this node's pools hold of a run; nullopt: nothing.
 Result<std::optional<PoolRun>> find_here(const Plan& plan) {
   const auto paths = pools_here(plan);
   if (!paths) return forward(paths);
-  std::vector<Error> unreadable;
+  std::vector<UnreadableRun> unreadable;
   for (PoolRun& run : find_pool_runs(*paths, unreadable))
     if (run.plan.run == plan.run && run.node == host_name()) return std::optional(std::move(run));
-  if (!unreadable.empty()) return tl::unexpected<Error>(unreadable.front());
+  if (!unreadable.empty()) return tl::unexpected<Error>(unreadable.front().error);
   return std::optional<PoolRun>();
 }
 

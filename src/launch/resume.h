@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/base.h"
 #include "launch/plan.h"
@@ -18,6 +19,8 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
 // The same for what this node holds of a run whose agent was killed, once all its processes on this node have ended.
 // `agent`: the process that it was. Reports to the control directory as an agent does, also when it fails.
 Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent);
+// Where this run has its pools on this node, by its own settings.
+Result<std::vector<std::string>> pools_here(const Plan& plan);
 // Lets the processes of a run go on that its agent held back before it was killed.
 void release_held(const Plan& plan);
 

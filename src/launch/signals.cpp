@@ -14,12 +14,6 @@ WatchedSignals::WatchedSignals(std::initializer_list<int> signals) {
   descriptor_ = Descriptor(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-WatchedSignals::~WatchedSignals() {
-  if (!descriptor_) return;
-  while (next(std::chrono::milliseconds(0))) continue;  // it would come now: SIGPIPE of a pipe that is no longer needed
-  restore();
-}
-
 void WatchedSignals::restore() {
   descriptor_.reset();
   ::sigprocmask(SIG_SETMASK, &before_, nullptr);

@@ -12,17 +12,16 @@
 
 namespace forebay::launch {
 
-// Blocks them for the calling thread as long as it lives; what has come by its end and was not asked for is dropped.
-// Children are told of (SIGCHLD has its default disposition from then on), which they would not be where this process
-// was started with SIGCHLD ignored.
+// Blocks them for the calling thread until restore(), or its end: what comes when the work is done must not change the
+// process's status, nor SIGPIPE of a pipe that is no longer needed. Children are told of (SIGCHLD has its default
+// disposition from then on), which they would not be where this process was started with SIGCHLD ignored.
 class WatchedSignals {
  public:
   explicit WatchedSignals(std::initializer_list<int> signals);
-  ~WatchedSignals();
   WatchedSignals(const WatchedSignals&) = delete;
   WatchedSignals& operator=(const WatchedSignals&) = delete;
 
-  // Watches no longer: to be called in a child.
+  // To be called in a child, which has them as this process had before.
   void restore();
   // The next one; nothing where none comes within the time (negative: however long that takes).
   std::optional<signalfd_siginfo> next(std::chrono::milliseconds at_most) const;

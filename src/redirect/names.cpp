@@ -59,7 +59,9 @@ int rmdir_redirected(const Place& place) {
   note_rank_directory_renamed();
   if (const int failed = sys_unlinkat(AT_FDCWD, text.text, AT_REMOVEDIR); failed < 0) return with_errno_int(failed);
   errno = errno_before;
-  return kernel_unlink(place, 0);
+  const int unlinked = kernel_unlink(place, 0);
+  if (unlinked == 0) forget_plain_directories();
+  return unlinked;
 }
 
 }  // namespace

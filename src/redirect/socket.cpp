@@ -21,8 +21,9 @@ class Address {
     const char* name = reinterpret_cast<const sockaddr_un*>(address)->sun_path;
     text.append(name, strnlen(name, size - header));  // not necessarily terminated; abstract names begin with NUL
     const Place place = locate(AT_FDCWD, text.text, buffer);
-    // Beside a namespace the kernel finds the name itself, and getsockname is to tell it as it was given.
-    if (place.outside() || place.path == text.text || state.beside_namespace) return;
+    if (place.outside() || place.path == text.text) return;
+    // Where the kernel finds it by the name as it was given, getsockname is to tell that.
+    if (state.rank_directory.rest(place.path) != nullptr && strstr(text.text, "..") == nullptr) return;
     const char* path = place.path;
     DescriptorPath parent(0);
     Path shorter;

@@ -2,6 +2,7 @@
 removes what runs that were killed as a whole left in /tmp, but nothing of a run that lives."""
 
 import fcntl
+import json
 import os
 import shutil
 import signal
@@ -129,7 +130,8 @@ class CleanTest(commandcase.CommandCase):
             file.truncate()
             file.write(tells)
         shutil.move(before, found)
-        self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
+        self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), UNDRAINED, self.output)
+        self.assertIn(f"in another pool: {found}/{run}/s0", self.output)
         self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")), self.output)
         self.assertEqual(self.call("clean", "--case", self.case), UNDRAINED, self.output)
         self.assertIn(run, self.output)
@@ -141,9 +143,29 @@ class CleanTest(commandcase.CommandCase):
         self.assertIn("is alive: kept", self.output)
         self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")))
         self.kill(process)
-        # In no pool that would be looked into.
+        # What it left lies in no pool that is named or found, but where its plan says.
+        for words in (other, ["clean", "--case", self.case, "--throw-away", "--throw-away"]):
+            self.assertEqual(self.call(*words), UNDRAINED, self.output)
+            self.assertIn(f"in another pool: {self.in_pool('*/s0')[0]}", self.output)
+            self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")))
+        shutil.rmtree(os.path.dirname(self.in_pool("*/s0")[0]))
         self.assertEqual(self.call(*other[:-2]), UNDRAINED, self.output)
         self.assertIn("this node holds nothing of it", self.output)
+        self.assertEqual(self.call(*other), 0, self.output)
+        self.assertFalse(os.path.exists(os.path.join(self.case, ".forebay")))
+
+    def test_a_mark_whose_process_is_another_program_by_now_can_be_removed(self):
+        self.kill(self.start())
+        shutil.rmtree(os.path.dirname(self.in_pool("*/s0")[0]))
+        path = os.path.join(self.case, ".forebay/plan.json")
+        with open(path) as file:
+            plan = json.load(file)
+        plan["submit_pid"] = os.getpid()
+        with open(path, "w") as file:
+            json.dump(plan, file)
+        self.assertEqual(self.here("clean"), UNDRAINED, self.output)
+        self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
+        self.assertFalse(os.path.exists(os.path.dirname(path)))
 
     def test_a_run_that_was_killed_as_it_began_is_none(self):
         home = os.path.join(self.pool, f"forebay-{os.geteuid()}", "20260101-000000-1/s0")
@@ -163,8 +185,10 @@ class CleanTest(commandcase.CommandCase):
         with open(tells, "w") as file:
             file.write("{")
         for words in (["clean"], ["drain", "--resume"], ["clean", "--throw-away", "--throw-away"]):
-            self.assertEqual(self.call(*words, "--pool", self.pool), LOST, self.output)
-            self.assertIn(tells, self.output)
+            for of_case in ([], ["--case", self.case]):
+                self.assertEqual(self.call(*words, *of_case, "--pool", self.pool), LOST, self.output)
+                self.assertIn(tells, self.output)
+        self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")))
         self.assertEqual(self.in_pool("*/s0/run.json"), [tells])
 
     def test_a_case_that_is_gone_is_known_by_the_path_that_was_typed(self):

@@ -75,8 +75,31 @@ print("reached")
 RENAMED = """
 cd "$1" && own=$PWD/processor0
 mv processor0 backup && mkdir -p processor0/0 && echo new > $own/0/U && cat backup/0/U processor0/0/U
-rm -r processor0 && mkdir $own && echo newer > $own/x && cat processor0/x
 mv processor9 processor1/sub && [ -d processor1/sub ] && [ ! -L processor1/sub ] && rmdir processor1/sub && ls
+"""
+
+
+REMOVED = """
+cd "$1" && own=$PWD/processor0 && cat $own/0/U
+rm -r processor0 && mkdir $own && echo new > $own/x && cat processor0/x && ls
+"""
+
+# In one process: a directory that it has looked into is a link now, and its names climb.
+REPLACED = """
+import os, socket, subprocess, sys
+case = sys.argv[1]
+print(os.path.exists(case + "/processor9/x"))
+os.rmdir(case + "/processor9")
+subprocess.run(["ln", "-s", case + "/dir", "processor9"], check=True)
+with open(case + "/processor9/y", "w") as file: file.write("y")
+print(sorted(os.listdir("dir")))
+os.chdir(case + "/processor0")
+for name in "../s", case + "/processor0/../t", case + "/processor0/u":
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(name)
+        print(os.path.exists(name), ".." in name or one.getsockname() == name)
+print(sorted(os.listdir(case)), sorted(os.listdir()))
+for name in "../s", "../t", "u": os.unlink(name)
 """
 
 
@@ -97,6 +120,8 @@ outcomes = []
 copied = ["b.txt", "dir/y.txt"]
 with Pair(library, build, copied) as pair:
     outcomes.append(report("every call", pair.compare([calls, pair.case])))
+    problems = pair.compare(["/usr/bin/python3", "-c", REPLACED, pair.case])
+    outcomes.append(report("a rank's directory is replaced", problems))
 with AliasPair(library, build, copied) as pair:
     outcomes.append(report("every call by another name", pair.compare([calls, pair.base + "/al:ias%/case"])))
 with PlacedPair(library, build, copied) as pair:
@@ -107,9 +132,11 @@ if can_bind():
         outcomes.append(report("every call beside a namespace", pair.compare([calls, pair.case])))
     with RankPair(library, build, copied) as pair:
         outcomes.append(report("every call beside a namespace, of a rank", pair.compare([calls, pair.case])))
-        outcomes.append(
-            report("a rank's directory is renamed", pair.compare(["/bin/sh", "-c", RENAMED, "sh", pair.case]))
-        )
+        for name, script in (("renamed", RENAMED), ("removed", REMOVED)):
+            problems = pair.compare(["/bin/sh", "-c", script, "sh", pair.case])
+            outcomes.append(report(f"a rank's directory is {name}", problems))
+        problems = pair.compare(["/usr/bin/python3", "-c", REPLACED, pair.case])
+        outcomes.append(report("a rank's directory is replaced, beside a namespace", problems))
         name = "a rank's own directory is reached without the shared one"
         outcomes.append(report(name, reached_without_the_shared_directory(pair)))
     with RankPair(library, build_in_a_rank, [f"processor0/{each}" for each in copied]) as pair:
