@@ -1,7 +1,6 @@
 """Issue, "Faults": the shared directory vanishes for 20 s. Here a real one, GlusterFS (bench/slow-shared): its server
 ends and comes back, and it is unmounted, its client killed, and mounted anew. Nothing is lost."""
 
-import glob
 import os
 import shutil
 import signal
@@ -30,11 +29,11 @@ class Outage(FaultyCase):
         lines = subprocess.run([SLOW, "pids", self.shared], check=True, capture_output=True, text=True).stdout
         return [int(line.split()[1]) for line in lines.splitlines() if line.startswith(kind)]
 
-    def kill(self, kind, name):
+    def kill(self, kind, name, number=signal.SIGKILL):
         for pid in self.pids(kind):
             with open(f"/proc/{pid}/comm") as file:
                 if file.read().strip().startswith(name):
-                    os.kill(pid, 9)
+                    os.kill(pid, number)
 
     def begin(self, steps, *options):
         process = self.start(
@@ -59,25 +58,21 @@ class Outage(FaultyCase):
         self.assert_all_home()
         self.assert_nothing_left()
 
-    def signal_client(self, number):
-        for pid in self.pids("client"):
-            os.kill(pid, number)
-
     def newest_local(self):
-        (tree,) = glob.glob(os.path.join(self.homes()[0], "processor1"))
-        return max(int(name) for name in os.listdir(tree) if name.isdigit())
+        directory = os.path.join(self.homes()[0], "processor1")
+        return max(int(name) for name in os.listdir(directory) if name.isdigit())
 
     def test_ranks_do_not_wait_for_a_mount_that_does_not_answer(self):
         # The kernel lets names of it expire after a second, and asks for them again: whoever walks through it waits.
         process = self.begin(60, "-absolute")
-        self.signal_client(signal.SIGSTOP)
+        self.kill("client", "glusterfs", signal.SIGSTOP)
         try:
             time.sleep(2.5)
             before = self.newest_local()
             time.sleep(2)
             written = self.newest_local() - before
         finally:
-            self.signal_client(signal.SIGCONT)
+            self.kill("client", "glusterfs", signal.SIGCONT)
         self.assertGreater(written, 5)
         self.assertEqual(self.finish(process, 120), 0, self.output)
         self.assert_all_home()

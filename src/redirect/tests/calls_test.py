@@ -78,7 +78,6 @@ mv processor0 backup && mkdir -p processor0/0 && echo new > $own/0/U && cat back
 mv processor9 processor1/sub && [ -d processor1/sub ] && [ ! -L processor1/sub ] && rmdir processor1/sub && ls
 """
 
-
 REMOVED = """
 cd "$1" && own=$PWD/processor0 && cat $own/0/U
 rm -r processor0 && mkdir $own && echo new > $own/x && cat processor0/x && ls
