@@ -3,7 +3,8 @@
 
 Measures against the standard slow shared directory where the machine allows it, else a plain one (and says so).
 Every ratio compares runs of this one invocation, interleaved in changing orders. What adds little to a step is compared
-with the steps of the same run that do not write: it writes every other one. Intervals are bootstrap, 95 %.
+with the steps of the same run that do not write: it writes every other one, and what lies between the last equation of a
+step and the first of the next is compared. Intervals are bootstrap, 95 %.
 """
 
 import argparse

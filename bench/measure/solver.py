@@ -16,8 +16,10 @@ from . import processes
 from .figures import shuffled
 
 TIME_LINE = re.compile(rb"^Time = (\S+)$")
-# Of the first rank. Before it all ranks have met, so what any of them did in the step before has ended.
-MIDDLE_LINE = re.compile(rb"^\w+:  Solving for p, ")
+# The first and the last equation of a step of simpleFoam, told by the first rank. To solve one all ranks meet: between the
+# last of a step and the first of the next lies all that any of them does to write, and a quarter of a step.
+FIRST_SOLVED_LINE = re.compile(rb"^\w+:  Solving for Ux, ")
+LAST_SOLVED_LINE = re.compile(rb"^\w+:  Solving for k, ")
 END_LINE = b"End\n"
 # The write interval of runs that are compared with themselves.
 EVERY_OTHER = 2
@@ -30,8 +32,8 @@ HELPER = "forebay"
 @dataclass
 class Run:
     """`times[k]` is the step that the solver announced at the moment `marks[k]` (time.monotonic, less the time for which
-    it was stopped); one more mark tells when it ended, the last step's output included. `middles[k]` is the moment in that
-    step of MIDDLE_LINE, less what the helpers had used of a processor by then."""
+    it was stopped); one more mark tells when it ended, the last step's output included. `first_solved[k]` and
+    `last_solved[k]` are the moments in that step of those lines, less what the helpers had used of a processor by then."""
 
     started: float
     ended: float = 0.0
@@ -39,7 +41,8 @@ class Run:
     times: list[str] = field(default_factory=list)
     marks: list[float] = field(default_factory=list)
     log: Path | None = None
-    middles: list[float] = field(default_factory=list)
+    first_solved: list[float] = field(default_factory=list)
+    last_solved: list[float] = field(default_factory=list)
     turns: list[range] = field(default_factory=list)  # of steps that were done without being stopped in between
     helpers_per_step: float = 0.0  # their processor time in seconds, of run_with_helpers()
 
@@ -60,12 +63,13 @@ class Run:
 
     def added_by_output(self) -> list[list[float]]:
         """What writing adds to a step, in seconds, turn by turn, of a run that writes every other one: each that writes less
-        the mean of its neighbours, all from middle to middle. The helpers do their work when they come to it, which may
-        be in any of them, and being stopped disturbs their pace. So what they take for a step at their own pace is charged
-        to those that write, as if the solver had to wait for it."""
+        the mean of its neighbours, all from the last equation to the first of the next step, since what lies between two
+        whole steps by chance is twice of that. The helpers do their work when they come to it, which may be in any of
+        them, and being stopped disturbs their pace. So what they take for a step at their own pace is charged to those
+        that write, as if the solver had to wait for it."""
         return [
             [
-                self._length(step) - (self._length(step - 1) + self._length(step + 1)) / 2 + self.helpers_per_step
+                self._output(step) - (self._output(step - 1) + self._output(step + 1)) / 2 + self.helpers_per_step
                 for step in turn[1:-2]
                 if self._writes(step)
             ]
@@ -73,11 +77,15 @@ class Run:
         ]
 
     def without_output(self) -> list[list[float]]:
-        """Of such a run, turn by turn, the steps that do not write."""
-        return [[self._length(step) for step in turn[:-1] if not self._writes(step)] for turn in self.turns]
+        """Of such a run, turn by turn, the whole length of the steps that do not write, so each follows one that does."""
+        return [
+            [self.last_solved[step + 1] - self.last_solved[step] for step in turn[:-1] if not self._writes(step)]
+            for turn in self.turns
+        ]
 
-    def _length(self, step: int) -> float:
-        return self.middles[step + 1] - self.middles[step]
+    def _output(self, step: int) -> float:
+        """Where it has any."""
+        return self.first_solved[step + 1] - self.last_solved[step]
 
     def _writes(self, step: int) -> bool:
         return int(self.times[step]) % EVERY_OTHER == 0
@@ -115,6 +123,7 @@ class Running:
 
     def __init__(self, command: list, log: Path, env: dict[str, str], cwd: Path):
         self._run = Run(started=time.monotonic(), log=log)
+        self._equations = ((self._run.first_solved, FIRST_SOLVED_LINE), (self._run.last_solved, LAST_SOLVED_LINE))
         self._log = log.open("wb")
         self._stopped = 0.0  # seconds in all
         self._stopped_at: float | None = None
@@ -139,8 +148,9 @@ class Running:
             announced = TIME_LINE.match(line)
             if announced:
                 self._run.times.append(announced[1].decode())
-            elif len(self._run.middles) == len(self._run.times) - 1 and MIDDLE_LINE.match(line):
-                self._run.middles.append(now - self._stopped - self.helper_seconds())
+            for solved, expected in self._equations:
+                if len(solved) == len(self._run.times) - 1 and expected.match(line):
+                    solved.append(now - self._stopped - self.helper_seconds())
             if announced or line == END_LINE:
                 self._run.marks.append(now - self._stopped)
                 return True

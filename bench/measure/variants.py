@@ -172,9 +172,10 @@ class Bench:
         runs = solver.run_in_turns(starts, steps_in_turn, number)
         measured = dict(zip(variants, map(Measured, runs), strict=True))
         for variant, run in zip(variants, runs, strict=True):
-            if len(run.middles) != steps:
+            if not len(run.first_solved) == len(run.last_solved) == steps:
                 raise RuntimeError(
-                    f"{variant.name}: {len(run.middles)} of {steps} steps told their middle; see {run.log}"
+                    f"{variant.name}: of {steps} steps {len(run.first_solved)} told their first equation, "
+                    f"{len(run.last_solved)} their last; see {run.log}"
                 )
         for variant, each in measured.items():
             self._check(variant, steps, each, solver.EVERY_OTHER)

@@ -24,6 +24,17 @@ def run_of(*lengths: float) -> v.Measured:
     return v.Measured(Run(0.0, marks[-1], 0, [str(k) for k in range(len(lengths))], marks))
 
 
+def alternating(outputs: list[float], equations: list[float], turns: list[range]) -> Run:
+    """Steps that take so long from the last equation to the next step's first, and so long from the first to the last."""
+    run = Run(0.0, times=[str(k) for k in range(1, len(equations) + 1)], turns=turns)
+    now = 0.0
+    for output, solving in itertools.zip_longest([0.0, *outputs], equations):
+        run.first_solved.append(now + output)
+        now += output + solving
+        run.last_solved.append(now)
+    return run
+
+
 class Figures(unittest.TestCase):
     def test_the_interval_holds_the_median_and_narrows_with_agreement(self):
         wide, narrow = figures.estimate([1, 5, 9, 2, 8]), figures.estimate([5, 5.1, 4.9, 5, 5])
@@ -69,23 +80,19 @@ class Steps(unittest.TestCase):
     def test_a_run_is_compared_with_itself_and_what_its_helpers_do_later_counts(self):
         # Of two turns of six steps, of which the even ones write; the run gets slower. Between them it was stopped, and
         # what a step takes that was not over by then is not known.
-        lengths = [10, 14, 11, 15, 12, 99, 20, 27, 22, 29, 24]
-        middles = [0.0, *itertools.accumulate(lengths)]
-        run = Run(0.0, times=[str(k) for k in range(1, 13)], middles=middles, turns=[range(6), range(6, 12)])
+        outputs = [10, 14, 11, 15, 12, 99, 20, 27, 22, 29, 24]
+        run = alternating(outputs, [5, 6] * 6, [range(6), range(6, 12)])
         run.helpers_per_step = 0.25
         added = [[3.5 + 0.25, 3.5 + 0.25], [6.25, 6.25]]
         self.assertEqual(run.added_by_output(), added)
-        self.assertEqual(run.without_output(), [[10, 11, 12], [20, 22, 24]])
+        self.assertEqual(run.without_output(), [[16, 17, 18], [26, 28, 30]])
         estimate = steps.added(steps.Repetitions([{v.TMPFS_KEEP: v.Measured(run)}], [], []), v.TMPFS_KEEP, 3)
         self.assertEqual((estimate.value, estimate.samples), (5, 1))
 
     def test_the_interval_is_over_repetitions_whatever_the_turns_of_each_say(self):
         def repetition(length):  # three turns of which each says the same
-            middles = list(itertools.accumulate([10, 10 + length] * 9, initial=0.0))
             turns = [range(6), range(6, 12), range(12, 18)]
-            return {
-                v.TMPFS_KEEP: v.Measured(Run(0.0, times=list(map(str, range(1, 19))), middles=middles, turns=turns))
-            }
+            return {v.TMPFS_KEEP: v.Measured(alternating(([10, 10 + length] * 9)[:-1], [70] * 18, turns))}
 
         near = [repetition(length) for length in (1, 2, 3, 4)]
         estimate = steps.added(steps.Repetitions(near, [], []), v.TMPFS_KEEP, 3)
@@ -130,8 +137,9 @@ import sys, time
 for step in range(1, 25):
     print(f"Time = {step}", flush=True)
     for moment in range(200):
-        if moment in (100, 110):
-            print("GAMG:  Solving for p, Initial residual = 1, Final residual = 0.1, No Iterations 2", flush=True)
+        if moment in (20, 60, 100, 110, 180):
+            name = {20: "Ux", 60: "Uy", 180: "k"}.get(moment, "p")
+            print(f"GAMG:  Solving for {name}, Initial residual = 1, Final residual = 0.1, No Iterations 2", flush=True)
         print(time.monotonic(), step, file=sys.stderr, flush=True)
         time.sleep(0.0003)
 print("End", flush=True)
@@ -170,17 +178,19 @@ class Turns(unittest.TestCase):
             self.assertEqual(len(run.step_lengths()), 24)
         self.assertLess(sum(sum(run.step_lengths()) for run in runs), elapsed)
 
-    def test_the_middle_of_each_step_of_a_turn_lies_in_it(self):
+    def test_the_equations_of_each_step_of_a_turn_lie_in_it(self):
         one, _ = solver.run_in_turns([lambda name=name: self.start(name) for name in ("one", "other")], TURN)
         self.assertEqual(one.turns, [range(first, first + TURN) for first in range(0, 24, TURN)])
-        self.assertEqual(len(one.middles), 24)
+        self.assertEqual((len(one.first_solved), len(one.last_solved)), (24, 24))
         moments = [float(line.split()[0]) for line in self.lines("one")]
         in_turn = [step for turn in one.turns for step in turn[:-1]]
         for step in in_turn:
-            length = moments[(step + 1) * 200 + 100] - moments[step * 200 + 100]
-            self.assertAlmostEqual(one.middles[step + 1] - one.middles[step], length, delta=0.02)
-        for before, middle, after in zip(one.marks, one.middles, one.marks[1:], strict=False):
-            self.assertTrue(before < middle < after)
+            length = moments[(step + 1) * 200 + 20] - moments[step * 200 + 180]
+            self.assertAlmostEqual(one.first_solved[step + 1] - one.last_solved[step], length, delta=0.02)
+        for before, first, last, after in zip(
+            one.marks, one.first_solved, one.last_solved, one.marks[1:], strict=False
+        ):
+            self.assertTrue(before < first < last < after)
 
     def test_what_the_helpers_take_for_a_step_is_counted_beside_a_run_that_is_not_stopped(self):
         agent = self.directory / f"{solver.HELPER}-agent"  # the name by which it is known; this one never rests
@@ -192,8 +202,8 @@ class Turns(unittest.TestCase):
         self.assertEqual(len(run.times), 24)
         mean = sum(run.step_lengths()[solver.FIRST_STEPS :]) / (24 - solver.FIRST_STEPS)
         self.assertTrue(0.05 * mean < run.helpers_per_step < 1.1 * mean, f"{run.helpers_per_step} of {mean}")
-        # It is taken out of what lies between the middles.
-        without = (run.middles[-1] - run.middles[solver.FIRST_STEPS]) / (23 - solver.FIRST_STEPS)
+        # It is taken out of what lies between the equations.
+        without = (run.last_solved[-1] - run.last_solved[solver.FIRST_STEPS]) / (23 - solver.FIRST_STEPS)
         self.assertAlmostEqual(without, mean - run.helpers_per_step, delta=0.2 * run.helpers_per_step)
 
     def lines(self, name: str) -> list[str]:
