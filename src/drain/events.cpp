@@ -276,8 +276,13 @@ void Drain::State::settle_suspects(int rank) {
 // watched already, and the events of its files would come after.
 void Drain::State::adopt(int rank) {
   if (!hold) return;
+  auto handed = keep.handed_over(rank);
+  if (!handed) {  // something of any time that is not whole yet may be there
+    note(std::nullopt, "a time cannot be vouched for: " + handed.error().text());
+    return times.spoil_open();
+  }
   std::vector<Keep::HandedOver> taken;
-  for (Keep::HandedOver& each : keep.handed_over(rank)) {
+  for (Keep::HandedOver& each : *handed) {
     if (beginning.contains(time_directory(rank, each.time))) continue;
     const bool hopeless = timeline.was_begun(each.time) && times.is_hopeless(rank, each.time);
     const bool let_go = hopeless || hold->may_be_freed(each.time);
@@ -313,7 +318,8 @@ void Drain::State::count_if_unseen(int rank, const std::string& time, bool remov
   if (unseen.erase({rank, time}) == 0 || !removed) return;
   if (request.settings.handed_over && !passed_over.contains({rank, time})) {
     const auto handed = keep.handed_over(rank);
-    if (std::any_of(handed.begin(), handed.end(), [&](const auto& each) { return each.time == time; })) return;
+    if (handed && std::any_of(handed->begin(), handed->end(), [&](const auto& each) { return each.time == time; }))
+      return;
   }
   ++unseen_times;
 }
@@ -455,8 +461,9 @@ void Drain::State::events_lost() {
   if (!ledger.lost_events()) {
     record(lost_events_record());
     note(std::nullopt,
-         "the kernel's queue of file events overflowed (fs.inotify.max_queued_events): files were found again by "
-         "looking, but deletions since are not carried to the case");
+         "events of files were lost (the kernel's queue of them overflowed, or there are more directories than may be "
+         "watched: fs.inotify.max_queued_events, fs.inotify.max_user_watches): files were found again by looking, but "
+         "deletions since are not carried to the case");
   }
   for (Checkpoint& each : checkpoints) each.lose_track();
   // What came after their last event may be gone again.

@@ -148,13 +148,13 @@ Result<bool> Keep::add(int rank, const std::string& time, const std::string& fil
   return true;
 }
 
-std::vector<Keep::HandedOver> Keep::handed_over(int rank) const {
+Result<std::vector<Keep::HandedOver>> Keep::handed_over(int rank) const {
   std::vector<HandedOver> found;
   const auto place = places_.find(rank);
   if (place == places_.end()) return found;
   const int directory = place->second.handed_over.get();
-  const auto entries = list_directory(directory, place->second.path);
-  if (!entries) return found;
+  const auto entries = list_directory(directory, join(place->second.path, handed_over_name));
+  if (!entries) return forward(entries);
   std::set<std::pair<std::string, std::string>> known;  // a file may be there by itself and with its time
   for (const DirectoryEntry& entry : *entries) {
     if (auto parts = parts_of_flat(entry.name)) {

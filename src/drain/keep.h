@@ -35,7 +35,7 @@ class Keep {
     int rank;
     std::string time, file;
   };
-  std::vector<HandedOver> handed_over(int rank) const;
+  Result<std::vector<HandedOver>> handed_over(int rank) const;
   // It can be read, and its name is short enough to be kept.
   static bool fits(const HandedOver& handed);
   // Keeps it. False, and then it is no more, where it is no regular file, was not closed, or does not fit.

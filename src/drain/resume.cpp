@@ -51,16 +51,24 @@ Status Drain::State::keep_last_of_ranks() {
   if (!request.settings.handed_over || !alone() || !holds_times() || ledger.pool_was_full() || ledger.lost_events())
     return {};
   std::set<std::string> here;
+  std::vector<Keep::HandedOver> handed_over;
   for (const int rank : times.ranks()) {
-    for (const Keep::HandedOver& each : keep.handed_over(rank)) here.insert(each.time);
+    auto handed = keep.handed_over(rank);
+    if (!handed) {  // it may be of any time
+      note(std::nullopt, "the last times cannot be vouched for: " + handed.error().text());
+      return {};
+    }
+    for (const Keep::HandedOver& each : *handed) here.insert(each.time);
+    handed_over.insert(handed_over.end(), std::make_move_iterator(handed->begin()),
+                       std::make_move_iterator(handed->end()));
     for (const std::string& time : times_here(rank)) here.insert(time);
   }
   const auto last = drain::newest_complete(join(request.home, hold_name), times.ranks(), here);
   if (!last || !is_new_time(times.ranks().front(), *last)) return {};
   if (newest_complete && !openfoam::time_less(*newest_complete, *last)) return {};
   for (const int rank : times.ranks()) {
-    for (const Keep::HandedOver& each : keep.handed_over(rank))
-      if (each.time == *last && !keep.take(each)) return {};  // not the rank's file, or cut
+    for (const Keep::HandedOver& each : handed_over)
+      if (each.rank == rank && each.time == *last && !keep.take(each)) return {};  // not the rank's file, or cut
     const std::string local = local_of(roots, time_directory(rank, *last));
     auto in_tree = read_time(rank, local, false, {});
     if (!in_tree) return forward(in_tree);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -392,6 +393,21 @@ TEST_P(HoldTest, WhereARankHasLeftNothingNoTimeIsKnown) {
   EXPECT_EQ(newest_complete(page(), {1}, {"6", "8"}), std::nullopt) << "it is gone";
   EXPECT_EQ(newest_complete(page(), {1, 2}, names), std::nullopt) << "of another run";
   EXPECT_EQ(newest_complete(home_ + "/none", {0}, names), std::nullopt);
+}
+
+TEST_P(HoldTest, WhereItCannotBeListedWhatWasHandedOverNoFurtherTimeIsComplete) {
+  open();
+  round();
+  run(1, 10);
+  round();
+  ASSERT_EQ(drain_->newest_complete(), "9");
+  std::filesystem::remove_all(handed_over(0));
+  for (const int rank : {0, 1}) write_time("11", rank);
+  round();
+  EXPECT_EQ(drain_->newest_complete(), "9");
+  const auto messages = finish(true).messages;
+  EXPECT_TRUE(std::any_of(messages.begin(), messages.end(),
+                          [](const std::string& message) { return message.find("handed-over") != std::string::npos; }));
 }
 
 // What was older is gone when that is found, but from then on nothing is freed.

@@ -69,7 +69,7 @@ TEST_F(KeepTest, AFileThatWasRemovedBeforeItWasKeptIsTakenFromWhatWasHandedOver)
   const std::string path = write("uniform/time", "now");
   hand_over(path, "0.1%2Funiform%2Ftime");
   EXPECT_TRUE(keep.add(3, "0.1", "uniform/time", path).value());
-  EXPECT_TRUE(keep.handed_over(3).empty());
+  EXPECT_TRUE(keep.handed_over(3).value().empty());
   EXPECT_TRUE(keep.add(3, "0.1", "uniform/time", path).value()) << "closed twice before it was removed";
   EXPECT_EQ(read_file(keep.as_directory(3, "0.1").value() + "/uniform/time").value(), "now");
 }
@@ -78,12 +78,12 @@ TEST_F(KeepTest, WhatNoEventToldOfIsTakenToo) {
   Keep keep;
   ASSERT_TRUE(keep.add_rank(3, pool_));
   hand_over(write("U", "velocity"), "0.1%2FU");
-  const auto handed = keep.handed_over(3);
+  const auto handed = keep.handed_over(3).value();
   ASSERT_EQ(handed.size(), 1u);
   EXPECT_EQ(handed[0].file, "U");
   EXPECT_TRUE(keep.take(handed[0]));
   EXPECT_TRUE(keep.contains(3, "0.1", "U"));
-  EXPECT_TRUE(keep.handed_over(3).empty());
+  EXPECT_TRUE(keep.handed_over(3).value().empty());
 }
 
 TEST_F(KeepTest, ATimeThatWasMovedOverAsAWholeIsTakenFileByFile) {
@@ -98,14 +98,15 @@ TEST_F(KeepTest, ATimeThatWasMovedOverAsAWholeIsTakenFileByFile) {
   std::filesystem::rename(pool_ + "/tree/0.1", moved);
   EXPECT_TRUE(keep.add(3, "0.1", "U", path).value()) << "its closing was told";
   std::set<std::string> taken, refused;
-  for (const auto& handed : keep.handed_over(3)) {
+  const auto all = keep.handed_over(3).value();
+  for (const auto& handed : all) {
     EXPECT_EQ(Keep::fits(handed), handed.file.size() < 254);
     (keep.take(handed) ? taken : refused).insert(handed.file);
   }
   EXPECT_EQ(taken, (std::set<std::string>{"p", "uniform/time"}));
   EXPECT_EQ(refused, (std::set<std::string>{"system", "uniform/half", std::string(254, 'x')}));
   EXPECT_EQ(keep.files(3, "0.1"), (std::set<std::string>{"U", "p", "uniform/time"}));
-  EXPECT_TRUE(keep.handed_over(3).empty());
+  EXPECT_TRUE(keep.handed_over(3).value().empty());
   EXPECT_FALSE(std::filesystem::exists(moved)) << "what is empty goes";
   EXPECT_TRUE(std::filesystem::exists("/etc/passwd"));
 }
@@ -127,11 +128,11 @@ TEST_F(KeepTest, OfAFileThatIsThereByItselfAndWithItsTimeTheLaterOneIsTaken) {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the kernel's clock of files has ticks
     }
-    const auto handed = keep.handed_over(3);
+    const auto handed = keep.handed_over(3).value();
     ASSERT_EQ(handed.size(), 1u) << "one file";
     EXPECT_TRUE(keep.take(handed[0]));
     EXPECT_EQ(read_file(keep.path(3, "0.1", "U")).value(), "new") << alone_first;
-    EXPECT_TRUE(keep.handed_over(3).empty());
+    EXPECT_TRUE(keep.handed_over(3).value().empty());
     ASSERT_TRUE(keep.drop("0.1"));
   }
 }
@@ -148,11 +149,20 @@ TEST_F(KeepTest, WhatCannotBeReadOfAMovedTimeIsToldAndStays) {
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit few{static_cast<rlim_t>(next) + 2, before.rlim_max};  // for the time's directory and its listing
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
-  const auto handed = keep.handed_over(3);
+  const auto handed = keep.handed_over(3).value();
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   ASSERT_EQ(handed.size(), 1u);
   EXPECT_FALSE(Keep::fits(handed[0]) || keep.take(handed[0]));
   EXPECT_TRUE(std::filesystem::exists(moved + "/uniform/time"));
+}
+
+TEST_F(KeepTest, WhereItCannotBeListedWhatWasHandedOverNothingIsNoAnswer) {
+  Keep keep;
+  ASSERT_TRUE(keep.add_rank(3, pool_));
+  std::filesystem::remove(pool_ + "/keep/processor3/handed-over");
+  const auto handed = keep.handed_over(3);
+  ASSERT_FALSE(handed);
+  EXPECT_NE(handed.error().text().find("keep/processor3/handed-over"), std::string::npos) << handed.error().text();
 }
 
 TEST_F(KeepTest, WhatWasRemovedWhileItWasOpenOrIsALinkIsNotTaken) {
@@ -162,8 +172,9 @@ TEST_F(KeepTest, WhatWasRemovedWhileItWasOpenOrIsALinkIsNotTaken) {
   std::ofstream open(path, std::ios::app);
   hand_over(path, "0.1%2FU");
   std::filesystem::create_symlink("/etc/passwd", pool_ + "/keep/processor3/handed-over/0.1%2Fp");
-  for (const auto& handed : keep.handed_over(3)) EXPECT_FALSE(keep.take(handed)) << handed.file;
-  EXPECT_TRUE(keep.handed_over(3).empty());
+  const auto all = keep.handed_over(3).value();
+  for (const auto& handed : all) EXPECT_FALSE(keep.take(handed)) << handed.file;
+  EXPECT_TRUE(keep.handed_over(3).value().empty());
   EXPECT_TRUE(keep.times().empty());
 }
 
