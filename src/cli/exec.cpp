@@ -47,7 +47,9 @@ void add_exec(CLI::App& app, int& exit_status) {
   command->footer(footer(
       {"forebay run --case /shared/motorBike -- mylauncher -k 4 forebay exec -- simpleFoam -parallel"},
       {"The first on each node starts that node's agent and stays until the results are home; the others become the "
-       "program. Needed only where `forebay run` cannot tell where the program begins in the launch line."}));
+       "program. Needed only where `forebay run` cannot tell where the program begins: behind launchers other than "
+       "mpirun, "
+       "mpiexec and srun, and behind options that it does not know."}));
   command->callback([options, &exit_status] { exit_status = exec(*options); });
 }
 

@@ -236,20 +236,102 @@ std::optional<Launcher> launcher_of(const std::string& word) {
   return std::nullopt;
 }
 
+// Launchers whose options are not known here, and variants of mpirun and mpiexec by their names. (`./flux` is not
+// meant.)
+bool is_unknown_launcher(const std::string& word) {
+  const std::string_view name = name_of(word);
+  if (word.starts_with('.') || launcher_of(word)) return false;
+  for (const std::string_view other :
+       {"aprun", "ccc_mprun", "charmrun", "flux", "ibrun", "jsrun", "lrun", "poe", "prun", "runjob", "yhrun"})
+    if (name == other) return true;
+  return name.starts_with("mpirun") || name.starts_with("mpiexec");
+}
+
+// What starts the command behind its own options and so many further words; `env` behind assignments, too.
+struct Starter {
+  Options options;  // that have a value
+  int words = 0;
+};
+
+const Starter* starter_of(const std::string& word) {
+  static const std::map<std::string_view, Starter> starters{
+      {"env", {{{"u", 1}, {"unset", 1}, {"C", 1}, {"chdir", 1}}}},
+      {"ionice", {{{"c", 1}, {"class", 1}, {"n", 1}, {"classdata", 1}}}},
+      {"nice", {{{"n", 1}, {"adjustment", 1}}}},
+      {"nohup", {}},
+      {"numactl",
+       {{{"i", 1},
+         {"interleave", 1},
+         {"m", 1},
+         {"membind", 1},
+         {"N", 1},
+         {"cpunodebind", 1},
+         {"C", 1},
+         {"physcpubind", 1},
+         {"p", 1},
+         {"preferred", 1}}}},
+      {"setsid", {}},
+      {"stdbuf", {{{"i", 1}, {"input", 1}, {"o", 1}, {"output", 1}, {"e", 1}, {"error", 1}}}},
+      {"taskset", {{}, 1}},
+      {"time", {{{"f", 1}, {"format", 1}, {"o", 1}, {"output", 1}}}},
+      {"timeout", {{{"s", 1}, {"signal", 1}, {"k", 1}, {"kill-after", 1}}, 1}}};
+  const auto found = starters.find(name_of(word));
+  return found == starters.end() ? nullptr : &found->second;
+}
+
+// "-n" or "--name" without its dashes.
+std::string_view without_dashes(const std::string& word) {
+  return std::string_view(word).substr(word.starts_with("--") ? 2 : 1);
+}
+
+// Where the launcher, or the program, stands behind `env A=1`, `time` and the like.
+std::size_t behind_starters(const std::vector<std::string>& command) {
+  std::size_t at = 0;
+  while (at < command.size()) {
+    const Starter* starter = starter_of(command[at]);
+    if (starter == nullptr) break;
+    const bool assigns = name_of(command[at]) == "env";
+    for (++at; at < command.size() && command[at].starts_with('-'); ++at)
+      if (starter->options.contains(without_dashes(command[at]))) ++at;
+    at += static_cast<std::size_t>(starter->words);
+    while (assigns && at < command.size() && command[at].find('=') != std::string::npos) ++at;
+  }
+  return std::min(at, command.size());
+}
+
+tl::unexpected<Error> no_program(const std::vector<std::string>& command) {
+  return error(Code::bad_input, "no program in the launch line", quoted(command));
+}
+
+// `what` is not known of the line, whose program stands at `at` or later. The line to use is a guess: the program is
+// the first word that is no option and no number.
+tl::unexpected<Error> uncertain(const std::vector<std::string>& command, std::size_t at, const std::string& what) {
+  const auto is_none = [](const std::string& word) {
+    return word.starts_with('-') || word.starts_with('+') || parse_integer(word);
+  };
+  while (at < command.size() && is_none(command[at])) ++at;
+  if (at >= command.size()) return no_program(command);
+  std::vector<std::string> words = command;
+  words.insert(words.begin() + static_cast<std::ptrdiff_t>(at), {"forebay", "exec", "--"});
+  return error(Code::bad_input, "cannot tell where the program begins: " + what + " is not known", {},
+               "write `forebay exec --` before your program yourself: " + quoted(words));
+}
+
 bool is_exec(const std::vector<std::string>& words, std::size_t at) {
   return at + 1 < words.size() && name_of(words[at]) == "forebay" && words[at + 1] == "exec";
 }
 
 class Parser {
  public:
-  Parser(const std::vector<std::string>& command, const std::vector<std::string>& exec, const Launcher& launcher)
-      : command_(command), exec_(exec), launcher_(launcher) {
-    line_.words.push_back(command.front());
-    line_.launched = true;
-  }
+  // The launcher stands at `at`.
+  Parser(const std::vector<std::string>& command, const std::vector<std::string>& exec, std::size_t at,
+         const Launcher& launcher)
+      : command_(command), exec_(exec), at_(at), launcher_(launcher) {}
 
   Result<LaunchLine> run() {
-    std::size_t at = 1;
+    line_.words.assign(command_.begin(), command_.begin() + static_cast<std::ptrdiff_t>(at_));
+    std::size_t at = at_;
+    take_word(at++);
     for (;;) {
       auto program = options(at);
       if (!program) return forward(program);
@@ -262,6 +344,12 @@ class Parser {
   }
 
  private:
+  // One of the launcher's.
+  void take_word(std::size_t at) {
+    line_.words.push_back(command_[at]);
+    line_.launcher.push_back(command_[at]);
+  }
+
   // Copies the options that begin at `at`; returns where the program begins.
   Result<std::size_t> options(std::size_t at) {
     bool counted = false;
@@ -269,26 +357,26 @@ class Parser {
       const std::string& word = command_[at];
       if (word.size() < 2 || word.front() != '-') break;
       if (word == "--") {
-        line_.words.push_back(command_[at++]);
+        take_word(at++);
         break;
       }
       const auto follow = words_behind(word);
-      if (!follow) return uncertain(at);
+      if (!follow)
+        return uncertain(command_, at + 1,
+                         fmt::format("the option {} of {}", printable(word), printable(name_of(command_[at_]))));
       if (const auto number = count_of(at)) {
         ranks_ += *number;
         counted = true;
       }
-      for (int i = 0; i <= *follow && at < command_.size(); ++i) line_.words.push_back(command_[at++]);
+      for (int i = 0; i <= *follow && at < command_.size(); ++i) take_word(at++);
     }
-    if (at >= command_.size() || command_[at] == ":")
-      return error(Code::bad_input, "no program in the launch line", quoted(command_));
+    if (at >= command_.size() || command_[at] == ":") return no_program(command_);
     ranks_known_ = ranks_known_ && counted;
     return at;
   }
 
   std::optional<int> words_behind(const std::string& word) const {
-    std::string_view name = word;
-    name.remove_prefix(name.starts_with("--") ? 2 : 1);
+    const std::string_view name = without_dashes(word);
     if (name.find('=') != std::string_view::npos && word.starts_with("--")) return 0;
     const auto found = launcher_.options->find(name);
     if (found != launcher_.options->end()) return found->second;
@@ -319,60 +407,62 @@ class Parser {
             ? static_cast<std::size_t>(
                   std::find(command_.begin() + static_cast<std::ptrdiff_t>(at), command_.end(), ":") - command_.begin())
             : command_.size();
-    std::size_t program = at;
-    if (is_exec(command_, at)) {
-      const auto dashes = std::find(command_.begin() + static_cast<std::ptrdiff_t>(at), command_.end(), "--");
-      program = static_cast<std::size_t>(dashes - command_.begin()) + 1;
-    }
     line_.words.insert(line_.words.end(), exec_.begin(), exec_.end());
-    if (program < end) line_.programs.push_back(command_[program]);
-    for (std::size_t i = program; i < end; ++i) line_.words.push_back(command_[i]);
+    line_.programs.push_back(command_[at]);
+    for (; at < end; ++at) line_.words.push_back(command_[at]);
     return end;
-  }
-
-  tl::unexpected<Error> uncertain(std::size_t at) const {
-    return error(Code::bad_input,
-                 fmt::format("cannot tell where the program begins: the option {} of {} is not known",
-                             printable(command_[at]), printable(name_of(command_.front()))),
-                 {}, "write `forebay exec --` before your program yourself: " + by_hand(at));
-  }
-
-  // A guess for the message: the program is the first word behind the unknown option that is no option and no number.
-  std::string by_hand(std::size_t at) const {
-    std::vector<std::string> words = command_;
-    std::size_t guess = at + 1;
-    while (guess < words.size() && (words[guess].starts_with("-") || parse_integer(words[guess]))) ++guess;
-    words.insert(words.begin() + static_cast<std::ptrdiff_t>(std::min(guess, words.size())), {"forebay", "exec", "--"});
-    return quoted(words);
   }
 
   const std::vector<std::string>& command_;
   const std::vector<std::string>& exec_;
+  const std::size_t at_;
   const Launcher launcher_;
   LaunchLine line_;
   int ranks_ = 0;
   bool ranks_known_ = true;
 };
 
+// A line with `forebay exec ... --` before its programs already: what stands before it is the launcher's, whether that
+// is known or not. In a line of several parts each begins behind a ":".
+Result<LaunchLine> written_by_hand(const std::vector<std::string>& command, const std::vector<std::string>& exec) {
+  LaunchLine line;
+  const std::size_t launcher = behind_starters(command);
+  bool in_program = false;
+  for (std::size_t at = 0; at < command.size(); ++at) {
+    if (is_exec(command, at)) {
+      at = static_cast<std::size_t>(std::find(command.begin() + static_cast<std::ptrdiff_t>(at), command.end(), "--") -
+                                    command.begin());
+      if (at + 1 >= command.size())
+        return error(Code::bad_input, "`forebay exec` needs `--` and a program behind it in", quoted(command));
+      line.words.insert(line.words.end(), exec.begin(), exec.end());
+      line.programs.push_back(command[at + 1]);
+      in_program = true;
+      continue;
+    }
+    line.words.push_back(command[at]);
+    if (command[at] == ":") {
+      in_program = false;
+    } else if (!in_program && at >= launcher) {
+      line.launcher.push_back(command[at]);
+    }
+  }
+  if (!line.launched()) line.ranks = 1;
+  return line;
+}
+
 }  // namespace
 
 Result<LaunchLine> insert_exec(const std::vector<std::string>& command, const std::vector<std::string>& exec) {
   if (command.empty()) return error(Code::bad_input, "no program to run", {}, "write it behind `--`");
-  // Written by hand somewhere in the line: everything before it is the launcher's, whether we know it or not.
-  for (std::size_t at = 1; at < command.size(); ++at) {
-    if (!is_exec(command, at)) continue;
-    const auto dashes = std::find(command.begin() + static_cast<std::ptrdiff_t>(at), command.end(), "--");
-    if (dashes == command.end() || dashes + 1 == command.end())
-      return error(Code::bad_input, "`forebay exec` needs `--` and a program behind it in", quoted(command));
-    LaunchLine line;
-    line.launched = true;
-    line.words.assign(command.begin(), command.begin() + static_cast<std::ptrdiff_t>(at));
-    line.words.insert(line.words.end(), exec.begin(), exec.end());
-    line.programs.push_back(*(dashes + 1));
-    line.words.insert(line.words.end(), dashes + 1, command.end());
-    return line;
+  for (std::size_t at = 0; at < command.size(); ++at)
+    if (is_exec(command, at)) return written_by_hand(command, exec);
+  if (const std::size_t at = behind_starters(command); at < command.size()) {
+    if (const auto launcher = launcher_of(command[at])) return Parser(command, exec, at, *launcher).run();
+    if (is_unknown_launcher(command[at])) {
+      const std::size_t options = name_of(command[at]) == "flux" ? at + 2 : at + 1;  // `flux run`
+      return uncertain(command, options, "the launcher " + printable(command[at]));
+    }
   }
-  if (const auto launcher = launcher_of(command.front())) return Parser(command, exec, *launcher).run();
   LaunchLine line;
   line.words = exec;
   line.words.insert(line.words.end(), command.begin(), command.end());

@@ -142,7 +142,7 @@ Result<Prepared> prepare(const RunRequest& request) {
   take_code_saturne(prepared.line, plan);
   strip_slashes(plan.settings.stage.direct);
   strip_slashes(plan.settings.drain.checkpoints);
-  plan.launched = prepared.line.launched;
+  plan.launched = prepared.line.launched();
   plan.ranks = prepared.line.ranks.value_or(0);
   auto facts = openfoam::inspect(plan.case_path);
   if (!facts) return forward(facts);
@@ -157,7 +157,7 @@ Result<Prepared> prepare(const RunRequest& request) {
     plan.decomposed = true;  // a program that looks for the ranks' directories by itself
     plan.ranks = facts->ranks;
   }
-  if (const int nodes = nodes_in(request.command).value_or(1); nodes > 1 && needs_one_node(plan))
+  if (const int nodes = nodes_in(prepared.line.launcher).value_or(1); nodes > 1 && needs_one_node(plan))
     return too_many_nodes(fmt::format("{} nodes in the launch line", nodes), plan);
   if (auto checked = check_direct_directories(plan); !checked) return forward(checked);
   if (auto way = choose_way(request, tolerated, prepared); !way) return forward(way);

@@ -47,23 +47,23 @@ std::vector<std::string> named_directories(const Plan& plan) {
 
 }  // namespace
 
-std::optional<int> nodes_in(const std::vector<std::string>& line) {
-  if (line.empty()) return std::nullopt;
-  const bool slurm = name_of(line.front()) == "srun";
+std::optional<int> nodes_in(const std::vector<std::string>& launcher) {
+  if (launcher.empty()) return std::nullopt;
+  const bool slurm = name_of(launcher.front()) == "srun";
   std::set<std::string> hosts;
-  for (std::size_t at = 1; at < line.size(); ++at) {
+  for (std::size_t at = 1; at < launcher.size(); ++at) {
     if (slurm) {
       // "-N 2", "-N2", "--nodes=2-4": at least so many.
-      auto count = value_of(line, at, {"-N", "--nodes"});
-      if (!count && line[at].size() > 2 && line[at].starts_with("-N")) count = line[at].substr(2);
+      auto count = value_of(launcher, at, {"-N", "--nodes"});
+      if (!count && launcher[at].size() > 2 && launcher[at].starts_with("-N")) count = launcher[at].substr(2);
       if (count)
         if (const auto number = parse_integer(std::string_view(*count).substr(0, count->find('-'))))
           return static_cast<int>(*number);
       continue;
     }
-    if (const auto list = value_of(line, at, {"-H", "-host", "--host", "-hosts", "--hosts"}))
+    if (const auto list = value_of(launcher, at, {"-H", "-host", "--host", "-hosts", "--hosts"}))
       for (const std::string_view host : split(*list, ',')) hosts.insert(host_of(host));
-    if (const auto file = value_of(line, at, {"-hostfile", "--hostfile", "-machinefile", "--machinefile", "-f"}))
+    if (const auto file = value_of(launcher, at, {"-hostfile", "--hostfile", "-machinefile", "--machinefile", "-f"}))
       hosts_of_file(*file, hosts);
   }
   return hosts.empty() ? std::nullopt : std::optional(static_cast<int>(hosts.size()));

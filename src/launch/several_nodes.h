@@ -13,8 +13,9 @@
 
 namespace forebay::launch {
 
-// How many nodes a launch line asks for, where it says so: host lists, host files, srun's -N; nullopt: it does not.
-std::optional<int> nodes_in(const std::vector<std::string>& line);
+// How many nodes the launcher is asked for, where its words (LaunchLine::launcher) say so: host lists, host files,
+// srun's -N; nullopt: they do not.
+std::optional<int> nodes_in(const std::vector<std::string>& launcher);
 
 // True when only one node may run this plan.
 bool needs_one_node(const Plan& plan);

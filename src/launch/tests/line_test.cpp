@@ -22,7 +22,7 @@ TEST(Line, ExecGoesBeforeTheProgram) {
   EXPECT_EQ(quoted(line.words), "mpirun -n 4 /bin/forebay exec -- simpleFoam -parallel");
   EXPECT_EQ(line.ranks, 4);
   EXPECT_EQ(line.programs, Words{"simpleFoam"});
-  EXPECT_TRUE(line.launched);
+  EXPECT_TRUE(line.launched());
 }
 
 TEST(Line, OptionsWithArgumentsAreNotTakenForThePrograms) {
@@ -87,14 +87,72 @@ TEST(Line, ExecWrittenByHandIsKeptInItsPlace) {
 TEST(Line, AProgramWithoutALauncherIsRunOnce) {
   const auto line = parse("blockMesh -dict system/x").value();
   EXPECT_EQ(quoted(line.words), "/bin/forebay exec -- blockMesh -dict system/x");
-  EXPECT_FALSE(line.launched);
+  EXPECT_FALSE(line.launched());
 }
 
 TEST(Line, ExecWrittenByHandIsFoundBehindAnyLauncher) {
   const auto line = parse("mylauncher -k 4 forebay exec -- simpleFoam -parallel").value();
   EXPECT_EQ(quoted(line.words), "mylauncher -k 4 /bin/forebay exec -- simpleFoam -parallel");
   EXPECT_EQ(line.programs, Words{"simpleFoam"});
-  EXPECT_TRUE(line.launched);
+  EXPECT_TRUE(line.launched());
+}
+
+TEST(Line, ALauncherIsFoundBehindWhatStartsAnother) {
+  const auto line = parse("env MPIEXEC=/usr/bin/mpiexec numactl -m 0 mpirun -n 4 simpleFoam -parallel").value();
+  EXPECT_EQ(quoted(line.words),
+            "env MPIEXEC=/usr/bin/mpiexec numactl -m 0 mpirun -n 4 /bin/forebay exec -- simpleFoam -parallel");
+  EXPECT_EQ(line.launcher, (Words{"mpirun", "-n", "4"}));
+  EXPECT_EQ(line.ranks, 4);
+  for (const std::string start : {"time -o mpirun.log ", "timeout -k 5 1h ", "taskset -c 0-3 ", "nice -n 5 ", "nohup "})
+    EXPECT_EQ(parse(start + "srun -n 2 a").value().launcher, (Words{"srun", "-n", "2"})) << start;
+}
+
+TEST(Line, AWordThatOnlyLooksLikeALauncherIsNone) {
+  for (const std::string line : {"time blockMesh", "time ./Allrun mpirun", "nice simpleFoam -case flux", "env A=1",
+                                 "timeout 1h ./solver /data/prun", "./flux -i x", "nice", "taskset"}) {
+    const auto parsed = parse(line);
+    ASSERT_TRUE(parsed) << line;
+    EXPECT_FALSE(parsed->launched()) << line;
+    EXPECT_EQ(quoted(parsed->words), "/bin/forebay exec -- " + line);
+  }
+}
+
+TEST(Line, WhereTheLauncherIsNotKnownTheLineToUseIsShown) {
+  for (const std::string start : {"ibrun ", "jsrun -n 4 ", "flux run -n 4 ", "mpirun_mpt -np 4 ", "time aprun -n 4 ",
+                                  "charmrun +p4 ", "mpirun --frobnicate "}) {
+    const auto line = parse(start + "run -parallel");
+    ASSERT_FALSE(line) << start;
+    EXPECT_EQ(line.error().code, Code::bad_input);
+    EXPECT_NE(line.error().advice.find(start + "forebay exec -- run -parallel"), std::string::npos)
+        << line.error().advice;
+    EXPECT_TRUE(parse(start + "forebay exec -- run -parallel").value().launched());
+  }
+  const auto none = parse("ibrun -n 4");
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().text().find("no program"), std::string::npos) << none.error().text();
+}
+
+TEST(Line, ExecWrittenByHandIsReplacedInEveryPart) {
+  const auto line =
+      parse("mpirun -H n1 -k forebay exec -- a -H no : -H n2 forebay exec --case /c -- b : -n 1 forebay exec -- c")
+          .value();
+  EXPECT_EQ(
+      quoted(line.words),
+      "mpirun -H n1 -k /bin/forebay exec -- a -H no : -H n2 /bin/forebay exec -- b : -n 1 /bin/forebay exec -- c");
+  EXPECT_EQ(line.programs, (Words{"a", "b", "c"}));
+  EXPECT_EQ(line.launcher, (Words{"mpirun", "-H", "n1", "-k", "-H", "n2", "-n", "1"}));
+  EXPECT_FALSE(parse("mpirun -k forebay exec -- a : forebay exec b"));
+}
+
+TEST(Line, OnlyWhatStandsBeforeTheProgramsIsTheLaunchers) {
+  const auto line = parse("mpirun -n 2 -H n1 prog -f input -N 3 : -n 2 -H n2 prog -H no").value();
+  EXPECT_EQ(line.launcher, (Words{"mpirun", "-n", "2", "-H", "n1", "-n", "2", "-H", "n2"}));
+  EXPECT_EQ(parse("env A=1 srun -N 2 forebay exec -- prog -N 9").value().launcher, (Words{"srun", "-N", "2"}));
+  EXPECT_EQ(parse("time -f X other -k forebay exec -- prog").value().launcher, (Words{"other", "-k"}));
+  const auto alone = parse("env A=1 forebay exec -- prog").value();
+  EXPECT_EQ(quoted(alone.words), "env A=1 /bin/forebay exec -- prog");
+  EXPECT_FALSE(alone.launched());
+  EXPECT_EQ(alone.ranks, 1);
 }
 
 TEST(Line, ALauncherWithoutAProgramIsAnError) {
