@@ -17,6 +17,7 @@
 #include "launch/plan.h"
 #include "launch/processes.h"
 #include "launch/resume.h"
+#include "launch/run.h"
 
 namespace forebay::cli {
 namespace {
@@ -72,16 +73,7 @@ int clean_staged(const FoundRuns& found, bool throw_away) {
   return exit_status;
 }
 
-// Where the run has what it left, as far as that was found.
-std::optional<std::string> home_of(const std::string& run, const FoundRuns& found) {
-  for (const launch::PoolRun& each : found.runs)
-    if (each.plan.run == run) return each.home();
-  for (const launch::UnreadableRun& each : found.unreadable)
-    if (name_of(parent_of(each.home)) == run) return each.home;
-  return std::nullopt;
-}
-
-// The same in pools that were not named: those found, and where the run was told to have its own, as far as that is
+// home_of() in pools that were not named: those found, and where the run was told to have its own, as far as that is
 // there.
 std::optional<std::string> home_elsewhere(const launch::Plan& plan, const std::string& case_path) {
   const auto own = launch::pools_here(plan);
@@ -103,7 +95,7 @@ int clean_mark(const CleanOptions& options, const FoundRuns& found) {
     say(stderr, "forebay: run {} has what it left in another pool: {}; kept\n", plan->run, printable(*home));
     return static_cast<int>(Code::undrained);
   }
-  if (options.throw_away < 2) {
+  if (options.throw_away < 2 && !launch::left_only_its_mark(*plan)) {
     fmt::print(stderr,
                "forebay: run {} (started on {}) left its mark on this case, but this node holds nothing of it; if its "
                "nodes are gone for good, say so twice: --throw-away --throw-away\n",

@@ -23,16 +23,33 @@ struct DrainOptions {
 };
 
 // The control directory goes when no node of the run has anything left.
-void forget_run(const launch::PoolRun& run) {
+Status forget_run(const launch::PoolRun& run) {
   const auto plan = launch::read_plan(run.plan.case_path);
-  if (!plan || plan->run != run.plan.run) return;
+  if (!plan || plan->run != run.plan.run) return {};
   const std::string own = launch::node_report_path(run.plan.case_path, run.node);
   for (const std::string& path : launch::node_report_paths(launch::control_directory(run.plan.case_path))) {
     if (path == own) continue;
     const auto other = launch::read_node_report(path);
-    if (!other || !launch::is_home(*other)) return;
+    if (!other || !launch::is_home(*other)) return {};
   }
-  if (auto removed = launch::remove_control_directory(run.plan.case_path); !removed) (void)failed(removed.error());
+  return launch::remove_control_directory(run.plan.case_path);
+}
+
+// The mark of a run of which this node has nothing: where the run drained on after `forebay run` had ended, and all is
+// home by now, it goes.
+Status look_at_mark(const FoundRuns& found) {
+  const auto plan = launch::read_plan(found.case_path);
+  if (!plan || home_of(plan->run, found)) return {};
+  if (launch::left_only_its_mark(*plan)) {
+    if (auto removed = launch::remove_control_directory(found.case_path); !removed) return removed;
+    say(stdout, "run {}: all that it left is home; its mark on the case is removed\n", plan->run);
+  } else {
+    say(stderr,
+        "forebay: run {}, started on {}, works on this case or has left its mark there: resume on its nodes; `forebay "
+        "clean --case` tells how to remove the mark where they are gone\n",
+        plan->run, plan->submit_host);
+  }
+  return {};
 }
 
 // Directories in which programs that are gone left checkpoints.
@@ -74,7 +91,9 @@ int resume(const DrainOptions& options) {
         drain.shared_files, printable(run.plan.case_path));
     for (const std::string& message : drain.messages) say(stderr, "  ! {}\n", printable(message));
     trouble = drain::graver(trouble, drain.trouble);
-    if (!drain::needs_pool(drain.trouble)) forget_run(run);
+    if (drain::needs_pool(drain.trouble)) continue;
+    if (auto forgotten = forget_run(run); !forgotten)
+      trouble = drain::graver(trouble, static_cast<Code>(failed(forgotten.error())));
   }
   if (const auto staged = staged_by_the_dead(*found); !staged.empty()) {
     ++resumed;
@@ -82,6 +101,9 @@ int resume(const DrainOptions& options) {
       trouble = drain::graver(trouble, static_cast<Code>(status));
   }
   if (resumed == 0 && !trouble) say(stdout, "nothing to resume on this node\n");
+  if (resumed == 0 && !options.case_path.empty())
+    if (auto looked = look_at_mark(*found); !looked)
+      trouble = drain::graver(trouble, static_cast<Code>(failed(looked.error())));
   return trouble ? static_cast<int>(*trouble) : 0;
 }
 

@@ -65,4 +65,12 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
   return found;
 }
 
+std::optional<std::string> home_of(const std::string& run, const FoundRuns& found) {
+  for (const launch::PoolRun& each : found.runs)
+    if (each.plan.run == run) return each.home();
+  for (const launch::UnreadableRun& each : found.unreadable)
+    if (name_of(parent_of(each.home)) == run) return each.home;
+  return std::nullopt;
+}
+
 }  // namespace forebay::cli

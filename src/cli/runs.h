@@ -1,6 +1,7 @@
 // Finding what this node's pools hold, for status, drain and clean.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,8 @@ struct FoundRuns {
 // In `pools`, or when there are none in those of the configuration and in every node-local mount; only of `case_path`
 // unless it is empty. A case that is gone is an error only when the pools have nothing of it.
 Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std::string>& pools);
+
+// Where a run has what it left, readable or not; nullopt: it was not found.
+std::optional<std::string> home_of(const std::string& run, const FoundRuns& found);
 
 }  // namespace forebay::cli

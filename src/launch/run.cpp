@@ -153,6 +153,18 @@ std::vector<NodeReport> read_node_reports(const std::string& case_path) {
   return reports;
 }
 
+bool left_only_its_mark(const Plan& plan) {
+  // Elsewhere it may live, and be about to remove the mark itself.
+  if (plan.submit_host != host_name() || is_alive(plan)) return false;
+  const std::vector<NodeReport> nodes = read_node_reports(plan.case_path);
+  if (nodes.empty() || nodes.size() != node_report_paths(control_directory(plan.case_path)).size()) return false;
+  const auto has_ended = [&](const NodeReport& node) {
+    return node.run == plan.run && node.phase == Phase::done && is_home(node);
+  };
+  if (!std::all_of(nodes.begin(), nodes.end(), has_ended)) return false;
+  return !plan.decomposed || !plan.launched || represents_all(nodes, plan.ranks);
+}
+
 Result<RunReport> carry_out(const Prepared& prepared,
                             const std::function<void(const std::vector<NodeReport>&)>& progress) {
   const Plan& plan = prepared.plan;

@@ -7,6 +7,7 @@ import os
 import pty
 import random
 import select
+import shutil
 import signal
 import time
 
@@ -229,6 +230,41 @@ class AllKilled(FaultyCase):
         for path, size in completed.items():
             self.assertEqual(files.get(path), harness.content(path, size), path)
         self.assert_nothing_left()
+
+
+class InterruptedAgain(FaultyCase):
+    def test_it_drains_on_in_the_background_and_then_only_its_mark_is_left(self):
+        process = self.start(self.solver("-steps", 6, "-bytes", 200_000), ["--drain-when", "end", "--bandwidth", "2M"])
+        wait_for(self.on_case, what="the first files on the case, after the program's end")
+        os.kill(process.pid, signal.SIGTERM)
+        wait_for(lambda: not self.of_this_test("mpirun"), what="the launcher's end")
+        os.kill(process.pid, signal.SIGTERM)
+        self.assertNotEqual(process.wait(10), 0)
+        self.assertTrue(self.homes(), "ended too late to tell anything")
+        mark, copy = os.path.join(self.case, ".forebay"), os.path.join(self.directory, "mark")
+        shutil.copytree(mark, copy)
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assertIn("has its agent", self.output)
+        self.finish(process)
+        self.assertIn("still drains in the background", self.output)
+        wait_for(lambda: not self.homes() and not self.of_this_test("forebay-agent"), what="the end of the drain")
+        self.assert_all_home()
+        self.assertEqual(self.run_forebay(self.solver("-steps", 1)), harness.BUSY, self.output)
+        ended = os.path.join(self.directory, "ended")
+        shutil.copytree(mark, ended)
+        for command in (self.resume, lambda: self.forebay("clean", "--case", self.case, "--pool", self.pool)):
+            self.assertEqual(command(), 0, self.output)
+            self.assertIn("its mark on the case is removed", self.output)
+            self.assert_nothing_left()
+            shutil.copytree(ended, mark)
+        shutil.rmtree(mark)
+        shutil.copytree(copy, mark)  # as its nodes had told while they drained
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assertIn("resume on its nodes", self.output)
+        self.assertEqual(
+            self.forebay("clean", "--case", self.case, "--pool", self.pool), harness.UNDRAINED, self.output
+        )
+        self.assertTrue(os.path.exists(mark))
 
 
 class ProgramKilled(FaultyCase):

@@ -1,0 +1,74 @@
+// The mark of a run on its case, once the run has ended.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "launch/run.h"
+
+namespace forebay::launch {
+namespace {
+
+class MarkTest : public testing::Test {
+ protected:
+  MarkTest() {
+    char name[] = "/tmp/forebay-mark-XXXXXX";
+    plan.case_path = ::mkdtemp(name);
+    plan.run = "run";
+    plan.submit_host = host_name();
+    plan.launched = plan.decomposed = true;
+    plan.ranks = 4;
+    EXPECT_TRUE(make_control_directory(plan));
+  }
+  ~MarkTest() override { (void)remove_tree(plan.case_path); }
+
+  NodeReport report(const std::string& node, std::vector<int> ranks) const {
+    NodeReport report;
+    report.node = node;
+    report.run = plan.run;
+    report.phase = Phase::done;
+    report.ranks = std::move(ranks);
+    return report;
+  }
+  void tell(const NodeReport& report) const {
+    ASSERT_TRUE(replace_file(node_report_path(plan.case_path, report.node), to_json(report)));
+  }
+
+  Plan plan;
+};
+
+TEST_F(MarkTest, IsAllThatIsLeftWhenEveryRanksNodeHasToldThatAllIsHomeAndItsPoolEmpty) {
+  EXPECT_FALSE(left_only_its_mark(plan)) << "nobody has told anything";
+  tell(report("n1", {0, 1}));
+  EXPECT_FALSE(left_only_its_mark(plan)) << "two ranks are missing";
+  tell(report("n2", {2, 3}));
+  EXPECT_TRUE(left_only_its_mark(plan));
+  plan.submit_host = "elsewhere";
+  EXPECT_FALSE(left_only_its_mark(plan)) << "nobody knows here whether it lives";
+}
+
+TEST_F(MarkTest, IsNotAllThatIsLeftWhereANodeHasMoreOrCannotBeHeard) {
+  const std::function<void(NodeReport&)> changes[] = {
+      [](NodeReport& node) { node.run = "another"; },
+      [](NodeReport& node) { node.phase = Phase::removing; },
+      [](NodeReport& node) { node.phase = Phase::draining; },
+      [](NodeReport& node) { node.drain.trouble = Code::undrained; },
+      [](NodeReport& node) { node.drain.trouble = Code::lost; },
+  };
+  tell(report("n1", {0, 1}));
+  for (const auto& change : changes) {
+    NodeReport other = report("n2", {2, 3});
+    change(other);
+    tell(other);
+    EXPECT_FALSE(left_only_its_mark(plan)) << to_json(other);
+  }
+  NodeReport conflict = report("n2", {2, 3});
+  conflict.drain.trouble = Code::conflict;
+  tell(conflict);
+  EXPECT_TRUE(left_only_its_mark(plan)) << "both versions are on the case";
+  ASSERT_TRUE(replace_file(node_report_path(plan.case_path, "n3"), "{"));
+  EXPECT_FALSE(left_only_its_mark(plan));
+}
+
+}  // namespace
+}  // namespace forebay::launch
