@@ -36,7 +36,8 @@ class Shared:
             self.slow = True
             mbit, create_ms, brick_mb = self._settings
             bricks = "2 bricks" if brick_mb == "0" else f"2 bricks of {brick_mb} MB that were written before"
-            self.description = f"GlusterFS, {bricks}, {mbit} mbit/s each way, {create_ms} ms a create, 1 I/O thread"
+            creates = f"{create_ms} ms a create, 1 I/O thread" if create_ms != "0" else "creates not delayed"
+            self.description = f"GlusterFS, {bricks}, {mbit} mbit/s each way, {creates}"
         else:
             self.directory.mkdir(parents=True, exist_ok=True)
             reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1].removeprefix("slow-shared: ")

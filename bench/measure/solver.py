@@ -84,7 +84,7 @@ class Run:
         ]
 
     def _output(self, step: int) -> float:
-        """Where it has any."""
+        """From its last equation to the first of the next step: what it writes lies there."""
         return self.first_solved[step + 1] - self.last_solved[step]
 
     def _writes(self, step: int) -> bool:

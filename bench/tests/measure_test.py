@@ -28,7 +28,7 @@ def alternating(outputs: list[float], equations: list[float], turns: list[range]
     """Steps that take so long from the last equation to the next step's first, and so long from the first to the last."""
     run = Run(0.0, times=[str(k) for k in range(1, len(equations) + 1)], turns=turns)
     now = 0.0
-    for output, solving in itertools.zip_longest([0.0, *outputs], equations):
+    for output, solving in zip([0.0, *outputs], equations, strict=True):
         run.first_solved.append(now + output)
         now += output + solving
         run.last_solved.append(now)

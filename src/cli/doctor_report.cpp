@@ -239,11 +239,12 @@ std::vector<std::string> warnings_of(const DoctorReport& report) {
   if (!report.host.pmem.empty() && !has_dax)
     warnings.push_back(
         fmt::format("{} is there, but no file system is mounted from it with dax", words(report.host.pmem)));
-  // A watch per directory: fewer than this and a large decomposed case is followed by scanning instead.
+  // A watch per directory: with fewer than this a large decomposed case has too many.
   if (report.host.inotify_watches && *report.host.inotify_watches < 65536)
-    warnings.push_back(
-        fmt::format("only {} inotify watches per user: cases with more directories are followed by scanning",
-                    *report.host.inotify_watches));
+    warnings.push_back(fmt::format(
+        "only {} inotify watches per user (fs.inotify.max_user_watches), one for each directory: a run on a "
+        "case with more is refused, and a program that makes more has its deletions not carried",
+        *report.host.inotify_watches));
   return warnings;
 }
 

@@ -138,7 +138,9 @@ void add_run(CLI::App& app, int& exit_status) {
   };
   setting("--via", "run.via", "how the program gets to its files");
   setting("--layout", "drain.layout", "how results are arranged on the case");
-  setting("--drain-when", "drain.when", "drain while the program runs, or hold everything until it has ended");
+  setting("--drain-when", "drain.when",
+          "drain while the program runs, or hold until it has ended all but the newest complete time and what a nearly "
+          "full pool gives up");
   setting("--verify", "drain.verify", "checksum of what was written, or of every drained file read again");
   setting("--bandwidth", "drain.bandwidth", "bytes per second that the drain of a node may take, for example 500M");
   setting("--safe-interval", "drain.safe_interval", "the newest complete time is drained at least this often");

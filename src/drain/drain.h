@@ -40,7 +40,7 @@ struct Root {
 
 struct DrainSettings {
   bool collated = false;
-  bool live = true;          // false: hold everything until the program has ended
+  bool live = true;          // false: hold what may wait until the program has ended
   bool hold_times = false;   // times wait for the end or the safety interval (the program purges them itself)
   bool handed_over = false;  // the redirection library is loaded: what a rank removes too soon comes to keep.h
   int all_ranks = 1;         // of the whole run

@@ -144,9 +144,11 @@ const std::vector<KeyEntry>& entries() {
       {"pool.budget", [](Settings& s) -> Field { return &s.pool.budget; },
        "bytes that a run may fill per pool, instead of the share (tmpfs) or the free space (others)"},
       {"pool.high_water", [](Settings& s) -> Field { return &s.pool.high_water; },
-       "share of the budget above which the program is held back"},
+       "share of the budget above which the program is held back; less where two output steps would not fit above it, "
+       "but "
+       "never below 0.3"},
       {"pool.low_water", [](Settings& s) -> Field { return &s.pool.low_water; },
-       "share of the budget below which the program goes on"},
+       "share of the budget below which the program goes on; at most 0.8 of what holds it back"},
       {"run.via", [](Settings& s) -> Field { return &s.run.via; },
        "how processes get to the local tree; auto: the least intrusive way that works on the machine"},
       {"stage.threads", [](Settings& s) -> Field { return &s.stage.threads; }, "parallel copies when staging in", 1,
@@ -161,7 +163,9 @@ const std::vector<KeyEntry>& entries() {
       {"drain.bandwidth", [](Settings& s) -> Field { return &s.drain.bandwidth; },
        "bytes per second that a node may write to the case"},
       {"drain.when", [](Settings& s) -> Field { return &s.drain.when; },
-       "drain while the program runs, or hold everything until it has ended"},
+       "drain while the program runs, or hold until it has ended all but the newest complete time "
+       "(drain.safe_interval) "
+       "and what a nearly full pool gives up"},
       {"drain.verify", [](Settings& s) -> Field { return &s.drain.verify; },
        "checksum of what was handed to write, or of what was read back from the case"},
       {"drain.layout", [](Settings& s) -> Field { return &s.drain.layout; },

@@ -26,7 +26,7 @@ enum class Via { automatic, path, redirect, namespaces };
 enum class Layout { verbatim, collated };
 // What the checksum of a drained file is compared with.
 enum class Verify { written, read_back };
-// Drain while the program runs, or hold everything until it has ended.
+// Drain while the program runs, or hold what may wait until it has ended.
 enum class DrainWhen { live, end };
 
 // The members are named like the keys: settings.drain.safe_interval is "drain.safe_interval".

@@ -1,6 +1,8 @@
 """Proves: every command that README.md, docs/*.md and --help show works as it stands: it is run on a small case, and must
-end with status 0. Commands within a sentence are not run, but their flags must exist; so must targets of make."""
+end with status 0. Commands within a sentence are not run (but those that touch nothing, `forebay plan`), but their flags must
+exist; so must targets of make."""
 
+import json
 import os
 import re
 import shlex
@@ -151,7 +153,7 @@ class DocumentsTest(commandcase.CommandCase):
             flag = word.split("=")[0]
             if flag.startswith("-") and not re.search(rf"(^|[\s,]){re.escape(flag)}([\s,=]|$)", text):
                 return f"`{span}`: {flag} is not known"
-        return None
+        return self.trouble_with(span) if words[1] == "plan" and len(words) > 2 else None
 
     def troubles_in(self, text, name):
         found = []
@@ -202,6 +204,18 @@ class DocumentsTest(commandcase.CommandCase):
         for number, word in rows:
             self.assertIn(f".TP\n.B {number}\n{word}: ", self.done.stdout)
 
+    def test_every_key_of_the_report_is_described(self):
+        section = (SOURCES / "docs/exit-codes.md").read_text().split("## The report")[1]
+        cells = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+        described = [key for cell in cells for key in re.findall(r"`(\w+)`", cell)]
+        self.assertEqual(self.bash("forebay run --quiet --json report.json -- decomposePar")[0], 0)
+        with open(os.path.join(self.case, "report.json")) as file:
+            report = json.load(file)
+        self.assertEqual(sorted(described), sorted(report))
+        for key in ("local", "shared", "undrained"):
+            [line] = [line for line in section.splitlines() if line.startswith(f"| `{key}`")]
+            self.assertEqual(set(re.findall(r"`(\w+)`", line)) - {key}, set(report[key]))
+
     def test_a_wrong_command_in_a_document_is_found(self):
         wrong = {
             "    forebay plan --rank 4\n": "--rank",
@@ -213,6 +227,7 @@ class DocumentsTest(commandcase.CommandCase):
             "    forebay bench openfaom\n": "openfaom",
             "So `forebay drain --resum` helps.\n": "--resum is not known",
             "So `forebay darin --resume` helps.\n": "no such command",
+            "So `forebay plan --ranks 5 --nodes n1:2,n2:2` helps.\n": "do not fit",
             "    make domo\n": "no target domo",
             "Then `make tset`.\n": "no target tset",
             "    tests/nodes/labor up\n": "no program",
