@@ -33,6 +33,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repetitions", type=int, help=f"{thrice} (5; quick: 3, and that is so often)")
     parser.add_argument("--sizes", help=f"motorBike meshes: {', '.join(case.SIZES)} (30k,62k; quick: 30k)")
     parser.add_argument("--ranks", help="(2,4; quick: 4)")
+    parser.add_argument("--pool", metavar="DIR", help="forebay's pools, e.g. a tmpfs with huge pages (those it finds)")
     command.add_shared(parser)
     options = parser.parse_args()
     for name, value in (QUICK if options.quick else FULL).items():
@@ -57,7 +58,7 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
     template = case.make(size, ranks, local / "templates" / f"motorBike-{size}-{ranks}")
     discard, clock = (parts.preloaded(options.forebay, name) for name in ("discard", "clock"))
     settle = 0.5 if options.quick else 10
-    bench = v.Bench(options.forebay, discard, clock, shared, local, template, ranks, settle)
+    bench = v.Bench(options.forebay, discard, clock, shared, local, template, ranks, settle, options.pool)
     if options.quick:
         left_out = (v.FOREBAY_LIVE_COLLATED, v.DIRECT_PURGE)
         until = STARTED + QUICK_SECONDS

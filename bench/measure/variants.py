@@ -66,10 +66,12 @@ class Bench:
         template: Path,
         ranks: int,
         settle: float,
+        pool: str | None = None,
     ):
-        """`settle`: for how long at most, in seconds, the machine may calm down before each measurement. Every variant
-        gets a copy of `template`."""
+        """`settle`: for how long at most, in seconds, the machine may calm down before each measurement. `pool`: of forebay;
+        None: those that it finds. Every variant gets a copy of `template`."""
         self._forebay = forebay
+        self._pool = ("--pool", pool) if pool else ()
         self._discard = discard
         self._clock = clock
         self._shared = shared
@@ -213,8 +215,8 @@ class Bench:
         options = [word for name, value in given.items() for word in ("-x", f"{name}={value}")]
         command = [*solver.mpirun(self._ranks, *options, binding=solver.BOUND), "simpleFoam", "-parallel"]
         if variant.forebay is not None:
-            ours = [self._forebay, "run", "--case", directory, *variant.forebay, "--json", self._report(variant), "--"]
-            command = [*ours, *command]
+            ours = [self._forebay, "run", "--case", directory, *self._pool, *variant.forebay]
+            command = [*ours, "--json", self._report(variant), "--", *command]
         return command, self._log(variant), solver.environment(), directory
 
     def _check(self, variant: Variant, steps: int, measured: Measured, interval: int = 1) -> None:

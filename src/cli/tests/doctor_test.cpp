@@ -166,6 +166,11 @@ TEST(Doctor, warns_of_what_may_surprise) {
   report.topology_source = "HWLOC_SYNTHETIC";
   for (const char* words : {"logind", "8192 inotify watches", "pmem0 is there", "HWLOC_SYNTHETIC"})
     EXPECT_TRUE(mentions(warnings_of(report), words)) << words;
+  for (const std::string huge : {"", "within_size", "always"}) {
+    for (place::Mount& mount : report.machine.mounts)
+      if (mount.path == "/dev/shm") mount.huge = huge;
+    EXPECT_EQ(mentions(warnings_of(report), "huge=always"), huge == "always") << huge;
+  }
   report.pools[0].medium = place::Medium::fsdax;
   EXPECT_FALSE(mentions(warnings_of(report), "logind")) << "only tmpfs is emptied";
 }
