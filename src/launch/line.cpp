@@ -236,15 +236,26 @@ std::optional<Launcher> launcher_of(const std::string& word) {
   return std::nullopt;
 }
 
-// Launchers whose options are not known here, and variants of mpirun and mpiexec by their names. (`./flux` is not
-// meant.)
+// "mpirun_mpt", "mpiexec-intel", and no script about one.
+bool is_variant_of_mpi(std::string_view name) {
+  return (name.starts_with("mpirun") || name.starts_with("mpiexec")) && !name.ends_with(".sh") &&
+         !name.ends_with(".py");
+}
+
+// Launchers whose options are not known here. (`./flux` is not meant.)
 bool is_unknown_launcher(const std::string& word) {
   const std::string_view name = name_of(word);
   if (word.starts_with('.') || launcher_of(word)) return false;
   for (const std::string_view other :
        {"aprun", "ccc_mprun", "charmrun", "flux", "ibrun", "jsrun", "lrun", "poe", "prun", "runjob", "yhrun"})
     if (name == other) return true;
-  return name.starts_with("mpirun") || name.starts_with("mpiexec");
+  return is_variant_of_mpi(name);
+}
+
+// ":" separates programs.
+bool has_parts(const std::string& word) {
+  const auto launcher = launcher_of(word);
+  return launcher ? launcher->parts : is_variant_of_mpi(name_of(word));
 }
 
 // What starts the command behind its own options and so many further words; `env` behind assignments, too.
@@ -262,14 +273,20 @@ const Starter* starter_of(const std::string& word) {
       {"numactl",
        {{{"i", 1},
          {"interleave", 1},
+         {"w", 1},
+         {"weighted-interleave", 1},
          {"m", 1},
          {"membind", 1},
          {"N", 1},
          {"cpunodebind", 1},
+         {"c", 1},
+         {"cpubind", 1},
          {"C", 1},
          {"physcpubind", 1},
          {"p", 1},
-         {"preferred", 1}}}},
+         {"preferred", 1},
+         {"P", 1},
+         {"preferred-many", 1}}}},
       {"setsid", {}},
       {"stdbuf", {{{"i", 1}, {"input", 1}, {"o", 1}, {"output", 1}, {"e", 1}, {"error", 1}}}},
       {"taskset", {{}, 1}},
@@ -291,8 +308,11 @@ std::size_t behind_starters(const std::vector<std::string>& command) {
     const Starter* starter = starter_of(command[at]);
     if (starter == nullptr) break;
     const bool assigns = name_of(command[at]) == "env";
-    for (++at; at < command.size() && command[at].starts_with('-'); ++at)
-      if (starter->options.contains(without_dashes(command[at]))) ++at;
+    for (++at; at < command.size() && command[at].starts_with('-'); ++at) {
+      std::string_view option = without_dashes(command[at]);
+      if (!command[at].starts_with("--") && !option.empty()) option = option.substr(option.size() - 1);  // "-aC"
+      if (starter->options.contains(option)) ++at;
+    }
     at += static_cast<std::size_t>(starter->words);
     while (assigns && at < command.size() && command[at].find('=') != std::string::npos) ++at;
   }
@@ -303,18 +323,36 @@ tl::unexpected<Error> no_program(const std::vector<std::string>& command) {
   return error(Code::bad_input, "no program in the launch line", quoted(command));
 }
 
-// `what` is not known of the line, whose program stands at `at` or later. The line to use is a guess: the program is
-// the first word that is no option and no number.
-tl::unexpected<Error> uncertain(const std::vector<std::string>& command, std::size_t at, const std::string& what) {
+// A guess: the first word from `at` on that is no option and no number.
+std::size_t likely_program(const std::vector<std::string>& command, std::size_t at) {
   const auto is_none = [](const std::string& word) {
     return word.starts_with('-') || word.starts_with('+') || parse_integer(word);
   };
   while (at < command.size() && is_none(command[at])) ++at;
-  if (at >= command.size()) return no_program(command);
-  std::vector<std::string> words = command;
-  words.insert(words.begin() + static_cast<std::ptrdiff_t>(at), {"forebay", "exec", "--"});
-  return error(Code::bad_input, "cannot tell where the program begins: " + what + " is not known", {},
-               "write `forebay exec --` before your program yourself: " + quoted(words));
+  return at;
+}
+
+// `what` is not known of the line of the launcher at `launcher`, whose program stands at `at` or later.
+tl::unexpected<Error> uncertain(const std::vector<std::string>& command, std::size_t launcher, std::size_t at,
+                                const std::string& what) {
+  std::size_t program = likely_program(command, at);
+  std::string advice = "write `forebay exec --` before your program yourself";
+  if (program < command.size()) {
+    advice += "; if that is " + printable(command[program]) + ": ";
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < command.size(); ++i) {
+      if (i == program) words.insert(words.end(), {"forebay", "exec", "--"});
+      words.push_back(command[i]);
+      if (command[i] == ":" && has_parts(command[launcher])) program = likely_program(command, i + 1);
+    }
+    advice += quoted(words);
+  }
+  if (!launcher_of(command[launcher])) {
+    std::vector<std::string> words = command;
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(launcher), {"forebay", "exec", "--"});
+    advice += fmt::format("; where {} itself is your program: {}", printable(command[launcher]), quoted(words));
+  }
+  return error(Code::bad_input, "cannot tell where the program begins: " + what + " is not known", {}, advice);
 }
 
 bool is_exec(const std::vector<std::string>& words, std::size_t at) {
@@ -362,7 +400,7 @@ class Parser {
       }
       const auto follow = words_behind(word);
       if (!follow)
-        return uncertain(command_, at + 1,
+        return uncertain(command_, at_, at + 1,
                          fmt::format("the option {} of {}", printable(word), printable(name_of(command_[at_]))));
       if (const auto number = count_of(at)) {
         ranks_ += *number;
@@ -423,28 +461,30 @@ class Parser {
 };
 
 // A line with `forebay exec ... --` before its programs already: what stands before it is the launcher's, whether that
-// is known or not. In a line of several parts each begins behind a ":".
+// is known or not. Where the launcher takes several parts, each has its own.
 Result<LaunchLine> written_by_hand(const std::vector<std::string>& command, const std::vector<std::string>& exec) {
   LaunchLine line;
-  const std::size_t launcher = behind_starters(command);
-  bool in_program = false;
-  for (std::size_t at = 0; at < command.size(); ++at) {
-    if (is_exec(command, at)) {
-      at = static_cast<std::size_t>(std::find(command.begin() + static_cast<std::ptrdiff_t>(at), command.end(), "--") -
-                                    command.begin());
-      if (at + 1 >= command.size())
-        return error(Code::bad_input, "`forebay exec` needs `--` and a program behind it in", quoted(command));
-      line.words.insert(line.words.end(), exec.begin(), exec.end());
-      line.programs.push_back(command[at + 1]);
-      in_program = true;
-      continue;
-    }
-    line.words.push_back(command[at]);
-    if (command[at] == ":") {
-      in_program = false;
-    } else if (!in_program && at >= launcher) {
-      line.launcher.push_back(command[at]);
-    }
+  auto at = command.begin();
+  const auto launcher = at + static_cast<std::ptrdiff_t>(std::min(behind_starters(command), command.size() - 1));
+  const bool parts = has_parts(*launcher);
+  for (;;) {
+    const auto end = parts ? std::find(at, command.end(), ":") : command.end();
+    auto begins = at;
+    while (begins != end && !is_exec(command, static_cast<std::size_t>(begins - command.begin()))) ++begins;
+    const auto dashes = std::find(begins, end, "--");
+    if (end - dashes < 2)
+      return error(Code::bad_input,
+                   parts ? "each part of the line needs `forebay exec`, `--` and a program behind it:"
+                         : "`forebay exec` needs `--` and a program behind it in",
+                   quoted(command));
+    line.words.insert(line.words.end(), at, begins);
+    line.launcher.insert(line.launcher.end(), std::clamp(launcher, at, begins), begins);
+    line.words.insert(line.words.end(), exec.begin(), exec.end());
+    line.programs.push_back(*(dashes + 1));
+    line.words.insert(line.words.end(), dashes + 1, end);
+    if (end == command.end()) break;
+    line.words.emplace_back(":");
+    at = end + 1;
   }
   if (!line.launched()) line.ranks = 1;
   return line;
@@ -460,7 +500,7 @@ Result<LaunchLine> insert_exec(const std::vector<std::string>& command, const st
     if (const auto launcher = launcher_of(command[at])) return Parser(command, exec, at, *launcher).run();
     if (is_unknown_launcher(command[at])) {
       const std::size_t options = name_of(command[at]) == "flux" ? at + 2 : at + 1;  // `flux run`
-      return uncertain(command, options, "the launcher " + printable(command[at]));
+      return uncertain(command, at, options, "the launcher " + printable(command[at]));
     }
   }
   LaunchLine line;

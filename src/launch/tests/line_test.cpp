@@ -103,7 +103,8 @@ TEST(Line, ALauncherIsFoundBehindWhatStartsAnother) {
             "env MPIEXEC=/usr/bin/mpiexec numactl -m 0 mpirun -n 4 /bin/forebay exec -- simpleFoam -parallel");
   EXPECT_EQ(line.launcher, (Words{"mpirun", "-n", "4"}));
   EXPECT_EQ(line.ranks, 4);
-  for (const std::string start : {"time -o mpirun.log ", "timeout -k 5 1h ", "taskset -c 0-3 ", "nice -n 5 ", "nohup "})
+  for (const std::string start : {"time -o mpirun.log ", "timeout -k 5 1h ", "taskset -c 0-3 ", "nice -n 5 ", "nohup ",
+                                  "numactl -aC 0-3 --cpubind 0 "})
     EXPECT_EQ(parse(start + "srun -n 2 a").value().launcher, (Words{"srun", "-n", "2"})) << start;
 }
 
@@ -127,9 +128,19 @@ TEST(Line, WhereTheLauncherIsNotKnownTheLineToUseIsShown) {
         << line.error().advice;
     EXPECT_TRUE(parse(start + "forebay exec -- run -parallel").value().launched());
   }
-  const auto none = parse("ibrun -n 4");
-  ASSERT_FALSE(none);
-  EXPECT_NE(none.error().text().find("no program"), std::string::npos) << none.error().text();
+  for (const std::string line : {"ibrun -n 4", "/opt/bin/flux", "mpirun_x a : -n 2 b"})
+    EXPECT_NE(parse(line).error().advice.find("itself is your program: forebay exec -- " + line), std::string::npos);
+  EXPECT_FALSE(parse("/home/me/mpirun_case.sh 4").value().launched());
+}
+
+TEST(Line, TheLineToUseHasExecInEveryPart) {
+  const auto line = parse("mpirun -k -n 2 simpleFoam -parallel : -n 2 simpleFoam -case /b -parallel : a");
+  ASSERT_FALSE(line);
+  const std::string shown =
+      "mpirun -k -n 2 forebay exec -- simpleFoam -parallel : -n 2 forebay exec -- simpleFoam -case /b -parallel : "
+      "forebay exec -- a";
+  EXPECT_NE(line.error().advice.find(shown), std::string::npos) << line.error().advice;
+  EXPECT_EQ(parse(shown).value().programs, (Words{"simpleFoam", "simpleFoam", "a"}));
 }
 
 TEST(Line, ExecWrittenByHandIsReplacedInEveryPart) {
@@ -141,7 +152,11 @@ TEST(Line, ExecWrittenByHandIsReplacedInEveryPart) {
       "mpirun -H n1 -k /bin/forebay exec -- a -H no : -H n2 /bin/forebay exec -- b : -n 1 /bin/forebay exec -- c");
   EXPECT_EQ(line.programs, (Words{"a", "b", "c"}));
   EXPECT_EQ(line.launcher, (Words{"mpirun", "-H", "n1", "-k", "-H", "n2", "-n", "1"}));
-  EXPECT_FALSE(parse("mpirun -k forebay exec -- a : forebay exec b"));
+  for (const std::string part : {"forebay exec b", "-n 1 b", "b", "forebay exec --", ""}) {
+    EXPECT_FALSE(parse("mpirun -k forebay exec -- a : " + part)) << part;
+    EXPECT_FALSE(parse("mpirun " + part + " : -n 2 forebay exec -- a")) << part;
+  }
+  EXPECT_EQ(quoted(parse("srun forebay exec -- a : b").value().words), "srun /bin/forebay exec -- a : b");
 }
 
 TEST(Line, OnlyWhatStandsBeforeTheProgramsIsTheLaunchers) {
