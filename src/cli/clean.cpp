@@ -95,7 +95,9 @@ int clean_mark(const CleanOptions& options, const FoundRuns& found) {
     say(stderr, "forebay: run {} has what it left in another pool: {}; kept\n", plan->run, printable(*home));
     return static_cast<int>(Code::undrained);
   }
-  if (options.throw_away < 2 && !launch::left_only_its_mark(*plan)) {
+  const bool only_mark =
+      launch::is_all_home(*plan) && plan->submit_host == launch::host_name();  // elsewhere it may live
+  if (options.throw_away < 2 && !only_mark) {
     fmt::print(stderr,
                "forebay: run {} (started on {}) left its mark on this case, but this node holds nothing of it; if its "
                "nodes are gone for good, say so twice: --throw-away --throw-away\n",

@@ -22,15 +22,15 @@ struct DrainOptions {
   bool resume = false, quiet = false;
 };
 
-// The control directory goes when no node of the run has anything left.
-Status forget_run(const launch::PoolRun& run) {
+// The control directory goes when no node of the run has anything left. So this node tells it what it has brought home.
+Status forget_run(const launch::PoolRun& run, const launch::NodeReport& report) {
   const auto plan = launch::read_plan(run.plan.case_path);
   if (!plan || plan->run != run.plan.run) return {};
   const std::string own = launch::node_report_path(run.plan.case_path, run.node);
+  if (auto told = replace_file(own, to_json(report)); !told) return told;
   for (const std::string& path : launch::node_report_paths(launch::control_directory(run.plan.case_path))) {
-    if (path == own) continue;
-    const auto other = launch::read_node_report(path);
-    if (!other || !launch::is_home(*other)) return {};
+    const auto each = launch::read_node_report(path);
+    if (!each || !launch::is_home(*each)) return {};
   }
   return launch::remove_control_directory(run.plan.case_path);
 }
@@ -40,14 +40,20 @@ Status forget_run(const launch::PoolRun& run) {
 Status look_at_mark(const FoundRuns& found) {
   const auto plan = launch::read_plan(found.case_path);
   if (!plan || home_of(plan->run, found)) return {};
-  if (launch::left_only_its_mark(*plan)) {
-    if (auto removed = launch::remove_control_directory(found.case_path); !removed) return removed;
-    say(stdout, "run {}: all that it left is home; its mark on the case is removed\n", plan->run);
-  } else {
+  if (launch::is_alive(*plan)) {
+    say(stderr, "forebay: run {} (process {}) works on this case\n", plan->run, plan->submit_pid);
+  } else if (!launch::is_all_home(*plan)) {
     say(stderr,
         "forebay: run {}, started on {}, works on this case or has left its mark there: resume on its nodes; `forebay "
         "clean --case` tells how to remove the mark where they are gone\n",
         plan->run, plan->submit_host);
+  } else if (plan->submit_host != launch::host_name()) {
+    say(stderr,
+        "forebay: all that run {} left is home; the same command on {}, where it was started, removes its mark\n",
+        plan->run, plan->submit_host);
+  } else {
+    if (auto removed = launch::remove_control_directory(found.case_path); !removed) return removed;
+    say(stdout, "run {}: all that it left is home; its mark on the case is removed\n", plan->run);
   }
   return {};
 }
@@ -92,7 +98,7 @@ int resume(const DrainOptions& options) {
     for (const std::string& message : drain.messages) say(stderr, "  ! {}\n", printable(message));
     trouble = drain::graver(trouble, drain.trouble);
     if (drain::needs_pool(drain.trouble)) continue;
-    if (auto forgotten = forget_run(run); !forgotten)
+    if (auto forgotten = forget_run(run, *report); !forgotten)
       trouble = drain::graver(trouble, static_cast<Code>(failed(forgotten.error())));
   }
   if (const auto staged = staged_by_the_dead(*found); !staged.empty()) {

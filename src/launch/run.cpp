@@ -112,7 +112,12 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, WatchedSignal
   for (auto interval = look_interval;;) {
     const auto signal = signals.next(interval);
     int status = 0;
-    if (::waitpid(child, &status, WNOHANG) == child) return status;
+    if (::waitpid(child, &status, WNOHANG) == child) {
+      // Whoever wants to end us now means the wait for the drains.
+      if (signal && signal->ssi_signo != SIGCHLD && signal->ssi_code <= 0)
+        ::kill(::getpid(), static_cast<int>(signal->ssi_signo));
+      return status;
+    }
     // From the terminal the launcher gets it by itself; sent to us alone, we pass it on.
     if (signal && signal->ssi_signo != SIGCHLD && signal->ssi_code <= 0)
       ::kill(child, static_cast<int>(signal->ssi_signo));
@@ -153,16 +158,15 @@ std::vector<NodeReport> read_node_reports(const std::string& case_path) {
   return reports;
 }
 
-bool left_only_its_mark(const Plan& plan) {
-  // Elsewhere it may live, and be about to remove the mark itself.
-  if (plan.submit_host != host_name() || is_alive(plan)) return false;
+bool is_all_home(const Plan& plan) {
   const std::vector<NodeReport> nodes = read_node_reports(plan.case_path);
   if (nodes.empty() || nodes.size() != node_report_paths(control_directory(plan.case_path)).size()) return false;
   const auto has_ended = [&](const NodeReport& node) {
     return node.run == plan.run && node.phase == Phase::done && is_home(node);
   };
   if (!std::all_of(nodes.begin(), nodes.end(), has_ended)) return false;
-  return !plan.decomposed || !plan.launched || represents_all(nodes, plan.ranks);
+  // One that could not write to the case has told nothing.
+  return !plan.launched || represents_all(nodes, plan.ranks);
 }
 
 Result<RunReport> carry_out(const Prepared& prepared,

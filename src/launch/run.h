@@ -43,8 +43,8 @@ std::string node_report_path(const std::string& case_path, const std::string& no
 // The reports that nodes have written there so far.
 std::vector<NodeReport> read_node_reports(const std::string& case_path);
 
-// A run of this host that has ended, and of which only the mark on the case is left: all its nodes have told there that
-// what they had is home and their pools are empty. (`forebay run` had not waited for them.)
-bool left_only_its_mark(const Plan& plan);
+// All nodes of the run have told on its case that what they had is home and their pools are empty. (The mark stays
+// where `forebay run` had not waited for that.)
+bool is_all_home(const Plan& plan);
 
 }  // namespace forebay::launch

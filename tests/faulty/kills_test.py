@@ -2,6 +2,7 @@
 pool of a dead run (found, offered for resume). Nothing lost, nothing half-written under a final name."""
 
 import functools
+import glob
 import json
 import os
 import pty
@@ -231,6 +232,31 @@ class AllKilled(FaultyCase):
             self.assertEqual(files.get(path), harness.content(path, size), path)
         self.assert_nothing_left()
 
+    def test_what_is_brought_home_later_is_told_to_the_other_nodes_so_that_the_last_one_removes_the_mark(self):
+        process = self.start(self.solver("-steps", 3, "-bytes", 100_000), ["--drain-when", "end", "--bandwidth", "2M"])
+        wait_for(self.on_case, what="the first files on the case, after the program's end")
+        self.kill_all(process)
+        mark = os.path.join(self.case, ".forebay")
+        [own] = glob.glob(f"{mark}/node-*.json")
+        other = f"{mark}/node-other.json"
+
+        def tell(**changes):
+            with open(own) as file:
+                report = json.load(file)
+            with open(other, "w") as file:
+                json.dump({**report, "node": "other", "ranks": [], **changes}, file)
+
+        tell(phase="draining")
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assert_all_home()
+        with open(own) as file:
+            self.assertEqual(json.load(file)["phase"], "done")
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assertIn("resume on its nodes", self.output)
+        tell(phase="done")
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assert_nothing_left()
+
 
 class InterruptedAgain(FaultyCase):
     def test_it_drains_on_in_the_background_and_then_only_its_mark_is_left(self):
@@ -238,8 +264,10 @@ class InterruptedAgain(FaultyCase):
         wait_for(self.on_case, what="the first files on the case, after the program's end")
         os.kill(process.pid, signal.SIGTERM)
         wait_for(lambda: not self.of_this_test("mpirun"), what="the launcher's end")
-        os.kill(process.pid, signal.SIGTERM)
-        self.assertNotEqual(process.wait(10), 0)
+        while process.poll() is None:  # the launcher may not be quite gone
+            os.kill(process.pid, signal.SIGTERM)
+            time.sleep(0.1)
+        self.assertNotEqual(process.returncode, 0)
         self.assertTrue(self.homes(), "ended too late to tell anything")
         mark, copy = os.path.join(self.case, ".forebay"), os.path.join(self.directory, "mark")
         shutil.copytree(mark, copy)
@@ -265,6 +293,19 @@ class InterruptedAgain(FaultyCase):
             self.forebay("clean", "--case", self.case, "--pool", self.pool), harness.UNDRAINED, self.output
         )
         self.assertTrue(os.path.exists(mark))
+
+    def test_the_mark_of_a_run_that_lives_stays(self):
+        process = self.start(self.solver("-steps", 2), ["--drain-when", "end"])
+        wait_for(self.on_case, what="the first files on the case, after the program's end")
+        os.kill(process.pid, signal.SIGSTOP)
+        wait_for(lambda: not self.homes() and not self.of_this_test("forebay-agent"), what="the end of the drain")
+        for command in (self.resume, lambda: self.forebay("clean", "--case", self.case, "--pool", self.pool)):
+            self.assertEqual(command(), 0, self.output)
+            self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")), self.output)
+        os.kill(process.pid, signal.SIGCONT)
+        self.assertEqual(self.finish(process), 0, self.output)
+        self.assert_all_home()
+        self.assert_nothing_left()
 
 
 class ProgramKilled(FaultyCase):

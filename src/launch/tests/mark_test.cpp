@@ -15,7 +15,6 @@ class MarkTest : public testing::Test {
     char name[] = "/tmp/forebay-mark-XXXXXX";
     plan.case_path = ::mkdtemp(name);
     plan.run = "run";
-    plan.submit_host = host_name();
     plan.launched = plan.decomposed = true;
     plan.ranks = 4;
     EXPECT_TRUE(make_control_directory(plan));
@@ -38,13 +37,15 @@ class MarkTest : public testing::Test {
 };
 
 TEST_F(MarkTest, IsAllThatIsLeftWhenEveryRanksNodeHasToldThatAllIsHomeAndItsPoolEmpty) {
-  EXPECT_FALSE(left_only_its_mark(plan)) << "nobody has told anything";
+  EXPECT_FALSE(is_all_home(plan)) << "nobody has told anything";
   tell(report("n1", {0, 1}));
-  EXPECT_FALSE(left_only_its_mark(plan)) << "two ranks are missing";
+  EXPECT_FALSE(is_all_home(plan)) << "two ranks are missing";
   tell(report("n2", {2, 3}));
-  EXPECT_TRUE(left_only_its_mark(plan));
-  plan.submit_host = "elsewhere";
-  EXPECT_FALSE(left_only_its_mark(plan)) << "nobody knows here whether it lives";
+  EXPECT_TRUE(is_all_home(plan));
+  plan.decomposed = false;
+  EXPECT_TRUE(is_all_home(plan));
+  plan.ranks = 6;
+  EXPECT_FALSE(is_all_home(plan)) << "a node could not write to the case";
 }
 
 TEST_F(MarkTest, IsNotAllThatIsLeftWhereANodeHasMoreOrCannotBeHeard) {
@@ -60,14 +61,14 @@ TEST_F(MarkTest, IsNotAllThatIsLeftWhereANodeHasMoreOrCannotBeHeard) {
     NodeReport other = report("n2", {2, 3});
     change(other);
     tell(other);
-    EXPECT_FALSE(left_only_its_mark(plan)) << to_json(other);
+    EXPECT_FALSE(is_all_home(plan)) << to_json(other);
   }
   NodeReport conflict = report("n2", {2, 3});
   conflict.drain.trouble = Code::conflict;
   tell(conflict);
-  EXPECT_TRUE(left_only_its_mark(plan)) << "both versions are on the case";
+  EXPECT_TRUE(is_all_home(plan)) << "both versions are on the case";
   ASSERT_TRUE(replace_file(node_report_path(plan.case_path, "n3"), "{"));
-  EXPECT_FALSE(left_only_its_mark(plan));
+  EXPECT_FALSE(is_all_home(plan));
 }
 
 }  // namespace
