@@ -213,18 +213,6 @@ void choose(DoctorReport& report) {
   }
 }
 
-namespace {
-
-const Mount* mount_of(const Pool& pool, const place::Machine& machine) {
-  const Mount* found = nullptr;
-  for (const Mount& mount : machine.mounts)
-    if (is_below(pool.path, mount.path) && (found == nullptr || mount.path.size() >= found->path.size()))
-      found = &mount;
-  return found;
-}
-
-}  // namespace
-
 std::vector<std::string> warnings_of(const DoctorReport& report) {
   std::vector<std::string> warnings;
   const auto has = [&](auto wanted) { return std::any_of(report.pools.begin(), report.pools.end(), wanted); };
@@ -234,13 +222,12 @@ std::vector<std::string> warnings_of(const DoctorReport& report) {
   if (in_tmpfs)
     warnings.push_back("pools in tmpfs count against the job's memory, and a restart of the node empties them");
   if (has([&](const Pool& pool) {
-        const Mount* mount = mount_of(pool, report.machine);
+        const Mount* mount = mount_of(report.machine, pool.path);
         return mount != nullptr && mount->huge == "always";
       }))
     warnings.push_back(
         "a pool lies in a tmpfs mounted with huge=always: a file may take 2 MB for each part of it that is written, "
-        "which "
-        "makes writing slow; huge=within_size is faster than no huge pages");
+        "which makes writing slow; huge=within_size is faster than no huge pages");
   if (in_tmpfs && report.host.empties_at_logout)
     warnings.push_back(
         "logind empties /dev/shm of your files when your last session here ends (RemoveIPC); stay logged in "

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <string_view>
 
 namespace forebay::launch {
@@ -258,40 +259,27 @@ bool has_parts(const std::string& word) {
   return launcher ? launcher->parts : is_variant_of_mpi(name_of(word));
 }
 
-// What starts the command behind its own options and so many further words; `env` behind assignments, too.
+// What starts the command behind its own options and so many further words, or behind assignments.
 struct Starter {
-  Options options;  // that have a value
+  std::set<std::string_view> with_value = {};  // of its options
   int words = 0;
+  bool assignments = false;
 };
 
 const Starter* starter_of(const std::string& word) {
   static const std::map<std::string_view, Starter> starters{
-      {"env", {{{"u", 1}, {"unset", 1}, {"C", 1}, {"chdir", 1}}}},
-      {"ionice", {{{"c", 1}, {"class", 1}, {"n", 1}, {"classdata", 1}}}},
-      {"nice", {{{"n", 1}, {"adjustment", 1}}}},
+      {"env", {.with_value = {"u", "unset", "C", "chdir"}, .assignments = true}},
+      {"ionice", {.with_value = {"c", "class", "n", "classdata"}}},
+      {"nice", {.with_value = {"n", "adjustment"}}},
       {"nohup", {}},
       {"numactl",
-       {{{"i", 1},
-         {"interleave", 1},
-         {"w", 1},
-         {"weighted-interleave", 1},
-         {"m", 1},
-         {"membind", 1},
-         {"N", 1},
-         {"cpunodebind", 1},
-         {"c", 1},
-         {"cpubind", 1},
-         {"C", 1},
-         {"physcpubind", 1},
-         {"p", 1},
-         {"preferred", 1},
-         {"P", 1},
-         {"preferred-many", 1}}}},
+       {.with_value = {"i", "interleave", "w", "weighted-interleave", "m", "membind", "N", "cpunodebind", "c",
+                       "cpubind", "C", "physcpubind", "p", "preferred", "P", "preferred-many"}}},
       {"setsid", {}},
-      {"stdbuf", {{{"i", 1}, {"input", 1}, {"o", 1}, {"output", 1}, {"e", 1}, {"error", 1}}}},
-      {"taskset", {{}, 1}},
-      {"time", {{{"f", 1}, {"format", 1}, {"o", 1}, {"output", 1}}}},
-      {"timeout", {{{"s", 1}, {"signal", 1}, {"k", 1}, {"kill-after", 1}}, 1}}};
+      {"stdbuf", {.with_value = {"i", "input", "o", "output", "e", "error"}}},
+      {"taskset", {.words = 1}},
+      {"time", {.with_value = {"f", "format", "o", "output"}}},
+      {"timeout", {.with_value = {"s", "signal", "k", "kill-after"}, .words = 1}}};
   const auto found = starters.find(name_of(word));
   return found == starters.end() ? nullptr : &found->second;
 }
@@ -307,20 +295,15 @@ std::size_t behind_starters(const std::vector<std::string>& command) {
   while (at < command.size()) {
     const Starter* starter = starter_of(command[at]);
     if (starter == nullptr) break;
-    const bool assigns = name_of(command[at]) == "env";
     for (++at; at < command.size() && command[at].starts_with('-'); ++at) {
       std::string_view option = without_dashes(command[at]);
       if (!command[at].starts_with("--") && !option.empty()) option = option.substr(option.size() - 1);  // "-aC"
-      if (starter->options.contains(option)) ++at;
+      if (starter->with_value.contains(option)) ++at;
     }
     at += static_cast<std::size_t>(starter->words);
-    while (assigns && at < command.size() && command[at].find('=') != std::string::npos) ++at;
+    while (starter->assignments && at < command.size() && command[at].find('=') != std::string::npos) ++at;
   }
   return std::min(at, command.size());
-}
-
-tl::unexpected<Error> no_program(const std::vector<std::string>& command) {
-  return error(Code::bad_input, "no program in the launch line", quoted(command));
 }
 
 // A guess: the first word from `at` on that is no option and no number.
@@ -408,7 +391,8 @@ class Parser {
       }
       for (int i = 0; i <= *follow && at < command_.size(); ++i) take_word(at++);
     }
-    if (at >= command_.size() || command_[at] == ":") return no_program(command_);
+    if (at >= command_.size() || command_[at] == ":")
+      return error(Code::bad_input, "no program in the launch line", quoted(command_));
     ranks_known_ = ranks_known_ && counted;
     return at;
   }

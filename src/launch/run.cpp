@@ -112,15 +112,12 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, WatchedSignal
   for (auto interval = look_interval;;) {
     const auto signal = signals.next(interval);
     int status = 0;
-    if (::waitpid(child, &status, WNOHANG) == child) {
-      // Whoever wants to end us now means the wait for the drains.
-      if (signal && signal->ssi_signo != SIGCHLD && signal->ssi_code <= 0)
-        ::kill(::getpid(), static_cast<int>(signal->ssi_signo));
-      return status;
-    }
-    // From the terminal the launcher gets it by itself; sent to us alone, we pass it on.
+    const bool ended = ::waitpid(child, &status, WNOHANG) == child;
+    // From the terminal the launcher gets it by itself; sent to us alone, we pass it on. Where it has ended the wait
+    // for the drains is meant.
     if (signal && signal->ssi_signo != SIGCHLD && signal->ssi_code <= 0)
-      ::kill(child, static_cast<int>(signal->ssi_signo));
+      ::kill(ended ? ::getpid() : child, static_cast<int>(signal->ssi_signo));
+    if (ended) return status;
     if (progress) {
       nodes.look();
       progress(nodes.reports());

@@ -82,6 +82,9 @@ struct Pool {
   std::string why;           // one line for doctor: "fsdax mount of NUMA node 1"
 };
 
+// The mount that `path` lies on, by its text; null where there is none.
+const Mount* mount_of(const Machine& machine, const std::string& path);
+
 // Why a mount is not taken for a pool unless it is named: "read-only", "less than 128 MB free", ...; empty when it may
 // be.
 std::string why_not(const Mount& mount);

@@ -26,13 +26,6 @@ struct Candidate {
   std::uint64_t available = 0;  // of the mount, for all its pools together
 };
 
-const Mount* mount_of(const Machine& machine, const std::string& path) {
-  const Mount* best = nullptr;
-  for (const Mount& mount : machine.mounts)
-    if (is_below(path, mount.path) && (best == nullptr || mount.path.size() >= best->path.size())) best = &mount;
-  return best;
-}
-
 // Memory that a job may still use: the node's, or less where a control group says so.
 std::uint64_t usable_memory(const Machine& machine) {
   return std::min(machine.memory_available, machine.cgroup_headroom.value_or(machine.memory_available));
@@ -217,6 +210,13 @@ Result<std::vector<Candidate>> found_candidates(const Machine& machine, const Po
 }
 
 }  // namespace
+
+const Mount* mount_of(const Machine& machine, const std::string& path) {
+  const Mount* best = nullptr;
+  for (const Mount& mount : machine.mounts)
+    if (is_below(path, mount.path) && (best == nullptr || mount.path.size() >= best->path.size())) best = &mount;
+  return best;
+}
 
 std::string why_not(const Mount& mount) {
   if (!mount.node_local) return "not this node's own";

@@ -182,6 +182,9 @@ class FaultyCase(unittest.TestCase):
     def resume(self, **more):
         return self.forebay("drain", "--resume", "--quiet", "--case", self.case, "--pool", self.pool, **more)
 
+    def clean(self, *words):
+        return self.forebay("clean", "--case", self.case, "--pool", self.pool, *words)
+
     def status(self):
         done = subprocess.run(
             [FOREBAY, "status", "--json", "--case", self.case, "--pool", self.pool],

@@ -37,7 +37,7 @@ class AgentKilled(FaultyCase):
                     # Killed before the ranks had started: they say so, and nothing was written.
                     self.assertEqual(self.completed(), {}, self.output)
                     self.assertEqual(self.on_case(), {})
-                    self.forebay("clean", "--case", self.case, "--pool", self.pool, "--throw-away", "--throw-away")
+                    self.clean("--throw-away", "--throw-away")
                 else:
                     logs = [f"processor{rank}/log" for rank in range(self.ranks)]
                     for log in logs:
@@ -123,9 +123,7 @@ class AgentKilled(FaultyCase):
         time.sleep(0.1)
         self.assertEqual(self.resume(), UNDRAINED)
         self.assertIn("still run", self.output)
-        self.assertNotEqual(
-            self.forebay("clean", "--throw-away", "--throw-away", "--case", self.case, "--pool", self.pool), 2
-        )
+        self.assertNotEqual(self.clean("--throw-away", "--throw-away"), 2)
         self.assertEqual(len(self.homes()), 1, "the pool of a running program was removed")
         self.assertEqual(self.finish(process), 0, self.output)
         self.assert_all_home()
@@ -171,7 +169,7 @@ class AllKilled(FaultyCase):
         self.assertIn("left this case unfinished", self.output)
         self.assertIn("forebay drain --resume", self.output)
         self.assertEqual(self.completed(), before, "the refused run started its program")
-        self.assertEqual(self.forebay("clean", "--case", self.case, "--pool", self.pool), UNDRAINED)
+        self.assertEqual(self.clean(), UNDRAINED)
         self.assertIn("twice", self.output)
 
         self.assertEqual(self.resume(), 0, self.output)
@@ -280,7 +278,7 @@ class InterruptedAgain(FaultyCase):
         self.assertEqual(self.run_forebay(self.solver("-steps", 1)), harness.BUSY, self.output)
         ended = os.path.join(self.directory, "ended")
         shutil.copytree(mark, ended)
-        for command in (self.resume, lambda: self.forebay("clean", "--case", self.case, "--pool", self.pool)):
+        for command in (self.resume, self.clean):
             self.assertEqual(command(), 0, self.output)
             self.assertIn("its mark on the case is removed", self.output)
             self.assert_nothing_left()
@@ -289,9 +287,7 @@ class InterruptedAgain(FaultyCase):
         shutil.copytree(copy, mark)  # as its nodes had told while they drained
         self.assertEqual(self.resume(), 0, self.output)
         self.assertIn("resume on its nodes", self.output)
-        self.assertEqual(
-            self.forebay("clean", "--case", self.case, "--pool", self.pool), harness.UNDRAINED, self.output
-        )
+        self.assertEqual(self.clean(), harness.UNDRAINED, self.output)
         self.assertTrue(os.path.exists(mark))
 
     def test_the_mark_of_a_run_that_lives_stays(self):
@@ -299,7 +295,7 @@ class InterruptedAgain(FaultyCase):
         wait_for(self.on_case, what="the first files on the case, after the program's end")
         os.kill(process.pid, signal.SIGSTOP)
         wait_for(lambda: not self.homes() and not self.of_this_test("forebay-agent"), what="the end of the drain")
-        for command in (self.resume, lambda: self.forebay("clean", "--case", self.case, "--pool", self.pool)):
+        for command in (self.resume, self.clean):
             self.assertEqual(command(), 0, self.output)
             self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")), self.output)
         os.kill(process.pid, signal.SIGCONT)

@@ -158,7 +158,7 @@ class Privacy(FaultyCase):
         self.assertEqual(os.listdir(user), [])
         os.chown(user, 0, 0)
         os.chmod(user, 0o755)
-        self.forebay("clean", "--case", self.case, "--pool", self.pool, "--throw-away", "--throw-away")
+        self.clean("--throw-away", "--throw-away")
         self.assertNotEqual(self.run_forebay(self.solver()), 0)
         self.assertIn("not a private directory of this user", self.output)
 

@@ -1,25 +1,20 @@
 // The mark of a run on its case, once the run has ended.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <functional>
 
 #include "launch/run.h"
+#include "launch/tests/marked_case.h"
 
 namespace forebay::launch {
 namespace {
 
-class MarkTest : public testing::Test {
+class MarkTest : public MarkedCase {
  protected:
   MarkTest() {
-    char name[] = "/tmp/forebay-mark-XXXXXX";
-    plan.case_path = ::mkdtemp(name);
-    plan.run = "run";
-    plan.launched = plan.decomposed = true;
+    plan.decomposed = true;
     plan.ranks = 4;
-    EXPECT_TRUE(make_control_directory(plan));
   }
-  ~MarkTest() override { (void)remove_tree(plan.case_path); }
 
   NodeReport report(const std::string& node, std::vector<int> ranks) const {
     NodeReport report;
@@ -32,8 +27,6 @@ class MarkTest : public testing::Test {
   void tell(const NodeReport& report) const {
     ASSERT_TRUE(replace_file(node_report_path(plan.case_path, report.node), to_json(report)));
   }
-
-  Plan plan;
 };
 
 TEST_F(MarkTest, IsAllThatIsLeftWhenEveryRanksNodeHasToldThatAllIsHomeAndItsPoolEmpty) {

@@ -1,7 +1,8 @@
 #include "launch/several_nodes.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
+
+#include "launch/tests/marked_case.h"
 
 namespace forebay::launch {
 namespace {
@@ -31,18 +32,7 @@ TEST(SeveralNodesTest, ALineThatDoesNotTellGivesNothing) {
   EXPECT_EQ(nodes_in({}), std::nullopt);
 }
 
-class ClaimTest : public testing::Test {
- protected:
-  ClaimTest() {
-    char name[] = "/tmp/forebay-claim-XXXXXX";
-    plan.case_path = ::mkdtemp(name);
-    plan.run = "run";
-    plan.launched = true;
-    EXPECT_TRUE(make_control_directory(plan));
-  }
-  ~ClaimTest() override { (void)remove_tree(plan.case_path); }
-  Plan plan;
-};
+using ClaimTest = MarkedCase;
 
 TEST_F(ClaimTest, TheSameNodeMayClaimAgainAnotherMayNot) {
   ASSERT_TRUE(claim_case(plan));
