@@ -22,8 +22,11 @@ BELOW_DIRECT = 0.01  # of what direct writing adds
 SAFE_INTERVAL = 600.0  # seconds between drains of the newest complete time, by default
 
 
-# What adds a millisecond or two to a step is compared with its own steps without output...
-NEAR = (v.TMPFS_PURGE, v.TMPFS_KEEP, v.DISCARD, v.FOREBAY_PURGE, v.FOREBAY_HELD)
+# What adds a millisecond or two to a step is compared with its own steps without output, in turns with what it is judged
+# by. Few take turns: what is stopped for long has its looks, its reports and its mount's forgotten names waiting when it
+# goes on...
+IN_TURNS = ((v.TMPFS_PURGE, v.FOREBAY_PURGE), (v.TMPFS_KEEP, v.FOREBAY_HELD), (v.DISCARD,))
+NEAR = tuple(chain.from_iterable(IN_TURNS))
 # ...whose writing is also clocked by itself...
 CLOCKED = (v.TMPFS_PURGE, v.FOREBAY_PURGE, v.TMPFS_KEEP, v.FOREBAY_HELD)
 # ...and what differs by a hundred, or is judged by the whole run, runs by itself.
@@ -77,7 +80,10 @@ def repeat(bench: v.Bench, plan: Plan, say: Callable[[str], None]) -> Repetition
         return {variant: bench.measure(variant, plan.slow) for variant in variants}
 
     def in_turns(variants: list[v.Variant], number: int) -> Repetition:
-        measured = bench.measure_in_turns(variants, plan.rounds, STEPS_IN_TURN, 1001 * number)
+        measured: Repetition = {}
+        for group in IN_TURNS:
+            ours = [each for each in variants if each in group]
+            measured |= bench.measure_in_turns(ours, plan.rounds, STEPS_IN_TURN, 1001 * number)
         for variant, each in measured.items():
             each.run.helpers_per_step = helpers.get(variant, 0.0)
         return measured
