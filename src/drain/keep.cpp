@@ -62,13 +62,17 @@ std::string directory_name(int rank) {
 // As in src/redirect/redirect.h.
 constexpr const char* handed_over_name = "handed-over";
 
-// The directory that holds `file` below `directory`, if no link leads there.
-Result<Descriptor> open_parent(int directory, const std::string& file) {
+// The directory `path` below `directory`, if no link leads there.
+Result<Descriptor> open_below(int directory, std::string_view path) {
   constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-  auto parent = open_file_at(directory, ".", flags);
-  for (std::size_t begin = 0, slash; parent && (slash = file.find('/', begin)) != std::string::npos; begin = slash + 1)
-    parent = open_file_at(parent->get(), file.substr(begin, slash - begin), flags);
-  return parent;
+  Descriptor above;
+  for (;;) {
+    const std::size_t slash = path.find('/');
+    auto opened = open_file_at(above ? above.get() : directory, std::string(path.substr(0, slash)), flags);
+    if (!opened || slash == std::string_view::npos) return opened;
+    above = std::move(*opened);
+    path.remove_prefix(slash + 1);
+  }
 }
 
 // All files below the directory `name`, as `path` with their names; directories without any go. False where it cannot
@@ -179,7 +183,7 @@ bool Keep::take(const HandedOver& handed) {
   const bool taken = found && S_ISREG(found->status.st_mode) &&
                      is_sealed(join(join(place.path, handed_over_name), found->path)) &&
                      move_to_links(place, *found, flat_name(handed.time, handed.file));
-  discard(handed);
+  if (!taken || found->is_one_of_two) discard(handed);
   if (taken) times_[handed.time][handed.rank].insert(handed.file);
   return taken;
 }
@@ -189,40 +193,35 @@ std::optional<Keep::InHands> Keep::latest_in_hands(const Place& place, const std
                                                    const std::string& file) {
   auto alone = in_hands(place, flat_name(time, file)), with_time = in_hands(place, join(time, file));
   if (!alone || !with_time) return alone ? std::move(alone) : std::move(with_time);
+  alone->is_one_of_two = with_time->is_one_of_two = true;
   const bool alone_is_later = identity_of(with_time->status).mtime_ns < identity_of(alone->status).mtime_ns;
   return alone_is_later ? std::move(alone) : std::move(with_time);
 }
 
 std::optional<Keep::InHands> Keep::in_hands(const Place& place, std::string path) {
-  auto parent = open_parent(place.handed_over.get(), path);
-  if (!parent) return std::nullopt;
-  InHands found{std::move(*parent), std::string(name_of(path)), std::move(path), {}};
-  if (::fstatat(found.parent.get(), found.name.c_str(), &found.status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  InHands found{{}, place.handed_over.get(), std::string(name_of(path)), {}, {}, false};
+  if (const std::string_view above = parent_of(path); !above.empty()) {
+    auto opened = open_below(found.parent, above);
+    if (!opened) return std::nullopt;
+    found.opened = std::move(*opened);
+    found.parent = found.opened.get();
+  }
+  found.path = std::move(path);
+  if (::fstatat(found.parent, found.name.c_str(), &found.status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
   return found;
 }
 
 bool Keep::move_to_links(const Place& place, const InHands& found, const std::string& kept) {
-  const int parent = found.parent.get();
-  if (::renameat(parent, found.name.c_str(), place.links.get(), kept.c_str()) != 0) return false;
-  ::unlinkat(parent, found.name.c_str(), 0);  // renaming one link of a file to another does nothing
-  remove_empty(place, parent_of(found.path));
+  if (::renameat(found.parent, found.name.c_str(), place.links.get(), kept.c_str()) != 0) return false;
+  // Renaming one link of a file to another does nothing.
+  if (found.status.st_nlink > 1) ::unlinkat(found.parent, found.name.c_str(), 0);
   return true;
-}
-
-void Keep::remove_empty(const Place& place, std::string_view path) {
-  for (; !path.empty(); path = parent_of(path)) {
-    const auto parent = open_parent(place.handed_over.get(), std::string(path));
-    if (!parent || ::unlinkat(parent->get(), std::string(name_of(path)).c_str(), AT_REMOVEDIR) != 0) return;
-  }
 }
 
 void Keep::discard(const HandedOver& handed) {
   discard_alone(handed);
-  const Place& place = places_[handed.rank];
-  const std::string name = join(handed.time, handed.file);
-  const auto parent = open_parent(place.handed_over.get(), name);
-  if (parent) ::unlinkat(parent->get(), std::string(name_of(name)).c_str(), 0);
-  remove_empty(place, parent_of(name));
+  if (const auto found = in_hands(places_[handed.rank], join(handed.time, handed.file)))
+    ::unlinkat(found->parent, found->name.c_str(), 0);
 }
 
 void Keep::discard_alone(const HandedOver& handed) {

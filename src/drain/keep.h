@@ -30,7 +30,7 @@ class Keep {
   // neither, or its name is too long to be kept.
   Result<bool> add(int rank, const std::string& time, const std::string& file, const std::string& local);
   // What the program removed before it was kept, and was not taken yet; without a `file` where it cannot be read what
-  // there is of the time.
+  // there is of the time. Directories without files go.
   struct HandedOver {
     int rank;
     std::string time, file;
@@ -67,15 +67,15 @@ class Keep {
   };
   // Something that was handed over, reached through no link: its path below that, and its name in its directory.
   struct InHands {
-    Descriptor parent;
+    Descriptor opened;
+    int parent;  // `opened`, or the place's own
     std::string name, path;
     struct stat status;
+    bool is_one_of_two;  // the program removed a file of this name by itself, and another with its time
   };
   static std::optional<InHands> in_hands(const Place& place, std::string path);
   static std::optional<InHands> latest_in_hands(const Place& place, const std::string& time, const std::string& file);
   static bool move_to_links(const Place& place, const InHands& found, const std::string& kept);
-  // The directory, and those above it, as far as they are empty.
-  static void remove_empty(const Place& place, std::string_view path);
 
   std::map<int, Place> places_;
   std::map<std::string, std::map<int, std::set<std::string>>> times_;  // time -> rank -> files

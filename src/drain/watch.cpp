@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <memory>
 #include <utility>
 
@@ -15,6 +16,7 @@ constexpr std::uint32_t interest =
 
 // Some thousand events with short names, and room for what one call to the kernel gives.
 constexpr std::size_t many = std::size_t{128} << 10, at_once = std::size_t{64} << 10;
+constexpr std::size_t longest_event = sizeof(inotify_event) + NAME_MAX + 1;
 
 }  // namespace
 
@@ -115,6 +117,7 @@ Status Watcher::take_in() {
     if (got < 0 && errno == EAGAIN) break;
     if (got < 0) return errno_error("cannot read inotify events", "");
     taken_in_ += static_cast<std::size_t>(got);
+    if (static_cast<std::size_t>(got) + longest_event <= at_once) break;  // another event would have had room
   }
   return {};
 }

@@ -100,6 +100,7 @@ class Agent {
   Status wait_also_for(int descriptor);
   Clock::time_point next_work() const { return std::min({next_events_, next_tick_, pressure_->next_look()}); }
   bool stays_quiet();
+  void look_at_pools();
   void accept_member();
   void hear(Member& member);
   Result<Welcome> admit(const Hello& hello);
@@ -131,6 +132,7 @@ class Agent {
   std::unique_ptr<Reporter> reporter_;
   std::vector<Member> members_;
   NodeReport report_;
+  bool news_ = true;  // something happened since the report was last told
   std::optional<int> parent_status_;
   int ranks_on_node_ = 0;  // as the launcher says; 0: not known
   bool admitted_ = false, rank_failed_ = false;
@@ -424,8 +426,18 @@ bool Agent::stays_quiet() {
   epoll_event event{};
   const auto glance = std::max<Clock::duration>(pause_ / glances_in_pause, glance_interval);
   const auto moment = milliseconds_until(std::min(next_work(), Clock::now() + glance));
-  return ::epoll_wait(wakers_.get(), &event, 1, static_cast<int>(moment.count())) == 0 && !drain_->events_crowd() &&
-         Clock::now() < next_work();
+  if (::epoll_wait(wakers_.get(), &event, 1, static_cast<int>(moment.count())) != 0 || drain_->events_crowd())
+    return false;
+  if (Clock::now() >= pressure_->next_look()) look_at_pools();
+  return Clock::now() < next_work();
+}
+
+void Agent::look_at_pools() {
+  pressure_->act(*drain_);
+  const bool tight = pressure_->tight();
+  drain_->room_is_scarce(tight || pressure_->paused());
+  // Room is made of what is known to be written.
+  if (tight) next_events_ = std::min<Clock::time_point>(next_events_, Clock::now() + shortest_pause);
 }
 
 void Agent::serve() {
@@ -453,12 +465,10 @@ void Agent::serve() {
       timeout = std::min(timeout, milliseconds_until(pressure_->next_look()));
     const bool nothing = ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count())) == 0;
     // Before the events: what was closed while a pool was full may be cut.
-    pressure_->act(*drain_);
-    drain_->room_is_scarce(pressure_->tight() || pressure_->paused());
-    // Room is made of what is known to be written.
-    if (pressure_->tight()) next_events_ = std::min<Clock::time_point>(next_events_, Clock::now() + shortest_pause);
+    look_at_pools();
     const bool calm = !pressure_->tight() && !pressure_->paused();
     if (nothing && early && calm && Clock::now() < next_tick_) continue;
+    news_ = news_ || due || !nothing;
     if (due || (waits[2].revents & POLLIN) != 0) read_events();
     if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
     if (waits[1].revents != 0) {
@@ -478,7 +488,8 @@ void Agent::serve() {
     const auto now = Clock::now(), last_look = next_events_ - pause_;
     const auto longest = std::clamp<Clock::duration>(pause_, tick_interval, status_interval);
     const auto tick = std::clamp<Clock::duration>(now - last_look, tick_interval, longest);
-    next_tick_ = std::min(now + tick, last_status_ + status_interval);
+    const auto tells = last_status_ + status_interval;
+    next_tick_ = tells > now ? std::min(now + tick, tells) : now + tick;
   }
 }
 
@@ -549,8 +560,11 @@ void Agent::finish() {
 void Agent::publish_status(bool at_once) {
   const auto now = Clock::now();
   const auto beat = alone() ? std::chrono::milliseconds(beat_interval) : pace_.listen;
-  if (!at_once && now - last_status_ < std::min<std::chrono::milliseconds>(status_interval, beat)) return;
+  const bool same = report_.phase == Phase::running && pause_ > status_interval && !news_;
+  const auto rest = same ? beat : std::min<std::chrono::milliseconds>(status_interval, beat);
+  if (!at_once && now - last_status_ < rest) return;
   last_status_ = now;
+  news_ = false;
   ++report_.beat;
   if (drain_) take_state(report_, *drain_);
   if (report_.phase == Phase::running) report_.program_seconds = since(started_);
