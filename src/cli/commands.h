@@ -18,6 +18,7 @@ void add_exec(CLI::App& app, int& exit_status);
 void add_status(CLI::App& app, int& exit_status);
 void add_drain(CLI::App& app, int& exit_status);
 void add_clean(CLI::App& app, int& exit_status);
+void add_restartable(CLI::App& app, int& exit_status);
 void add_inspect(CLI::App& app, int& exit_status);
 void add_mesh(CLI::App& app, int& exit_status);
 void add_man(CLI::App& app, int& exit_status);

@@ -29,6 +29,8 @@ std::optional<double> parse_number(const std::optional<std::string>& text) {
 void read_control(std::string_view control, CaseFacts& facts) {
   const auto word = [control](std::string_view key) { return dictionary_entry(control, key).value_or(""); };
   facts.application = word("application");
+  facts.start_from = word("startFrom");
+  facts.start_time = word("startTime");
   facts.write_control = word("writeControl");
   facts.write_format = word("writeFormat");
   facts.write_interval = parse_number(dictionary_entry(control, "writeInterval"));

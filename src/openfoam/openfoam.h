@@ -25,7 +25,7 @@ struct CaseFacts {
   // From system/controlDict; nullopt when absent or not a plain literal (#calc, macros, ...).
   std::optional<int> purge_write;
   std::optional<double> write_interval;
-  std::string write_control, write_format, application;
+  std::string write_control, write_format, application, start_from, start_time;
 };
 // `directory` need not be an OpenFOAM case; an unreadable one is an error.
 Result<CaseFacts> inspect(const std::string& directory);
@@ -40,6 +40,8 @@ std::optional<std::string> dictionary_entry(std::string_view text, std::string_v
 bool is_time_name(std::string_view name);
 // Compares two time names by value, then by text.
 bool time_less(std::string_view a, std::string_view b);
+// "0.1" and "0.10" are the same time.
+bool same_time(std::string_view a, std::string_view b);
 
 // "processor3" -> 3; "processors4" and others -> nullopt.
 std::optional<int> processor_of(std::string_view name);

@@ -43,6 +43,11 @@ bool time_less(std::string_view a, std::string_view b) {
   return first != second ? first < second : a < b;
 }
 
+bool same_time(std::string_view a, std::string_view b) {
+  const auto first = parse_time(a), second = parse_time(b);
+  return first && second && *first == *second;
+}
+
 std::optional<int> processor_of(std::string_view name) {
   constexpr std::string_view prefix = "processor";
   if (!name.starts_with(prefix)) return std::nullopt;

@@ -100,6 +100,7 @@ class DocumentsTest(commandcase.CommandCase):
             self.program(path, SOLVER)
         for rank in range(RANKS):
             self.write(f"processor{rank}/constant/polyMesh/points", f"points of {rank}\n")
+            self.write(f"processor{rank}/0/U", f"U of {rank}\n")
         for name in ("results", "checkpoints"):
             os.mkdir(os.path.join(self.case, name))
         for name in ("checkpoint.h5", "restart/checkpoint.h5"):

@@ -246,7 +246,18 @@ class InputTest(unittest.TestCase):
         self.assertEqual(casetools.leftovers(self.case, self.place.pool), [])
 
     def test_every_command_has_help_with_examples(self):
-        for words in ([], ["run"], ["exec"], ["status"], ["drain"], ["clean"], ["plan"], ["doctor"], ["bench"]):
+        for words in (
+            [],
+            ["run"],
+            ["exec"],
+            ["status"],
+            ["drain"],
+            ["clean"],
+            ["restartable"],
+            ["plan"],
+            ["doctor"],
+            ["bench"],
+        ):
             with self.subTest(words):
                 done = self.call(*words, "--help")
                 self.assertEqual(done.returncode, 0, done.stderr)
