@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstdlib>
 #include <memory>
+#include <random>
 
 #include "base/text.h"
 
@@ -170,8 +171,30 @@ bool is_own_directory(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
 }
 
+namespace {
+std::string user_name() {
+  return fmt::format("forebay-{}", ::geteuid());
+}
+}  // namespace
+
 std::string user_directory_in(const std::string& directory) {
-  return join(directory, fmt::format("forebay-{}", ::geteuid()));
+  const std::string usual = join(directory, user_name());
+  struct stat status {};
+  if (::lstat(usual.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return usual;
+  const std::vector<std::string> others = user_directories_in(directory);
+  return others.empty() ? fmt::format("{}-{:08x}", usual, std::random_device()()) : others.front();
+}
+
+std::vector<std::string> user_directories_in(const std::string& directory) {
+  std::vector<std::string> found;
+  const auto entries = list_directory(directory);
+  if (!entries) return found;
+  const std::string usual = user_name();
+  for (const DirectoryEntry& entry : *entries)
+    if ((entry.name == usual || entry.name.starts_with(usual + "-")) && is_own_directory(join(directory, entry.name)))
+      found.push_back(join(directory, entry.name));
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 Status remove_tree(const std::string& path) {

@@ -89,8 +89,11 @@ Status sync_directory_of(const std::string& path);
 Status make_private_directory(const std::string& path);
 // Whether `path` is a directory of this user, and no link: what others can have put there is not ours to believe.
 bool is_own_directory(const std::string& path);
-// The place of this user in a directory that others use, too. It need not exist.
+// The place of this user in a directory that others use, too. It need not exist. Where somebody else has taken the
+// usual name, forebay-<uid>, it is one that nobody can take first: the name goes on at random.
 std::string user_directory_in(const std::string& directory);
+// All such places that exist, whoever had the usual name when they were made.
+std::vector<std::string> user_directories_in(const std::string& directory);
 // Removes a directory and all below it, whatever its owner's modes forbid, never following a link and never leaving the
 // file system it starts on. Missing: ok.
 Status remove_tree(const std::string& path);

@@ -13,7 +13,6 @@
 #include "drain/drain.h"
 #include "drain/ledger.h"
 #include "drain/walk.h"
-#include "launch/meetings.h"
 #include "launch/plan.h"
 #include "launch/processes.h"
 #include "launch/resume.h"
@@ -155,8 +154,6 @@ int clean(const CleanOptions& options) {
   const auto warm = launch::remove_warm(found->pools, found->case_path);
   if (!warm) note(failed(warm.error()));
   if (warm && *warm > 0) fmt::print("{} sets of files that were kept for a next run: removed\n", *warm);
-  if (const int stale = launch::remove_stale_meetings(); stale > 0)
-    fmt::print("{} meeting places of runs that were killed: removed\n", stale);
   if (!options.case_path.empty()) note(clean_mark(options, *found));
   return trouble ? static_cast<int>(*trouble) : 0;
 }

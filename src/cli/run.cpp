@@ -14,7 +14,6 @@
 #include "cli/commands.h"
 #include "cli/interface.h"
 #include "cli/progress.h"
-#include "launch/meetings.h"
 #include "launch/run.h"
 #include "settings/settings.h"
 
@@ -95,7 +94,6 @@ int run(const RunOptions& options) {
     return 0;
   }
   Progress progress(options.quiet);
-  launch::remove_stale_meetings();
   std::function<void(const std::vector<launch::NodeReport>&)> show;
   if (!options.quiet) show = [&](const auto& nodes) { progress.show(nodes); };
   auto report = launch::carry_out(*prepared, show);

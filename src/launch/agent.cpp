@@ -162,7 +162,10 @@ Status Agent::start() {
   if (!run) return forward(run);
   run_ = std::move(*run);
   auto lock = launch::lock(run_);
-  if (!lock) return forward(lock);
+  if (!lock) {
+    run_ = {};  // somebody else's: it stays
+    return forward(lock);
+  }
   lock_ = std::move(*lock);
   if (needs_one_node(plan_))
     if (auto claimed = claim_case(plan_); !claimed) return claimed;

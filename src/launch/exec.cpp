@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,12 +50,12 @@ std::string into_tree(const std::string& path, const Welcome& welcome) {
   return path;
 }
 
-// The agent's socket has its name a moment before anyone listens.
-Result<Descriptor> reach_agent(const std::string& path) {
+// The node's first has its name a moment before the agent listens.
+Result<Descriptor> reach_agent(const std::string& name) {
   constexpr int attempts = 5000;
   for (int attempt = 1;; ++attempt) {
-    auto socket = connect_to(path);
-    const bool early = !socket && (socket.error().errno_value == ECONNREFUSED || socket.error().errno_value == ENOENT);
+    auto socket = connect_to(name);
+    const bool early = !socket && socket.error().errno_value == ECONNREFUSED;
     if (!early || attempt == attempts) return socket;
     ::usleep(1000);
   }
@@ -64,8 +63,7 @@ Result<Descriptor> reach_agent(const std::string& path) {
 
 // Joins the run and becomes the program. Returns only on failure.
 Error become(const Plan& plan, std::vector<std::string> program) {
-  const std::string meeting = meeting_directory(plan.run);
-  auto socket = reach_agent(join(meeting, "agent"));
+  auto socket = reach_agent(meeting_of(plan).agent);
   if (!socket) return socket.error();
   Hello hello;
   const RankOfProcess self = plan.launched ? rank_of_process() : RankOfProcess{};
@@ -121,11 +119,10 @@ Error become(const Plan& plan, std::vector<std::string> program) {
 // a launcher that sees a rank fail kills the others within a millisecond.
 class Parent {
  public:
-  Parent(const Plan& plan, std::string meeting, Descriptor lock)
-      : plan_(plan), meeting_(std::move(meeting)), lock_(std::move(lock)) {}
+  Parent(const Plan& plan, Descriptor first) : plan_(plan), first_(std::move(first)) {}
 
   Result<int> run(const std::vector<std::string>& program) {
-    auto listener = listen_at(join(meeting_, "agent"));
+    auto listener = listen_at(meeting_of(plan_).agent);
     if (!listener) return forward(listener);
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return errno_error("cannot make a pipe", "");
@@ -164,9 +161,7 @@ class Parent {
     const pid_t agent = ::fork();
     if (agent == 0) {
       ::prctl(PR_SET_NAME, "forebay-agent");
-      const int status = run_agent(plan_, std::move(listener), std::move(from_parent));
-      (void)remove_tree(meeting_);
-      std::exit(status);
+      std::exit(run_agent(plan_, std::move(listener), std::move(from_parent)));
     }
     if (agent < 0) {
       say(stderr, "forebay exec: {}\n", errno_error("cannot start the node's agent", "").value().text());
@@ -193,7 +188,6 @@ class Parent {
     }
     const bool cleanly = got == sizeof program && WIFEXITED(program) && WEXITSTATUS(program) == 0;
     (void)resume_node(plan_, cleanly, agent);
-    (void)remove_tree(meeting_);
   }
 
   // Until both have ended. Where the program failed and other ranks of the node go on, its keeper is not waited for:
@@ -236,8 +230,7 @@ class Parent {
   }
 
   const Plan& plan_;
-  const std::string meeting_;
-  Descriptor lock_, to_agent_;
+  Descriptor first_, to_agent_;
   pid_t keeper_ = 0, program_ = 0;
   int program_status_ = 0;
 };
@@ -282,14 +275,10 @@ Result<int> exec_program(const ExecRequest& request) {
     return error(Code::bad_input, "no run of forebay on", request.case_path,
                  "start the launcher by `forebay run --case DIR -- ...`");
   if (!plan) return forward(plan);
-  const std::string meeting = meeting_directory(plan->run);
-  for (const std::string& each : {std::string(parent_of(meeting)), meeting})
-    if (auto made = make_private_directory(each); !made) return forward(made);
-  auto lock = open_file(join(meeting, "lock"), O_RDWR | O_CREAT | O_NOFOLLOW);
-  if (!lock) return forward(lock);
-  // Who gets the lock is the first, and holds it until the end; its agent holds it too, by inheritance.
-  if (::flock(lock->get(), LOCK_EX | LOCK_NB) == 0)
-    return Parent(*plan, meeting, std::move(*lock)).run(request.program);
+  // Who gets the name is the first, and holds it until the end; its keeper and agent hold it too, by inheritance.
+  auto first = take_name(meeting_of(*plan).first);
+  if (!first) return forward(first);
+  if (*first) return Parent(*plan, std::move(**first)).run(request.program);
   run_program(*plan, request.program);
 }
 

@@ -37,6 +37,7 @@ bool is_alive(const Plan& plan) {
 std::string to_json(const Plan& plan) {
   json out{{"version", plan_version},
            {"run", plan.run},
+           {"meeting", plan.meeting},
            {"case", escape(plan.case_path)},
            {"typed", escape(plan.typed_path)},
            {"settings", json::parse(settings::to_json(plan.settings))},
@@ -62,6 +63,7 @@ Result<Plan> plan_from_json(const std::string& text) {
       return error(Code::bad_input, "the plan was written by another version of forebay");
     Plan plan;
     plan.run = from.at("run");
+    plan.meeting = from.value("meeting", std::string());
     plan.case_path = path_at(from, "case");
     plan.typed_path = path_at(from, "typed");
     auto settings = settings::from_json(from.at("settings").dump());
@@ -156,6 +158,11 @@ std::string new_run_name() {
   char text[32];
   std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &local);
   return fmt::format("{}-{:04x}", text, std::random_device()() & 0xFFFFu);
+}
+
+std::string new_meeting() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
 }  // namespace forebay::launch

@@ -15,6 +15,7 @@ namespace forebay::launch {
 
 struct Plan {
   std::string run;         // "20261121-204600-3f2a": sorts by time
+  std::string meeting;     // random: where its processes meet on a node (protocol.h)
   std::string case_path;   // absolute, links resolved
   std::string typed_path;  // as the user wrote it, made absolute
   settings::Settings settings;
@@ -50,5 +51,7 @@ Status remove_control_directory(const std::string& case_path);
 
 std::string host_name();
 std::string new_run_name();
+// 32 hexadecimal digits that nobody can guess.
+std::string new_meeting();
 
 }  // namespace forebay::launch

@@ -94,6 +94,9 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& 
       if (auto made = make_private_directory(each); !made) return forward(made);
     run.directories.push_back(directory);
   }
+  // The caller must not take what another agent works in for what it made.
+  if (has_agent(run))
+    return error(Code::busy, "an agent works on run " + plan.run + " at", run.home(), "`forebay status` shows it");
   if (auto made = make_placed(run); !made) return forward(made);
   if (auto saved = save(run); !saved) return forward(saved);
   return run;
@@ -159,15 +162,17 @@ std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths,
   for (const std::string& pool : pool_paths) {
     if (std::find(seen.begin(), seen.end(), pool) != seen.end()) continue;
     seen.push_back(pool);
-    const auto runs = list_directory(user_directory_in(pool));
-    if (!runs) continue;
-    for (const DirectoryEntry& entry : *runs) {
-      const std::string home = fmt::format("{}/{}/s0", user_directory_in(pool), entry.name);
-      if (entry.type != DT_DIR || !is_own_directory(home)) continue;
-      if (auto run = load_pool_run(home)) {
-        found.push_back(std::move(*run));
-      } else if (!holds_nothing(home)) {
-        unreadable.push_back({home, run.error()});
+    for (const std::string& own : user_directories_in(pool)) {
+      const auto runs = list_directory(own);
+      if (!runs) continue;
+      for (const DirectoryEntry& entry : *runs) {
+        const std::string home = fmt::format("{}/{}/s0", own, entry.name);
+        if (entry.type != DT_DIR || !is_own_directory(home)) continue;
+        if (auto run = load_pool_run(home)) {
+          found.push_back(std::move(*run));
+        } else if (!holds_nothing(home)) {
+          unreadable.push_back({home, run.error()});
+        }
       }
     }
   }
@@ -232,14 +237,17 @@ Result<Descriptor> lock_ahead(const std::string& directory) {
 
 Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::string& case_path) {
   int sets = 0;
-  for (const std::string& pool : pool_paths) {
-    const auto entries = list_directory(user_directory_in(pool));
+  std::vector<std::string> own;
+  for (const std::string& pool : pool_paths)
+    for (std::string& each : user_directories_in(pool)) own.push_back(std::move(each));
+  for (const std::string& each : own) {
+    const auto entries = list_directory(each);
     if (!entries) continue;
     for (const DirectoryEntry& entry : *entries) {
       const bool ahead = entry.name.starts_with(ahead_prefix);
       if ((!ahead && !entry.name.starts_with(warm_prefix)) || entry.type != DT_DIR) continue;
       if (!case_path.empty() && entry.name != name_for(ahead ? ahead_prefix : warm_prefix, case_path)) continue;
-      const std::string directory = join(user_directory_in(pool), entry.name);
+      const std::string directory = join(each, entry.name);
       const auto held = ahead ? lock_ahead(directory) : Result<Descriptor>(Descriptor());
       if (!held && held.error().code == Code::busy) continue;
       if (auto removed = remove_tree(directory); !removed) return forward(removed);

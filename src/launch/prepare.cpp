@@ -165,6 +165,7 @@ Result<Prepared> prepare(const RunRequest& request) {
   if (!machine) return forward(machine);
   if (auto pools = place::choose_pools(*machine, plan.settings.pool); !pools) return forward(pools);
   plan.run = new_run_name();
+  plan.meeting = new_meeting();
   plan.submit_host = host_name();
   plan.submit_pid = ::getpid();
   return prepared;

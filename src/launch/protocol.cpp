@@ -5,12 +5,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <nlohmann/json.hpp>
-
-#include "launch/plan.h"
+#include <utility>
 
 namespace forebay::launch {
 namespace {
@@ -81,11 +82,13 @@ std::string word(const json& from, const char* key) {
   return unescape(from.value(key, "%")).value_or(std::string());
 }
 
-sockaddr_un address_of(const std::string& path) {
+// In the abstract namespace: a zero, then the name without one.
+std::pair<sockaddr_un, socklen_t> address_of(const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  return address;
+  const std::size_t size = std::min(name.size(), sizeof address.sun_path - 1);
+  std::memcpy(address.sun_path + 1, name.data(), size);
+  return {address, static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size)};
 }
 
 }  // namespace
@@ -142,28 +145,42 @@ Result<Welcome> receive_welcome(int socket, Descriptor& user, Descriptor& mount)
   return welcome;
 }
 
-std::string meeting_directory(const std::string& run) {
-  return join(user_directory_in("/tmp"), fmt::format("{}-{}", run, host_name()));
+Meeting meeting_of(const Plan& plan) {
+  // Nodes that share a network namespace are told apart by their names.
+  const std::string node = hex(checksum(host_name()));
+  const std::size_t half = plan.meeting.size() / 2;
+  return {fmt::format("forebay-{}-{}", plan.meeting.substr(0, half), node),
+          fmt::format("forebay-{}-{}", plan.meeting.substr(half), node)};
 }
 
-Result<Descriptor> listen_at(const std::string& path) {
+Result<std::optional<Descriptor>> take_name(const std::string& name) {
   Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  if (!socket) return errno_error("cannot make a socket", path);
-  const sockaddr_un address = address_of(path);
-  if (path.size() >= sizeof address.sun_path) return error(Code::failed, "too long for a socket:", path);
-  ::unlink(path.c_str());
-  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(socket.get(), 1024) != 0)
-    return errno_error("cannot listen at", path);
-  return socket;
+  if (!socket) return errno_error("cannot make a socket", name);
+  const auto [address, length] = address_of(name);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) == 0)
+    return std::optional(std::move(socket));
+  if (errno == EADDRINUSE) return std::optional<Descriptor>();
+  return errno_error("cannot take the name of a socket", name);
 }
 
-Result<Descriptor> connect_to(const std::string& path) {
+Result<Descriptor> listen_at(const std::string& name) {
+  auto socket = take_name(name);
+  if (!socket) return forward(socket);
+  if (!*socket || ::listen((*socket)->get(), 1024) != 0) return errno_error("cannot listen at", name);
+  return std::move(**socket);
+}
+
+Result<Descriptor> connect_to(const std::string& name) {
   Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  if (!socket) return errno_error("cannot make a socket", path);
-  const sockaddr_un address = address_of(path);
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return errno_error("cannot reach the node's agent at", path);
+  if (!socket) return errno_error("cannot make a socket", name);
+  const auto [address, length] = address_of(name);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0)
+    return errno_error("cannot reach the node's agent at", name);
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+    return errno_error("cannot tell who listens at", name);
+  if (peer.uid != ::geteuid()) return error(Code::failed, "another user listens in the agent's place at", name);
   return socket;
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/base.h"
+#include "launch/plan.h"
 
 namespace forebay::launch {
 
@@ -35,10 +37,21 @@ Result<Hello> receive_hello(int socket);
 Status send_welcome(int socket, const Welcome& welcome, int user, int mount);
 Result<Welcome> receive_welcome(int socket, Descriptor& user, Descriptor& mount);
 
-// The node's private directory of a run outside the pools: /tmp/forebay-<uid>/<run>-<host>. Holds the lock that makes
-// one process the first, and the socket.
-std::string meeting_directory(const std::string& run);
-Result<Descriptor> listen_at(const std::string& path);
-Result<Descriptor> connect_to(const std::string& path);
+// Where the processes of a run meet on a node: abstract sockets. They need no directory, so a /tmp that is full,
+// read-only or somebody else's is no hindrance, and they vanish with their processes, so nothing is left to tidy.
+// Nobody can take the names first: both are drawn at random for the run, and told only by the plan in the case's
+// private control directory. Whoever reads a name once it is there (/proc/net/unix) can call, but both sides ask the
+// kernel which user the other one is. A name is of one network namespace: who comes from another on the same node finds
+// the pool's lock taken and is refused.
+struct Meeting {
+  std::string first;  // bound by the node's first process, its keeper and its agent, until the last of them ends
+  std::string agent;  // where the agent listens; does not follow from `first`, which is seen a moment earlier
+};
+Meeting meeting_of(const Plan& plan);
+// Takes a name; nullopt: somebody has it. Nobody is listened to there.
+Result<std::optional<Descriptor>> take_name(const std::string& name);
+Result<Descriptor> listen_at(const std::string& name);
+// Refuses a listener of another user.
+Result<Descriptor> connect_to(const std::string& name);
 
 }  // namespace forebay::launch

@@ -123,9 +123,11 @@ void remove_empty_directories(const Plan& plan) {
   const auto paths = pools_here(plan);
   if (!paths) return;
   for (const std::string& path : *paths) {
-    const std::string directory = join(user_directory_in(path), plan.run);
-    ::rmdir(join(directory, "s0").c_str());
-    ::rmdir(directory.c_str());
+    for (const std::string& own : user_directories_in(path)) {
+      const std::string directory = join(own, plan.run);
+      ::rmdir(join(directory, "s0").c_str());
+      ::rmdir(directory.c_str());
+    }
   }
 }
 

@@ -98,11 +98,13 @@ int SlotDirectory::remove_carried() const {
 std::vector<SlotDirectory> find(const std::vector<std::string>& pools) {
   std::set<std::string> paths;
   for (const std::string& pool : pools) {
-    const auto entries = list_directory(user_directory_in(pool));
-    if (!entries) continue;
-    for (const DirectoryEntry& each : *entries) {
-      const std::string path = join(user_directory_in(pool), each.name);
-      if (each.name.starts_with(kPrefix) && is_own_directory(path)) paths.insert(path);
+    for (const std::string& own : user_directories_in(pool)) {
+      const auto entries = list_directory(own);
+      if (!entries) continue;
+      for (const DirectoryEntry& each : *entries) {
+        const std::string path = join(own, each.name);
+        if (each.name.starts_with(kPrefix) && is_own_directory(path)) paths.insert(path);
+      }
     }
   }
   std::vector<SlotDirectory> found;

@@ -1,5 +1,5 @@
 """Proves: `forebay clean` also works when the case itself is gone, with the same care for data that is nowhere else, and
-removes what runs that were killed as a whole left in /tmp, but nothing of a run that lives."""
+removes nothing of a run that lives."""
 
 import fcntl
 import json
@@ -84,13 +84,8 @@ class CleanTest(commandcase.CommandCase):
     def run_name(self):
         return os.path.basename(os.path.dirname(self.in_pool("*/s0")[0]))
 
-    def meeting(self, run):
-        return f"/tmp/forebay-{os.geteuid()}/{run}-{os.uname().nodename}"
-
     def test_a_case_that_is_gone_can_be_cleaned_when_told_twice(self):
         self.kill(self.start())
-        meeting = self.meeting(self.run_name())
-        os.utime(meeting, (0, 0))
         shutil.rmtree(self.case)
         self.assertEqual(self.here("clean"), UNDRAINED, self.output)
         for words in ("only here", "the first is result", "the case is gone", "--throw-away --throw-away"):
@@ -204,37 +199,20 @@ class CleanTest(commandcase.CommandCase):
         self.assertEqual(self.here("clean"), 0, self.output)
         self.assertEqual(self.in_pool("*"), [])
 
-    def test_the_meeting_place_of_a_run_that_was_killed_goes(self):
-        for command in ("clean", "run"):
-            with self.subTest(command):
-                self.kill(self.start())
-                meeting = self.meeting(self.run_name())
-                self.assertTrue(os.path.isdir(meeting))
-                os.utime(meeting, (0, 0))
-                self.assertEqual(self.here("drain", "--resume"), 0, self.output)
-                self.assertEqual(self.read("result"), "result\n")
-                self.assertEqual(self.here(command, *(["--", "true"] if command == "run" else [])), 0, self.output)
-                self.assertFalse(os.path.exists(meeting))
-                os.remove(os.path.join(self.directory, "written"))
-
     def test_a_report_that_was_being_written_does_not_keep_a_resumed_run_alive(self):
         self.kill(self.start())
         self.write(".forebay/node-other.json.123.new", "{")
         self.assertEqual(self.here("drain", "--resume"), 0, self.output)
         self.assertFalse(os.path.exists(os.path.join(self.case, ".forebay")))
 
-    def test_the_meeting_place_of_a_run_that_lives_stays(self):
+    def test_a_run_that_lives_stays(self):
         process = self.start()
-        meeting = self.meeting(self.run_name())
-        os.utime(meeting, (0, 0))
-        self.assertEqual(self.here("clean"), 0, self.output)
+        self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
         self.assertIn("is alive: kept", self.output)
-        self.assertTrue(os.path.isdir(meeting))
         self.kill(process)
 
-    def test_the_meeting_place_of_a_program_that_outlived_its_agent_stays(self):
+    def test_what_a_program_that_outlived_its_agent_works_in_stays(self):
         process = self.start()
-        meeting = self.meeting(self.run_name())
         everyone = descendants(process.pid)
         (sleeper,) = (pid for pid in everyone if self.name_of(pid) == "sleep")
         for pid in everyone:  # the keeper before the agent
@@ -242,13 +220,11 @@ class CleanTest(commandcase.CommandCase):
                 os.kill(pid, signal.SIGKILL)
         process.wait()
         self.wait_for(self.agent_is_gone)
-        os.utime(meeting, (0, 0))
-        self.assertEqual(self.here("clean"), 0, self.output)
-        self.assertTrue(os.path.isdir(meeting))
+        self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
+        self.assertIn("is alive: kept", self.output)
         os.kill(sleeper, signal.SIGKILL)
         self.wait_for(lambda: not self.is_alive(sleeper))
         self.assertEqual(self.here("clean"), UNDRAINED, self.output)
-        self.assertFalse(os.path.exists(meeting))
 
 
 if __name__ == "__main__":

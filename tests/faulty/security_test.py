@@ -1,10 +1,13 @@
 """Issue, "Security": a symlink planted in the case or the pool does not make the agent write or read elsewhere; pools
 and sockets are private; a hostile file name cannot inject anything."""
 
+import glob
 import json
 import os
+import shutil
 import stat
 import subprocess
+import tempfile
 
 import harness
 from harness import FaultyCase, wait_for
@@ -13,11 +16,20 @@ from harness import FaultyCase, wait_for
 KNOCK = """
 import select, socket, sys
 caller = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-caller.connect(sys.argv[1])
+caller.connect("\\0" + sys.argv[1])
 if not select.select([caller], [], [], 0.5)[0]:
     print("waits for a word")
 elif caller.recv(1) == b"":
     print("sent away")
+"""
+SQUAT = """
+import socket, sys, time
+taken = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for name in sys.argv[1:]]
+for each, name in zip(taken, sys.argv[1:]):
+    each.bind("\\0" + name)
+    each.listen()
+print("taken", flush=True)
+time.sleep(60)
 """
 
 
@@ -103,64 +115,122 @@ class Privacy(FaultyCase):
     def test_everything_that_a_run_makes_is_its_users_alone(self):
         process = self.start(self.solver("-steps", 5, "-delay", 200))
         self.solvers()
-        [run] = self.status()
-        meeting = f"/tmp/forebay-{os.geteuid()}/{run['run']}-{os.uname().nodename}"
         home = self.homes()[0]
         for directory in (
             os.path.dirname(os.path.dirname(home)),
             os.path.dirname(home),
             home,
             os.path.join(self.case, ".forebay"),
-            os.path.dirname(meeting),
-            meeting,
         ):
             mode = os.lstat(directory)
             self.assertEqual(stat.S_IMODE(mode.st_mode), 0o700, directory)
             self.assertEqual(mode.st_uid, os.geteuid())
         for name in ("run.json", "journal", "agent.log", "status.json", "gate", "agent.lock"):
             self.assertEqual(stat.S_IMODE(os.lstat(os.path.join(home, name)).st_mode) & 0o077, 0, name)
-        self.assertTrue(stat.S_ISSOCK(os.lstat(os.path.join(meeting, "agent")).st_mode))
         self.assertEqual(self.finish(process), 0, self.output)
-        self.assertFalse(os.path.exists(meeting), "the meeting directory is left")
 
     def test_another_user_who_reaches_the_agents_socket_is_sent_away(self):
         if os.geteuid() != 0:
             self.skipTest("being another user needs root")
         process = self.start(self.solver("-steps", 10, "-delay", 300))
         self.solvers()
-        [run] = self.status()
-        meeting = f"/tmp/forebay-{os.geteuid()}/{run['run']}-{os.uname().nodename}"
-        # The directories keep everybody out; the agent's own look at who is calling is met only without them.
-        self.addCleanup(os.chmod, os.path.dirname(meeting), 0o700)
-        for path in (os.path.dirname(meeting), meeting, os.path.join(meeting, "agent")):
-            os.chmod(path, 0o777)
+        _, agent = self.meeting()
         answers = {
             who: subprocess.run(
-                ["/usr/bin/python3", "-c", KNOCK, os.path.join(meeting, "agent")],
+                ["/usr/bin/python3", "-c", KNOCK, agent],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, user=who, group=who, extra_groups=[],
             ).stdout
             for who in (12345, 0)
         }  # fmt: skip
         self.assertEqual(answers, {0: "waits for a word\n", 12345: "sent away\n"})
-        for path in (meeting, os.path.dirname(meeting)):
-            os.chmod(path, 0o700)
         self.assertEqual(self.finish(process), 0, self.output)
         self.assert_all_home()
 
-    def test_a_pool_directory_that_another_user_made_is_refused(self):
+    def test_who_listens_in_the_agents_place_gets_no_rank(self):
+        if os.geteuid() != 0:
+            self.skipTest("being another user needs root")
+        process = self.start(self.solver("-steps", 100, "-delay", 100))
+        self.solvers()
+        names = self.meeting()
+        self.kill_tree(process.pid)
+        process.wait()
+        wait_for(lambda: not self.meeting(), what="the end of the run")
+        squatter = subprocess.Popen(
+            ["/usr/bin/python3", "-c", SQUAT, *names], stdout=subprocess.PIPE, text=True, user=12345, group=12345,
+            extra_groups=[],
+        )  # fmt: skip
+        self.started.append(squatter)
+        self.assertEqual(squatter.stdout.readline(), "taken\n")
+        self.assertNotEqual(self.forebay("exec", "--case", self.case, "--", "touch", f"{self.case}/started"), 0)
+        self.assertIn("another user listens in the agent's place", self.output)
+        self.assertFalse(os.path.exists(f"{self.case}/started"))
+        squatter.kill()
+        squatter.communicate()
+
+    def meeting(self):
+        """The names that processes of the run have taken: of the node's first one, and of its agent."""
+        with open(os.path.join(self.case, ".forebay/plan.json")) as file:
+            secret = json.load(file)["meeting"]
+        with open("/proc/net/unix") as file:
+            taken = [line.split()[-1][1:] for line in file if "@forebay-" in line]
+        halves = (secret[:16], secret[16:])
+        return [name for half in halves for name in sorted(set(taken)) if name.startswith(f"forebay-{half}-")]
+
+    def test_a_pool_directory_that_another_user_made_is_left_alone(self):
         if os.geteuid() != 0:
             self.skipTest("giving a directory away needs root")
         user = os.path.join(self.pool, f"forebay-{os.geteuid()}")
         os.mkdir(user, 0o700)
         os.chown(user, 12345, 12345)
+        self.assertEqual(self.run_forebay(["sh", "-c", f"echo 1 > {self.case}/one"]), 0, self.output)
+        run = self.start(["sh", "-c", f"echo 2 > {self.case}/two; sleep 60"], ["--drain-when", "end"])
+        [own] = wait_for(lambda: [name for name in os.listdir(self.pool) if name != os.path.basename(user)])
+        self.assertEqual(os.lstat(os.path.join(self.pool, own)).st_mode & 0o777, 0o700)
+        wait_for(lambda: glob.glob(os.path.join(self.pool, own, "*/s0/tree/case/two")))
+        self.kill_tree(run.pid)
+        run.wait()
+        # What was killed there is found again, also when the usual name is free by then.
+        os.rmdir(user)
+        wait_for(lambda: self.resume() == 0 and "has its agent" not in self.output, what="the end of the agent")
+        self.assertEqual(self.on_case().get("two"), b"2\n", self.output)
+
+    def test_a_pool_directory_that_others_may_look_into_is_refused(self):
+        os.mkdir(os.path.join(self.pool, f"forebay-{os.geteuid()}"), 0o755)
         self.assertNotEqual(self.run_forebay(self.solver()), 0)
         self.assertIn("not a private directory of this user", self.output)
-        self.assertEqual(os.listdir(user), [])
-        os.chown(user, 0, 0)
-        os.chmod(user, 0o755)
-        self.clean("--throw-away", "--throw-away")
-        self.assertNotEqual(self.run_forebay(self.solver()), 0)
-        self.assertIn("not a private directory of this user", self.output)
+
+    def test_a_tmp_that_somebody_else_spoiled_is_no_hindrance(self):
+        if not harness.may_mount():
+            self.skipTest("a /tmp of its own needs root")
+        user, place = 12345, tempfile.mkdtemp(prefix="forebay-security-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, place, True)
+        case = os.path.join(place, "case")
+        os.mkdir(case)
+        for path in (place, case):
+            os.chown(path, user, user)
+        if subprocess.run(
+            ["test", "-x", harness.FOREBAY], user=user, group=user, extra_groups=[], check=False
+        ).returncode:
+            self.skipTest("an ordinary user cannot read the build")
+        squat = f"mkdir -m 700 DIR/forebay-{user} && chown 33 DIR/forebay-{user}"
+        spoilt = {
+            "taken": squat.replace("DIR", "/tmp"),
+            "every place taken": f"mount -t tmpfs -o mode=1777 tmpfs /dev/shm && {squat.replace('DIR', '/tmp')} && "
+            + squat.replace("DIR", "/dev/shm"),
+            "read-only": "mount -o remount,ro /tmp",
+            "full": "head -c 1M /dev/zero > /tmp/fill; true",
+        }
+        for name, spoil in spoilt.items():
+            with self.subTest(name):
+                run = f"cd {case} && exec setpriv --reuid={user} --regid={user} --clear-groups env -u XDG_RUNTIME_DIR " \
+                    f"HOME={place} {harness.FOREBAY} run -q -- sh -c 'echo {name} > out'"  # fmt: skip
+                done = subprocess.run(
+                    ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o mode=1777,size=1M tmpfs /tmp && {spoil} && {run}"],
+                    capture_output=True, text=True, timeout=60, check=False,
+                )  # fmt: skip
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                with open(os.path.join(case, "out")) as file:
+                    self.assertEqual(file.read(), name + "\n")
 
     def test_a_pool_directory_that_is_a_link_is_refused(self):
         elsewhere = os.path.join(self.directory, "elsewhere")
