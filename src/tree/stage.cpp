@@ -168,7 +168,9 @@ Status carry_out(const StageRequest& request, const StagePlan& plan, StageProgre
     const std::string path = local_path(request, *entry);
     if (entry->kind != Kind::directory) continue;
     if (!set_time(path, *entry)) return errno_error("cannot set the time of", path);
-    const bool made_so = (entry->mode & 0700) == 0700 && (entry->mode & ~mode_t{0777}) == 0;
+    // The first may have been there: over the case's path a private directory is mounted before it is filled.
+    const bool made_here = &*entry != &plan.entries.front();
+    const bool made_so = made_here && (entry->mode & 0700) == 0700 && (entry->mode & ~mode_t{0777}) == 0;
     if (!made_so && ::chmod(path.c_str(), entry->mode) != 0) return errno_error("cannot set the mode of", path);
   }
   return {};

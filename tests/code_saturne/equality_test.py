@@ -1,6 +1,6 @@
 """Proves: Debian's Code_Saturne, unmodified, on 4 ranks with its own MPI-IO, its checkpoint, mesh_output and post-processing
-through `forebay run`: the run directory equals a direct run's but for the files named in saturne.EXCLUDED, and a restart from
-the drained checkpoint continues bit for bit as one from a direct run's does.
+through `forebay run`: the run directory equals a direct run's (../parity) but for what tells times (saturne.TELL_TIMES),
+and a restart from the drained checkpoint continues bit for bit as one from a direct run's does.
 
 equality_test.py FOREBAY [unittest arguments]
 """
@@ -10,7 +10,7 @@ import sys
 import unittest
 
 import saturne
-from saturne import casetools
+from saturne import casetools, oracle
 
 FOREBAY = ""
 STEPS = 4
@@ -28,16 +28,16 @@ class EqualityTest(unittest.TestCase):
         done = saturne.run_solver(run_directory, words)
         self.assertEqual(casetools.leftovers(run_directory, self.place.pool), [], done.stderr)
 
-    def pair(self, name, **options):
-        """Two run directories that are staged alike."""
-        staged = self.study.stage(name, STEPS, **options)
-        copy = os.path.join(os.path.dirname(staged), name + "-forebay")
-        casetools.copy_case(staged, copy)
-        return staged, copy
-
-    def assert_equal(self, direct, forebay):
-        found = casetools.differences(casetools.snapshot(direct), casetools.snapshot(forebay), saturne.EXCLUDED)
-        self.assertEqual(found, [])
+    def run_both(self, name, way, **options):
+        """The run directories of a direct run and of one under forebay, when they have been found equal."""
+        judge = saturne.oracle_from(self.study.stage(name, STEPS, **options), self.place, FOREBAY)
+        (direct,) = judge.run_directly(saturne.solver(), times=1)  # all else it does alike each time
+        self.assertEqual(direct.status, 0, direct.errors)
+        # What several ranks write at once has no order.
+        settings = oracle.Settings(way, options=("--set", "drain.settle=100ms"), ordered=False)
+        verdict = judge.run_under_forebay(saturne.solver(), settings)
+        self.assertEqual(verdict.lines(), [])
+        return direct.case, verdict.run.case
 
     def test_the_run_directory_equals_that_of_a_direct_run_and_a_restart_goes_on_bit_for_bit(self):
         for method, way in (
@@ -46,26 +46,19 @@ class EqualityTest(unittest.TestCase):
             ("mpi noncollective", "path"),
         ):
             with self.subTest(method):
-                name = way
-                direct, forebay = self.pair(name, checkpoint_every=2, method=method)
-                saturne.run_solver(direct)
-                self.forebay(forebay, "--via", way, "--set", "drain.settle=100ms")
-                self.assert_equal(direct, forebay)
+                direct, forebay = self.run_both(way, way, checkpoint_every=2, method=method)
                 self.assertIn("main", saturne.checkpoint_of(forebay))
                 self.assertTrue(os.path.isdir(os.path.join(forebay, "postprocessing")))
                 restarts = []
-                for source in (direct, forebay):
+                for name, source in ((way, direct), (way + "-forebay", forebay)):
                     checkpoint = os.path.join(source, "checkpoint")
-                    restart = self.study.stage(os.path.basename(source) + "-on", 2 * STEPS, restart=checkpoint)
+                    restart = self.study.stage(name + "-on", 2 * STEPS, restart=checkpoint)
                     saturne.run_solver(restart) if source == direct else self.forebay(restart, "--via", way)
                     restarts.append(saturne.checkpoint_of(restart))
                 self.assertEqual(restarts[0], restarts[1])
 
     def test_a_mesh_that_the_solver_changes_arrives(self):
-        direct, forebay = self.pair("cut", cut=True)
-        saturne.run_solver(direct)
-        self.forebay(forebay)
-        self.assert_equal(direct, forebay)
+        _, forebay = self.run_both("cut", "redirect", cut=True)
         # It is written as mesh_output, and then becomes the checkpoint's mesh by a rename.
         with open(os.path.join(forebay, "run_solver.log")) as log:
             self.assertIn("Finished writing:    mesh_output", log.read())

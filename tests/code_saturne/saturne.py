@@ -6,19 +6,17 @@ import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(TESTS, "equivalence"))
+sys.path.insert(0, os.path.join(TESTS, "parity"))
 
-import casetools  # noqa: E402
+import oracle  # noqa: E402
+from oracle import casetools  # noqa: E402
 
 RANKS = 4
-# What tells the time of day or how long something took, each by its name.
-EXCLUDED = (
-    rb"run_solver\.log",  # date, process ids, elapsed times
-    rb"performance\.log",  # processor and wall-clock times
-    rb"timer_stats\.csv",  # the same for every step
-)
+# Dates, process ids, processor and wall-clock times.
+TELL_TIMES = ("run_solver.log", "performance.log", "timer_stats.csv")
 
 SETUP = """<?xml version="1.0" encoding="utf-8"?>
 <Code_Saturne_GUI case="case1" solver_version="6.0" study="CAVITY" version="2.0">
@@ -98,10 +96,12 @@ def need_code_saturne():
             casetools.skip(f"no {program}: scripts/install-dependencies test")
 
 
+def variables():
+    return {"USER": os.environ.get("USER", "nobody"), "OMP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+
 def environment():
-    return casetools.environment(
-        USER=os.environ.get("USER", "nobody"), OMP_NUM_THREADS="1", OMPI_MCA_mpi_yield_when_idle="1"
-    )
+    return casetools.environment(**variables())
 
 
 def write_mesh(path, cells):
@@ -177,6 +177,14 @@ class Study:
             os.path.join(self.case, "DATA"), USER=environment()["USER"],
         )  # fmt: skip
         return os.path.join(self.case, "RESU", name)
+
+
+def oracle_from(staged, place, forebay):
+    """For runs of the solver from a run directory that was staged."""
+    directory = tempfile.mkdtemp(dir=place.directory)
+    judge = oracle.Oracle(directory, place.pool, forebay, variables=variables(), unlike=TELL_TIMES)
+    judge.start_from(staged)
+    return judge
 
 
 def solver(*options):

@@ -1,20 +1,20 @@
-"""What the integration tests share: snapshots of a directory, their differences, and runs with and without forebay."""
+"""What the integration tests share: cases, a workplace and a pool for them, and runs. (What is compared: ../parity.)"""
 
-import hashlib
 import os
 import re
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "parity"))
+
+import snapshot as parity_snapshot  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAKE_CASE = os.path.join(os.path.dirname(HERE), "cases", "make-case")
 SKIPPED = 77
-# What reconstructPar makes of it holds memory that was never set: of the same files it differs from call to call.
-UNDEFINED = rb"(.*/)?pointMotionUx"
 
 
 def skip(reason):
@@ -64,93 +64,9 @@ class Workplace:
             shutil.rmtree(os.fsencode(each), ignore_errors=True)
 
 
-def entry_of(path):
-    """Kind, permission bits, and content or link text. (Times differ between runs: see order_differences().)"""
-    status = os.lstat(path)
-    mode = stat.S_IMODE(status.st_mode)
-    if stat.S_ISLNK(status.st_mode):
-        return ("link", None, os.readlink(path))
-    if stat.S_ISDIR(status.st_mode):
-        return ("directory", mode, None)
-    if not stat.S_ISREG(status.st_mode):
-        return ("special", mode, stat.S_IFMT(status.st_mode))
-    with open(path, "rb") as file:
-        return ("file", mode, hashlib.sha256(file.read()).hexdigest())
-
-
 def snapshot(root):
-    """Every entry below `root` by its path as bytes; "" is the root itself."""
-    root = os.fsencode(root)
-    found = {b"": entry_of(root)}
-    for directory, directories, files in os.walk(root):
-        for name in directories + files:
-            path = os.path.join(directory, name)
-            found[os.path.relpath(path, root)] = entry_of(path)
-    return found
-
-
-def differences(direct, forebay, excluded=()):
-    """One line for each path that is not the same in both snapshots; `excluded` are regular expressions (bytes) of
-    paths that are left out."""
-    lines = []
-    for path in sorted(set(direct) | set(forebay)):
-        if any(re.fullmatch(pattern, path) for pattern in excluded):
-            continue
-        a, b = direct.get(path), forebay.get(path)
-        if a != b:
-            lines.append(f"{path!r}: direct {a}, forebay {b}")
-    return lines
-
-
-def order_differences(direct, forebay):
-    """Files below two directories that were last written in another order, and time directories in them: pairs where
-    one run wrote strictly earlier what the other wrote strictly later."""
-    lines = []
-    for paths_of in (files_below, times_in):
-        before, after = ({path: os.lstat(os.path.join(root, path)).st_mtime_ns for path in paths_of(root)}
-                         for root in (direct, forebay))  # fmt: skip
-        for newest, path in inversions(before, after):
-            lines.append(f"{newest} is older than {path} in {direct}, but newer in {forebay}")
-    return lines
-
-
-def files_below(root):
-    found = [os.path.join(directory, name) for directory, _, files in os.walk(root) for name in files]
-    return [os.path.relpath(path, root) for path in found]
-
-
-def times_in(root):
-    return [name for name in os.listdir(root) if re.fullmatch(r"\d[\d.e-]*", name)]
-
-
-def inversions(before, after):
-    """Pairs of names, by what time they have: the first is strictly older in `before`, and strictly newer in `after`."""
-    found = []
-    newest, newest_name = -1, None  # in `after`, of all that are strictly older in `before`
-    group, group_time = [], None
-    for name in sorted(before, key=before.get):
-        if before[name] != group_time:
-            for each in group:
-                if after.get(each, -1) > newest:
-                    newest, newest_name = after[each], each
-            group, group_time = [], before[name]
-        group.append(name)
-        if name in after and after[name] < newest:
-            found.append((newest_name, name))
-    return found
-
-
-def hard_links(root):
-    """The sets of names that are one file."""
-    root = os.fsencode(root)
-    groups = {}
-    for directory, _, files in os.walk(root):
-        for name in files:
-            path = os.path.join(directory, name)
-            status = os.lstat(path)
-            if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
-                groups.setdefault(status.st_ino, set()).add(os.path.relpath(path, root))
-    return sorted(sorted(group) for group in groups.values() if len(group) > 1)
+    """Every entry below `root`, to be compared with what is there later: nothing but times may have changed."""
+    return parity_snapshot.without_times(root)
 
 
 def kept_warm(pool):
