@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include <initializer_list>
+
 namespace forebay::redirect {
 namespace {
 

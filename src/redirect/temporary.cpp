@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <initializer_list>
+
 #include "redirect/link.h"
 #include "redirect/next.h"
 #include "redirect/open.h"

@@ -9,8 +9,46 @@
 namespace forebay::settings {
 namespace {
 
-// Sorted tables, so that of several mistakes always the same one is reported.
+// The two major versions of toml11 differ in what this section names. Tables are sorted, so that of several mistakes
+// always the same one is reported.
+#if TOML11_VERSION_MAJOR >= 4
+struct Sorted : toml::type_config {
+  using comment_type = toml::discard_comments;
+  template <class Key, class Element>
+  using table_type = std::map<Key, Element>;
+};
+using Value = toml::basic_value<Sorted>;
+
+Value parsed(std::istream& stream, const std::string& path) {
+  return toml::parse<Sorted>(stream, path);
+}
+const std::string& text_of(const Value& value) {
+  return value.as_string();
+}
+std::size_t line_of(const Value& value) {
+  return value.location().first_line_number();
+}
+std::size_t line_of(const toml::syntax_error& failure) {
+  for (const toml::error_info& each : failure.errors())
+    if (!each.locations().empty()) return each.locations().front().first.first_line_number();
+  return 0;
+}
+#else
 using Value = toml::basic_value<toml::discard_comments, std::map, std::vector>;
+
+Value parsed(std::istream& stream, const std::string& path) {
+  return toml::parse<toml::discard_comments, std::map, std::vector>(stream, path);
+}
+const std::string& text_of(const Value& value) {
+  return value.as_string().str;
+}
+std::size_t line_of(const Value& value) {
+  return value.location().line();
+}
+std::size_t line_of(const toml::syntax_error& failure) {
+  return failure.location().line();
+}
+#endif
 
 nlohmann::json json_from(const Value& value) {
   switch (value.type()) {
@@ -21,7 +59,7 @@ nlohmann::json json_from(const Value& value) {
     case toml::value_t::floating:
       return value.as_floating();
     case toml::value_t::string:
-      return value.as_string().str;
+      return text_of(value);
     case toml::value_t::array: {
       auto list = nlohmann::json::array();
       for (const Value& element : value.as_array()) list.push_back(json_from(element));
@@ -40,7 +78,7 @@ void collect(const Value& table, const std::string& prefix, const std::string& p
     if (value.is_table()) {
       collect(value, key + ".", path, out);
     } else {
-      out.push_back({key, json_from(value), fmt::format("{}:{}", path, value.location().line())});
+      out.push_back({key, json_from(value), fmt::format("{}:{}", path, line_of(value))});
     }
   }
 }
@@ -59,11 +97,10 @@ Result<std::vector<Assignment>> parse_toml(const std::string& content, const std
   std::vector<Assignment> assignments;
   try {
     std::istringstream stream(content);
-    const auto root = toml::parse<toml::discard_comments, std::map, std::vector>(stream, path);
-    collect(root, "", path, assignments);
-  } catch (const toml::exception& failure) {
-    return error(Code::bad_input, fmt::format("{}:{}: not TOML: {}", path, failure.location().line(),
-                                              printable(first_words(failure.what()))));
+    collect(parsed(stream, path), "", path, assignments);
+  } catch (const toml::syntax_error& failure) {
+    return error(Code::bad_input,
+                 fmt::format("{}:{}: not TOML: {}", path, line_of(failure), printable(first_words(failure.what()))));
   } catch (const std::exception& failure) {
     return error(Code::bad_input, fmt::format("{}: not TOML: {}", path, printable(first_words(failure.what()))));
   }
