@@ -2,15 +2,13 @@
 #   forebay_room(<name> [ROOMS other rooms it may use, below it] [LIBRARIES external targets])
 # The rooms a room may use are listed in src/CMakeLists.txt only, so the house can be read in one place.
 
-find_package(Threads REQUIRED)
-find_package(PkgConfig REQUIRED)
-if(FOREBAY_TESTS)
-  find_package(GTest REQUIRED)
+if(forebay_has_tests)
   include(GoogleTest)
 endif()
 
 add_library(forebay_options INTERFACE)
-target_compile_options(forebay_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -Werror)
+target_compile_options(forebay_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
+  ${forebay_werror})
 target_include_directories(forebay_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 # In clang -Wconversion includes -Wsign-conversion, in gcc it does so for C alone.
 target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)
@@ -47,7 +45,7 @@ function(forebay_room name)
   add_library(forebay_${name} STATIC ${sources})
   target_link_libraries(forebay_${name} PUBLIC forebay_options Threads::Threads ${ROOM_ROOMS} ${ROOM_LIBRARIES})
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/tests/*.cpp)
-  if(tests AND FOREBAY_TESTS)
+  if(tests AND forebay_has_tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE forebay_${name} GTest::gtest GTest::gtest_main)
     # What they test is optimised; for themselves that would double the time that they take to be made.

@@ -10,9 +10,12 @@ def _places(name, variable):
     if variable in os.environ:
         return [os.environ[variable]]
     package = pathlib.Path(__file__).resolve().parent
-    installed = package.parents[2] / name  # lib/python3.x/dist-packages/forebay
-    built = package.parents[1] / "build" / "lib" / name
-    return [str(path) for path in (installed, built) if path.exists()] + [name]
+    try:
+        from ._installed import LIBRARIES  # written when the package is installed
+    except ImportError:
+        LIBRARIES = package.parents[1] / "build" / "lib"
+    beside = package / LIBRARIES / name
+    return ([str(beside)] if beside.exists() else []) + [name]
 
 
 def load(name, variable):

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 // The library's own choice by processor (AVX2, AVX-512) is four times faster than what the compiler's baseline gives,
-// and the drain hashes every byte. It exists for x86 only.
+// and the drain hashes every byte. Some builds of the library lack it: cmake/needed.cmake tries.
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
-#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#ifdef FOREBAY_XXHASH_DISPATCH
 #include <xxh_x86dispatch.h>
 #endif
 

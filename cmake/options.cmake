@@ -1,0 +1,30 @@
+# What may be left out. A part whose option is ON is built where all that it needs is found, and else left out: the table at
+# the end of the configuration says so. Nothing here is an error.
+option(FOREBAY_MPI "Arrays over the ranks of an MPI program: libforebay_blocks (needs HDF5 too)" ON)
+option(FOREBAY_HDF5 "Files of arrays: forebay inspect, and carrying home what libforebay_blocks left" ON)
+option(FOREBAY_MESH "Huge meshes of coarse ones: forebay mesh (needs HDF5 too)" ON)
+option(FOREBAY_FORTRAN "Fortran modules of the libraries" ON)
+option(FOREBAY_PYTHON "The Python package of the libraries" ON)
+option(FOREBAY_DEVDAX "Trajectories in persistent memory, on fsdax mounts and on devices (libpmem2)" ON)
+option(FOREBAY_BENCH "Benchmarks, and the example n3d" OFF)
+option(FOREBAY_TESTS "Tests" OFF)
+option(FOREBAY_WERROR "A warning of the compiler ends the build" OFF)
+option(FOREBAY_FUZZ "The fuzz targets, and nothing else: cmake --preset fuzz" OFF)
+set(FOREBAY_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined or thread")
+set(FOREBAY_PYTHON_PACKAGES "" CACHE STRING
+  "Where the Python package goes, below PREFIX or absolute; empty: where the interpreter looks")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
+endif()
+# Several sources at once, which takes a third of the time. Debug builds say OFF in CMakePresets.json.
+if(NOT DEFINED CMAKE_UNITY_BUILD)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+endif()
+
+# For every target that does not use forebay_options.
+set(forebay_werror)
+if(FOREBAY_WERROR)
+  set(forebay_werror -Werror)
+endif()

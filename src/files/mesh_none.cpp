@@ -1,0 +1,11 @@
+#include "cli/commands.h"
+#include "files/files.h"
+
+namespace forebay::files {
+
+int multiply(const cli::MeshOptions&) {
+  return cli::failed({Code::bad_input, "this forebay is built without meshes:", "forebay mesh", 0,
+                      "configure it with -DFOREBAY_MESH=ON, and build again"});
+}
+
+}  // namespace forebay::files
