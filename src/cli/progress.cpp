@@ -33,11 +33,13 @@ std::string progress_line(std::string_view doing, std::uint64_t done, std::uint6
 }
 
 std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
+  std::string waits_for;
   std::uint64_t copied = 0, to_copy = 0, queued = 0, files = 0, bytes = 0;
   bool staging = false, draining = false;
   for (const launch::NodeReport& node : nodes) {
     staging = staging || node.phase == launch::Phase::staging;
     draining = draining || node.phase == launch::Phase::draining || node.phase == launch::Phase::removing;
+    if (!node.waits_for.empty()) waits_for = "; waits, since " + printable(node.waits_for.front());
     copied += node.copied_bytes;
     to_copy += node.copy_bytes_in_all;
     queued += node.queued_units;
@@ -46,7 +48,8 @@ std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
   }
   if (staging) return progress_line("staging ", copied, to_copy);
   if (draining)
-    return fmt::format("draining  {} in {} files are on the case, {} to go", human_bytes(bytes), files, queued);
+    return fmt::format("draining  {} in {} files are on the case, {} to go{}", human_bytes(bytes), files, queued,
+                       waits_for);
   return {};
 }
 

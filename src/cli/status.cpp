@@ -135,6 +135,7 @@ void print_text(const std::vector<Seen>& all) {
     if (seen.report.paused_milliseconds > 0)
       fmt::print("  {:<20}{}\n", "held back",
                  human_duration(std::chrono::milliseconds(seen.report.paused_milliseconds)));
+    for (const std::string& each : seen.report.waits_for) fmt::print("  {:<20}{}\n", "waits, since", printable(each));
     for (const std::string& message : drain.messages) fmt::print("  ! {}\n", printable(message));
   }
 }

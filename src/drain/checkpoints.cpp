@@ -132,10 +132,12 @@ void Drain::State::submit_checkpoint(Checkpoint& checkpoint, std::optional<int> 
   Job job{Job::Kind::checkpoint, path, 0, 0, version ? std::to_string(*version) : std::string(), false, prepared};
   submit(std::move(job),
          [path, directory = *directory, local = local_of(roots, path), lower = request.lower,
-          case_path = request.case_path, untouched, prepared,
+          case_path = request.case_path, untouched, prepared, must_be_closed = !version && phase != Phase::running,
           replaces = on_case && on_case->directory ? std::optional(replaces)
                                                    : std::nullopt]() -> Result<std::optional<layouts::Unit>> {
-           auto listed = read_time(-1, directory, false, {});
+           auto listed = read_time(-1, directory, must_be_closed, {});
+           prepared->postponed = is_still_open(listed);
+           if (prepared->postponed) return std::nullopt;
            if (!listed) return forward(listed);
            if (!*listed) return std::nullopt;
            auto unit = layouts::verbatim_time(**listed, "");

@@ -88,6 +88,13 @@ inline bool needs_pool(std::optional<Code> trouble) {
   return trouble == Code::undrained || trouble == Code::lost;
 }
 
+// Processes that outlived the program that was started, each as a text for people.
+struct Writers {
+  std::vector<std::string> holding;    // and have files of the trees open for writing
+  std::vector<std::string> lingering;  // and work for the run or in its trees, but have nothing open for writing now
+  friend bool operator==(const Writers&, const Writers&) = default;
+};
+
 class Drain {
  public:
   static Result<std::unique_ptr<Drain>> open(const DrainRequest& request);
@@ -165,6 +172,13 @@ class Drain {
   Status begin_finish(bool cleanly);
   // Drives the end; true when nothing is left to do (or patience is over). To be called on outcomes and ticks.
   bool finished();
+  // Who may still write, though the program has ended: to be told before begin_finish(), and again and again while
+  // waits_for_writers(). Nothing that is open for writing gets its name on the case. When all else is carried, the end
+  // waits for these processes, for `patience` at most.
+  void tell_writers(Writers writers);
+  bool waits_for_writers() const;
+  // Files and times on the case that wait for a file to be closed.
+  std::vector<std::string> still_open() const;
   // Stops as soon as possible; what is not drained stays local.
   void abandon();
 
@@ -182,6 +196,8 @@ class Drain {
 
 // True when nothing has `path` open for writing (a read lease can be had; mappings count as open).
 bool is_sealed(const std::string& path);
+// True when something is known to have it open for writing. What cannot be opened is not: reading it will tell.
+bool is_open_for_writing(const std::string& path);
 
 // Where the files of a rank's times are kept aside (keep.h), in its run directory of its pool.
 std::string keep_directory(int rank, const std::string& pool_directory);

@@ -34,7 +34,7 @@ Status Drain::begin_finish(bool cleanly) {
   // Behind all that the program did: a journal that ends before this has not seen the end.
   if (cleanly) state.record(ended_cleanly_record());
   state.phase = State::Phase::carrying;
-  state.last_progress = Clock::now();
+  state.last_progress = state.last_found = Clock::now();
   state.pending.clear();
   state.catch_up.reset();
   state.waiting_times.clear();
@@ -68,6 +68,7 @@ bool Drain::finished() {
         return false;
       }
     }
+    if (!state.gave_up && state.wait_for_writers()) return false;
     state.remove_stale();
     state.count_undrained();
     state.note_written_inputs();
@@ -83,7 +84,7 @@ bool Drain::finished() {
     state.phase = State::Phase::removing;
   }
   if (state.phase == State::Phase::removing) {
-    if (state.undrained_files == 0) {
+    if (state.undrained_files == 0 && !state.outlasted) {
       state.remove_replaced_groups();
       state.remove_deleted();
     }
@@ -135,11 +136,12 @@ void Drain::State::submit_found(const std::vector<Output>& found) {
     if (output.kind == Output::Kind::file && is_below(output.local, request.case_path))
       note_renamed_input(output.local.substr(request.case_path.size() + 1), output.path);
   for (const Output& output : found) {
-    if (given_up.contains(output.path) || in_flight.contains(output.path)) continue;
+    if (given_up.contains(output.path) || in_flight.contains(output.path) || still_open.contains(output.path)) continue;
     const auto time = openfoam::time_path(output.path);
     if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
       const std::string directory = time_directory(time->rank, time->time);
-      if (is_given_up(time->rank, time->time) || in_flight.contains(directory)) continue;
+      if (is_given_up(time->rank, time->time) || in_flight.contains(directory) || still_open.contains(directory))
+        continue;
       if (!ledger.find(directory)) {
         const bool complete = times.complete(time->time) || ledger.complete_times().contains(time->time) ||
                               times_of_groups.contains(time->time);
@@ -156,7 +158,8 @@ void Drain::State::submit_found(const std::vector<Output>& found) {
     if (known && known->directory) {
       changed_modes.push_back(output.path);
     } else if (checkpoint != nullptr) {
-      if (!stays_behind(*checkpoint)) submit_checkpoint(*checkpoint, std::nullopt);
+      if (!stays_behind(*checkpoint) && !still_open.contains(checkpoint->path()))
+        submit_checkpoint(*checkpoint, std::nullopt);
     } else if (output.kind == Output::Kind::directory) {
       submit_directory(output.path);
     } else {

@@ -286,6 +286,15 @@ struct Drain::State {
   Status find_groups();
   Status keep_last_of_ranks();
 
+  // writers.cpp
+  Writers writers;
+  std::set<std::string> still_open;                // keys of what waits for a file to be closed, at the end
+  std::optional<Clock::time_point> waiting_since;  // nothing else was left
+  Clock::time_point next_look{}, last_found{};     // last_found: when something was last submitted
+  bool outlasted = false;                          // by somebody who still wrote when patience was over
+  void look_again();
+  bool wait_for_writers();
+
   // finish.cpp
   void submit_outputs();
   void submit_more_outputs();

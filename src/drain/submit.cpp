@@ -20,6 +20,7 @@ void Drain::State::submit(Job job, Mover::Make make) {
       mover->submit(std::move(make), [this](const Outcome& outcome) { outcomes.push(outcome); });
   jobs.emplace(ticket, std::move(job));
   ++submitted_in_pass;
+  last_found = Clock::now();
 }
 
 void Drain::State::submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners) {
@@ -61,6 +62,7 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed, std
   std::reverse(parents.begin(), parents.end());
   submit(std::move(job),
          [path, local, replaces, parents, must_be_sealed, prepared, partners,
+          must_be_closed = phase != Phase::running && !is_below(local, request.case_path),
           files = shared.get()]() -> Result<std::optional<layouts::Unit>> {
            struct stat now {};
            // A link that took the place of a directory on the way: the file is gone from here, what is there is
@@ -72,7 +74,8 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed, std
              return forward(there);
            }
            if (::fstat(there->get(), &now) != 0) return errno_error("cannot stat", local);
-           if (must_be_sealed && S_ISREG(now.st_mode) && !is_sealed(local)) {
+           if (S_ISREG(now.st_mode) &&
+               ((must_be_sealed && !is_sealed(local)) || (must_be_closed && is_open_for_writing(local)))) {
              prepared->postponed = true;
              return std::nullopt;
            }
@@ -132,8 +135,10 @@ void Drain::State::submit_rank_time(int rank, const std::string& time, bool from
   Job job{Job::Kind::rank_time, target, rank, rank, time, from_keep, prepared};
   submit(std::move(job),
          [rank, time, target, directory = *directory, prepared, partners, own = std::move(own), placed = request.placed,
-          must_be_sealed = phase == Phase::running]() -> Result<std::optional<layouts::Unit>> {
-           auto rank_time = read_time(rank, directory, must_be_sealed, placed);
+          at_end = phase != Phase::running]() -> Result<std::optional<layouts::Unit>> {
+           auto rank_time = read_time(rank, directory, true, placed);
+           prepared->postponed = at_end && is_still_open(rank_time);
+           if (prepared->postponed) return std::nullopt;
            if (!rank_time) return forward(rank_time);
            if (!*rank_time) return std::nullopt;
            auto unit = layouts::verbatim_time(**rank_time, time);
@@ -159,10 +164,12 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
   Job job{Job::Kind::group_time, target, first, last, time, from_keep, prepared};
   submit(std::move(job),
          [directories, time, replaces = carried_group(target), all = request.settings.all_ranks,
-          must_be_sealed = phase == Phase::running, prepared]() -> Result<std::optional<layouts::Unit>> {
+          at_end = phase != Phase::running, prepared]() -> Result<std::optional<layouts::Unit>> {
            std::vector<layouts::RankTime> ranks;
            for (const auto& [rank, directory] : directories) {
-             auto rank_time = read_time(rank, directory, must_be_sealed, {});
+             auto rank_time = read_time(rank, directory, true, {});
+             prepared->postponed = at_end && is_still_open(rank_time);
+             if (prepared->postponed) return std::nullopt;
              if (!rank_time) return forward(rank_time);
              if (!*rank_time) return std::nullopt;
              ranks.push_back(std::move(**rank_time));
@@ -201,13 +208,14 @@ void Drain::State::submit_time(const std::string& time, bool from_keep) {
   for (const auto& [first, last] : groups_of_ranks()) {
     if (request.settings.collated && first >= 0 && is_new_time(first, time) && !not_collatable.contains(time)) {
       const std::string key = group_target(first, last, time);
-      if (!ledger.collated_of(first, time) && !in_flight.contains(key) && !given_up.contains(key))
+      if (!ledger.collated_of(first, time) && !in_flight.contains(key) && !given_up.contains(key) &&
+          !still_open.contains(key))
         submit_group_time(first, last, time, from_keep);
       continue;
     }
     for (int rank = first; rank <= last; ++rank) {
       const std::string key = time_directory(rank, time);
-      if (!is_drained(rank, time) && !in_flight.contains(key) && !given_up.contains(key))
+      if (!is_drained(rank, time) && !in_flight.contains(key) && !given_up.contains(key) && !still_open.contains(key))
         submit_rank_time(rank, time, from_keep);
     }
   }
@@ -285,7 +293,11 @@ void Drain::State::carried(const Job& job, const Published& published) {
   if (job.kind == Job::Kind::removal) return;
   note_made_directories(job);
   if (job.prepared->postponed) {
-    pending[job.key] = Clock::now();
+    if (phase == Phase::running) {
+      pending[job.key] = Clock::now();
+    } else {
+      still_open.insert(job.key);
+    }
     return;
   }
   if (job.kind == Job::Kind::directory || !job.prepared->several_names.empty()) return;

@@ -40,14 +40,18 @@ Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& 
   std::sort(rank_time.files.begin(), rank_time.files.end());
   for (const std::string& file : rank_time.files) {
     struct stat status {};
+    if (!must_be_sealed) break;
     const std::string path = content_of(join(directory, file), placed);
-    if (!must_be_sealed || is_sealed(path)) continue;
     if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
-    if (!S_ISREG(status.st_mode)) continue;
+    if (!S_ISREG(status.st_mode) || !is_open_for_writing(path)) continue;
     errno = EBUSY;
     return errno_error("still open for writing:", path);
   }
   return rank_time;
+}
+
+bool is_still_open(const Result<std::optional<layouts::RankTime>>& read) {
+  return !read && read.error().errno_value == EBUSY;
 }
 
 Sources sources_of(const std::vector<layouts::RankTime>& ranks) {

@@ -29,6 +29,7 @@
 #include "launch/run.h"
 #include "launch/several_nodes.h"
 #include "launch/staging.h"
+#include "launch/writers.h"
 
 namespace forebay::launch {
 namespace {
@@ -534,12 +535,18 @@ void Agent::finish() {
   if (auto read = drain_->on_events(); !read) log(read.error().text());
   if (cleanly)
     for (const auto& [rank, pool] : run_.ranks) drain_->rank_ended(rank, true);
+  WriterWatch watch(run_, *drain_);
   if (auto begun = drain_->begin_finish(cleanly); !begun) log(begun.error().text());
   while (!drain_->finished()) {
     pollfd wait{drain_->outcomes_descriptor(), POLLIN, 0};
-    ::poll(&wait, 1, static_cast<int>(std::chrono::milliseconds(tick_interval).count()));
-    publish_status(false);
+    ::poll(&wait, 1, static_cast<int>(watch.pause().count()));
+    watch.look();
+    auto waits_for = watch.waits_for();
+    const bool news = waits_for.empty() != report_.waits_for.empty();
+    report_.waits_for = std::move(waits_for);
+    publish_status(news);
   }
+  report_.waits_for.clear();
   report_.drain_seconds = since(began);
   report_.drain = drain_->report();
   report_.complete_times = drain_->complete_times();

@@ -87,6 +87,7 @@ Error become(const Plan& plan, std::vector<std::string> program) {
   if (!directory.empty() && ::chdir(start.c_str()) != 0) return errno_error("cannot start in", start).value();
   ::setenv("PWD", welcome->rewrite_arguments ? start.c_str() : directory.c_str(), 1);
   for (const auto& [name, value] : welcome->environment) ::setenv(name.c_str(), value.c_str(), 1);
+  ::setenv(process_variable, std::to_string(::getpid()).c_str(), 1);
   // Open MPI keeps the shared file pointer of ranks on several nodes in a file beside the one that they open. It would
   // lie in the pool of one node, and those of the others would wait for it for ever. Who has set this stays with it.
   if (hello.on_node > 0 && hello.on_node < hello.size) ::setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
@@ -199,7 +200,7 @@ class Parent {
       const bool failed = program_ == 0 && program_status_ != 0;
       const auto got = signals.next(failed ? others_end_within : std::chrono::milliseconds(-1));
       if (!got) {
-        if (failed && !processes_of(plan_.run).empty()) break;
+        if (failed && !ranks_of(plan_.run).empty()) break;
         continue;
       }
       const int signal = static_cast<int>(got->ssi_signo);

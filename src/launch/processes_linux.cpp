@@ -34,6 +34,25 @@ std::vector<std::string> words_of(pid_t process) {
   if (!words.empty() && words.back().ends_with('\n')) words.back().pop_back();
   return words;
 }
+bool has_variable(pid_t process, const std::string& assignment) {
+  const auto environment = read_file("/proc/" + std::to_string(process) + "/environ");
+  if (!environment) return false;
+  const auto words = split(*environment, '\0');
+  return std::find(words.begin(), words.end(), assignment) != words.end();
+}
+
+// As which number each namespace knows it: it calls itself by the innermost.
+std::vector<std::string> numbers_of(pid_t process) {
+  std::vector<std::string> numbers{std::to_string(process)};
+  const auto status = read_file("/proc/" + std::to_string(process) + "/status");
+  constexpr std::string_view key = "\nNSpid:\t";
+  const std::size_t begin = status ? status->find(key) : std::string::npos;
+  if (begin == std::string::npos) return numbers;
+  const std::string_view rest = std::string_view(*status).substr(begin + key.size());
+  for (const std::string_view number : split(rest.substr(0, rest.find('\n')), '\t')) numbers.emplace_back(number);
+  return numbers;
+}
+
 constexpr std::size_t state_word = 0, parent_word = 1, flags_word = 6, exit_code_word = 49;
 constexpr std::int64_t is_ending = 0x4;  // PF_EXITING of <linux/sched.h>: set before the files are closed
 
@@ -92,22 +111,37 @@ bool is_working_itself(pid_t process) {
   });
 }
 
-std::vector<pid_t> processes_of(const std::string& run) {
-  const std::string variable = "FOREBAY_RUN=" + run;
+bool works_for(pid_t process, const std::string& run) {
+  return has_variable(process, "FOREBAY_RUN=" + run);
+}
+
+std::vector<pid_t> own_processes() {
   std::vector<pid_t> found;
   const auto entries = list_directory("/proc");
   if (!entries) return found;
   for (const DirectoryEntry& entry : *entries) {
     const auto process = parse_integer(entry.name);
     struct stat status {};
-    const std::string directory = "/proc/" + entry.name;
-    if (!process || *process == ::getpid() || ::stat(directory.c_str(), &status) != 0) continue;
-    if (status.st_uid != ::geteuid()) continue;
-    const auto environment = read_file(directory + "/environ");
-    if (!environment) continue;
-    const auto words = split(*environment, '\0');
-    if (std::find(words.begin(), words.end(), variable) != words.end()) found.push_back(static_cast<pid_t>(*process));
+    if (!process || *process == ::getpid() || ::stat(("/proc/" + entry.name).c_str(), &status) != 0) continue;
+    if (status.st_uid == ::geteuid()) found.push_back(static_cast<pid_t>(*process));
   }
+  return found;
+}
+
+std::vector<pid_t> processes_of(const std::string& run) {
+  std::vector<pid_t> found = own_processes();
+  std::erase_if(found, [&](pid_t process) { return !works_for(process, run); });
+  return found;
+}
+
+std::vector<pid_t> ranks_of(const std::string& run) {
+  std::vector<pid_t> found = processes_of(run);
+  std::erase_if(found, [](pid_t process) {
+    const auto numbers = numbers_of(process);
+    return std::none_of(numbers.begin(), numbers.end(), [&](const std::string& number) {
+      return has_variable(process, std::string(process_variable) + "=" + number);
+    });
+  });
   return found;
 }
 

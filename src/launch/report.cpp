@@ -108,6 +108,7 @@ json json_of(const NodeReport& report) {
           {"pools_in_memory", json_of_paths(report.pools_in_memory)},
           {"complete_times", report.complete_times},
           {"safe_times", report.safe_times},
+          {"waits_for", report.waits_for},
           {"accord",
            {{"proposed", report.accord.proposed},
             {"pinned", report.accord.pinned},
@@ -213,6 +214,7 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
       report.pools_in_memory.insert(unescape(path).value_or(""));
     report.complete_times = from.at("complete_times").get<std::vector<std::string>>();
     report.safe_times = from.at("safe_times").get<std::vector<std::string>>();
+    report.waits_for = from.value("waits_for", std::vector<std::string>());
     const json& accord = from.at("accord");
     report.accord = {accord.at("proposed"), accord.at("pinned"), accord.at("agreed"), accord.at("safe")};
     report.drain = drain_report(from.at("drain"));

@@ -42,6 +42,7 @@ struct NodeReport {
   std::vector<std::string> complete_times;  // complete on this node and still held, oldest first
   std::vector<std::string> safe_times;      // the newest ones that are on the case for all ranks of this node
   Accord accord;
+  std::vector<std::string> waits_for;  // at the end: processes that still write, for people
   drain::DrainReport drain;
 };
 // Nothing of this node is only local: what its pool still holds may go.

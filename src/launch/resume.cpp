@@ -15,6 +15,7 @@
 #include "launch/processes.h"
 #include "launch/reporter.h"
 #include "launch/run.h"
+#include "launch/writers.h"
 #include "place/place.h"
 
 namespace forebay::launch {
@@ -53,7 +54,7 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
   if (!run) return forward(run);
   auto held = lock(*run);
   if (!held) return forward(held);
-  if (!processes_of(run->plan.run).empty())
+  if (!ranks_of(run->plan.run).empty())
     return error(Code::busy, "the program of run " + run->plan.run + " still runs on", run->plan.case_path,
                  "when it has ended, `forebay drain --resume` brings home what it wrote");
   if (auto home_already = report_of_all_home(*run)) {
@@ -81,12 +82,16 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
     (void)replace_file(join(home, status_name), to_json(report));
     if (progress) progress(report);
   };
+  WriterWatch watch(*run, **drain);
   if (auto begun = (*drain)->begin_finish(cleanly); !begun) return forward(begun);
   while (!(*drain)->finished()) {
     pollfd wait{(*drain)->outcomes_descriptor(), POLLIN, 0};
-    ::poll(&wait, 1, static_cast<int>(end_look_interval.count()));
+    ::poll(&wait, 1, static_cast<int>(watch.pause().count()));
+    watch.look();
+    report.waits_for = watch.waits_for();
     update();
   }
+  report.waits_for.clear();
   const bool keep = drain::needs_pool((*drain)->report().trouble);
   report.phase = keep ? Phase::done : Phase::removing;
   update();
@@ -189,7 +194,7 @@ void release_held(const Plan& plan) {
 }
 
 Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent) {
-  while (!processes_of(plan.run).empty()) std::this_thread::sleep_for(end_look_interval);
+  while (!ranks_of(plan.run).empty()) std::this_thread::sleep_for(end_look_interval);
   Reporter reporter(node_report_path(plan.case_path, host_name()));
   auto report = resume_here(plan, cleanly, agent, reporter);
   if (!report) {

@@ -179,7 +179,7 @@ const std::vector<KeyEntry>& entries() {
        "how long a file must be quiet before it is drained while the program runs", 0, kDay},
       {"drain.patience", [](Settings& s) -> Field { return &s.drain.patience; },
        "without any progress for so long, the end of a run leaves the rest local, and a program that waits for room is "
-       "let go",
+       "let go; so long the end waits for processes that still have files open for writing",
        0, kDay},
       {"drain.silence", [](Settings& s) -> Field { return &s.drain.silence; },
        "a node that has not reported for so long after the program's end is taken for dead", 1000, kDay},
