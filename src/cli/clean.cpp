@@ -72,16 +72,6 @@ int clean_staged(const FoundRuns& found, bool throw_away) {
   return exit_status;
 }
 
-// home_of() in pools that were not named: those found, and where the run was told to have its own, as far as that is
-// there.
-std::optional<std::string> home_elsewhere(const launch::Plan& plan, const std::string& case_path) {
-  const auto own = launch::pools_here(plan);
-  for (const auto& pools : {std::vector<std::string>(), own.value_or(std::vector<std::string>())})
-    if (const auto found = find_runs(case_path, pools))
-      if (auto home = home_of(plan.run, *found)) return home;
-  return std::nullopt;
-}
-
 // The mark of a run of which nothing was found: its node is gone, its pool was emptied, or lies where nobody looked.
 int clean_mark(const CleanOptions& options, const FoundRuns& found) {
   const auto plan = launch::read_plan(found.case_path);
@@ -93,6 +83,10 @@ int clean_mark(const CleanOptions& options, const FoundRuns& found) {
   if (const auto home = home_elsewhere(*plan, options.case_path)) {
     say(stderr, "forebay: run {} has what it left in another pool: {}; kept\n", plan->run, printable(*home));
     return static_cast<int>(Code::undrained);
+  }
+  if (const auto lost = lost_here(*plan, found); lost && options.throw_away < 2) {
+    say(stderr, "forebay: {}\n", text_of_loss(*lost, found.case_path));
+    return static_cast<int>(Code::lost);
   }
   const bool only_mark =
       launch::is_all_home(*plan) && plan->submit_host == launch::host_name();  // elsewhere it may live
@@ -135,9 +129,11 @@ int clean(const CleanOptions& options) {
                  run.plan.run, printable(run.plan.case_path),
                  left ? fmt::format(" ({} entries, the first is {})", left->size(), printable(left->front().path))
                       : " (" + left.error().text() + ")",
-                 ::access(run.plan.case_path.c_str(), F_OK) == 0
-                     ? "`forebay drain --resume` brings it home"
-                     : "the case is gone: when it is back, `forebay drain --resume` brings home what it can");
+                 ::access(run.plan.case_path.c_str(), F_OK) != 0
+                     ? "the case is gone: when it is back, `forebay drain --resume` brings home what it can"
+                 : !launch::is_case_of(run, run.plan.case_path)
+                     ? "another directory has that name now: `forebay drain --resume` says where the case is"
+                     : "`forebay drain --resume` brings it home");
       note(static_cast<int>(Code::undrained));
       continue;
     }

@@ -1,4 +1,9 @@
 // forebay drain --resume: bring home what dead runs left in this node's pools.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -12,9 +17,12 @@
 #include "launch/report.h"
 #include "launch/resume.h"
 #include "launch/run.h"
+#include "launch/signals.h"
 
 namespace forebay::cli {
 namespace {
+
+constexpr std::chrono::milliseconds look_interval{200};
 
 struct DrainOptions {
   std::string case_path;
@@ -22,32 +30,60 @@ struct DrainOptions {
   bool resume = false, quiet = false;
 };
 
-// The control directory goes when no node of the run has anything left. So this node tells it what it has brought home.
-Status forget_run(const launch::PoolRun& run, const launch::NodeReport& report) {
-  const auto plan = launch::read_plan(run.plan.case_path);
-  if (!plan || plan->run != run.plan.run) return {};
-  const std::string own = launch::node_report_path(run.plan.case_path, run.node);
-  if (auto told = replace_file(own, to_json(report)); !told) return told;
-  for (const std::string& path : launch::node_report_paths(launch::control_directory(run.plan.case_path))) {
-    const auto each = launch::read_node_report(path);
-    if (!each || !launch::is_home(*each)) return {};
-  }
-  return launch::remove_control_directory(run.plan.case_path);
+// Nodes of the run that have told the case of something that is not home.
+std::vector<std::string> unfinished_nodes(const launch::Plan& plan) {
+  std::vector<std::string> nodes;
+  for (const launch::NodeReport& each : launch::read_node_reports(plan.case_path))
+    if (each.run == plan.run && !launch::is_home(each)) nodes.push_back(each.node);
+  return nodes;
 }
 
-// The mark of a run of which this node has nothing: where the run drained on after `forebay run` had ended, and all is
-// home by now, it goes.
-Status look_at_mark(const FoundRuns& found) {
-  const auto plan = launch::read_plan(found.case_path);
-  if (!plan || home_of(plan->run, found)) return {};
-  if (launch::is_alive(*plan)) {
-    say(stderr, "forebay: run {} (process {}) works on this case\n", plan->run, plan->submit_pid);
-  } else if (!launch::is_all_home(*plan)) {
-    say(stderr,
-        "forebay: run {}, started on {}, works on this case or has left its mark there: resume on its nodes; `forebay "
-        "clean --case` tells how to remove the mark where they are gone\n",
-        plan->run, plan->submit_host);
-  } else if (plan->submit_host != launch::host_name()) {
+// The control directory goes when no node of the run has anything left: the one that was just brought home has told the
+// case so. Code::undrained: others have.
+Status forget_run(const launch::PoolRun& run) {
+  auto plan = launch::read_plan(run.plan.case_path);
+  if (!plan || plan->run != run.plan.run || launch::is_alive(*plan)) return {};
+  plan->case_path = run.plan.case_path;
+  if (const auto others = unfinished_nodes(*plan); !others.empty())
+    return error(Code::undrained, "all of this node is home, but not of " + others.front() + ", for the case",
+                 plan->case_path, "the same command there brings home what it holds");
+  for (const std::string& path : launch::node_report_paths(launch::control_directory(plan->case_path)))
+    if (!launch::read_node_report(path)) return {};
+  return launch::remove_control_directory(plan->case_path);
+}
+
+// The mark of a run of which this node has nothing: where all is home by now, it goes. Where not, the error says what
+// is left to do.
+Status look_at_mark(const FoundRuns& found, const launch::WatchedSignals& signals, Progress& progress) {
+  auto plan = launch::read_plan(found.case_path);
+  if (!plan) {
+    if (plan.error().errno_value == ENOENT) return {};
+    plan.error().code = Code::undrained;  // it may be another user's, whose pools are not seen here
+    return forward(plan);
+  }
+  if (home_of(plan->run, found)) return {};
+  plan->case_path = found.case_path;
+  while (launch::is_alive(*plan)) {
+    progress.show(fmt::format("waits for run {} (process {}), which works on this case", plan->run, plan->submit_pid));
+    if (signals.next(look_interval))
+      return error(Code::undrained, "interrupted while waiting for run " + plan->run + " on", plan->case_path);
+    const auto now = launch::read_plan(found.case_path);
+    if (!now && now.error().errno_value == ENOENT) return {};  // it has ended well
+  }
+  progress.clear();
+  if (const auto lost = lost_here(*plan, found)) return error(Code::lost, text_of_loss(*lost, plan->case_path));
+  if (const auto home = home_elsewhere(*plan, found.case_path))
+    return error(Code::undrained, "run " + plan->run + " has what it left in another pool:", *home,
+                 "name that pool by --pool, or none");
+  if (!launch::is_all_home(*plan)) {
+    const auto others = unfinished_nodes(*plan);
+    return error(Code::undrained,
+                 fmt::format("run {}, started on {}, works on this case or has left its mark there{}:", plan->run,
+                             plan->submit_host, others.empty() ? "" : ", and node " + others.front() + " is not done"),
+                 plan->case_path,
+                 "resume on its nodes; `forebay clean --case` tells how to remove the mark where they are gone");
+  }
+  if (plan->submit_host != launch::host_name()) {
     say(stderr,
         "forebay: all that run {} left is home; the same command on {}, where it was started, removes its mark\n",
         plan->run, plan->submit_host);
@@ -73,23 +109,28 @@ std::vector<std::string> staged_by_the_dead(const FoundRuns& found) {
 }
 
 int resume(const DrainOptions& options) {
+  const launch::WatchedSignals signals({SIGINT, SIGTERM});
   auto found = find_runs(options.case_path, options.pools);
   if (!found) return failed(found.error());
   int resumed = 0;
   std::optional<Code> trouble;
   for (const auto& each : found->unreadable) trouble = drain::graver(trouble, static_cast<Code>(failed(each.error)));
+  Progress progress(options.quiet);
   for (const launch::PoolRun& run : found->runs) {
-    if (launch::has_agent(run)) {
-      say(stderr, "forebay: run {} has its agent: nothing to resume\n", run.plan.run);
-      continue;
-    }
     ++resumed;
-    Progress progress(options.quiet);
-    auto report = launch::resume_drain(run.home(), false, [&](const launch::NodeReport& now) { progress.show({now}); });
+    const auto show = [&](const launch::NodeReport& now) {
+      progress.show({now});
+      return !signals.next(std::chrono::milliseconds(0));
+    };
+    const auto waits = [&](const std::string& whom, const launch::NodeReport& now) {
+      const std::string line = progress_line(std::vector{now});
+      progress.show(fmt::format("run {}: waits for {}{}", run.plan.run, whom, line.empty() ? "" : "; " + line));
+      return !signals.next(std::chrono::milliseconds(0));
+    };
+    auto report = launch::bring_home(run, false, show, waits);
     progress.clear();
     if (!report) {
-      const Code code = static_cast<Code>(failed(report.error()));
-      trouble = drain::graver(trouble, code == Code::busy ? Code::undrained : code);
+      trouble = drain::graver(trouble, static_cast<Code>(failed(report.error())));
       continue;
     }
     const drain::DrainReport& drain = report->drain;
@@ -98,7 +139,7 @@ int resume(const DrainOptions& options) {
     for (const std::string& message : drain.messages) say(stderr, "  ! {}\n", printable(message));
     trouble = drain::graver(trouble, drain.trouble);
     if (drain::needs_pool(drain.trouble)) continue;
-    if (auto forgotten = forget_run(run, *report); !forgotten)
+    if (auto forgotten = forget_run(run); !forgotten)
       trouble = drain::graver(trouble, static_cast<Code>(failed(forgotten.error())));
   }
   if (const auto staged = staged_by_the_dead(*found); !staged.empty()) {
@@ -106,10 +147,10 @@ int resume(const DrainOptions& options) {
     if (const int status = carry_elsewhere(staged); status != 0)
       trouble = drain::graver(trouble, static_cast<Code>(status));
   }
-  if (resumed == 0 && !trouble) say(stdout, "nothing to resume on this node\n");
   if (resumed == 0 && !options.case_path.empty())
-    if (auto looked = look_at_mark(*found); !looked)
+    if (auto looked = look_at_mark(*found, signals, progress); !looked)
       trouble = drain::graver(trouble, static_cast<Code>(failed(looked.error())));
+  if (resumed == 0 && !trouble) say(stdout, "nothing to resume on this node\n");
   return trouble ? static_cast<int>(*trouble) : 0;
 }
 

@@ -1,9 +1,12 @@
 #include "cli/runs.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 
+#include "launch/resume.h"
+#include "launch/run.h"
 #include "settings/settings.h"
 
 namespace forebay::cli {
@@ -50,7 +53,12 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
   std::string wanted;
   if (!case_path.empty()) wanted = as_plans_have_it(case_path);
   for (launch::PoolRun& run : launch::find_pool_runs(paths, found.unreadable))
-    if (wanted.empty() || run.plan.case_path == wanted) found.runs.push_back(std::move(run));
+    if (wanted.empty() || run.plan.case_path == wanted) {
+      found.runs.push_back(std::move(run));
+    } else if (launch::is_case_of(run, wanted)) {
+      run.plan.case_path = wanted;  // it was renamed
+      found.runs.push_back(std::move(run));
+    }
   for (slots::SlotDirectory& each : slots::find(paths))
     if (wanted.empty() || stages_for(each, wanted)) found.staged.push_back(std::move(each));
   // A case may have vanished and have left something here all the same.
@@ -63,6 +71,33 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
   found.pools = std::move(paths);
   found.case_path = std::move(wanted);
   return found;
+}
+
+std::optional<std::string> home_elsewhere(const launch::Plan& plan, const std::string& case_path) {
+  const auto own = launch::pools_here(plan);
+  for (const auto& pools : {std::vector<std::string>(), own.value_or(std::vector<std::string>())})
+    if (const auto found = find_runs(case_path, pools))
+      if (auto home = home_of(plan.run, *found)) return home;
+  return std::nullopt;
+}
+
+std::optional<launch::NodeReport> lost_here(const launch::Plan& plan, const FoundRuns& found) {
+  if (home_of(plan.run, found)) return std::nullopt;
+  for (launch::NodeReport& report : launch::read_node_reports(found.case_path)) {
+    if (report.node != launch::host_name() || report.run != plan.run || launch::is_home(report)) continue;
+    struct stat status {};
+    if (::lstat(report.home.c_str(), &status) == 0 || home_elsewhere(plan, found.case_path)) return std::nullopt;
+    return std::move(report);
+  }
+  return std::nullopt;
+}
+
+std::string text_of_loss(const launch::NodeReport& report, const std::string& case_path) {
+  return fmt::format(
+      "run {} had data that only this node held, and its pool is gone (unless it is only not mounted): {}; safe on the "
+      "case: {}, {} files; when you have looked, `forebay clean --case {} --throw-away --throw-away` removes the mark",
+      report.run, printable(report.home), report.drain.newest_safe ? "time " + *report.drain.newest_safe : "no time",
+      report.drain.shared_files, printable(case_path));
 }
 
 std::optional<std::string> home_of(const std::string& run, const FoundRuns& found) {

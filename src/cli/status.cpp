@@ -69,6 +69,8 @@ std::vector<Seen> look(const FoundRuns& found) {
     Seen seen{run.plan.run, run.plan.case_path, run.home(), {}, launch::has_agent(run), std::nullopt, false};
     if (auto report = launch::read_node_report(join(run.home(), launch::status_name))) seen.report = std::move(*report);
     seen.report.node = run.node;
+    if (!seen.alive)
+      if (auto there = launch::expect_case(run); !there) seen.report.drain.messages.push_back(there.error().text());
     all.push_back(std::move(seen));
   }
   return all;
@@ -183,6 +185,9 @@ int status(const StatusOptions& options) {
       print_text(all);
       print_text(staged);
     }
+    if (marked)
+      if (const auto lost = lost_here(*marked, *found))
+        say(stderr, "forebay: {}\n", text_of_loss(*lost, found->case_path));
     for (const auto& each : found->unreadable) say(stderr, "forebay: {}\n", each.error.text());
     std::fflush(stdout);
     // A run that has all at home takes its mark from the case next; who left it behind tells nothing more.

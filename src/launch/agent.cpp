@@ -559,6 +559,8 @@ void Agent::finish() {
     publish_status(true);
     return reporter_->flush(plan_.settings.drain.patience);
   };
+  report_.phase = keep ? Phase::done : Phase::removing;
+  leave_outcome(lock_, report_);
   // The case learns of it while there is a pool: a node with neither pool nor report would have lost its data.
   bool knows = keep || told(Phase::removing);
   if (!keep && knows)

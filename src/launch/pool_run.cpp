@@ -1,5 +1,6 @@
 #include "launch/pool_run.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -66,7 +67,7 @@ drain::DrainSettings drain_settings(const Plan& plan) {
 }  // namespace
 
 std::string PoolRun::tree() const {
-  return join(join(home(), "tree"), name_of(plan.case_path));
+  return join(join(home(), "tree"), tree_name);
 }
 
 std::vector<drain::Root> PoolRun::roots() const {
@@ -86,6 +87,11 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& 
   PoolRun run;
   run.plan = plan;
   run.node = host_name();
+  run.tree_name = name_of(plan.case_path);
+  struct stat status {};
+  if (::stat(plan.case_path.c_str(), &status) != 0) return errno_error("cannot stat", plan.case_path);
+  run.case_device = status.st_dev;
+  run.case_inode = status.st_ino;
   run.durable = pools.front().medium != place::Medium::tmpfs;
   for (std::size_t socket = 0; socket < pools.size(); ++socket) {
     const std::string user = user_directory_in(pools[socket].path);
@@ -112,7 +118,9 @@ Status save(const PoolRun& run) {
                     {"directories", directories},
                     {"ranks", ranks},
                     {"placed", placed},
-                    {"durable", run.durable}};
+                    {"durable", run.durable},
+                    {"case_device", run.case_device},
+                    {"case_inode", run.case_inode}};
   for (const std::string& directory : run.directories)
     if (auto written = replace_file(join(directory, drain::sentinel_name), record.dump(1)); !written) return written;
   return {};
@@ -133,6 +141,9 @@ Result<PoolRun> load_pool_run(const std::string& home) {
     run.plan = *plan;
     run.node = record.at("node");
     run.durable = record.at("durable");
+    run.tree_name = name_of(plan->case_path);
+    run.case_device = record.value("case_device", std::uint64_t{0});
+    run.case_inode = record.value("case_inode", std::uint64_t{0});
     for (const json& directory : record.at("directories"))
       run.directories.push_back(unescape(directory.get<std::string>()).value_or(std::string()));
     for (const auto& [rank, directory] : record.at("ranks").items())
@@ -185,12 +196,57 @@ Result<Descriptor> lock(const PoolRun& run) {
   if (!file) return file;
   if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0)
     return error(Code::busy, "an agent works on run " + run.plan.run + " at", run.home(), "`forebay status` shows it");
+  if (::ftruncate(file->get(), 0) != 0) return errno_error("cannot write", path);
   return file;
 }
 
+Result<Descriptor> open_lock(const PoolRun& run) {
+  return open_file(join(run.home(), "agent.lock"), O_RDONLY | O_NOFOLLOW);
+}
+
+bool is_held(const Descriptor& lock) {
+  if (::flock(lock.get(), LOCK_SH | LOCK_NB) != 0) return true;
+  ::flock(lock.get(), LOCK_UN);
+  return false;
+}
+
 bool has_agent(const PoolRun& run) {
-  auto file = open_file(join(run.home(), "agent.lock"), O_RDONLY | O_NOFOLLOW);
-  return file && ::flock(file->get(), LOCK_SH | LOCK_NB) != 0;
+  const auto file = open_lock(run);
+  return file && is_held(*file);
+}
+
+bool is_case_of(const PoolRun& run, const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
+  if (run.case_inode == 0) return path == run.plan.case_path;  // not noted
+  if (status.st_ino != run.case_inode) return false;
+  if (status.st_dev == run.case_device) return true;
+  const auto plan = read_plan(path);
+  return plan && plan->run == run.plan.run;
+}
+
+Status expect_case(const PoolRun& run) {
+  const std::string& path = run.plan.case_path;
+  if (is_case_of(run, path)) return {};
+  struct stat status {};
+  auto gone = ::stat(path.c_str(), &status) != 0
+                  ? errno_error("run " + run.plan.run + " left data for a case that cannot be opened:", path).value()
+                  : Error{Code::undrained,
+                          "run " + run.plan.run +
+                              " left data for a case whose name another directory has now, which is "
+                              "left alone:",
+                          path, 0, ""};
+  gone.code = Code::undrained;
+  gone.advice =
+      "when the case is back, or by --case under its new name, `forebay drain --resume` brings home what it "
+      "can; `forebay clean` tells what there is, and how to throw it away";
+  const std::string above(parent_of(path));
+  if (const auto beside = list_directory(above))
+    for (const DirectoryEntry& entry : *beside)
+      if (entry.type == DT_DIR && is_case_of(run, join(above, entry.name)))
+        gone.advice = "it is " + printable(join(above, entry.name)) + " now: `forebay drain --resume --case " +
+                      printable(join(above, entry.name)) + "` brings it home";
+  return tl::unexpected<Error>(std::move(gone));
 }
 
 Status remove(const PoolRun& run) {

@@ -24,7 +24,10 @@ struct PoolRun {
   std::map<int, std::string> ranks;      // rank -> its pool's directory; -1 for a case in one piece
   // Where files lie that ranks make in directories they share: in each run directory on another mount than the home's.
   std::vector<std::string> placed;
-  bool durable = false;  // at least the home survives the node
+  bool durable = false;   // at least the home survives the node
+  std::string tree_name;  // the case's, when the run began
+  // The case's directory as it was then: another one may have its name by now, and it may have another name.
+  std::uint64_t case_device = 0, case_inode = 0;
 
   const std::string& home() const { return directories.front(); }
   std::string lower() const { return join(home(), "lower"); }
@@ -49,6 +52,15 @@ std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, 
 bool has_agent(const PoolRun& run);
 // The lock; held as long as the descriptor lives. Code::busy when another process has it.
 Result<Descriptor> lock(const PoolRun& run);
+// The same file, for who waits: also when the pool is gone it tells what its holder has left there.
+Result<Descriptor> open_lock(const PoolRun& run);
+bool is_held(const Descriptor& lock);
+// `path` is the directory that the run was started on, by device and inode; where its file system was mounted anew, by
+// its inode and the run's mark in it.
+bool is_case_of(const PoolRun& run, const std::string& path);
+// Code::undrained where the plan's path leads to another directory or to none; the message says where the case was
+// found.
+Status expect_case(const PoolRun& run);
 Status remove(const PoolRun& run);
 
 // How the drain of this run works, from the run's settings.

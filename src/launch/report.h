@@ -52,6 +52,10 @@ void take_state(NodeReport& report, const drain::Drain& drain);
 // The processor time and memory of this process.
 void add_usage(NodeReport& report);
 std::string to_json(const NodeReport& report);
+// What whoever works on a run leaves in its lock (pool_run.h) when the drain has ended: who waited for it is told also
+// when the pool is gone.
+void leave_outcome(const Descriptor& lock, const NodeReport& report);
+std::optional<NodeReport> outcome_in(const Descriptor& lock);
 Result<NodeReport> node_report_from_json(const std::string& text);
 Result<NodeReport> read_node_report(const std::string& path);
 // The paths of those that nodes have written to a control directory so far. (Other names are of reports that were being

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -30,15 +31,13 @@ std::optional<NodeReport> report_of_all_home(const PoolRun& run) {
   return std::move(*report);
 }
 
-// Until the case can be looked at, what the pool holds stays.
-Status expect_case(const Plan& plan) {
-  struct stat status {};
-  if (::stat(plan.case_path.c_str(), &status) == 0) return {};
-  auto gone = errno_error("run " + plan.run + " left data for a case that cannot be opened:", plan.case_path,
-                          "when the case is back, `forebay drain --resume` brings home what it can; `forebay clean` "
-                          "tells what there is, and how to throw it away");
-  gone.value().code = Code::undrained;
-  return gone;
+// The case knows that all is home before the pool goes: a node with neither pool nor report would have lost its data.
+Status tell_case(const PoolRun& run, const NodeReport& report) {
+  const auto plan = read_plan(run.plan.case_path);
+  if (!plan || plan->run != run.plan.run) return {};
+  auto told = replace_file(node_report_path(run.plan.case_path, run.node), to_json(report));
+  if (!told) told.error().code = Code::undrained;
+  return told;
 }
 
 void empty_pool(const PoolRun& run, NodeReport& report) {
@@ -48,20 +47,24 @@ void empty_pool(const PoolRun& run, NodeReport& report) {
 
 }  // namespace
 
-Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
-                                const std::function<void(const NodeReport&)>& progress) {
+Result<NodeReport> resume_drain(const std::string& home, const std::string& case_path, bool cleanly,
+                                const ResumeProgress& progress) {
   auto run = load_pool_run(home);
   if (!run) return forward(run);
+  run->plan.case_path = case_path;
   auto held = lock(*run);
   if (!held) return forward(held);
   if (!ranks_of(run->plan.run).empty())
     return error(Code::busy, "the program of run " + run->plan.run + " still runs on", run->plan.case_path,
                  "when it has ended, `forebay drain --resume` brings home what it wrote");
   if (auto home_already = report_of_all_home(*run)) {
+    leave_outcome(*held, *home_already);
+    if (auto told = tell_case(*run, *home_already); !told) return forward(told);
     empty_pool(*run, *home_already);
+    (void)tell_case(*run, *home_already);
     return std::move(*home_already);
   }
-  if (auto there = expect_case(run->plan); !there) return forward(there);
+  if (auto there = expect_case(*run); !there) return forward(there);
   ::umask(0);
   ::signal(SIGIO, SIG_IGN);
   auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers());
@@ -80,7 +83,7 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
     report.drain_seconds = std::chrono::duration<double>(drain::Clock::now() - began).count();
     add_usage(report);
     (void)replace_file(join(home, status_name), to_json(report));
-    if (progress) progress(report);
+    return progress(report);
   };
   WriterWatch watch(*run, **drain);
   if (auto begun = (*drain)->begin_finish(cleanly); !begun) return forward(begun);
@@ -89,15 +92,70 @@ Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
     ::poll(&wait, 1, static_cast<int>(watch.pause().count()));
     watch.look();
     report.waits_for = watch.waits_for();
-    update();
+    if (!update()) (*drain)->abandon();
   }
   report.waits_for.clear();
   const bool keep = drain::needs_pool((*drain)->report().trouble);
   report.phase = keep ? Phase::done : Phase::removing;
-  update();
+  (void)update();
+  leave_outcome(*held, report);
   drain->reset();
-  if (!keep) empty_pool(*run, report);
+  if (keep) return report;
+  if (auto told = tell_case(*run, report); !told) return forward(told);
+  empty_pool(*run, report);
+  (void)tell_case(*run, report);
   return report;
+}
+
+namespace {
+// Of a run whose pool went before its lock was seen: who emptied it had told the case, unless the mark was to go, too.
+Result<NodeReport> outcome_on_case(const PoolRun& run) {
+  for (NodeReport& each : read_node_reports(run.plan.case_path))
+    if (each.node == run.node && each.run == run.plan.run && is_home(each)) return std::move(each);
+  const auto plan = read_plan(run.plan.case_path);
+  if (plan ? plan->run == run.plan.run : plan.error().errno_value != ENOENT)
+    return error(Code::lost,
+                 "the pool was emptied, and nobody has told that all of run " + run.plan.run + " is home:", run.home());
+  NodeReport report;
+  report.node = run.node;
+  report.run = run.plan.run;
+  report.phase = Phase::done;
+  return report;
+}
+}  // namespace
+
+Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProgress& progress,
+                              const std::function<bool(const std::string& whom, const NodeReport&)>& waits) {
+  const auto stopped = [&] {
+    return error(Code::undrained, "interrupted while waiting for run " + run.plan.run + ": what it left may be only at",
+                 run.home(), "`forebay status` shows it");
+  };
+  std::optional<NodeReport> last;
+  const auto wait = [&](const std::string& whom) {
+    if (auto told = read_node_report(join(run.home(), status_name))) last = std::move(*told);
+    std::this_thread::sleep_for(end_look_interval);
+    return waits(whom, last.value_or(NodeReport()));
+  };
+  for (;;) {
+    // Who works on it may be another process in each round.
+    const auto lock = open_lock(run);
+    const bool worked_on = lock && is_held(*lock);
+    while (lock && is_held(*lock))
+      if (!wait("the process that works on it")) return stopped();
+    if (worked_on)
+      if (auto outcome = outcome_in(*lock)) {
+        outcome->phase = Phase::done;
+        return std::move(*outcome);
+      }
+    if (!ranks_of(run.plan.run).empty()) {
+      if (!wait("its program, which still runs")) return stopped();
+      continue;
+    }
+    struct stat status {};
+    if (::lstat(run.home().c_str(), &status) != 0) return outcome_on_case(run);
+    auto report = resume_drain(run.home(), run.plan.case_path, cleanly, progress);
+    if (report || report.error().code != Code::busy) return report;
+  }
 }
 
 Result<std::vector<std::string>> pools_here(const Plan& plan) {
@@ -146,7 +204,13 @@ Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Repo
   auto run = find_here(plan);
   const bool empties = run && *run && report_of_all_home(**run);
   if (run && *run && (empties || had_begun(**run))) {
-    auto resumed = resume_drain((*run)->home(), cleanly, [&](const NodeReport& now) { reporter.post(to_json(now)); });
+    const auto tell = [&](const NodeReport& now) {
+      reporter.post(to_json(now));
+      return true;
+    };
+    // Somebody may be resuming it already.
+    auto resumed =
+        bring_home(**run, cleanly, tell, [&](const std::string&, const NodeReport& now) { return tell(now); });
     if (resumed && !empties)
       resumed->drain.messages.push_back(
           "the agent was killed while the program ran; the drain was resumed after its end");

@@ -8,14 +8,21 @@
 
 #include "base/base.h"
 #include "launch/plan.h"
+#include "launch/pool_run.h"
 #include "launch/report.h"
 
 namespace forebay::launch {
 
+// Is told the state now and then; false: stop as soon as possible.
+using ResumeProgress = std::function<bool(const NodeReport&)>;
 // Finishes the drain of a run whose agent is gone, or only empties its pool, where all is home. `cleanly`: the program
-// is known to have ended with status 0. `progress` is told the state now and then; may be empty.
-Result<NodeReport> resume_drain(const std::string& home, bool cleanly,
-                                const std::function<void(const NodeReport&)>& progress);
+// is known to have ended with status 0. `case_path`: where the case is now.
+Result<NodeReport> resume_drain(const std::string& home, const std::string& case_path, bool cleanly,
+                                const ResumeProgress& progress);
+// Until what the run left is home or cannot be: where its program still runs, or somebody else works on it, that is
+// waited for, and its outcome is returned. `waits` is told for whom, with what is last known.
+Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProgress& progress,
+                              const std::function<bool(const std::string& whom, const NodeReport&)>& waits);
 // The same for what this node holds of a run whose agent was killed, once all its processes on this node have ended.
 // `agent`: the process that it was. Reports to the control directory as an agent does, also when it fails.
 Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent);

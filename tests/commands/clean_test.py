@@ -144,8 +144,8 @@ class CleanTest(commandcase.CommandCase):
             self.assertIn(f"in another pool: {self.in_pool('*/s0')[0]}", self.output)
             self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")))
         shutil.rmtree(os.path.dirname(self.in_pool("*/s0")[0]))
-        self.assertEqual(self.call(*other[:-2]), UNDRAINED, self.output)
-        self.assertIn("this node holds nothing of it", self.output)
+        self.assertEqual(self.call(*other[:-2]), LOST, self.output)
+        self.assertIn("its pool is gone", self.output)
         self.assertEqual(self.call(*other), 0, self.output)
         self.assertFalse(os.path.exists(os.path.join(self.case, ".forebay")))
 
@@ -158,7 +158,7 @@ class CleanTest(commandcase.CommandCase):
         plan["submit_pid"] = os.getpid()
         with open(path, "w") as file:
             json.dump(plan, file)
-        self.assertEqual(self.here("clean"), UNDRAINED, self.output)
+        self.assertEqual(self.here("clean"), LOST, self.output)
         self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
         self.assertFalse(os.path.exists(os.path.dirname(path)))
 

@@ -191,7 +191,7 @@ class Privacy(FaultyCase):
         run.wait()
         # What was killed there is found again, also when the usual name is free by then.
         os.rmdir(user)
-        wait_for(lambda: self.resume() == 0 and "has its agent" not in self.output, what="the end of the agent")
+        self.assertEqual(self.resume(), 0, self.output)
         self.assertEqual(self.on_case().get("two"), b"2\n", self.output)
 
     def test_a_pool_directory_that_others_may_look_into_is_refused(self):

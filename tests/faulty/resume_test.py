@@ -1,0 +1,169 @@
+"""Issue, "Resume tells the truth": `forebay drain --resume` ends with 0 only when all is home, waits for whoever works on
+it, and brings nothing into another case."""
+
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import harness
+from harness import FOREBAY, LOST, UNDRAINED, FaultyCase, wait_for
+
+FILES = 20
+WRITES = f"for i in $(seq {FILES}); do head -c 200000 /dev/zero > f$i; done"
+
+
+class Resume(FaultyCase):
+    ranks = 0
+
+    def start_slow(self, then="exit 0"):
+        """A run that has written all, and has brought little of it home."""
+        process = self.start(["sh", "-c", f"{WRITES}; {then}"], ["--drain-when", "end", "--bandwidth", "1M"])
+        wait_for(lambda: self.in_tree(f"f{FILES}"), what="the last file")
+        return process
+
+    def in_tree(self, name):
+        return glob.glob(os.path.join(self.pool, "*/*/s0/tree/case", name))
+
+    def kill_all(self, process):
+        self.kill_tree(process.pid)
+        process.communicate()
+
+    def begin_resume(self, *options):
+        process = subprocess.Popen(
+            [FOREBAY, "drain", "--resume", "--case", self.case, "--pool", self.pool, *options],
+            env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        self.addCleanup(process.stdout.close)
+        self.started.append(process)
+        return process
+
+    def whole_files(self, case=None):
+        return sum(os.path.getsize(path) == 200_000 for path in glob.glob(os.path.join(case or self.case, "f*")))
+
+    def test_while_an_agent_drains_it_is_waited_for(self):
+        process = self.start_slow()
+        wait_for(self.on_case, what="the first files on the case")
+        os.kill(process.pid, signal.SIGKILL)
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assertEqual(self.whole_files(), FILES, self.output)
+        self.assert_nothing_left()
+
+    def test_while_the_program_runs_it_is_waited_for_and_an_interrupted_wait_ends_with_3(self):
+        process = self.start_slow("sleep 3")
+        self.kill_name(process, "forebay-agent")
+        interrupted = self.begin_resume()
+        time.sleep(0.7)
+        interrupted.send_signal(signal.SIGINT)
+        output, _ = interrupted.communicate(timeout=20)
+        self.assertEqual(interrupted.returncode, UNDRAINED, output)
+        self.assertIn("interrupted while waiting", output)
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assertEqual(self.whole_files(), FILES)
+        self.assertEqual(self.finish(process), 0, self.output)
+        self.assert_nothing_left()
+
+    def test_of_several_at_once_one_works_and_all_tell_its_outcome(self):
+        self.kill_all(self.start_slow())
+        resumed = [self.begin_resume() for _ in range(3)]
+        outcomes = []
+        for each in resumed:
+            output, _ = each.communicate(timeout=60)
+            outcomes.append((each.returncode, self.whole_files(), output))
+        self.assertEqual([outcome[:2] for outcome in outcomes], 3 * [(0, FILES)], outcomes)
+        self.assert_nothing_left()
+
+    def test_of_several_at_once_all_tell_that_something_is_left(self):
+        self.kill_all(self.start_slow())
+        os.mkdir(os.path.join(self.case, "f7"))  # in the way
+        resumed = [self.begin_resume() for _ in range(2)]
+        outcomes = [(each.communicate(timeout=60)[0], each.returncode) for each in resumed]
+        self.assertNotEqual(outcomes[0][1], 0, outcomes)
+        self.assertEqual(outcomes[0][1], outcomes[1][1], outcomes)
+
+    def test_a_pool_that_is_gone_is_a_loss(self):
+        process = self.start_slow("sleep 60")
+        wait_for(lambda: glob.glob(os.path.join(self.case, ".forebay/node-*.json")), what="the node's report")
+        self.kill_all(process)
+        shutil.rmtree(os.path.join(self.pool, f"forebay-{os.geteuid()}"))
+        for command in (self.resume, self.clean):
+            self.assertEqual(command(), LOST, self.output)
+            for words in ("its pool is gone", "safe on the case: no time", "--throw-away --throw-away"):
+                self.assertIn(words, self.output)
+        self.forebay("status", "--case", self.case, "--pool", self.pool)
+        self.assertIn("its pool is gone", self.output)
+        self.assertEqual(self.clean("--throw-away", "--throw-away"), 0, self.output)
+        self.assertEqual(self.resume(), 0, self.output)
+
+    def test_nothing_is_brought_into_a_case_that_took_the_name(self):
+        self.kill_all(self.start_slow())
+        other = self.case + "-renamed"
+        os.rename(self.case, other)
+        self.assertEqual(self.resume(), UNDRAINED, self.output)
+        self.assertIn(f"it is {other} now", self.output)
+        self.make_case()
+        before = self.on_case()
+        for command in (self.resume, self.clean):
+            self.assertEqual(command(), UNDRAINED, self.output)
+            self.assertIn("another directory", self.output)
+        self.assertEqual(self.on_case(), before)
+        self.forebay("status", "--case", self.case, "--pool", self.pool)
+        self.assertIn(f"it is {other} now", self.output)
+        # Under its new name it is the run's case.
+        done = self.forebay("drain", "--resume", "--case", other, "--pool", self.pool)
+        self.assertEqual(done, 0, self.output)
+        self.assertEqual((self.whole_files(other), self.whole_files()), (FILES, 0), self.output)
+        self.assertFalse(os.path.exists(os.path.join(other, ".forebay")))
+        self.assert_nothing_left()
+
+    def test_a_copy_of_the_case_is_not_the_case(self):
+        self.kill_all(self.start_slow())
+        os.rename(self.case, self.case + "-original")
+        shutil.copytree(self.case + "-original", self.case)
+        self.assertEqual(self.resume(), UNDRAINED, self.output)
+        self.assertEqual(self.whole_files(), self.whole_files(self.case + "-original"))
+
+    def test_a_case_that_a_link_leads_to_is_the_case(self):
+        self.kill_all(self.start_slow())
+        os.rename(self.case, self.case + "-moved")
+        os.symlink(self.case + "-moved", self.case)
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assertEqual(self.whole_files(), FILES)
+
+    def test_another_user_is_not_told_that_all_is_home(self):
+        if os.geteuid() != 0:
+            self.skipTest("being another user needs root")
+        self.kill_all(self.start_slow())
+        mark = os.path.join(self.case, ".forebay")
+        os.chown(mark, 12345, 12345)
+        done = self.forebay("drain", "--resume", "--case", self.case, "--pool", self.directory)
+        self.assertEqual(done, UNDRAINED, self.output)
+        self.assertIn("not a private directory of this user", self.output)
+
+    def test_what_other_nodes_hold_is_not_home(self):
+        process = self.start_slow()
+        wait_for(lambda: glob.glob(os.path.join(self.case, ".forebay/node-*.json")), what="the node's report")
+        self.kill_all(process)
+        [own] = glob.glob(os.path.join(self.case, ".forebay/node-*.json"))
+        with open(own) as file:
+            report = json.load(file)
+        with open(os.path.join(self.case, ".forebay/node-other.json"), "w") as file:
+            json.dump({**report, "node": "other", "phase": "draining"}, file)
+        for _ in range(2):
+            self.assertEqual(self.resume(), UNDRAINED, self.output)
+            self.assertIn("other", self.output)
+        self.assertEqual(self.whole_files(), FILES)
+
+    def kill_name(self, process, name):
+        for pid in self.tree(process.pid):
+            with open(f"/proc/{pid}/comm") as file:
+                if file.read().strip() == name:
+                    return os.kill(pid, signal.SIGKILL)
+        raise AssertionError(f"no {name}")
+
+
+if __name__ == "__main__":
+    harness.main()
