@@ -6,7 +6,7 @@ BUILD_TREE ?= build
 sources = git ls-files --cached --others --exclude-standard -- 'include/*.h' 'include/*.hpp' 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'bench/*.h' 'apps/*.cpp' 'apps/*.h' 'fuzz/*.cpp' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build demo test unit sanitized fuzz bench pictures format check-format lint tidy install clean
+.PHONY: build demo test kills unit sanitized fuzz bench pictures format check-format lint tidy install clean
 
 threaded = tree drain launch segment trajectory multiply
 space = $() $()
@@ -30,6 +30,10 @@ test: ## everything a change must pass
 	scripts/lint tidy src/base
 	ctest --test-dir build --output-on-failure --timeout 900 -j $(JOBS)
 	$(MAKE) --no-print-directory sanitized
+
+kills: build ## 300 kills, each followed by a restart; half an hour on a machine that does nothing else
+	scripts/install-dependencies build demo test
+	FOREBAY=build/bin/forebay tests/restart/campaign.py
 
 unit: build ## the unit tests alone
 	ctest --test-dir build --output-on-failure -j $(JOBS) -L unit
