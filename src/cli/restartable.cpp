@@ -43,9 +43,10 @@ struct Judged {
 struct CaseReport {
   std::string case_path;
   std::optional<std::string> newest;
+  core::NamesOfRanks cut;              // files of the newest that are there, and cut: a solver stops where it reads one
   std::vector<Judged> newer;           // than the newest restartable one, which they are not; all where there is none
   std::vector<Judged> older;           // restartable, with files that the newest lacks
-  std::vector<std::string> set_aside;  // new names of directories, relative to the case
+  std::vector<std::string> set_aside;  // new names of directories and files, relative to the case
 };
 
 core::NamesOfRanks plain(const openfoam::RankNames& names) {
@@ -130,6 +131,7 @@ CaseReport look_at_case(const std::string& case_path, const CaseLook& look) {
       Judged judged = look.judge(*time);
       if (judged.restartable) {
         report.newest = judged.time;
+        report.cut = judged.cut;
         restartable.push_back(look.whole_names(*time, judged.cut));
       } else {
         report.newer.push_back(std::move(judged));
@@ -175,6 +177,7 @@ std::string text_of(const core::Lacks& lacks) {
 void print_text(const CaseReport& report) {
   fmt::print("{}\n", printable(report.case_path));
   fmt::print("  {:<26}{}\n", "newest restartable time", report.newest.value_or("none"));
+  if (!report.cut.empty()) fmt::print("  {:<26}{}\n", "cut in it", text_of({report.cut, {}}));
   for (const Judged& each : report.newer) {
     const std::string lacks = text_of(each.lacks);
     fmt::print("  {:<26}time {} {}{}\n", report.newest ? "newer, not restartable" : "not restartable", each.time,
@@ -185,10 +188,13 @@ void print_text(const CaseReport& report) {
     fmt::print("  {:<26}time {} is restartable, too, and has {}, which time {} lacks\n", "older", each.time,
                text_of(each.lacks), *report.newest);
   for (const std::string& path : report.set_aside) fmt::print("  {:<26}{}\n", "set aside as", printable(path));
-  if (report.newest && !report.newer.empty() && report.set_aside.empty())
+  if (!report.newest || !report.set_aside.empty()) return;
+  if (!report.newer.empty())
     fmt::print(
         "  startFrom latestTime would take time {}: `forebay restartable --set-aside` moves the newer times away\n",
         report.newer.front().time);
+  if (!report.cut.empty())
+    fmt::print("  a solver stops where it reads a cut file: `forebay restartable --set-aside` moves those away\n");
 }
 
 json json_of(const core::NamesOfRanks& names) {
@@ -214,6 +220,7 @@ void print_json(const CaseReport& report) {
   }
   const json record{{"case", escape(report.case_path)},
                     {"restartable", report.newest ? json(*report.newest) : json()},
+                    {"cut", json_of(report.cut)},
                     {"newer", newer},
                     {"older", older},
                     {"set_aside", report.set_aside}};
@@ -224,12 +231,11 @@ void print_json(const CaseReport& report) {
 // so on. Nothing is replaced.
 Result<std::string> move_aside(const std::string& from, const std::string& base, const std::string& name) {
   constexpr int most_names = 10'000;
-  std::string directory = join(base, aside_name);
-  for (std::string_view rest = parent_of(name);; rest = {}) {
-    if (::mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST)
-      return errno_error("cannot make directory", directory);
-    if (rest.empty()) break;
-    directory = join(directory, rest);  // of one part: "processor3"
+  const std::string directory(parent_of(join(join(base, aside_name), name)));
+  for (std::size_t end = base.size(); end != std::string::npos;) {
+    end = directory.find('/', end + 1);
+    const std::string part = directory.substr(0, end);
+    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST) return errno_error("cannot make directory", part);
   }
   for (int number = 0; number < most_names; ++number) {
     const std::string to =
@@ -240,21 +246,32 @@ Result<std::string> move_aside(const std::string& from, const std::string& base,
     if (unknown && ::rename(from.c_str(), to.c_str()) == 0) return to;
     if (errno != EEXIST && errno != ENOTEMPTY && errno != EINVAL) return errno_error("cannot set aside", from);
   }
-  return error(Code::failed, "too many directories of this name are set aside already:", directory);
+  return error(Code::failed, "too many of this name are set aside already:", directory);
 }
 
+// Of the case, a directory of a time, or a file below one ("processor3/0.1/phi").
+Status set_aside(CaseReport& report, const std::string& path) {
+  const std::string from = join(report.case_path, path);
+  auto moved = move_aside(from, report.case_path, path);
+  // A rank's directory may be a link to another file system: then it is set aside there.
+  const std::size_t holder = path.find('/');
+  if (!moved && moved.error().errno_value == EXDEV && holder != std::string::npos)
+    moved = move_aside(from, join(report.case_path, path.substr(0, holder)), path.substr(holder + 1));
+  if (!moved) return forward(moved);
+  report.set_aside.push_back(moved->substr(report.case_path.size() + 1));
+  return {};
+}
+
+// Newer times, and of the newest restartable one the files that are cut on any rank: on all ranks, which then agree.
 Status set_aside(CaseReport& report) {
-  for (const Judged& each : report.newer) {
-    for (const std::string& directory : openfoam::directories_of_time(report.case_path, each.time)) {
-      const std::string from = join(report.case_path, directory);
-      auto moved = move_aside(from, report.case_path, directory);
-      // A rank's directory may be a link to another file system: then it is set aside there.
-      const std::string holder(parent_of(from));
-      if (!moved && moved.error().errno_value == EXDEV) moved = move_aside(from, holder, each.time);
-      if (!moved) return forward(moved);
-      report.set_aside.push_back(moved->substr(report.case_path.size() + 1));
-    }
-  }
+  for (const Judged& each : report.newer)
+    for (const std::string& directory : openfoam::directories_of_time(report.case_path, each.time))
+      if (auto done = set_aside(report, directory); !done) return done;
+  for (const std::string& directory : openfoam::directories_of_time(report.case_path, *report.newest))
+    for (const std::string& name : core::spread_of(report.cut).on_some_rank)
+      for (const std::string& file : {join(directory, name), join(directory, name + ".gz")})
+        if (name_exists(join(report.case_path, file)))
+          if (auto done = set_aside(report, file); !done) return done;
   return {};
 }
 
@@ -290,9 +307,10 @@ void add_restartable(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand(
       "restartable", "name the newest output time from which the solver of an OpenFOAM case can be started again");
   command->add_option("--case", options->case_path, "the case")->capture_default_str()->type_name("DIR");
-  command->add_flag("--set-aside", options->set_aside,
-                    std::string("move newer times, which are not restartable, into ") + aside_name +
-                        "/ of the case, so that startFrom latestTime works; nothing is removed");
+  command->add_flag(
+      "--set-aside", options->set_aside,
+      std::string("move newer times, which are not restartable, and cut files of the newest one that is, into ") +
+          aside_name + "/ of the case, so that startFrom latestTime works; nothing is removed");
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
       footer({"forebay restartable", "forebay restartable --case /shared/motorBike --set-aside"},

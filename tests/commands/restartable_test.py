@@ -85,6 +85,21 @@ class RestartableTest(commandcase.CommandCase):
         self.assertIn("forebay-set-aside/processor0/2.1", self.judged("--set-aside")["set_aside"])
         self.assertEqual(self.judged()["newer"], [])
 
+    def test_a_cut_file_that_a_solver_need_not_have_is_set_aside_on_all_ranks_since_it_stops_where_it_reads_one(self):
+        self.make("0", "U", "p")
+        self.make("1", "U", "p", "phi", "uniform/time")
+        self.write("processor1/1/phi", field("phi")[:-20])
+        files = self.below()
+        found = self.judged()
+        self.assertEqual((found["restartable"], found["cut"]), ("1", {"processor1": ["phi"]}))
+        found = self.judged("--set-aside")
+        self.assertEqual(
+            sorted(found["set_aside"]), [f"forebay-set-aside/processor{each}/1/phi" for each in ("0", "1")]
+        )
+        self.assertEqual(sorted(each.replace("forebay-set-aside/", "") for each in self.below()), files)
+        found = self.judged("--set-aside")
+        self.assertEqual((found["restartable"], found["cut"], found["set_aside"]), ("1", {}, []))
+
     def test_the_start_time_alone_can_be_started_from_and_without_any_time_the_status_is_3(self):
         self.assertIsNone(self.judged(status=UNDRAINED)["restartable"])
         self.make("0", "U", "p")
