@@ -115,6 +115,11 @@ bool works_for(pid_t process, const std::string& run) {
   return has_variable(process, "FOREBAY_RUN=" + run);
 }
 
+bool has_ended(pid_t process) {
+  const auto words = words_of(process);
+  return words.size() <= state_word || words[state_word] == "Z" || words[state_word] == "X";
+}
+
 std::vector<pid_t> own_processes() {
   std::vector<pid_t> found;
   const auto entries = list_directory("/proc");
@@ -123,7 +128,8 @@ std::vector<pid_t> own_processes() {
     const auto process = parse_integer(entry.name);
     struct stat status {};
     if (!process || *process == ::getpid() || ::stat(("/proc/" + entry.name).c_str(), &status) != 0) continue;
-    if (status.st_uid == ::geteuid()) found.push_back(static_cast<pid_t>(*process));
+    if (status.st_uid != ::geteuid() || has_ended(static_cast<pid_t>(*process))) continue;
+    found.push_back(static_cast<pid_t>(*process));
   }
   return found;
 }

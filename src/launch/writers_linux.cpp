@@ -111,7 +111,9 @@ std::string listed(const std::vector<std::string>& files) {
 
 }  // namespace
 
-drain::Writers find_writers(const PoolRun& run) {
+namespace {
+// `missed`: a process ended meanwhile, so that one that it had just forked may be in no list.
+drain::Writers look_for_writers(const PoolRun& run, bool& missed) {
   std::set<dev_t> devices;
   struct stat status {};
   for (const std::string& directory : run.directories)
@@ -122,12 +124,14 @@ drain::Writers find_writers(const PoolRun& run) {
   std::map<pid_t, std::set<FileId>> files_of;
   std::map<FileId, std::string> paths;
   std::vector<pid_t> of_run;
-  for (const pid_t process : own_processes()) {
+  const std::vector<pid_t> processes = own_processes();
+  for (const pid_t process : processes) {
     std::set<FileId> files = written_by(process, devices);
     for (const FileId& file : files) paths.emplace(file, std::string());
     if (!files.empty()) files_of.emplace(process, std::move(files));
     if (works_for(process, run.plan.run) || works_in(process, devices, trees)) of_run.push_back(process);
   }
+  missed = std::any_of(processes.begin(), processes.end(), has_ended);
   if (!paths.empty()) {
     for (const drain::Root& root : run.roots()) find_below(root.local, root.prefix, paths);
     for (const std::string& placed : run.placed) find_below(placed, "", paths);
@@ -145,6 +149,15 @@ drain::Writers find_writers(const PoolRun& run) {
   }
   for (const pid_t process : of_run)
     if (!holding.contains(process)) writers.lingering.push_back(text_of(process));
+  return writers;
+}
+}  // namespace
+
+drain::Writers find_writers(const PoolRun& run) {
+  constexpr int most_looks = 5;  // others of this user come and go as well
+  drain::Writers writers;
+  bool missed = true;
+  for (int look = 0; missed && look < most_looks; ++look) writers = look_for_writers(run, missed);
   return writers;
 }
 

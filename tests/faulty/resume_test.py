@@ -13,7 +13,7 @@ import harness
 from harness import FOREBAY, LOST, UNDRAINED, FaultyCase, wait_for
 
 FILES = 20
-WRITES = f"for i in $(seq {FILES}); do head -c 200000 /dev/zero > f$i; done"
+WRITES = f"for i in $(seq {FILES}); do head -c 80000 /dev/zero > f$i; done"
 
 
 class Resume(FaultyCase):
@@ -42,7 +42,7 @@ class Resume(FaultyCase):
         return process
 
     def whole_files(self, case=None):
-        return sum(os.path.getsize(path) == 200_000 for path in glob.glob(os.path.join(case or self.case, "f*")))
+        return sum(os.path.getsize(path) == 80_000 for path in glob.glob(os.path.join(case or self.case, "f*")))
 
     def test_while_an_agent_drains_it_is_waited_for(self):
         process = self.start_slow()
@@ -53,7 +53,7 @@ class Resume(FaultyCase):
         self.assert_nothing_left()
 
     def test_while_the_program_runs_it_is_waited_for_and_an_interrupted_wait_ends_with_3(self):
-        process = self.start_slow("sleep 3")
+        process = self.start_slow("sleep 2")
         self.kill_name(process, "forebay-agent")
         interrupted = self.begin_resume()
         time.sleep(0.7)

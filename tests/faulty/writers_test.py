@@ -23,7 +23,7 @@ WRITES = (
     DAEMON
     + """
 with open("slow", "w") as file:
-    for i in range(20):
+    for i in range(12):
         print(i, file=file, flush=True)
         time.sleep(0.1)
 """
@@ -32,21 +32,21 @@ with open("slow", "w") as file:
 MAPPED = """
 import mmap, os, time
 with open("slow", "wb+") as file:
-    file.truncate(60)
-    memory = mmap.mmap(file.fileno(), 60)
+    file.truncate(36)
+    memory = mmap.mmap(file.fileno(), 36)
 if os.fork(): os._exit(0)
-for i in range(20):
+for i in range(12):
     memory[3 * i : 3 * i + 3] = b"%2d\\n" % i
     time.sleep(0.1)
 """
-WHOLE = [str(i) for i in range(20)]
+WHOLE = [str(i) for i in range(12)]
 
 
 class Writers(FaultyCase):
     ranks = 0
 
     def script(self, text, *options, program="bash"):
-        return self.start([program, "-c", text], ["--set", "drain.settle=1s", *options])
+        return self.start([program, "-c", text], ["--set", "drain.settle=600ms", *options])
 
     def lines(self, name):
         return [line.strip() for line in self.on_case().get(name, b"(missing)").decode().splitlines()]
@@ -59,8 +59,8 @@ class Writers(FaultyCase):
     def test_what_a_program_leaves_to_others_is_whole_when_the_run_ends(self):
         slowly = "while read -r line; do echo $line; sleep 0.1; done > slow"
         leaves = {
-            "a process substitution": f"exec > >({slowly}); seq 0 19",
-            "a process in the background": f"(seq 0 19 | {slowly}) & sleep 0.3",
+            "a process substitution": f"exec > >({slowly}); seq 0 11",
+            "a process in the background": f"(seq 0 11 | {slowly}) & sleep 0.3",
         }
         for way in WAYS:
             for message, text in leaves.items():
@@ -75,10 +75,10 @@ class Writers(FaultyCase):
         self.assert_whole(self.script(MAPPED, program=sys.executable))
 
     def test_who_opens_its_file_for_each_line_is_waited_for(self):
-        self.assert_whole(self.script("(for i in $(seq 0 19); do echo $i >> slow; sleep 0.1; done) & sleep 0.3"))
+        self.assert_whole(self.script("(for i in $(seq 0 11); do echo $i >> slow; sleep 0.1; done) & sleep 0.3"))
 
     def test_who_has_not_yet_written_to_a_drained_file_is_waited_for(self):
-        text = "seq 0 9 > slow; sleep 2; (sleep 1.5; seq 10 19) >> slow & sleep 0.1"
+        text = "seq 0 9 > slow; sleep 2; (sleep 1.5; seq 10 11) >> slow & sleep 0.1"
         self.assert_whole(self.script(text, "--set", "drain.settle=100ms"))
 
     def test_who_holds_a_file_for_ever_is_named_and_all_else_is_home(self):
@@ -100,9 +100,10 @@ class Writers(FaultyCase):
                 for words in (f"sleep (process {sleeper})", "held", "drain.patience", "--resume"):
                     self.assertIn(words, self.output)
                 self.assertNotIn("held", self.on_case())
-                self.assertEqual(self.resume(), UNDRAINED, self.output)
-                self.assertNotIn("held", self.on_case())
-                self.assertIn(f"sleep (process {sleeper}) has held open", self.output)
+                if way == "path":
+                    self.assertEqual(self.resume(), UNDRAINED, self.output)
+                    self.assertNotIn("held", self.on_case())
+                    self.assertIn(f"sleep (process {sleeper}) has held open", self.output)
                 os.kill(sleeper, signal.SIGKILL)
                 self.assertEqual(self.resume(), 0, self.output)
                 self.assertEqual(self.on_case()["held"], b"1\n")
@@ -121,7 +122,7 @@ class Writers(FaultyCase):
             os.kill(pid, signal.SIGKILL)
 
     def test_who_outlives_program_and_agent_is_waited_for(self):
-        process = self.script("(for i in $(seq 0 19); do echo $i; sleep 0.15; done > slow) & sleep 1")
+        process = self.script("(for i in $(seq 0 11); do echo $i; sleep 0.15; done > slow) & sleep 1")
         wait_for(lambda: self.holders("slow"), what="the writer")
         os.kill(self.agent(), signal.SIGKILL)
         self.assert_whole(process)
