@@ -79,8 +79,13 @@ class Campaign:
 
     def go(self, seeds, jobs):
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            for future in concurrent.futures.as_completed([pool.submit(self.one, seed) for seed in seeds]):
-                seed, plan, outcome, lines, seconds = future.result()
+            futures = [pool.submit(self.one, seed) for seed in seeds]
+            for future in concurrent.futures.as_completed(futures):
+                try:
+                    seed, plan, outcome, lines, seconds = future.result()
+                except KeyboardInterrupt:
+                    pool.shutdown(cancel_futures=True)
+                    raise
                 self.results[plan.kind].append(outcome)
                 print(f"seed {seed}: {outcome}, {seconds:.1f} s: {plan.describe()}", flush=True)
                 *wrong, note = lines
