@@ -25,7 +25,6 @@ std::optional<int> status_of_ended(const Descriptor& watch, pid_t process);
 bool is_working_itself(pid_t process);
 // All of this user that live, but this one.
 std::vector<pid_t> own_processes();
-bool has_ended(pid_t process);
 // Processes of this user that work for the run: they have its name in their environment.
 std::vector<pid_t> processes_of(const std::string& run);
 // Of these the ones that `forebay exec` became, so that the program has not ended; their children have other numbers

@@ -34,11 +34,19 @@ std::vector<std::string> words_of(pid_t process) {
   if (!words.empty() && words.back().ends_with('\n')) words.back().pop_back();
   return words;
 }
+
+constexpr std::size_t state_word = 0, parent_word = 1, flags_word = 6, exit_code_word = 49;
+
 bool has_variable(pid_t process, const std::string& assignment) {
   const auto environment = read_file("/proc/" + std::to_string(process) + "/environ");
   if (!environment) return false;
   const auto words = split(*environment, '\0');
   return std::find(words.begin(), words.end(), assignment) != words.end();
+}
+
+bool has_ended(pid_t process) {
+  const auto words = words_of(process);
+  return words.size() <= state_word || words[state_word] == "Z" || words[state_word] == "X";
 }
 
 // As which number each namespace knows it: it calls itself by the innermost.
@@ -53,7 +61,6 @@ std::vector<std::string> numbers_of(pid_t process) {
   return numbers;
 }
 
-constexpr std::size_t state_word = 0, parent_word = 1, flags_word = 6, exit_code_word = 49;
 constexpr std::int64_t is_ending = 0x4;  // PF_EXITING of <linux/sched.h>: set before the files are closed
 
 }  // namespace
@@ -113,11 +120,6 @@ bool is_working_itself(pid_t process) {
 
 bool works_for(pid_t process, const std::string& run) {
   return has_variable(process, "FOREBAY_RUN=" + run);
-}
-
-bool has_ended(pid_t process) {
-  const auto words = words_of(process);
-  return words.size() <= state_word || words[state_word] == "Z" || words[state_word] == "X";
 }
 
 std::vector<pid_t> own_processes() {

@@ -111,9 +111,8 @@ std::string listed(const std::vector<std::string>& files) {
 
 }  // namespace
 
-namespace {
-// `missed`: a process ended meanwhile, so that one that it had just forked may be in no list.
-drain::Writers look_for_writers(const PoolRun& run, bool& missed) {
+drain::Writers find_writers(const PoolRun& run) {
+  constexpr int most_looks = 5;
   std::set<dev_t> devices;
   struct stat status {};
   for (const std::string& directory : run.directories)
@@ -124,14 +123,20 @@ drain::Writers look_for_writers(const PoolRun& run, bool& missed) {
   std::map<pid_t, std::set<FileId>> files_of;
   std::map<FileId, std::string> paths;
   std::vector<pid_t> of_run;
-  const std::vector<pid_t> processes = own_processes();
-  for (const pid_t process : processes) {
-    std::set<FileId> files = written_by(process, devices);
-    for (const FileId& file : files) paths.emplace(file, std::string());
-    if (!files.empty()) files_of.emplace(process, std::move(files));
-    if (works_for(process, run.plan.run) || works_in(process, devices, trees)) of_run.push_back(process);
+  std::set<pid_t> seen;
+  // Until a look finds no new one: who forks and ends while the list is taken may leave a child that is not in it.
+  bool news = true;
+  for (int look = 0; news && look < most_looks; ++look) {
+    std::vector<pid_t> processes = own_processes();
+    std::erase_if(processes, [&](pid_t process) { return !seen.insert(process).second; });
+    for (const pid_t process : processes) {
+      std::set<FileId> files = written_by(process, devices);
+      for (const FileId& file : files) paths.emplace(file, std::string());
+      if (!files.empty()) files_of.emplace(process, std::move(files));
+      if (works_for(process, run.plan.run) || works_in(process, devices, trees)) of_run.push_back(process);
+    }
+    news = !processes.empty();
   }
-  missed = std::any_of(processes.begin(), processes.end(), has_ended);
   if (!paths.empty()) {
     for (const drain::Root& root : run.roots()) find_below(root.local, root.prefix, paths);
     for (const std::string& placed : run.placed) find_below(placed, "", paths);
@@ -149,15 +154,6 @@ drain::Writers look_for_writers(const PoolRun& run, bool& missed) {
   }
   for (const pid_t process : of_run)
     if (!holding.contains(process)) writers.lingering.push_back(text_of(process));
-  return writers;
-}
-}  // namespace
-
-drain::Writers find_writers(const PoolRun& run) {
-  constexpr int most_looks = 5;  // others of this user come and go as well
-  drain::Writers writers;
-  bool missed = true;
-  for (int look = 0; missed && look < most_looks; ++look) writers = look_for_writers(run, missed);
   return writers;
 }
 
