@@ -67,6 +67,11 @@ Status check_ranks(const openfoam::CaseFacts& facts, const LaunchLine& line, con
     plan.decomposed = plan.decomposed && line.ranks.value_or(2) > 1;
     return {};
   }
+  const bool makes_them = std::all_of(line.programs.begin(), line.programs.end(), openfoam::makes_rank_directories);
+  if (makes_them && (decomposed == 0 || (line.ranks && *line.ranks != decomposed))) {
+    plan.decomposed = false;  // ranks share what they make
+    return {};
+  }
   if (decomposed == 0) {
     const std::string missing =
         facts.missing_rank ? fmt::format("processor{} is missing", *facts.missing_rank) : "the case is not decomposed";

@@ -65,6 +65,9 @@ std::optional<TimePath> time_path(std::string_view case_path);
 // Programs known to treat a symbolic link to an input like the input itself (OpenFOAM's solvers and tools).
 bool tolerates_links(std::string_view program);
 
+// Programs that run on ranks and make the ranks' directories by themselves.
+bool makes_rank_directories(std::string_view program);
+
 // The FoamFile header of a file.
 struct FileHeader {
   std::string format;      // "ascii" or "binary"

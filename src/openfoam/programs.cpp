@@ -160,4 +160,8 @@ bool tolerates_links(std::string_view program) {
   return std::binary_search(tools.begin(), tools.end(), name);
 }
 
+bool makes_rank_directories(std::string_view program) {
+  return name_of(program) == "redistributePar";
+}
+
 }  // namespace forebay::openfoam

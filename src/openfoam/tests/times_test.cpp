@@ -71,5 +71,11 @@ TEST(ProgramsTest, OpenFoamProgramsTolerateLinksWhateverTheirDirectory) {
     EXPECT_FALSE(tolerates_links(program)) << program;
 }
 
+TEST(ProgramsTest, OnlyAProgramThatMakesRanksDirectoriesRunsWithoutThem) {
+  EXPECT_TRUE(makes_rank_directories("/usr/bin/redistributePar"));
+  for (const char* program : {"simpleFoam", "decomposePar", "snappyHexMesh", ""})
+    EXPECT_FALSE(makes_rank_directories(program)) << program;
+}
+
 }  // namespace
 }  // namespace forebay::openfoam
