@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -69,13 +70,14 @@ class CaseFiles final : public SharedFiles {
  public:
   // `status` is that of the open root.
   CaseFiles(Descriptor root, const struct stat& status, std::string path, bool by_kernel,
-            std::optional<std::uint64_t> device)
+            std::optional<std::uint64_t> device, std::map<std::string, std::shared_ptr<Descriptor>> linked)
       : root_(std::make_shared<Descriptor>(std::move(root))),
         inode_(status.st_ino),
         device_now_(status.st_dev),
         device_(device.value_or(status.st_dev)),
         case_path_(std::move(path)),
-        by_kernel_(by_kernel) {}
+        by_kernel_(by_kernel),
+        linked_(std::move(linked)) {}
 
   Result<Descriptor> create(const std::string& path, mode_t mode) override {
     return open(path, O_WRONLY | O_CREAT | O_EXCL, mode, "cannot make");
@@ -175,6 +177,11 @@ class CaseFiles final : public SharedFiles {
   }
 
   Result<std::optional<struct stat>> status(const std::string& path) override {
+    if (const auto linked = linked_.find(path); linked != linked_.end()) {
+      const auto found = status(linked->second->get(), path);
+      if (!found) return forward(found);
+      return *found;
+    }
     auto at = place(path);
     if (!at && at.error().errno_value == ENOENT) return std::nullopt;
     if (!at) return forward(at);
@@ -226,7 +233,8 @@ class CaseFiles final : public SharedFiles {
   Status remove_directory(const std::string& path) override {
     auto at = place(path);
     if (!at) return forward(at);
-    return done(::unlinkat(at->directory, at->name.c_str(), AT_REMOVEDIR), "cannot remove directory", path);
+    const int flags = linked_.contains(path) ? 0 : AT_REMOVEDIR;  // of a link the link goes
+    return done(::unlinkat(at->directory, at->name.c_str(), flags), "cannot remove directory", path);
   }
 
  private:
@@ -264,6 +272,14 @@ class CaseFiles final : public SharedFiles {
     return root_;
   }
 
+  // Where a path begins, and the rest of it from there; "" is the directory itself.
+  std::pair<std::shared_ptr<Descriptor>, std::string> beginning(const std::string& path) const {
+    const std::size_t end = path.find('/');
+    const auto linked = linked_.empty() ? linked_.end() : linked_.find(path.substr(0, end));
+    if (linked == linked_.end()) return {root(), path};
+    return {linked->second, end == std::string::npos ? std::string() : path.substr(end + 1)};
+  }
+
   // True when the case could be opened anew, so that what failed is worth another try.
   bool reopen() const {
     const Descriptor fresh(open_name(AT_FDCWD, case_path_.c_str(), O_RDONLY | O_DIRECTORY, 0));
@@ -287,10 +303,10 @@ class CaseFiles final : public SharedFiles {
       return error(Code::bad_input, "not a name below the case:", path,
                    "names with . or .. or empty parts are refused");
     for (bool again = false;; again = true) {
-      const auto at = root();
-      const int fd = path.empty() ? open_name(at->get(), ".", flags, mode)
-                     : by_kernel_ ? open_how(at->get(), path.c_str(), flags, mode)
-                                  : walk(at->get(), path, flags, mode);
+      const auto [at, rest] = beginning(path);
+      const int fd = rest.empty() ? open_name(at->get(), ".", flags, mode)
+                     : by_kernel_ ? open_how(at->get(), rest.c_str(), flags, mode)
+                                  : walk(at->get(), rest, flags, mode);
       if (fd >= 0) return Descriptor(fd);
       const int reason = errno;
       const bool stale = reason == ENOTCONN || reason == ESTALE || reason == EIO;
@@ -393,13 +409,15 @@ class CaseFiles final : public SharedFiles {
   const dev_t device_;
   const std::string case_path_;
   const bool by_kernel_;
+  const std::map<std::string, std::shared_ptr<Descriptor>> linked_;
   std::atomic<bool> flags_missing_{false};
 };
 
 }  // namespace
 
 Result<std::unique_ptr<SharedFiles>> open_shared(const std::string& case_path, Resolve resolve,
-                                                 std::optional<std::uint64_t> device) {
+                                                 std::optional<std::uint64_t> device,
+                                                 const std::vector<LinkedDirectory>& linked) {
   auto root = open_file(case_path, O_RDONLY | O_DIRECTORY);
   if (!root) return forward(root);
   struct stat status {};
@@ -409,7 +427,18 @@ Result<std::unique_ptr<SharedFiles>> open_shared(const std::string& case_path, R
     const Descriptor probe(open_how(root->get(), ".", O_PATH | O_DIRECTORY, 0));
     by_kernel = static_cast<bool>(probe);
   }
-  return std::make_unique<CaseFiles>(std::move(*root), status, case_path, by_kernel, device);
+  std::map<std::string, std::shared_ptr<Descriptor>> behind;
+  for (const LinkedDirectory& each : linked) {
+    auto directory = open_file(each.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!directory) return forward(directory);
+    struct stat found {};
+    if (::fstat(directory->get(), &found) != 0) return errno_error("cannot stat", each.path);
+    if (found.st_ino != each.inode)
+      return error(Code::conflict, "another directory than when the run began:", each.path,
+                   "the case's link " + printable(each.name) + " led to it; put back what was there");
+    behind[each.name] = std::make_shared<Descriptor>(std::move(*directory));
+  }
+  return std::make_unique<CaseFiles>(std::move(*root), status, case_path, by_kernel, device, std::move(behind));
 }
 
 }  // namespace forebay::drain

@@ -1,7 +1,7 @@
 // The seam to the shared file system: every system call that the drain makes on a case goes through here, so that a
 // test can let the n-th one fail, be short, or be slow. Paths are relative to the case; none leaves it and no link is
 // followed, in any component (openat2 with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, component by component where that is
-// missing).
+// missing), but for those that were named when it was opened: these are shown as the directories that they lead to.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,6 +16,12 @@
 #include "base/base.h"
 
 namespace forebay::drain {
+
+// A name right in the case that is a link to a directory: what is below it lies there.
+struct LinkedDirectory {
+  std::string name, path;  // the path without links
+  std::uint64_t inode = 0;
+};
 
 // Thread-safe. Every call may block for as long as the file system does.
 class SharedFiles {
@@ -66,8 +72,10 @@ enum class Resolve { by_kernel, by_component };
 // The real one, beneath the directory `case_path`, which is held open. When the file system was mounted anew (ENOTCONN,
 // ESTALE, EIO on what was held), it is opened again, if it still is the same directory by its inode: never what lies
 // under a mount that went away. `device`: the number that the case had when its identities were noted; it is told for
-// files of the case ever after, since a mount of a network file system gets a new one each time.
+// files of the case ever after, since a mount of a network file system gets a new one each time. `linked`: names right
+// in the case that are links; what they lead to now is held open, and must be the directory that was noted.
 Result<std::unique_ptr<SharedFiles>> open_shared(const std::string& case_path, Resolve resolve = Resolve::by_kernel,
-                                                 std::optional<std::uint64_t> device = std::nullopt);
+                                                 std::optional<std::uint64_t> device = std::nullopt,
+                                                 const std::vector<LinkedDirectory>& linked = {});
 
 }  // namespace forebay::drain

@@ -16,7 +16,8 @@ class Scan {
   Scan(const StageRequest& request, StagePlan& plan) : request_(request), plan_(plan) {}
 
   Status directory(int parent, const std::string& name, const std::string& path) {
-    auto opened = open_file_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    const int follow = !path.empty() && path == request_.below ? 0 : O_NOFOLLOW;
+    auto opened = open_file_at(parent, name, O_RDONLY | O_DIRECTORY | follow);
     if (!opened && opened.error().errno_value == EACCES && path != request_.below)
       return unreadable(parent, name, path);
     if (!opened) return at(opened.error(), path);

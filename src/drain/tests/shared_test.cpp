@@ -75,6 +75,25 @@ TEST_P(SharedTest, ALinkAtTheEndIsNeverFollowed) {
   EXPECT_EQ(content(pool_ + "/victim"), "keep");
 }
 
+TEST_P(SharedTest, ALinkThatWasNamedAtTheBeginningIsTheDirectoryThatItLeadsToAndNoOtherIsFollowed) {
+  const std::string far = pool_ + "/far";
+  std::filesystem::create_directories(far + "/0");
+  std::filesystem::create_directory_symlink(far, case_ + "/processor0");
+  std::filesystem::create_directory_symlink(pool_, far + "/out");
+  struct stat status {};
+  ASSERT_EQ(::stat(far.c_str(), &status), 0);
+  files_ = open_shared(case_, GetParam(), std::nullopt, {{"processor0", far, status.st_ino}}).value();
+  create("processor0/0/U");
+  EXPECT_EQ(content(far + "/0/U"), "new");
+  EXPECT_TRUE(S_ISDIR(files_->status("processor0").value()->st_mode));
+  EXPECT_EQ(files_->list("processor0").value().size(), 2u);
+  EXPECT_FALSE(files_->create("processor0/out/x", 0600));
+  EXPECT_FALSE(files_->create("processor0/../x", 0600));
+  EXPECT_EQ(read_link(case_ + "/processor0").value(), far);
+  EXPECT_FALSE(open_shared(case_, GetParam(), std::nullopt, {{"processor0", far, status.st_ino + 1}}))
+      << "what lies there now is another directory";
+}
+
 TEST_P(SharedTest, RenameNewNeverReplacesAFile) {
   create("from", "new");
   write(case_ + "/to", "old");
