@@ -136,6 +136,8 @@ Result<bool> Keep::add(int rank, const std::string& time, const std::string& fil
       times_[time][rank].insert(file);
       return true;
     }
+    if (errno == EXDEV)
+      return errno_error("cannot keep files of a directory that was made anew on another mount in", place.path);
     if (errno != EEXIST) return errno_error("cannot keep a link to", local);
     // Closed before: the same file again needs nothing, another one under this name replaces it.
     struct stat now {
@@ -277,7 +279,7 @@ Result<std::string> Keep::as_directory(int rank, const std::string& time) {
     // What is below is private by its parent; these modes are those that the case will get.
     for (std::size_t slash = place.directories.size(); slash != std::string::npos; slash = path.find('/', slash + 1)) {
       const std::string each = path.substr(0, slash);
-      if (slash > place.directories.size() && ::mkdir(each.c_str(), 0755) != 0 && errno != EEXIST)
+      if (slash > place.directories.size() && ::mkdir(each.c_str(), (0777 & ~umask_) | S_IRWXU) != 0 && errno != EEXIST)
         return errno_error("cannot make directory", each);
     }
     if (::linkat(place.links.get(), flat_name(time, file).c_str(), AT_FDCWD, path.c_str(), 0) != 0)

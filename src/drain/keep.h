@@ -24,6 +24,9 @@ namespace forebay::drain {
 
 class Keep {
  public:
+  // `umask`: of who runs the program; its directories have been made with it.
+  explicit Keep(mode_t umask = 0022) : umask_(umask) {}
+
   // Makes a rank's directory, on the same file system as its local tree, and finds what a dead run kept there.
   Status add_rank(int rank, const std::string& pool_directory);
   // Links `local`, which was closed, aside; where it is gone already, takes what was handed over. False when there is
@@ -77,6 +80,7 @@ class Keep {
   static std::optional<InHands> latest_in_hands(const Place& place, const std::string& time, const std::string& file);
   static bool move_to_links(const Place& place, const InHands& found, const std::string& kept);
 
+  mode_t umask_;
   std::map<int, Place> places_;
   std::map<std::string, std::map<int, std::set<std::string>>> times_;  // time -> rank -> files
   std::map<std::string, int> uses_;

@@ -31,8 +31,9 @@ struct PublishSettings {
   // Called with a whole file just before it gets its name (the rename changes its ctime only): a run that goes on after
   // a crash then knows the case's file as its own. May be empty.
   std::function<Status(const std::string& path, const Identity& identity)> placing;
-  // The mode for a directory of the case that is missing on the way to a target. Empty: 0777 through the umask.
-  std::function<mode_t(const std::string& path)> directory_mode;
+  // Of who runs the program: directories of the case that no directory here stands for get what it leaves of 0777, as
+  // from mkdir by the program itself.
+  mode_t umask = 0022;
   // Leaves the fsync of the directories that hold the new names to the caller (sync_directories), so that one serves
   // many units. Until then a crash of the file server may lose the name, never show a part of the file.
   bool defer_directory_sync = false;

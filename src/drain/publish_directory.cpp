@@ -74,11 +74,11 @@ class DirectoryPublication {
     // Children before their parents, whose final mode may forbid to reach them. (clang 14 knows no views of libstdc++.)
     for (auto directory = unit_.directories.rbegin(); directory != unit_.directories.rend(); ++directory)
       if (!directory->path.empty())
-        if (auto finished =
-                shared_.finish_directory(inside(directory->path), directory->mode, newest_below(directory->path));
+        if (auto finished = shared_.finish_directory(inside(directory->path), directory->mode | handed_down(),
+                                                     newest_below(directory->path));
             !finished)
           return finished;
-    return shared_.finish_directory(temporary_.path(), own_mode(), newest_below(""));
+    return shared_.finish_directory(temporary_.path(), own_mode() | handed_down(), newest_below(""));
   }
 
   // What the case has under this name, where the unit replaces it.
@@ -311,8 +311,11 @@ class DirectoryPublication {
   mode_t own_mode() const {
     for (const layouts::OutputDirectory& directory : unit_.directories)
       if (directory.path.empty()) return directory.mode;
-    return 0755;
+    return (0777 & ~context_.settings.umask) | S_IRWXU;
   }
+
+  // The bit that directories of the case hand down to those in them; here, above the local one, may be none that does.
+  mode_t handed_down() const { return made_.st_mode & S_ISGID; }
 
   // A directory gets the time of the newest file below it: so times are told by their age as after a direct run,
   // whichever was carried first. (The local directory's own would not do: what is kept aside has none.)

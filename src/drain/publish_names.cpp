@@ -111,12 +111,9 @@ Status make_parents(const Context& context, const std::string& target, std::vect
     const auto status = shared.status(directory);
     if (!status) return forward(status);
     if (*status) continue;
-    const mode_t mode = context.settings.directory_mode ? context.settings.directory_mode(directory) : 0777;
-    auto made = shared.make_directory(directory, mode | S_IRWXU);
+    auto made = shared.make_directory(directory, (0777 & ~context.settings.umask) | S_IRWXU);
     if (!made && made.error().errno_value == EEXIST) continue;  // another thread was faster
     if (!made) return made;
-    if (context.settings.directory_mode)
-      if (auto finished = shared.finish_directory(directory, mode | S_IRWXU); !finished) return finished;
     unsynced.emplace_back(parent_of(directory));
   }
   return {};

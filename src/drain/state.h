@@ -91,7 +91,7 @@ class Temporaries {
 };
 
 struct Drain::State {
-  explicit State(const DrainRequest& from) : request(from) {}
+  explicit State(const DrainRequest& from) : request(from), keep(from.settings.mover.publish.umask) {}
 
   using RankTimes = std::set<std::pair<int, std::string>>;
 

@@ -49,17 +49,23 @@ TEST_F(PublishTest, AnEmptyFileIsPublished) {
   EXPECT_EQ(content(case_ + "/empty"), "");
 }
 
-TEST_F(PublishTest, MissingDirectoriesAreMadeWithTheModeAskedFor) {
+// The agent's own umask is 0.
+TEST_F(PublishTest, MissingDirectoriesAreMadeAsTheProgramWouldHaveMadeThem) {
+  const mode_t before = umask(0);
   auto asked = settings();
-  asked.directory_mode = [](const std::string& path) -> mode_t { return path == "post" ? 0711 : 0700; };
+  asked.umask = 0026;
   const auto published = drain::publish(*files_, file_unit("post/forces/0/force.dat", "f"), "run1", asked);
+  ASSERT_EQ(chmod((case_ + "/post").c_str(), 02750), 0);
+  const auto below = drain::publish(*files_, file_unit("post/probes/0/p", "p"), "run1", asked);
+  const auto time = drain::publish(*files_, time_unit("post/0.5", "velocity"), "run1", asked);
+  umask(before);
   ASSERT_TRUE(published) << published.error().text();
-  EXPECT_EQ(mode("post"), 0711u);
-  EXPECT_EQ(mode("post/forces/0"), 0700u);
-  ASSERT_TRUE(publish(file_unit("other/file", "f")));
-  const mode_t mask = umask(0);
-  umask(mask);
-  EXPECT_EQ(mode("other"), 0777u & ~mask);
+  ASSERT_TRUE(below) << below.error().text();
+  ASSERT_TRUE(time) << time.error().text();
+  EXPECT_EQ(mode("post/forces"), 0751u);
+  EXPECT_EQ(mode("post/forces/0"), 0751u);
+  EXPECT_EQ(mode("post/probes"), 02751u) << "a directory hands its group down";
+  EXPECT_EQ(mode("post/0.5") & 02000, 02000u) << "a time that appears as a whole, too";
 }
 
 TEST_F(PublishTest, ALinkKeepsItsTextAndTime) {
