@@ -138,7 +138,7 @@ std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shar
 
 Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
   auto state = std::make_unique<State>(request);
-  auto shared = open_shared(request.case_path);
+  auto shared = open_shared(request.case_path, Resolve::by_kernel, std::nullopt, request.linked);
   if (!shared) return forward(shared);
   state->shared = std::move(*shared);
   const std::string path = join(request.home, "journal");
@@ -161,14 +161,34 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
 }
 
-Status Drain::add_root(const Root& root, const std::vector<tree::Entry>& staged) {
+Status Drain::State::record_staged(const std::vector<tree::Entry>& staged) {
   std::vector<Record> records;
   records.reserve(staged.size());
   for (const tree::Entry& entry : staged) records.push_back(staged_record(entry));
-  for (const Record& entry : records) state_->ledger.apply(entry);
-  if (auto appended = state_->journal->append(records); !appended) return appended;
+  for (const Record& entry : records) ledger.apply(entry);
+  return journal->append(records);
+}
+
+Status Drain::add_directory(const std::string& path, const std::vector<tree::Entry>& staged,
+                            const std::function<Status()>& put) {
+  if (auto before = on_events(); !before) return before;
+  if (auto recorded = state_->record_staged(staged); !recorded) return recorded;
+  if (auto done = put(); !done) return done;
+  state_->being_put = path;
+  auto told = on_events();
+  state_->being_put.clear();
+  if (!told) return told;
+  return state_->watcher->add_directory(local_of(state_->roots, path), path);
+}
+
+Status Drain::add_root(const Root& root, const std::vector<tree::Entry>& staged) {
+  if (auto recorded = state_->record_staged(staged); !recorded) return recorded;
   state_->roots.push_back(root);
   return state_->watcher->add_tree(root.local, root.prefix);
+}
+
+void Drain::ranks_need_case_path() {
+  if (state_->hold) state_->hold->map_nothing();
 }
 
 Status Drain::add_rank(int rank, const std::string& pool) {

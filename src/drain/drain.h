@@ -60,6 +60,7 @@ struct DrainRequest {
   DrainSettings settings;
   // Directories of other pools that hold files of the tree (placed.h), each in its pool's run directory.
   std::vector<std::string> placed = {};
+  std::vector<LinkedDirectory> linked = {};
 };
 
 struct DrainReport {
@@ -105,6 +106,13 @@ class Drain {
 
   // Begins to watch an image; `staged` is what was put there. To be called before any program runs in it.
   Status add_root(const Root& root, const std::vector<tree::Entry>& staged);
+  // A directory of an image that is watched already, with all that is in it: `put` gives it its name there, which must
+  // not be told as an act of the program.
+  Status add_directory(const std::string& path, const std::vector<tree::Entry>& staged,
+                       const std::function<Status()>& put);
+  // Something in the ranks' directories leads out of the case by its text: the kernel must come to it by the case's
+  // path.
+  void ranks_need_case_path();
   // A rank of this node and its run directory in its pool.
   Status add_rank(int rank, const std::string& pool);
 

@@ -1,4 +1,5 @@
 // What the watcher tells, turned into bookkeeping.
+#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -19,6 +20,7 @@ Result<std::vector<Event>> Drain::State::read_events() {
   for (bool listed = true; listed;) {
     auto told = watcher->read();
     if (!told) return forward(told);
+    if (!being_put.empty()) std::erase_if(*told, [&](const Event& event) { return event.path == being_put; });
     listed = false;
     // Where ranks free what they purge, by what was told first: from then on they free nothing.
     if (!hold || events.empty()) passed = times_to_pass_over(*told);
@@ -105,7 +107,32 @@ void Drain::State::look_into_passed_over(bool all) {
   trust_like_others();
 }
 
+// A rank's directory in a pool of its own is where the tree's link to it is. The link of this name is gone: it may have
+// another one, or have come back, or else the program has removed the directory.
+void Drain::State::follow_rank_link(const std::string& name) {
+  const auto root = std::find_if(roots.begin() + 1, roots.end(), [&](const Root& each) { return each.prefix == name; });
+  if (root == roots.end()) return;
+  const std::string local = root->local, tree = roots.front().local;
+  const auto leads_there = [&](const std::string& each) {
+    const auto link = read_link(join(tree, each));
+    return link && *link == local;
+  };
+  const auto entries = list_directory(tree);
+  if (!entries || leads_there(name)) return;
+  watcher->forget_tree(local);
+  const auto found = std::find_if(entries->begin(), entries->end(), [&](const DirectoryEntry& entry) {
+    return entry.type == DT_LNK && leads_there(entry.name);
+  });
+  if (found == entries->end()) {
+    roots.erase(root);
+    return;
+  }
+  root->prefix = found->name;
+  if (auto watched = watcher->add_tree(local, found->name); !watched) note(std::nullopt, watched.error().text());
+}
+
 void Drain::State::handle(const Event& event) {
+  if (event.gone() && roots.size() > 1) follow_rank_link(event.path);
   if (event.kind == Event::Kind::overflow) return events_lost();
   if (event.path.starts_with('/')) return handle_placed(event);
   if (is_temporary(name_of(event.path))) return;

@@ -39,6 +39,9 @@ class Hold {
   // One of these, on this node: to be told before it begins.
   void add_rank(int rank);
 
+  // From now on ranks go to their directories by the case's path only.
+  void map_nothing() { words()[renamed] = 1; }
+
   // From now on, until end_look() lets them.
   void free_nothing() { words()[0] = 1; }
   void begin_look();
@@ -57,6 +60,7 @@ class Hold {
   bool may_lack(const std::string& time) const;
 
  private:
+  static constexpr std::size_t renamed = 3;  // as in src/redirect/redirect.h
   explicit Hold(MappedFile page) : page_(std::move(page)) {}
   std::atomic<std::uint64_t>* words() const {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(page_.bytes().data());

@@ -92,8 +92,9 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
     return forward(replayed);
   // The case itself was staged first. Since then it may have been mounted anew, under another device number.
   const auto itself = state->ledger.find("");
-  auto shared = open_shared(request.case_path, Resolve::by_kernel,
-                            itself && itself->on_case ? std::optional(itself->on_case->device) : std::nullopt);
+  auto shared =
+      open_shared(request.case_path, Resolve::by_kernel,
+                  itself && itself->on_case ? std::optional(itself->on_case->device) : std::nullopt, request.linked);
   if (!shared) return forward(shared);
   state->shared = std::move(*shared);
   auto journal = Journal::open(path, request.durable);

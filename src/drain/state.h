@@ -106,6 +106,7 @@ struct Drain::State {
   bool room_is_scarce = false;
   std::vector<Checkpoint> checkpoints;
   std::vector<Root> roots;
+  std::string being_put;  // what add_directory() is giving its name: not the program's act
   Outcomes outcomes;
   Temporaries temporaries;
 
@@ -179,8 +180,11 @@ struct Drain::State {
   // Last, so that its threads end before anything that they use.
   std::unique_ptr<Mover> mover;
 
+  Status record_staged(const std::vector<tree::Entry>& staged);
+
   // events.cpp
   void handle(const Event& event);
+  void follow_rank_link(const std::string& name);
   void handle_time(const Event& event, int rank, const std::string& time, const std::string& rest);
   void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file);
   void count_local(const std::string& path);

@@ -33,10 +33,22 @@ Result<Watcher> Watcher::open() {
 
 Status Watcher::add_tree(const std::string& local_root, const std::string& prefix) {
   roots_.push_back({local_root, prefix});
-  if (!watch(local_root, prefix, Follow::watch, nullptr))
-    return errno_error("cannot watch", local_root,
+  return add_directory(local_root, prefix);
+}
+
+Status Watcher::add_directory(const std::string& local, const std::string& path) {
+  if (!watch(local, path, Follow::watch, nullptr))
+    return errno_error("cannot watch", local,
                        "the system's limit fs.inotify.max_user_watches may be too small for this case");
   return {};
+}
+
+void Watcher::forget_tree(const std::string& local_root) {
+  std::erase_if(roots_, [&](const Directory& root) {
+    if (root.local != local_root) return false;
+    forget_below(root.path);
+    return true;
+  });
 }
 
 void Watcher::descend(const std::string& path, Follow follow, std::vector<Event>& found) {

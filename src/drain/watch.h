@@ -43,6 +43,10 @@ class Watcher {
   // Watches `local_root`, which is the image of <case>/<prefix>, and all directories below it. Everything already in it
   // is staged, not told.
   Status add_tree(const std::string& local_root, const std::string& prefix);
+  // Likewise a directory of such an image that has come to it since.
+  Status add_directory(const std::string& local, const std::string& path);
+  // Tells nothing of an image any more.
+  void forget_tree(const std::string& local_root);
   // What has happened since the last call; never blocks. What is in a directory that was made or moved here descend()
   // tells.
   Result<std::vector<Event>> read();

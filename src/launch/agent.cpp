@@ -106,6 +106,7 @@ class Agent {
   void hear(Member& member);
   Result<Welcome> admit(const Hello& hello);
   const std::string& socket_directory(const Hello& hello);
+  Status stage_for(const Hello& hello, const std::string& pool);
   void members_ended();
   void vouch_for_ranks();
   void read_events();
@@ -150,7 +151,8 @@ std::string list_word(const std::string& path) {
 }
 
 Status Agent::start() {
-  ::umask(0);  // modes on the case are set exactly; everything private is made with its mode
+  // Modes on the case are set exactly; everything private is made with its mode.
+  const mode_t umask = ::umask(0);
   auto machine = place::observe();
   if (!machine) return forward(machine);
   machine_ = std::move(*machine);
@@ -159,7 +161,7 @@ Status Agent::start() {
   pools_ = std::move(*pools);
   for (const place::Pool& pool : pools_)
     if (pool.medium == place::Medium::tmpfs) report_.pools_in_memory.insert(pool.path);
-  auto run = make_pool_run(plan_, pools_);
+  auto run = make_pool_run(plan_, pools_, umask);
   if (!run) return forward(run);
   run_ = std::move(*run);
   auto lock = launch::lock(run_);
@@ -254,6 +256,16 @@ const std::string& Agent::socket_directory(const Hello& hello) {
   return run_.directories[index];
 }
 
+// Where all ranks are here, and in one pool, all their directories are there before the first program begins: it may
+// remove the others', and make them anew.
+Status Agent::stage_for(const Hello& hello, const std::string& pool) {
+  const bool all = run_.one_mount && hello.on_node == plan_.ranks;
+  for (int rank = all ? 0 : hello.rank; rank < (all ? plan_.ranks : hello.rank + 1); ++rank)
+    if (!run_.ranks.contains(rank))
+      if (auto staged = staging_->rank(rank, pool); !staged) return staged;
+  return {};
+}
+
 Result<Welcome> Agent::admit(const Hello& hello) {
   if (report_.phase == Phase::draining) return error(Code::failed, "this run is over", plan_.run);
   Welcome welcome;
@@ -268,9 +280,9 @@ Result<Welcome> Agent::admit(const Hello& hello) {
       return error(Code::bad_input,
                    fmt::format("{} ranks, but the case is decomposed into {}", hello.size, plan_.ranks),
                    plan_.case_path, "decompose the case for this number of ranks, or start as many as it has");
-    pool = socket_directory(hello);
-    if (!run_.ranks.contains(hello.rank))
-      if (auto staged = staging_->rank(hello.rank, pool); !staged) return forward(staged);
+    const std::string& own = socket_directory(hello);
+    if (!run_.one_mount) pool = own;
+    if (auto staged = stage_for(hello, pool); !staged) return forward(staged);
   }
   const bool in_namespace = plan_.way == place::Way::namespaces;
   welcome.tree = in_namespace ? plan_.case_path : run_.tree();
@@ -289,6 +301,8 @@ Result<Welcome> Agent::admit(const Hello& hello) {
     const bool of_rank = plan_.decomposed && plan_.launched;
     welcome.environment["FOREBAY_KEEP"] = drain::keep_directory(of_rank ? hello.rank : -1, pool);
     if (in_namespace && !of_rank) welcome.environment["FOREBAY_TIMES"] = run_.tree();
+    if (in_namespace && of_rank && run_.one_mount)
+      welcome.environment["FOREBAY_TIMES"] = join(run_.tree(), fmt::format("processor{}", hello.rank));
     welcome.environment["FOREBAY_HOLD"] = join(run_.home(), drain::hold_name);
     if (!run_.placed.empty()) {
       const std::string own = hello.rank >= 0 ? socket_directory(hello) : run_.home();

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "openfoam/openfoam.h"
+
 namespace forebay::launch {
 namespace {
 
@@ -24,19 +26,43 @@ std::string name_for(const char* prefix, const std::string& case_path) {
   return prefix + hex(checksum(case_path));
 }
 
-// Ranks of a case in one piece share its directories; redirect gives the files of each to its socket's pool. On one
-// mount there is nothing to choose, and the files of a checkpoint must lie where they can be hard-linked aside.
-Status make_placed(PoolRun& run) {
-  if (!run.plan.launched || run.plan.decomposed || !run.plan.redirect) return {};
-  if (!run.plan.settings.drain.checkpoints.empty()) return {};
+// The run directories on another mount than the home's.
+Result<std::vector<std::string>> on_other_mounts(const PoolRun& run) {
+  std::vector<std::string> others;
   struct stat home {
   }, other{};
   if (::stat(run.home().c_str(), &home) != 0) return errno_error("cannot stat", run.home());
   for (const std::string& directory : run.directories) {
     if (::stat(directory.c_str(), &other) != 0) return errno_error("cannot stat", directory);
-    if (other.st_dev == home.st_dev) continue;
+    if (other.st_dev != home.st_dev) others.push_back(directory);
+  }
+  return others;
+}
+
+// Ranks of a case in one piece share its directories; redirect gives the files of each to its socket's pool. On one
+// mount there is nothing to choose, and the files of a checkpoint must lie where they can be hard-linked aside.
+Status make_placed(PoolRun& run, const std::vector<std::string>& others) {
+  if (!run.plan.launched || run.plan.decomposed || !run.plan.redirect) return {};
+  if (!run.plan.settings.drain.checkpoints.empty()) return {};
+  for (const std::string& directory : others) {
     run.placed.push_back(join(directory, placed_name));
     if (auto made = make_private_directory(run.placed.back()); !made) return made;
+  }
+  return {};
+}
+
+// The case's own links to directories that stand for ranks' directories: the only links of it that outputs go through.
+Status find_linked(PoolRun& run) {
+  if (!run.plan.launched || !run.plan.decomposed) return {};
+  const auto entries = list_directory(run.plan.case_path);
+  if (!entries) return forward(entries);
+  for (const DirectoryEntry& entry : *entries) {
+    const auto rank = openfoam::processor_of(entry.name);
+    if (entry.type != DT_LNK || !rank || *rank >= run.plan.ranks) continue;
+    auto real = real_path(join(run.plan.case_path, entry.name));
+    struct stat status {};
+    if (!real || ::stat(real->c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) continue;
+    run.linked.push_back({entry.name, std::move(*real), status.st_ino});
   }
   return {};
 }
@@ -45,7 +71,8 @@ std::string rank_directory(int rank) {
   return fmt::format("processor{}", rank);
 }
 
-drain::DrainSettings drain_settings(const Plan& plan) {
+drain::DrainSettings drain_settings(const PoolRun& run) {
+  const Plan& plan = run.plan;
   const auto& from = plan.settings.drain;
   drain::DrainSettings settings;
   settings.collated = from.layout == settings::Layout::collated && plan.decomposed;
@@ -59,6 +86,7 @@ drain::DrainSettings drain_settings(const Plan& plan) {
   settings.patience = from.patience;
   settings.mover.threads = from.threads;
   settings.mover.bytes_per_second = from.bandwidth;
+  settings.mover.publish.umask = run.umask;
   settings.mover.publish.verify =
       from.verify == settings::Verify::read_back ? drain::Verify::read_back : drain::Verify::written;
   return settings;
@@ -72,8 +100,15 @@ std::string PoolRun::tree() const {
 
 std::vector<drain::Root> PoolRun::roots() const {
   std::vector<drain::Root> roots{{tree(), "", home()}};
-  for (const auto& [rank, directory] : ranks)
-    if (rank >= 0) roots.push_back({join(directory, rank_directory(rank)), rank_directory(rank), directory});
+  const auto entries = one_mount ? Result<std::vector<DirectoryEntry>>() : list_directory(tree());
+  if (!entries) return roots;
+  for (const DirectoryEntry& entry : *entries) {
+    const auto link = entry.type == DT_LNK ? read_link(join(tree(), entry.name)) : Result<std::string>();
+    for (const auto& [rank, directory] : ranks) {
+      const std::string local = join(directory, rank_directory(rank));
+      if (rank >= 0 && link && *link == local) roots.push_back({local, entry.name, directory});
+    }
+  }
   return roots;
 }
 
@@ -83,9 +118,10 @@ std::vector<int> PoolRun::rank_numbers() const {
   return numbers;
 }
 
-Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& pools) {
+Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& pools, mode_t umask) {
   PoolRun run;
   run.plan = plan;
+  run.umask = umask;
   run.node = host_name();
   run.tree_name = name_of(plan.case_path);
   struct stat status {};
@@ -103,13 +139,19 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& 
   // The caller must not take what another agent works in for what it made.
   if (has_agent(run))
     return error(Code::busy, "an agent works on run " + plan.run + " at", run.home(), "`forebay status` shows it");
-  if (auto made = make_placed(run); !made) return forward(made);
+  const auto others = on_other_mounts(run);
+  if (!others) return forward(others);
+  run.one_mount = others->empty();
+  if (auto made = make_placed(run, *others); !made) return forward(made);
+  if (auto found = find_linked(run); !found) return forward(found);
   if (auto saved = save(run); !saved) return forward(saved);
   return run;
 }
 
 Status save(const PoolRun& run) {
-  json directories = json::array(), ranks = json::object(), placed = json::array();
+  json directories = json::array(), ranks = json::object(), placed = json::array(), linked = json::array();
+  for (const drain::LinkedDirectory& each : run.linked)
+    linked.push_back({{"name", each.name}, {"path", escape(each.path)}, {"inode", each.inode}});
   for (const std::string& directory : run.placed) placed.push_back(escape(directory));
   for (const std::string& directory : run.directories) directories.push_back(escape(directory));
   for (const auto& [rank, directory] : run.ranks) ranks[std::to_string(rank)] = escape(directory);
@@ -120,7 +162,10 @@ Status save(const PoolRun& run) {
                     {"placed", placed},
                     {"durable", run.durable},
                     {"case_device", run.case_device},
-                    {"case_inode", run.case_inode}};
+                    {"case_inode", run.case_inode},
+                    {"one_mount", run.one_mount},
+                    {"umask", run.umask},
+                    {"linked", linked}};
   for (const std::string& directory : run.directories)
     if (auto written = replace_file(join(directory, drain::sentinel_name), record.dump(1)); !written) return written;
   return {};
@@ -144,6 +189,11 @@ Result<PoolRun> load_pool_run(const std::string& home) {
     run.tree_name = name_of(plan->case_path);
     run.case_device = record.value("case_device", std::uint64_t{0});
     run.case_inode = record.value("case_inode", std::uint64_t{0});
+    run.one_mount = record.value("one_mount", false);
+    run.umask = record.value("umask", run.umask);
+    for (const json& each : record.value("linked", json::array()))
+      run.linked.push_back(
+          {each.at("name"), unescape(each.at("path").get<std::string>()).value_or(std::string()), each.at("inode")});
     for (const json& directory : record.at("directories"))
       run.directories.push_back(unescape(directory.get<std::string>()).value_or(std::string()));
     for (const auto& [rank, directory] : record.at("ranks").items())
@@ -314,7 +364,8 @@ Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::s
 }
 
 drain::DrainRequest drain_request(const PoolRun& run) {
-  return {run.plan.case_path, run.plan.run, run.home(), run.lower(), run.durable, drain_settings(run.plan), run.placed};
+  return {run.plan.case_path, run.plan.run,        run.home(), run.lower(),
+          run.durable,        drain_settings(run), run.placed, run.linked};
 }
 
 }  // namespace forebay::launch

@@ -28,16 +28,23 @@ struct PoolRun {
   std::string tree_name;  // the case's, when the run began
   // The case's directory as it was then: another one may have its name by now, and it may have another name.
   std::uint64_t case_device = 0, case_inode = 0;
+  // All pools are one mount: ranks' directories are directories of the tree, and what is kept of them lies in the home.
+  // Otherwise each lies in the pool of its rank's socket, and the tree has a link to it.
+  bool one_mount = false;
+  mode_t umask = 0022;  // of the ranks
+  // Ranks' directories for which the case has a link to a directory elsewhere.
+  std::vector<drain::LinkedDirectory> linked;
 
   const std::string& home() const { return directories.front(); }
   std::string lower() const { return join(home(), "lower"); }
   std::string tree() const;  // named like the case: some programs print or use the name of the directory
+  // The tree, and the ranks' directories to which it has links now.
   std::vector<drain::Root> roots() const;
   std::vector<int> rank_numbers() const;
 };
 
 // Makes the directories and writes the sentinels.
-Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& pools);
+Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& pools, mode_t umask);
 // Writes the sentinels again, after a rank has come.
 Status save(const PoolRun& run);
 Result<PoolRun> load_pool_run(const std::string& home);

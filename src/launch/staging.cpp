@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <future>
@@ -20,6 +21,21 @@ using namespace std::chrono_literals;
 // What is copied rather than linked.
 bool copies(const Plan& plan, const std::string& path) {
   return plan.copy_inputs || tree::matches_any(plan.settings.stage.copy, path);
+}
+
+// By its text a relative link in `directory` leads out of what that is relative to.
+bool leads_out(std::string_view directory, std::string_view target) {
+  if (target.starts_with('/')) return false;
+  const auto names = [](std::string_view path) {
+    std::vector<std::string_view> found;
+    for (const std::string_view name : split(path, '/'))
+      if (!name.empty() && name != ".") found.push_back(name);
+    return found;
+  };
+  auto depth = static_cast<std::ptrdiff_t>(names(directory).size());
+  for (const std::string_view name : names(target))
+    if ((depth += name == ".." ? -1 : 1) < 0) return true;
+  return false;
 }
 
 }  // namespace
@@ -68,7 +84,7 @@ Status Staging::common() {
     for (int rank = 0; rank < plan_.ranks; ++rank) {
       const std::string name = fmt::format("processor{}", rank);
       struct stat status {};
-      if (::lstat(join(plan_.case_path, name).c_str(), &status) != 0) continue;
+      if (::stat(join(plan_.case_path, name).c_str(), &status) != 0) continue;
       if (::symlink(join(run_.lower(), name).c_str(), join(run_.tree(), name).c_str()) != 0)
         return errno_error("cannot link", join(run_.tree(), name));
       plan->entries.push_back({name, tree::Kind::directory, status.st_mode & 07777, identity_of(status), {}});
@@ -92,23 +108,63 @@ Status Staging::rank(int rank, const std::string& pool) {
                              plan_.settings.stage.threads};
   std::vector<tree::Entry> entries;
   struct stat status {};
-  if (::lstat(join(plan_.case_path, name).c_str(), &status) == 0) {
+  if (::stat(join(plan_.case_path, name).c_str(), &status) == 0) {
+    if (auto checked = check_linked(name); !checked) return checked;
     auto plan = tree::plan(request);
     if (!plan) return forward(plan);
+    if (auto checked = check_links(name, plan->entries); !checked) return checked;
     if (auto staged = carry_out(request, *plan); !staged) return staged;
     entries = std::move(plan->entries);
-  } else if (::mkdir(local.c_str(), 0755) != 0 && errno != EEXIST) {
+  } else if (::mkdir(local.c_str(), (0777 & ~run_.umask) | S_IRWXU) != 0 && errno != EEXIST) {
     return errno_error("cannot make directory", local);
   }
-  // The link to the case gives way to the link to the pool in one step.
-  const std::string link = join(run_.tree(), name), temporary = join(run_.tree(), ".fb-" + name);
-  ::unlink(temporary.c_str());
-  if (::symlink(local.c_str(), temporary.c_str()) != 0 || ::rename(temporary.c_str(), link.c_str()) != 0)
-    return errno_error("cannot link", link);
   run_.ranks[rank] = pool;
   if (auto saved = save(run_); !saved) return saved;
   if (auto added = drain_.add_rank(rank, pool); !added) return added;
+  const std::string in_tree = join(run_.tree(), name);
+  if (run_.one_mount)
+    return drain_.add_directory(name, entries, [&]() -> Status {
+      if ((::unlink(in_tree.c_str()) != 0 && errno != ENOENT) || ::rename(local.c_str(), in_tree.c_str()) != 0)
+        return errno_error("cannot put into the tree:", in_tree);
+      return {};
+    });
+  // The link to the case gives way to the link to the pool in one step.
+  const std::string temporary = join(run_.tree(), ".fb-" + name);
+  ::unlink(temporary.c_str());
+  if (::symlink(local.c_str(), temporary.c_str()) != 0 || ::rename(temporary.c_str(), in_tree.c_str()) != 0)
+    return errno_error("cannot link", in_tree);
   return drain_.add_root({local, name, pool}, entries);
+}
+
+// Inputs are links to where a namespace has the case beside the tree. From there a relative link out of the case leads
+// elsewhere.
+Status Staging::check_linked(const std::string& rank_directory) {
+  const auto target = read_link(join(plan_.case_path, rank_directory));
+  if (plan_.way != place::Way::namespaces || !target || !leads_out("", *target)) return {};
+  return error(Code::bad_input,
+               "a relative link out of the case stands for a rank's directory:", join(plan_.case_path, rank_directory),
+               "make it absolute, or use --via redirect");
+}
+
+// Links that lead out of a rank's directory. Where this is a directory of the tree the kernel comes to what they mean,
+// but not to what lies outside the case without the mount over the case. Where it lies in a pool of its own only
+// redirect comes there.
+Status Staging::check_links(const std::string& rank_directory, const std::vector<tree::Entry>& entries) {
+  for (const tree::Entry& entry : entries) {
+    if (entry.kind != tree::Kind::symlink) continue;
+    const std::string_view in_case = parent_of(entry.path);
+    if (run_.one_mount) {
+      if (leads_out(in_case, entry.target)) drain_.ranks_need_case_path();
+    } else if (plan_.way != place::Way::redirect &&
+               leads_out(in_case.substr(std::min(in_case.size(), rank_directory.size() + 1)), entry.target)) {
+      return error(Code::bad_input,
+                   fmt::format("the link {} -> {} leads out of the rank's directory, which would lie in a pool on "
+                               "another mount than the rest of the case, where the program could not follow it:",
+                               printable(entry.path), printable(entry.target)),
+                   plan_.case_path, "give pools on one mount (--pool DIRECTORY), or --via redirect");
+    }
+  }
+  return {};
 }
 
 void Staging::count_warm(const tree::WarmSet& used) {

@@ -17,9 +17,37 @@ bool may_be_pool_link(const Place& place) {
   return !place.outside() && state.pool_count != 0 && strncmp(last_component(place.path), "processor", 9) == 0;
 }
 
-// To be called before the name of what may be a rank's directory changes: tells all processes of the node.
-void note_rank_directory_renamed() {
+// From now on no process of the node goes to ranks' directories at once.
+void note_no_longer_mapped() {
   if (state.hold != nullptr) state.hold[hold_renamed].store(1, std::memory_order_release);
+}
+
+// To be called before the name of what may be a link to a rank's directory changes. (What lies in the tree itself is
+// found there by its name.)
+void note_rank_directory_renamed() {
+  if (state.local_tree.size == 0) note_no_longer_mapped();
+}
+
+// A new link by whose text the kernel leaves the case from where the case is mounted, and comes elsewhere from where
+// the tree lies.
+void note_link_out(const char* target, const Place& place) {
+  Path text;
+  if (state.rank_directory.size == 0 || state.local_tree.size == 0 || target[0] == '/') return;
+  if (!absolute(place.directory, place.path, text)) return;
+  const char* rest = state.case_root.rest(text.text);
+  if (rest == nullptr) return;
+  int depth = -1;
+  for (const char* at = rest; (at = strchr(at, '/')) != nullptr; ++at) ++depth;
+  for (const char* at = target; *at != '\0' && depth >= 0;) {
+    const auto size = static_cast<size_t>(strchrnul(at, '/') - at);
+    if (size == 2 && memcmp(at, "..", 2) == 0) {
+      --depth;
+    } else if (size > 0 && !(size == 1 && *at == '.')) {
+      ++depth;
+    }
+    at += size + (at[size] == '/');
+  }
+  if (depth < 0) note_no_longer_mapped();
 }
 
 bool names_a_rank(const Place& place) {
@@ -141,7 +169,10 @@ ENTRY(int, symlinkat, (const char* target, int directory, const char* path)) {
   Path buffer;
   const Place place = locate(directory, path, buffer);
   const int result = NEXT(symlinkat)(target, place.directory, place.path);
-  if (result == 0 && !place.outside()) forget_plain_directories();
+  if (result == 0 && !place.outside()) {
+    forget_plain_directories();
+    note_link_out(target, place);
+  }
   return result;
 }
 ENTRY(int, symlink, (const char* target, const char* path)) {
@@ -179,7 +210,13 @@ ENTRY(int, linkat, (int from_directory, const char* from, int to_directory, cons
   if (const int linked = link_on_shared(source, target); linked != -EXDEV) return with_errno_int(linked);
   if (const int failed = make_own(source, from_buffer, (flags & AT_SYMLINK_FOLLOW) != 0); failed < 0)
     return with_errno_int(failed);
-  return NEXT(linkat)(source.directory, source.path, target.directory, target.path, flags);
+  const int errno_before = errno;
+  const int linked = NEXT(linkat)(source.directory, source.path, target.directory, target.path, flags);
+  if (linked == 0 || errno != EXDEV || source.outside() || target.outside()) return linked;
+  Place below = target;
+  if (!below_mount(source, from_buffer) || !below_mount(below, to_buffer)) return linked;
+  errno = errno_before;
+  return NEXT(linkat)(source.directory, source.path, below.directory, below.path, flags);
 }
 ENTRY(int, link, (const char* from, const char* to)) {
   return entry_linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
@@ -216,6 +253,13 @@ int rename_redirected(int from_directory, const char* from, int to_directory, co
   int result = static_cast<int>(
       system_call(SYS_renameat2, source.directory, word(source.path), target.directory, word(target.path), flags));
   if (source.outside() && target.outside()) return with_errno_int(result);
+  if (result == -EXDEV) {
+    Path from_below, to_below;
+    Place below = source, to_place = target;
+    if (!source.outside() && !target.outside() && below_mount(below, from_below) && below_mount(to_place, to_below))
+      result = static_cast<int>(
+          system_call(SYS_renameat2, AT_FDCWD, word(below.path), AT_FDCWD, word(to_place.path), flags));
+  }
   if (result == -EXDEV) return rename_across(source, target, flags, errno_before);
   if (result == 0) forget_plain_directories();
   return with_errno_int(result);

@@ -384,6 +384,10 @@ Place locate(int directory, const char* path, Path& buffer, Reach reach) {
 }
 
 bool to_virtual(Path& path) {
+  if (state.local_tree.rest(path.text) != nullptr) {
+    path.replace_front(state.local_tree.size, state.case_root.text, state.case_root.size);
+    return true;
+  }
   if (state.tree.rest(path.text) != nullptr) {
     if (!state.beside_namespace) path.replace_front(state.tree.size, state.case_root.text, state.case_root.size);
     return true;
@@ -410,6 +414,18 @@ bool to_kernel(const Path& path, Path& out) {
   }
   out.append(state.tree.text, state.tree.size);
   out.append(rest);
+  return true;
+}
+
+bool below_mount(Place& place, Path& buffer) {
+  Path text;
+  if (state.local_tree.size == 0 || !absolute(place.directory, place.path, text)) return false;
+  const char* rest = state.case_root.rest(text.text);
+  if (rest == nullptr) return false;
+  buffer.assign(state.local_tree.text, state.local_tree.size);
+  buffer.append(rest);
+  if (buffer.too_long()) return false;
+  place = {AT_FDCWD, buffer.text, Where::inside};
   return true;
 }
 

@@ -34,6 +34,9 @@ HOT Place locate(int directory, const char* path, Path& buffer, Reach reach = Re
 // The same for a path of which is_outside() was false.
 HOT Place locate_near(int directory, const char* path, Path& buffer, Reach reach = Reach::parent);
 
+// Beside a namespace: the place of a path of the case without the mount over the case. No rename or hard link leads
+// from one mount to another, though both be of one file system. False where there is none.
+bool below_mount(Place& place, Path& buffer);
 // A kernel path becomes the virtual one, in place. True when it lies in the case, the tree or a pool.
 bool to_virtual(Path& path);
 // The kernel path of an absolute virtual one. True when it lies in the case.

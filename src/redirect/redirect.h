@@ -30,11 +30,12 @@ inline constexpr const char* gate_variable = "FOREBAY_GATE";
 // times: ".../processor3", or ".../serial" for the case itself. A file of a time that the program removes gets a link
 // in the directory below it that is named next, unless the agent keeps it already or a newer time is complete. A time
 // that OpenFOAM removes becomes a directory there, by its name. Beside a namespace, and with the page below, paths in
-// that directory of the case, `processor3`, go at once to where the tree's link of this name leads.
+// that directory of the case, `processor3`, go at once to where it lies: as the next variable says, or where the tree's
+// link of this name leads.
 inline constexpr const char* keep_variable = "FOREBAY_KEEP";
 inline constexpr const char* handed_over_name = "handed-over";
 // Optional, with it: the local directory that holds these times, where the tree that is bound over the case hides it:
-// no link leads from one mount to another, though both be of one file system.
+// no link leads from one mount to another, though both be of one file system. It is the tree itself, or right in it.
 inline constexpr const char* times_variable = "FOREBAY_TIMES";
 // Optional, with the last one: a file of 64-bit words that the ranks of a node and their agent map together. While the
 // first is not zero, ranks free nothing that they have handed over. The second is the number of places, one for each
@@ -44,7 +45,8 @@ inline constexpr const char* times_variable = "FOREBAY_TIMES";
 // first is no later than the last: the rank could not hand something over, or found the pool full when it had written
 // it. The oldest of the times that ranks left last is complete where it lies between no rank's two: then it is told in
 // the third word of all (-infinity: none), and what is older is freed by the rank that has handed it over. While the
-// fourth is not zero, a rank's directory may have another name than it had, and no path goes there at once.
+// fourth is not zero, a rank's directory may have another name than it had, or hold a link that leads out of the case,
+// and no path goes there at once.
 inline constexpr const char* hold_variable = "FOREBAY_HOLD";
 inline constexpr unsigned long hold_line = 8, hold_complete = 2, hold_renamed = 3, hold_left = 0,
                                hold_first_lacking = 1, hold_last_lacking = 2;

@@ -158,9 +158,17 @@ void open_hold() {
 
 // The kernel looks through the directories above the case for each path in it, and has to ask the shared file system
 // for them, again and again where that lets what it said expire. What lies in this rank's own directory needs none of
-// them: the link in the tree tells where it is. Without the page nobody would tell that the link was moved.
+// them: it is known where its times lie, or the link in the tree tells where it is. Without the page nobody would tell
+// that the link was moved, or that the directory got a link which leads out of the case.
 void find_rank_directory() {
-  if (!state.beside_namespace || state.keep_name.size == 0 || state.hold == nullptr) return;
+  if (!state.beside_namespace) return;
+  const size_t below = state.keep_name.size > 0 ? state.keep_name.size + 1 : 0;
+  if (state.times.size > below) state.local_tree = prefix_from(state.times.text, state.times.size - below, false);
+  if (state.keep_name.size == 0 || state.hold == nullptr) return;
+  if (state.times.size > 0) {
+    state.rank_directory = state.times;
+    return;
+  }
   Path link, text;
   link.append(state.case_root.text, state.case_root.size);
   link.append("/", 1);

@@ -74,6 +74,7 @@ struct State {
   Prefix lower;
   Prefix placed;                 // where this rank's new files are made
   std::atomic<uint64_t> made;    // counts them, from a number that no other process began with
+  Prefix local_tree;             // beside a namespace: where the tree lies without the mount over the case, if known
   Prefix keep;                   // where the agent keeps this rank's times
   Prefix times;                  // where these lie without the mount over the case; empty: as the program sees them
   std::atomic<uint64_t>* hold;   // what ranks have left (redirect.h), or null
