@@ -17,6 +17,11 @@ printf '%s\\n' "${COMPREPLY[@]}"
 """
 
 
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
 class CompletionTest(commandcase.CommandCase):
     def script(self, shell):
         self.assertEqual(self.call("completion", shell), 0, self.output)
@@ -120,6 +125,18 @@ class ManualTest(commandcase.CommandCase):
                     self.assertIn("\n" + line.strip() + "\n", text, page)
             for section in ("NAME", "SYNOPSIS", "EXAMPLES", '"EXIT STATUS"', '"SEE ALSO"'):
                 self.assertIn(f"\n.SH {section}\n", text, page)
+
+    def test_pages_and_completion_of_the_sources_are_what_the_command_prints(self):
+        """They are installed as they lie there (cmake/manual.cmake)."""
+        docs = commandcase.SOURCES / "docs"
+        printed = {os.path.basename(page): read(page) for page in self.pages}
+        kept = {page.name: page.read_text() for page in (docs / "man").iterdir()}
+        for shell, name in (("bash", "forebay.bash"), ("zsh", "_forebay"), ("fish", "forebay.fish")):
+            self.assertEqual(self.call("completion", shell), 0, self.output)
+            printed[name] = self.done.stdout
+            kept[name] = (docs / "completion" / name).read_text()
+        different = sorted(name for name in printed.keys() | kept.keys() if printed.get(name) != kept.get(name))
+        self.assertEqual(different, [], "`make manual` writes them anew")
 
     def test_an_unknown_page_is_refused(self):
         self.assertEqual(self.call("man", "nosuch"), 2)
