@@ -6,60 +6,72 @@ BUILD_TREE ?= build
 sources = git ls-files --cached --others --exclude-standard -- 'include/*.h' 'include/*.hpp' 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'bench/*.h' 'apps/*.cpp' 'apps/*.h' 'fuzz/*.cpp' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build demo test kills unit sanitized fuzz bench pictures format check-format lint tidy install clean
+.PHONY: build demo developer manual test test-builds kills unit sanitized fuzz bench pictures format check-format lint tidy install clean
 
 threaded = tree drain launch segment trajectory multiply
 space = $() $()
-configure = cmake --preset release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+# Ninja where it is, in a tree that is new.
+generator = $$([ -e $(1)/CMakeCache.txt ] || ! command -v ninja > /dev/null || echo -G Ninja)
+plain = [ -e build/CMakeCache.txt ] || cmake -B build $(call generator,build) -DCMAKE_BUILD_TYPE=Release
 
-build: ## build/bin/forebay
-	scripts/install-dependencies build
-	$(configure)
-	cmake --build --preset release -j $(JOBS)
+build: ## build/bin/forebay and the libraries, of what is there; docs/install.md
+	scripts/install-dependencies command parts
+	$(plain)
+	cmake --build build -j $(JOBS)
 
 demo: ## motorBike direct, with forebay and without output: demo-output/index.html
-	scripts/install-dependencies build demo
-	$(configure)
-	cmake --build --preset release -j $(JOBS) --target forebay forebay_redirect
+	scripts/install-dependencies command demo
+	$(plain)
+	cmake --build build -j $(JOBS) --target forebay forebay_redirect
 	demo/run --output demo-output
 
+developer: ## all parts with tests and benchmarks; a warning is an error
+	scripts/install-dependencies command parts developer
+	cmake --preset release $(call generator,build) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+	cmake --build build -j $(JOBS)
+
 test: ## everything a change must pass
-	scripts/install-dependencies build demo test
-	$(MAKE) --no-print-directory check-format build
+	scripts/install-dependencies command parts demo developer test cluster
+	$(MAKE) --no-print-directory check-format developer
 	scripts/lint python
 	scripts/lint tidy src/base
 	ctest --test-dir build --output-on-failure --timeout 900 -j $(JOBS)
 	$(MAKE) --no-print-directory sanitized
 
-kills: build ## 300 kills, each followed by a restart; half an hour on a machine that does nothing else
-	scripts/install-dependencies build demo test
+test-builds: ## the ways to build that docs/install.md promises, each in a Debian of its own; needs root; an hour at most
+	scripts/install-dependencies command developer builds
+	cmake --preset release $(call generator,build)
+	ctest --test-dir build --build-config Builds --output-on-failure -R '^builds/'
+
+kills: developer ## 300 kills, each followed by a restart; half an hour on a machine that does nothing else
+	scripts/install-dependencies demo test
 	FOREBAY=build/bin/forebay tests/restart/campaign.py
 
-unit: build ## the unit tests alone
+unit: developer ## the unit tests alone
 	ctest --test-dir build --output-on-failure -j $(JOBS) -L unit
 
 sanitized: ## the unit tests under the address and undefined behaviour sanitizers, and rooms with threads under the thread sanitizer
-	cmake --preset sanitizers
+	cmake --preset sanitizers $(call generator,build-sanitizers)
 	cmake --build --preset sanitizers -j $(JOBS) --target unit_tests
 	ctest --test-dir build-sanitizers --output-on-failure --timeout 300 -j $(JOBS) -L unit
-	cmake --preset thread-sanitizer
+	cmake --preset thread-sanitizer $(call generator,build-thread-sanitizer)
 	cmake --build --preset thread-sanitizer -j $(JOBS) --target $(threaded:=_test)
 	ctest --test-dir build-thread-sanitizer --output-on-failure --timeout 300 -j $(JOBS) -R '^($(subst $(space),|,$(threaded)))/'
 
 fuzz: ## every fuzz target for a minute
-	scripts/install-dependencies build test
-	cmake --preset fuzz
+	scripts/install-dependencies command parts developer
+	cmake --preset fuzz $(call generator,build-fuzz)
 	cmake --build --preset fuzz -j $(JOBS) --target store_fuzz codec_fuzz
 	build-fuzz/bin/store_fuzz -max_total_time=60 -timeout=10 -len_control=0 -max_len=1024
 	build-fuzz/bin/codec_fuzz -max_total_time=60 -timeout=10 -len_control=0 -max_len=1024
 
-bench: build ## the figures the project promises; an hour and a half on a quiet machine
+bench: developer ## the figures the project promises; an hour and a half on a quiet machine
 	scripts/install-dependencies demo test
 	build/bin/forebay bench openfoam
 	build/bin/forebay bench trajectory
 	build/bin/forebay bench blocks
 
-pictures: build ## those of docs/mesh.md, with VTK of PyPI
+pictures: developer ## those of docs/mesh.md, with VTK of PyPI
 	scripts/install-dependencies test
 	tests/with_packages build/pictures /usr/bin/python3 "vtk==9.7.1" docs/pictures/draw.py build/bin/forebay docs/pictures
 
@@ -70,9 +82,15 @@ format: ## rewrites sources in the project's style
 check-format:
 	@$(existing) | xargs clang-format --dry-run -Werror
 
-lint: check-format build ## style and clang-tidy over every source file
+lint: check-format developer ## style and clang-tidy over every source file
 	scripts/lint python
 	scripts/lint tidy src
+
+manual: ## docs/man and docs/completion, as the built command prints them
+	build/bin/forebay man --into docs/man
+	build/bin/forebay completion bash > docs/completion/forebay.bash
+	build/bin/forebay completion zsh > docs/completion/_forebay
+	build/bin/forebay completion fish > docs/completion/forebay.fish
 
 install: build ## below PREFIX, or below DESTDIR for a package
 	cmake --install "$(BUILD_TREE)" --prefix "$(PREFIX)"

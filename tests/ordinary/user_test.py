@@ -158,7 +158,9 @@ class UserTest(unittest.TestCase):
 
     def test_what_installs_packages_needs_no_root_where_none_is_missing(self):
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/install-dependencies")
-        done = subprocess.run([script, "build", "demo", "test"], capture_output=True, text=True)
+        done = subprocess.run(
+            [script, "command", "parts", "demo", "developer", "test", "cluster"], capture_output=True, text=True
+        )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("nothing to do", done.stdout)
 
