@@ -65,6 +65,56 @@ class InstallTest(unittest.TestCase):
         done = self.call(self.forebay, "doctor")
         self.assertNotIn("is not beside", done.stdout)
 
+    def test_what_is_installed_serves_a_user_without_rights(self):
+        """Who may write nothing of it, and has none of the sources and nothing of the build tree."""
+        place = tempfile.mkdtemp(prefix="forebay-installed-")
+        self.addCleanup(shutil.rmtree, place)
+        os.chmod(place, 0o755)
+        prefix = os.path.join(place, "prefix")
+        self.install(PREFIX=prefix)
+        (packages,) = glob.glob(prefix + "/lib/python3*/*-packages")
+        script = """set -e
+            mkdir "$HOME/case" "$HOME/pool"
+            cd "$HOME/case"
+            echo from the case > input
+            forebay run --pool "$HOME/pool" -- sh -c 'cat input > output'
+            grep -q "from the case" output
+            forebay doctor > /dev/null
+            python3 -c "import forebay"
+            test -r "$1/share/man/man1/forebay-run.1"
+            """
+        environment = {"PATH": f"{prefix}/bin:/usr/bin:/bin", "PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
+        as_user = os.path.join(SOURCES, "tests/as_user")
+        done = subprocess.run([as_user, "sh", "-c", script, "sh", prefix], cwd="/", env=environment, capture_output=True, text=True, timeout=60)  # fmt: skip
+        if done.returncode == 77:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_licence_and_documents_are_installed_and_programs_are_the_command_alone(self):
+        documents = os.path.join(self.prefix, "share/doc/forebay")
+        for name in ("LICENSE", "README.md", "docs/install.md", "docs/exit-codes.md"):
+            self.assertTrue(os.path.exists(os.path.join(documents, name)), name)
+        self.assertEqual(os.listdir(os.path.join(self.prefix, "bin")), ["forebay"])
+
+    def test_the_python_package_goes_where_its_python_looks_or_where_it_is_told(self):
+        """Below a virtual environment of the Python that the configuration found, without any PYTHONPATH."""
+        with open(os.path.join(BUILD_TREE, "CMakeCache.txt")) as file:
+            cache = dict(re.findall(r"^([^#/][^:]*):[A-Z]+=(.*)$", file.read(), re.M))
+        self.assertEqual(cache["FOREBAY_PYTHON_PACKAGES"], "")
+        where = os.path.join(SOURCES, "python/packages_below.py")
+        environment = os.path.join(self.directory, "environment")
+        subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", environment], check=True)
+        its_python = os.path.join(environment, "bin/python3")
+        for python, prefix, looks in ((its_python, environment, 0), ("/usr/bin/python3", "/usr/local", 0), ("/usr/bin/python3", "/opt/x", 1)):  # fmt: skip
+            done = subprocess.run([python, where, prefix], capture_output=True, text=True)
+            self.assertEqual(done.returncode, looks, done.stderr)
+            path = done.stdout.strip()
+            self.assertEqual(os.path.commonpath([path, prefix]), os.path.realpath(prefix))
+            done = subprocess.run(
+                [python, "-c", "import site; print(site.getsitepackages())"], capture_output=True, text=True
+            )
+            self.assertEqual(path in done.stdout, not looks, done.stdout)
+
     def test_a_package_is_made_below_destdir(self):
         root = os.path.join(self.directory, "root")
         self.install(PREFIX="/opt/forebay", DESTDIR=root)
