@@ -23,6 +23,11 @@ if(NOT DEFINED CMAKE_UNITY_BUILD)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 endif()
 
+# Libraries that were found in a directory of the user's own are found there again by what is installed.
+if(NOT DEFINED CMAKE_INSTALL_RPATH_USE_LINK_PATH)
+  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+endif()
+
 # For every target that does not use forebay_options.
 set(forebay_werror)
 if(FOREBAY_WERROR)
