@@ -24,7 +24,7 @@ Description describe(std::uint64_t points, std::uint64_t cells, std::uint64_t co
 
 // Where an array is in the file. "Offsets" begins with a 0 there, of no cell.
 std::string path_of(const std::string& location, const std::string& name);
-constexpr std::uint64_t leading_items(const std::string& location, const std::string& name) {
+inline std::uint64_t leading_items(const std::string& location, const std::string& name) {
   return location == kCells && name == kEnds ? 1 : 0;
 }
 
