@@ -14,6 +14,18 @@ namespace forebay {
 // bytes is returned as it is.
 std::string printable(std::string_view bytes);
 
+// "a, b and 3 more": the first `most` of some texts, each as printable() makes it.
+template <class Texts>
+std::string listed(const Texts& texts, std::size_t most = std::string::npos) {
+  std::string list;
+  std::size_t told = 0;
+  for (const std::string& text : texts) {
+    if (told++ == most) return list + " and " + std::to_string(texts.size() - most) + " more";
+    list += (list.empty() ? "" : ", ") + printable(text);
+  }
+  return list;
+}
+
 // Any byte string as one word without white space, and back: bytes outside '!'..'~', and '%', become %XX; the empty
 // string becomes "%". Journals and plans use it so that every file name survives.
 std::string escape(std::string_view bytes);

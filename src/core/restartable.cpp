@@ -26,19 +26,10 @@ Names without_clouds(Names names) {
   return names;
 }
 
-bool has_all(const Names& names, const Names& of) {
-  return std::includes(names.begin(), names.end(), of.begin(), of.end());
-}
-
 const Names& names_on(const NamesOfRanks& names, int rank) {
   static const Names none;
   const auto found = names.find(rank);
   return found == names.end() ? none : found->second;
-}
-
-bool supersedes(const NamesOfRanks& newer, const NamesOfRanks& older) {
-  return std::all_of(older.begin(), older.end(),
-                     [&](const auto& rank) { return has_all(names_on(newer, rank.first), rank.second); });
 }
 
 std::size_t count(const NamesOfRanks& names) {
@@ -67,7 +58,7 @@ std::set<std::size_t> places_of_restart_points(const std::vector<WholeTime>& tim
   for (std::size_t at = *newest; at-- > 0 && points.size() < most_restart_points;) {
     if (!is_restartable(times[at].names, required)) continue;
     const bool superseded = std::any_of(restartable.begin(), restartable.end(), [&](std::size_t newer) {
-      return supersedes(times[newer].names, times[at].names);
+      return lacks(times[newer].names, times[at].names).nothing();
     });
     if (!superseded) points.insert(at);
     restartable.push_back(at);

@@ -49,14 +49,25 @@ std::set<std::string> Temporaries::names() const {
   return names_;
 }
 
-bool is_sealed(const std::string& path) {
+namespace {
+// Whether something has the file open for writing; nullopt where it cannot be opened to ask.
+std::optional<bool> is_written(const std::string& path) {
   auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!file) return false;
+  if (!file) return std::nullopt;
   // A read lease is refused (EAGAIN) while anything has the file open for writing or mapped writable. File systems
   // without leases refuse with another errno: there the close event has to do.
-  if (::fcntl(file->get(), F_SETLEASE, F_RDLCK) != 0) return errno != EAGAIN;
+  if (::fcntl(file->get(), F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
   ::fcntl(file->get(), F_SETLEASE, F_UNLCK);
-  return true;
+  return false;
+}
+}  // namespace
+
+bool is_sealed(const std::string& path) {
+  return is_written(path) == false;
+}
+
+bool is_open_for_writing(const std::string& path) {
+  return is_written(path) == true;
 }
 
 std::optional<Code> graver(std::optional<Code> a, std::optional<Code> b) {

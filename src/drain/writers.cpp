@@ -1,8 +1,5 @@
 // The end waits for processes that outlived the program and still write: what they have open would be cut.
-#include <fcntl.h>
 #include <fmt/format.h>
-
-#include <cerrno>
 
 #include "drain/state.h"
 
@@ -12,21 +9,7 @@ namespace {
 // Between two looks at what somebody still writes.
 constexpr std::chrono::milliseconds look_interval{200};
 
-std::string listed(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
-  return text;
-}
-
 }  // namespace
-
-bool is_open_for_writing(const std::string& path) {
-  auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!file) return false;
-  if (::fcntl(file->get(), F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
-  ::fcntl(file->get(), F_SETLEASE, F_UNLCK);
-  return false;
-}
 
 void Drain::tell_writers(Writers writers) {
   // What they wrote last is found by another look at the trees.
@@ -66,16 +49,16 @@ bool Drain::State::wait_for_writers() {
   }
   if (now - *waiting_since >= request.settings.patience) {
     const std::string who = listed(!writers.holding.empty() ? writers.holding : writers.lingering);
-    const std::string files = listed({still_open.begin(), still_open.end()});
+    const std::string files = listed(still_open);
     outlasted = true;
-    note(Code::undrained,
-         fmt::format(
-             "the program has ended, but {} (drain.patience) later {}; what is open stays in the pool, since it "
-             "would be cut: end that process or let it finish, then run `forebay drain --resume --case {}`",
-             human_duration(request.settings.patience),
-             !who.empty() ? who + (open ? "" : " still writes")
-                          : "a process that cannot be looked into has this open for writing: " + printable(files),
-             printable(request.case_path)));
+    note(
+        Code::undrained,
+        fmt::format("the program has ended, but {} (drain.patience) later {}; what is open stays in the pool, since it "
+                    "would be cut: end that process or let it finish, then run `forebay drain --resume --case {}`",
+                    human_duration(request.settings.patience),
+                    !who.empty() ? who + (open ? "" : " still writes")
+                                 : "a process that cannot be looked into has this open for writing: " + files,
+                    printable(request.case_path)));
     return false;
   }
   if (now >= next_look) {

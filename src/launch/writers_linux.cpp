@@ -101,14 +101,6 @@ void find_below(const std::string& local, const std::string& path, std::map<File
   }
 }
 
-std::string listed(const std::vector<std::string>& files) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(files.size(), most_named); ++i)
-    text += (text.empty() ? "" : ", ") + printable(files[i]);
-  if (files.size() > most_named) text += fmt::format(" and {} more", files.size() - most_named);
-  return text;
-}
-
 }  // namespace
 
 drain::Writers find_writers(const PoolRun& run) {
@@ -150,7 +142,7 @@ drain::Writers find_writers(const PoolRun& run) {
     if (names.empty()) continue;
     std::sort(names.begin(), names.end());
     holding.insert(process);
-    writers.holding.push_back(fmt::format("{} has {} open for writing", text_of(process), listed(names)));
+    writers.holding.push_back(fmt::format("{} has {} open for writing", text_of(process), listed(names, most_named)));
   }
   for (const pid_t process : of_run)
     if (!holding.contains(process)) writers.lingering.push_back(text_of(process));

@@ -4,8 +4,8 @@
 // or copies (read often, may be rewritten, or asked for), symbolic links of the case stay as they are. What a program
 // then makes is an ordinary file; telling outputs from inputs is one lstat.
 // Promises: the case is only read; nothing is followed out of it, but for the directory that is to be staged itself; a
-// copy is verified before it gets its name; staging twice into the same place does only what is missing. Must not know:
-// how outputs go home (drain), how processes get here (launch).
+// copy is verified before it gets its name; staging twice into the same place does only what is missing.
+// Must not know: how outputs go home (drain), how processes get here (launch).
 #pragma once
 
 #include <atomic>

@@ -30,6 +30,14 @@ TEST(Text, ControlCharactersNeverReachATerminal) {
   EXPECT_EQ(printable("\xff"), "\\xff");
 }
 
+TEST(Text, AListNamesTheFirstAndCountsTheRest) {
+  const std::vector<std::string> texts{"a", "b\n", "c"};
+  EXPECT_EQ(listed(texts), "a, b\\x0a, c");
+  EXPECT_EQ(listed(texts, 3), "a, b\\x0a, c");
+  EXPECT_EQ(listed(texts, 1), "a and 2 more");
+  EXPECT_EQ(listed(std::vector<std::string>()), "");
+}
+
 TEST(Text, BytesAndDurationsReadAsPeopleWriteThem) {
   EXPECT_EQ(parse_bytes("64k"), 64000u);
   EXPECT_EQ(parse_bytes("2GiB"), 2147483648u);
