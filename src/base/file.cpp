@@ -263,6 +263,15 @@ Result<std::vector<DirectoryEntry>> list_and_close(Descriptor own, const std::st
 
 }  // namespace
 
+bool leads_to_directory(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool leads_to_directory(const std::string& path, const DirectoryEntry& entry) {
+  return entry.type == DT_LNK ? leads_to_directory(path) : entry.type == DT_DIR;
+}
+
 Result<std::string> read_link(const std::string& path) {
   char target[PATH_MAX];
   const ssize_t length = ::readlink(path.c_str(), target, sizeof target);

@@ -107,6 +107,11 @@ Result<std::vector<DirectoryEntry>> list_directory(const std::string& path);
 // The same from an open directory descriptor, which stays open and owned by the caller.
 Result<std::vector<DirectoryEntry>> list_directory(int directory, const std::string& path_for_errors);
 
+// True of a directory, and of a link that leads to one.
+bool leads_to_directory(const std::string& path);
+// The same of an entry that was listed; `path` is the entry's.
+bool leads_to_directory(const std::string& path, const DirectoryEntry& entry);
+
 Result<std::string> read_link(const std::string& path);
 // Whatever it is, a link that leads nowhere too.
 bool name_exists(const std::string& path);

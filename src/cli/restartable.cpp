@@ -61,7 +61,8 @@ core::NamesOfRanks plain(const openfoam::RankNames& names) {
 // Looks into the files of a time only when it is asked for that time.
 class CaseLook {
  public:
-  CaseLook(std::string case_path, openfoam::CaseTimes found) : path_(std::move(case_path)), found_(std::move(found)) {
+  // `found` must outlive it.
+  CaseLook(std::string case_path, const openfoam::CaseTimes& found) : path_(std::move(case_path)), found_(found) {
     for (const auto& [time, names] : found_.times) order_.push_back(time);
     std::sort(order_.begin(), order_.end(), openfoam::time_less);
     core::Written written;
@@ -112,7 +113,7 @@ class CaseLook {
   }
 
   const std::string path_;
-  const openfoam::CaseTimes found_;
+  const openfoam::CaseTimes& found_;
   std::vector<std::string> order_;
   core::Required required_;
 };
@@ -154,23 +155,14 @@ std::string name_of_rank(int rank) {
   return rank < 0 ? "the case" : fmt::format("processor{}", rank);
 }
 
-std::string listed(const core::Names& names) {
-  constexpr std::size_t most = 6;
-  std::string text;
-  std::size_t told = 0;
-  for (const std::string& name : names) {
-    if (told++ == most) return text + fmt::format(" and {} more", names.size() - most);
-    text += (text.empty() ? "" : ", ") + printable(name);
-  }
-  return text;
-}
-
 // "p, phi on processor1; U on processor2".
 std::string text_of(const core::Lacks& lacks) {
+  constexpr std::size_t most_named = 6;
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  for (const auto& [rank, names] : lacks.on_rank) add(fmt::format("{} on {}", listed(names), name_of_rank(rank)));
-  if (!lacks.on_all_ranks.empty()) add(listed(lacks.on_all_ranks) + " on every rank");
+  for (const auto& [rank, names] : lacks.on_rank)
+    add(fmt::format("{} on {}", listed(names, most_named), name_of_rank(rank)));
+  if (!lacks.on_all_ranks.empty()) add(listed(lacks.on_all_ranks, most_named) + " on every rank");
   return text;
 }
 
@@ -263,11 +255,11 @@ Status set_aside(CaseReport& report, const std::string& path) {
 }
 
 // Newer times, and of the newest restartable one the files that are cut on any rank: on all ranks, which then agree.
-Status set_aside(CaseReport& report) {
+Status set_aside(CaseReport& report, const openfoam::CaseTimes& found) {
   for (const Judged& each : report.newer)
-    for (const std::string& directory : openfoam::directories_of_time(report.case_path, each.time))
+    for (const std::string& directory : openfoam::directories_of_time(report.case_path, found, each.time))
       if (auto done = set_aside(report, directory); !done) return done;
-  for (const std::string& directory : openfoam::directories_of_time(report.case_path, *report.newest))
+  for (const std::string& directory : openfoam::directories_of_time(report.case_path, found, *report.newest))
     for (const std::string& name : core::spread_of(report.cut).on_some_rank)
       for (const std::string& file : {join(directory, name), join(directory, name + ".gz")})
         if (name_exists(join(report.case_path, file)))
@@ -278,7 +270,7 @@ Status set_aside(CaseReport& report) {
 int restartable(const RestartableOptions& options) {
   const auto case_path = real_path(options.case_path);
   if (!case_path) return failed(case_path.error());
-  auto found = openfoam::times_of_case(*case_path);
+  const auto found = openfoam::times_of_case(*case_path);
   if (!found) return failed(found.error());
   const auto run = launch::read_plan(*case_path);
   if (run && options.set_aside)
@@ -289,9 +281,9 @@ int restartable(const RestartableOptions& options) {
     say(stderr,
         "forebay: run {} works on this case or has left its mark there: what it has not brought home yet is not seen\n",
         run->run);
-  CaseReport report = look_at_case(*case_path, CaseLook(*case_path, std::move(*found)));
+  CaseReport report = look_at_case(*case_path, CaseLook(*case_path, *found));
   if (options.set_aside && report.newest)
-    if (auto moved = set_aside(report); !moved) return failed(moved.error());
+    if (auto moved = set_aside(report, *found); !moved) return failed(moved.error());
   if (options.json) {
     print_json(report);
   } else {

@@ -11,13 +11,6 @@
 namespace forebay::openfoam {
 namespace {
 
-// Links count as what they lead to: processor directories may be links into pools.
-bool is_directory(const std::string& path, unsigned char type) {
-  if (type != DT_LNK) return type == DT_DIR;
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 std::optional<double> parse_number(const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
   double value = 0;
@@ -60,7 +53,8 @@ Result<CaseFacts> inspect(const std::string& directory) {
   for (const DirectoryEntry& entry : *entries) {
     const auto rank = processor_of(entry.name);
     const auto group = group_of(entry.name);
-    if ((!rank && !group) || !is_directory(join(directory, entry.name), entry.type)) continue;
+    // Processor directories may be links into pools.
+    if ((!rank && !group) || !leads_to_directory(join(directory, entry.name), entry)) continue;
     if (rank) processors.insert(*rank);
     if (group) {
       facts.groups.push_back(entry.name);

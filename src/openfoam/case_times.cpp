@@ -1,6 +1,6 @@
 #include "openfoam/case_times.h"
 
-#include <sys/stat.h>
+#include <dirent.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,19 +14,25 @@ namespace {
 
 constexpr int deepest = 8;  // directories in each other that a time may have
 
-bool is_directory(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
+// Where links of the case may lead: no look follows them further.
+struct Bounds {
+  std::string case_path, holder;  // real paths: of the case, and of what holds the times
 
-Status add_names(const std::string& directory, const std::string& path, int deep, std::set<std::string>& names) {
+  bool hold(const std::string& path) const {
+    const auto target = real_path(path);
+    return target && (is_below(*target, case_path) || is_below(*target, holder));
+  }
+};
+
+Status add_names(const std::string& directory, const std::string& path, const Bounds& bounds, int deep,
+                 std::set<std::string>& names) {
   const auto entries = list_directory(directory);
   if (!entries) return entries.error().errno_value == ENOENT ? Status() : forward(entries);
   for (const DirectoryEntry& entry : *entries) {
     const std::string name = join(path, entry.name), full = join(directory, entry.name);
-    if (entry.type == DT_DIR || (entry.type == DT_LNK && is_directory(full))) {
+    if (leads_to_directory(full, entry) && (entry.type == DT_DIR || bounds.hold(full))) {
       if (deep == 0) continue;
-      if (auto added = add_names(full, name, deep - 1, names); !added) return added;
+      if (auto added = add_names(full, name, bounds, deep - 1, names); !added) return added;
     } else {
       names.insert(name);
     }
@@ -40,16 +46,11 @@ Result<std::vector<std::string>> times_in(const std::string& directory) {
   if (!entries) return forward(entries);
   std::vector<std::string> times;
   for (const DirectoryEntry& entry : *entries)
-    if (is_time_name(entry.name) && is_directory(join(directory, entry.name))) times.push_back(entry.name);
+    if (is_time_name(entry.name) && leads_to_directory(join(directory, entry.name), entry)) times.push_back(entry.name);
   return times;
 }
 
-// A directory of the case that holds times, of these ranks.
-struct Holder {
-  std::string name;
-  int first = 0, last = 0;
-  bool group = false;
-};
+using Holder = CaseTimes::Holder;
 
 // Ranks' own directories come last, since what they hold stands before what their group holds.
 Result<std::vector<Holder>> holders_of(const std::string& case_path) {
@@ -59,7 +60,7 @@ Result<std::vector<Holder>> holders_of(const std::string& case_path) {
   for (const DirectoryEntry& entry : *entries) {
     const auto rank = processor_of(entry.name);
     const auto group = group_of(entry.name);
-    if ((!rank && !group) || !is_directory(join(case_path, entry.name))) continue;
+    if ((!rank && !group) || !leads_to_directory(join(case_path, entry.name), entry)) continue;
     if (rank) own.push_back({entry.name, *rank, *rank});
     if (group) all.push_back({entry.name, group->first, group->last, true});
   }
@@ -69,12 +70,6 @@ Result<std::vector<Holder>> holders_of(const std::string& case_path) {
 }
 
 }  // namespace
-
-Result<std::set<std::string>> names_of_time(const std::string& directory) {
-  std::set<std::string> names;
-  if (auto added = add_names(directory, "", deepest, names); !added) return forward(added);
-  return names;
-}
 
 std::optional<std::string> start_time(const std::string& start_from, const std::string& start_time_value,
                                       const std::vector<std::string>& times) {
@@ -92,23 +87,25 @@ std::optional<std::string> start_time(const std::string& start_from, const std::
 Result<CaseTimes> times_of_case(const std::string& case_path) {
   const auto facts = inspect(case_path);
   if (!facts) return forward(facts);
-  const auto holders = holders_of(case_path);
+  auto holders = holders_of(case_path);
   if (!holders) return forward(holders);
   CaseTimes found;
+  found.holders = std::move(*holders);
   std::set<int> ranks;
-  for (const Holder& holder : *holders)
+  for (const Holder& holder : found.holders)
     for (int rank = holder.first; rank <= holder.last; ++rank) ranks.insert(rank);
   found.ranks.assign(ranks.begin(), ranks.end());
-  for (const Holder& holder : *holders) {
+  for (const Holder& holder : found.holders) {
     const std::string directory = join(case_path, holder.name);
     const auto times = times_in(directory);
     if (!times) return forward(times);
+    const Bounds bounds{real_path(case_path).value_or(case_path), real_path(directory).value_or(directory)};
     for (const std::string& time : *times) {
-      const auto names = names_of_time(join(directory, time));
-      if (!names) return forward(names);
+      std::set<std::string> names;
+      if (auto added = add_names(join(directory, time), "", bounds, deepest, names); !added) return forward(added);
       RankNames& of_time = found.times[time];
       for (const int rank : ranks) of_time.try_emplace(rank);
-      for (int rank = holder.first; rank <= holder.last; ++rank) of_time[rank] = *names;
+      for (int rank = holder.first; rank <= holder.last; ++rank) of_time[rank] = names;
     }
   }
   std::vector<std::string> times;
@@ -119,24 +116,23 @@ Result<CaseTimes> times_of_case(const std::string& case_path) {
   return found;
 }
 
-std::vector<std::string> directories_of_time(const std::string& case_path, const std::string& time) {
+std::vector<std::string> directories_of_time(const std::string& case_path, const CaseTimes& times,
+                                             const std::string& time) {
   std::vector<std::string> found;
-  const auto holders = holders_of(case_path);
-  if (!holders) return found;
-  for (const Holder& holder : *holders)
-    if (is_directory(join(case_path, join(holder.name, time)))) found.push_back(join(holder.name, time));
+  for (const Holder& holder : times.holders)
+    if (std::string directory = join(holder.name, time); leads_to_directory(join(case_path, directory)))
+      found.push_back(std::move(directory));
   return found;
 }
 
 RankNames cut_names(const std::string& case_path, const CaseTimes& times, const std::string& time) {
   RankNames found;
-  const auto holders = holders_of(case_path);
   const auto names = times.times.find(time);
-  if (!holders || names == times.times.end()) return found;
+  if (names == times.times.end()) return found;
   std::set<int> done;
-  for (auto holder = holders->rbegin(); holder != holders->rend(); ++holder) {
+  for (auto holder = times.holders.rbegin(); holder != times.holders.rend(); ++holder) {
     const std::string directory = join(join(case_path, holder->name), time);
-    if (!is_directory(directory)) continue;
+    if (!leads_to_directory(directory)) continue;
     std::set<int> of_holder;
     for (int rank = holder->first; rank <= holder->last; ++rank)
       if (done.insert(rank).second) of_holder.insert(rank);

@@ -15,6 +15,13 @@ namespace forebay::openfoam {
 using RankNames = std::map<int, std::set<std::string>>;
 
 struct CaseTimes {
+  // A directory of the case that holds times of these ranks; of a group of ranks, where the case is collated.
+  struct Holder {
+    std::string name;
+    int first = 0, last = 0;
+    bool group = false;
+  };
+  std::vector<Holder> holders;             // ranks' own directories behind those of groups
   std::vector<int> ranks;                  // all of the case, in order; {-1}: in one piece
   std::map<std::string, RankNames> times;  // each with an entry for every rank, which is empty where the rank has none
   // The time that the run on this case started from: what controlDict says (startFrom, startTime), where it is there
@@ -22,19 +29,17 @@ struct CaseTimes {
   std::optional<std::string> start;
 };
 
-// Names of one time's directory: all files below it. Directories may be links (decomposePar makes `uniform` one).
-// Missing: none.
-Result<std::set<std::string>> names_of_time(const std::string& directory);
-
-// Reads directories only. Where ranks have directories, times of the undecomposed case are left out. A rank that has a
-// time in a directory of its own reads that, and not its group's.
+// Reads directories only. A time's directory may hold links to directories of the case (decomposePar makes `uniform`
+// one); a link that leads elsewhere is a name. Where ranks have directories, times of the undecomposed case are left
+// out. A rank that has a time in a directory of its own reads that, and not its group's.
 Result<CaseTimes> times_of_case(const std::string& case_path);
 
 // Those files of a time that are cut (cut_file.h), by their names on each rank.
 RankNames cut_names(const std::string& case_path, const CaseTimes& times, const std::string& time);
 
 // Directories of the case that hold parts of the time, relative to it: "processor0/0.1", "processors4/0.1", "0.1".
-std::vector<std::string> directories_of_time(const std::string& case_path, const std::string& time);
+std::vector<std::string> directories_of_time(const std::string& case_path, const CaseTimes& times,
+                                             const std::string& time);
 
 // Which of `times` a solver starts from, given the entries startFrom and startTime of its controlDict (empty: absent);
 // nullopt where that one is not there.

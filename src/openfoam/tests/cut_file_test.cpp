@@ -102,15 +102,16 @@ TEST_F(CutFile, TimesOfACaseAreFoundInRanksDirectoriesAndGroups) {
   put("case/processor1/0.1/U", field());
   put("case/processor0/0.2/uniform/time", field());
   std::filesystem::create_directory_symlink("uniform", directory_ + "/case/processor0/0.2/linked");
+  std::filesystem::create_directory_symlink("/", directory_ + "/case/processor0/0.2/out");
   const auto found = times_of_case(directory_ + "/case");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->ranks, (std::vector<int>{0, 1}));
   EXPECT_EQ(found->times.at("0.1"), (RankNames{{0, {"U"}}, {1, {"U"}}}));
-  EXPECT_EQ(found->times.at("0.2"), (RankNames{{0, {"linked/time", "uniform/time"}}, {1, {}}}));
+  EXPECT_EQ(found->times.at("0.2"), (RankNames{{0, {"linked/time", "out", "uniform/time"}}, {1, {}}}));
   EXPECT_EQ(found->start, "0.1");  // the oldest, since there is no time 0
   put("case/processor1/0.1/U", field().substr(0, 150));
   EXPECT_EQ(cut_names(directory_ + "/case", *found, "0.1"), (RankNames{{1, {"U"}}}));
-  EXPECT_EQ(directories_of_time(directory_ + "/case", "0.1"),
+  EXPECT_EQ(directories_of_time(directory_ + "/case", *found, "0.1"),
             (std::vector<std::string>{"processors2/0.1", "processor1/0.1"}));
 }
 
