@@ -22,6 +22,9 @@ module forebay_c
     enumerator :: FOREBAY_E_CLOSED_OPEN = 12
     enumerator :: FOREBAY_E_TOLERANCE = 13
     enumerator :: FOREBAY_E_NO_SUCH_TIER = 14
+    enumerator :: FOREBAY_E_FORKED = 15
+    enumerator :: FOREBAY_E_NO_SUCH_STORE = 16
+    enumerator :: FOREBAY_E_STORE_EXISTS = 17
     enumerator :: FOREBAY_E_NO_SPACE = 20
     enumerator :: FOREBAY_E_NO_MEMORY = 21
     enumerator :: FOREBAY_E_BUSY = 22
@@ -34,6 +37,19 @@ module forebay_c
     enumerator :: FOREBAY_BYTES = 0
     enumerator :: FOREBAY_FLOAT32 = 1
     enumerator :: FOREBAY_FLOAT64 = 2
+    enumerator :: FOREBAY_INT8 = 3
+    enumerator :: FOREBAY_INT16 = 4
+    enumerator :: FOREBAY_INT32 = 5
+    enumerator :: FOREBAY_INT64 = 6
+    enumerator :: FOREBAY_UINT8 = 7
+    enumerator :: FOREBAY_UINT16 = 8
+    enumerator :: FOREBAY_UINT32 = 9
+    enumerator :: FOREBAY_UINT64 = 10
+    enumerator :: FOREBAY_COMPLEX64 = 11
+    enumerator :: FOREBAY_COMPLEX128 = 12
+    enumerator :: FOREBAY_FLOAT16 = 13
+    enumerator :: FOREBAY_BFLOAT16 = 14
+    enumerator :: FOREBAY_BOOL = 15
   end enum
   enum, bind(c)  ! forebay_survives
     enumerator :: FOREBAY_SURVIVES_POWER_CUT = 0
@@ -144,6 +160,11 @@ module forebay_c
       type(c_ptr), value :: options
       integer(c_int), value :: writers
     end function forebay_trajectory_options_set_writers
+    integer(c_int) function forebay_trajectory_options_set_debug(options, debug) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: options
+      integer(c_int), value :: debug
+    end function forebay_trajectory_options_set_debug
     integer(c_int) function forebay_trajectory_options_set_segment_bytes(options, bytes) bind(c)
       import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: options

@@ -38,7 +38,8 @@ module forebay_trajectory
   public :: FOREBAY_OK, FOREBAY_E_INVALID, FOREBAY_E_NO_SUCH_STEP, FOREBAY_E_NO_SUCH_FIELD, FOREBAY_E_STEP_OPEN, &
     FOREBAY_E_NO_OPEN_STEP, FOREBAY_E_STEP_EXISTS, FOREBAY_E_FIELD_CHANGED, FOREBAY_E_FIELDS_FIXED, &
     FOREBAY_E_NOT_PINNED, FOREBAY_E_PINNED, FOREBAY_E_OUTSIDE, FOREBAY_E_CLOSED_OPEN, FOREBAY_E_TOLERANCE, &
-    FOREBAY_E_NO_SUCH_TIER, FOREBAY_E_NO_SPACE, FOREBAY_E_NO_MEMORY, FOREBAY_E_BUSY, FOREBAY_E_VERSION, &
+    FOREBAY_E_NO_SUCH_TIER, FOREBAY_E_FORKED, FOREBAY_E_NO_SUCH_STORE, FOREBAY_E_STORE_EXISTS, &
+    FOREBAY_E_NO_SPACE, FOREBAY_E_NO_MEMORY, FOREBAY_E_BUSY, FOREBAY_E_VERSION, &
     FOREBAY_E_DAMAGED, FOREBAY_E_READ_ONLY, FOREBAY_E_IO
   public :: FOREBAY_FLOAT32, FOREBAY_FLOAT64
   public :: FOREBAY_CODEC_CHOSEN, FOREBAY_CODEC_RAW, FOREBAY_CODEC_FLOAT32, FOREBAY_CODEC_TRUNCATION, &
@@ -51,7 +52,7 @@ module forebay_trajectory
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure :: set_name, set_rank, add_dram, add_pool, add_shared
-    procedure :: set_keep, set_survives, set_checksum, set_encoders, set_writers, set_segment_bytes
+    procedure :: set_keep, set_survives, set_checksum, set_encoders, set_writers, set_debug, set_segment_bytes
     procedure, private :: refuse_copy => refuse_copy_of_options
     generic :: assignment(=) => refuse_copy
     final :: free_options
@@ -204,6 +205,16 @@ contains
     call report(forebay_trajectory_options_set_writers(self%handle, int(writers, c_int)), stat, errmsg)
   end subroutine set_writers
 
+  ! Finds uses of memory that is no longer valid; see forebay_trajectory_options_set_debug.
+  subroutine set_debug(self, debug, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    logical, intent(in) :: debug
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_set_debug(self%handle, merge(1_c_int, 0_c_int, debug)), stat, errmsg)
+  end subroutine set_debug
+
   subroutine set_segment_bytes(self, bytes, stat, errmsg)
     class(trajectory_options), intent(inout) :: self
     integer(int64), intent(in) :: bytes
@@ -278,8 +289,8 @@ contains
     integer(c_int), intent(in), optional :: codec
     integer(c_int) :: status, field
     number = 0
-    if (size(extent) < 1 .or. size(extent) > max_rank .or. any(extent < 1)) then
-      call report(FOREBAY_E_INVALID, stat, errmsg, 'field '//trim(name)//' needs 1 to 4 extents of at least 1')
+    if (size(extent) < 1 .or. size(extent) > max_rank .or. any(extent < 0)) then
+      call report(FOREBAY_E_INVALID, stat, errmsg, 'field '//trim(name)//' needs 1 to 4 extents of at least 0')
       return
     end if
     status = forebay_trajectory_declare(self%handle, to_c(name), type, product(int(extent, c_int64_t)), field)

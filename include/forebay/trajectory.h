@@ -28,7 +28,9 @@
  * Unless it is to be kept, a trajectory vanishes with the process, also after a crash.
  *
  * Every function returns FOREBAY_OK or one of the codes below; forebay_last_error() then tells what happened, in words.
- * Calls for one trajectory come from one thread at a time; different trajectories do not know of each other. The layout
+ * Calls for one trajectory come from one thread at a time; different trajectories do not know of each other. A forked
+ * child may open its own, but every call for its parent's returns FOREBAY_E_FORKED and changes nothing; memory that it
+ * has of one, it may read and must not write. The layout
  * of no structure is part of this interface, except forebay_tier_info and forebay_encoding_info, which may only grow at
  * their end. */
 #ifndef FOREBAY_TRAJECTORY_H
@@ -43,30 +45,55 @@ extern "C" {
 
 typedef enum forebay_status {
   FOREBAY_OK = 0,
-  FOREBAY_E_INVALID = 1,       /* an argument makes no sense; nothing was changed */
-  FOREBAY_E_NO_SUCH_STEP = 2,  /* the step was never committed, or was dropped */
-  FOREBAY_E_NO_SUCH_FIELD = 3, /* no field has this number or name */
-  FOREBAY_E_STEP_OPEN = 4,     /* begin, put, rewind, declare ... while a step is open: commit or cancel it first */
-  FOREBAY_E_NO_OPEN_STEP = 5,  /* commit or cancel without begin; so also the second commit of a step */
-  FOREBAY_E_STEP_EXISTS = 6,   /* the step is stored already: drop it or rewind first */
-  FOREBAY_E_FIELD_CHANGED = 7, /* the field has another type or size than the one that is stored under its name */
-  FOREBAY_E_FIELDS_FIXED = 8,  /* a new field after the first step */
-  FOREBAY_E_NOT_PINNED = 9,    /* release of a step that no get has pinned */
-  FOREBAY_E_PINNED = 10,       /* steps that are pinned stand in the way: release them first */
-  FOREBAY_E_OUTSIDE = 11,      /* interpolation at a time that lies outside of the stored ones */
-  FOREBAY_E_CLOSED_OPEN = 12,  /* closed with an open step; the step is lost, everything committed is as usual */
-  FOREBAY_E_TOLERANCE = 13,    /* an accepted error that is negative, NaN, or 1 and more */
-  FOREBAY_E_NO_SUCH_TIER = 14, /* no tier has this number */
-  FOREBAY_E_NO_SPACE = 20,     /* every tier is full; what is stored stays readable */
-  FOREBAY_E_NO_MEMORY = 21,    /* the process can have no more memory */
-  FOREBAY_E_BUSY = 22,         /* another process uses the store */
-  FOREBAY_E_VERSION = 23,      /* the store was written by another version of the format */
-  FOREBAY_E_DAMAGED = 24,      /* the store is damaged; the message says where */
-  FOREBAY_E_READ_ONLY = 25,    /* a tier cannot be written: permissions, or a read-only file system */
-  FOREBAY_E_IO = 26            /* the system reported an error; the message says which, and where */
+  FOREBAY_E_INVALID = 1,        /* an argument makes no sense; nothing was changed */
+  FOREBAY_E_NO_SUCH_STEP = 2,   /* the step was never committed, or was dropped */
+  FOREBAY_E_NO_SUCH_FIELD = 3,  /* no field has this number or name */
+  FOREBAY_E_STEP_OPEN = 4,      /* begin, put, rewind, declare ... while a step is open: commit or cancel it first */
+  FOREBAY_E_NO_OPEN_STEP = 5,   /* commit or cancel without begin; so also the second commit of a step */
+  FOREBAY_E_STEP_EXISTS = 6,    /* the step is stored already: drop it or rewind first */
+  FOREBAY_E_FIELD_CHANGED = 7,  /* the field has another type or size than the one that is stored under its name */
+  FOREBAY_E_FIELDS_FIXED = 8,   /* a new field after the first step */
+  FOREBAY_E_NOT_PINNED = 9,     /* release of a step that no get has pinned */
+  FOREBAY_E_PINNED = 10,        /* steps that are pinned stand in the way: release them first */
+  FOREBAY_E_OUTSIDE = 11,       /* interpolation at a time that lies outside of the stored ones */
+  FOREBAY_E_CLOSED_OPEN = 12,   /* closed with an open step; the step is lost, everything committed is as usual */
+  FOREBAY_E_TOLERANCE = 13,     /* an accepted error that is negative, NaN, or 1 and more */
+  FOREBAY_E_NO_SUCH_TIER = 14,  /* no tier has this number */
+  FOREBAY_E_FORKED = 15,        /* used by a forked child: a trajectory is its opener's alone */
+  FOREBAY_E_NO_SUCH_STORE = 16, /* no store is kept under this name and rank, and it had to exist */
+  FOREBAY_E_STORE_EXISTS = 17,  /* a store is kept under this name and rank, and it had not to */
+  FOREBAY_E_NO_SPACE = 20,      /* every tier is full; what is stored stays readable */
+  FOREBAY_E_NO_MEMORY = 21,     /* the process can have no more memory */
+  FOREBAY_E_BUSY = 22,          /* another process uses the store */
+  FOREBAY_E_VERSION = 23,       /* the store was written by another version of the format */
+  FOREBAY_E_DAMAGED = 24,       /* the store is damaged; the message says where */
+  FOREBAY_E_READ_ONLY = 25,     /* a tier cannot be written: permissions, or a read-only file system */
+  FOREBAY_E_IO = 26             /* the system reported an error; the message says which, and where */
 } forebay_status;
 
-typedef enum forebay_type { FOREBAY_BYTES = 0, FOREBAY_FLOAT32 = 1, FOREBAY_FLOAT64 = 2 } forebay_type;
+/* What a field holds. Real and complex numbers of 32 or 64 bits may be stored with an accepted error and interpolated;
+ * the others come back as they were. */
+typedef enum forebay_type {
+  FOREBAY_BYTES = 0,
+  FOREBAY_FLOAT32 = 1,
+  FOREBAY_FLOAT64 = 2,
+  FOREBAY_INT8 = 3,
+  FOREBAY_INT16 = 4,
+  FOREBAY_INT32 = 5,
+  FOREBAY_INT64 = 6,
+  FOREBAY_UINT8 = 7,
+  FOREBAY_UINT16 = 8,
+  FOREBAY_UINT32 = 9,
+  FOREBAY_UINT64 = 10,
+  FOREBAY_COMPLEX64 = 11, /* two FLOAT32 each */
+  FOREBAY_COMPLEX128 = 12,
+  FOREBAY_FLOAT16 = 13,
+  FOREBAY_BFLOAT16 = 14,
+  FOREBAY_BOOL = 15, /* of one byte */
+  FOREBAY_TYPE_LARGEST = 0x7fffffff
+} forebay_type;
+/* Items of so many bytes (1 to 65535) that mean something to the program alone. */
+#define FOREBAY_OPAQUE(bytes) ((forebay_type)((bytes) << 8))
 
 /* What the last failing call of this thread has to say, in one line; "" if none has failed. Valid until the thread's
  * next call of this library. */
@@ -117,6 +144,10 @@ int forebay_trajectory_options_set_encoders(forebay_trajectory_options* options,
  * with 4 to 5, and 7.5 with 24. Turns are taken by what moves in the background, and by put of 1 MiB or more; what the
  * program itself writes into memory from begin is out of reach. */
 int forebay_trajectory_options_set_writers(forebay_trajectory_options* options, int writers);
+/* 1: finds uses of memory that is no longer valid. What begin returns is then memory beside the tiers, which commit
+ * copies: from then on a write is a fault of the program (SIGSEGV, at the line that writes), and from the next begin or
+ * put on every byte of it is 0xfb. */
+int forebay_trajectory_options_set_debug(forebay_trajectory_options* options, int debug);
 /* Size of a segment; 0, the default, chooses one from the budgets and the size of a step. */
 int forebay_trajectory_options_set_segment_bytes(forebay_trajectory_options* options, uint64_t bytes);
 
@@ -126,11 +157,13 @@ typedef struct forebay_trajectory forebay_trajectory;
 
 /* The options may be freed afterwards. On failure *trajectory is NULL. */
 int forebay_trajectory_open(const forebay_trajectory_options* options, forebay_trajectory** trajectory);
-/* Always closes and frees, whatever it returns. Memory from begin and get is gone afterwards. NULL is fine. */
+/* Always closes and frees, whatever it returns, but in a forked child. Memory from begin and get is gone afterwards.
+ * NULL is fine. */
 int forebay_trajectory_close(forebay_trajectory* trajectory);
 
 /* Fields, numbered from 0 in the order of their declaration, which must be complete before the first step. In a kept
- * trajectory that was found, declaring again is allowed and checks type and size. `field` may be NULL. */
+ * trajectory that was found, declaring again is allowed and checks type and size. A count of 0 is a field that this
+ * rank has nothing of: its address is never read or written. `field` may be NULL. */
 int forebay_trajectory_declare(forebay_trajectory* trajectory, const char* name, forebay_type type, uint64_t count,
                                int* field);
 int forebay_trajectory_field(forebay_trajectory* trajectory, const char* name, int* field);
@@ -175,7 +208,12 @@ int forebay_trajectory_encoding(forebay_trajectory* trajectory, int field, foreb
 
 /* Opens a step: `memory` receives one address per field, aligned to 64 bytes, to be written in place. It waits when the
  * first tier is full until older states have moved on. Where a field has an accepted error, this memory does not lie in
- * a tier, and begin also waits when two states are still being encoded. */
+ * a tier, and begin also waits when two states are still being encoded.
+ *
+ * The memory may be written until commit or cancel. It can be read, and holds what was written, until the next begin or
+ * put of this trajectory, or until the step itself is dropped, moved or rewound; a multistep scheme that needs more
+ * than that keeps copies, or gets the stored step. A write after commit would change the stored state: set_debug finds
+ * those who do either. */
 int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[]);
 /* The open step is stored: it can be read from now on, and a crash will not lose it (see set_survives). So in a kept
  * trajectory commit waits for the codecs; else they work beside the solver. */

@@ -22,6 +22,7 @@
 
 #include <forebay/trajectory.h>
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -74,6 +75,7 @@ struct TrajectoryOptions {
   int checksum = -1;
   int encoders = -1;
   int writers = 4;
+  bool debug = false;
   std::uint64_t segment_bytes = 0;
 };
 
@@ -86,12 +88,22 @@ struct TrajectoryEncoding {
 class Trajectory {
   template <class Number>
   static constexpr forebay_type type_of() {
+    constexpr int size = sizeof(Number) == 1 ? 0 : sizeof(Number) == 2 ? 1 : sizeof(Number) == 4 ? 2 : 3;
     if constexpr (std::is_same_v<Number, double>) {
       return FOREBAY_FLOAT64;
     } else if constexpr (std::is_same_v<Number, float>) {
       return FOREBAY_FLOAT32;
+    } else if constexpr (std::is_same_v<Number, std::complex<double>>) {
+      return FOREBAY_COMPLEX128;
+    } else if constexpr (std::is_same_v<Number, std::complex<float>>) {
+      return FOREBAY_COMPLEX64;
+    } else if constexpr (std::is_same_v<Number, bool>) {
+      return FOREBAY_BOOL;
+    } else if constexpr (std::is_integral_v<Number> && !std::is_same_v<Number, char> &&
+                         !std::is_same_v<Number, unsigned char>) {
+      return static_cast<forebay_type>((std::is_signed_v<Number> ? FOREBAY_INT8 : FOREBAY_UINT8) + size);
     } else {
-      static_assert(sizeof(Number) == 1, "fields are of double, float or bytes");
+      static_assert(sizeof(Number) == 1, "fields are of numbers or bytes");
       return FOREBAY_BYTES;
     }
   }
@@ -226,6 +238,7 @@ class Trajectory {
     check(forebay_trajectory_options_set_checksum(o, options.checksum));
     check(forebay_trajectory_options_set_encoders(o, options.encoders));
     check(forebay_trajectory_options_set_writers(o, options.writers));
+    check(forebay_trajectory_options_set_debug(o, options.debug ? 1 : 0));
     check(forebay_trajectory_options_set_segment_bytes(o, options.segment_bytes));
     forebay_trajectory* handle = nullptr;
     check(forebay_trajectory_open(o, &handle));

@@ -25,6 +25,9 @@ class Status(enum.IntEnum):
     CLOSED_OPEN = 12
     TOLERANCE = 13
     NO_SUCH_TIER = 14
+    FORKED = 15
+    NO_SUCH_STORE = 16
+    STORE_EXISTS = 17
     NO_SPACE = 20
     NO_MEMORY = 21
     BUSY = 22
@@ -92,6 +95,7 @@ declare(
     trajectory_options_set_checksum=[c_void_p, c_int],
     trajectory_options_set_encoders=[c_void_p, c_int],
     trajectory_options_set_writers=[c_void_p, c_int],
+    trajectory_options_set_debug=[c_void_p, c_int],
     trajectory_options_set_segment_bytes=[c_void_p, c_uint64],
     trajectory_open=[c_void_p, POINTER(c_void_p)],
     trajectory_close=[c_void_p],

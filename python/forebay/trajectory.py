@@ -1,7 +1,9 @@
 """The trajectory: the states of all time steps of a forward run, read backwards by the adjoint, as numpy arrays."""
 
+import contextlib
 import ctypes
 import os
+import sys
 import threading
 import typing
 
@@ -9,9 +11,9 @@ import numpy as np
 
 from ._library import EncodingInfo, Status, TierInfo, TrajectoryError, check, library
 
-_BYTES, _FLOAT32, _FLOAT64 = 0, 1, 2
-# Types that the library knows as numbers, with how many it sees in one; all others it keeps as bytes.
-_NUMBERS = {"f8": (_FLOAT64, 1), "f4": (_FLOAT32, 1), "c16": (_FLOAT64, 2), "c8": (_FLOAT32, 2)}
+# The library's types, in the order of their numbers; what is none of them is FOREBAY_OPAQUE with the size of an item.
+_TYPES = (None, "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "c8", "c16", "f2", "bfloat16", "b1")
+_OPAQUE_SHIFT = 8
 # Codecs in the order of their numbers.
 _CODECS = ("raw", "float32", "truncation", "zfp", "difference")
 
@@ -39,6 +41,39 @@ def shared(directory, budget):
     return Tier("shared", os.fspath(directory), int(budget))
 
 
+def _type_of(dtype):
+    """The library's number for a type of numpy; bfloat16 is that of the package ml_dtypes."""
+    name = dtype.name if dtype.name == "bfloat16" else dtype.str[1:]
+    return _TYPES.index(name) if dtype.isnative and name in _TYPES else dtype.itemsize << _OPAQUE_SHIFT
+
+
+def _dtype_of(kind):
+    """The type of numpy for a field that was kept."""
+    if kind >> _OPAQUE_SHIFT:
+        return np.dtype(f"V{kind >> _OPAQUE_SHIFT}")
+    name = _TYPES[kind] or "u1"
+    if name != "bfloat16":
+        return np.dtype(name)
+    try:
+        from ml_dtypes import bfloat16
+    except ImportError:
+        return np.dtype("V2")
+    return np.dtype(bfloat16)
+
+
+class StateArray(np.ndarray):
+    """What shows a stored state. DLPack tells nobody that memory must not be written, so what is exported is a copy."""
+
+    def __dlpack__(self, **how):
+        array = self.view(np.ndarray)
+        return (array if array.flags.writeable else array.copy()).__dlpack__(**how)
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        """What is computed from a state is an array like any other."""
+        array = array.view(np.ndarray)
+        return array[()] if array.ndim == 0 else array
+
+
 class _Field(typing.NamedTuple):
     number: int
     name: str
@@ -46,18 +81,13 @@ class _Field(typing.NamedTuple):
     dtype: np.dtype
     order: str
 
-    def interface(self, address, readonly):
-        """What numpy asks of the owner of an array's memory."""
-        strides = None
-        if self.order == "F":
-            strides = tuple(int(n) for n in self.dtype.itemsize * np.cumprod((1, *self.shape[:-1])))
-        return {
-            "version": 3,
-            "shape": self.shape,
-            "typestr": self.dtype.str,
-            "strides": strides,
-            "data": (address, readonly),
-        }
+    @property
+    def bytes(self):
+        return self.dtype.itemsize * int(np.prod(self.shape, dtype=object))
+
+    def shown(self, owner):
+        """An array of memory that has an owner (_Memory, or an array of bytes)."""
+        return np.ndarray(self.shape, self.dtype, np.asarray(owner), order=self.order)
 
 
 class _Handle:
@@ -71,20 +101,23 @@ class _Handle:
         self.process = os.getpid()  # a forked child has none of the library's threads: it must not close
 
     def close(self):
+        if self.process != os.getpid():
+            return
         with self.lock:
             self.closed = True
-            if self.views == 0 and self.pointer is not None and self.process == os.getpid():
+            if self.views == 0 and self.pointer is not None:
                 pointer, self.pointer = self.pointer, None
                 check(library.forebay_trajectory_close(pointer))
 
     def release(self, step):
-        """An array of a stored step (or, with None, of an open one) has ended."""
+        """An array of a stored step has ended."""
+        if self.process != os.getpid():
+            return  # nor may it wait for a lock that one of those threads held
         with self.lock:
             self.views -= 1
             if self.pointer is None:
                 return
-            if step is not None:
-                library.forebay_trajectory_release(self.pointer, step)
+            library.forebay_trajectory_release(self.pointer, step)
             if self.closed and self.views == 0:
                 self.close()
 
@@ -96,12 +129,12 @@ class _Handle:
 
 
 class _Memory:
-    """The memory of one field of one step; numpy holds it as long as an array, or a part of one, shows it."""
+    """The memory of one field of a stored step; numpy holds it as long as an array, or a part of one, shows it."""
 
-    def __init__(self, handle, step, interface):
+    def __init__(self, handle, step, address, size):
         self.handle = handle
         self.step = step
-        self.__array_interface__ = interface
+        self.__array_interface__ = {"version": 3, "shape": (size,), "typestr": "|u1", "data": (address, True)}
         with handle.lock:
             handle.views += 1
 
@@ -110,24 +143,43 @@ class _Memory:
 
 
 class Step:
-    """An open step: step["velocity"] is memory to be written in place. A `with` block commits it at its end, and
-    forgets it when an exception leaves the block."""
+    """An open step: step["velocity"] is an array to be written, of which commit stores a copy; step["velocity"] = values
+    writes to where the state is stored. A `with` block commits at its end, and forgets the step when an exception leaves
+    the block. The array stays what it is: nothing that is done with it later reaches the stored state."""
 
     def __init__(self, owner, step, time):
         self.step, self.time = step, time
         self._owner = owner
-        memory = (ctypes.c_void_p * max(len(owner._fields), 1))()
-        owner._call("begin", step, time, memory)
-        self._arrays = [
-            np.asarray(_Memory(owner._handle, None, field.interface(address, False)))
-            for field, address in zip(owner._fields, memory, strict=False)
-        ]
+        self._memory = (ctypes.c_void_p * max(len(owner._fields), 1))()
+        self._arrays = {}
+        self._assigned = set()
+        owner._call("begin", step, time, self._memory)
         owner._open_step = self
 
-    def __getitem__(self, field):
-        if not self._arrays:
+    def _known(self, field):
+        if self._memory is None:
             raise TrajectoryError(Status.NO_OPEN_STEP, f"step {self.step} is not open any more")
-        return self._arrays[self._owner._field(field).number]
+        return self._owner._field(field)
+
+    def __getitem__(self, field):
+        field = self._known(field)
+        if field.number not in self._arrays:
+            array = self._arrays[field.number] = self._owner._scratch_of(field)
+            if field.number in self._assigned:
+                ctypes.memmove(array.ctypes.data, self._memory[field.number], array.nbytes)
+        return self._arrays[field.number]
+
+    def __setitem__(self, field, values):
+        field = self._known(field)
+        array = self._arrays.get(field.number)
+        if array is None:
+            size, address = field.bytes, self._memory[field.number]
+            if size == 0:
+                return
+            array = field.shown((ctypes.c_char * size).from_address(address))
+            self._assigned.add(field.number)
+        if values is not array:  # step["u"] += 1
+            array[...] = values
 
     def commit(self):
         self._end("commit")
@@ -136,17 +188,20 @@ class Step:
         self._end("cancel")
 
     def _end(self, how):
-        for array in self._arrays:
-            array.flags.writeable = False
-        self._arrays = []
+        arrays, memory = self._arrays, self._memory
+        self._arrays, self._memory = {}, None
         self._owner._open_step = None
+        for number, array in arrays.items():
+            array.flags.writeable = False
+            if how == "commit" and array.nbytes:
+                ctypes.memmove(memory[number], array.ctypes.data, array.nbytes)
         self._owner._call(how)
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, value, traceback):
-        if self._arrays:
+        if self._memory is not None:
             self._end("commit" if kind is None else "cancel")
 
 
@@ -193,14 +248,17 @@ class Trajectory:
         checksum=None,
         encoders=None,
         writers=4,
+        debug=False,
         segment_bytes=0,
     ):
         """`tiers`: of dram(), pool() and shared(), fastest first. `checksum`: True, False, or None for the default.
         `encoders`: threads that encode fields with an accepted error beside the solver; None: as fits the machine.
-        `writers`: ranks of a node that write to a pool of persistent memory at a time; 0: all."""
+        `writers`: ranks of a node that write to a pool of persistent memory at a time; 0: all.
+        `debug`: finds C code that uses memory which is no longer valid."""
         self._handle = None
         self._fields = []
         self._open_step = None
+        self._scratch = {}
         options = library.forebay_trajectory_options_create()
         if not options:
             raise MemoryError
@@ -221,6 +279,7 @@ class Trajectory:
             set_("set_checksum", -1 if checksum is None else int(checksum))
             set_("set_encoders", -1 if encoders is None else int(encoders))
             set_("set_writers", int(writers))
+            set_("set_debug", int(debug))
             set_("set_segment_bytes", int(segment_bytes))
             pointer = ctypes.c_void_p()
             check(library.forebay_trajectory_open(options, ctypes.byref(pointer)))
@@ -232,6 +291,8 @@ class Trajectory:
     def _call(self, name, *arguments):
         if self._handle is None or self._handle.closed:
             raise TrajectoryError(Status.INVALID, "the trajectory is closed")
+        if self._handle.process != os.getpid():
+            raise TrajectoryError(Status.FORKED, "the trajectory belongs to the process that this one was forked from")
         with self._handle.lock:
             check(getattr(library, "forebay_trajectory_" + name)(self._handle.pointer, *arguments))
 
@@ -262,8 +323,7 @@ class Trajectory:
         for number in range(count.value):
             name, kind, values = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_uint64()
             self._call("field_info", number, ctypes.byref(name), ctypes.byref(kind), ctypes.byref(values))
-            dtype = {_FLOAT64: "f8", _FLOAT32: "f4"}.get(kind.value, "u1")
-            self._fields.append(_Field(number, name.value.decode(), (values.value,), np.dtype(dtype), "C"))
+            self._fields.append(_Field(number, name.value.decode(), (values.value,), _dtype_of(kind.value), "C"))
 
     def declare(self, name, shape, dtype=np.float64, *, order="C", accepted_error=None, codec=None):
         """A field, before the first step; returns its number. `order` "F" is that of Fortran programs.
@@ -278,10 +338,11 @@ class Trajectory:
         shape = (int(shape),) if np.ndim(shape) == 0 else tuple(int(extent) for extent in shape)
         if dtype.kind not in "biufcSUVmM" or dtype.names is not None or order not in ("C", "F"):
             raise TypeError(f"field {name}: {dtype} in order {order} cannot be kept")
-        values = int(np.prod(shape, dtype=object)) if min(shape, default=1) > 0 else 0
-        kind, per_value = _NUMBERS.get(dtype.str[1:] if dtype.isnative else "", (_BYTES, dtype.itemsize))
+        if min(shape, default=0) < 0:
+            raise TrajectoryError(Status.INVALID, f"field {name}: there is no shape {shape}")
+        values = int(np.prod(shape, dtype=object))
         number = ctypes.c_int()
-        self._call("declare", name.encode(), kind, values * per_value, ctypes.byref(number))
+        self._call("declare", name.encode(), _type_of(dtype), values, ctypes.byref(number))
         field = _Field(number.value, name, shape, dtype, order)
         self._fields[number.value : number.value + 1] = [field]
         if accepted_error is not None:
@@ -304,10 +365,19 @@ class Trajectory:
         """The names of the fields."""
         return [field.name for field in self._fields]
 
+    def _scratch_of(self, field):
+        """An array that nobody else has: the one of an earlier step when that is all that is left of it."""
+        array = self._scratch.pop(field, None)
+        if array is None or sys.getrefcount(array) > 2:  # this name, and the argument
+            array = np.empty(field.shape, field.dtype, field.order)  # its own, so that its parts count as its users
+        array.flags.writeable = True
+        self._scratch[field] = array
+        return array
+
     # --- forward ---
 
     def begin(self, step, time):
-        """Opens a step, to be written in place; waits for room if need be."""
+        """Opens a step, to be written; waits for room if need be."""
         return Step(self, step, time)
 
     def put(self, step, time, *values, **named):
@@ -332,9 +402,9 @@ class Trajectory:
         """The field of a stored step: a read-only array, without a copy, that pins the step while it exists."""
         field = self._field(field)
         address = ctypes.c_void_p()
-        with self._handle.lock:
+        with self._handle.lock if self._handle.process == os.getpid() else contextlib.nullcontext():
             self._call("get", step, field.number, ctypes.byref(address))
-            return np.asarray(_Memory(self._handle, step, field.interface(address.value, True)))
+            return field.shown(_Memory(self._handle, step, address.value, field.bytes)).view(StateArray)
 
     def state(self, step):
         """All fields of a stored step."""

@@ -95,7 +95,10 @@ Result<Device> Device::open(const std::string& path) {
   auto memory = map_persistent(file->get(), 0, *bytes, path);
   if (!memory) return forward(memory);
   if (!*memory) return error(Code::bad_input, "not persistent memory:", path);
-  return Device(std::move(*file), std::move(**memory), path);
+  // Locked through another one: the mapping that a forked child has would keep the locks of this.
+  auto locks = open_file(path, O_RDWR);
+  if (!locks) return forward(locks);
+  return Device(std::move(*locks), std::move(**memory), path);
 }
 
 std::span<DeviceEntry> Device::entries() const {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/base.h"
+#include "segment/own_file.h"
 #include "segment/pmem.h"
 
 namespace forebay::segment {
@@ -54,7 +55,7 @@ class Device {
   Status lock_range(const DeviceEntry& entry) const;
   void write_entry(DeviceEntry& entry, const std::string& name, std::uint64_t begin, std::uint64_t bytes) const;
 
-  Descriptor file_;
+  OwnFile file_;
   PersistentMapping memory_;
   std::string path_;
 };

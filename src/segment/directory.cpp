@@ -16,16 +16,19 @@ Status sync_path(const std::string& path) {
   return {};
 }
 
-Status lock(int fd, const std::string& path) {
+}  // namespace
+
+Status StoreDirectory::lock() {
+  auto again = open_file("/proc/self/fd/" + std::to_string(segments_.get()), O_RDWR);
+  if (!again) return forward(again);
+  lock_ = OwnFile(std::move(*again));
   // Where there are no locks, the first tier, a local one, guards the store.
-  const auto taken = take_lock(fd, path);
+  const auto taken = take_lock(lock_.get(), path());
   if (!taken) return forward(taken);
   if (*taken) return {};
-  return error(Code::busy, "the store is in use by another process:", path,
+  return error(Code::busy, "the store is in use by another process:", path(),
                "wait until that has closed it, or give this one another name");
 }
-
-}  // namespace
 
 Result<StoreDirectory> StoreDirectory::open(const std::string& pool, const std::string& name, bool kept) {
   StoreDirectory directory;
@@ -42,13 +45,13 @@ Status StoreDirectory::open_named() {
   auto opened = open_file(file, O_RDWR | O_CREAT | O_NOFOLLOW);
   if (!opened) return forward(opened);
   segments_ = std::move(*opened);
-  return lock(segments_.get(), path_);
+  return lock();
 }
 
 Status StoreDirectory::open_unnamed() {
   if (auto opened = open_file(pool_, O_RDWR | O_TMPFILE)) {
     segments_ = std::move(*opened);
-    return lock(segments_.get(), pool_);
+    return lock();
   } else if (opened.error().errno_value != EOPNOTSUPP && opened.error().errno_value != EISDIR) {
     return forward(opened);
   }
@@ -57,7 +60,7 @@ Status StoreDirectory::open_unnamed() {
   if (fd < 0) return errno_error("cannot make a file in", pool_);
   segments_ = Descriptor(fd);
   if (::unlink(file.c_str()) != 0) return errno_error("cannot remove", file);
-  return lock(segments_.get(), pool_);
+  return lock();
 }
 
 bool StoreDirectory::has_segments() const {

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "segment/home.h"
+#include "segment/own_file.h"
 
 namespace forebay::segment {
 
@@ -35,11 +36,13 @@ class StoreDirectory final : public StoreHome {
   StoreDirectory() = default;
   Status open_named();
   Status open_unnamed();
+  Status lock();
 
   std::string pool_;
   std::string path_;
   bool kept_ = false;
   Descriptor segments_;
+  OwnFile lock_;  // the same file, opened again: a child's mappings would keep the locks of the other
 };
 
 }  // namespace forebay::segment

@@ -29,7 +29,7 @@ struct Pages {
 
 StreamFile::StreamFile(StoreDirectory& directory, FileCalls calls) : directory_(directory), calls_(std::move(calls)) {
   const std::string self = "/proc/self/fd/" + std::to_string(directory.segments());
-  if (auto opened = open_file(self, O_RDWR | O_DIRECT)) direct_ = std::move(*opened);
+  if (auto opened = open_file(self, O_RDWR | O_DIRECT)) direct_ = OwnFile(std::move(*opened));
 }
 
 Status StreamFile::grow(std::uint64_t bytes) {

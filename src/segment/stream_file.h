@@ -49,7 +49,7 @@ class StreamFile {
 
   StoreDirectory& directory_;
   FileCalls calls_;
-  Descriptor direct_;  // the same file, past the page cache; none where that does not work
+  OwnFile direct_;  // the same file, past the page cache; none where that does not work
 };
 
 }  // namespace forebay::segment

@@ -19,11 +19,24 @@ struct forebay_trajectory_options {
 };
 struct forebay_trajectory {
   std::unique_ptr<Trajectory> value;
+  unsigned forks = 0;  // of the process that opened it
 };
 
 namespace {
 
 thread_local std::string last_error;
+
+bool is_foreign(const forebay_trajectory* trajectory) {
+  return trajectory->forks != forebay::segment::forks();
+}
+
+// Why a trajectory cannot be used; 0 when it can.
+int unusable(const forebay_trajectory* trajectory) {
+  if (trajectory == nullptr) return missing("trajectory");
+  if (!is_foreign(trajectory)) return FOREBAY_OK;
+  return report(
+      {FOREBAY_E_FORKED, "the trajectory belongs to the process that this one was forked from; open another"});
+}
 
 template <class T>
 void assign(T* target, T value) {
@@ -75,6 +88,9 @@ const char* forebay_status_name(int status) {
     FOREBAY_NAME(FOREBAY_E_CLOSED_OPEN);
     FOREBAY_NAME(FOREBAY_E_TOLERANCE);
     FOREBAY_NAME(FOREBAY_E_NO_SUCH_TIER);
+    FOREBAY_NAME(FOREBAY_E_FORKED);
+    FOREBAY_NAME(FOREBAY_E_NO_SUCH_STORE);
+    FOREBAY_NAME(FOREBAY_E_STORE_EXISTS);
     FOREBAY_NAME(FOREBAY_E_NO_SPACE);
     FOREBAY_NAME(FOREBAY_E_NO_MEMORY);
     FOREBAY_NAME(FOREBAY_E_BUSY);
@@ -154,6 +170,12 @@ int forebay_trajectory_options_set_writers(forebay_trajectory_options* options, 
   return run([&] { return forebay::trajectory::set_writers(options->value, writers); });
 }
 
+int forebay_trajectory_options_set_debug(forebay_trajectory_options* options, int debug) {
+  if (options == nullptr) return missing("options");
+  options->value.debug = debug != 0;
+  return FOREBAY_OK;
+}
+
 int forebay_trajectory_options_set_segment_bytes(forebay_trajectory_options* options, uint64_t bytes) {
   if (options == nullptr) return missing("options");
   options->value.segment_bytes = bytes;
@@ -167,11 +189,15 @@ int forebay_trajectory_open(const forebay_trajectory_options* options, forebay_t
   *trajectory = nullptr;
   if (options == nullptr) return missing("options");
   return run([&] { return Trajectory::open(options->value); },
-             [&](auto& opened) { *trajectory = new forebay_trajectory{std::move(opened)}; });
+             [&](auto& opened) {
+               *trajectory = new forebay_trajectory{std::move(opened), forebay::segment::forks()};
+             });
 }
 
 int forebay_trajectory_close(forebay_trajectory* trajectory) {
   if (trajectory == nullptr) return FOREBAY_OK;
+  // Its threads are the parent's, and so is what is removed at its end; of the child's memory it takes none.
+  if (const int refused = unusable(trajectory)) return refused;
   const int status = run([&] { return trajectory->value->close(); });
   delete trajectory;
   return status;
@@ -179,12 +205,12 @@ int forebay_trajectory_close(forebay_trajectory* trajectory) {
 
 int forebay_trajectory_declare(forebay_trajectory* trajectory, const char* name, forebay_type type, uint64_t count,
                                int* field) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->declare(name, type, count); }, [&](int number) { assign(field, number); });
 }
 
 int forebay_trajectory_field(forebay_trajectory* trajectory, const char* name, int* field) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   if (name == nullptr) return missing("name of the field");
   const auto& fields = trajectory->value->fields();
   const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& known) { return known.name == name; });
@@ -196,14 +222,14 @@ int forebay_trajectory_field(forebay_trajectory* trajectory, const char* name, i
 }
 
 int forebay_trajectory_field_count(forebay_trajectory* trajectory, int* fields) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   assign(fields, static_cast<int>(trajectory->value->fields().size()));
   return FOREBAY_OK;
 }
 
 int forebay_trajectory_field_info(forebay_trajectory* trajectory, int field, const char** name, forebay_type* type,
                                   uint64_t* count) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->field(field); },
              [&](const auto* found) {
                assign(name, found->name.c_str());
@@ -213,44 +239,44 @@ int forebay_trajectory_field_info(forebay_trajectory* trajectory, int field, con
 }
 
 int forebay_trajectory_set_accepted_error(forebay_trajectory* trajectory, int field, double error) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->set_accepted_error(field, error); });
 }
 
 int forebay_trajectory_set_codec(forebay_trajectory* trajectory, int field, forebay_codec codec) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->set_codec(field, codec); });
 }
 
 int forebay_trajectory_encoding(forebay_trajectory* trajectory, int field, forebay_encoding_info* info, size_t bytes) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   if (info == nullptr) return missing("place for the information");
   return run([&] { return trajectory->value->encoding(field); },
              [&](const forebay_encoding_info& found) { std::memcpy(info, &found, std::min(bytes, sizeof(found))); });
 }
 
 int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[]) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->begin(step, time, memory); });
 }
 
 int forebay_trajectory_commit(forebay_trajectory* trajectory) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->commit(); });
 }
 
 int forebay_trajectory_cancel(forebay_trajectory* trajectory) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->cancel(); });
 }
 
 int forebay_trajectory_put(forebay_trajectory* trajectory, int64_t step, double time, const void* const memory[]) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->put(step, time, memory); });
 }
 
 int forebay_trajectory_get(forebay_trajectory* trajectory, int64_t step, int field, const void** memory) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   if (memory == nullptr) return missing("place for the address");
   *memory = trajectory->value->get_at_hand(step, field);
   if (*memory != nullptr) return FOREBAY_OK;
@@ -258,44 +284,44 @@ int forebay_trajectory_get(forebay_trajectory* trajectory, int64_t step, int fie
 }
 
 int forebay_trajectory_release(forebay_trajectory* trajectory, int64_t step) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   if (trajectory->value->release_at_hand(step)) return FOREBAY_OK;
   return run([&] { return trajectory->value->release(step); });
 }
 
 int forebay_trajectory_interp(forebay_trajectory* trajectory, double time, int field, void* memory) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->interpolate(time, field, memory); });
 }
 
 int forebay_trajectory_reverse(forebay_trajectory* trajectory, int64_t from) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->reverse(from); });
 }
 
 int forebay_trajectory_drop(forebay_trajectory* trajectory, int64_t step) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->drop(step); });
 }
 
 int forebay_trajectory_move(forebay_trajectory* trajectory, int64_t step, int tier) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->move(step, tier); });
 }
 
 int forebay_trajectory_rewind(forebay_trajectory* trajectory) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->rewind(); });
 }
 
 int forebay_trajectory_count(forebay_trajectory* trajectory, uint64_t* steps) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   assign(steps, static_cast<uint64_t>(trajectory->value->count()));
   return FOREBAY_OK;
 }
 
 int forebay_trajectory_step_at(forebay_trajectory* trajectory, uint64_t position, int64_t* step, double* time) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->at(position); },
              [&](const auto* entry) {
                assign(step, entry->step);
@@ -304,27 +330,27 @@ int forebay_trajectory_step_at(forebay_trajectory* trajectory, uint64_t position
 }
 
 int forebay_trajectory_time(forebay_trajectory* trajectory, int64_t step, double* time) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->find(step); }, [&](const auto* entry) { assign(time, entry->time); });
 }
 
 int forebay_trajectory_keep(forebay_trajectory* trajectory, int keep) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->keep(keep != 0); });
 }
 
 const char* forebay_trajectory_recovery(forebay_trajectory* trajectory) {
-  return trajectory == nullptr ? "" : trajectory->value->tiers().remarks().c_str();
+  return trajectory == nullptr || is_foreign(trajectory) ? "" : trajectory->value->tiers().remarks().c_str();
 }
 
 int forebay_trajectory_tier_count(forebay_trajectory* trajectory, int* tiers) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   assign(tiers, static_cast<int>(trajectory->value->tiers().count()));
   return FOREBAY_OK;
 }
 
 int forebay_trajectory_tier_info(forebay_trajectory* trajectory, int tier, forebay_tier_info* info, size_t bytes) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   if (info == nullptr) return missing("place for the information");
   if (tier < 0 || static_cast<size_t>(tier) >= trajectory->value->tiers().count()) {
     return report({FOREBAY_E_NO_SUCH_TIER, "there is no tier " + std::to_string(tier)});
@@ -334,7 +360,7 @@ int forebay_trajectory_tier_info(forebay_trajectory* trajectory, int tier, foreb
 }
 
 int forebay_trajectory_waited(forebay_trajectory* trajectory, double* begin, double* get) {
-  if (trajectory == nullptr) return missing("trajectory");
+  if (const int refused = unusable(trajectory)) return refused;
   assign(begin, trajectory->value->waited_to_begin());
   assign(get, trajectory->value->tiers().waited_for_states());
   return FOREBAY_OK;

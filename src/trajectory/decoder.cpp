@@ -86,7 +86,7 @@ Done Decoder::check_counts(std::span<const std::byte> segment, std::uint32_t rec
     if (!part) continue;
     const auto about = codec::inspect(*part);
     if (!about && i == wanted) return tl::unexpected(failure_of(about.error(), fields_[i]));
-    if (about && about->count != fields_[i].count) {
+    if (about && about->count != fields_[i].numbers()) {
       return tl::unexpected(failure_of(codec::Failure::other_count, fields_[i]));
     }
   }

@@ -13,7 +13,7 @@ Done FieldDecoder::decode(std::span<const std::byte> segment, std::uint32_t reco
   if (!wanted) return pass_on(wanted);
   const Field& field = fields_[number_];
   return with_number(field, [&]<class Real>(Real) {
-    return decode_numbers(segment, *wanted, std::span(reinterpret_cast<Real*>(out.data()), field.count));
+    return decode_numbers(segment, *wanted, std::span(reinterpret_cast<Real*>(out.data()), field.numbers()));
   });
 }
 

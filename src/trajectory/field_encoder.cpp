@@ -24,13 +24,13 @@ FieldEncoder::FieldEncoder(const Field& field)
     : field_(field),
       settings_{.codec = field.codec.value_or(codec::Codec::difference), .accepted = field.accepted},
       next_choice_(kSamples) {
-  if (settings_.codec == codec::Codec::difference) numbers_.resize(field.count);
+  if (settings_.codec == codec::Codec::difference) numbers_.resize(field.numbers());
   reference_.values = numbers_;
 }
 
 codec::Outcome<codec::Encoded> FieldEncoder::encode(const std::byte* values, std::span<std::byte> out) {
   return with_number(field_, [&]<class Real>(Real) {
-    return encode_numbers(std::span(reinterpret_cast<const Real*>(values), field_.count), out);
+    return encode_numbers(std::span(reinterpret_cast<const Real*>(values), field_.numbers()), out);
   });
 }
 

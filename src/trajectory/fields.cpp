@@ -9,21 +9,9 @@ namespace {
 
 constexpr std::uint64_t kLargestStep = std::uint64_t{1} << 40;
 
-std::uint64_t bytes_of(forebay_type type) {
-  switch (type) {
-    case FOREBAY_BYTES:
-      return 1;
-    case FOREBAY_FLOAT32:
-      return 4;
-    case FOREBAY_FLOAT64:
-      return 8;
-  }
-  return 0;
-}
-
-const char* name_of_type(std::uint32_t type) {
-  static constexpr const char* kNames[] = {"bytes", "float32", "float64"};
-  return type < 3 ? kNames[type] : "?";
+std::string name_of_type(std::uint32_t type) {
+  const auto info = info_of(type);
+  return info ? info->name : "?";
 }
 
 // Written so that NaN fails.
@@ -33,8 +21,21 @@ bool can_be_accepted(double error) {
 
 }  // namespace
 
+std::optional<TypeInfo> info_of(std::uint32_t type) {
+  static const TypeInfo kTypes[] = {{"bytes", 1, 0},       {"float32", 4, 4}, {"float64", 8, 8},  {"int8", 1, 0},
+                                    {"int16", 2, 0},       {"int32", 4, 0},   {"int64", 8, 0},    {"uint8", 1, 0},
+                                    {"uint16", 2, 0},      {"uint32", 4, 0},  {"uint64", 8, 0},   {"complex64", 8, 4},
+                                    {"complex128", 16, 8}, {"float16", 2, 0}, {"bfloat16", 2, 0}, {"bool", 1, 0}};
+  constexpr std::uint32_t kOpaqueUnit = FOREBAY_OPAQUE(1), kMostOpaque = FOREBAY_OPAQUE(65535);
+  if (type < std::size(kTypes)) return kTypes[type];
+  if (type % kOpaqueUnit != 0 || type > kMostOpaque) return std::nullopt;
+  return TypeInfo{fmt::format("items of {} bytes", type / kOpaqueUnit), type / kOpaqueUnit, 0};
+}
+
 void Trajectory::lay_out(Field& field) {
-  field.bytes = field.count * bytes_of(field.type);
+  const auto info = info_of(field.type);
+  field.bytes = field.count * info->bytes;
+  field.real_bytes = info->real_bytes;
   field.offset = payload_bytes_;
   payload_bytes_ += segment::round_to_lines(field.bytes);
 }
@@ -43,9 +44,10 @@ Outcome<int> Trajectory::declare(const char* name, forebay_type type, std::uint6
   if (name == nullptr || *name == '\0' || std::strlen(name) > segment::kFieldName) {
     return fail(FOREBAY_E_INVALID, "a field needs a name of 1 to {} bytes", segment::kFieldName);
   }
-  const std::uint64_t size = bytes_of(type);
-  if (size == 0) return fail(FOREBAY_E_INVALID, "field {}: {} is no type", printable(name), static_cast<int>(type));
-  if (count == 0 || count > kLargestStep / size) {
+  const auto info = info_of(type);
+  if (!info) return fail(FOREBAY_E_INVALID, "field {}: {} is no type", printable(name), static_cast<int>(type));
+  const std::uint64_t size = info->bytes;
+  if (count > kLargestStep / size) {
     return fail(FOREBAY_E_INVALID, "field {}: a count of {} is out of range", printable(name), count);
   }
   if (step_open_) return fail(FOREBAY_E_STEP_OPEN, "a field cannot be declared while step {} is open", open_step_);
@@ -86,8 +88,9 @@ Done Trajectory::set_accepted_error(int number, double error) {
     return fail(FOREBAY_E_TOLERANCE, "field {}: {} cannot be accepted as a relative error: it is 0 to less than 1",
                 changed.name, error);
   }
-  if (error > 0 && changed.type == FOREBAY_BYTES) {
-    return fail(FOREBAY_E_INVALID, "field {} holds bytes, not numbers: they have no error", changed.name);
+  if (error > 0 && changed.real_bytes == 0) {
+    return fail(FOREBAY_E_INVALID, "field {} holds {}, not real or complex numbers: they have no error", changed.name,
+                name_of_type(changed.type));
   }
   if (tiers_->started() && error != changed.accepted) {
     if (!tiers_->found_head()) {
@@ -138,9 +141,9 @@ Outcome<forebay_encoding_info> Trajectory::encoding(int number) {
 
 // Of a store that was found.
 Done Trajectory::take_over(const segment::FieldEntry& entry) {
-  const bool sound = entry.type <= FOREBAY_FLOAT64 && entry.count != 0 && entry.count <= kLargestStep / 8 &&
-                     !entry.name.empty() && can_be_accepted(entry.accepted) &&
-                     (entry.accepted == 0 || entry.type != FOREBAY_BYTES);
+  const auto info = info_of(entry.type);
+  const bool sound = info && entry.count <= kLargestStep / info->bytes && !entry.name.empty() &&
+                     can_be_accepted(entry.accepted) && (entry.accepted == 0 || info->real_bytes != 0);
   if (!sound) {
     return fail(FOREBAY_E_DAMAGED, "the store is damaged: a field of type {} with {} values", entry.type, entry.count);
   }

@@ -10,9 +10,9 @@ Done Trajectory::interpolate(double time, int number, void* memory) {
   auto wanted = field(number);
   if (!wanted) return pass_on(wanted);
   const Field& field = **wanted;
-  if (memory == nullptr || field.type == FOREBAY_BYTES) {
+  if (memory == nullptr || field.real_bytes == 0) {
     return fail(FOREBAY_E_INVALID, "field {} cannot be interpolated: {}", field.name,
-                memory == nullptr ? "no memory for the result" : "it holds bytes, not numbers");
+                memory == nullptr ? "no memory for the result" : "it does not hold real or complex numbers");
   }
   if (index_.size() == 0 || !(time >= index_[0].time && time <= index_[index_.size() - 1].time)) {
     if (index_.size() == 0) return fail(FOREBAY_E_OUTSIDE, "no step is stored");
@@ -48,7 +48,7 @@ Done Trajectory::interpolate(double time, int number, void* memory) {
     const auto* const b = static_cast<const Number*>(*second);
     auto* const out = static_cast<Number*>(memory);
     const auto w = static_cast<Number>(weight);
-    for (std::uint64_t i = 0; i < field.count; ++i) out[i] = (Number{1} - w) * out[i] + w * b[i];
+    for (std::uint64_t i = 0; i < field.numbers(); ++i) out[i] = (Number{1} - w) * out[i] + w * b[i];
   });
   return release(steps[1]);
 }

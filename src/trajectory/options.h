@@ -27,6 +27,7 @@ struct Options {
   int checksum = -1;
   int encoders = -1;
   int writers = 4;
+  bool debug = false;
   std::uint64_t segment_bytes = 0;
 };
 

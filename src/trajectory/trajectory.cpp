@@ -1,5 +1,8 @@
 #include "trajectory/trajectory.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -154,7 +157,12 @@ Done Trajectory::begin(std::int64_t step, double time, void** memory) {
     return fail(FOREBAY_E_INVALID, "step {}: {}", step, memory == nullptr ? "no memory for addresses" : "no time");
   }
   if (auto ok = begin_step(step); !ok) return ok;
-  std::byte* const state = encoded_ ? staged_ : writer_.payload(payload_bytes_);
+  std::byte* state = encoded_ ? staged_ : writer_.payload(payload_bytes_);
+  if (options_.debug) {
+    auto lent = lend();
+    if (!lent) return pass_on(lent);
+    state = *lent;
+  }
   for (std::size_t i = 0; i < fields_.size(); ++i) memory[i] = state + fields_[i].offset;
   step_open_ = true;
   open_step_ = step;
@@ -182,12 +190,38 @@ Done Trajectory::finish(segment::Writer::Payload how) {
 
 Done Trajectory::commit() {
   if (!step_open_) return fail(FOREBAY_E_NO_OPEN_STEP, "there is no open step to commit; each is committed once");
-  return finish(segment::Writer::Payload::written);
+  if (!options_.debug) return finish(segment::Writer::Payload::written);
+  std::vector<const void*> memory;
+  for (const Field& field : fields_) memory.push_back(lent_.bytes.data() + field.offset);
+  ::mprotect(lent_.bytes.data(), lent_.bytes.size(), PROT_READ);
+  if (auto ok = store(memory.data()); !ok) return ok;
+  return finish(segment::Writer::Payload::stored);
+}
+
+Outcome<std::byte*> Trajectory::lend() {
+  call_back();
+  std::swap(lent_, lent_before_);
+  if (lent_.bytes.empty()) {
+    auto made = memory_beside_tiers(std::max<std::uint64_t>(payload_bytes_, 1));
+    if (!made) return pass_on(made);
+    lent_ = std::move(*made);
+  }
+  ::mprotect(lent_.bytes.data(), lent_.bytes.size(), PROT_READ | PROT_WRITE);
+  return lent_.bytes.data();
+}
+
+void Trajectory::call_back() {
+  if (lent_.bytes.empty()) return;
+  constexpr int kPattern = 0xfb;
+  ::mprotect(lent_.bytes.data(), lent_.bytes.size(), PROT_READ | PROT_WRITE);
+  std::memset(lent_.bytes.data(), kPattern, lent_.bytes.size());
+  ::mprotect(lent_.bytes.data(), lent_.bytes.size(), PROT_READ);
 }
 
 Done Trajectory::cancel() {
   if (!step_open_) return fail(FOREBAY_E_NO_OPEN_STEP, "there is no open step to cancel");
   step_open_ = false;
+  if (options_.debug) ::mprotect(lent_.bytes.data(), lent_.bytes.size(), PROT_READ);
   return {};
 }
 
@@ -204,23 +238,33 @@ Done Trajectory::put(std::int64_t step, double time, const void* const* memory) 
     return fail(FOREBAY_E_INVALID, "step {}: {}", step, memory == nullptr ? "no addresses" : "no time");
   }
   if (auto ok = begin_step(step); !ok) return ok;
+  call_back();
+  open_step_ = step;
+  open_time_ = time;
+  if (auto ok = store(memory); !ok) return ok;
+  return finish(segment::Writer::Payload::stored);
+}
+
+// To where the step that is open, or just begins, will be found.
+Done Trajectory::store(const void* const* memory) {
   segment::Medium& medium = tiers_->first_medium();
   const auto turn = encoded_ ? std::nullopt : turn_for(payload_bytes_);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const Field& field = fields_[i];
-    if (memory[i] == nullptr) return fail(FOREBAY_E_INVALID, "step {}: field {} has no address", step, field.name);
+    if (field.bytes == 0) continue;
+    if (memory[i] == nullptr) {
+      return fail(FOREBAY_E_INVALID, "step {}: field {} has no address", open_step_, field.name);
+    }
     if (encoded_) {
       std::memcpy(staged_ + field.offset, memory[i], field.bytes);
       continue;
     }
     std::byte* const to = writer_.payload(payload_bytes_) + field.offset;
     if (const int failed = medium.store(to, memory[i], field.bytes); failed != 0) {
-      return fail(FOREBAY_E_IO, "step {} cannot be written: {}", step, std::strerror(failed));
+      return fail(FOREBAY_E_IO, "step {} cannot be written: {}", open_step_, std::strerror(failed));
     }
   }
-  open_step_ = step;
-  open_time_ = time;
-  return finish(segment::Writer::Payload::stored);
+  return {};
 }
 
 // --- backwards

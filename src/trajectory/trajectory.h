@@ -79,7 +79,11 @@ class Trajectory {
   Done next_segment();
   Done end_segment();
   std::optional<segment::Turn> turn_for(std::uint64_t bytes) const;
+  Done store(const void* const* memory);
   Done finish(segment::Writer::Payload how);
+  // Where set_debug asks for it: what begin returns, and what makes of the memory of the step before what it says.
+  Outcome<std::byte*> lend();
+  void call_back();
 
   // Once a segment: with the record that is now written half of it is used, and there will be another.
   void announce_next(std::uint64_t payload_bytes);
@@ -131,6 +135,8 @@ class Trajectory {
   bool step_open_ = false;
   std::int64_t open_step_ = 0;
   double open_time_ = 0;
+  segment::Mapping lent_;  // in turns, so that what is no longer valid keeps its pattern for a step
+  segment::Mapping lent_before_;
 
   // The segment that was read last stays held, so that the next get needs no lock.
   std::uint32_t reading_ = kNone;

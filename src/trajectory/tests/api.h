@@ -32,6 +32,7 @@ class OptionsOf {
     return done(forebay_trajectory_options_set_survives(options_.get(), FOREBAY_SURVIVES_PROCESS_ONLY));
   }
   OptionsOf& checksum(int mode) { return done(forebay_trajectory_options_set_checksum(options_.get(), mode)); }
+  OptionsOf& debug() { return done(forebay_trajectory_options_set_debug(options_.get(), 1)); }
   OptionsOf& segments(std::uint64_t bytes) {
     return done(forebay_trajectory_options_set_segment_bytes(options_.get(), bytes));
   }

@@ -1,0 +1,33 @@
+// A file that is one process's alone, and how a process tells that it was forked from another.
+#pragma once
+
+#include <utility>
+
+#include "base/base.h"
+
+namespace forebay::segment {
+
+// How many forks lie between this process and the first one that asked: another number means another process.
+unsigned forks() noexcept;
+
+// Closed in a child that is forked: it would keep the file's locks, and the room of one that has no name any more, for
+// as long as it lives. Its end gives the locks back, also where a child has the file yet.
+class OwnFile {
+ public:
+  OwnFile() = default;
+  explicit OwnFile(Descriptor file);
+  OwnFile(OwnFile&& other) noexcept : file_(std::move(other.file_)) {}
+  OwnFile& operator=(OwnFile&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+  ~OwnFile() { reset(); }
+  void reset();
+  int get() const { return file_.get(); }
+  explicit operator bool() const { return static_cast<bool>(file_); }
+
+ private:
+  Descriptor file_;
+};
+
+}  // namespace forebay::segment
