@@ -51,6 +51,13 @@ module forebay_c
     enumerator :: FOREBAY_BFLOAT16 = 14
     enumerator :: FOREBAY_BOOL = 15
   end enum
+  enum, bind(c)  ! forebay_mode
+    enumerator :: FOREBAY_MODE_ANY = 0
+    enumerator :: FOREBAY_MODE_CREATE = 1
+    enumerator :: FOREBAY_MODE_MUST_EXIST = 2
+    enumerator :: FOREBAY_MODE_READ_ONLY = 3
+    enumerator :: FOREBAY_MODE_PARTIAL = 4
+  end enum
   enum, bind(c)  ! forebay_survives
     enumerator :: FOREBAY_SURVIVES_POWER_CUT = 0
     enumerator :: FOREBAY_SURVIVES_PROCESS_ONLY = 1
@@ -140,6 +147,11 @@ module forebay_c
       type(c_ptr), value :: options
       integer(c_int), value :: keep
     end function forebay_trajectory_options_set_keep
+    integer(c_int) function forebay_trajectory_options_set_mode(options, mode) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: options
+      integer(c_int), value :: mode
+    end function forebay_trajectory_options_set_mode
     integer(c_int) function forebay_trajectory_options_set_survives(options, what) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: options
@@ -155,11 +167,6 @@ module forebay_c
       type(c_ptr), value :: options
       integer(c_int), value :: threads
     end function forebay_trajectory_options_set_encoders
-    integer(c_int) function forebay_trajectory_options_set_writers(options, writers) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: options
-      integer(c_int), value :: writers
-    end function forebay_trajectory_options_set_writers
     integer(c_int) function forebay_trajectory_options_set_debug(options, debug) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: options
@@ -279,6 +286,11 @@ module forebay_c
       import :: c_int, c_ptr
       type(c_ptr), value :: trajectory
     end function forebay_trajectory_rewind
+    integer(c_int) function forebay_trajectory_capacity(trajectory, states) bind(c)
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: trajectory
+      integer(c_int64_t), intent(out) :: states
+    end function forebay_trajectory_capacity
     integer(c_int) function forebay_trajectory_count(trajectory, steps) bind(c)
       import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: trajectory

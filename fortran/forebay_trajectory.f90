@@ -44,6 +44,7 @@ module forebay_trajectory
   public :: FOREBAY_FLOAT32, FOREBAY_FLOAT64
   public :: FOREBAY_CODEC_CHOSEN, FOREBAY_CODEC_RAW, FOREBAY_CODEC_FLOAT32, FOREBAY_CODEC_TRUNCATION, &
     FOREBAY_CODEC_ZFP, FOREBAY_CODEC_DIFFERENCE
+  public :: FOREBAY_MODE_ANY, FOREBAY_MODE_CREATE, FOREBAY_MODE_MUST_EXIST, FOREBAY_MODE_READ_ONLY, FOREBAY_MODE_PARTIAL
   public :: FOREBAY_SURVIVES_POWER_CUT, FOREBAY_SURVIVES_PROCESS_ONLY
 
   ! What a trajectory is opened with. `bytes` is what this rank may use of a tier; fastest tier first.
@@ -52,7 +53,7 @@ module forebay_trajectory
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure :: set_name, set_rank, add_dram, add_pool, add_shared
-    procedure :: set_keep, set_survives, set_checksum, set_encoders, set_writers, set_debug, set_segment_bytes
+    procedure :: set_keep, set_mode, set_survives, set_checksum, set_encoders, set_debug, set_segment_bytes
     procedure, private :: refuse_copy => refuse_copy_of_options
     generic :: assignment(=) => refuse_copy
     final :: free_options
@@ -64,7 +65,7 @@ module forebay_trajectory
     procedure :: close => close_trajectory
     procedure :: declare, find, begin, commit, cancel, release, reverse, drop, move, rewind, keep
     procedure :: count => count_of_steps
-    procedure :: step_at, time_of, recovery, tier_count, tier, encoding, waited
+    procedure :: capacity, step_at, time_of, recovery, tier_count, tier, encoding, waited
     procedure, private :: refuse_copy
     generic :: assignment(=) => refuse_copy
     final :: finalize
@@ -167,6 +168,16 @@ contains
     call report(forebay_trajectory_options_set_keep(self%handle, merge(1_c_int, 0_c_int, keep)), stat, errmsg)
   end subroutine set_keep
 
+  ! What open expects of a store that is to be kept: one of FOREBAY_MODE_...
+  subroutine set_mode(self, mode, stat, errmsg)
+    class(trajectory_options), intent(inout) :: self
+    integer(c_int), intent(in) :: mode
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call make(self)
+    call report(forebay_trajectory_options_set_mode(self%handle, mode), stat, errmsg)
+  end subroutine set_mode
+
   subroutine set_survives(self, what, stat, errmsg)
     class(trajectory_options), intent(inout) :: self
     integer(c_int), intent(in) :: what
@@ -194,16 +205,6 @@ contains
     call make(self)
     call report(forebay_trajectory_options_set_encoders(self%handle, int(threads, c_int)), stat, errmsg)
   end subroutine set_encoders
-
-  ! Ranks that write to a pool of persistent memory at a time; see forebay_trajectory_options_set_writers.
-  subroutine set_writers(self, writers, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    integer, intent(in) :: writers
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_set_writers(self%handle, int(writers, c_int)), stat, errmsg)
-  end subroutine set_writers
 
   ! Finds uses of memory that is no longer valid; see forebay_trajectory_options_set_debug.
   subroutine set_debug(self, debug, stat, errmsg)
@@ -419,6 +420,16 @@ contains
     integer(int64) :: steps
     if (forebay_trajectory_count(self%handle, steps) /= FOREBAY_OK) steps = 0
   end function count_of_steps
+
+  ! How many states fit on all tiers, once the fields are declared.
+  subroutine capacity(self, states, stat, errmsg)
+    class(trajectory), intent(in) :: self
+    integer(int64), intent(out) :: states
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    states = 0
+    call report(forebay_trajectory_capacity(self%handle, states), stat, errmsg)
+  end subroutine capacity
 
   ! The step at a position, from 1 (the lowest step) to count().
   subroutine step_at(self, position, step, time, stat, errmsg)

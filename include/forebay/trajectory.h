@@ -126,24 +126,31 @@ int forebay_trajectory_options_add_shared(forebay_trajectory_options* options, c
 /* With keep = 1 the trajectory stays on disk for a later process, and open finds what an earlier one kept under this
  * name and rank. All tiers must then be directories or devices. */
 int forebay_trajectory_options_set_keep(forebay_trajectory_options* options, int keep);
+/* What open expects of a store that is to be kept, and what it may do with it: */
+typedef enum forebay_mode {
+  FOREBAY_MODE_ANY = 0,        /* the default: it is found, or begun */
+  FOREBAY_MODE_CREATE = 1,     /* it is begun; FOREBAY_E_STORE_EXISTS where there is one */
+  FOREBAY_MODE_MUST_EXIST = 2, /* it is found; FOREBAY_E_NO_SUCH_STORE where there is none, and nothing is made */
+  FOREBAY_MODE_READ_ONLY = 3,  /* found, and read: by many at once, also on a file system that is mounted so. Tiers must
+                                  be directories. What would change it returns FOREBAY_E_READ_ONLY */
+  FOREBAY_MODE_PARTIAL = 4 /* the same, also where tiers are left out, or hold another store: what is whole is read */
+} forebay_mode;
+int forebay_trajectory_options_set_mode(forebay_trajectory_options* options, forebay_mode mode);
 /* What a kept and committed step outlives: */
 typedef enum forebay_survives {
   FOREBAY_SURVIVES_POWER_CUT = 0, /* as far as the medium can; the default. On a disk file system each commit syncs. */
   FOREBAY_SURVIVES_PROCESS_ONLY = 1 /* the death of the process, not that of the machine */
 } forebay_survives;
 int forebay_trajectory_options_set_survives(forebay_trajectory_options* options, forebay_survives what);
-/* 1: XXH3-64 over every step, compared when a step is fetched the first time by this process; 0: none; -1, the
- * default: on kept trajectories whose first tier is persistent. */
+/* 1: XXH3-64 over every step, compared when a step is read the first time after it came to a tier, or from another
+ * process; 0: none; -1, the default: on tiers that are not plain memory (dram, tmpfs). FOREBAY_E_DAMAGED tells. They
+ * are made where the bytes pass anyway: by put, with the copy; by what moves a segment to such a tier; by commit only
+ * in a first tier that is not plain memory. */
 int forebay_trajectory_options_set_checksum(forebay_trajectory_options* options, int checksum);
 /* Threads that encode beside the solver, where a field has an accepted error: -1, the default, for one a field, as far
  * as the process has cores to spare, and one at least; 0: commit encodes. In a sweep from reverse() on, one thread
  * decodes ahead; with 0, get does. */
 int forebay_trajectory_options_set_encoders(forebay_trajectory_options* options, int threads);
-/* How many ranks of a node write to one pool of persistent memory (fsdax, devdax) at a time: 4 without; 0: all. Its
- * bandwidth peaks with 4 to 5 writers and falls with more: published of six interleaved Optane modules are 12.5 GB/s
- * with 4 to 5, and 7.5 with 24. Turns are taken by what moves in the background, and by put of 1 MiB or more; what the
- * program itself writes into memory from begin is out of reach. */
-int forebay_trajectory_options_set_writers(forebay_trajectory_options* options, int writers);
 /* 1: finds uses of memory that is no longer valid. What begin returns is then memory beside the tiers, which commit
  * copies: from then on a write is a fault of the program (SIGSEGV, at the line that writes), and from the next begin or
  * put on every byte of it is 0xfb. */
@@ -248,6 +255,12 @@ int forebay_trajectory_move(forebay_trajectory* trajectory, int64_t step, int ti
 /* Forgets all steps, for the next iteration of an optimisation; fields and warm memory stay. */
 int forebay_trajectory_rewind(forebay_trajectory* trajectory);
 
+/* How many states fit on all tiers, once the fields are declared: exactly so many, also where some were dropped in
+ * between, or at least so many where a field has an accepted error (there the room of dropped states is used again when
+ * all of a segment were). Budgets are filled with states; headers come on top of them, up to one segment or a
+ * twentieth, and one segment for moving states together. Reading states that were carried to a tier without mapped
+ * memory takes up to four segments beside the budgets. */
+int forebay_trajectory_capacity(forebay_trajectory* trajectory, uint64_t* states);
 /* Number of stored steps, and the one at a position (0: lowest step). Outputs may be NULL. */
 int forebay_trajectory_count(forebay_trajectory* trajectory, uint64_t* steps);
 int forebay_trajectory_step_at(forebay_trajectory* trajectory, uint64_t position, int64_t* step, double* time);
@@ -257,7 +270,9 @@ int forebay_trajectory_time(forebay_trajectory* trajectory, int64_t step, double
  * 0 its names are removed at once, and the rest vanishes with the process. */
 int forebay_trajectory_keep(forebay_trajectory* trajectory, int keep);
 
-/* What open found in a kept trajectory and could not take over, one line each, "" if nothing; valid until close. */
+/* What open found in a kept trajectory and could not take over, one line each, "" if nothing; valid until close. What
+ * is whole is offered, whatever else is lost: the store is refused (FOREBAY_E_DAMAGED) only where no tier tells what
+ * its segments hold, and then nothing of it is touched. */
 const char* forebay_trajectory_recovery(forebay_trajectory* trajectory);
 
 typedef struct forebay_tier_info {

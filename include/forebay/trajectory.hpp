@@ -71,10 +71,10 @@ struct TrajectoryOptions {
   int rank = 0;
   int ranks = 1;
   bool keep = false;
+  forebay_mode mode = FOREBAY_MODE_ANY;
   forebay_survives survives = FOREBAY_SURVIVES_POWER_CUT;
   int checksum = -1;
   int encoders = -1;
-  int writers = 4;
   bool debug = false;
   std::uint64_t segment_bytes = 0;
 };
@@ -234,10 +234,10 @@ class Trajectory {
       }
     }
     check(forebay_trajectory_options_set_keep(o, options.keep ? 1 : 0));
+    check(forebay_trajectory_options_set_mode(o, options.mode));
     check(forebay_trajectory_options_set_survives(o, options.survives));
     check(forebay_trajectory_options_set_checksum(o, options.checksum));
     check(forebay_trajectory_options_set_encoders(o, options.encoders));
-    check(forebay_trajectory_options_set_writers(o, options.writers));
     check(forebay_trajectory_options_set_debug(o, options.debug ? 1 : 0));
     check(forebay_trajectory_options_set_segment_bytes(o, options.segment_bytes));
     forebay_trajectory* handle = nullptr;
@@ -294,6 +294,11 @@ class Trajectory {
     check(forebay_trajectory_interp(get(), time, field, values.data()));
   }
 
+  std::uint64_t capacity() const {
+    std::uint64_t states = 0;
+    check(forebay_trajectory_capacity(get(), &states));
+    return states;
+  }
   std::uint64_t size() const {
     std::uint64_t steps = 0;
     check(forebay_trajectory_count(get(), &steps));

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import typing
+import warnings
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ._library import EncodingInfo, Status, TierInfo, TrajectoryError, check, li
 _TYPES = (None, "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "c8", "c16", "f2", "bfloat16", "b1")
 _OPAQUE_SHIFT = 8
 # Codecs in the order of their numbers.
+_MODES = ("any", "create", "must-exist", "read-only", "partial")  # of opening, likewise
 _CODECS = ("raw", "float32", "truncation", "zfp", "difference")
 
 
@@ -244,16 +246,17 @@ class Trajectory:
         rank=0,
         ranks=1,
         keep=False,
+        mode="any",
         survive_power_cut=True,
         checksum=None,
         encoders=None,
-        writers=4,
         debug=False,
         segment_bytes=0,
     ):
-        """`tiers`: of dram(), pool() and shared(), fastest first. `checksum`: True, False, or None for the default.
+        """`mode`: what is expected of a store that is to be kept: "any" finds it or begins one, "create" begins one,
+        "must-exist" finds it, "read-only" finds it and changes nothing, "partial" does so also where parts are missing.
+        `tiers`: of dram(), pool() and shared(), fastest first. `checksum`: True, False, or None for the default.
         `encoders`: threads that encode fields with an accepted error beside the solver; None: as fits the machine.
-        `writers`: ranks of a node that write to a pool of persistent memory at a time; 0: all.
         `debug`: finds C code that uses memory which is no longer valid."""
         self._handle = None
         self._fields = []
@@ -275,10 +278,12 @@ class Trajectory:
                 directory = () if tier.kind == "dram" else (os.fsencode(tier.directory),)
                 set_("add_" + tier.kind, *directory, tier.bytes)
             set_("set_keep", keep)
+            if mode not in _MODES:
+                raise TrajectoryError(Status.INVALID, f"{mode!r} is no mode; there are {', '.join(_MODES)}")
+            set_("set_mode", _MODES.index(mode))
             set_("set_survives", 0 if survive_power_cut else 1)
             set_("set_checksum", -1 if checksum is None else int(checksum))
             set_("set_encoders", -1 if encoders is None else int(encoders))
-            set_("set_writers", int(writers))
             set_("set_debug", int(debug))
             set_("set_segment_bytes", int(segment_bytes))
             pointer = ctypes.c_void_p()
@@ -287,6 +292,8 @@ class Trajectory:
         finally:
             library.forebay_trajectory_options_free(options)
         self._learn_fields()
+        if self.recovery:
+            warnings.warn(f"the trajectory {name} is not whole:\n{self.recovery}", RuntimeWarning, stacklevel=2)
 
     def _call(self, name, *arguments):
         if self._handle is None or self._handle.closed:
@@ -466,6 +473,12 @@ class Trajectory:
         self._call("rewind")
 
     # --- what is stored, and where ---
+
+    def capacity(self):
+        """How many states fit on all tiers, once the fields are declared."""
+        states = ctypes.c_uint64()
+        self._call("capacity", ctypes.byref(states))
+        return states.value
 
     def __len__(self):
         count = ctypes.c_uint64()

@@ -129,8 +129,8 @@ void begin_writing_back(int fd, std::uint64_t offset, std::uint64_t bytes) {
   (void)::sync_file_range(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
 }
 
-Result<bool> take_lock(int fd, const std::string& path_for_errors) {
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
+Result<bool> take_lock(int fd, const std::string& path_for_errors, bool shared) {
+  if (::flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) return true;
   if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK) return true;  // ENOLCK: NFS whose server has no lockd
   if (errno == EWOULDBLOCK) return false;
   return errno_error("cannot lock", path_for_errors);

@@ -19,30 +19,40 @@ Status sync_path(const std::string& path) {
 }  // namespace
 
 Status StoreDirectory::lock() {
-  auto again = open_file("/proc/self/fd/" + std::to_string(segments_.get()), O_RDWR);
+  auto again = open_file("/proc/self/fd/" + std::to_string(segments_.get()), read_only_ ? O_RDONLY : O_RDWR);
   if (!again) return forward(again);
   lock_ = OwnFile(std::move(*again));
   // Where there are no locks, the first tier, a local one, guards the store.
-  const auto taken = take_lock(lock_.get(), path());
+  const auto taken = take_lock(lock_.get(), path(), read_only_);
   if (!taken) return forward(taken);
   if (*taken) return {};
   return error(Code::busy, "the store is in use by another process:", path(),
                "wait until that has closed it, or give this one another name");
 }
 
-Result<StoreDirectory> StoreDirectory::open(const std::string& pool, const std::string& name, bool kept) {
+bool StoreDirectory::exists(const std::string& pool, const std::string& name) {
+  struct stat status {};
+  const std::string path = join(pool, name);
+  const auto is_there = [&](const char* file) { return ::stat(join(path, file).c_str(), &status) == 0; };
+  return is_there("store") || (is_there("segments") && status.st_blocks > 0);
+}
+
+Result<StoreDirectory> StoreDirectory::open(const std::string& pool, const std::string& name, How how) {
   StoreDirectory directory;
   directory.pool_ = pool;
   directory.path_ = join(pool, name);
-  directory.kept_ = kept;
-  if (auto ok = kept ? directory.open_named() : directory.open_unnamed(); !ok) return forward(ok);
+  directory.kept_ = how != How::unnamed;
+  directory.read_only_ = how == How::read_only;
+  if (auto ok = directory.kept_ ? directory.open_named() : directory.open_unnamed(); !ok) return forward(ok);
   return directory;
 }
 
 Status StoreDirectory::open_named() {
-  if (auto ok = make_private_directory(path_); !ok) return ok;
+  if (!read_only_) {
+    if (auto ok = make_private_directory(path_); !ok) return ok;
+  }
   const std::string file = join(path_, "segments");
-  auto opened = open_file(file, O_RDWR | O_CREAT | O_NOFOLLOW);
+  auto opened = open_file(file, (read_only_ ? O_RDONLY : O_RDWR | O_CREAT) | O_NOFOLLOW);
   if (!opened) return forward(opened);
   segments_ = std::move(*opened);
   return lock();

@@ -15,9 +15,14 @@ namespace forebay::segment {
 
 class StoreDirectory final : public StoreHome {
  public:
-  // Kept: makes what is missing and takes the lock; Code::busy when another process holds it.
-  static Result<StoreDirectory> open(const std::string& pool, const std::string& name, bool kept);
+  enum class How { unnamed, named, read_only };
+  // Named: makes what is missing and takes the lock, Code::busy when another process holds it. To be read only: makes
+  // nothing, and shares the lock with others who only read.
+  static Result<StoreDirectory> open(const std::string& pool, const std::string& name, How how);
+  // Whether anything is kept there under this name.
+  static bool exists(const std::string& pool, const std::string& name);
 
+  bool read_only() const { return read_only_; }
   int segments() const { return segments_.get(); }
   bool kept() const override { return kept_; }
   // Of the directory, or of the pool when there is none.
@@ -41,6 +46,7 @@ class StoreDirectory final : public StoreHome {
   std::string pool_;
   std::string path_;
   bool kept_ = false;
+  bool read_only_ = false;
   Descriptor segments_;
   OwnFile lock_;  // the same file, opened again: a child's mappings would keep the locks of the other
 };

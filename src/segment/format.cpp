@@ -99,6 +99,17 @@ std::optional<FoundHeader> newest_header(std::span<const std::byte, kFirstRecord
   return newest;
 }
 
+unsigned set_free(std::span<std::byte, kFirstRecord> lines, std::uint64_t store) noexcept {
+  const auto newest = newest_header(lines, store);
+  SegmentHeader header;
+  header.generation = newest ? newest->header.generation : 1;
+  header.serial = newest ? newest->header.serial + 1 : 1;
+  seal_header(header, store);
+  const unsigned line = newest ? 1 - newest->which : 0;
+  std::memcpy(lines.data() + line * kLine, &header, sizeof(header));
+  return line;
+}
+
 EpochLine epoch_line(std::uint64_t store, std::uint64_t epoch) noexcept {
   EpochLine line;
   line.line.epoch = epoch;

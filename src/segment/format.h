@@ -16,7 +16,7 @@ namespace forebay::segment {
 
 static_assert(std::endian::native == std::endian::little, "the formats are little-endian");
 
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr std::size_t kLine = 64;  // a cache line: the unit of alignment of everything in a segment
 
 constexpr std::uint64_t round_to_lines(std::uint64_t bytes) {
@@ -76,12 +76,25 @@ struct Extent {
 
 void seal_header(SegmentHeader& header, std::uint64_t store) noexcept;
 bool fits(const SegmentHeader& header, std::uint64_t store) noexcept;
+// Where nothing is in use any more the header says so: it has the epoch 0, which no store has. So a segment without one
+// was never used, or has lost it.
+inline bool is_free(const SegmentHeader& header) noexcept {
+  return header.epoch == 0;
+}
+// Replaces the header that does not count by one that says so and does; from then on the segment is free. Which line.
+unsigned set_free(std::span<std::byte, kFirstRecord> lines, std::uint64_t store) noexcept;
 // The one that counts of the two at the beginning of a segment, and which of the two it is.
 struct FoundHeader {
   SegmentHeader header;
   unsigned which = 0;
 };
 std::optional<FoundHeader> newest_header(std::span<const std::byte, kFirstRecord> lines, std::uint64_t store) noexcept;
+// The same of a segment that is in use.
+inline std::optional<SegmentHeader> header_in_use(std::span<const std::byte, kFirstRecord> lines,
+                                                  std::uint64_t store) noexcept {
+  const auto newest = newest_header(lines, store);
+  return newest && !is_free(newest->header) ? std::optional(newest->header) : std::nullopt;
+}
 
 // --- the head of a store: the file `store`, or the beginning of a device ---------------------------------------------
 
@@ -101,7 +114,7 @@ struct StoreHead {
   std::uint32_t ranks = 1;
   std::uint32_t tier = 0;
   std::uint32_t tiers = 1;
-  std::uint32_t payload_checks = 0;  // 1: records carry checksums of their payloads
+  std::uint32_t payload_checks = 0;  // 1: records on this tier carry checksums of their payloads
   std::vector<FieldEntry> fields;
 };
 

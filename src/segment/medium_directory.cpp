@@ -93,7 +93,8 @@ class DirectoryMemory final : public Medium {
       if (!*mapped) return error(Code::failed, "no longer persistent memory:", directory_.path());
       return std::move((*mapped)->mapping);
     }
-    auto mapped = MappedFile::of(directory_.segments(), offset, bytes, PROT_READ | PROT_WRITE, directory_.path());
+    const int access = directory_.read_only() ? PROT_READ : PROT_READ | PROT_WRITE;
+    auto mapped = MappedFile::of(directory_.segments(), offset, bytes, access, directory_.path());
     if (!mapped) return forward(mapped);
     const auto owner = std::make_shared<MappedFile>(std::move(*mapped));
     return Mapping{owner->bytes(), owner};
@@ -133,6 +134,7 @@ Result<std::unique_ptr<Medium>> memory_of_directory(StoreDirectory& directory) {
   if (system.f_type == kTmpfs || system.f_type == kRamfs) {
     return std::make_unique<DirectoryMemory>(directory, Beneath::tmpfs, Persist{});
   }
+  if (directory.read_only()) return std::make_unique<DirectoryMemory>(directory, Beneath::pages, Persist{});
   // One page, to see whether it lies on persistent memory.
   struct stat status {};
   if (::fstat(directory.segments(), &status) != 0) return errno_error("cannot examine", directory.path());

@@ -9,10 +9,10 @@
 #pragma once
 
 #include "segment/arrive.h"
+#include "segment/check.h"
 #include "segment/copy.h"
 #include "segment/format.h"
 #include "segment/medium.h"
 #include "segment/stream_file.h"
-#include "segment/turn.h"
 #include "segment/walk.h"
 #include "segment/writer.h"

@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <optional>
 #include <utility>
 
+#include "base/page_buffer.h"
+#include "segment/check.h"
 #include "segment/medium.h"
 
 namespace forebay::segment {
@@ -29,7 +33,8 @@ struct Pages {
 
 StreamFile::StreamFile(StoreDirectory& directory, FileCalls calls) : directory_(directory), calls_(std::move(calls)) {
   const std::string self = "/proc/self/fd/" + std::to_string(directory.segments());
-  if (auto opened = open_file(self, O_RDWR | O_DIRECT)) direct_ = OwnFile(std::move(*opened));
+  if (auto opened = open_file(self, (directory.read_only() ? O_RDONLY : O_RDWR) | O_DIRECT))
+    direct_ = OwnFile(std::move(*opened));
 }
 
 Status StreamFile::grow(std::uint64_t bytes) {
@@ -64,25 +69,35 @@ Status StreamFile::sync() {
   return {};
 }
 
-Status StreamFile::write(std::uint64_t offset, std::span<const std::byte> segment, const Extent& used, bool lasting) {
-  const auto settle = [&] { return lasting ? sync() : Status{}; };
+Status StreamFile::write(std::uint64_t offset, std::span<const std::byte> segment, const Extent& used, How how) {
+  const auto settle = [&] { return how.lasting ? sync() : Status{}; };
   // At once, so that a file that ends within a segment has lost something.
   if (auto ok = grow(offset + segment.size()); !ok) return ok;
-  if (auto ok = retire(offset); !ok) return ok;
+  if (auto ok = retire(offset, how.store); !ok) return ok;
   if (auto ok = settle(); !ok) return ok;
   const Pages pages(used);
-  const auto write_between = [&](std::uint64_t begin, std::uint64_t end) -> Status {
+  std::optional<PageBuffer> with_checks;
+  const std::byte* front = segment.data();
+  if (how.checks) {
+    auto headers = headers_of(segment, used);
+    add_checks(headers, segment, how.store);
+    with_checks.emplace(pages.front);
+    std::memcpy(with_checks->bytes().data(), segment.data(), pages.front);
+    std::memcpy(with_checks->bytes().data() + kFirstRecord, headers.data(), headers.size() * kLine);
+    front = with_checks->bytes().data();
+  }
+  const auto write_between = [&](const std::byte* from, std::uint64_t begin, std::uint64_t end) -> Status {
     return in_pieces(begin, end, "cannot write a segment to", [&](int file, std::uint64_t at, std::uint64_t bytes) {
-      return calls_.write(file, segment.data() + at, bytes, static_cast<off_t>(offset + at));
+      return calls_.write(file, from + at, bytes, static_cast<off_t>(offset + at));
     });
   };
-  if (auto ok = write_between(page_bytes(), pages.front); !ok) return ok;
-  if (auto ok = write_between(pages.back, segment.size()); !ok) return ok;
+  if (auto ok = write_between(front, page_bytes(), pages.front); !ok) return ok;
+  if (auto ok = write_between(segment.data(), pages.back, segment.size()); !ok) return ok;
   // Disks promise whole sectors, not pages: when the first page comes, all but its first sector is there already.
-  const auto behind_headers = segment.subspan(kFirstRecord, page_bytes() - kFirstRecord);
+  const auto behind_headers = std::span(front, page_bytes()).subspan(kFirstRecord);
   if (auto ok = patch(offset + kFirstRecord, behind_headers); !ok) return ok;
   if (auto ok = settle(); !ok) return ok;
-  if (auto ok = write_between(0, page_bytes()); !ok) return ok;
+  if (auto ok = write_between(front, 0, page_bytes()); !ok) return ok;
   return settle();
 }
 
@@ -97,9 +112,11 @@ Status StreamFile::read(std::uint64_t offset, std::span<std::byte> segment, cons
   return read_between(pages.back, segment.size());
 }
 
-Status StreamFile::retire(std::uint64_t offset) {
-  static constexpr std::byte kNothing[kFirstRecord] = {};
-  return patch(offset, kNothing);
+Status StreamFile::retire(std::uint64_t offset, std::uint64_t store) {
+  std::byte lines[kFirstRecord] = {};
+  if (auto got = directory_.read(offset, lines); !got) return forward(got);
+  for (int i = 0; i < 2; ++i) set_free(lines, store);
+  return patch(offset, lines);
 }
 
 Status StreamFile::patch(std::uint64_t offset, std::span<const std::byte> bytes) {

@@ -29,13 +29,18 @@ class StreamFile {
   StreamFile& operator=(const StreamFile&) = delete;
   ~StreamFile() = default;
 
+  struct How {
+    std::uint64_t store = 0;  // StoreHead::store
+    bool checks = false;      // records get the checksums that they lack
+    bool lasting = false;
+  };
   // The pages of a segment that are in use, at `offset` of the file; addresses and sizes are multiples of the page
-  // size. First the headers of what was there are taken away, last comes the new one; with `lasting` each of these, and
-  // what the new one names, is on disk before the next.
-  Status write(std::uint64_t offset, std::span<const std::byte> segment, const Extent& used, bool lasting);
+  // size. First what was there is marked as free, last comes the new header; with `lasting` each of these, and what the
+  // new one names, is on disk before the next.
+  Status write(std::uint64_t offset, std::span<const std::byte> segment, const Extent& used, How how);
   Status read(std::uint64_t offset, std::span<std::byte> segment, const Extent& used);
-  // Takes the headers of a segment away. Not synced.
-  Status retire(std::uint64_t offset);
+  // Marks a segment as free. Not synced.
+  Status retire(std::uint64_t offset, std::uint64_t store);
   int file() const { return directory_.segments(); }
   // A few bytes of a record's header, through the cache. Not synced.
   Status patch(std::uint64_t offset, std::span<const std::byte> bytes);

@@ -1,9 +1,8 @@
 #include "segment/writer.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <cstring>
+
+#include "segment/check.h"
 
 namespace forebay::segment {
 
@@ -32,7 +31,8 @@ int Writer::write_header() noexcept {
   return medium_->fence();
 }
 
-int Writer::commit(std::int64_t step, double time, std::uint64_t payload_bytes, Payload how) noexcept {
+int Writer::commit(std::int64_t step, double time, std::uint64_t payload_bytes, Payload how,
+                   std::uint64_t check) noexcept {
   const std::byte* const memory = payload(payload_bytes);
   if (how == Payload::written) {
     if (const int failed = medium_->flush(memory, payload_bytes); failed != 0) return failed;
@@ -42,7 +42,7 @@ int Writer::commit(std::int64_t step, double time, std::uint64_t payload_bytes, 
   header.step = step;
   header.time = time;
   header.payload_bytes = payload_bytes;
-  header.payload_check = store_.payload_checks ? payload_check(memory, payload_bytes) : 0;
+  header.payload_check = check != 0 || !store_.payload_checks ? check : payload_check(memory, payload_bytes);
   // Both in one store, as their check loads both at once (copy.h).
   static_assert(offsetof(RecordHeader, payload) == offsetof(RecordHeader, record) + sizeof(header.record));
   const std::uint32_t line = payload_line(payload_bytes);
@@ -95,22 +95,15 @@ int mark_dropped(Medium& medium, std::span<std::byte> segment, std::uint32_t rec
 }
 
 int retire(Medium& medium, std::span<std::byte> segment, std::uint64_t store) noexcept {
-  static constexpr std::byte kNothing[kLine] = {};
-  const auto newest = newest_header(segment.first<kFirstRecord>(), store);
-  const unsigned first = newest ? 1 - newest->which : 0;
-  for (const unsigned which : {first, 1 - first}) {
-    // The check before the rest, so that what a crash in between leaves is not taken for damage.
-    for (const std::size_t bytes : {sizeof(SegmentHeader::check), kLine}) {
-      if (const int failed = medium.store(segment.data() + which * kLine, kNothing, bytes); failed != 0) return failed;
-      if (const int failed = medium.fence(); failed != 0) return failed;
-    }
+  std::byte lines[kFirstRecord];
+  std::memcpy(lines, segment.data(), sizeof(lines));
+  // Both lines, so that no damage of one brings the segment back.
+  for (int i = 0; i < 2; ++i) {
+    const std::size_t at = set_free(lines, store) * kLine;
+    if (const int failed = medium.store(segment.data() + at, lines + at, kLine); failed != 0) return failed;
+    if (const int failed = medium.fence(); failed != 0) return failed;
   }
   return 0;
-}
-
-std::uint64_t payload_check(const void* payload, std::uint64_t bytes) noexcept {
-  const std::uint64_t check = XXH3_64bits(payload, bytes);
-  return check == 0 ? 1 : check;
 }
 
 }  // namespace forebay::segment

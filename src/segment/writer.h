@@ -39,15 +39,18 @@ class Writer {
   // Its number.
   std::uint32_t record() const noexcept { return static_cast<std::uint32_t>((extent_.headers - kFirstRecord) / kLine); }
 
-  // The next payload is complete; when it was written by the medium's store(), it is flushed already.
+  // The next payload is complete; when it was written by the medium's store(), it is flushed already. `check`: its
+  // checksum, where that was made on the way.
   enum class Payload { written, stored };
-  int commit(std::int64_t step, double time, std::uint64_t payload_bytes, Payload how) noexcept;
+  int commit(std::int64_t step, double time, std::uint64_t payload_bytes, Payload how,
+             std::uint64_t check = 0) noexcept;
 
   // Marks a record as dropped; the room of the last one is used again.
   int drop(std::uint32_t record) noexcept;
   // No more records: from now on a reopening knows how many there must be.
   int seal() noexcept;
 
+  bool checks() const noexcept { return store_.payload_checks; }
   Extent extent() const noexcept { return extent_; }
   std::uint64_t generation() const noexcept { return header_.generation; }
 
@@ -64,9 +67,6 @@ class Writer {
 
 // Marks a record as dropped.
 int mark_dropped(Medium& medium, std::span<std::byte> segment, std::uint32_t record) noexcept;
-// Takes the headers of a segment away, the one that counts last, so that at no moment an older one counts instead.
+// Marks a segment as free; at no moment does an older header of it count instead.
 int retire(Medium& medium, std::span<std::byte> segment, std::uint64_t store) noexcept;
-// XXH3-64 of a payload, never 0.
-std::uint64_t payload_check(const void* payload, std::uint64_t bytes) noexcept;
-
 }  // namespace forebay::segment

@@ -144,6 +144,15 @@ int forebay_trajectory_options_set_keep(forebay_trajectory_options* options, int
   return FOREBAY_OK;
 }
 
+int forebay_trajectory_options_set_mode(forebay_trajectory_options* options, forebay_mode mode) {
+  if (options == nullptr) return missing("options");
+  if (mode < FOREBAY_MODE_ANY || mode > FOREBAY_MODE_PARTIAL) {
+    return report({FOREBAY_E_INVALID, "there is no such way to open a trajectory"});
+  }
+  options->value.mode = static_cast<forebay::trajectory::Mode>(mode);
+  return FOREBAY_OK;
+}
+
 int forebay_trajectory_options_set_survives(forebay_trajectory_options* options, forebay_survives what) {
   if (options == nullptr) return missing("options");
   if (what != FOREBAY_SURVIVES_POWER_CUT && what != FOREBAY_SURVIVES_PROCESS_ONLY) {
@@ -163,11 +172,6 @@ int forebay_trajectory_options_set_checksum(forebay_trajectory_options* options,
 int forebay_trajectory_options_set_encoders(forebay_trajectory_options* options, int threads) {
   if (options == nullptr) return missing("options");
   return run([&] { return forebay::trajectory::set_encoders(options->value, threads); });
-}
-
-int forebay_trajectory_options_set_writers(forebay_trajectory_options* options, int writers) {
-  if (options == nullptr) return missing("options");
-  return run([&] { return forebay::trajectory::set_writers(options->value, writers); });
 }
 
 int forebay_trajectory_options_set_debug(forebay_trajectory_options* options, int debug) {
@@ -312,6 +316,11 @@ int forebay_trajectory_move(forebay_trajectory* trajectory, int64_t step, int ti
 int forebay_trajectory_rewind(forebay_trajectory* trajectory) {
   if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->rewind(); });
+}
+
+int forebay_trajectory_capacity(forebay_trajectory* trajectory, uint64_t* states) {
+  if (const int refused = unusable(trajectory)) return refused;
+  return run([&] { return trajectory->value->capacity(); }, [&](std::uint64_t found) { assign(states, found); });
 }
 
 int forebay_trajectory_count(forebay_trajectory* trajectory, uint64_t* steps) {

@@ -155,12 +155,15 @@ Done Trajectory::take_over(const segment::FieldEntry& entry) {
   return {};
 }
 
+bool Trajectory::encoded() const {
+  return std::any_of(fields_.begin(), fields_.end(), [](const Field& field) { return field.encoded(); });
+}
+
 // What follows from them: they stay as they are.
 void Trajectory::fix_fields() {
-  encoded_ = std::any_of(fields_.begin(), fields_.end(), [](const Field& field) { return field.encoded(); });
+  encoded_ = encoded();
   record_bytes_ = segment::kLine + (encoded_ ? largest_payload(fields_) : payload_bytes_);
   if (encoded_) decoder_ = std::make_unique<Decoder>(fields_);
-  takes_turns_ = tiers_->takes_turns(0);
 }
 
 }  // namespace forebay::trajectory

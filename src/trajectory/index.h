@@ -9,11 +9,10 @@ namespace forebay::trajectory {
 struct Entry {
   std::int64_t step = 0;
   double time = 0;
-  std::uint32_t segment = 0;       // number of the segment in Tiers; kNone while the state has none yet
-  std::uint32_t record = 0;        // number of the record in the segment
-  std::uint32_t payload = 0;       // where it begins in the segment, in lines of 64 bytes
-  std::uint32_t pins : 31 = 0;     // gets without release
-  std::uint32_t verified : 1 = 0;  // 1: the checksum of the payload was compared, or made, by this process
+  std::uint32_t segment = 0;  // number of the segment in Tiers; kNone while the state has none yet
+  std::uint32_t record = 0;   // number of the record in the segment
+  std::uint32_t payload = 0;  // where it begins in the segment, in lines of 64 bytes
+  std::uint32_t pins = 0;     // gets without release
 };
 static_assert(sizeof(Entry) == 32);
 

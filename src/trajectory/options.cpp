@@ -63,14 +63,6 @@ Done set_encoders(Options& options, int threads) {
   return {};
 }
 
-Done set_writers(Options& options, int writers) {
-  if (writers < 0) {
-    return fail(FOREBAY_E_INVALID, "{} writers cannot take turns at a pool: 0 lets all write, 4 is usual", writers);
-  }
-  options.writers = writers;
-  return {};
-}
-
 Done add_tier(Options& options, TierKind kind, const char* path, std::uint64_t bytes) {
   if (kind != TierKind::dram && (path == nullptr || *path == '\0')) {
     return fail(FOREBAY_E_INVALID, "a {} needs a directory", words_for(kind));
@@ -91,6 +83,9 @@ Done check(const Options& options) {
     return fail(FOREBAY_E_INVALID,
                 "the shared directory needs a faster tier above it: memory of the process or a pool");
   }
+  if (!options.keep && options.mode != Mode::any) {
+    return fail(FOREBAY_E_INVALID, "a way to open a store that is kept says nothing without keep");
+  }
   for (std::size_t i = 0; i < options.tiers.size(); ++i) {
     if (options.keep && options.tiers[i].kind == TierKind::dram) {
       return fail(FOREBAY_E_INVALID,
@@ -106,24 +101,28 @@ Done check(const Options& options) {
   return {};
 }
 
-Outcome<Sizes> sizes_with(const Options& options, std::uint64_t segment_bytes, std::uint32_t first_needs) {
+// A budget is for states: it holds as many as their bytes fit into it. Headers, and the end of a segment that no whole
+// state can use, come on top of it, up to a twentieth or one segment.
+Sizes sizes_with(const Options& options, std::uint64_t segment_bytes, std::uint64_t record_bytes) {
   Sizes sizes{segment_bytes, {}};
-  for (std::size_t i = 0; i < options.tiers.size(); ++i) {
-    const TierOptions& tier = options.tiers[i];
-    const std::uint64_t needs = i == 0 ? first_needs : 1;
-    const std::uint64_t limit = tier.budget / segment_bytes;
-    if (limit < needs) {
-      return fail(FOREBAY_E_INVALID,
-                  "the budget of {} bytes for {} {} is too small: it must hold {} segments of {} bytes", tier.budget,
-                  words_for(tier.kind), tier.path, needs, segment_bytes);
-    }
-    sizes.limits.push_back(static_cast<std::uint32_t>(std::min(limit, kMostSegments)));
+  const std::uint64_t records = std::max<std::uint64_t>((segment_bytes - segment::kFirstRecord) / record_bytes, 1);
+  const std::uint64_t state_bytes = std::max(record_bytes - segment::kLine, segment::kLine);
+  for (const TierOptions& tier : options.tiers) {
+    const std::uint64_t wanted = (tier.budget / state_bytes + records - 1) / records;
+    const std::uint64_t most =
+        std::max((tier.budget + tier.budget / 20) / segment_bytes, tier.budget / segment_bytes + 1);
+    sizes.limits.push_back(static_cast<std::uint32_t>(std::min({wanted, most, kMostSegments})));
   }
   return sizes;
 }
 
-Outcome<Sizes> sizes_for(const Options& options, std::uint64_t record_bytes, std::uint32_t first_needs) {
+Outcome<Sizes> sizes_for(const Options& options, std::uint64_t record_bytes) {
   const std::uint64_t page = segment::page_bytes();
+  for (const TierOptions& tier : options.tiers) {
+    if (tier.budget >= record_bytes - segment::kLine) continue;
+    return fail(FOREBAY_E_INVALID, "the budget of {} bytes for {} {} is too small: a state has {} bytes", tier.budget,
+                words_for(tier.kind), tier.path, record_bytes - segment::kLine);
+  }
   const std::uint64_t least = segment::kFirstRecord + record_bytes;
   if (least > segment::kLargestSegment) {
     return fail(FOREBAY_E_INVALID, "a step of {} bytes is too large: at most {} bytes on a rank", record_bytes,
@@ -134,20 +133,29 @@ Outcome<Sizes> sizes_for(const Options& options, std::uint64_t record_bytes, std
       return fail(FOREBAY_E_INVALID, "segments of {} bytes cannot hold steps of {} bytes", options.segment_bytes,
                   record_bytes);
     }
-    return sizes_with(options, round_up(options.segment_bytes, page), first_needs);
+    return sizes_with(options, round_up(options.segment_bytes, page), record_bytes);
   }
-  // Large enough that a change of segments is rare and a spill sequential; small enough that every tier has several.
+  // Large enough that a change of segments is rare and a spill sequential; small enough that a few more of them, for
+  // what is read and what is cleaned, are no more than a twentieth of a budget.
+  constexpr std::uint64_t kSegmentsOfABudget = 64;
   std::uint64_t smallest_budget = ~std::uint64_t{0};
   for (const TierOptions& tier : options.tiers) smallest_budget = std::min(smallest_budget, tier.budget);
-  const std::uint64_t most = std::max(kUsualSegment, round_up(segment::kFirstRecord + 4 * record_bytes, kHugePage));
-  std::uint64_t bytes = std::clamp(smallest_budget / 16, least, std::max(least, most));
-  bytes = bytes >= kHugePage && bytes / kHugePage * kHugePage >= least ? bytes / kHugePage * kHugePage
-                                                                       : round_up(bytes, page);
-  // What no whole record can use goes to the other segments.
-  bytes = std::min(bytes, segment::kLargestSegment);
-  const std::uint64_t records = (bytes - segment::kFirstRecord) / record_bytes;
-  bytes = round_up(segment::kFirstRecord + records * record_bytes, bytes % kHugePage == 0 ? kHugePage : page);
-  return sizes_with(options, bytes, first_needs);
+  const std::uint64_t usual = std::clamp(smallest_budget / kSegmentsOfABudget, 16 * page, kUsualSegment);
+  const std::uint64_t fewest = std::max<std::uint64_t>(usual / record_bytes, 1);
+  // Of so many records, or a few more where less of a segment is then left to nobody.
+  std::uint64_t best = 0, least_waste = ~std::uint64_t{0};
+  constexpr std::uint64_t kMore = 32, kLittle = 25;  // in thousandths
+  for (std::uint64_t records = fewest; records < fewest + kMore && least_waste > kLittle; ++records) {
+    const std::uint64_t needed = segment::kFirstRecord + records * record_bytes;
+    if (needed > segment::kLargestSegment) break;
+    std::uint64_t bytes = round_up(needed, needed >= kHugePage ? kHugePage : page);
+    if ((bytes - needed) * 20 > needed) bytes = round_up(needed, page);
+    const std::uint64_t waste = (bytes - needed) * 1000 / needed;
+    if (waste >= least_waste) continue;
+    best = bytes;
+    least_waste = waste;
+  }
+  return sizes_with(options, best, record_bytes);
 }
 
 }  // namespace forebay::trajectory

@@ -17,16 +17,19 @@ struct TierOptions {
   std::uint64_t budget = 0;
 };
 
+// What open expects of a store that is kept, and what it may do with it.
+enum class Mode { any, create, must_exist, read_only, partial };
+
 struct Options {
   std::string name = "trajectory";
   int rank = 0;
   int ranks = 1;
   std::vector<TierOptions> tiers;
   bool keep = false;
+  Mode mode = Mode::any;
   bool process_only = false;
   int checksum = -1;
   int encoders = -1;
-  int writers = 4;
   bool debug = false;
   std::uint64_t segment_bytes = 0;
 };
@@ -35,7 +38,6 @@ struct Options {
 Done set_name(Options& options, const char* name);
 Done set_rank(Options& options, int rank, int ranks);
 Done set_encoders(Options& options, int threads);
-Done set_writers(Options& options, int writers);
 Done add_tier(Options& options, TierKind kind, const char* path, std::uint64_t bytes);
 // What must fit together.
 Done check(const Options& options);
@@ -45,9 +47,8 @@ struct Sizes {
   std::uint64_t segment_bytes = 0;
   std::vector<std::uint32_t> limits;
 };
-// `first_needs`: segments that the first tier must have room for.
-Outcome<Sizes> sizes_for(const Options& options, std::uint64_t record_bytes, std::uint32_t first_needs);
+Outcome<Sizes> sizes_for(const Options& options, std::uint64_t record_bytes);
 // The same where the segment size is given, by an existing store.
-Outcome<Sizes> sizes_with(const Options& options, std::uint64_t segment_bytes, std::uint32_t first_needs);
+Sizes sizes_with(const Options& options, std::uint64_t segment_bytes, std::uint64_t record_bytes);
 
 }  // namespace forebay::trajectory

@@ -77,14 +77,20 @@ Done Trajectory::place(const Encoder::Encoded& state) {
   segment::Medium& medium = tiers_->first_medium();
   const std::uint32_t record = writer_.record(), line = writer_.payload_line(state.payload_bytes);
   std::byte* to = writer_.payload(state.payload_bytes);
-  const auto turn = turn_for(state.payload_bytes);
   int failed = 0;
+  segment::PayloadHash hash;
   for (const auto& part : state.parts) {
-    if (failed == 0) failed = medium.store(to, part.data(), part.size());
-    to += segment::round_to_lines(part.size());
+    const std::uint64_t room = segment::round_to_lines(part.size());
+    if (failed == 0 && !writer_.checks()) failed = medium.store(to, part.data(), part.size());
+    if (failed == 0 && writer_.checks()) {
+      failed = segment::store_hashed(medium, to, part.data(), part.size(), hash);
+      hash.add(to + part.size(), room - part.size());
+    }
+    to += room;
   }
   if (failed == 0) {
-    failed = writer_.commit(state.step, state.time, state.payload_bytes, segment::Writer::Payload::stored);
+    const std::uint64_t check = writer_.checks() ? hash.value() : 0;
+    failed = writer_.commit(state.step, state.time, state.payload_bytes, segment::Writer::Payload::stored, check);
   }
   if (failed != 0) return cannot_store(state.step, failed);
   Entry* const entry = index_.find(state.step);

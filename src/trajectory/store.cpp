@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <map>
 #include <random>
 
 #include "trajectory/tiers.h"
@@ -28,19 +30,8 @@ std::uint64_t nanoseconds_since_1970() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-// Segments that the first tier must have room for: one to write and, where states come back from below, one for them.
-std::uint32_t first_needs(bool has_streamed) {
-  return has_streamed ? 2 : 1;
-}
-
-// A segment that is not in use has no header: none of its two lines has a check.
-bool lost_its_header(std::span<const std::byte, segment::kFirstRecord + segment::kLine> lines, std::uint64_t store) {
-  std::uint64_t checks[2];
-  for (std::size_t i = 0; i < 2; ++i) std::memcpy(&checks[i], lines.data() + i * segment::kLine, sizeof(checks[i]));
-  if (checks[0] == 0 && checks[1] == 0) return false;
-  segment::RecordHeader first;
-  std::memcpy(&first, lines.data() + segment::kFirstRecord, sizeof(first));
-  return segment::state_of(first, store) != segment::RecordState::none;
+bool is_zero(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 }  // namespace
@@ -49,12 +40,30 @@ Outcome<std::unique_ptr<Tiers>> Tiers::open(const Options& options) {
   if (auto ok = check(options); !ok) return pass_on(ok);
   std::unique_ptr<Tiers> tiers(new Tiers(options));
   tiers->kept_ = options.keep;
+  tiers->read_only_ = options.mode == Mode::read_only || options.mode == Mode::partial;
   tiers->tiers_.resize(options.tiers.size());
+  tiers->log_.begin(options.tiers.size());
+  const std::string name = fmt::format("{}-{}", options.name, options.rank);
+  const auto is_there = [&](const TierOptions& tier) {
+    return tier.kind != TierKind::dram && segment::StoreDirectory::exists(tier.path, name);
+  };
+  const bool on_device = std::any_of(options.tiers.begin(), options.tiers.end(),
+                                     [](const TierOptions& tier) { return segment::is_device(tier.path); });
+  const bool found = options.keep && std::any_of(options.tiers.begin(), options.tiers.end(), is_there);
+  const auto no_store = [&] {
+    return fail(FOREBAY_E_NO_SUCH_STORE, "no trajectory {} is kept in {}", name, options.tiers.front().path);
+  };
+  const bool must_exist = options.mode != Mode::any && options.mode != Mode::create;
+  if (must_exist && !found && !on_device) return no_store();
   for (std::size_t i = 0; i < options.tiers.size(); ++i) {
     if (auto ok = tiers->open_tier(i); !ok) return pass_on(ok);
   }
   if (options.keep) {
     if (auto ok = tiers->read_heads(); !ok) return pass_on(ok);
+  }
+  if (must_exist && !tiers->found_head_) return no_store();
+  if (options.mode == Mode::create && (found || tiers->found_head_)) {
+    return fail(FOREBAY_E_STORE_EXISTS, "a trajectory {} is kept in {} already", name, options.tiers.front().path);
   }
   return tiers;
 }
@@ -68,6 +77,7 @@ Done Tiers::open_tier(std::size_t number) {
   }
   const std::string name = fmt::format("{}-{}", options_.name, options_.rank);
   if (tier.options->kind == TierKind::pool && segment::is_device(tier.options->path)) {
+    if (read_only_) return fail(FOREBAY_E_INVALID, "{} is a device: it cannot be opened to be read only", tier.path());
     auto device = segment::Device::open(tier.options->path);
     if (!device) return pass_on(device);
     auto opened = segment::StoreRange::open(std::move(*device), name, options_.keep, tier.options->budget);
@@ -77,7 +87,10 @@ Done Tiers::open_tier(std::size_t number) {
     tier.directory = std::move(range);
     return {};
   }
-  auto opened = segment::StoreDirectory::open(tier.options->path, name, options_.keep);
+  using How = segment::StoreDirectory::How;
+  const How how = read_only_ ? How::read_only : options_.keep ? How::named : How::unnamed;
+  auto opened = segment::StoreDirectory::open(tier.options->path, name, how);
+  if (!opened && read_only_ && opened.error().errno_value == ENOENT) return {};  // what is left is read
   if (!opened) return pass_on(opened);
   auto directory = std::make_unique<segment::StoreDirectory>(std::move(*opened));
   if (tier.options->kind == TierKind::pool) {
@@ -91,38 +104,76 @@ Done Tiers::open_tier(std::size_t number) {
   return {};
 }
 
-// The head of the first tier says whether there is a store; the others must fit to it.
+// Every tier has a head. What is left is offered by those that are there, and the others get one again.
 Done Tiers::read_heads() {
+  std::optional<Failure> damage;
+  std::vector<bool> has_head(tiers_.size());
   for (std::uint32_t i = 0; i < tiers_.size(); ++i) {
-    auto head = tiers_[i].directory->read_head();
-    if (!head) return pass_on(head);
-    const std::string& path = tiers_[i].directory->path();
-    if (i == 0) {
-      found_head_ = *head;
-      if (!found_head_) continue;
-      const segment::StoreHead& first = found_head_->head;
-      const std::uint64_t bytes = first.segment_bytes;
-      if (bytes % segment::page_bytes() != 0 || bytes == 0 || bytes > segment::kLargestSegment) {
-        return fail(FOREBAY_E_DAMAGED, "the store is damaged: segments of {} bytes in {}", bytes, path);
-      }
-      if (first.tiers != tiers_.size()) {
-        return fail(FOREBAY_E_INVALID, "the store {} was kept with {} tiers and is opened with {}", path, first.tiers,
-                    tiers_.size());
-      }
-      if (first.ranks != static_cast<std::uint32_t>(options_.ranks)) {
-        return fail(FOREBAY_E_INVALID, "the store {} was kept by a run of {} ranks and is opened by one of {}", path,
-                    first.ranks, options_.ranks);
-      }
+    Tier& tier = tiers_[i];
+    if (!tier.directory) continue;
+    auto head = tier.directory->read_head();
+    if (!head) {
+      const Failure failure = failure_of(head.error());
+      if (failure.status != FOREBAY_E_DAMAGED) return tl::unexpected(failure);
+      if (!damage) damage = failure;
+      remark(failure.text);
       continue;
     }
-    if (found_head_ ? !*head || (*head)->head.store != found_head_->head.store || (*head)->head.tier != i
-                    : head->has_value() && tiers_[i].directory->has_segments()) {
+    if (!*head) continue;
+    tier.checks = (*head)->head.payload_checks != 0;
+    if (!found_head_) {
+      if (auto ok = check_head((*head)->head, tier.path()); !ok) return ok;
+      found_head_ = std::move(*head);
+    } else if ((*head)->head.store != found_head_->head.store || (*head)->head.tier != i) {
+      if (options_.mode != Mode::partial) {
+        return fail(FOREBAY_E_DAMAGED,
+                    "the parts of the store do not fit: {} does not belong to what lies in {}; open it partially to "
+                    "read what does, or move that away",
+                    tier.path(), tiers_.front().path());
+      }
+      remark(fmt::format("{}: this belongs to another store", tier.path()));
+      tier.directory.reset();
+      tier.medium.reset();
+      tier.stream.reset();
+      continue;
+    } else if (!has_head[0]) {
+      found_head_->epoch = std::max(found_head_->epoch, (*head)->epoch);
+    }
+    has_head[i] = true;
+  }
+  if (!found_head_ && damage) return tl::unexpected(*damage);
+  for (std::uint32_t i = 0; i < tiers_.size(); ++i) {
+    if (has_head[i]) continue;
+    const Tier& tier = tiers_[i];
+    const bool segments = tier.directory && tier.directory->has_segments();
+    if (found_head_) {
+      heads_missing_ = true;
+      remark(fmt::format("{}: {}", tier.path(),
+                         segments ? "the head of this tier was lost, and taken from another one"
+                                  : "nothing is left on this tier; the steps that it held are lost"));
+    } else if (segments) {
       return fail(
           FOREBAY_E_DAMAGED,
-          "the parts of the store do not fit: {} does not belong to what lies in {}; if a tier was emptied, its "
-          "states are lost: remove both",
-          path, tiers_[0].directory->path());
+          "the store is damaged: {} has states, but its head (the file \"store\") is gone; restore it from a copy, "
+          "or remove the directory",
+          tier.path());
     }
+  }
+  return {};
+}
+
+Done Tiers::check_head(const segment::StoreHead& head, const std::string& path) {
+  const std::uint64_t bytes = head.segment_bytes;
+  if (bytes % segment::page_bytes() != 0 || bytes == 0 || bytes > segment::kLargestSegment) {
+    return fail(FOREBAY_E_DAMAGED, "the store is damaged: segments of {} bytes in {}", bytes, path);
+  }
+  if (head.tiers != tiers_.size() && options_.mode != Mode::partial) {
+    return fail(FOREBAY_E_INVALID, "the store {} was kept with {} tiers and is opened with {}", path, head.tiers,
+                tiers_.size());
+  }
+  if (head.ranks != static_cast<std::uint32_t>(options_.ranks)) {
+    return fail(FOREBAY_E_INVALID, "the store {} was kept by a run of {} ranks and is opened by one of {}", path,
+                head.ranks, options_.ranks);
   }
   return {};
 }
@@ -130,8 +181,30 @@ Done Tiers::read_heads() {
 Done Tiers::take_sizes(const Outcome<Sizes>& sizes) {
   if (!sizes) return pass_on(sizes);
   segment_bytes_ = sizes->segment_bytes;
-  for (std::size_t i = 0; i < tiers_.size(); ++i) tiers_[i].limit = sizes->limits[i];
+  for (std::uint32_t i = 0; i < tiers_.size(); ++i) {
+    log_.tier(i).limit = sizes->limits[i];
+    // A range of a device is as large as it is.
+    const auto* const range = dynamic_cast<segment::StoreRange*>(tiers_[i].directory.get());
+    if (range == nullptr) continue;
+    const auto most = static_cast<std::uint32_t>(range->segments().size() / segment_bytes_);
+    log_.tier(i).limit = std::min(log_.tier(i).limit, most);
+  }
   return {};
+}
+
+Outcome<Sizes> Tiers::sizes_of(std::uint64_t record_bytes) const {
+  if (found_head_) return sizes_with(options_, found_head_->head.segment_bytes, record_bytes);
+  return sizes_for(options_, record_bytes);
+}
+
+Outcome<Tiers::Capacity> Tiers::capacity(std::uint64_t record_bytes) {
+  const Lock lock(mutex_);
+  if (!started_) {
+    if (auto ok = take_sizes(sizes_of(record_bytes)); !ok) return pass_on(ok);
+  }
+  Capacity all{segment_bytes_, 0};
+  for (std::uint32_t i = 0; i < tiers_.size(); ++i) all.segments += log_.tier(i).limit;
+  return all;
 }
 
 void Tiers::set_durable() {
@@ -142,11 +215,14 @@ void Tiers::set_durable() {
 }
 
 Done Tiers::begin_store(const std::vector<segment::FieldEntry>& fields, std::uint64_t record_bytes) {
-  if (auto ok = take_sizes(sizes_for(options_, record_bytes, first_needs(has_streamed()))); !ok) return ok;
+  if (auto ok = take_sizes(sizes_of(record_bytes)); !ok) return ok;
   fields_ = fields;
   store_ = random_identity();
-  payload_checks_ = options_.checksum == 1 ||
-                    (options_.checksum == -1 && kept_ && !options_.process_only && first_medium().persistent());
+  for (Tier& tier : tiers_) {
+    // What is no plain memory can damage what it holds.
+    const bool plain = tier.medium && (tier.medium->kind() == "dram" || tier.medium->kind() == "tmpfs");
+    tier.checks = options_.checksum == 1 || (options_.checksum == -1 && !plain);
+  }
   if (kept_) {
     if (auto ok = write_heads(); !ok) return ok;
   }
@@ -163,7 +239,7 @@ segment::StoreHead Tiers::head_for(std::uint32_t tier) const {
   head.ranks = static_cast<std::uint32_t>(options_.ranks);
   head.tier = tier;
   head.tiers = static_cast<std::uint32_t>(tiers_.size());
-  head.payload_checks = payload_checks_ ? 1 : 0;
+  head.payload_checks = tiers_[tier].checks ? 1 : 0;
   head.fields = fields_;
   return head;
 }
@@ -180,54 +256,63 @@ Done Tiers::write_heads() {
 // --- a store that was kept
 // -----------------------------------------------------------------------------------------------
 
-Done Tiers::load(const Visit& visit) {
+Done Tiers::load(const Visit& visit, std::uint64_t record_bytes) {
   const segment::StoreHead& head = found_head_->head;
-  if (auto ok = take_sizes(sizes_with(options_, head.segment_bytes, first_needs(has_streamed()))); !ok) return ok;
+  if (auto ok = take_sizes(sizes_with(options_, head.segment_bytes, record_bytes)); !ok) return ok;
   store_ = head.store;
   epoch_ = found_head_->epoch;
   fields_ = head.fields;
-  payload_checks_ = head.payload_checks != 0;
   set_durable();
   // Headers that were found do not tell all numbers that were used: a segment that was given up has lost its header,
   // but its records may stand somewhere yet. No store uses up numbers faster than nanoseconds pass.
   next_generation_ = nanoseconds_since_1970();
-  std::map<std::uint64_t, std::uint32_t> found;
   for (std::uint32_t i = 0; i < tiers_.size(); ++i) {
-    if (auto ok = find_segments(i, found); !ok) return ok;
+    if (!tiers_[i].directory) continue;
+    if (auto ok = find_segments(i); !ok) return ok;
   }
-  for (const auto& [generation, number] : found) {
+  std::map<std::uint64_t, std::uint32_t> in_order;
+  for (std::uint32_t i = 0; i < log_.size(); ++i) {
+    if (log_[i].used()) in_order.emplace(log_[i].generation, i);
+  }
+  for (const auto& [generation, number] : in_order) {
     if (auto ok = walk_segment(number, visit); !ok) return ok;
   }
   return {};
 }
 
-void Tiers::go_on(const std::vector<std::uint32_t>& live) {
-  for (std::uint32_t i = 0; i < segments_.size(); ++i) {
-    segments_[i].live = i < live.size() ? live[i] : 0;
-    if (segments_[i].live == 0) forget(i);
+Done Tiers::go_on(const std::vector<std::uint32_t>& live) {
+  if (heads_missing_ && !read_only_) {
+    if (auto ok = write_heads(); !ok) return ok;
+  }
+  for (std::uint32_t i = 0; i < log_.size(); ++i) {
+    if (!log_[i].used()) continue;
+    log_[i].live = i < live.size() ? live[i] : 0;
+    settle(i);
   }
   start_threads();
+  return {};
 }
 
-Done Tiers::find_segments(std::uint32_t number, std::map<std::uint64_t, std::uint32_t>& found) {
+Done Tiers::find_segments(std::uint32_t number) {
   Tier& tier = tiers_[number];
+  Slots& slots = log_.tier(number);
   const auto room = tier.directory->room(segment_bytes_);
   if (!room) return pass_on(room);
   const std::uint64_t size = room->bytes;
   // Every segment has at least its first page.
-  const std::uint64_t slots = size / segment_bytes_;
+  const std::uint64_t whole = size / segment_bytes_;
   const std::uint64_t pages = room->allocated / segment::page_bytes();
-  if (slots > 1024 + 64 * pages) {
+  if (whole > 1024 + 64 * pages) {
     return fail(FOREBAY_E_DAMAGED, "the store is damaged: {} is {} bytes long and nearly empty",
                 tier.directory->path() + "/segments", size);
   }
   if (size % segment_bytes_ != 0 && size > segment::page_bytes()) {
-    remark(fmt::format("{}: segment {} is cut off at byte {}; its steps are lost", tier.directory->path(), slots,
+    remark(fmt::format("{}: segment {} is cut off at byte {}; its steps are lost", tier.directory->path(), whole,
                        size % segment_bytes_));
   }
-  tier.made = static_cast<std::uint32_t>(slots);
-  tier.limit = std::max(tier.limit, tier.made);
-  for (std::uint32_t slot = 0; slot < tier.made; ++slot) {
+  for (std::uint32_t slot = 0; slot < whole; ++slot) {
+    slots.add();
+    slots.free.erase(slots.free.begin());
     if (!streamed(number)) {
       auto mapping = tier.medium->map(slot, segment_bytes_);
       if (!mapping) return pass_on(mapping);
@@ -237,40 +322,50 @@ Done Tiers::find_segments(std::uint32_t number, std::map<std::uint64_t, std::uin
     std::byte lines[segment::kFirstRecord + segment::kLine] = {};
     if (auto got = tier.directory->read(slot * segment_bytes_, lines); !got) return pass_on(got);
     const auto header = segment::newest_header(std::span(lines).first<segment::kFirstRecord>(), store_);
-    if (!header && lost_its_header(lines, store_)) {
-      remark(fmt::format("{}: the header of segment {} is damaged (byte {} of the file); its steps are lost",
-                         tier.directory->path(), slot, slot * segment_bytes_));
-    }
+    if (!header) remark_lost_header(number, slot, lines);
     if (header) next_generation_ = std::max(next_generation_, header->header.generation + 1);
     if (!header || header->header.epoch != epoch_) {
-      tier.free.push_back(slot);
+      slots.free.push_back(slot);
       continue;
     }
     const std::uint64_t generation = header->header.generation;
-    const Place place{number, slot};
-    if (const auto twice = found.find(generation); twice != found.end()) {
-      // A crash came between a segment's arrival here and its removal above. Here it is whole: its header came last.
-      Segment& known = segments_[twice->second];
-      const Place before = known.copy ? known.copy : known.home;
-      tiers_[before.tier].resident.erase(generation);
-      release_slot(before);
-      known.home = known.copy = {};
-      (streamed(number) ? known.copy : known.home) = place;
-    } else {
-      const std::uint32_t made = new_segment(generation);
-      segments_[made].sealed = true;
-      segments_[made].suspicious = payload_checks_;
-      (streamed(number) ? segments_[made].copy : segments_[made].home) = place;
-      found.emplace(generation, made);
+    // A crash came between a segment's arrival here and its removal above. Here it is whole: its header came last.
+    for (std::uint32_t above = 0; above < number; ++above) {
+      const auto& resident = log_.tier(above).resident;
+      if (const auto twice = resident.find(generation); twice != resident.end()) forget(twice->second);
     }
-    tier.resident.emplace(generation, found.at(generation));
+    if (slots.resident.contains(generation)) {
+      remark(fmt::format("{}: segment {} is there twice", tier.directory->path(), slot));
+      slots.free.push_back(slot);
+      continue;
+    }
+    Segment& found = log_[log_.add(generation, {number, slot})];
+    found.sealed = true;
+    found.arrivals = tier.checks ? 1 : 0;
   }
+  slots.limit = std::max(slots.limit, slots.used());
   return {};
 }
 
+// A segment that was never used is empty; any other has a header, also where it is free.
+void Tiers::remark_lost_header(std::uint32_t number, std::uint32_t slot, std::span<const std::byte> lines) {
+  const segment::StoreHome& home = *tiers_[number].directory;
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+  std::vector<std::byte> piece(std::min(kPiece, segment_bytes_));
+  bool empty = is_zero(lines);
+  for (std::uint64_t at = 0; empty && at < segment_bytes_; at += piece.size()) {
+    const std::span part(piece.data(), std::min<std::uint64_t>(piece.size(), segment_bytes_ - at));
+    const auto got = home.read(slot * segment_bytes_ + at, part);
+    empty = got && is_zero(part.first(*got));
+  }
+  if (empty) return;
+  remark(fmt::format("{}: the header of segment {} is damaged (byte {} of the file); the steps that it held are lost",
+                     home.path(), slot, slot * segment_bytes_));
+}
+
 Done Tiers::walk_segment(std::uint32_t number, const Visit& visit) {
-  Segment& loaded = segments_[number];
-  const Place place = loaded.copy ? loaded.copy : loaded.home;
+  Segment& loaded = log_[number];
+  const Place place = loaded.place;
   Tier& tier = tiers_[place.tier];
   std::span<const std::byte> memory;
   std::shared_ptr<void> owner;
@@ -282,10 +377,10 @@ Done Tiers::walk_segment(std::uint32_t number, const Visit& visit) {
     owner = std::shared_ptr<void>(address, [length](void* at) { ::munmap(at, length); });
     memory = {static_cast<const std::byte*>(address), length};
   } else {
-    memory = bytes(place);
+    memory = memory_at(place);
   }
   const auto header = segment::newest_header(memory.first<segment::kFirstRecord>(), store_);
-  if (!header) return {};
+  if (!header || header->header.generation != loaded.generation) return {};
   const segment::Walk walked = segment::walk(memory, store_, header->header,
                                              [&](const segment::RecordHeader& record) { visit(number, record); });
   loaded.extent = walked.extent;
@@ -314,8 +409,9 @@ Done Tiers::keep(bool kept, const Lives& lives) {
   }
   // Whoever moves or makes a slot uses the directories without the lock.
   done_.wait(lock, [&] {
-    return !mover_busy_ &&
-           std::none_of(tiers_.begin(), tiers_.end(), [](const Tier& tier) { return tier.making != 0; });
+    bool making = false;
+    for (std::uint32_t i = 0; i < tiers_.size(); ++i) making = making || log_.tier(i).making;
+    return !mover_busy_ && !making;
   });
   for (Tier& tier : tiers_) {
     if (auto ok = tier.directory->keep(kept); !ok) return pass_on(ok);
@@ -323,33 +419,29 @@ Done Tiers::keep(bool kept, const Lives& lives) {
   kept_ = kept;
   set_durable();
   if (!kept || !started_) return {};
-  for (std::uint32_t i = 0; i < segments_.size(); ++i) {
-    const Segment& segment = segments_[i];
-    if (!segment.used) continue;
-    if (segment.copy) {
-      std::vector<std::uint32_t> gone;
-      if (auto ok = walk_segment(i,
-                                 [&](std::uint32_t n, const segment::RecordHeader& record) {
-                                   if (!lives(n, record)) gone.push_back(record.record);
-                                 });
-          !ok) {
-        return ok;
-      }
+  for (std::uint32_t i = 0; i < log_.size(); ++i) {
+    if (!log_[i].used()) continue;
+    const Place place = log_[i].place;
+    std::vector<std::uint32_t> gone;
+    const auto look = [&](std::uint32_t number, const segment::RecordHeader& record) {
+      if (!lives(number, record)) gone.push_back(record.record);
+    };
+    if (streamed(place.tier)) {
+      if (auto ok = walk_segment(i, look); !ok) return ok;
       for (const std::uint32_t record : gone) {
-        if (auto ok = mark_in_stream(segment.copy, record); !ok) return pass_on(ok);
+        if (auto ok = mark_in_stream(place, record); !ok) return pass_on(ok);
       }
       continue;
     }
-    const std::span<std::byte> memory = bytes(segment.home);
-    segment::Medium& medium = *tiers_[segment.home.tier].medium;
+    const std::span<std::byte> memory = memory_at(place);
+    segment::Medium& medium = *tiers_[place.tier].medium;
     const auto header = segment::newest_header(memory.first<segment::kFirstRecord>(), store_);
     if (!header) continue;
-    segment::walk(memory, store_, header->header, [&](const segment::RecordHeader& record) {
-      if (!lives(i, record)) (void)segment::mark_dropped(medium, memory, record.record);
-    });
+    segment::walk(memory, store_, header->header, [&](const segment::RecordHeader& record) { look(i, record); });
+    for (const std::uint32_t record : gone) (void)segment::mark_dropped(medium, memory, record);
     if (const int failed = medium.flush(memory.data(), memory.size()); failed != 0) {
       errno = failed;
-      return pass_on(Status(errno_error("cannot sync", tiers_[segment.home.tier].directory->path())));
+      return pass_on(Status(errno_error("cannot sync", tiers_[place.tier].directory->path())));
     }
     medium.fence();
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <functional>
 
 #include "trajectory/clock.h"
 #include "trajectory/threads.h"
@@ -30,12 +29,10 @@ bool Tiers::has_streamed() const {
   return std::any_of(tiers_.begin(), tiers_.end(), [](const Tier& tier) { return tier.stream != nullptr; });
 }
 
-std::uint32_t Tiers::ring() const {
-  if (!has_streamed()) return 0;
-  const std::uint32_t limit = tiers_.front().limit;
-  // Two that the caller pins, as for an interpolation of its own, and the one that comes next.
-  if (limit >= 6) return 3;
-  return limit >= 4 ? 2 : 1;
+std::span<std::byte> Tiers::memory_of(std::uint32_t number) const {
+  const Segment& segment = log_[number];
+  if (!streamed(segment.place.tier)) return memory_at(segment.place);
+  return segment.buffer == kNone ? std::span<std::byte>() : cache_.bytes(segment.buffer);
 }
 
 // --- threads
@@ -43,10 +40,12 @@ std::uint32_t Tiers::ring() const {
 
 void Tiers::start_threads() {
   const NoSignals in_threads;
-  preparer_ = std::thread([this] {
-    Lock lock(mutex_);
-    prepare(lock);
-  });
+  if (!read_only_) {
+    preparer_ = std::thread([this] {
+      Lock lock(mutex_);
+      prepare(lock);
+    });
+  }
   if (tiers_.size() > 1) {
     mover_ = std::thread([this] {
       Lock lock(mutex_);
@@ -72,59 +71,57 @@ void Tiers::poke() {
 }
 
 void Tiers::prepare(Lock& lock) {
-  Tier& first = tiers_.front();
+  const Slots& first = log_.tier(0);
   while (!stop_) {
     // The next is made while the second half of one is written, and while all of it is once the writer has waited for
     // that. More would only take time from a solver that needs no more: where memory is slow to come, 64 MiB cost as
     // much as steps do, and ranks that fill all cores pay for it.
-    const bool possible = first.free.empty() && first.made < first.limit && first.making == 0;
-    if (!possible || !(next_wanted_ || always_wanted_)) {
+    const bool possible = first.free.empty() && first.made < first.limit && !first.making;
+    if (!possible || !(writer_.wants_next || writer_.always_wants)) {
       work_.wait(lock);
     } else {
-      (void)make_slot(lock, 0);
+      (void)make_slot(lock, 0, first.limit);
       done_.notify_all();
       poke();
     }
   }
 }
 
-// Makes the next slot of a tier, and adds it to the free ones; false when that failed, or another thread is at it.
-bool Tiers::make_slot(Lock& lock, std::uint32_t number) {
+// Makes the next slot of a tier, and adds it to the free ones; false when that failed, or another thread is at it, or
+// there are `most` already.
+bool Tiers::make_slot(Lock& lock, std::uint32_t number, std::uint32_t most) {
   Tier& tier = tiers_[number];
-  if (tier.making != 0 || tier.made >= tier.limit) return false;
-  const std::uint32_t slot = tier.made;
+  Slots& slots = log_.tier(number);
+  if (slots.making || slots.made >= most) return false;
   if (!streamed(number)) {
-    tier.making = 1;
+    slots.making = true;
     lock.unlock();
-    auto made = tier.medium->make(slot, segment_bytes_);
+    auto made = tier.medium->make(slots.made, segment_bytes_);
     lock.lock();
-    tier.making = 0;
+    slots.making = false;
     if (!made) {
       // A medium that is full before its budget: it has what it has.
       tier.failure = failure_of(made.error());
-      tier.limit = tier.made;
+      slots.limit = std::min(slots.limit, slots.made);
       return false;
     }
     tier.mappings.push_back(std::move(*made));
   }
-  ++tier.made;
-  // They are taken from the back: slots come into use in order.
-  tier.free.insert(tier.free.begin(), slot);
+  slots.add();
   return true;
 }
 
 std::optional<std::uint32_t> Tiers::take_slot(Lock& lock, std::uint32_t number) {
-  Tier& tier = tiers_[number];
-  while (tier.free.empty()) {
-    if (tier.making != 0) {
+  Slots& slots = log_.tier(number);
+  while (slots.free.empty() || slots.room() == 0) {
+    if (slots.making) {
       done_.wait(lock);
-    } else if (!make_slot(lock, number)) {
+    } else if (slots.room() == 0 || !make_slot(lock, number, slots.limit)) {
       return std::nullopt;
     }
   }
-  const std::uint32_t slot = tier.free.back();
-  tier.free.pop_back();
-  if (writer_waits_) poke();  // for this one, perhaps: the preparer makes it another
+  const std::uint32_t slot = slots.take();
+  if (writer_.waits) poke();  // for this one, perhaps: the preparer makes it another
   return slot;
 }
 
@@ -133,67 +130,87 @@ std::optional<std::uint32_t> Tiers::take_slot(Lock& lock, std::uint32_t number) 
 
 Failure Tiers::no_room() {
   std::string text = "no room for another step:";
-  for (const Tier& tier : tiers_) {
-    const std::uint64_t used = (tier.made - tier.free.size()) * segment_bytes_;
-    text += fmt::format(" {} {}: {} of {} bytes used", tier.medium ? tier.medium->kind() : "shared", tier.options->path,
-                        used, tier.options->budget);
-    if (tier.failure) text += fmt::format(" ({})", tier.failure->text);
-    text += &tier == &tiers_.back() ? "" : ",";
-  }
-  text += "; drop steps, or open the trajectory with larger budgets";
   forebay_status status = FOREBAY_E_NO_SPACE;
-  for (Tier& tier : tiers_) {
+  for (std::uint32_t i = 0; i < tiers_.size(); ++i) {
+    Tier& tier = tiers_[i];
+    const std::uint64_t used = log_.tier(i).used() * segment_bytes_;
+    text += fmt::format("{} {} {}: {} of {} bytes used", i == 0 ? "" : ",",
+                        tier.medium ? tier.medium->kind() : "shared", tier.options->path, used, tier.options->budget);
+    if (!tier.failure) continue;
+    text += fmt::format(" ({})", tier.failure->text);
     // Not lack of room but a failing medium is what the caller must hear of. The next attempt starts afresh.
-    if (tier.failure && tier.failure->status != FOREBAY_E_NO_SPACE) status = tier.failure->status;
-    if (&tier != &tiers_.front()) tier.failure.reset();
+    if (tier.failure->status != FOREBAY_E_NO_SPACE) status = tier.failure->status;
+    if (i != 0) tier.failure.reset();
   }
-  return {status, text};
+  return {status, text + "; drop steps, or open the trajectory with larger budgets"};
 }
 
 Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
   Lock lock(mutex_);
-  Tier& first = tiers_.front();
+  const Slots& first = log_.tier(0);
   reversing_ = false;
-  std::optional<std::chrono::steady_clock::time_point> start;
-  while (first.free.empty() || first.room() <= ring()) {
-    const bool being_made = first.room() > ring() && (first.made < first.limit || first.making != 0);
-    if (!being_made && !mover_busy_ && !can_spill(0)) {
-      writer_waits_ = next_wanted_ = false;
+  std::optional<std::chrono::steady_clock::time_point> start_of_wait;
+  while (first.free.empty() || first.room() == 0) {
+    const bool being_made = first.room() > 0 && (first.made < first.limit || first.making);
+    if (!being_made && !mover_busy_ && !can_spill(look(), 0)) {
+      writer_.waits = writer_.wants_next = false;
       return tl::unexpected<Failure>(no_room());
     }
-    if (!start) {
-      start = std::chrono::steady_clock::now();
-      writer_waits_ = next_wanted_ = true;
-      always_wanted_ |= took_one_ && first.free.empty();
+    if (!start_of_wait) {
+      start_of_wait = std::chrono::steady_clock::now();
+      writer_.waits = writer_.wants_next = true;
+      writer_.always_wants |= writer_.took_one && first.free.empty();
       poke();
     }
     done_.wait(lock);
   }
-  writer_waits_ = next_wanted_ = false;
-  took_one_ = true;
-  if (start) waited_for_room_ += seconds_since(*start);
-  const std::uint32_t slot = first.free.back();
-  first.free.pop_back();
+  writer_.waits = writer_.wants_next = false;
+  writer_.took_one = true;
+  if (start_of_wait) waited_for_room_ += seconds_since(*start_of_wait);
+  return start(lock, writer);
+}
+
+Outcome<Tiers::Active> Tiers::next_for_cleaning(segment::Writer& writer) {
+  Lock lock(mutex_);
+  const Slots& first = log_.tier(0);
+  // The last cleaning may have freed a slot further down: the mover makes room here by that.
+  done_.wait(lock, [&] { return first.used() <= first.limit || (!mover_busy_ && !can_spill(look(), 0)); });
+  if (first.used() > first.limit || (first.free.empty() && !make_slot(lock, 0, first.limit + 1))) {
+    return tl::unexpected<Failure>(no_room());
+  }
+  return start(lock, writer);
+}
+
+// In a free slot of the first tier.
+Outcome<Tiers::Active> Tiers::start(Lock& lock, segment::Writer& writer) {
   const std::uint64_t generation = next_generation_++;
-  const std::uint32_t number = new_segment(generation);
-  Segment& made = segments_[number];
-  made.home = {0, slot};
-  first.resident.emplace(generation, number);
-  const std::span<std::byte> memory = bytes(made.home);
+  const std::uint32_t number = log_.add(generation, {0, log_.tier(0).take()});
+  const std::span<std::byte> memory = memory_of(number);
   poke();
   lock.unlock();
-  if (const int failed = writer.start(*first.medium, memory, {store_, payload_checks_}, generation, epoch_)) {
-    lock.lock();
-    forget(number);
-    return medium_failed(failed, first.directory ? first.directory->path() : "");
-  }
-  return Active{number, memory.data()};
+  const int failed = writer.start(first_medium(), memory, {store_, tiers_.front().checks}, generation, epoch_);
+  if (failed == 0) return Active{number, memory.data()};
+  lock.lock();
+  forget(number);
+  return medium_failed(failed, tiers_.front().path());
+}
+
+std::uint32_t Tiers::sparsest(std::uint32_t records) {
+  const Lock lock(mutex_);
+  return log_.sparsest(records);
+}
+
+void Tiers::leave(std::uint32_t number, std::uint32_t records) {
+  const Lock lock(mutex_);
+  log_[number].live -= records;
+  settle(number);
+  poke();
 }
 
 bool Tiers::announce_next() {
   const Lock lock(mutex_, std::try_to_lock);
   if (!lock) return false;
-  next_wanted_ = true;
+  writer_.wants_next = true;
   poke();
   return true;
 }
@@ -203,15 +220,16 @@ Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t li
   segment::fence_stores();  // the mover reads what this thread has streamed
   {
     const Lock lock(mutex_);
-    Segment& sealed = segments_[number];
+    Segment& sealed = log_[number];
     sealed.sealed = true;
     sealed.extent = writer.extent();
     sealed.live = live;
     sealed.holds = held ? 1 : 0;
-    if (live == 0 && !held) forget(number);
+    sealed.arrivals = tiers_.front().checks ? 1 : 0;
+    settle(number);
     poke();
   }
-  if (failed != 0) return medium_failed(failed, tiers_.front().directory ? tiers_.front().directory->path() : "");
+  if (failed != 0) return medium_failed(failed, tiers_.front().path());
   return {};
 }
 
@@ -220,56 +238,56 @@ Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t li
 
 Outcome<const std::byte*> Tiers::hold(std::uint32_t number) {
   Lock lock(mutex_);
-  cursor_ = segments_[number].generation;
-  if (!segments_[number].home) {
-    const auto start = std::chrono::steady_clock::now();
-    fetch_failed_.reset();
+  cursor_ = log_[number].generation;
+  if (memory_of(number).empty()) {
+    const auto start_of_wait = std::chrono::steady_clock::now();
+    not_fetched_.reset();
     wanted_ = number;
     poke();
-    done_.wait(lock, [&] { return segments_[number].home || fetch_failed_; });
+    done_.wait(lock, [&] { return !memory_of(number).empty() || not_fetched_; });
     wanted_ = kNone;
-    waited_for_states_ += seconds_since(start);
-    if (!segments_[number].home) return tl::unexpected<Failure>(*fetch_failed_);
+    waited_for_states_ += seconds_since(start_of_wait);
+    if (memory_of(number).empty()) return tl::unexpected<Failure>(*not_fetched_);
   }
-  ++segments_[number].holds;
-  const std::byte* const at = base(segments_[number].home);
+  ++log_[number].holds;
   if (reversing_) poke();
-  return at;
+  return memory_of(number).data();
 }
 
 const std::byte* Tiers::hold_if_at_hand(std::uint32_t number) {
   const Lock lock(mutex_);
-  Segment& wanted = segments_[number];
-  if (!wanted.home) return nullptr;
-  ++wanted.holds;
-  return base(wanted.home);
+  const std::span<const std::byte> memory = memory_of(number);
+  if (!memory.empty()) ++log_[number].holds;
+  return memory.data();
 }
 
 void Tiers::unhold(std::uint32_t number) {
   const Lock lock(mutex_);
-  Segment& held = segments_[number];
-  --held.holds;
-  if (held.holds == 0 && held.live == 0 && held.sealed && !held.moving) forget(number);
+  --log_[number].holds;
+  settle(number);
   poke();
+}
+
+Segment Tiers::about(std::uint32_t number) {
+  const Lock lock(mutex_);
+  return log_[number];
 }
 
 Done Tiers::drop(std::uint32_t number, std::uint32_t record) {
   Lock lock(mutex_);
-  // A kept segment is marked where it lies, and that only.
-  if (kept_) done_.wait(lock, [&] { return !segments_[number].moving; });
-  Segment& dropped = segments_[number];
-  --dropped.live;
+  // A kept segment is marked where it lies.
+  if (kept_) done_.wait(lock, [&] { return !log_[number].moving; });
+  Segment& dropped = log_[number];
   if (kept_) {
-    if (dropped.home && !dropped.copy) {
-      // A home beside a copy counts for nothing after a crash.
-      const int failed = segment::mark_dropped(*tiers_[dropped.home.tier].medium, bytes(dropped.home), record);
-      if (failed != 0) return medium_failed(failed, tiers_[dropped.home.tier].directory->path());
-    }
-    if (dropped.copy) {
-      if (auto ok = mark_in_stream(dropped.copy, record); !ok) return pass_on(ok);
+    if (streamed(dropped.place.tier)) {
+      if (auto ok = mark_in_stream(dropped.place, record); !ok) return pass_on(ok);
+    } else if (const int failed =
+                   segment::mark_dropped(*tiers_[dropped.place.tier].medium, memory_of(number), record)) {
+      return medium_failed(failed, tiers_[dropped.place.tier].path());
     }
   }
-  if (dropped.live == 0 && dropped.holds == 0 && !dropped.moving) forget(number);
+  --dropped.live;
+  settle(number);
   poke();
   return {};
 }
@@ -277,78 +295,58 @@ Done Tiers::drop(std::uint32_t number, std::uint32_t record) {
 void Tiers::reverse(std::uint32_t from_segment) {
   const Lock lock(mutex_);
   reversing_ = true;
-  cursor_ = from_segment == kNone ? next_generation_ : segments_[from_segment].generation;
+  cursor_ = from_segment == kNone ? next_generation_ : log_[from_segment].generation;
   poke();
-}
-
-bool Tiers::suspicious(std::uint32_t number) {
-  const Lock lock(mutex_);
-  return segments_[number].suspicious;
 }
 
 std::string Tiers::place_of(std::uint32_t number) {
   const Lock lock(mutex_);
-  const Segment& at = segments_[number];
-  const Place place = at.copy ? at.copy : at.home;
+  const Place place = log_[number].place;
   const Tier& tier = tiers_[place.tier];
-  return fmt::format("{}, segment {}", tier.directory ? tier.directory->path() : "dram", place.slot);
+  return fmt::format("{}, segment {}", tier.directory ? tier.path() : "dram", place.slot);
 }
 
 // --- segments
 // ----------------------------------------------------------------------------------------------------------
 
-std::uint32_t Tiers::new_segment(std::uint64_t generation) {
-  std::uint32_t number = static_cast<std::uint32_t>(segments_.size());
-  if (unused_.empty()) {
-    segments_.emplace_back();
+void Tiers::retire(Place place) {
+  Tier& tier = tiers_[place.tier];
+  if (read_only_) return;
+  // A header that cannot be taken away does no harm now; a reopening may find dropped steps again.
+  if (tier.stream) {
+    (void)tier.stream->retire(place.slot * segment_bytes_, store_);
   } else {
-    number = unused_.back();
-    unused_.pop_back();
+    (void)segment::retire(*tier.medium, memory_at(place), store_);
   }
-  segments_[number] = {};
-  segments_[number].generation = generation;
-  segments_[number].used = true;
-  return number;
 }
 
-void Tiers::release_slot(Place place) {
-  if (!place) return;
-  // A header that cannot be taken away does no harm now; a reopening may find dropped steps again.
-  (void)retire(place, bytes(place));
-  tiers_[place.tier].free.push_back(place.slot);
-  done_.notify_all();
+void Tiers::give_up_buffer(std::uint32_t number) {
+  Segment& segment = log_[number];
+  if (segment.buffer != kNone) cache_.give_up(std::exchange(segment.buffer, kNone));
+}
+
+void Tiers::settle(std::uint32_t number) {
+  if (log_[number].live == 0 && log_[number].movable()) forget(number);
 }
 
 void Tiers::forget(std::uint32_t number) {
-  Segment& gone = segments_[number];
-  for (const Place place : {gone.home, gone.copy}) {
-    if (!place) continue;
-    tiers_[place.tier].resident.erase(gone.generation);
-    release_slot(place);
-  }
-  gone = {};
-  unused_.push_back(number);
+  give_up_buffer(number);
+  retire(log_[number].place);
+  log_.erase(number);
+  done_.notify_all();
 }
 
 Done Tiers::rewind() {
   Lock lock(mutex_);
   done_.wait(lock, [&] { return !mover_busy_; });
-  if (kept_ && started_) {
-    if (auto ok = tiers_.front().directory->write_epoch(store_, epoch_ + 1); !ok) return pass_on(ok);
+  // The first tier's last: that counts for all while it is there.
+  for (std::size_t i = kept_ && started_ ? tiers_.size() : 0; i-- > 0;) {
+    if (auto ok = tiers_[i].directory->write_epoch(store_, epoch_ + 1); !ok) return pass_on(ok);
   }
   ++epoch_;
   // Headers of the old epoch count no more: nothing needs to be written.
-  for (Segment& segment : segments_) {
-    for (const Place place : {segment.home, segment.copy}) {
-      if (place) tiers_[place.tier].free.push_back(place.slot);
-    }
-  }
-  for (Tier& tier : tiers_) {
-    tier.resident.clear();
-    std::sort(tier.free.begin(), tier.free.end(), std::greater<>());
-  }
-  segments_.clear();
-  unused_.clear();
+  log_.clear();
+  cache_.clear();
   reversing_ = false;
   return {};
 }
@@ -356,14 +354,15 @@ Done Tiers::rewind() {
 Outcome<forebay_tier_info> Tiers::info(std::size_t number) {
   const Lock lock(mutex_);
   const Tier& tier = tiers_[number];
+  const Slots& slots = log_.tier(static_cast<std::uint32_t>(number));
   forebay_tier_info info{};
   info.medium = tier.medium ? tier.medium->kind().data() : (tier.options->kind == TierKind::shared ? "shared" : "file");
   info.path = tier.options->path.c_str();
   info.budget = tier.options->budget;
   info.segment_bytes = segment_bytes_;
-  info.segments = tier.limit;
-  info.prepared = tier.made;
-  info.used = tier.made - tier.free.size();
+  info.segments = slots.limit;
+  info.prepared = slots.made;
+  info.used = slots.used();
   info.moved_in = tier.moved_in;
   info.fetched = tier.fetched;
   return info;

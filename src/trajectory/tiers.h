@@ -1,16 +1,15 @@
-// The tiers of one rank: which segments exist, where each lies, and the two helper threads that keep it all moving.
+// The tiers of one rank: segments on media, and the two helper threads that keep it all moving.
 //
-// The preparer makes and touches the segment of the first tier that the writer will want next. The mover carries the
-// oldest segments down before the first tier is full, and brings them back ahead of a reverse sweep. A segment that
-// lies in mapped memory is read there; one that was carried to a streamed tier (stream_file.h) is copied back into the
-// first tier, which keeps a few segments free for that.
+// The log (log.h) says where each segment lies. What lies in mapped memory is read there; what lies on a streamed tier
+// (stream_file.h) is read from the cache (read_cache.h), which has buffers of its own: the budgets are for states
+// alone. The preparer makes and touches the segment of the first tier that the writer will want next. The mover does
+// one job after the other, as decided by policy.h: it carries the oldest segments down before the first tier is full,
+// and fetches what a reader wants, or will want in a reverse sweep.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,11 +19,12 @@
 
 #include "segment/segment.h"
 #include "trajectory/failure.h"
+#include "trajectory/log.h"
 #include "trajectory/options.h"
+#include "trajectory/policy.h"
+#include "trajectory/read_cache.h"
 
 namespace forebay::trajectory {
-
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 // All functions but the threads' own are called by one thread, the trajectory's.
 class Tiers {
@@ -42,17 +42,24 @@ class Tiers {
 
   // The head of the kept store that was found, if any; then load() takes its segments over.
   const std::optional<segment::DecodedHead>& found_head() const { return found_head_; }
-  Done load(const Visit& visit);
+  Done load(const Visit& visit, std::uint64_t record_bytes);
   // `live` of the records found in each segment count. Starts the threads.
-  void go_on(const std::vector<std::uint32_t>& live);
+  Done go_on(const std::vector<std::uint32_t>& live);
   // What load() could not take over, a line each.
   const std::string& remarks() const { return remarks_; }
   void remark(std::string line) { remarks_ += std::move(line) + "\n"; }
 
   // Begins a store: `fields` and the size of a record (with header) are known. Starts the threads.
   Done begin_store(const std::vector<segment::FieldEntry>& fields, std::uint64_t record_bytes);
+  // How many segments fit, and of what size; before begin_store() as that would choose them.
+  struct Capacity {
+    std::uint64_t segment_bytes = 0;
+    std::uint64_t segments = 0;
+  };
+  Outcome<Capacity> capacity(std::uint64_t record_bytes);
   bool started() const { return started_; }
   bool kept() const { return kept_; }
+  bool read_only() const { return read_only_; }
 
   // --- the writer: a segment to write into; waits for room ---
   struct Active {
@@ -60,27 +67,32 @@ class Tiers {
     std::byte* base = nullptr;
   };
   Outcome<Active> next(segment::Writer& writer);
+  // Where next() has found no room: the slot that is kept for cleaning, to which the records of another segment move.
+  Outcome<Active> next_for_cleaning(segment::Writer& writer);
+  // The segment to clean, which has fewer live records than `records`; kNone.
+  std::uint32_t sparsest(std::uint32_t records);
+  // So many of its records count no more.
+  void leave(std::uint32_t segment, std::uint32_t records);
   // The active segment is half full: the one after it will be wanted. Never waits; false where it could not be said.
   bool announce_next();
   // The active segment is full: `live` of its records count. It is held by the caller if `held`.
   Done seal(segment::Writer& writer, std::uint32_t segment, std::uint32_t live, bool held);
   segment::Medium& first_medium() { return *tiers_.front().medium; }
-  // Whether those who write much to a tier take turns, and the turn to do so.
-  bool takes_turns(std::uint32_t tier) const;
-  std::optional<segment::Turn> turn_at(std::uint32_t tier) const;
 
   // --- the reader: a held segment stays where it is, at the address returned ---
   Outcome<const std::byte*> hold(std::uint32_t segment);
   // The same where it need not be fetched; else nullptr.
   const std::byte* hold_if_at_hand(std::uint32_t segment);
   void unhold(std::uint32_t segment);
+  // A copy of what is known of a segment. Payloads of one with arrivals came from another process or from a disk: each
+  // must fit its checksum.
+  Segment about(std::uint32_t segment);
+  std::uint64_t store() const { return store_; }
   // A record of a segment that is not active no longer counts.
   Done drop(std::uint32_t segment, std::uint32_t record);
   void reverse(std::uint32_t from_segment);
-  // To another tier, by the mover; the segment is sealed and not held. One that lies there and above stays there only.
+  // To another tier, by the mover; the segment is sealed and not held.
   Done move_to(std::uint32_t segment, std::uint32_t tier);
-  // The payloads of this segment came from another process or from a disk.
-  bool suspicious(std::uint32_t segment);
   // For messages: "POOL/NAME, segment 3".
   std::string place_of(std::uint32_t segment);
 
@@ -98,52 +110,28 @@ class Tiers {
  private:
   struct Tier {
     const TierOptions* options = nullptr;
-    std::unique_ptr<segment::StoreHome> directory;    // or range of a device
-    std::unique_ptr<segment::Medium> medium;          // a mapped tier has this,
-    std::unique_ptr<segment::StreamFile> stream;      // a streamed one this
-    std::vector<segment::Mapping> mappings;           // by slot
-    std::vector<std::uint32_t> free;                  // slots that exist and hold nothing
-    std::uint32_t made = 0;                           // slots that exist
-    std::uint32_t limit = 0;                          // that may exist
-    std::uint32_t making = 0;                         // 1 while a thread makes the next one
-    std::map<std::uint64_t, std::uint32_t> resident;  // generation -> segment
-    std::optional<Failure> failure;                   // why the last attempt to carry something here failed
+    std::unique_ptr<segment::StoreHome> directory;  // or range of a device; none of the process's memory
+    std::unique_ptr<segment::Medium> medium;        // a mapped tier has this,
+    std::unique_ptr<segment::StreamFile> stream;    // a streamed one this, and one that is not there neither
+    std::vector<segment::Mapping> mappings;         // by slot
+    bool checks = false;                            // records here have checksums
+    std::optional<Failure> failure;                 // why the last attempt to carry something here failed
     std::uint64_t moved_in = 0;
     std::uint64_t fetched = 0;
 
-    std::uint32_t room() const { return static_cast<std::uint32_t>(free.size()) + (limit - made); }
-  };
-  struct Place {
-    std::uint32_t tier = kNone;
-    std::uint32_t slot = kNone;
-    explicit operator bool() const { return tier != kNone; }
-  };
-  struct Segment {
-    std::uint64_t generation = 0;
-    segment::Extent extent;
-    std::uint32_t live = 0;
-    std::uint32_t holds = 0;
-    Place home;  // in mapped memory
-    Place copy;  // on a streamed tier; then home, if any, can be given up at once
-    bool used = false;
-    bool sealed = false;
-    bool moving = false;
-    bool suspicious = false;
-  };
-  // What move_to() wants of the mover.
-  struct Request {
-    std::uint32_t segment = kNone;
-    std::uint32_t tier = kNone;
-    std::optional<Done> outcome;
+    const std::string& path() const { return directory ? directory->path() : options->path; }
   };
   using Lock = std::unique_lock<std::mutex>;
 
-  Tiers(const Options& options) : options_(options) {}
+  explicit Tiers(const Options& options) : options_(options) {}
   Done open_tier(std::size_t number);
   Done read_heads();
-  Done find_segments(std::uint32_t tier, std::map<std::uint64_t, std::uint32_t>& found);
+  Done check_head(const segment::StoreHead& head, const std::string& path);
+  Done find_segments(std::uint32_t tier);
+  void remark_lost_header(std::uint32_t tier, std::uint32_t slot, std::span<const std::byte> lines);
   Done walk_segment(std::uint32_t segment, const Visit& visit);
   Done take_sizes(const Outcome<Sizes>& sizes);
+  Outcome<Sizes> sizes_of(std::uint64_t record_bytes) const;
   void set_durable();
   void start_threads();
   void stop_threads();
@@ -152,50 +140,46 @@ class Tiers {
 
   bool streamed(std::uint32_t tier) const { return tiers_[tier].stream != nullptr; }
   bool has_streamed() const;
-  std::byte* base(Place place) { return bytes(place).data(); }
-  // Needs the lock: another thread may be adding a mapping. Empty for a streamed tier.
-  std::span<std::byte> bytes(Place place) {
-    return streamed(place.tier) ? std::span<std::byte>() : tiers_[place.tier].mappings[place.slot].bytes;
-  }
-  std::uint32_t ring() const;  // slots of the first tier that are kept for states that come back
+  // Of a segment; empty where it must be fetched first. Needs the lock: another thread may be adding a mapping.
+  std::span<std::byte> memory_of(std::uint32_t segment) const;
+  std::span<std::byte> memory_at(Place place) const { return tiers_[place.tier].mappings[place.slot].bytes; }
 
   // All below are called with the lock; those that take it may give it up meanwhile.
   // Something changed that the threads may act on.
   void poke();
   void prepare(Lock& lock);
   void move(Lock& lock);
-  bool make_slot(Lock& lock, std::uint32_t tier);
-  bool fetch(Lock& lock, std::uint32_t segment);
-  std::uint32_t next_to_fetch();
-  bool give_up_clean(std::uint64_t wanted_generation, bool passed_only);
-  bool spill_needed(std::uint32_t tier) const;
-  std::uint32_t victim(std::uint32_t tier) const;
-  bool can_spill(std::uint32_t tier) const;
-  bool spill(Lock& lock, std::uint32_t tier);
-  void give_up_home(Segment& clean);
-  std::optional<std::uint32_t> slot_for(Lock& lock, std::uint64_t generation, std::uint32_t tier);
-  Done relocate(Lock& lock, std::uint32_t segment, std::uint32_t to_tier);
+  bool do_job(Lock& lock, const Job& job);
+  Look look() const;
+  std::uint32_t next_below_cursor() const;
+  bool make_slot(Lock& lock, std::uint32_t tier, std::uint32_t most);
   std::optional<std::uint32_t> take_slot(Lock& lock, std::uint32_t tier);
-  // Without the lock. The memory of a streamed end is empty.
-  Status carry(const segment::Extent& used, Place source, std::span<std::byte> from, Place target,
-               std::span<std::byte> to);
-  Status retire(Place place, std::span<std::byte> memory);
+  Outcome<Active> start(Lock& lock, segment::Writer& writer);
+  // A buffer of the cache: a free one, or the one of a segment that is needed last, counting from a generation.
+  std::uint32_t buffer_for(std::uint64_t generation);
+  Done fetch(Lock& lock, std::uint32_t segment);
+  Done relocate(Lock& lock, std::uint32_t segment, std::uint32_t to_tier);
+  // Without the lock.
+  Status carry(const segment::Extent& used, std::span<const std::byte> from, Place target, std::span<std::byte> to);
+  void retire(Place place);
   Status mark_in_stream(Place copy, std::uint32_t record);
-  void release_slot(Place place);
+  void give_up_buffer(std::uint32_t segment);
+  // The segment goes if nothing in it counts and nobody uses it.
+  void settle(std::uint32_t segment);
   void forget(std::uint32_t segment);
-  std::uint32_t new_segment(std::uint64_t generation);
   Failure no_room();
 
   const Options& options_;
   std::vector<Tier> tiers_;
   std::optional<segment::DecodedHead> found_head_;
+  bool heads_missing_ = false;
   std::string remarks_;
   std::vector<segment::FieldEntry> fields_;
   std::uint64_t store_ = 0;
   std::uint64_t epoch_ = 1;
   std::uint64_t segment_bytes_ = 0;
-  bool payload_checks_ = false;
   bool kept_ = false;
+  bool read_only_ = false;
   bool durable_ = false;
   bool started_ = false;
   double waited_for_room_ = 0;
@@ -204,22 +188,28 @@ class Tiers {
   std::mutex mutex_;
   std::condition_variable work_;  // for the threads
   std::condition_variable done_;  // for the caller
-  std::vector<Segment> segments_;
-  std::vector<std::uint32_t> unused_;  // numbers of segments that are free
+  Log log_;
+  ReadCache cache_;
   std::uint64_t next_generation_ = 1;
   std::uint64_t pokes_ = 0;
   bool stop_ = false;
-  bool writer_waits_ = false;
-  bool next_wanted_ = false;    // by the writer: it waits, or has announced that it will
-  bool took_one_ = false;       // the writer
-  bool always_wanted_ = false;  // it waited for memory, with one to write meanwhile: half a segment is too late
-  bool mover_busy_ = false;
-  std::uint32_t wanted_ = kNone;  // the reader waits for this segment
-  std::optional<Failure> fetch_failed_;
-  std::optional<Request> request_;
+  // What the threads are to know of the caller.
+  struct {
+    bool waits = false;
+    bool wants_next = false;  // it waits, or has announced that it will
+    bool took_one = false;
+    bool always_wants = false;  // it waited for memory, with one to write meanwhile: half a segment is too late
+  } writer_;
+  std::uint32_t wanted_ = kNone;        // by the reader, who waits for it
+  std::optional<Failure> not_fetched_;  // why it does not come
+  struct {
+    std::uint32_t segment = kNone;
+    std::uint32_t tier = kNone;
+    std::optional<Done> outcome;
+  } request_;
   bool reversing_ = false;
   std::uint64_t cursor_ = 0;  // generation of the segment that was read last
-  segment::Mapping bounce_;   // between two streamed tiers
+  bool mover_busy_ = false;
   std::thread preparer_;
   std::thread mover_;
 };

@@ -9,20 +9,6 @@
 #include <utility>
 
 namespace forebay::trajectory {
-namespace {
-
-// Behind what is read now lies what a reverse sweep reads next: another field, or the state before. The processor
-// foresees what is read only to the end of a page, and starts anew from the first lines of the next. These two come to
-// the cache meanwhile: as fast as if there were no end, where four lines, or those of pages further on, cost 2 to 4 %
-// (4 KiB states) and none at all 4 %. Not to the nearest cache: that costs 14 %, since it follows few lines at a time.
-// Inline always: a function that only does this is taken for one that does nothing.
-[[gnu::always_inline]] inline void fetch_ahead(const std::byte* memory) {
-  __builtin_prefetch(memory, 0, 2);
-  __builtin_prefetch(memory + segment::kLine, 0, 2);
-}
-
-}  // namespace
-
 Outcome<std::unique_ptr<Trajectory>> Trajectory::open(const Options& options) {
   std::unique_ptr<Trajectory> made(new Trajectory(options));
   auto tiers = Tiers::open(made->options_);
@@ -43,7 +29,7 @@ Done Trajectory::close() {
   look_away();
   Done sealed;
   if (active_.segment != kNone) sealed = tiers_->seal(writer_, active_.segment, active_live_, true);
-  if (tiers_->kept() && !tiers_->started()) (void)tiers_->keep(false, {});
+  if (tiers_->kept() && !tiers_->started() && !tiers_->read_only()) (void)tiers_->keep(false, {});
   tiers_.reset();
   if (!sealed) return sealed;
   if (was_open) return fail(FOREBAY_E_CLOSED_OPEN, "closed while step {} was open: that step is not stored", step);
@@ -66,31 +52,47 @@ Done Trajectory::load() {
   std::vector<std::uint32_t> live;
   std::uint64_t strange = 0;
   bool memory = true;
-  auto loaded = tiers_->load([&](std::uint32_t number, const segment::RecordHeader& record) {
-    if (live.size() <= number) live.resize(number + 1, 0);
-    if (encoded_ ? record.payload_bytes > record_bytes_ - segment::kLine : record.payload_bytes != payload_bytes_) {
-      ++strange;
-      return;
-    }
-    ++live[number];
-    Entry* entry = index_.find(record.step);
-    if (entry != nullptr) {
-      // Dropped and stored again, and the mark of the drop was lost with the machine's power.
-      older.push_back({entry->segment, entry->record});
-    } else if (entry = index_.insert(record.step); entry == nullptr) {
-      memory = false;
-      return;
-    }
-    *entry = {record.step, record.time, number, record.record, record.payload};
-  });
+  auto loaded = tiers_->load(
+      [&](std::uint32_t number, const segment::RecordHeader& record) {
+        if (live.size() <= number) live.resize(number + 1, 0);
+        if (encoded_ ? record.payload_bytes > record_bytes_ - segment::kLine : record.payload_bytes != payload_bytes_) {
+          ++strange;
+          return;
+        }
+        ++live[number];
+        Entry* entry = index_.find(record.step);
+        if (entry != nullptr) {
+          // Dropped and stored again, and the mark of the drop was lost with the machine's power.
+          older.push_back({entry->segment, entry->record});
+        } else if (entry = index_.insert(record.step); entry == nullptr) {
+          memory = false;
+          return;
+        }
+        *entry = {record.step, record.time, number, record.record, record.payload};
+      },
+      record_bytes_);
   if (!loaded) return loaded;
   if (!memory) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
   if (strange != 0) tiers_->remark(fmt::format("{} steps have another size than their fields", strange));
-  tiers_->go_on(live);
+  if (auto ok = tiers_->go_on(live); !ok) return ok;
   for (const Older& record : older) {
+    if (tiers_->read_only()) break;
     if (auto ok = tiers_->drop(record.segment, record.record); !ok) return ok;
   }
   return {};
+}
+
+Done Trajectory::refuse_to_write() const {
+  if (!tiers_->read_only()) return {};
+  return fail(FOREBAY_E_READ_ONLY, "the trajectory was opened to be read only");
+}
+
+Outcome<std::uint64_t> Trajectory::capacity() {
+  if (fields_.empty()) return fail(FOREBAY_E_INVALID, "no field is declared: nobody knows how large a state is");
+  const std::uint64_t record = segment::kLine + (encoded() ? largest_payload(fields_) : payload_bytes_);
+  auto all = tiers_->capacity(record);
+  if (!all) return pass_on(all);
+  return all->segments * ((all->segment_bytes - segment::kFirstRecord) / record);
 }
 
 // --- forward
@@ -107,6 +109,7 @@ Done Trajectory::begin_step(std::int64_t step) {
     announce_next(payload_bytes_);
     return {};
   }
+  if (auto ok = refuse_to_write(); !ok) return ok;
   if (fields_.empty()) return fail(FOREBAY_E_INVALID, "step {} cannot begin: no field is declared", step);
   if (!tiers_->started()) {
     if (auto ok = start_store(); !ok) return ok;
@@ -137,19 +140,71 @@ Done Trajectory::next_segment() {
   if (active_.segment != kNone) {
     if (auto ok = end_segment(); !ok) return ok;
   }
+  active_live_ = 0;
+  next_announced_ = false;
+  first_ = true;
   if (spare_.segment != kNone) {
     active_ = std::exchange(spare_, {});
     writer_ = spare_writer_;
   } else {
     auto active = tiers_->next(writer_);
-    if (!active) return pass_on(active);
+    if (!active && active.error().status == FOREBAY_E_NO_SPACE && (reading_ != kNone || ahead_ != kNone)) {
+      // What is held for the next read only stands in nobody's way.
+      leave();
+      look_away();
+      active = tiers_->next(writer_);
+    }
+    if (!active && (active.error().status != FOREBAY_E_NO_SPACE || encoded_)) return pass_on(active);
+    if (!active) return clean(active.error());
     active_ = *active;
   }
-  active_live_ = 0;
-  next_announced_ = false;
-  first_ = true;
   if (pins_.size() <= active_.segment) pins_.resize(active_.segment + 1, 0);
   return {};
+}
+
+Done Trajectory::clean(const Failure& no_room) {
+  const auto records = static_cast<std::uint32_t>((tiers_->segment_bytes() - segment::kFirstRecord) / record_bytes_);
+  const std::uint32_t from = tiers_->sparsest(records);
+  if (from == kNone) return tl::unexpected(no_room);
+  auto base = tiers_->hold(from);
+  if (!base) return pass_on(base);
+  auto active = tiers_->next_for_cleaning(writer_);
+  if (!active) {
+    tiers_->unhold(from);
+    return pass_on(active);
+  }
+  active_ = *active;
+  if (pins_.size() <= active_.segment) pins_.resize(active_.segment + 1, 0);
+  const Segment about = tiers_->about(from);
+  const std::span memory(*base, tiers_->segment_bytes());
+  std::uint32_t moved = 0;
+  Done outcome;
+  for (const segment::RecordHeader& record : segment::headers_of(memory, about.extent)) {
+    Entry* const entry = index_.find(record.step);
+    if (entry == nullptr || entry->segment != from || entry->record != record.record) continue;
+    const std::byte* const payload = *base + segment::payload_place(entry->payload);
+    std::uint64_t check = record.payload_check;
+    // A damaged one stays, and whoever gets it is told.
+    if (about.arrivals != 0 && check != segment::payload_check(payload, payload_bytes_)) continue;
+    const std::uint32_t number = writer_.record(), line = writer_.payload_line(payload_bytes_);
+    int failed = tiers_->first_medium().store(writer_.payload(payload_bytes_), payload, payload_bytes_);
+    if (failed == 0) {
+      if (!writer_.checks()) check = 0;
+      failed = writer_.commit(record.step, entry->time, payload_bytes_, segment::Writer::Payload::stored, check);
+    }
+    if (failed != 0) {
+      outcome = cannot_store(record.step, failed);
+      break;
+    }
+    entry->segment = active_.segment;
+    entry->record = number;
+    entry->payload = line;
+    ++active_live_;
+    ++moved;
+  }
+  tiers_->unhold(from);
+  tiers_->leave(from, moved);
+  return outcome;
 }
 
 Done Trajectory::begin(std::int64_t step, double time, void** memory) {
@@ -170,7 +225,7 @@ Done Trajectory::begin(std::int64_t step, double time, void** memory) {
   return {};
 }
 
-Done Trajectory::finish(segment::Writer::Payload how) {
+Done Trajectory::finish(segment::Writer::Payload how, std::uint64_t check) {
   step_open_ = false;
   if (encoded_) return accept();
   // Word by word (segment/copy.h).
@@ -180,7 +235,7 @@ Done Trajectory::finish(segment::Writer::Payload how) {
   entry->segment = active_.segment;
   entry->record = writer_.record();
   entry->payload = writer_.payload_line(payload_bytes_);
-  if (const int failed = writer_.commit(open_step_, open_time_, payload_bytes_, how); failed != 0) {
+  if (const int failed = writer_.commit(open_step_, open_time_, payload_bytes_, how, check); failed != 0) {
     index_.erase(entry);
     return cannot_store(open_step_, failed);
   }
@@ -194,8 +249,9 @@ Done Trajectory::commit() {
   std::vector<const void*> memory;
   for (const Field& field : fields_) memory.push_back(lent_.bytes.data() + field.offset);
   ::mprotect(lent_.bytes.data(), lent_.bytes.size(), PROT_READ);
-  if (auto ok = store(memory.data()); !ok) return ok;
-  return finish(segment::Writer::Payload::stored);
+  auto check = store(memory.data());
+  if (!check) return pass_on(check);
+  return finish(segment::Writer::Payload::stored, *check);
 }
 
 Outcome<std::byte*> Trajectory::lend() {
@@ -225,14 +281,6 @@ Done Trajectory::cancel() {
   return {};
 }
 
-// A turn costs a few system calls, 10 us or so: a thirtieth of the time that this much takes to write when four share
-// the bandwidth of a pool. Smaller states would wait longer for turns than for the memory.
-std::optional<segment::Turn> Trajectory::turn_for(std::uint64_t bytes) const {
-  constexpr std::uint64_t kWorthATurn = std::uint64_t{1} << 20;
-  if (!takes_turns_ || bytes < kWorthATurn) return std::nullopt;
-  return tiers_->turn_at(0);
-}
-
 Done Trajectory::put(std::int64_t step, double time, const void* const* memory) {
   if (memory == nullptr || !std::isfinite(time)) {
     return fail(FOREBAY_E_INVALID, "step {}: {}", step, memory == nullptr ? "no addresses" : "no time");
@@ -241,14 +289,16 @@ Done Trajectory::put(std::int64_t step, double time, const void* const* memory) 
   call_back();
   open_step_ = step;
   open_time_ = time;
-  if (auto ok = store(memory); !ok) return ok;
-  return finish(segment::Writer::Payload::stored);
+  auto check = store(memory);
+  if (!check) return pass_on(check);
+  return finish(segment::Writer::Payload::stored, *check);
 }
 
 // To where the step that is open, or just begins, will be found.
-Done Trajectory::store(const void* const* memory) {
+Outcome<std::uint64_t> Trajectory::store(const void* const* memory) {
   segment::Medium& medium = tiers_->first_medium();
-  const auto turn = encoded_ ? std::nullopt : turn_for(payload_bytes_);
+  const bool checks = !encoded_ && writer_.checks();
+  segment::PayloadHash hash;
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const Field& field = fields_[i];
     if (field.bytes == 0) continue;
@@ -260,11 +310,13 @@ Done Trajectory::store(const void* const* memory) {
       continue;
     }
     std::byte* const to = writer_.payload(payload_bytes_) + field.offset;
-    if (const int failed = medium.store(to, memory[i], field.bytes); failed != 0) {
-      return fail(FOREBAY_E_IO, "step {} cannot be written: {}", open_step_, std::strerror(failed));
-    }
+    const int failed = checks ? segment::store_hashed(medium, to, memory[i], field.bytes, hash)
+                              : medium.store(to, memory[i], field.bytes);
+    if (failed != 0) return fail(FOREBAY_E_IO, "step {} cannot be written: {}", open_step_, std::strerror(failed));
+    // What stands between fields belongs to the payload.
+    if (checks) hash.add(to + field.bytes, segment::round_to_lines(field.bytes) - field.bytes);
   }
-  return {};
+  return checks ? hash.value() : 0;
 }
 
 // --- backwards
@@ -280,6 +332,7 @@ void Trajectory::leave() {
   if (reading_ == kNone) return;
   if (!held(reading_)) tiers_->unhold(reading_);
   reading_ = kNone;
+  doubt_ = nullptr;
 }
 
 // Where a segment is that needs no hold; nullptr for another.
@@ -300,26 +353,38 @@ Outcome<const std::byte*> Trajectory::hold(Entry& entry) {
   if (held(entry.segment)) tiers_->unhold(entry.segment);  // it was held already, once is enough
   reading_ = entry.segment;
   reading_base_ = *base;
-  reading_suspicious_ = tiers_->suspicious(entry.segment);
+  doubt_ = nullptr;
+  const Segment about = tiers_->about(entry.segment);
+  if (about.arrivals == 0) return base;
+  if (doubts_.size() <= entry.segment) doubts_.resize(entry.segment + 1);
+  auto& doubt = doubts_[entry.segment];
+  if (!doubt || doubt->generation != about.generation || doubt->arrivals != about.arrivals) {
+    doubt = std::make_unique<Doubt>(Doubt{about.generation, about.arrivals, {}});
+    doubt->verified.resize((about.extent.headers - segment::kFirstRecord) / segment::kLine);
+  }
+  doubt_ = doubt.get();
   return base;
 }
 
 // Of the segment that is being written nothing is in doubt.
 inline bool Trajectory::must_verify(const Entry& entry) const noexcept {
-  return reading_suspicious_ && entry.verified == 0 && entry.segment == reading_;
+  return doubt_ != nullptr && entry.segment == reading_ && !doubt_->verified[entry.record];
 }
 
+// The header and the payload must be those that the index knows of: what was read may be a page of another place, or
+// nothing.
 Done Trajectory::verify(Entry& entry, const std::byte* base) {
   segment::RecordHeader header;
   std::memcpy(&header, base + segment::header_place(entry.record), sizeof(header));
   const std::uint64_t place = segment::payload_place(entry.payload);
-  const std::uint64_t bytes = encoded_ ? header.payload_bytes : payload_bytes_;
-  if (bytes > tiers_->segment_bytes() - place ||
-      (header.payload_check != 0 && header.payload_check != segment::payload_check(base + place, bytes))) {
+  const bool fits = segment::is_record(header, entry.record, tiers_->store(), tiers_->segment_bytes()) &&
+                    header.generation == doubt_->generation && header.step == entry.step &&
+                    header.payload == entry.payload && (encoded_ || header.payload_bytes == payload_bytes_);
+  if (!fits || header.payload_check != segment::payload_check(base + place, header.payload_bytes)) {
     return fail(FOREBAY_E_DAMAGED, "step {} is damaged: its checksum does not fit ({}, byte {})", entry.step,
                 tiers_->place_of(entry.segment), place);
   }
-  entry.verified = 1;
+  doubt_->verified[entry.record] = true;
   return {};
 }
 
@@ -356,7 +421,6 @@ inline void Trajectory::unpin(Entry& entry) noexcept {
 inline const void* Trajectory::pin(Entry& entry, const std::byte* base, int number) noexcept {
   const Field& field = fields_[static_cast<std::size_t>(number)];
   const std::byte* const memory = base + segment::payload_place(entry.payload) + field.offset;
-  fetch_ahead(memory + field.bytes);
   pin(entry);
   return memory;
 }
@@ -403,6 +467,7 @@ Done Trajectory::reverse(std::int64_t from) {
 }
 
 Done Trajectory::drop(std::int64_t step) {
+  if (auto ok = refuse_to_write(); !ok) return ok;
   Entry* const entry = index_.find(step);
   if (entry == nullptr) return unknown(step);
   if (entry->pins != 0) return fail(FOREBAY_E_PINNED, "step {} cannot be dropped: it is pinned; release it", step);
@@ -425,6 +490,7 @@ Done Trajectory::drop(std::int64_t step) {
 }
 
 Done Trajectory::move(std::int64_t step, int tier) {
+  if (auto ok = refuse_to_write(); !ok) return ok;
   const Entry* const entry = index_.find(step);
   if (entry == nullptr) return unknown(step);
   if (tier < 0 || static_cast<std::size_t>(tier) >= tiers_->count()) {
@@ -447,6 +513,7 @@ Done Trajectory::move(std::int64_t step, int tier) {
 }
 
 Done Trajectory::rewind() {
+  if (auto ok = refuse_to_write(); !ok) return ok;
   if (step_open_) return fail(FOREBAY_E_STEP_OPEN, "rewind while step {} is open; commit or cancel it", open_step_);
   const std::uint64_t pinned = std::accumulate(pins_.begin(), pins_.end(), std::uint64_t{0});
   if (pinned != 0) return fail(FOREBAY_E_PINNED, "rewind while {} states are pinned; release them", pinned);
@@ -461,6 +528,7 @@ Done Trajectory::rewind() {
 }
 
 Done Trajectory::keep(bool kept) {
+  if (auto ok = refuse_to_write(); !ok) return ok;
   if (auto ok = settle(); !ok) return ok;
   look_away();
   return tiers_->keep(kept, [this](std::uint32_t segment, const segment::RecordHeader& record) {

@@ -60,6 +60,8 @@ class Trajectory {
   Done rewind();
   Done keep(bool kept);
 
+  // How many states fit in all.
+  Outcome<std::uint64_t> capacity();
   std::size_t count() const { return index_.size(); }
   Outcome<const Entry*> at(std::size_t position);
   Outcome<const Entry*> find(std::int64_t step);
@@ -73,14 +75,18 @@ class Trajectory {
   Done take_over(const segment::FieldEntry& entry);
   void lay_out(Field& field);
   void fix_fields();
+  bool encoded() const;
 
   Done begin_step(std::int64_t step);
   Done start_store();
   Done next_segment();
   Done end_segment();
-  std::optional<segment::Turn> turn_for(std::uint64_t bytes) const;
-  Done store(const void* const* memory);
-  Done finish(segment::Writer::Payload how);
+  // Gives the checksum of what was stored; 0 where none is wanted.
+  Outcome<std::uint64_t> store(const void* const* memory);
+  Done finish(segment::Writer::Payload how, std::uint64_t check = 0);
+  // Where no tier has room: moves the states of a segment in which others were dropped to the one that begins now.
+  Done clean(const Failure& no_room);
+  Done refuse_to_write() const;
   // Where set_debug asks for it: what begin returns, and what makes of the memory of the step before what it says.
   Outcome<std::byte*> lend();
   void call_back();
@@ -123,7 +129,6 @@ class Trajectory {
   std::uint64_t payload_bytes_ = 0;  // of a state that is not encoded
   std::uint64_t record_bytes_ = 0;   // of the largest record
   bool encoded_ = false;             // a field is
-  bool takes_turns_ = false;         // the first tier lets only a few write at once
   Index index_;
 
   segment::Writer writer_;
@@ -141,8 +146,15 @@ class Trajectory {
   // The segment that was read last stays held, so that the next get needs no lock.
   std::uint32_t reading_ = kNone;
   const std::byte* reading_base_ = nullptr;
-  bool reading_suspicious_ = false;
-  std::vector<std::uint32_t> pins_;  // by segment: pinned steps there
+  // Where its payloads may have been damaged: which records were compared with their checksums since it arrived.
+  struct Doubt {
+    std::uint64_t generation = 0;
+    std::uint32_t arrivals = 0;
+    std::vector<bool> verified;  // by record
+  };
+  Doubt* doubt_ = nullptr;                      // of the segment that is read; none where nothing is in doubt
+  std::vector<std::unique_ptr<Doubt>> doubts_;  // by segment
+  std::vector<std::uint32_t> pins_;             // by segment: pinned steps there
 
   // Where a field is encoded.
   std::byte* staged_ = nullptr;  // the state that is open, or comes next

@@ -135,7 +135,6 @@ contains
     call options%set_name('spilled')
     call options%set_rank(rank, count_of_ranks)
     call options%set_segment_bytes(65536_int64)
-    call options%set_writers(2)
     call options%add_dram(4 * 65536_int64)
     call options%add_pool(trim(directory), 8 * 1024_int64**2)
     call states%open(options)

@@ -161,7 +161,7 @@ class SweepTest(TrajectoryCase):
         self.assertTrue(all(seconds >= 0 for seconds in states.waited))
 
     def test_a_step_moves_to_a_tier_of_choice(self):
-        states = self.open(forebay.dram(8 * MIB), forebay.pool(self.directory, 8 * MIB), writers=2)
+        states = self.open(forebay.dram(8 * MIB), forebay.pool(self.directory, 8 * MIB))
         states.declare("u", 100)
         for step in range(3):
             states.put(step, step, np.full(100, step))
@@ -192,7 +192,7 @@ class SweepTest(TrajectoryCase):
 
 class ErrorTest(TrajectoryCase):
     def test_each_mistake_has_its_status(self):
-        mistakes = ({"name": "a/b"}, {"rank": 2, "ranks": 2}, {"writers": -1})
+        mistakes = ({"name": "a/b"}, {"rank": 2, "ranks": 2}, {"mode": "create"})
         for tiers, options in (([], {}), *((None, mistake) for mistake in mistakes)):
             with self.fails(Status.INVALID):
                 forebay.Trajectory([forebay.dram(MIB)] if tiers is None else tiers, **options)

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <vector>
 
+#include "segment/check.h"
 #include "segment/copy.h"
 #include "segment/stream_file.h"
 #include "segment/tests/scratch.h"
@@ -21,7 +22,7 @@ namespace forebay::segment {
 namespace {
 
 std::string_view kind_beneath(const std::string& pool) {
-  auto directory = StoreDirectory::open(pool, "kind", false);
+  auto directory = StoreDirectory::open(pool, "kind", StoreDirectory::How::unnamed);
   EXPECT_TRUE(directory);
   auto medium = memory_of_directory(*directory);
   EXPECT_TRUE(medium);
@@ -80,7 +81,7 @@ TEST(Touch, PutsSharedMemoryTogether) {
 TEST(Medium, PutsSegmentsOnTmpfsTogether) {
   if (!kernel_puts_pages_together(4 * kHugePage)) GTEST_SKIP() << "this kernel does not put small pages together";
   const Scratch scratch("/dev/shm");
-  auto directory = StoreDirectory::open(scratch.path(), "x-0", false);
+  auto directory = StoreDirectory::open(scratch.path(), "x-0", StoreDirectory::How::unnamed);
   ASSERT_TRUE(directory) << directory.error().text();
   auto medium = memory_of_directory(*directory);
   ASSERT_TRUE(medium);
@@ -93,7 +94,7 @@ TEST(Medium, KeepsAKeptSegmentForTheNextMapping) {
   for (const char* where : {"/dev/shm", "/tmp"}) {
     const Scratch scratch(where);
     {
-      auto directory = StoreDirectory::open(scratch.path(), "x-0", true);
+      auto directory = StoreDirectory::open(scratch.path(), "x-0", StoreDirectory::How::named);
       ASSERT_TRUE(directory) << directory.error().text();
       auto medium = memory_of_directory(*directory);
       ASSERT_TRUE(medium);
@@ -103,7 +104,7 @@ TEST(Medium, KeepsAKeptSegmentForTheNextMapping) {
       ASSERT_EQ((*medium)->store(mapping->bytes.data(), "forebay", 8), 0);
       ASSERT_EQ((*medium)->fence(), 0);
     }
-    auto directory = StoreDirectory::open(scratch.path(), "x-0", true);
+    auto directory = StoreDirectory::open(scratch.path(), "x-0", StoreDirectory::How::named);
     ASSERT_TRUE(directory);
     auto medium = memory_of_directory(*directory);
     auto mapping = (*medium)->map(1, 8192);
@@ -117,7 +118,7 @@ TEST(Medium, KeepsAKeptSegmentForTheNextMapping) {
 TEST(Medium, OnPersistentMemoryNeedsNoSystemCallToMakeStoresLast) {
   ::setenv("PMEM2_FORCE_GRANULARITY", "CACHE_LINE", 1);
   const Scratch scratch("/tmp");
-  auto directory = StoreDirectory::open(scratch.path(), "x-0", true);
+  auto directory = StoreDirectory::open(scratch.path(), "x-0", StoreDirectory::How::named);
   ASSERT_TRUE(directory);
   auto medium = memory_of_directory(*directory);
   ASSERT_TRUE(medium) << medium.error().text();
@@ -149,17 +150,17 @@ TEST(Medium, OnPersistentMemoryNeedsNoSystemCallToMakeStoresLast) {
 
 TEST(Directory, InUseIsRefused) {
   const Scratch scratch;
-  auto first = StoreDirectory::open(scratch.path(), "x-0", true);
+  auto first = StoreDirectory::open(scratch.path(), "x-0", StoreDirectory::How::named);
   ASSERT_TRUE(first);
-  auto second = StoreDirectory::open(scratch.path(), "x-0", true);
+  auto second = StoreDirectory::open(scratch.path(), "x-0", StoreDirectory::How::named);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Code::busy);
-  EXPECT_TRUE(StoreDirectory::open(scratch.path(), "x-1", true)) << "another rank's";
+  EXPECT_TRUE(StoreDirectory::open(scratch.path(), "x-1", StoreDirectory::How::named)) << "another rank's";
 }
 
 TEST(Directory, NotKeptLeavesNoName) {
   const Scratch scratch;
-  auto directory = StoreDirectory::open(scratch.path(), "x-0", false);
+  auto directory = StoreDirectory::open(scratch.path(), "x-0", StoreDirectory::How::unnamed);
   ASSERT_TRUE(directory);
   EXPECT_TRUE(list_directory(scratch.path())->empty());
   ASSERT_TRUE(directory->keep(true));
@@ -171,7 +172,7 @@ TEST(Directory, NotKeptLeavesNoName) {
 TEST(Medium, ThatIsFullSaysSoInsteadOfKillingTheProcess) {
   const SmallTmpfs small(0, "size=4m");
   if (!small.mounted()) GTEST_SKIP() << "cannot mount a small tmpfs";
-  auto directory = StoreDirectory::open(small.path(), "x-0", false);
+  auto directory = StoreDirectory::open(small.path(), "x-0", StoreDirectory::How::unnamed);
   ASSERT_TRUE(directory);
   auto medium = memory_of_directory(*directory);
   EXPECT_TRUE((*medium)->make(0, 2 << 20));
@@ -184,7 +185,7 @@ TEST(StreamFile, ReadsWhatItWroteOfASegmentThatIsInUse) {
   constexpr std::size_t kBytes = 65536;
   for (const char* where : {"/dev/shm", "/tmp"}) {
     const Scratch scratch(where);
-    auto directory = StoreDirectory::open(scratch.path(), "x-0", false);
+    auto directory = StoreDirectory::open(scratch.path(), "x-0", StoreDirectory::How::unnamed);
     ASSERT_TRUE(directory);
     StreamFile file(*directory);
     auto from = memory_of_process()->make(0, kBytes);
@@ -192,7 +193,7 @@ TEST(StreamFile, ReadsWhatItWroteOfASegmentThatIsInUse) {
     for (const Extent used : {Extent{192, kBytes - 64}, Extent{5000, 30000}, Extent{8192, 8192}}) {
       std::memset(from->bytes.data(), 5, kBytes);
       std::memset(to->bytes.data(), 0, kBytes);
-      ASSERT_TRUE(file.write(kBytes, from->bytes, used, true));
+      ASSERT_TRUE(file.write(kBytes, from->bytes, used, {1, false, true}));
       const std::byte patch[8] = {std::byte{9}};
       ASSERT_TRUE(file.patch(kBytes + 64, patch));
       from->bytes[64] = std::byte{9};

@@ -125,7 +125,7 @@ class Run {
   }
   void seal() { writer_.seal(); }
   void move_to(Run& other) {
-    arrive(recorder_, other.segment_, segment_, writer_.extent(), kTracedStore);
+    arrive(recorder_, other.segment_, segment_, writer_.extent(), kTracedStore, true);
     retire(recorder_, segment_, kTracedStore);
     other.records_ = records_;
   }
@@ -171,8 +171,8 @@ void find_in(std::span<const std::byte> segment, const SegmentHeader& header, co
 }
 
 void find_in_one(const Image& image, const Visit& visit) {
-  const auto header = newest_header(std::span(image).first<kFirstRecord>(), kTracedStore);
-  if (header) find_in(image, header->header, visit);
+  const auto header = header_in_use(std::span(image).first<kFirstRecord>(), kTracedStore);
+  if (header) find_in(image, *header, visit);
 }
 
 // As a reopening does: where two pieces of memory hold the same segment, the lower one counts.
@@ -180,10 +180,10 @@ constexpr std::size_t kHalf = kBytes / 2;
 void find_in_two(const Image& image, const Visit& visit) {
   const std::span<const std::byte> upper = std::span(image).first(kHalf);
   const std::span<const std::byte> lower = std::span(image).subspan(kHalf);
-  const auto above = newest_header(upper.first<kFirstRecord>(), kTracedStore);
-  const auto below = newest_header(lower.first<kFirstRecord>(), kTracedStore);
-  if (below) find_in(lower, below->header, visit);
-  if (above && (!below || above->header.generation != below->header.generation)) find_in(upper, above->header, visit);
+  const auto above = header_in_use(upper.first<kFirstRecord>(), kTracedStore);
+  const auto below = header_in_use(lower.first<kFirstRecord>(), kTracedStore);
+  if (below) find_in(lower, *below, visit);
+  if (above && (!below || above->generation != below->generation)) find_in(upper, *above, visit);
 }
 
 // Everything the model allows at one cut, checked.
@@ -339,8 +339,8 @@ void record_a_move(Recorder& recorder, bool forgets_a_fence) {
   upper.put(4, false);
   upper.drop(2);
   upper.seal();
-  // Four fences take the old headers away; the fifth stands between the records and the new ones.
-  if (forgets_a_fence) recorder.forget_fence(5);
+  // Two fences set the lower segment free; the third stands between the records and the new headers.
+  if (forgets_a_fence) recorder.forget_fence(3);
   upper.move_to(lower);
   upper.start(3);
   upper.put(6, true);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "segment/check.h"
 #include "segment/medium.h"
 #include "segment/tests/scratch.h"
 #include "segment/walk.h"
@@ -55,7 +56,7 @@ std::vector<Touch> record(unsigned without_sync) {
             return 0;
           }};
   const Scratch scratch;
-  auto directory = StoreDirectory::open(scratch.path(), "x-0", false);
+  auto directory = StoreDirectory::open(scratch.path(), "x-0", StoreDirectory::How::unnamed);
   EXPECT_TRUE(directory);
   StreamFile file(*directory, calls);
   const auto memory = memory_of_process();
@@ -70,7 +71,7 @@ std::vector<Touch> record(unsigned without_sync) {
     }
     EXPECT_EQ(writer.seal(), 0);
     trace.push_back({Touch::Kind::begun, 0, {}, generation});
-    EXPECT_TRUE(file.write(0, mapping->bytes, writer.extent(), true));
+    EXPECT_TRUE(file.write(0, mapping->bytes, writer.extent(), {kStreamedStore, true, true}));
     trace.push_back({Touch::Kind::acknowledged, 0, {}, generation});
   }
   return trace;
@@ -130,11 +131,11 @@ class Disk {
   }
   std::string look(const Bytes& image) const {
     const std::span<const std::byte> segment(image);
-    const auto found = newest_header(segment.first<kFirstRecord>(), kStreamedStore);
+    const auto found = header_in_use(segment.first<kFirstRecord>(), kStreamedStore);
     if (!found) return must_ == 0 ? "" : "an acknowledged segment is lost";
-    if (must_ != 0 && found->header.generation != must_) return "an older segment came back";
+    if (must_ != 0 && found->generation != must_) return "an older segment came back";
     std::uint32_t whole = 0;
-    walk(segment, kStreamedStore, found->header, [&](const RecordHeader& record) {
+    walk(segment, kStreamedStore, *found, [&](const RecordHeader& record) {
       if (record.payload_check == payload_check(image.data() + payload_place(record.payload), 64)) ++whole;
     });
     return whole == kRecords ? "" : "a header names records that are not there";

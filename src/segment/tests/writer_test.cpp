@@ -197,9 +197,16 @@ TEST(Retire, LeavesNothingToFind) {
   Writer writer;
   writer.start(*medium, mapping->bytes, {kStore, false}, 1, 1);
   writer.seal();
-  ASSERT_TRUE(newest_header(mapping->bytes.first<kFirstRecord>(), kStore));
+  ASSERT_TRUE(header_in_use(mapping->bytes.first<kFirstRecord>(), kStore));
   ASSERT_EQ(retire(*medium, mapping->bytes, kStore), 0);
-  EXPECT_FALSE(newest_header(mapping->bytes.first<kFirstRecord>(), kStore));
+  EXPECT_FALSE(header_in_use(mapping->bytes.first<kFirstRecord>(), kStore));
+  for (int line = 0; line < 2; ++line) {
+    std::byte lines[kFirstRecord];
+    std::memcpy(lines, mapping->bytes.data(), sizeof(lines));
+    lines[line * kLine + 3] ^= std::byte{4};
+    EXPECT_FALSE(header_in_use(lines, kStore)) << "nor when one of its lines is damaged";
+    EXPECT_TRUE(newest_header(lines, kStore)) << "but that it is free is known";
+  }
 }
 
 }  // namespace

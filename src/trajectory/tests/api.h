@@ -32,12 +32,12 @@ class OptionsOf {
     return done(forebay_trajectory_options_set_survives(options_.get(), FOREBAY_SURVIVES_PROCESS_ONLY));
   }
   OptionsOf& checksum(int mode) { return done(forebay_trajectory_options_set_checksum(options_.get(), mode)); }
+  OptionsOf& mode(forebay_mode mode) { return done(forebay_trajectory_options_set_mode(options_.get(), mode)); }
   OptionsOf& debug() { return done(forebay_trajectory_options_set_debug(options_.get(), 1)); }
   OptionsOf& segments(std::uint64_t bytes) {
     return done(forebay_trajectory_options_set_segment_bytes(options_.get(), bytes));
   }
   OptionsOf& encoders(int threads) { return done(forebay_trajectory_options_set_encoders(options_.get(), threads)); }
-  OptionsOf& writers(int writers) { return done(forebay_trajectory_options_set_writers(options_.get(), writers)); }
   OptionsOf& rank(int rank, int ranks) {
     return done(forebay_trajectory_options_set_rank(options_.get(), rank, ranks));
   }
@@ -106,6 +106,11 @@ class States {
     std::uint64_t steps = 0;
     forebay_trajectory_count(handle_, &steps);
     return steps;
+  }
+  std::uint64_t capacity() {
+    std::uint64_t states = 0;
+    EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_capacity(handle_, &states));
+    return states;
   }
   forebay_tier_info tier(int number) {
     forebay_tier_info info{};

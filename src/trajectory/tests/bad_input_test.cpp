@@ -93,8 +93,8 @@ TEST_F(BadInput, ArgumentsThatMakeNoSense) {
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_put(run_, 1, 0, &nothing));
   EXPECT_STATUS(FOREBAY_OK, run_.put(1)) << "and the step is not open";
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_declare(run_, "", FOREBAY_BYTES, 1, nullptr));
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_declare(run_, "x", FOREBAY_BYTES, 0, nullptr));
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_declare(run_, "x", static_cast<forebay_type>(3), 1, nullptr));
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_declare(run_, "x", static_cast<forebay_type>(16), 1, nullptr));
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_declare(run_, "x", static_cast<forebay_type>(257), 1, nullptr));
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_declare(run_, "x", FOREBAY_FLOAT64, ~std::uint64_t{0}, nullptr));
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_get(run_, 1, 0, nullptr));
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_commit(nullptr));
@@ -154,7 +154,7 @@ TEST(BadStore, OfAnotherVersionOrDamaged) {
   forebay_trajectory* t = nullptr;
   change(8, 1);
   EXPECT_STATUS(FOREBAY_E_VERSION, forebay_trajectory_open(options.get(), &t));
-  change(8, 2);
+  change(8, 3);
   change(30, 77);
   EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_open(options.get(), &t));
   EXPECT_NE(std::string(forebay_last_error()).find("byte"), std::string::npos) << forebay_last_error();

@@ -66,7 +66,7 @@ TEST(CppFace, StoresAFieldWithinAnError) {
 
 TEST(CppFace, MovesAStepToATier) {
   const Scratch scratch;
-  Trajectory states({.tiers = {dram(1 << 22), pool(scratch.path(), 1 << 22)}, .writers = 2});
+  Trajectory states({.tiers = {dram(1 << 22), pool(scratch.path(), 1 << 22)}});
   states.declare<double>("u", 10);
   states.put<double>(1, 0, std::vector<double>(10, 3.0));
   states.move(1, 1);

@@ -316,7 +316,6 @@ TEST(BadTolerance, IsAnErrorOfItsOwn) {
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_set_accepted_error(run, 1, 1e-3));
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_set_codec(run, 0, static_cast<forebay_codec>(5)));
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_options_set_encoders(options.get(), -2));
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_options_set_writers(options.get(), -1));
 }
 
 TEST(BadTolerance, ComesBeforeTheFirstStep) {

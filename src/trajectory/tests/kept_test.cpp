@@ -199,19 +199,6 @@ TEST(Kept, AChecksumFindsADamagedPayload) {
   for (int step = 1; step < 20; ++step) EXPECT_TRUE(run.whole(step));
 }
 
-TEST(Kept, MissingATierIsDamageNotAnEmptyStore) {
-  const Scratch pool, shared("/tmp");
-  OptionsOf options;
-  options.pool(pool.path(), 4 * kSegment).shared(shared.path(), 100 * kSegment).segments(kSegment).keep();
-  {
-    States run(options);
-    for (int step = 0; step < 100; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
-  }
-  forebay_trajectory* t = nullptr;
-  ASSERT_TRUE(remove_tree(pool.path() + "/trajectory-0"));
-  EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_open(options.get(), &t));
-}
-
 TEST(Kept, ASegmentThatIsCutOffCostsItsStepsOnly) {
   const Scratch pool, shared("/tmp");
   OptionsOf options;

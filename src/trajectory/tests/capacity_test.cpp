@@ -1,0 +1,131 @@
+// A budget holds what it says, and room that was freed is used.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "trajectory/tests/api.h"
+
+namespace forebay::capacity_test {
+namespace {
+
+std::uint64_t fill(States& run, std::int64_t from, std::uint64_t at_most = 100000) {
+  std::uint64_t stored = 0;
+  while (stored < at_most && run.put(from + static_cast<std::int64_t>(stored)) == FOREBAY_OK) ++stored;
+  return stored;
+}
+
+struct Shape {
+  std::uint64_t values;
+  std::uint64_t states;         // that the first budget has bytes for
+  std::uint64_t segment_bytes;  // 0: chosen
+};
+
+class Capacity : public testing::TestWithParam<Shape> {
+ protected:
+  const Scratch pool_, shared_{"/tmp"};
+};
+
+// Fills, drops every second, fills again, and so at random; counts must be those that were told.
+void use(const OptionsOf& options, const Shape& shape, std::uint64_t tiers) {
+  States run(options, shape.values);
+  const std::uint64_t told = run.capacity();
+  EXPECT_GE(told, tiers * shape.states - tiers * shape.states / 20);
+  ASSERT_EQ(fill(run, 0), told);
+  EXPECT_EQ(run.capacity(), told);
+  for (std::uint64_t step = 1; step < told; step += 2) {
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_drop(run, static_cast<std::int64_t>(step)));
+  }
+  ASSERT_EQ(fill(run, 100000), told / 2);
+  for (std::uint64_t step = 0; step < told; step += 2) ASSERT_TRUE(run.whole(static_cast<std::int64_t>(step)));
+  std::mt19937_64 random(7);
+  std::set<std::int64_t> stored;
+  for (std::uint64_t i = 0; i < run.count(); ++i) {
+    std::int64_t step = 0;
+    forebay_trajectory_step_at(run, i, &step, nullptr);
+    stored.insert(step);
+  }
+  for (std::int64_t round = 0; round < 5; ++round) {
+    std::uint64_t dropped = 0;
+    for (auto at = stored.begin(); at != stored.end();) {
+      if (random() % 3 != 0) {
+        ++at;
+        continue;
+      }
+      ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_drop(run, *at));
+      at = stored.erase(at);
+      ++dropped;
+    }
+    ASSERT_EQ(fill(run, 200000 + 10000 * round), dropped) << "round " << round;
+    for (std::uint64_t i = 0; i < dropped; ++i) {
+      stored.insert(200000 + 10000 * round + static_cast<std::int64_t>(i));
+    }
+  }
+  for (const std::int64_t step : stored) ASSERT_TRUE(run.whole(step));
+}
+
+TEST_P(Capacity, IsExactInMemory) {
+  const auto [values, states, segment] = GetParam();
+  use(OptionsOf().dram(states * 8 * values).segments(segment), GetParam(), 1);
+}
+
+TEST_P(Capacity, IsExactOverTwoMappedTiers) {
+  const auto [values, states, segment] = GetParam();
+  const std::uint64_t bytes = states * 8 * values;
+  use(OptionsOf().dram(bytes).pool(pool_.path(), bytes).segments(segment), GetParam(), 2);
+}
+
+TEST_P(Capacity, IsExactWhereStatesAreFetchedBack) {
+  const auto [values, states, segment] = GetParam();
+  const std::uint64_t bytes = states * 8 * values;
+  use(OptionsOf().pool(pool_.path(), bytes).shared(shared_.path(), bytes).segments(segment), GetParam(), 2);
+}
+
+TEST_P(Capacity, IsExactInAKeptStoreThatIsFoundAgain) {
+  const auto [values, states, segment] = GetParam();
+  OptionsOf options;
+  options.pool(pool_.path(), states * 8 * values).segments(segment).keep().process_only();
+  use(options, GetParam(), 1);
+  States again(options, values);
+  EXPECT_EQ(again.count(), again.capacity());
+  EXPECT_STREQ(forebay_trajectory_recovery(again), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(OfStates, Capacity,
+                         testing::Values(Shape{125000, 40, 0}, Shape{1000, 100, 0}, Shape{1000, 40, 64 << 10},
+                                         Shape{4096, 37, 0}, Shape{1000, 4, 0}));
+
+TEST(CapacityOf, AnythingElse) {
+  States run(OptionsOf().dram(40 * 8000));
+  EXPECT_EQ(run.capacity(), 40u) << "before the first step";
+  const OptionsOf options = std::move(OptionsOf().dram(kMiB));
+  forebay_trajectory* none = nullptr;
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_open(options.get(), &none));
+  std::uint64_t states = 0;
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_capacity(none, &states)) << "of no fields";
+  forebay_trajectory_close(none);
+}
+
+TEST(CapacityOf, StatesWithAnAcceptedErrorIsAtLeast) {
+  States run(OptionsOf().dram(2 * kMiB));
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_set_accepted_error(run, 0, 1e-6));
+  const std::uint64_t told = run.capacity();
+  EXPECT_GE(told, 200u);
+  EXPECT_GE(fill(run, 0, 5000), told);
+}
+
+TEST(CapacityOf, ASegmentThatHoldsDamageIsCleanedOfTheRest) {
+  const Scratch shared("/tmp");
+  constexpr std::uint64_t kSegment = 64 << 10;  // 8 states
+  States run(OptionsOf().dram(2 * kSegment).shared(shared.path(), 4 * kSegment).segments(kSegment));
+  const std::uint64_t told = run.capacity();
+  ASSERT_EQ(fill(run, 0), told);
+  for (std::uint64_t step = 0; step < told; step += 2) {
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_drop(run, static_cast<std::int64_t>(step)));
+  }
+  EXPECT_EQ(fill(run, 1000), told / 2);
+  for (std::uint64_t step = 1; step < told; step += 2) ASSERT_TRUE(run.whole(static_cast<std::int64_t>(step)));
+}
+
+}  // namespace
+}  // namespace forebay::capacity_test

@@ -1,0 +1,165 @@
+// Of a kept store that has lost a part, what is left is offered, and what is lost is listed.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "segment/format.h"
+#include "trajectory/tests/api.h"
+
+namespace forebay::lost_test {
+namespace {
+
+constexpr std::uint64_t kSegment = 64 << 10;  // 8 steps of 1000 doubles
+constexpr int kSteps = 100;
+
+class Lost : public testing::Test {
+ protected:
+  const Scratch pool_, shared_{"/tmp"};
+  const std::string first_ = pool_.path() + "/trajectory-0", second_ = shared_.path() + "/trajectory-0";
+
+  OptionsOf options() const {
+    return std::move(OptionsOf()
+                         .pool(pool_.path(), 4 * kSegment)
+                         .shared(shared_.path(), 50 * kSegment)
+                         .segments(kSegment)
+                         .keep()
+                         .process_only());
+  }
+  OptionsOf one_tier() const {
+    return std::move(OptionsOf().pool(pool_.path(), 50 * kSegment).segments(kSegment).keep().process_only());
+  }
+  static void fill(const OptionsOf& options, int iterations = 1) {
+    States run(options);
+    for (int iteration = 0; iteration < iterations; ++iteration) {
+      ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_rewind(run));
+      for (int step = 0; step < kSteps; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    }
+  }
+  // Steps that are offered; each must be whole.
+  static std::vector<std::int64_t> offered(States& run) {
+    std::vector<std::int64_t> steps(run.count());
+    for (std::uint64_t i = 0; i < steps.size(); ++i) {
+      EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_step_at(run, i, &steps[i], nullptr));
+      EXPECT_TRUE(run.whole(steps[i]));
+    }
+    return steps;
+  }
+  static void overwrite(const std::string& path, std::uint64_t at, const std::string& bytes) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(at));
+    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  static std::string recovery(States& run) { return forebay_trajectory_recovery(run); }
+};
+
+TEST_F(Lost, TheFirstTier) {
+  fill(options(), 3);
+  ASSERT_TRUE(remove_tree(first_));
+  {
+    States run(options());
+    EXPECT_NE(recovery(run).find(pool_.path()), std::string::npos) << recovery(run);
+    const auto steps = offered(run);
+    EXPECT_GT(steps.size(), 60u);
+    EXPECT_EQ(steps.front(), 0);
+    EXPECT_STATUS(FOREBAY_OK, run.put(500)) << "and it goes on";
+  }
+  States again(options());
+  EXPECT_EQ(recovery(again), "");
+  EXPECT_TRUE(again.whole(500));
+}
+
+TEST_F(Lost, TheFirstTierAfterARewind) {
+  {
+    States run(options());
+    for (int step = 0; step < kSteps; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_rewind(run));
+    ASSERT_STATUS(FOREBAY_OK, run.put(7));
+  }
+  ASSERT_TRUE(remove_tree(first_));
+  States run(options());
+  EXPECT_EQ(run.count(), 0u) << "states that were forgotten stay so";
+}
+
+TEST_F(Lost, TheSecondTier) {
+  fill(options());
+  ASSERT_TRUE(remove_tree(second_));
+  States run(options());
+  EXPECT_NE(recovery(run).find(shared_.path()), std::string::npos) << recovery(run);
+  EXPECT_EQ(offered(run).back(), kSteps - 1);
+}
+
+TEST_F(Lost, AHeadOfOneTier) {
+  for (const std::string& tier : {first_, second_}) {
+    for (const bool damaged : {false, true}) {
+      (void)remove_tree(first_);
+      (void)remove_tree(second_);
+      fill(options(), 2);
+      if (damaged) {
+        overwrite(tier + "/store", 20, "damage");
+      } else {
+        ASSERT_EQ(::unlink((tier + "/store").c_str()), 0);
+      }
+      {
+        States run(options());
+        EXPECT_NE(recovery(run).find(tier), std::string::npos) << recovery(run);
+        EXPECT_EQ(offered(run).size(), static_cast<std::size_t>(kSteps));
+      }
+      States again(options());
+      EXPECT_EQ(recovery(again), "");
+      EXPECT_EQ(again.count(), static_cast<std::uint64_t>(kSteps));
+    }
+  }
+}
+
+TEST_F(Lost, TheOnlyHead) {
+  fill(one_tier());
+  const std::string segments = first_ + "/segments";
+  const auto before = read_file(segments);
+  const auto head = read_file(first_ + "/store");
+  ASSERT_TRUE(before && head);
+  ASSERT_EQ(::unlink((first_ + "/store").c_str()), 0);
+  for (const auto mode : {FOREBAY_MODE_ANY, FOREBAY_MODE_CREATE, FOREBAY_MODE_MUST_EXIST, FOREBAY_MODE_PARTIAL}) {
+    forebay_trajectory* t = nullptr;
+    EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_open(one_tier().mode(mode).get(), &t));
+    EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_close(t));
+    EXPECT_EQ(*read_file(segments), *before) << "nothing was touched";
+  }
+  std::ofstream(first_ + "/store", std::ios::binary) << *head;
+  States run(one_tier());
+  EXPECT_EQ(offered(run).size(), static_cast<std::size_t>(kSteps));
+}
+
+TEST_F(Lost, AHeaderPage) {
+  for (const bool in_the_second : {false, true}) {
+    (void)remove_tree(first_);
+    (void)remove_tree(second_);
+    fill(options());
+    const std::string& tier = in_the_second ? second_ : first_;
+    overwrite(tier + "/segments", kSegment, std::string(4096, '\0'));
+    States run(options());
+    EXPECT_NE(recovery(run).find(tier + ": the header of segment 1 is damaged (byte 65536 of the file)"),
+              std::string::npos)
+        << recovery(run);
+    const std::size_t left = offered(run).size();
+    EXPECT_GE(left, static_cast<std::size_t>(kSteps) - 8);
+    // In the first tier it may have been free.
+    if (in_the_second) {
+      EXPECT_LT(left, static_cast<std::size_t>(kSteps));
+    }
+  }
+}
+
+TEST_F(Lost, NothingWhereSegmentsAreFreeOrWereNeverUsed) {
+  {
+    States run(one_tier());
+    for (int step = 0; step < kSteps; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    for (int step = 10; step < 60; ++step) ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_drop(run, step));
+  }
+  States run(one_tier());
+  EXPECT_EQ(recovery(run), "");
+  EXPECT_EQ(offered(run).size(), 50u);
+}
+
+}  // namespace
+}  // namespace forebay::lost_test
