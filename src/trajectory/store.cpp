@@ -429,7 +429,7 @@ Done Tiers::keep(bool kept, const Lives& lives) {
     if (streamed(place.tier)) {
       if (auto ok = walk_segment(i, look); !ok) return ok;
       for (const std::uint32_t record : gone) {
-        if (auto ok = mark_in_stream(place, record); !ok) return pass_on(ok);
+        if (auto ok = mark_dropped(i, record); !ok) return ok;
       }
       continue;
     }
@@ -448,15 +448,29 @@ Done Tiers::keep(bool kept, const Lives& lives) {
   return write_heads();
 }
 
-Status Tiers::mark_in_stream(Place copy, std::uint32_t record) {
-  Tier& tier = tiers_[copy.tier];
-  const std::uint64_t offset = copy.slot * segment_bytes_ + segment::header_place(record);
+// Where its segment lies, and in the copy in the cache: a move takes that.
+Done Tiers::mark_dropped(std::uint32_t number, std::uint32_t record) {
+  const Place place = log_[number].place;
+  Tier& tier = tiers_[place.tier];
+  const std::span<std::byte> memory = memory_of(number);
+  if (!streamed(place.tier)) {
+    if (const int failed = segment::mark_dropped(*tier.medium, memory, record); failed != 0) {
+      errno = failed;
+      return pass_on(Status(errno_error("cannot write to the store", tier.path())));
+    }
+    return {};
+  }
+  const std::uint64_t at = segment::header_place(record);
   segment::RecordHeader header;
-  auto got = tier.directory->read(offset, std::as_writable_bytes(std::span(&header, 1)));
-  if (!got) return forward(got);
-  if (*got != sizeof(header)) return error(Code::lost, "a segment is cut off in", tier.directory->path());
-  const std::uint64_t state = segment::dropped_state(header);
-  return tier.stream->patch(offset + offsetof(segment::RecordHeader, state), std::as_bytes(std::span(&state, 1)));
+  auto got = tier.directory->read(place.slot * segment_bytes_ + at, std::as_writable_bytes(std::span(&header, 1)));
+  if (!got) return pass_on(got);
+  if (*got != sizeof(header)) return pass_on(Status(error(Code::lost, "a segment is cut off in", tier.path())));
+  const std::uint64_t state_at = at + offsetof(segment::RecordHeader, state);
+  header.state = segment::dropped_state(header);
+  const auto state = std::as_bytes(std::span(&header.state, 1));
+  if (auto ok = tier.stream->patch(place.slot * segment_bytes_ + state_at, state); !ok) return pass_on(ok);
+  if (!memory.empty()) std::memcpy(memory.data() + state_at, state.data(), state.size());
+  return {};
 }
 
 }  // namespace forebay::trajectory

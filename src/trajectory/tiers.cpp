@@ -277,16 +277,10 @@ Done Tiers::drop(std::uint32_t number, std::uint32_t record) {
   Lock lock(mutex_);
   // A kept segment is marked where it lies.
   if (kept_) done_.wait(lock, [&] { return !log_[number].moving; });
-  Segment& dropped = log_[number];
   if (kept_) {
-    if (streamed(dropped.place.tier)) {
-      if (auto ok = mark_in_stream(dropped.place, record); !ok) return pass_on(ok);
-    } else if (const int failed =
-                   segment::mark_dropped(*tiers_[dropped.place.tier].medium, memory_of(number), record)) {
-      return medium_failed(failed, tiers_[dropped.place.tier].path());
-    }
+    if (auto ok = mark_dropped(number, record); !ok) return ok;
   }
-  --dropped.live;
+  --log_[number].live;
   settle(number);
   poke();
   return {};

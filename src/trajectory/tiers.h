@@ -162,7 +162,7 @@ class Tiers {
   // Without the lock.
   Status carry(const segment::Extent& used, std::span<const std::byte> from, Place target, std::span<std::byte> to);
   void retire(Place place);
-  Status mark_in_stream(Place copy, std::uint32_t record);
+  Done mark_dropped(std::uint32_t segment, std::uint32_t record);
   void give_up_buffer(std::uint32_t segment);
   // The segment goes if nothing in it counts and nobody uses it.
   void settle(std::uint32_t segment);

@@ -55,6 +55,31 @@ TEST_F(Move, MappedMemoryBelowIsThenReadWhereItIs) {
   EXPECT_EQ(run.tier(1).used, 1u);
 }
 
+// A move takes the copy that was read: a step that was dropped since is not to come back with it.
+TEST_F(Move, BringsNothingBackThatWasDropped) {
+  for (const bool kept_from_the_beginning : {true, false}) {
+    OptionsOf options;
+    options.pool(pool_.path(), 8 * kSegment).shared(shared_.path(), 20 * kSegment).segments(kSegment);
+    OptionsOf again;
+    again.pool(pool_.path(), 8 * kSegment).shared(shared_.path(), 20 * kSegment).segments(kSegment).keep();
+    {
+      States run(kept_from_the_beginning ? again : options);
+      fill(run, 20);
+      ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_move(run, 3, 1));
+      ASSERT_TRUE(run.whole(3)) << "fetched";
+      ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_drop(run, 4));
+      ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_keep(run, 1));
+      ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_move(run, 3, 0));
+    }
+    States run(again);
+    EXPECT_STREQ(forebay_trajectory_recovery(run), "");
+    EXPECT_EQ(run.count(), 19u);
+    EXPECT_STATUS(FOREBAY_E_NO_SUCH_STEP, forebay_trajectory_time(run, 4, nullptr));
+    EXPECT_TRUE(run.whole(3));
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_keep(run, 0));
+  }
+}
+
 TEST_F(Move, EndsTheSegmentThatIsWritten) {
   States run(three_tiers(8));
   fill(run, 3);
