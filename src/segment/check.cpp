@@ -13,7 +13,7 @@ namespace {
 
 // Half of a core's own cache, so that the copy finds there what the checksum has read. Where each piece costs a system
 // call (a file that commits must reach), as much as all caches hold.
-constexpr std::size_t kPiece = std::size_t{256} << 10;
+constexpr std::size_t kCachedPiece = std::size_t{256} << 10;
 constexpr std::size_t kSyncedPiece = std::size_t{8} << 20;
 
 std::atomic<std::uint64_t> beside_copies = 0;
@@ -45,7 +45,7 @@ std::uint64_t PayloadHash::value() const noexcept {
 }
 
 int store_hashed(Medium& medium, void* to, const void* from, std::size_t bytes, PayloadHash& hash) noexcept {
-  const std::size_t piece = medium.kind() == "file" ? kSyncedPiece : kPiece;
+  const std::size_t piece = medium.kind() == "file" ? kSyncedPiece : kCachedPiece;
   for (std::size_t at = 0; at < bytes; at += piece) {
     const std::size_t part = std::min(piece, bytes - at);
     const auto* const source = static_cast<const std::byte*>(from) + at;
