@@ -19,7 +19,7 @@ bool StoreRange::has_segments() const {
   const StoreHead& head = (*found)->head;
   const std::uint64_t step = std::max<std::uint64_t>(head.segment_bytes, kFirstRecord);
   for (auto rest = segments(); rest.size() >= step; rest = rest.subspan(step)) {
-    if (newest_header(rest.first<kFirstRecord>(), head.store)) return true;
+    if (header_in_use(rest.first<kFirstRecord>(), head.store)) return true;
   }
   return false;
 }
@@ -31,7 +31,20 @@ Result<std::optional<DecodedHead>> StoreRange::read_head() const {
   return std::optional(std::move(*head));
 }
 
+// Other stores have left their bytes on the device. So that a segment without a header has lost it, as in a file, each
+// one has a header that says free before the range is kept.
+void StoreRange::free_what_was_never_used(const StoreHead& head) {
+  for (auto rest = segments(); rest.size() >= head.segment_bytes; rest = rest.subspan(head.segment_bytes)) {
+    const auto lines = rest.first<kFirstRecord>();
+    if (newest_header(lines, head.store)) continue;
+    std::byte free[kFirstRecord] = {};
+    for (int i = 0; i < 2; ++i) set_free(free, head.store);
+    device_.persist().write(lines.data(), free, sizeof(free));
+  }
+}
+
 Status StoreRange::write_head(const StoreHead& head, std::uint64_t epoch) {
+  if (!range_.kept) free_what_was_never_used(head);
   const std::string bytes = encode_head(head, epoch);
   device_.persist().write(range_.bytes.data(), bytes.data(), bytes.size());
   device_.set_kept(range_);

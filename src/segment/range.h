@@ -37,6 +37,7 @@ class StoreRange final : public StoreHome {
         name_(std::move(name)),
         path_(device_.path() + " (" + name_ + ")"),
         kept_(kept) {}
+  void free_what_was_never_used(const StoreHead& head);
 
   Device device_;
   Device::Range range_;

@@ -62,7 +62,7 @@ Outcome<std::unique_ptr<Tiers>> Tiers::open(const Options& options) {
     if (auto ok = tiers->read_heads(); !ok) return pass_on(ok);
   }
   if (must_exist && !tiers->found_head_) return no_store();
-  if (options.mode == Mode::create && (found || tiers->found_head_)) {
+  if (options.mode == Mode::create && tiers->found_head_) {
     return fail(FOREBAY_E_STORE_EXISTS, "a trajectory {} is kept in {} already", name, options.tiers.front().path);
   }
   return tiers;
@@ -106,48 +106,31 @@ Done Tiers::open_tier(std::size_t number) {
 
 // Every tier has a head. What is left is offered by those that are there, and the others get one again.
 Done Tiers::read_heads() {
+  std::vector<std::optional<segment::DecodedHead>> heads(tiers_.size());
   std::optional<Failure> damage;
-  std::vector<bool> has_head(tiers_.size());
-  for (std::uint32_t i = 0; i < tiers_.size(); ++i) {
-    Tier& tier = tiers_[i];
-    if (!tier.directory) continue;
-    auto head = tier.directory->read_head();
-    if (!head) {
-      const Failure failure = failure_of(head.error());
-      if (failure.status != FOREBAY_E_DAMAGED) return tl::unexpected(failure);
-      if (!damage) damage = failure;
-      remark(failure.text);
+  for (std::size_t i = 0; i < tiers_.size(); ++i) {
+    if (!tiers_[i].directory) continue;
+    auto head = tiers_[i].directory->read_head();
+    if (head) {
+      heads[i] = std::move(*head);
       continue;
     }
-    if (!*head) continue;
-    tier.checks = (*head)->head.payload_checks != 0;
-    if (!found_head_) {
-      if (auto ok = check_head((*head)->head, tier.path()); !ok) return ok;
-      found_head_ = std::move(*head);
-    } else if ((*head)->head.store != found_head_->head.store || (*head)->head.tier != i) {
-      if (options_.mode != Mode::partial) {
-        return fail(FOREBAY_E_DAMAGED,
-                    "the parts of the store do not fit: {} does not belong to what lies in {}; open it partially to "
-                    "read what does, or move that away",
-                    tier.path(), tiers_.front().path());
-      }
-      remark(fmt::format("{}: this belongs to another store", tier.path()));
-      tier.directory.reset();
-      tier.medium.reset();
-      tier.stream.reset();
-      continue;
-    } else if (!has_head[0]) {
-      found_head_->epoch = std::max(found_head_->epoch, (*head)->epoch);
-    }
-    has_head[i] = true;
+    const Failure failure = failure_of(head.error());
+    if (failure.status != FOREBAY_E_DAMAGED) return tl::unexpected(failure);
+    if (!damage) damage = failure;
+    remark(failure.text);
   }
-  if (!found_head_ && damage) return tl::unexpected(*damage);
+  // Where no head tells of an epoch, a process died before all of them were there: nothing was stored.
+  const bool begun = std::any_of(heads.begin(), heads.end(), [](const auto& head) { return head && head->epoch > 0; });
+  if (!begun && damage) return tl::unexpected(*damage);
   for (std::uint32_t i = 0; i < tiers_.size(); ++i) {
-    if (has_head[i]) continue;
-    const Tier& tier = tiers_[i];
+    if (!begun || !heads[i]) continue;
+    if (auto ok = take_head(i, *heads[i]); !ok) return ok;
+  }
+  for (const Tier& tier : tiers_) {
+    if (tier.epoch) continue;
     const bool segments = tier.directory && tier.directory->has_segments();
-    if (found_head_) {
-      heads_missing_ = true;
+    if (begun) {
       remark(fmt::format("{}: {}", tier.path(),
                          segments ? "the head of this tier was lost, and taken from another one"
                                   : "nothing is left on this tier; the steps that it held are lost"));
@@ -159,6 +142,30 @@ Done Tiers::read_heads() {
           tier.path());
     }
   }
+  return {};
+}
+
+Done Tiers::take_head(std::uint32_t number, const segment::DecodedHead& found) {
+  Tier& tier = tiers_[number];
+  if (!found_head_) {
+    if (auto ok = check_head(found.head, tier.path()); !ok) return ok;
+    found_head_ = found;
+  } else if (found.head.store != found_head_->head.store || found.head.tier != number) {
+    if (options_.mode != Mode::partial) {
+      return fail(FOREBAY_E_DAMAGED,
+                  "the parts of the store do not fit: {} does not belong to what lies in {}; open it partially to "
+                  "read what does, or move that away",
+                  tier.path(), tiers_.front().path());
+    }
+    remark(fmt::format("{}: this belongs to another store", tier.path()));
+    tier.directory.reset();
+    tier.medium.reset();
+    tier.stream.reset();
+    return {};
+  }
+  tier.checks = found.head.payload_checks != 0;
+  tier.epoch = found.epoch;
+  found_head_->epoch = std::max(found_head_->epoch, found.epoch);
   return {};
 }
 
@@ -244,10 +251,26 @@ segment::StoreHead Tiers::head_for(std::uint32_t tier) const {
   return head;
 }
 
-// The first tier's last: where it stands, all stand.
+// The first tier's last, and then the epoch to the others. So one that tells an epoch is of a store that was begun: if
+// the first tier's is gone, it was lost.
 Done Tiers::write_heads() {
   for (std::size_t i = tiers_.size(); i-- > 0;) {
-    auto ok = tiers_[i].directory->write_head(head_for(static_cast<std::uint32_t>(i)), epoch_);
+    auto ok = tiers_[i].directory->write_head(head_for(static_cast<std::uint32_t>(i)), i == 0 ? epoch_ : 0);
+    if (!ok) return pass_on(ok);
+  }
+  for (std::size_t i = 1; i < tiers_.size(); ++i) {
+    if (auto ok = tiers_[i].directory->write_epoch(store_, epoch_); !ok) return pass_on(ok);
+  }
+  return {};
+}
+
+// After losses, and after a process that died between the tiers.
+Done Tiers::mend_heads() {
+  for (std::uint32_t i = 0; i < tiers_.size(); ++i) {
+    const Tier& tier = tiers_[i];
+    if (tier.epoch == epoch_) continue;
+    const auto ok =
+        tier.epoch ? tier.directory->write_epoch(store_, epoch_) : tier.directory->write_head(head_for(i), epoch_);
     if (!ok) return pass_on(ok);
   }
   return {};
@@ -281,8 +304,8 @@ Done Tiers::load(const Visit& visit, std::uint64_t record_bytes) {
 }
 
 Done Tiers::go_on(const std::vector<std::uint32_t>& live) {
-  if (heads_missing_ && !read_only_) {
-    if (auto ok = write_heads(); !ok) return ok;
+  if (!read_only_) {
+    if (auto ok = mend_heads(); !ok) return ok;
   }
   for (std::uint32_t i = 0; i < log_.size(); ++i) {
     if (!log_[i].used()) continue;
@@ -318,11 +341,10 @@ Done Tiers::find_segments(std::uint32_t number) {
       if (!mapping) return pass_on(mapping);
       tier.mappings.push_back(std::move(*mapping));
     }
-    // The two header lines, and where the first record's header stands.
-    std::byte lines[segment::kFirstRecord + segment::kLine] = {};
+    std::byte lines[segment::kFirstRecord] = {};
     if (auto got = tier.directory->read(slot * segment_bytes_, lines); !got) return pass_on(got);
-    const auto header = segment::newest_header(std::span(lines).first<segment::kFirstRecord>(), store_);
-    if (!header) remark_lost_header(number, slot, lines);
+    const auto header = segment::newest_header(lines, store_);
+    if (!header) remark_lost_header(number, slot);
     if (header) next_generation_ = std::max(next_generation_, header->header.generation + 1);
     if (!header || header->header.epoch != epoch_) {
       slots.free.push_back(slot);
@@ -347,13 +369,14 @@ Done Tiers::find_segments(std::uint32_t number) {
   return {};
 }
 
-// A segment that was never used is empty; any other has a header, also where it is free.
-void Tiers::remark_lost_header(std::uint32_t number, std::uint32_t slot, std::span<const std::byte> lines) {
+// A segment has a header from its first use on, also where it is free. Behind one that was never used all is zero: its
+// first header may be torn.
+void Tiers::remark_lost_header(std::uint32_t number, std::uint32_t slot) {
   const segment::StoreHome& home = *tiers_[number].directory;
   constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
   std::vector<std::byte> piece(std::min(kPiece, segment_bytes_));
-  bool empty = is_zero(lines);
-  for (std::uint64_t at = 0; empty && at < segment_bytes_; at += piece.size()) {
+  bool empty = true;
+  for (std::uint64_t at = segment::kFirstRecord; empty && at < segment_bytes_; at += piece.size()) {
     const std::span part(piece.data(), std::min<std::uint64_t>(piece.size(), segment_bytes_ - at));
     const auto got = home.read(slot * segment_bytes_ + at, part);
     empty = got && is_zero(part.first(*got));

@@ -333,9 +333,11 @@ void Tiers::forget(std::uint32_t number) {
 Done Tiers::rewind() {
   Lock lock(mutex_);
   done_.wait(lock, [&] { return !mover_busy_; });
-  // The first tier's last: that counts for all while it is there.
-  for (std::size_t i = kept_ && started_ ? tiers_.size() : 0; i-- > 0;) {
-    if (auto ok = tiers_[i].directory->write_epoch(store_, epoch_ + 1); !ok) return pass_on(ok);
+  // The highest epoch counts for all: once the first tier tells it, this is done, and whoever opens the store tells it
+  // to those that did not take it.
+  for (std::size_t i = 0; kept_ && started_ && i < tiers_.size(); ++i) {
+    auto ok = tiers_[i].directory->write_epoch(store_, epoch_ + 1);
+    if (!ok && i == 0) return pass_on(ok);
   }
   ++epoch_;
   // Headers of the old epoch count no more: nothing needs to be written.

@@ -115,6 +115,7 @@ class Tiers {
     std::unique_ptr<segment::StreamFile> stream;    // a streamed one this, and one that is not there neither
     std::vector<segment::Mapping> mappings;         // by slot
     bool checks = false;                            // records here have checksums
+    std::optional<std::uint64_t> epoch;             // as its head tells, where one was found
     std::optional<Failure> failure;                 // why the last attempt to carry something here failed
     std::uint64_t moved_in = 0;
     std::uint64_t fetched = 0;
@@ -126,9 +127,10 @@ class Tiers {
   explicit Tiers(const Options& options) : options_(options) {}
   Done open_tier(std::size_t number);
   Done read_heads();
+  Done take_head(std::uint32_t tier, const segment::DecodedHead& found);
   Done check_head(const segment::StoreHead& head, const std::string& path);
   Done find_segments(std::uint32_t tier);
-  void remark_lost_header(std::uint32_t tier, std::uint32_t slot, std::span<const std::byte> lines);
+  void remark_lost_header(std::uint32_t tier, std::uint32_t slot);
   Done walk_segment(std::uint32_t segment, const Visit& visit);
   Done take_sizes(const Outcome<Sizes>& sizes);
   Outcome<Sizes> sizes_of(std::uint64_t record_bytes) const;
@@ -137,6 +139,7 @@ class Tiers {
   void stop_threads();
   segment::StoreHead head_for(std::uint32_t tier) const;
   Done write_heads();
+  Done mend_heads();
 
   bool streamed(std::uint32_t tier) const { return tiers_[tier].stream != nullptr; }
   bool has_streamed() const;
@@ -172,7 +175,6 @@ class Tiers {
   const Options& options_;
   std::vector<Tier> tiers_;
   std::optional<segment::DecodedHead> found_head_;
-  bool heads_missing_ = false;
   std::string remarks_;
   std::vector<segment::FieldEntry> fields_;
   std::uint64_t store_ = 0;

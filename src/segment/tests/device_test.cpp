@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "segment/medium.h"
 #include "segment/tests/scratch.h"
@@ -217,6 +218,46 @@ TEST_F(DeviceTest, WithADamagedTableIsRefusedWithThePlace) {
   ASSERT_FALSE(range);
   EXPECT_EQ(range.error().code, Code::lost);
   EXPECT_NE(range.error().text().find("at byte 256"), std::string::npos) << range.error().text();
+}
+
+TEST_F(DeviceTest, WhatOthersHaveLeftIsNoLostSegment) {
+  const auto headers = [](const StoreRange& range) {
+    std::vector<std::optional<FoundHeader>> found;
+    for (auto rest = range.segments(); rest.size() >= kMiB; rest = rest.subspan(kMiB)) {
+      found.push_back(newest_header(rest.first<kFirstRecord>(), 5));
+    }
+    return found;
+  };
+  for (const bool from_the_beginning : {true, false}) {
+    {
+      auto left = open("x-0", false);
+      ASSERT_TRUE(left);
+      std::memset(left->segments().data(), 0xa5, left->segments().size());
+    }
+    auto range = open("x-0", from_the_beginning);
+    ASSERT_TRUE(range);
+    ASSERT_EQ(range->segments()[kMiB], std::byte{0xa5});
+    auto medium = memory_of_range(*range);
+    auto mapping = medium->make(1, kMiB);
+    ASSERT_TRUE(mapping);
+    Writer writer;
+    ASSERT_EQ(writer.start(*medium, mapping->bytes, {5, true}, 1, 1), 0);
+    if (!from_the_beginning) {
+      ASSERT_TRUE(range->keep(true));
+    }
+    ASSERT_TRUE(range->write_head(head_of(5), 1));
+    const auto found = headers(*range);
+    ASSERT_GE(found.size(), 8u);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      ASSERT_TRUE(found[i]) << "segment " << i;
+      EXPECT_EQ(is_free(found[i]->header), i != 1) << "segment " << i;
+    }
+    // One that is lost later is not made up for.
+    std::memset(range->segments().data() + 2 * kMiB, 0xa5, kFirstRecord);
+    ASSERT_TRUE(range->write_head(head_of(5), 1));
+    EXPECT_FALSE(headers(*range)[2]);
+    ASSERT_TRUE(range->keep(false));
+  }
 }
 
 TEST_F(DeviceTest, WithADamagedHeadSaysSo) {

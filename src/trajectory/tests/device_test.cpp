@@ -48,6 +48,25 @@ TEST_F(OnADevice, EveryRankFindsWhatItHasKept) {
   }
 }
 
+TEST_F(OnADevice, WhatOtherStoresHaveLeftIsNoLostState) {
+  for (const int rank : {0, 1}) {
+    States run(std::move(options(100 * kSegment, rank, 2).keep()), 1000);
+    for (int step = 0; step < 500; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_keep(run, 0));
+  }
+  OptionsOf larger = options(120 * kSegment);
+  larger.segments(2 * kSegment).keep();
+  {
+    States run(larger);
+    ASSERT_STATUS(FOREBAY_OK, run.put(7));
+  }
+  States run(larger);
+  EXPECT_STREQ(forebay_trajectory_recovery(run), "");
+  EXPECT_EQ(run.count(), 1u);
+  EXPECT_TRUE(run.whole(7));
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_keep(run, 0));
+}
+
 TEST_F(OnADevice, OldStatesMoveOnToAFileSystem) {
   const Scratch below("/tmp");
   OptionsOf both = options(4 * kSegment);

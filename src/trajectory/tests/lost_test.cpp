@@ -1,5 +1,7 @@
 // Of a kept store that has lost a part, what is left is offered, and what is lost is listed.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -148,6 +150,88 @@ TEST_F(Lost, AHeaderPage) {
       EXPECT_LT(left, static_cast<std::size_t>(kSteps));
     }
   }
+}
+
+TEST_F(Lost, TheFirstTierBeforeAnythingMovedDown) {
+  {
+    States run(options());
+    ASSERT_STATUS(FOREBAY_OK, run.put(0));
+  }
+  ASSERT_TRUE(remove_tree(first_));
+  States run(options());
+  EXPECT_NE(recovery(run).find(pool_.path()), std::string::npos) << recovery(run);
+  EXPECT_EQ(run.count(), 0u);
+}
+
+// A process that dies before all tiers have heads has stored nothing.
+TEST_F(Lost, NothingWhereAStoreWasNeverBegun) {
+  const std::string in_the_way = first_ + "/store.new";
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    States run(options());
+    ::_exit(::mkdir(in_the_way.c_str(), 0700) == 0 && run.put(0) != FOREBAY_OK ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  ASSERT_EQ(::rmdir(in_the_way.c_str()), 0);
+  ASSERT_TRUE(read_file(second_ + "/store")) << "it died too early";
+  {
+    forebay_trajectory* t = nullptr;
+    EXPECT_STATUS(FOREBAY_E_NO_SUCH_STORE, forebay_trajectory_open(options().mode(FOREBAY_MODE_MUST_EXIST).get(), &t));
+    EXPECT_STATUS(FOREBAY_E_NO_SUCH_STORE, forebay_trajectory_open(options().mode(FOREBAY_MODE_READ_ONLY).get(), &t));
+    States run(options().mode(FOREBAY_MODE_CREATE));
+    EXPECT_EQ(recovery(run), "");
+    EXPECT_EQ(run.count(), 0u);
+    EXPECT_STATUS(FOREBAY_OK, run.put(3));
+  }
+  ASSERT_TRUE(remove_tree(first_));
+  States run(options());
+  EXPECT_NE(recovery(run).find(pool_.path()), std::string::npos) << "now one was: " << recovery(run);
+}
+
+// A process that dies in a rewind has told some tiers of it: the store is rewound, and the others hear of it.
+TEST_F(Lost, NothingMoreWhereARewindWasCutShort) {
+  for (const std::string& told : {first_, second_}) {
+    (void)remove_tree(first_);
+    (void)remove_tree(second_);
+    fill(options());
+    const auto head = segment::decode_head(*read_file(told + "/store"), told);
+    ASSERT_TRUE(head);
+    const segment::EpochLine line = segment::epoch_line(head->head.store, head->epoch + 1);
+    overwrite(told + "/store", line.at, {reinterpret_cast<const char*>(&line.line), sizeof(line.line)});
+    {
+      States run(options());
+      EXPECT_EQ(recovery(run), "");
+      EXPECT_EQ(run.count(), 0u);
+      for (int step = 0; step < kSteps; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    }
+    ASSERT_TRUE(remove_tree(first_));
+    States run(options());
+    EXPECT_GT(offered(run).size(), 60u) << "what lies in the second tier counts";
+  }
+}
+
+// A process that dies with the first header of a segment half written had nothing in it yet.
+TEST_F(Lost, NothingWithATornFirstHeader) {
+  fill(one_tier());
+  const auto bytes = read_file(first_ + "/segments")->size();
+  ASSERT_EQ(::truncate((first_ + "/segments").c_str(), static_cast<off_t>(bytes + kSegment)), 0);
+  overwrite(first_ + "/segments", bytes + 8, std::string(40, '\x5a'));
+  {
+    States run(one_tier());
+    EXPECT_EQ(recovery(run), "");
+    EXPECT_EQ(offered(run).size(), static_cast<std::size_t>(kSteps));
+    // One that was used and is free again has two headers.
+    for (int step = 0; step < kSteps; ++step) ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_drop(run, step));
+  }
+  for (std::uint64_t at = 0; at < bytes; at += kSegment) {
+    overwrite(first_ + "/segments", at + (at / kSegment % 2) * segment::kLine, std::string(40, '\x5a'));
+  }
+  States run(one_tier());
+  EXPECT_EQ(recovery(run), "");
+  EXPECT_EQ(run.count(), 0u);
 }
 
 TEST_F(Lost, NothingWhereSegmentsAreFreeOrWereNeverUsed) {
