@@ -107,9 +107,11 @@ Status StoreDirectory::write_epoch(std::uint64_t store, std::uint64_t epoch) {
   auto file = open_file(path, O_WRONLY | O_NOFOLLOW);
   if (!file) return forward(file);
   const EpochLine line = epoch_line(store, epoch);
-  const ssize_t written = ::pwrite(file->get(), &line.line, sizeof(line.line), static_cast<off_t>(line.at));
-  if (written != static_cast<ssize_t>(sizeof(line.line))) return errno_error("cannot write", path);
-  if (::fdatasync(file->get()) != 0) return errno_error("cannot sync", path);
+  for (const std::uint64_t at : {line.at, line.other_at}) {
+    const ssize_t written = ::pwrite(file->get(), &line.line, sizeof(line.line), static_cast<off_t>(at));
+    if (written != static_cast<ssize_t>(sizeof(line.line))) return errno_error("cannot write", path);
+    if (::fdatasync(file->get()) != 0) return errno_error("cannot sync", path);
+  }
   return {};
 }
 

@@ -115,6 +115,7 @@ EpochLine epoch_line(std::uint64_t store, std::uint64_t epoch) noexcept {
   line.line.epoch = epoch;
   line.line.check = check_of(line.line, sizeof(Epoch), store ^ kEpochSalt);
   line.at = kEpochAt + (epoch % 2) * kLine;
+  line.other_at = kEpochAt + (1 - epoch % 2) * kLine;
   return line;
 }
 
@@ -147,7 +148,7 @@ std::string encode_head(const StoreHead& head, std::uint64_t epoch) {
   const std::uint64_t check = hash(bytes.data(), kCheckAt, kHeadSalt);
   std::memcpy(bytes.data() + kCheckAt, &check, sizeof(check));
   const EpochLine line = epoch_line(head.store, epoch);
-  std::memcpy(bytes.data() + line.at, &line.line, sizeof(line.line));
+  for (const std::uint64_t place : {line.at, line.other_at}) std::memcpy(bytes.data() + place, &line.line, kLine);
   return bytes;
 }
 

@@ -118,7 +118,8 @@ struct StoreHead {
   std::vector<FieldEntry> fields;
 };
 
-// Epochs follow the head, in two lines of which the newer one that fits counts.
+// The epoch follows the head, in two lines of which the higher one that fits counts: both tell the same but for a
+// moment, so that damage of one brings no older epoch back.
 constexpr std::size_t kHeadBytes = 32768;
 constexpr std::size_t kEpochAt = 32768;
 constexpr std::size_t kStoreFileBytes = kEpochAt + 4096;
@@ -130,7 +131,7 @@ struct Epoch {
 };
 static_assert(sizeof(Epoch) == kLine);
 
-// A whole store file: head, and `epoch` in the first of its two lines.
+// A whole store file: head, and `epoch` in both of its lines.
 std::string encode_head(const StoreHead& head, std::uint64_t epoch);
 struct DecodedHead {
   StoreHead head;
@@ -138,9 +139,10 @@ struct DecodedHead {
 };
 // Errors: Code::conflict for another version, Code::lost for damage (with the byte where it is).
 Result<DecodedHead> decode_head(std::string_view bytes, const std::string& path);
-// The line to overwrite for a new epoch: its offset in the file, and its bytes.
+// The line to overwrite for a new epoch: its offset in the file, and its bytes. When it lasts, so does the other.
 struct EpochLine {
   std::uint64_t at = 0;
+  std::uint64_t other_at = 0;
   Epoch line;
 };
 EpochLine epoch_line(std::uint64_t store, std::uint64_t epoch) noexcept;

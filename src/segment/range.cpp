@@ -54,7 +54,9 @@ Status StoreRange::write_head(const StoreHead& head, std::uint64_t epoch) {
 
 Status StoreRange::write_epoch(std::uint64_t store, std::uint64_t epoch) {
   const EpochLine line = epoch_line(store, epoch);
-  device_.persist().write(range_.bytes.data() + line.at, &line.line, sizeof(line.line));
+  for (const std::uint64_t at : {line.at, line.other_at}) {
+    device_.persist().write(range_.bytes.data() + at, &line.line, sizeof(line.line));
+  }
   return {};
 }
 

@@ -18,7 +18,13 @@ int Writer::start(Medium& medium, std::span<std::byte> segment, Store store, std
   header_.generation = generation;
   header_.serial = old ? old->header.serial + 1 : 1;
   header_.epoch = epoch;
-  return write_header();
+  return write_headers();
+}
+
+// Into both lines, so that damage of one brings nothing older back.
+int Writer::write_headers() noexcept {
+  const int failed = write_header();
+  return failed != 0 ? failed : write_header();
 }
 
 int Writer::write_header() noexcept {
@@ -78,9 +84,7 @@ int Writer::drop(std::uint32_t number) noexcept {
 int Writer::seal() noexcept {
   header_.payloads = extent_.payloads;
   header_.records = record();
-  // In both lines: were the only one damaged, the segment would look open, and a damaged last record like its end.
-  if (const int failed = write_header(); failed != 0) return failed;
-  return write_header();
+  return write_headers();
 }
 
 int mark_dropped(Medium& medium, std::span<std::byte> segment, std::uint32_t record) noexcept {

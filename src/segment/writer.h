@@ -55,6 +55,7 @@ class Writer {
   std::uint64_t generation() const noexcept { return header_.generation; }
 
  private:
+  int write_headers() noexcept;
   int write_header() noexcept;
 
   Medium* medium_ = nullptr;

@@ -37,7 +37,7 @@ SEGMENT = (
     ":WriterTest.RubbishIsWalkedWithoutHarm"
 )
 TRAJECTORY = (
-    "-Damage.*:Kept.AMillion*:Kept.OnADiskFileSystemWithASyncForEachCommit:CSchedule*:Random*:Encoded.*:Ahead.*"
+    "-Damage.*:Flips.*:Kept.AMillion*:Kept.OnADiskFileSystemWithASyncForEachCommit:CSchedule*:Random*:Encoded.*:Ahead.*"
     ":OfStates/Capacity.*:Checks.AreOnWhereTheFirstTierIsAFile"
 )
 

@@ -260,6 +260,44 @@ TEST_F(DeviceTest, WhatOthersHaveLeftIsNoLostSegment) {
   }
 }
 
+TEST_F(DeviceTest, FlipsOfItsTableAndOfAHeadAreToldOrHarmless) {
+  {
+    auto kept = open("x-0", true);
+    ASSERT_TRUE(kept && kept->write_head(head_of(5), 1) && kept->write_epoch(5, 2));
+  }
+  std::vector<std::uint64_t> places;
+  for (std::uint64_t at = 0; at < 768; ++at) places.push_back(at);  // the mark, the entry of the store, and a free one
+  for (std::uint64_t at = 0; at < kStoreFileBytes; ++at) {
+    if (at < 128 || (at > kHeadBytes - 9 && at < kEpochAt + 3 * kLine) || at % 101 == 0) {
+      places.push_back(kDeviceUnit + at);
+    }
+  }
+  int told = 0;
+  const auto find_head = [&]() -> Result<std::optional<DecodedHead>> {
+    const auto kept = open("x-0", true);
+    if (!kept) return forward(kept);
+    return kept->read_head();
+  };
+  for (const std::uint64_t at : places) {
+    const auto bit = static_cast<std::byte>(1u << (at % 8));
+    bytes()[at] ^= bit;
+    const auto head = find_head();
+    bytes()[at] ^= bit;
+    if (!head) {
+      ++told;
+      EXPECT_TRUE(head.error().code == Code::lost || head.error().code == Code::conflict)
+          << "byte " << at << ": " << head.error().text();
+    } else {
+      ASSERT_TRUE(*head) << "byte " << at << ": taken for a store that was never kept";
+      EXPECT_EQ((*head)->head.store, 5u) << "byte " << at;
+      EXPECT_EQ((*head)->epoch, 2u) << "byte " << at;
+    }
+  }
+  ASSERT_TRUE(find_head());
+  std::printf("%zu flips, %d told\n", places.size(), told);
+  EXPECT_GT(told, 500);
+}
+
 TEST_F(DeviceTest, WithADamagedHeadSaysSo) {
   {
     auto kept = open("x-0", true);
