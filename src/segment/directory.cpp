@@ -131,8 +131,12 @@ Status StoreDirectory::keep(bool kept) {
   const std::string file = join(path_, "segments");
   const std::string unnamed = "/proc/self/fd/" + std::to_string(segments_.get());
   if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, file.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-    return errno_error("cannot keep the store as", file,
-                       errno == EEXIST ? "another one is kept there" : "ask for keep when it is opened");
+    const char* const advice = errno == EEXIST   ? "another one is kept there"
+                               : errno == ENOENT ? "its name was removed when it was not to be kept"
+                                                 : "ask for keep when it is opened";
+    auto failed = errno_error("cannot keep the store as", file, advice);
+    (void)::rmdir(path_.c_str());
+    return failed;
   }
   kept_ = true;
   return {};

@@ -37,8 +37,8 @@ SEGMENT = (
     ":WriterTest.RubbishIsWalkedWithoutHarm"
 )
 TRAJECTORY = (
-    "-Damage.*:Flips.*:Kept.AMillion*:Kept.OnADiskFileSystemWithASyncForEachCommit:CSchedule*:Random*:Encoded.*:Ahead.*"
-    ":OfStates/Capacity.*:Checks.AreOnWhereTheFirstTierIsAFile"
+    "-Damage.*:Flips.*:Operations.*:Kept.AMillion*:Kept.OnADiskFileSystemWithASyncForEachCommit:CSchedule*:Random*"
+    ":Encoded.*:Ahead.*:OfStates/Capacity.*:Checks.AreOnWhereTheFirstTierIsAFile"
 )
 
 
