@@ -17,13 +17,12 @@ namespace {
 
 constexpr std::size_t chunk = std::size_t{256} << 10;
 
-// The content, mode and time of `from` under the name of the link `to`, in one step.
-Status replace_link_by_copy(const std::string& from, const std::string& to) {
+// The content, mode and time of `from` under the name of the link `to`, in one step, by way of `temporary`.
+Status replace_link_by_copy(const std::string& from, const std::string& to, const std::string& temporary) {
   auto source = open_file(from, O_RDONLY | O_NOFOLLOW);
   if (!source) return forward(source);
   struct stat status {};
   if (::fstat(source->get(), &status) != 0) return errno_error("cannot stat", from);
-  const std::string temporary = fmt::format("{}/{}{}", parent_of(to), temporary_prefix, hex(checksum(to)));
   ::unlink(temporary.c_str());
   auto target = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!target) return forward(target);
@@ -82,7 +81,7 @@ bool Drain::State::free_borrowers(const std::string& origin) {
     const auto target = read_link(local);
     if (!target || *target != join(request.lower, origin)) continue;
     if (in_flight.contains(path)) return false;
-    if (auto copied = replace_link_by_copy(join(request.case_path, origin), local); !copied) {
+    if (auto copied = replace_link_by_copy(join(request.case_path, origin), local, name_aside(roots, path)); !copied) {
       failures[origin] = copied.error().text();
       return false;
     }

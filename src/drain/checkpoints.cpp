@@ -135,7 +135,7 @@ void Drain::State::submit_checkpoint(Checkpoint& checkpoint, std::optional<int> 
           case_path = request.case_path, untouched, prepared, must_be_closed = !version && phase != Phase::running,
           replaces = on_case && on_case->directory ? std::optional(replaces)
                                                    : std::nullopt]() -> Result<std::optional<layouts::Unit>> {
-           auto listed = read_time(-1, directory, must_be_closed, {});
+           auto listed = read_time(-1, directory, must_be_closed, {}, lower);
            prepared->postponed = is_still_open(listed);
            if (prepared->postponed) return std::nullopt;
            if (!listed) return forward(listed);

@@ -135,7 +135,7 @@ void Drain::State::handle(const Event& event) {
   if (event.gone() && roots.size() > 1) follow_rank_link(event.path);
   if (event.kind == Event::Kind::overflow) return events_lost();
   if (event.path.starts_with('/')) return handle_placed(event);
-  if (is_temporary(name_of(event.path))) return;
+  if (is_copy_up(name_of(event.path), request.lower)) return;
   if (Checkpoint* checkpoint = checkpoint_of(event.path)) return handle_checkpoint(*checkpoint, event);
   const auto time = openfoam::time_path(event.path);
   if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
@@ -303,7 +303,7 @@ void Drain::State::settle_suspects(int rank) {
 // watched already, and the events of its files would come after.
 void Drain::State::adopt(int rank) {
   if (!hold) return;
-  auto handed = keep.handed_over(rank);
+  auto handed = keep.handed_over(rank, request.lower);
   if (!handed) {  // something of any time that is not whole yet may be there
     note(std::nullopt, "a time cannot be vouched for: " + handed.error().text());
     return times.spoil_open();
@@ -344,7 +344,7 @@ void Drain::State::adopt(int rank) {
 void Drain::State::count_if_unseen(int rank, const std::string& time, bool removed) {
   if (unseen.erase({rank, time}) == 0 || !removed) return;
   if (request.settings.handed_over && !passed_over.contains({rank, time})) {
-    const auto handed = keep.handed_over(rank);
+    const auto handed = keep.handed_over(rank, request.lower);
     if (handed && std::any_of(handed->begin(), handed->end(), [&](const auto& each) { return each.time == time; }))
       return;
   }

@@ -77,7 +77,7 @@ std::uint64_t Drain::State::evict_files(std::uint64_t wanted, const std::string&
     if (::lstat(content.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     if (mark_of(status) != ledger.find(path)->drained || !is_sealed(content)) continue;
     // The link takes the place of the file by one rename, so the name never vanishes for the program.
-    const std::string temporary = fmt::format("{}/{}evict", parent_of(local), temporary_prefix);
+    const std::string temporary = name_aside(roots, path);
     ::unlink(temporary.c_str());
     if (::symlink(join(request.lower, path).c_str(), temporary.c_str()) != 0) continue;
     if (content == local ? ::rename(temporary.c_str(), local.c_str()) != 0 : !replace_placed(temporary, local, content))

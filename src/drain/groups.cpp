@@ -57,7 +57,7 @@ Result<GroupNow> Drain::State::look_at(const CollatedTime& group, bool must_be_s
   bool evicted = false;
   for (int rank = group.first; rank <= group.last; ++rank) {
     const std::string directory = time_directory(rank, group.time);
-    auto rank_time = read_time(rank, local_of(roots, directory), must_be_sealed, {});
+    auto rank_time = read_time(rank, local_of(roots, directory), must_be_sealed, {}, request.lower);
     if (!rank_time) return forward(rank_time);
     evicted = evicted || ledger.evicted_unknown(directory);
     now.directories = now.directories && *rank_time && !evicted;

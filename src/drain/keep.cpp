@@ -77,7 +77,8 @@ Result<Descriptor> open_below(int directory, std::string_view path) {
 
 // All files below the directory `name`, as `path` with their names; directories without any go. False where it cannot
 // be known; what its rank frees meanwhile is no more.
-bool list_files(int parent, const std::string& name, const std::string& path, std::vector<std::string>& files) {
+bool list_files(int parent, const std::string& name, const std::string& path, std::string_view lower,
+                std::vector<std::string>& files) {
   const auto directory = open_file_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   const auto entries = directory ? list_directory(directory->get(), path) : forward(directory);
   if (!entries) return entries.error().errno_value == ENOENT;
@@ -85,8 +86,8 @@ bool list_files(int parent, const std::string& name, const std::string& path, st
   bool all = true;
   for (const DirectoryEntry& entry : *entries) {
     if (entry.type == DT_DIR) {
-      all = list_files(directory->get(), entry.name, join(path, entry.name), files) && all;
-    } else if (is_temporary(entry.name)) {
+      all = list_files(directory->get(), entry.name, join(path, entry.name), lower, files) && all;
+    } else if (is_copy_up(entry.name, lower)) {
       ::unlinkat(directory->get(), entry.name.c_str(), 0);
     } else {
       files.push_back(join(path, entry.name));
@@ -154,7 +155,7 @@ Result<bool> Keep::add(int rank, const std::string& time, const std::string& fil
   return true;
 }
 
-Result<std::vector<Keep::HandedOver>> Keep::handed_over(int rank) const {
+Result<std::vector<Keep::HandedOver>> Keep::handed_over(int rank, std::string_view lower) const {
   std::vector<HandedOver> found;
   const auto place = places_.find(rank);
   if (place == places_.end()) return found;
@@ -167,7 +168,7 @@ Result<std::vector<Keep::HandedOver>> Keep::handed_over(int rank) const {
       known.insert(std::move(*parts));
     } else if (entry.type == DT_DIR) {
       std::vector<std::string> files;
-      if (!list_files(directory, entry.name, "", files)) files.emplace_back();
+      if (!list_files(directory, entry.name, "", lower, files)) files.emplace_back();
       for (std::string& file : files) known.emplace(entry.name, std::move(file));
     }
   }

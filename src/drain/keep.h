@@ -33,12 +33,12 @@ class Keep {
   // neither, or its name is too long to be kept.
   Result<bool> add(int rank, const std::string& time, const std::string& file, const std::string& local);
   // What the program removed before it was kept, and was not taken yet; without a `file` where it cannot be read what
-  // there is of the time. Directories without files go.
+  // there is of the time. Directories without files go, and so does what the library left of a copy-up (walk.h).
   struct HandedOver {
     int rank;
     std::string time, file;
   };
-  Result<std::vector<HandedOver>> handed_over(int rank) const;
+  Result<std::vector<HandedOver>> handed_over(int rank, std::string_view lower = {}) const;
   // It can be read, and its name is short enough to be kept.
   static bool fits(const HandedOver& handed);
   // Keeps it. False, and then it is no more, where it is no regular file, was not closed, or does not fit.

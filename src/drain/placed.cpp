@@ -1,7 +1,6 @@
 #include "drain/placed.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +8,6 @@
 #include <cstdio>
 
 #include "base/base.h"
-#include "drain/walk.h"
 
 namespace forebay::drain {
 
@@ -29,7 +27,7 @@ std::string content_of(const std::string& local, const std::vector<std::string>&
 
 bool replace_placed(const std::string& replacement, const std::string& local, const std::string& content) {
   // A second name of the link itself, which nobody else knows: when it is the last one, the file has none either.
-  const std::string second = fmt::format("{}/{}placed", parent_of(local), temporary_prefix);
+  const std::string second = replacement + "-placed";
   ::unlink(second.c_str());
   if (::linkat(AT_FDCWD, local.c_str(), AT_FDCWD, second.c_str(), 0) != 0) return false;
   const auto target = read_link(second);

@@ -53,7 +53,7 @@ Status Drain::State::keep_last_of_ranks() {
   std::set<std::string> here;
   std::vector<Keep::HandedOver> handed_over;
   for (const int rank : times.ranks()) {
-    auto handed = keep.handed_over(rank);
+    auto handed = keep.handed_over(rank, request.lower);
     if (!handed) {  // it may be of any time
       note(std::nullopt, "the last times cannot be vouched for: " + handed.error().text());
       return {};
@@ -70,7 +70,7 @@ Status Drain::State::keep_last_of_ranks() {
     for (const Keep::HandedOver& each : handed_over)
       if (each.rank == rank && each.time == *last && !keep.take(each)) return {};  // not the rank's file, or cut
     const std::string local = local_of(roots, time_directory(rank, *last));
-    auto in_tree = read_time(rank, local, false, {});
+    auto in_tree = read_time(rank, local, false, {}, request.lower);
     if (!in_tree) return forward(in_tree);
     for (const std::string& file : *in_tree ? (*in_tree)->files : std::vector<std::string>()) {
       if (read_link(join(local, file))) continue;  // the walk carries it

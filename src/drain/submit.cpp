@@ -135,8 +135,8 @@ void Drain::State::submit_rank_time(int rank, const std::string& time, bool from
   Job job{Job::Kind::rank_time, target, rank, rank, time, from_keep, prepared};
   submit(std::move(job),
          [rank, time, target, directory = *directory, prepared, partners, own = std::move(own), placed = request.placed,
-          at_end = phase != Phase::running]() -> Result<std::optional<layouts::Unit>> {
-           auto rank_time = read_time(rank, directory, true, placed);
+          lower = request.lower, at_end = phase != Phase::running]() -> Result<std::optional<layouts::Unit>> {
+           auto rank_time = read_time(rank, directory, true, placed, lower);
            prepared->postponed = at_end && is_still_open(rank_time);
            if (prepared->postponed) return std::nullopt;
            if (!rank_time) return forward(rank_time);
@@ -164,10 +164,10 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
   Job job{Job::Kind::group_time, target, first, last, time, from_keep, prepared};
   submit(std::move(job),
          [directories, time, replaces = carried_group(target), all = request.settings.all_ranks,
-          at_end = phase != Phase::running, prepared]() -> Result<std::optional<layouts::Unit>> {
+          lower = request.lower, at_end = phase != Phase::running, prepared]() -> Result<std::optional<layouts::Unit>> {
            std::vector<layouts::RankTime> ranks;
            for (const auto& [rank, directory] : directories) {
-             auto rank_time = read_time(rank, directory, true, {});
+             auto rank_time = read_time(rank, directory, true, {}, lower);
              prepared->postponed = at_end && is_still_open(rank_time);
              if (prepared->postponed) return std::nullopt;
              if (!rank_time) return forward(rank_time);

@@ -13,14 +13,15 @@ namespace forebay::drain {
 namespace {
 
 // Files and links below `directory`, relative to it.
-Status files_below(const std::string& directory, const std::string& relative, std::vector<std::string>& files) {
+Status files_below(const std::string& directory, const std::string& relative, const std::string& lower,
+                   std::vector<std::string>& files) {
   auto entries = list_directory(join(directory, relative));
   if (!entries) return forward(entries);
   for (const DirectoryEntry& entry : *entries) {
-    if (is_temporary(entry.name)) continue;
+    if (is_copy_up(entry.name, lower)) continue;
     const std::string path = join(relative, entry.name);
     if (entry.type == DT_DIR) {
-      if (auto below = files_below(directory, path, files); !below) return below;
+      if (auto below = files_below(directory, path, lower, files); !below) return below;
     } else if (entry.type == DT_REG || entry.type == DT_LNK) {
       files.push_back(path);
     }
@@ -31,9 +32,9 @@ Status files_below(const std::string& directory, const std::string& relative, st
 }  // namespace
 
 Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& directory, bool must_be_sealed,
-                                                   const std::vector<std::string>& placed) {
+                                                   const std::vector<std::string>& placed, const std::string& lower) {
   layouts::RankTime rank_time{rank, directory, {}};
-  if (auto listed = files_below(directory, "", rank_time.files); !listed) {
+  if (auto listed = files_below(directory, "", lower, rank_time.files); !listed) {
     if (listed.error().errno_value == ENOENT) return std::nullopt;
     return forward(listed);
   }

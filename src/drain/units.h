@@ -12,7 +12,7 @@ namespace forebay::drain {
 
 // One rank's time as it lies in `directory`; nullopt when it is gone (the program removed it before its turn came).
 Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& directory, bool must_be_sealed,
-                                                   const std::vector<std::string>& placed);
+                                                   const std::vector<std::string>& placed, const std::string& lower);
 // True of what read_time() refuses since a file of it is open for writing.
 bool is_still_open(const Result<std::optional<layouts::RankTime>>& read);
 // To be told before the content is read: a write in between makes it differ, and the time is carried again.

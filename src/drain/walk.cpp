@@ -34,7 +34,7 @@ Result<std::vector<Output>> OutputWalk::next(std::size_t at_most) {
       continue;
     }
     const std::string& name = entries_[next_entry_++].name;
-    if (!is_temporary(name))
+    if (!is_copy_up(name, lower_))
       if (auto done = one(join(now_.local, name), join(now_.path, name)); !done) return forward(done);
     // The directories in it come next, the first one first.
     if (next_entry_ == entries_.size())
@@ -120,20 +120,43 @@ void OutputWalk::one_file(const std::string& local, const std::string& path, con
   found_.push_back({path, local, Output::Kind::file, mark, {}});
 }
 
+bool is_copy_up(std::string_view name, std::string_view lower) {
+  // As in src/redirect/redirect.h and state.cpp: FNV-1a.
+  constexpr std::string_view prefix = ".forebay-up-";
+  if (!name.starts_with(prefix)) return false;
+  std::uint64_t run = 0xcbf29ce484222325;
+  for (const char c : lower) run = (run ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return name.substr(prefix.size()).starts_with(hex(run) + "-");
+}
+
 Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::vector<std::string>& placed,
                                     const Ledger& ledger, const std::string& lower, const std::string& case_path) {
   return OutputWalk(roots, placed, ledger, lower, case_path).next(SIZE_MAX);
 }
 
-std::string local_of(const std::vector<Root>& roots, const std::string& path) {
+namespace {
+
+const Root* root_of(const std::vector<Root>& roots, const std::string& path) {
   const Root* best = nullptr;
   for (const Root& root : roots) {
     const bool covers = root.prefix.empty() || is_below(path, root.prefix);
     if (covers && (best == nullptr || root.prefix.size() > best->prefix.size())) best = &root;
   }
+  return best;
+}
+
+}  // namespace
+
+std::string local_of(const std::vector<Root>& roots, const std::string& path) {
+  const Root* best = root_of(roots, path);
   if (best == nullptr) return {};
   if (best->prefix.empty()) return join(best->local, path);
   return path.size() == best->prefix.size() ? best->local : join(best->local, path.substr(best->prefix.size() + 1));
+}
+
+std::string name_aside(const std::vector<Root>& roots, const std::string& path) {
+  const Root* root = root_of(roots, path);
+  return root == nullptr ? std::string() : join(parent_of(root->local), ".fb-" + hex(checksum(path)));
 }
 
 }  // namespace forebay::drain

@@ -61,11 +61,13 @@ Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::v
 // The local path of a path of the case.
 std::string local_of(const std::vector<Root>& roots, const std::string& path);
 
-// Temporary names of staging and eviction begin with the first, those of the redirection library's copy-up with the
-// second; they are never outputs.
-inline constexpr std::string_view temporary_prefix = ".fb-", copy_up_prefix = ".forebay-up-";
-inline bool is_temporary(std::string_view name) {
-  return name.starts_with(temporary_prefix) || name.starts_with(copy_up_prefix);
-}
+// A name for what is made and then renamed to `path` of the case in its local tree: on the same file system, but beside
+// the tree, so that no program sees it and no name of a program's is taken for ours.
+std::string name_aside(const std::vector<Root>& roots, const std::string& path);
+
+// The names that the redirection library makes in a tree, for a moment, while it copies an input up or takes a placed
+// file's name away. They hold a number that is made of `lower`, so they are this run's only: a program may call its own
+// outputs whatever it likes.
+bool is_copy_up(std::string_view name, std::string_view lower);
 
 }  // namespace forebay::drain

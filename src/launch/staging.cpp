@@ -129,7 +129,7 @@ Status Staging::rank(int rank, const std::string& pool) {
       return {};
     });
   // The link to the case gives way to the link to the pool in one step.
-  const std::string temporary = join(run_.tree(), ".fb-" + name);
+  const std::string temporary = join(parent_of(run_.tree()), ".fb-" + name);
   ::unlink(temporary.c_str());
   if (::symlink(local.c_str(), temporary.c_str()) != 0 || ::rename(temporary.c_str(), in_tree.c_str()) != 0)
     return errno_error("cannot link", in_tree);

@@ -36,7 +36,7 @@ bool stream_is_inside(DIR* stream) {
 }
 
 bool is_hidden(const char* name) {
-  return name[0] == '.' && strncmp(name, temporary_prefix, strlen(temporary_prefix)) == 0;
+  return name[0] == '.' && strncmp(name, state.temporary.text, state.temporary.size) == 0;
 }
 
 // The type to show for a link in the tree.

@@ -11,14 +11,11 @@ namespace {
 
 // A short name that belongs to `name` alone (but for a collision, which only makes two copies wait for each other).
 struct TemporaryName {
-  char text[32];
+  char text[64];
   explicit TemporaryName(const char* name) {
-    uint64_t value = 0xcbf29ce484222325ULL;
-    for (; *name != '\0'; ++name) value = (value ^ static_cast<unsigned char>(*name)) * 0x100000001b3ULL;
-    const size_t prefix = strlen(temporary_prefix);
-    memcpy(text, temporary_prefix, prefix);
-    for (size_t i = 0; i < 16; ++i) text[prefix + i] = "0123456789abcdef"[(value >> (60 - 4 * i)) & 15];
-    text[prefix + 16] = '\0';
+    memcpy(text, state.temporary.text, state.temporary.size);
+    put_digits(text + state.temporary.size, hash_of(name));
+    text[state.temporary.size + 16] = '\0';
   }
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 void append_number(Path& path, uint64_t value) {
   char digits[16];
-  for (size_t i = 0; i < sizeof digits; ++i) digits[i] = "0123456789abcdef"[(value >> (60 - 4 * i)) & 15];
+  put_digits(digits, value);
   path.append(digits, sizeof digits);
 }
 
@@ -22,7 +22,7 @@ void append_own_name(Path& path) {
 
 struct HiddenName : Path {
   HiddenName() {
-    append(temporary_prefix);
+    append(state.temporary.text, state.temporary.size);
     append_own_name(*this);
   }
 };

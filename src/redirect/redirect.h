@@ -55,8 +55,10 @@ inline constexpr unsigned long hold_line = 8, hold_complete = 2, hold_renamed = 
 // ranks' files may be such links.
 inline constexpr const char* socket_pool_variable = "FOREBAY_SOCKET_POOL";
 inline constexpr const char* placed_name = "placed";
-// Names that begin so are the library's own, for a moment, while it copies a staged link up or takes a placed file's
-// name away. They are hidden from listings and must not be drained.
+// Names that begin so, then with the 16 hexadecimal digits of the FNV-1a hash of what `lower_variable` says, and "-",
+// are the library's own, for a moment, while it copies a staged link up or takes a placed file's name away. They are
+// hidden from listings and must not be drained. The hash is that of one run: whatever else is named like this is a
+// program's. (They stand in the tree, since beside a namespace no other place is on the same mount.)
 inline constexpr const char* temporary_prefix = ".forebay-up-";
 
 }  // namespace forebay::redirect

@@ -177,11 +177,23 @@ void find_rank_directory() {
   state.rank_directory = prefix_from(text.text, text.size, false);
 }
 
+Prefix temporary_names() {
+  char text[64];
+  const size_t size = strlen(temporary_prefix);
+  memcpy(text, temporary_prefix, size);
+  put_digits(text + size, hash_of(state.lower.text));
+  text[size + 16] = '-';
+  const char* stored = store(text, size + 17);
+  return {stored, stored != nullptr ? size + 17 : 0};
+}
+
 bool configure() {
   state.case_root = configured_prefix(case_variable);
   state.tree = configured_prefix(tree_variable);
   state.lower = configured_prefix(lower_variable);
   if (state.case_root.size == 0 || state.tree.size == 0 || state.lower.size == 0) return false;
+  state.temporary = temporary_names();
+  if (state.temporary.size == 0) return false;
   state.beside_namespace = strcmp(state.case_root.text, state.tree.text) == 0;
   state.alias_count = configured_list(aliases_variable, state.aliases, State::max_aliases);
   state.pool_count = configured_list(pools_variable, state.pools, State::max_pools);

@@ -72,6 +72,7 @@ struct State {
   std::atomic<uint64_t> plain[plain_slots];
 
   Prefix lower;
+  Prefix temporary;              // how the library's own names in the tree begin
   Prefix placed;                 // where this rank's new files are made
   std::atomic<uint64_t> made;    // counts them, from a number that no other process began with
   Prefix local_tree;             // beside a namespace: where the tree lies without the mount over the case, if known

@@ -58,7 +58,7 @@ Status copy_file(const StageRequest& request, const Entry& entry, Buffers& buffe
   }
   auto source = open_file(from, O_RDONLY | O_NOFOLLOW);
   if (!source) return forward(source);
-  const std::string temporary = fmt::format("{}/.fb-{}", parent_of(to), hex(checksum(entry.path)));
+  const std::string temporary = temporary_path(request, entry);
   ::unlink(temporary.c_str());
   auto target = open_file(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!target) return forward(target);
@@ -129,6 +129,10 @@ Status make_entry(const StageRequest& request, const Entry& entry) {
 std::string local_path(const StageRequest& request, const Entry& entry) {
   const std::size_t above = request.below.empty() ? 0 : request.below.size() + 1;
   return join(request.local_root, entry.path.substr(std::min(entry.path.size(), above)));
+}
+
+std::string temporary_path(const StageRequest& request, const Entry& entry) {
+  return join(parent_of(request.local_root), ".fb-" + hex(checksum(entry.path)));
 }
 
 Status carry_out(const StageRequest& request, const StagePlan& plan, StageProgress& progress) {

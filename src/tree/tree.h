@@ -52,6 +52,8 @@ struct StageRequest {
 };
 // Where an entry lies in the local image.
 std::string local_path(const StageRequest& request, const Entry& entry);
+// Where it is made before it gets that name: beside the image, in which nothing of ours may be taken for a program's.
+std::string temporary_path(const StageRequest& request, const Entry& entry);
 
 // Reads the case and decides; makes nothing. Parents come before their children. Other kinds of file (sockets, pipes,
 // devices) are left out and named in `left_out`.

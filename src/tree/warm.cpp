@@ -50,10 +50,11 @@ bool is_intact(const WarmFile& file) {
 }
 
 // Over the link, in one step.
-bool put(const WarmFile& file, const Entry& entry, const std::string& to) {
+bool put(const WarmFile& file, const Entry& entry, const StageRequest& request) {
+  const std::string to = local_path(request, entry);
   if (::rename(file.local.c_str(), to.c_str()) == 0) return true;
   if (errno != EXDEV) return false;
-  const std::string temporary = fmt::format("{}/.fb-{}", parent_of(to), hex(checksum(entry.path)));
+  const std::string temporary = temporary_path(request, entry);
   std::error_code failure;
   std::filesystem::copy_file(file.local, temporary, std::filesystem::copy_options::overwrite_existing, failure);
   const std::int64_t time = entry.identity.mtime_ns, second = 1'000'000'000;
@@ -139,7 +140,7 @@ WarmSet bring_warm(const std::vector<WarmFile>& files, const StageRequest& reque
     const std::string path = local_path(request, entry);
     if (entry.kind == Kind::directory) ::mkdir(path.c_str(), entry.mode | 0700);
     const WarmFile* file = entry.kind == Kind::copy ? stand_in(known, entry) : nullptr;
-    if (file == nullptr || !put(*file, entry, path)) continue;
+    if (file == nullptr || !put(*file, entry, request)) continue;
     ++brought.files;
     brought.bytes += file->on_case.size;
   }
@@ -151,7 +152,7 @@ WarmSet use_warm(const std::vector<WarmFile>& files, const StageRequest& request
   const ByPath known = by_path(files);
   for (Entry& entry : entries) {
     const WarmFile* file = entry.kind == Kind::link ? stand_in(known, entry) : nullptr;
-    if (file == nullptr || !put(*file, entry, local_path(request, entry))) continue;
+    if (file == nullptr || !put(*file, entry, request)) continue;
     entry.kind = Kind::copy;
     ++used.files;
     used.bytes += file->on_case.size;
