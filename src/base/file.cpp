@@ -67,8 +67,36 @@ void Descriptor::reset() {
 }
 
 Identity identity_of(const struct stat& status) {
-  return {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size), nanoseconds(status.st_mtim),
-          nanoseconds(status.st_ctim)};
+  return {status.st_dev,
+          status.st_ino,
+          static_cast<std::uint64_t>(status.st_size),
+          nanoseconds(status.st_mtim),
+          nanoseconds(status.st_ctim),
+          status.st_nlink};
+}
+
+bool still_is(const struct stat& now, const Identity& known) {
+  Identity identity = identity_of(now);
+  // Journals of 0.1.0 do not tell how many names a file had.
+  const bool other_names = known.links == 0 ? identity.links > 1 : identity.links != known.links;
+  if (known.ctime_ns == 0 || other_names) identity.ctime_ns = known.ctime_ns;
+  return identity == known;
+}
+
+Owner owner_of(const struct stat& status) {
+  return {status.st_uid, status.st_gid};
+}
+
+bool set_rights(int fd, Owner owner, mode_t mode) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return false;
+  if (owner_of(status) != owner) {
+    if (::fchown(fd, owner.user, owner.group) != 0) (void)!::fchown(fd, static_cast<uid_t>(-1), owner.group);
+    if (::fstat(fd, &status) != 0) return false;
+  }
+  if (status.st_uid != owner.user) mode &= ~mode_t{S_ISUID};
+  if (status.st_gid != owner.group) mode &= ~mode_t{S_ISGID};
+  return ::fchmod(fd, mode) == 0;
 }
 
 Result<Descriptor> open_file(const std::string& path, int flags, mode_t mode) {

@@ -50,9 +50,34 @@ struct Identity {
   std::uint64_t size = 0;
   std::int64_t mtime_ns = 0;
   std::int64_t ctime_ns = 0;
-  friend bool operator==(const Identity&, const Identity&) = default;
+  // How many names it had; 0: not known. No part of what is compared: still_is() tells what it is for.
+  std::uint64_t links = 0;
+  friend bool operator==(const Identity& a, const Identity& b) {
+    return a.device == b.device && a.inode == b.inode && a.size == b.size && a.mtime_ns == b.mtime_ns &&
+           a.ctime_ns == b.ctime_ns;
+  }
 };
 Identity identity_of(const struct stat& status);
+
+// Whether a file still is the one that was `known`. A name that it gets or loses changes its ctime, wherever that name
+// is (of the program's other inputs, or in a copy of the case that `cp -al` made), so where the number of its names is
+// another the ctime is not compared: inode, size and modification time must do. What could hide there is a change of
+// the content that kept the size, was followed by setting the modification time back, and came together with a change
+// of the number of names. No write does that by itself, and tools that set times back (cp -p, rsync, tar) give a file
+// the time of the version that they put there: the same time is the same version. Who forges it may write the file
+// anyway, and could as well do so after the run. A ctime that is 0 is not compared either.
+bool still_is(const struct stat& now, const Identity& known);
+
+// Whom a file belongs to.
+struct Owner {
+  uid_t user = 0;
+  gid_t group = 0;
+  friend bool operator==(const Owner&, const Owner&) = default;
+};
+Owner owner_of(const struct stat& status);
+// Gives an open file an owner and a group, as far as this user may, then its mode: a setuid bit only with the owner, a
+// setgid bit only with the group. False, with errno, where the mode cannot be set.
+bool set_rights(int fd, Owner owner, mode_t mode);
 
 // open(2) with O_CLOEXEC added, retried on EINTR.
 Result<Descriptor> open_file(const std::string& path, int flags, mode_t mode = 0600);

@@ -1,6 +1,7 @@
 #include "drain/ledger.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -37,17 +38,29 @@ Identity identity_at(const Record& record, std::size_t index) {
           number<std::int64_t>(record, index + 4)};
 }
 
+void add(std::vector<std::string>& words, const Owner& owner) {
+  words.push_back(std::to_string(owner.user));
+  words.push_back(std::to_string(owner.group));
+}
+
+std::optional<Owner> owner_at(const Record& record, std::size_t index) {
+  if (record.words.size() < index + 2) return std::nullopt;
+  return Owner{number<uid_t>(record, index), number<gid_t>(record, index + 1)};
+}
+
 }  // namespace
 
 LocalMark mark_of(const struct stat& status) {
   const Identity identity = identity_of(status);
-  return {identity.inode, identity.size, identity.mtime_ns, status.st_mode & 07777};
+  return {identity.inode, identity.size, identity.mtime_ns, status.st_mode & 07777, owner_of(status)};
 }
 
 Record staged_record(const tree::Entry& entry) {
   Record record{"staged", {entry.path, std::to_string(static_cast<int>(entry.kind)), std::to_string(entry.mode)}};
   add(record.words, entry.identity);
   record.words.push_back(entry.target);
+  record.words.push_back(std::to_string(entry.identity.links));
+  add(record.words, entry.owner);
   return record;
 }
 
@@ -60,6 +73,7 @@ Record drained_record(const std::string& path, const Identity& on_case, const Lo
   record.words.push_back(std::to_string(local.mtime_ns));
   record.words.push_back(std::to_string(local.mode));
   record.words.push_back(hex(checksum));
+  add(record.words, local.owner);
   return record;
 }
 
@@ -82,8 +96,10 @@ Record drained_link_record(const std::string& path, const Identity& on_case, con
   return record;
 }
 
-Record drained_directory_record(const std::string& path, std::uint32_t mode) {
-  return {"drained-directory", {path, std::to_string(mode)}};
+Record drained_directory_record(const std::string& path, std::uint32_t mode, std::optional<Owner> owner) {
+  Record record{"drained-directory", {path, std::to_string(mode)}};
+  if (owner) add(record.words, *owner);
+  return record;
 }
 
 Record collated_record(const CollatedTime& collated) {
@@ -141,11 +157,14 @@ void Ledger::apply(const Record& record) {
     known.mode = number<std::uint32_t>(record, 2);
     known.on_case = identity_at(record, 3);
     known.link_target = word(record, 8);
+    known.on_case->links = number<std::uint64_t>(record, 9);
+    known.owner = owner_at(record, 10);
     store(path, known);
   } else if (kind == "drained") {
     known.on_case = identity_at(record, 1);
-    known.drained = LocalMark{number<std::uint64_t>(record, 6), number<std::uint64_t>(record, 7),
-                              number<std::int64_t>(record, 8), number<std::uint32_t>(record, 9)};
+    known.drained =
+        LocalMark{number<std::uint64_t>(record, 6), number<std::uint64_t>(record, 7), number<std::int64_t>(record, 8),
+                  number<std::uint32_t>(record, 9), owner_at(record, 11).value_or(Owner{::geteuid(), ::getegid()})};
     placing_.erase(path);
     known.deleted = known.directory = known.evicted = false;
     known.link_target.clear();
@@ -168,6 +187,7 @@ void Ledger::apply(const Record& record) {
     known.directory = true;
     known.deleted = false;
     known.mode = number<std::uint32_t>(record, 1);
+    if (const auto owner = owner_at(record, 2)) known.owner = owner;
     if (!known.on_case) known.on_case = Identity{};
     store(path, known);
   } else if (kind == "collated") {
@@ -241,10 +261,11 @@ bool Ledger::each_in(const std::string& directory, const Names& names, const Vis
   return true;
 }
 
-std::uint16_t Ledger::index_of(std::uint64_t device) {
-  const auto found = std::find(devices_.begin(), devices_.end(), device);
-  const auto index = static_cast<std::uint16_t>(found - devices_.begin());
-  if (found == devices_.end()) devices_.push_back(device);
+template <class Value>
+std::uint16_t Ledger::index_of(std::vector<Value>& values, const Value& value) {
+  const auto found = std::find(values.begin(), values.end(), value);
+  const auto index = static_cast<std::uint16_t>(found - values.begin());
+  if (found == values.end()) values.push_back(value);
   return index;
 }
 
@@ -255,9 +276,12 @@ void Ledger::store(const std::string& path, const Known& known) {
   packed.size = on_case.size;
   packed.mtime_ns = on_case.mtime_ns;
   packed.ctime_ns = on_case.ctime_ns;
-  packed.device = index_of(on_case.device);
-  packed.mode = known.mode;
-  packed.staged = known.staged ? static_cast<std::uint8_t>(1 + static_cast<int>(*known.staged)) : std::uint8_t{0};
+  packed.links = static_cast<unsigned>(std::min(on_case.links, most_links)) & 1023U;
+  packed.device = index_of(devices_, on_case.device);
+  packed.mode = known.mode & 07777U;
+  packed.staged = (known.staged ? 1U + static_cast<unsigned>(*known.staged) : 0U) & 7U;
+  if (const auto owner = known.drained ? std::optional(known.drained->owner) : known.owner)
+    packed.owner = static_cast<std::uint16_t>(1 + index_of(owners_, *owner));
   packed.on_case = known.on_case.has_value();
   packed.directory = known.directory;
   packed.deleted = known.deleted;
@@ -265,7 +289,7 @@ void Ledger::store(const std::string& path, const Known& known) {
   packed.drained = known.drained.has_value();
   if (known.drained) {
     packed.local_inode = known.drained->inode;
-    packed.mode = known.drained->mode;
+    packed.mode = known.drained->mode & 07777U;
     packed.local_mtime_ns = known.drained->mtime_ns;
     packed.other_mark = packed.local_inode != 0 && known.drained->size != on_case.size;
   }
@@ -300,11 +324,14 @@ Known Ledger::unpacked(const std::string& path, const Packed& packed) const {
   if (packed.staged != 0) known.staged = static_cast<tree::Kind>(packed.staged - 1);
   known.mode = packed.mode;
   if (packed.on_case)
-    known.on_case = Identity{devices_[packed.device], packed.inode, packed.size, packed.mtime_ns, packed.ctime_ns};
+    known.on_case =
+        Identity{devices_[packed.device], packed.inode, packed.size, packed.mtime_ns, packed.ctime_ns, packed.links};
+  const auto owner = packed.owner != 0 ? std::optional(owners_[packed.owner - 1U]) : std::nullopt;
+  if (!packed.drained) known.owner = owner;
   if (packed.other_mark) {
     known.drained = marks_.at(path);
   } else if (packed.drained && packed.local_inode != 0) {
-    known.drained = LocalMark{packed.local_inode, packed.size, packed.local_mtime_ns, packed.mode};
+    known.drained = LocalMark{packed.local_inode, packed.size, packed.local_mtime_ns, packed.mode, *owner};
   } else if (packed.drained) {
     known.drained = LocalMark{};
   }

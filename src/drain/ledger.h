@@ -23,6 +23,7 @@ struct LocalMark {
   std::uint64_t inode = 0, size = 0;
   std::int64_t mtime_ns = 0;
   std::uint32_t mode = 0;  // permission bits
+  Owner owner = {};
   friend bool operator==(const LocalMark&, const LocalMark&) = default;
 };
 LocalMark mark_of(const struct stat& status);
@@ -33,6 +34,7 @@ struct Known {
   std::uint32_t mode = 0;            // permission bits, as staged or, for what was drained, as drained
   std::optional<Identity> on_case;   // what the case holds under this path, as staged or as drained by this run
   std::optional<LocalMark> drained;  // the local version that the case holds
+  std::optional<Owner> owner;        // not of what was drained: on the case, where that is known
   bool directory = false;
   bool deleted = false;  // removed by the program's own act
   bool evicted = false;  // replaced in the local tree by a link, to make room; the case holds it
@@ -92,22 +94,27 @@ class Ledger {
     std::int64_t mtime_ns = 0, ctime_ns = 0;
     std::uint64_t local_inode = 0;
     std::int64_t local_mtime_ns = 0;
-    std::uint32_t mode = 0;
     std::uint16_t device = 0;  // in `devices_`
-    std::uint8_t staged = 0;   // 1 + tree::Kind, 0: the program made it
-    bool on_case : 1 = false, drained : 1 = false, other_mark : 1 = false, has_target : 1 = false,
-                   directory : 1 = false, deleted : 1 = false, evicted : 1 = false;
+    std::uint16_t owner = 0;   // 1 + index in `owners_`, 0: not known
+    std::uint32_t mode : 12 = 0;
+    std::uint32_t links : 10 = 0;  // no more than most_links
+    std::uint32_t staged : 3 = 0;  // 1 + tree::Kind, 0: the program made it
+    std::uint32_t on_case : 1 = false, drained : 1 = false, other_mark : 1 = false, has_target : 1 = false,
+                            directory : 1 = false, deleted : 1 = false, evicted : 1 = false;
   };
+  static constexpr std::uint64_t most_links = 1023;
   using Names = std::map<std::string, Packed, std::less<>>;
 
   void store(const std::string& path, const Known& known);
   void erase(std::string_view path);
   Known unpacked(const std::string& path, const Packed& packed) const;
-  std::uint16_t index_of(std::uint64_t device);
+  template <class Value>
+  static std::uint16_t index_of(std::vector<Value>& values, const Value& value);
   bool each_in(const std::string& directory, const Names& names, const Visit& visit) const;
 
   std::map<std::string, Names, std::less<>> directories_;  // directory -> name -> what is known
   std::vector<std::uint64_t> devices_;
+  std::vector<Owner> owners_;
   std::map<std::string, LocalMark> marks_;
   std::map<std::string, std::string> targets_;  // of symbolic links
   std::map<std::string, Identity> placing_;
@@ -126,7 +133,7 @@ Record drained_record(const std::string& path, const Identity& on_case, const Lo
 Record placing_record(const std::string& path, const Identity& before);
 Record placed_record(const std::string& path, const Identity& on_case);
 Record drained_link_record(const std::string& path, const Identity& on_case, const std::string& target);
-Record drained_directory_record(const std::string& path, std::uint32_t mode);
+Record drained_directory_record(const std::string& path, std::uint32_t mode, std::optional<Owner> owner = std::nullopt);
 Record collated_record(const CollatedTime& collated);
 Record uncollated_record(const CollatedTime& collated);  // taken back, to be carried anew
 Record deleted_record(const std::string& path);          // the program removed it

@@ -81,7 +81,8 @@ void Drain::State::note_second_name(const PublishedFile& file) {
   if (first->drained) {
     record(drained_record(file.linked_to, file.identity, *first->drained, file.checksum));
   } else {
-    record(staged_record({file.linked_to, *first->staged, first->mode, file.identity, first->link_target}));
+    record(staged_record({file.linked_to, *first->staged, first->mode, file.identity, first->link_target,
+                          first->owner.value_or(Owner{})}));
   }
   if (first->deleted) record(deleted_record(file.linked_to));  // a removal that was told meanwhile stays told
 }

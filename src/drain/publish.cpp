@@ -204,13 +204,6 @@ Identity known_identity(const struct stat& status) {
   return identity;
 }
 
-bool still_is(const struct stat& now, const Identity& known) {
-  Identity identity = identity_of(now);
-  // A second name, given by the program in a directory that stays on the shared file system, changed the ctime too.
-  if (known.ctime_ns == 0 || now.st_nlink > 1) identity.ctime_ns = known.ctime_ns;
-  return identity == known;
-}
-
 Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const std::string& run,
                           const PublishSettings& settings, Attempts& attempts) {
   const Context context{shared, run, settings, attempts};

@@ -42,7 +42,6 @@ struct PublishSettings {
 // What the case holds, as it is to be known from now on: another name that a file gets or loses changes its ctime, so
 // where there are several it is 0 and not compared.
 Identity known_identity(const struct stat& status);
-bool still_is(const struct stat& now, const Identity& known);
 
 struct PublishedFile {
   std::string path;   // relative to the case

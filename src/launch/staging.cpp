@@ -87,7 +87,8 @@ Status Staging::common() {
       if (::stat(join(plan_.case_path, name).c_str(), &status) != 0) continue;
       if (::symlink(join(run_.lower(), name).c_str(), join(run_.tree(), name).c_str()) != 0)
         return errno_error("cannot link", join(run_.tree(), name));
-      plan->entries.push_back({name, tree::Kind::directory, status.st_mode & 07777, identity_of(status), {}});
+      plan->entries.push_back(
+          {name, tree::Kind::directory, status.st_mode & 07777, identity_of(status), {}, owner_of(status)});
     }
   } else {
     run_.ranks[-1] = run_.home();

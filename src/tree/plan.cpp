@@ -23,7 +23,7 @@ class Scan {
     if (!opened) return at(opened.error(), path);
     struct stat status {};
     if (fstat(opened->get(), &status) != 0) return errno_error("cannot stat", join(request_.case_path, path));
-    plan_.entries.push_back({path, Kind::directory, status.st_mode & 07777, identity_of(status), {}});
+    plan_.entries.push_back({path, Kind::directory, status.st_mode & 07777, identity_of(status), {}, owner_of(status)});
     auto entries = list_directory(opened->get(), join(request_.case_path, path));
     if (!entries) return forward(entries);
     for (const DirectoryEntry& entry : *entries) {
@@ -44,7 +44,7 @@ class Scan {
     struct stat status {};
     if (fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
       return errno_error("cannot stat", join(request_.case_path, path));
-    plan_.entries.push_back({path, Kind::link, status.st_mode & 07777, identity_of(status), {}});
+    plan_.entries.push_back({path, Kind::link, status.st_mode & 07777, identity_of(status), {}, owner_of(status)});
     ++plan_.link_files;
     return {};
   }
@@ -55,7 +55,7 @@ class Scan {
       if (errno == ENOENT) return {};  // gone since it was listed: the program would not find it either
       return errno_error("cannot stat", join(request_.case_path, path));
     }
-    Entry staged{path, Kind::link, status.st_mode & 07777, identity_of(status), {}};
+    Entry staged{path, Kind::link, status.st_mode & 07777, identity_of(status), {}, owner_of(status)};
     if (S_ISLNK(status.st_mode)) {
       char target[PATH_MAX];
       const ssize_t length = readlinkat(parent, entry.name.c_str(), target, sizeof target);

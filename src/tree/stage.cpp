@@ -79,7 +79,7 @@ Status copy_file(const StageRequest& request, const Entry& entry, Buffers& buffe
   // An edit in place, of the same size too, or another file under the name.
   struct stat now {};
   if (::lstat(from.c_str(), &now) != 0) return errno_error("cannot stat", from);
-  if (bytes != entry.identity.size || identity_of(now) != entry.identity)
+  if (bytes != entry.identity.size || !still_is(now, entry.identity))
     return error(Code::conflict, "changed while it was staged:", from, "run again when nothing writes to the case");
   const timespec times[2] = {time_of(entry.identity.mtime_ns), time_of(entry.identity.mtime_ns)};
   if (::fchmod(target->get(), entry.mode) != 0 || ::futimens(target->get(), times) != 0)

@@ -33,6 +33,7 @@ struct Entry {
   mode_t mode = 0;     // permission bits
   Identity identity;   // of the entry on the case when it was staged
   std::string target;  // symlink only
+  Owner owner = {};    // on the case
 };
 
 struct StageRequest {

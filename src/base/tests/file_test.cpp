@@ -110,6 +110,27 @@ TEST_F(FileTest, AFileOverTheLimitIsRefused) {
   EXPECT_TRUE(read_file(directory_ + "/big", 100));
 }
 
+TEST(Identity, AChangedCtimeIsAcceptedOnlyWithAnotherNumberOfNames) {
+  struct stat now {};
+  now.st_ino = 7;
+  now.st_size = 100;
+  now.st_nlink = 2;
+  now.st_mtim.tv_sec = now.st_ctim.tv_sec = 1000;
+  const Identity known = identity_of(now);
+  EXPECT_TRUE(still_is(now, known));
+  now.st_ctim.tv_sec = 2000;
+  EXPECT_FALSE(still_is(now, known)) << "changed alone";
+  for (const nlink_t links : {1, 3}) {
+    now.st_nlink = links;
+    EXPECT_TRUE(still_is(now, known)) << links << " names";
+  }
+  now.st_mtim.tv_sec = 2000;
+  EXPECT_FALSE(still_is(now, known)) << "written";
+  now.st_mtim.tv_sec = 1000;
+  now.st_size = 99;
+  EXPECT_FALSE(still_is(now, known)) << "shorter";
+}
+
 TEST(Path, PartsAreJoinedAndTaken) {
   EXPECT_EQ(join("a/b", "c"), "a/b/c");
   EXPECT_EQ(join("", "c"), "c");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <unistd.h>
 
 namespace forebay::drain {
 namespace {
@@ -28,6 +29,26 @@ TEST(Ledger, WhatWasStagedIsKnownAsItWas) {
   EXPECT_EQ(known->staged, tree::Kind::copy);
   EXPECT_EQ(known->on_case, identity);
   EXPECT_EQ(known->mode, 0600u);
+}
+
+TEST(Ledger, OwnersAndNumbersOfNamesAreKnownAndMissingInOlderJournals) {
+  Ledger ledger;
+  Identity several = identity;
+  several.links = 3;
+  Record staged = staged_record({"a", tree::Kind::link, 0600, several, "", {33, 34}});
+  Record drained = drained_record("b", identity, {6, 7, 8, 0644, {33, 34}}, 9);
+  ledger.apply(staged);
+  ledger.apply(drained);
+  EXPECT_EQ(ledger.find("a")->on_case->links, 3u);
+  EXPECT_EQ(ledger.find("a")->owner, (Owner{33, 34}));
+  EXPECT_EQ(ledger.find("b")->drained->owner, (Owner{33, 34}));
+  staged.words.resize(9);
+  drained.words.resize(11);
+  ledger.apply(staged);
+  ledger.apply(drained);
+  EXPECT_EQ(ledger.find("a")->on_case->links, 0u);
+  EXPECT_FALSE(ledger.find("a")->owner);
+  EXPECT_EQ(ledger.find("b")->drained->owner, (Owner{::geteuid(), ::getegid()}));
 }
 
 TEST(Ledger, ADeletionCountsUntilThePathIsDrainedAgain) {

@@ -1,0 +1,94 @@
+"""Proves that inputs with several names, of which the program rewrites, removes or moves some, are no conflict: each
+name that changes takes a link from the others, which changes their ctime too. Nor is a case that was made by `cp -al`,
+while its twin changes. An edit of the user's still is one.
+"""
+
+import os
+import time
+
+import outputcase
+from outputcase import CONFLICT, WAYS, OutputCase, files
+
+SCRIPTS = {
+    "both rewritten": "rm h1 h2; echo a > h1; echo b > h2",
+    "one rewritten, one removed": "rm h1; echo a > h1; rm h2",
+    "one rewritten, one moved": "rm h1; echo a > h1; mv h2 h4",
+    "all removed": "rm h1 h2 h3",
+    "one more linked": "rm h1; ln h2 h1; rm h3; echo c > h3",
+    "replaced by renames": "for h in h1 h2 h3; do echo $h > new; mv new $h; done",
+    "rewritten twice": "rm h1; echo a > h1; sleep 1; rm h2; echo b > h2; sleep 1; rm h1 h3; echo c > h1",
+}
+
+
+class HardLinks(OutputCase):
+    def inputs(self, name):
+        case = self.case(name, h1="old\n")
+        for second in ("h2", "h3"):
+            os.link(os.path.join(case, "h1"), os.path.join(case, second))
+        return case
+
+    def test_names_of_one_input_are_changed_by_themselves(self):
+        for what, script in SCRIPTS.items():
+            direct = self.inputs("direct")
+            self.assertEqual(self.run_in(direct, "direct", script), 0)
+            for way in WAYS:
+                with self.subTest(what, way=way):
+                    case = self.inputs(way)
+                    options = ["--set", "drain.settle=100ms", *(["--copy", "h2"] if way == "redirect" else [])]
+                    self.assertEqual(self.run_in(case, way, script, *options), 0, self.output)
+                    self.assertEqual(files(case), files(direct))
+                    self.assert_pool_is_empty()
+                    os.rename(case, f"{case} {what}")
+            os.rename(direct, f"{direct} {what}")
+
+    def run_beside(self, way, script, act):
+        """`act` is done to the case when the program is at work in it."""
+        case, twin = self.inputs(way), os.path.join(self.directory, "twin " + way)
+        os.mkdir(twin)
+        for name in ("h1", "h2", "h3"):
+            os.link(os.path.join(case, name), os.path.join(twin, name))
+        begun, go_on = os.path.join(self.directory, "begun"), os.path.join(self.directory, "go on")
+        wait = f"touch '{begun}'; while ! [ -e '{go_on}' ]; do sleep 0.02; done; "
+        process = self.start(self.line(way, wait + script), case)
+        until = time.monotonic() + 30
+        while not os.path.exists(begun) and time.monotonic() < until:
+            time.sleep(0.02)
+        act(case, twin)
+        with open(go_on, "w"):
+            pass
+        status = self.finish(process)
+        os.remove(begun)
+        os.remove(go_on)
+        return case, twin, status
+
+    def test_a_twin_that_changes_is_no_conflict(self):
+        def act(_, twin):
+            os.remove(os.path.join(twin, "h1"))
+            os.rename(os.path.join(twin, "h2"), os.path.join(twin, "h4"))
+
+        for way in WAYS:
+            with self.subTest(way=way):
+                case, twin, status = self.run_beside(way, "rm h1 h2; echo mine > h1", act)
+                self.assertEqual(status, 0, self.output)
+                self.assertEqual(files(case), {"h1": "mine\n", "h3": "old\n"})
+                self.assertEqual(files(twin), {"h3": "old\n", "h4": "old\n"})
+
+    def test_an_edit_of_the_users_is_a_conflict_though_the_size_and_the_time_are_as_before(self):
+        def act(case, _):
+            path = os.path.join(case, "h1")
+            before = os.stat(path)
+            with open(path, "r+") as file:
+                file.write("her")
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+        for way in WAYS:
+            with self.subTest(way=way):
+                case, _, status = self.run_beside(way, "rm h1; echo mine > h1", act)
+                self.assertEqual(status, CONFLICT, self.output)
+                found = files(case)
+                self.assertEqual(found["h1"], "her\n")
+                self.assertEqual([text for name, text in found.items() if name.startswith("h1.forebay-")], ["mine\n"])
+
+
+if __name__ == "__main__":
+    outputcase.main()
