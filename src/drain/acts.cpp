@@ -38,8 +38,8 @@ Status replace_link_by_copy(const std::string& from, const std::string& to, cons
     }
   }
   const std::array times{status.st_atim, status.st_mtim};
-  if (::fchmod(target->get(), status.st_mode & 07777) != 0 || ::futimens(target->get(), times.data()) != 0 ||
-      ::rename(temporary.c_str(), to.c_str()) != 0)
+  if (!set_rights(target->get(), owner_of(status), status.st_mode & 07777) ||
+      ::futimens(target->get(), times.data()) != 0 || ::rename(temporary.c_str(), to.c_str()) != 0)
     return errno_error("cannot copy an input to", to);
   return {};
 }

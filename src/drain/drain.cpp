@@ -135,6 +135,7 @@ Drain::~Drain() = default;
 std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shared, Journal& journal,
                                   Temporaries& temporaries) {
   MoverSettings settings = request.settings.mover;
+  settings.publish.local_group = local_group(request.home);
   // Appending is thread-safe; the ledger learns of temporaries only from a journal that is read again.
   settings.publish.temporary = [&journal, &temporaries](const std::string& path, bool made) {
     auto told = journal.append(temporary_record(path, made));

@@ -170,6 +170,7 @@ class FilePublication {
     published_.files.push_back(
         {unit_.target, *identity, written_.bytes, written_.checksum, as_link_ ? file_.hard_link->path : std::string()});
     published_.bytes = written_.bytes;
+    if (written_.without_set_id) published_.without_set_id.push_back(unit_.target);
     return std::move(published_);
   }
 

@@ -34,6 +34,9 @@ struct PublishSettings {
   // Of who runs the program: directories of the case that no directory here stands for get what it leaves of 0777, as
   // from mkdir by the program itself.
   mode_t umask = 0022;
+  // The group that files get here by themselves, where it is another than this process's (the pool's directory hands it
+  // down): who has that one was given none.
+  std::optional<gid_t> local_group;
   // Leaves the fsync of the directories that hold the new names to the caller (sync_directories), so that one serves
   // many units. Until then a crash of the file server may lose the name, never show a part of the file.
   bool defer_directory_sync = false;
@@ -53,8 +56,9 @@ struct PublishedFile {
 struct Published {
   std::vector<PublishedFile> files;
   std::uint64_t bytes = 0;
-  std::uint64_t separated = 0;        // second names that became files of their own
-  std::vector<std::string> unsynced;  // directories for sync_directories; empty unless defer_directory_sync
+  std::uint64_t separated = 0;              // second names that became files of their own
+  std::vector<std::string> without_set_id;  // whose owner or group could not be given, and so their set-id bits neither
+  std::vector<std::string> unsynced;        // directories for sync_directories; empty unless defer_directory_sync
 };
 
 // What earlier attempts at a unit may have left under its name where nothing was: a server may do what it was asked and
@@ -77,6 +81,9 @@ Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const 
 // True when the unit no longer fits the local files: a source vanished, is shorter than promised, or is no regular
 // file.
 bool source_changed(const Error& error);
+
+// Whom the program gave a file or directory to; nullopt: nobody, it has the owner and the group that its maker has.
+std::optional<Owner> given_to(const std::optional<Owner>& owner, std::optional<gid_t> local_group);
 
 // Makes the names in these directories durable. A directory that is gone needs nothing.
 Status sync_directories(SharedFiles& shared, const std::vector<std::string>& directories);

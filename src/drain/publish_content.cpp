@@ -15,6 +15,7 @@ namespace {
 
 // Fits in a core's second-level cache, so that hashing and writing find what reading brought.
 constexpr std::size_t chunk = std::size_t{256} << 10;
+constexpr mode_t set_id = S_ISUID | S_ISGID;
 constexpr std::string_view changed_text = "changed while it was drained:";
 
 // One buffer for each thread that publishes, kept: a fresh one would cost its page faults for every file.
@@ -30,8 +31,8 @@ tl::unexpected<Error> changed(const std::string& path, int errno_value, std::str
 // Gathers pieces into chunks: one write for each full buffer, whatever the sizes of the pieces.
 class ContentWriter {
  public:
-  ContentWriter(const parts::Context& context, int fd, const std::string& path)
-      : context_(context), fd_(fd), path_(path), buffer_(thread_buffer()) {}
+  ContentWriter(const parts::Context& context, const layouts::OutputFile& file, int fd, const std::string& path)
+      : context_(context), file_(file), fd_(fd), path_(path), buffer_(thread_buffer()) {}
 
   Status literal(std::string_view text) {
     while (!text.empty()) {
@@ -96,12 +97,17 @@ class ContentWriter {
     struct stat status {};
     if (::fstat(file->get(), &status) != 0) return errno_error("cannot stat", path);
     if (!S_ISREG(status.st_mode)) return changed(path, 0, "it is no regular file any more");
+    // Set-id bits are for this very content.
+    const bool same_rights = (status.st_mode & 07777) == file_.mode && owner_of(status) == file_.owner;
+    if ((file_.mode & set_id) != 0 && file_.owner && !same_rights)
+      return changed(path, 0, "it has another owner or mode");
     source_ = std::move(*file);
     source_path_ = path;
     return {};
   }
 
   const parts::Context& context_;
+  const layouts::OutputFile& file_;
   int fd_;
   const std::string& path_;
   std::span<std::byte> buffer_;
@@ -153,11 +159,19 @@ Result<parts::Written> write_link(const parts::Context& context, const layouts::
   if (!status) return forward(status);
   if (!*status) return error(Code::failed, "vanished from the case:", path);
   made(**status);
+  if (const auto owner = given_to(file.owner, context.settings.local_group))
+    (void)context.shared.set_link_owner(path, *owner);  // as far as this user may
   if (auto timed = context.shared.set_link_times(path, file.mtime_ns); !timed) return forward(timed);
   return parts::Written{{}, 0, checksum(file.link_target), **status};
 }
 
 }  // namespace
+
+std::optional<Owner> given_to(const std::optional<Owner>& owner, std::optional<gid_t> local_group) {
+  const bool by_itself =
+      !owner || (owner->user == ::geteuid() && (owner->group == ::getegid() || owner->group == local_group));
+  return by_itself ? std::nullopt : owner;
+}
 
 bool source_changed(const Error& error) {
   return error.what == changed_text;
@@ -169,7 +183,12 @@ Result<Written> write_output(const Context& context, const layouts::OutputFile& 
                              const Made& made, const std::optional<struct stat>& replaced) {
   if (!file.link_target.empty()) return write_link(context, file, path, made);
   SharedFiles& shared = context.shared;
-  auto created = shared.create(path, file.mode);
+  const bool has_set_id = (file.mode & set_id) != 0;
+  // Whom it is to belong to; of what the program gave to nobody, whom the file that it replaces belongs to.
+  auto owner = has_set_id ? file.owner : given_to(file.owner, context.settings.local_group);
+  if (!owner && replaced) owner = owner_of(*replaced);
+  // Until then it is of this user alone.
+  auto created = shared.create(path, owner || has_set_id ? S_IRUSR | S_IWUSR : file.mode);
   if (!created) return forward(created);
   Written written;
   written.file = std::move(*created);
@@ -177,10 +196,8 @@ Result<Written> write_output(const Context& context, const layouts::OutputFile& 
   const auto fresh = shared.status(fd, path);
   if (!fresh) return forward(fresh);
   made(*fresh);
-  if (replaced && (replaced->st_uid != fresh->st_uid || replaced->st_gid != fresh->st_gid))
-    (void)shared.set_owner(fd, replaced->st_uid, replaced->st_gid, path);
 
-  ContentWriter writer(context, fd, path);
+  ContentWriter writer(context, file, fd, path);
   for (const layouts::Piece& piece : file.pieces) {
     auto put = piece.source.empty() ? writer.literal(piece.literal) : writer.range(piece);
     if (!put) return forward(put);
@@ -189,15 +206,23 @@ Result<Written> write_output(const Context& context, const layouts::OutputFile& 
   written.bytes = writer.bytes();
   written.checksum = writer.checksum();
 
-  // The umask or an inherited access list changed the mode; writing takes set-id bits away.
-  constexpr mode_t set_id = S_ISUID | S_ISGID;
-  if ((fresh->st_mode & 07777) != file.mode || (file.mode & set_id) != 0)
-    if (auto set = shared.set_mode(fd, file.mode, path); !set) return forward(set);
+  mode_t mode = file.mode & ~set_id;
+  if (owner && *owner != owner_of(*fresh)) (void)shared.set_owner(fd, owner->user, owner->group, path);
+  if (has_set_id && file.owner) {
+    const auto now = shared.status(fd, path);
+    if (!now) return forward(now);
+    if (now->st_uid == file.owner->user) mode |= file.mode & S_ISUID;
+    if (now->st_gid == file.owner->group) mode |= file.mode & S_ISGID;
+  }
+  // The umask or an inherited access list changed the mode, too.
+  if ((fresh->st_mode & 07777) != mode)
+    if (auto set = shared.set_mode(fd, mode, path); !set) return forward(set);
   if (auto timed = shared.set_times(fd, file.mtime_ns, path); !timed) return forward(timed);
   if (auto synced = shared.sync(fd, path); !synced) return forward(synced);
   const auto status = shared.status(fd, path);
   if (!status) return forward(status);
   written.made = *status;
+  written.without_set_id = (file.mode & set_id & ~status->st_mode) != 0;
   if (auto verified = verify(context, written, path); !verified) return forward(verified);
   return written;
 }

@@ -70,15 +70,17 @@ class DirectoryPublication {
       if (!identity) return forward(identity);
       published_.files.push_back({join(unit_.target, file.path), *identity, written->bytes, written->checksum});
       published_.bytes += written->bytes;
+      if (written->without_set_id) published_.without_set_id.push_back(join(unit_.target, file.path));
     }
     // Children before their parents, whose final mode may forbid to reach them. (clang 14 knows no views of libstdc++.)
     for (auto directory = unit_.directories.rbegin(); directory != unit_.directories.rend(); ++directory)
       if (!directory->path.empty())
         if (auto finished = shared_.finish_directory(inside(directory->path), directory->mode | handed_down(),
-                                                     newest_below(directory->path));
+                                                     newest_below(directory->path),
+                                                     given_to(directory->owner, context_.settings.local_group));
             !finished)
           return finished;
-    return shared_.finish_directory(temporary_.path(), own_mode() | handed_down(), newest_below(""));
+    return shared_.finish_directory(temporary_.path(), own_mode() | handed_down(), newest_below(""), own_owner());
   }
 
   // What the case has under this name, where the unit replaces it.
@@ -316,6 +318,12 @@ class DirectoryPublication {
 
   // The bit that directories of the case hand down to those in them; here, above the local one, may be none that does.
   mode_t handed_down() const { return made_.st_mode & S_ISGID; }
+
+  std::optional<Owner> own_owner() const {
+    for (const layouts::OutputDirectory& directory : unit_.directories)
+      if (directory.path.empty()) return given_to(directory.owner, context_.settings.local_group);
+    return std::nullopt;
+  }
 
   // A directory gets the time of the newest file below it: so times are told by their age as after a direct run,
   // whichever was carried first. (The local directory's own would not do: what is kept aside has none.)

@@ -45,10 +45,13 @@ struct Written {
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;  // of the content, or of a link's text
   struct stat made {};
+  bool without_set_id = false;
 };
 
 // Makes `path` with the whole content, mode and time, synced and verified. `made` is called once the name exists. The
-// owner and the group are those of the file that it is to replace, where this user may give them.
+// owner and the group are those that the program gave to the local file, else those of the file that it is to replace,
+// where this user may give them. A setuid bit comes last, and only for the local file's owner, a setgid bit only for
+// its group: nobody finds it meanwhile, under the temporary name either.
 using Made = std::function<void(const struct stat&)>;
 Result<Written> write_output(const Context& context, const layouts::OutputFile& file, const std::string& path,
                              const Made& made, const std::optional<struct stat>& replaced = std::nullopt);

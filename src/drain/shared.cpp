@@ -139,9 +139,16 @@ class CaseFiles final : public SharedFiles {
     return done(::mkdirat(at->directory, at->name.c_str(), mode), "cannot make directory", path);
   }
 
-  Status finish_directory(const std::string& path, mode_t mode, std::optional<std::int64_t> mtime_ns) override {
+  Status finish_directory(const std::string& path, mode_t mode, std::optional<std::int64_t> mtime_ns,
+                          std::optional<Owner> owner) override {
     auto directory = open_directory(path);
     if (!directory) return forward(directory);
+    if (owner) {
+      (void)set_owner(directory->get(), owner->user, owner->group, path);
+      const auto now = status(directory->get(), path);
+      if (!now) return forward(now);
+      if (now->st_gid != owner->group && (now->st_mode & S_ISGID) == 0) mode &= ~mode_t{S_ISGID};
+    }
     if (::fchmod(directory->get(), mode) != 0) return failed("cannot set the mode of", path);
     if (mtime_ns)
       if (auto timed = set_times(directory->get(), *mtime_ns, path); !timed) return timed;
@@ -166,6 +173,13 @@ class CaseFiles final : public SharedFiles {
     const auto& [source, target] = *both;
     return done(::linkat(source.directory, source.name.c_str(), target.directory, target.name.c_str(), 0),
                 "cannot make the hard link", to);
+  }
+
+  Status set_link_owner(const std::string& path, Owner owner) override {
+    auto at = place(path);
+    if (!at) return forward(at);
+    return done(::fchownat(at->directory, at->name.c_str(), owner.user, owner.group, AT_SYMLINK_NOFOLLOW),
+                "cannot set the owner of", path);
   }
 
   Status set_link_times(const std::string& path, std::int64_t mtime_ns) override {

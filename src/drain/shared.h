@@ -46,12 +46,15 @@ class SharedFiles {
   virtual Status make_directory(const std::string& path, mode_t mode) = 0;
   // The final mode of a directory, and the time if it is to have one, then its fsync: through one descriptor, since the
   // mode may forbid to open it again.
+  // `owner`: as for set_owner; a setgid bit for a group that could not be given is left out.
   virtual Status finish_directory(const std::string& path, mode_t mode,
-                                  std::optional<std::int64_t> mtime_ns = std::nullopt) = 0;
+                                  std::optional<std::int64_t> mtime_ns = std::nullopt,
+                                  std::optional<Owner> owner = std::nullopt) = 0;
   virtual Result<std::vector<DirectoryEntry>> list(const std::string& path) = 0;
   virtual Status make_link(const std::string& target, const std::string& path) = 0;
   // A second name of a file; EPERM, EMLINK, EOPNOTSUPP or ENOSYS where the file system makes none.
   virtual Status make_hard_link(const std::string& from, const std::string& to) = 0;
+  virtual Status set_link_owner(const std::string& path, Owner owner) = 0;
   virtual Status set_link_times(const std::string& path, std::int64_t mtime_ns) = 0;
   // nullopt when it does not exist. Never follows a link.
   virtual Result<std::optional<struct stat>> status(const std::string& path) = 0;

@@ -33,6 +33,7 @@ struct Prepared {
   std::map<std::string, LocalMark> marks;     // by path on the case
   std::map<std::string, std::string> links;   // path on the case -> target
   std::map<std::string, mode_t> directories;  // made or found on the case, with the mode that was asked for
+  std::optional<Owner> owner = {};            // directory: whom the program gave it to
   bool postponed = false;                     // still open for writing: try again later
   std::vector<std::string> removed;           // from the case
   Sources sources;                            // group_time

@@ -112,9 +112,10 @@ void Drain::State::submit_directory(const std::string& path) {
   // The pool's file system or group may not give the bit that the case's directories hand down.
   const mode_t mode = there ? (status.st_mode & 07777) | (known->mode & S_ISGID) : (status.st_mode & 0777) | S_IRWXU;
   const auto prepared = std::make_shared<Prepared>();
+  if (there) prepared->owner = given_to(owner_of(status), local_group(request.home));
   Job job{Job::Kind::directory, path, 0, 0, {}, false, prepared};
   submit(std::move(job), [path, there, mode, prepared, files = shared.get()]() -> Result<std::optional<layouts::Unit>> {
-    auto made = there ? files->finish_directory(path, mode) : files->make_directory(path, mode);
+    auto made = there ? files->finish_directory(path, mode, {}, prepared->owner) : files->make_directory(path, mode);
     if (!made && (there || made.error().errno_value != EEXIST)) return forward(made);
     prepared->directories[path] = mode;
     return std::nullopt;
@@ -283,7 +284,7 @@ void Drain::State::note_made_directories(const Job& job) {
   for (const auto& [directory, mode] : job.prepared->directories) {
     const auto known = ledger.find(directory);
     if (known && known->directory && job.kind != Job::Kind::directory) continue;
-    record(drained_directory_record(directory, mode));
+    record(drained_directory_record(directory, mode, job.prepared->owner));
     catch_up_removal(directory);
   }
 }
@@ -322,6 +323,11 @@ void Drain::State::carried(const Job& job, const Published& published) {
     if (purged) removed_by_program(file.path);  // before it was carried, so that no event will tell
   }
   separated += published.separated;
+  for (const std::string& path : published.without_set_id)
+    note(std::nullopt,
+         fmt::format("{} is without its setuid or setgid bit on the case, since this user may not give it "
+                     "the owner or group that the bit was set for",
+                     printable(path)));
   shared_files += published.files.size();
   shared_bytes += published.bytes;
   if (job.kind == Job::Kind::file) return;

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "drain/placed.h"
+#include "drain/publish.h"
 #include "openfoam/openfoam.h"
 
 namespace forebay::drain {
@@ -21,7 +22,10 @@ bool other_mode(const Known& known, mode_t mode) {
 
 OutputWalk::OutputWalk(const std::vector<Root>& roots, const std::vector<std::string>& placed, const Ledger& ledger,
                        const std::string& lower, const std::string& case_path)
-    : roots_(roots), placed_(placed), ledger_(ledger), lower_(lower), case_path_(case_path) {
+    : roots_(roots), placed_(placed), ledger_(ledger),
+      lower_(lower),
+      case_path_(case_path),
+      local_group_(roots.empty() ? std::nullopt : local_group(roots.front().pool)) {
   for (auto root = roots.rbegin(); root != roots.rend(); ++root) open_.push_back({root->local, root->prefix});
 }
 
@@ -64,17 +68,19 @@ Status OutputWalk::one(const std::string& local, const std::string& path) {
     if (errno == ENOENT) return {};
     return errno_error("cannot stat", local);
   }
-  if (S_ISDIR(status.st_mode)) return one_directory(local, path, status.st_mode & 07777);
+  if (S_ISDIR(status.st_mode)) return one_directory(local, path, status);
   if (S_ISLNK(status.st_mode)) return one_link(local, path);
   if (S_ISREG(status.st_mode)) one_file(local, path, status);
   return {};  // sockets, pipes and devices live only as long as the run
 }
 
-Status OutputWalk::one_directory(const std::string& local, const std::string& path, mode_t mode) {
+Status OutputWalk::one_directory(const std::string& local, const std::string& path, const struct stat& status) {
   if (const auto time = openfoam::time_path(path); time && time->rest.empty() && time->rank >= 0)
     if (ledger_.collated_of(time->rank, time->time)) return {};
   const auto known = ledger_.find(path);
-  if (!known || !known->directory || known->deleted || other_mode(*known, mode))
+  const auto owner = given_to(owner_of(status), local_group_);
+  if (!known || !known->directory || known->deleted || other_mode(*known, status.st_mode & 07777) ||
+      (owner && known->owner != owner))
     found_.push_back({path, local, Output::Kind::directory, {}, {}});
   open_.push_back({local, path});
   return {};
@@ -113,11 +119,18 @@ void OutputWalk::one_file(const std::string& local, const std::string& path, con
   const LocalMark mark = mark_of(status);
   const auto known = ledger_.find(path);
   if (known && known->drained == mark) return;
-  // A copy that was never written has the size, time and mode of its original.
+  // A copy that was never written has the size, time, mode and, if this user may give it, owner of its original.
   if (known && known->staged == tree::Kind::copy && !known->drained && known->on_case &&
-      known->on_case->size == mark.size && known->on_case->mtime_ns == mark.mtime_ns && known->mode == mark.mode)
+      known->on_case->size == mark.size && known->on_case->mtime_ns == mark.mtime_ns && known->mode == mark.mode &&
+      (!given_to(mark.owner, local_group_) || known->owner == mark.owner))
     return;
   found_.push_back({path, local, Output::Kind::file, mark, {}});
+}
+
+std::optional<gid_t> local_group(const std::string& pool) {
+  struct stat status {};
+  if (::lstat(join(pool, sentinel_name).c_str(), &status) != 0) return std::nullopt;
+  return status.st_gid;
 }
 
 bool is_copy_up(std::string_view name, std::string_view lower) {

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ class OutputWalk {
   };
   Status begin_directory();
   Status one(const std::string& local, const std::string& path);
-  Status one_directory(const std::string& local, const std::string& path, mode_t mode);
+  Status one_directory(const std::string& local, const std::string& path, const struct stat& status);
   Status one_link(const std::string& local, const std::string& path);
   Status renamed_input(const std::string& origin, const std::string& path);
   void one_file(const std::string& local, const std::string& path, const struct stat& status);
@@ -47,6 +48,7 @@ class OutputWalk {
   const Ledger& ledger_;
   const std::string& lower_;
   const std::string& case_path_;
+  const std::optional<gid_t> local_group_;
   std::vector<Directory> open_;  // still to be read, the next one last
   Directory now_;                // what is being read, and how far
   std::vector<DirectoryEntry> entries_;
@@ -57,6 +59,9 @@ class OutputWalk {
 // All of them at once.
 Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::vector<std::string>& placed,
                                     const Ledger& ledger, const std::string& lower, const std::string& case_path);
+
+// The group that files get in the pool by themselves, where it is another than this process's: that of the sentinel.
+std::optional<gid_t> local_group(const std::string& pool);
 
 // The local path of a path of the case.
 std::string local_of(const std::vector<Root>& roots, const std::string& path);

@@ -45,11 +45,13 @@ struct OutputFile {
   std::vector<Piece> pieces;
   // Second names become hard links; where the file system of the case makes none, the pieces are written.
   std::optional<HardLink> hard_link = std::nullopt;
+  std::optional<Owner> owner = std::nullopt;  // of the local file; nullopt: it is made of several
 };
 
 struct OutputDirectory {
   std::string path;  // relative to the unit's target; parents come before children; "" is the target itself
   mode_t mode = 0755;
+  std::optional<Owner> owner = std::nullopt;  // of the local directory
 };
 
 // What becomes visible on the case in one step.

@@ -10,7 +10,7 @@ Status add_directories(const std::string& directory, const std::string& path, st
   struct stat status {};
   if (::lstat(local_path.c_str(), &status) != 0) return errno_error("cannot stat", local_path);
   if (!S_ISDIR(status.st_mode)) return error(Code::failed, "not a directory:", local_path);
-  found.push_back({path, status.st_mode & 07777});
+  found.push_back({path, status.st_mode & 07777, owner_of(status)});
   const auto entries = list_directory(local_path);
   if (!entries) return forward(entries);
   for (const DirectoryEntry& entry : *entries) {
@@ -30,6 +30,7 @@ Result<OutputFile> whole_file(const std::string& local_path, const std::string& 
   struct stat status {};
   if (::lstat(local_path.c_str(), &status) != 0) return errno_error("cannot stat", local_path);
   OutputFile file{path, status.st_mode & 07777, modification_time(status), {}, {}};
+  file.owner = owner_of(status);
   if (S_ISLNK(status.st_mode)) {
     auto target = read_link(local_path);
     if (!target) return forward(target);

@@ -74,7 +74,10 @@ int fill_copy(int to, int directory, const char* original, bool discard) {
     if (made.st_uid != status.st_uid || made.st_gid != status.st_gid)
       system_call(SYS_fchown, to, word(status.st_uid), word(status.st_gid));  // as far as this user may
     copy_user_attributes(from, to);
-    result = static_cast<int>(system_call(SYS_fchmod, to, word(status.st_mode & 07777)));
+    mode_t mode = status.st_mode & 07777;
+    if (sys_fstat(to, &made) != 0 || made.st_uid != status.st_uid) mode &= ~mode_t{S_ISUID};
+    if (made.st_gid != status.st_gid) mode &= ~mode_t{S_ISGID};
+    result = static_cast<int>(system_call(SYS_fchmod, to, word(mode)));
     const timespec times[2] = {status.st_atim, status.st_mtim};
     if (result == 0) result = static_cast<int>(system_call(SYS_utimensat, to, 0, word(times), 0));
   }

@@ -82,7 +82,7 @@ Status copy_file(const StageRequest& request, const Entry& entry, Buffers& buffe
   if (bytes != entry.identity.size || !still_is(now, entry.identity))
     return error(Code::conflict, "changed while it was staged:", from, "run again when nothing writes to the case");
   const timespec times[2] = {time_of(entry.identity.mtime_ns), time_of(entry.identity.mtime_ns)};
-  if (::fchmod(target->get(), entry.mode) != 0 || ::futimens(target->get(), times) != 0)
+  if (!set_rights(target->get(), entry.owner, entry.mode) || ::futimens(target->get(), times) != 0)
     return errno_error("cannot set mode and time of", temporary);
   if (::rename(temporary.c_str(), to.c_str()) != 0) return errno_error("cannot rename to", to);
   return {};

@@ -59,7 +59,8 @@ bool put(const WarmFile& file, const Entry& entry, const StageRequest& request) 
   std::filesystem::copy_file(file.local, temporary, std::filesystem::copy_options::overwrite_existing, failure);
   const std::int64_t time = entry.identity.mtime_ns, second = 1'000'000'000;
   const timespec times[2] = {{time / second, time % second}, {time / second, time % second}};
-  const bool whole = !failure && ::chmod(temporary.c_str(), entry.mode) == 0 &&
+  const auto made = open_file(temporary, O_RDONLY | O_NOFOLLOW);
+  const bool whole = !failure && made && set_rights(made->get(), entry.owner, entry.mode) &&
                      ::utimensat(AT_FDCWD, temporary.c_str(), times, 0) == 0 &&
                      ::rename(temporary.c_str(), to.c_str()) == 0;
   ::unlink(whole ? file.local.c_str() : temporary.c_str());

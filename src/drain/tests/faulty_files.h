@@ -76,8 +76,9 @@ class FaultyFiles final : public SharedFiles {
   Status make_directory(const std::string& path, mode_t mode) override {
     return through("make_directory", path, [&] { return real_.make_directory(path, mode); });
   }
-  Status finish_directory(const std::string& path, mode_t mode, std::optional<std::int64_t> mtime_ns) override {
-    return through("finish_directory", path, [&] { return real_.finish_directory(path, mode, mtime_ns); });
+  Status finish_directory(const std::string& path, mode_t mode, std::optional<std::int64_t> mtime_ns,
+                          std::optional<Owner> owner) override {
+    return through("finish_directory", path, [&] { return real_.finish_directory(path, mode, mtime_ns, owner); });
   }
   Result<std::vector<DirectoryEntry>> list(const std::string& path) override {
     return through("list", path, [&] { return real_.list(path); });
@@ -87,6 +88,9 @@ class FaultyFiles final : public SharedFiles {
   }
   Status make_hard_link(const std::string& from, const std::string& to) override {
     return through("make_hard_link", to, [&] { return real_.make_hard_link(from, to); });
+  }
+  Status set_link_owner(const std::string& path, Owner owner) override {
+    return through("set_link_owner", path, [&] { return real_.set_link_owner(path, owner); });
   }
   Status set_link_times(const std::string& path, std::int64_t mtime_ns) override {
     return through("set_link_times", path, [&] { return real_.set_link_times(path, mtime_ns); });

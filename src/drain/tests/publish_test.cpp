@@ -221,14 +221,14 @@ TEST_F(PublishTest, OwnerAndGroupOfTheReplacedFileAreKept) {
   write(case_ + "/U", "old");
   ASSERT_EQ(::chown((case_ + "/U").c_str(), 12345, 23456), 0);
   layouts::Unit unit = file_unit("U", "new");
-  unit.files[0].mode = 04750;
+  unit.files[0].mode = 0750;
   unit.replaces = identity(case_ + "/U");
   ASSERT_TRUE(publish(unit));
   struct stat found {};
   ASSERT_EQ(::lstat((case_ + "/U").c_str(), &found), 0);
   EXPECT_EQ(found.st_uid, 12345u);
   EXPECT_EQ(found.st_gid, 23456u);
-  EXPECT_EQ(mode("U"), 04750u);
+  EXPECT_EQ(mode("U"), 0750u);
 }
 
 TEST_F(PublishTest, AFileIsReplacedThoughItsOwnerCannotBeKept) {
@@ -241,6 +241,46 @@ TEST_F(PublishTest, AFileIsReplacedThoughItsOwnerCannotBeKept) {
   refusing.refuse("set_owner", EPERM);
   ASSERT_TRUE(drain::publish(refusing, unit, "run1", settings()));
   EXPECT_EQ(content(case_ + "/U"), "new");
+}
+
+TEST_F(PublishTest, ASetIdBitIsThereOnlyWithTheOwnerAndTheGroupItWasSetFor) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may give files away";
+  for (const bool may_give : {true, false}) {
+    for (layouts::Unit unit : {file_unit("tool", std::string(1 << 20, 'x')), time_unit("processor0/1", "velocity")}) {
+      layouts::OutputFile& file = unit.files.front();
+      const std::string& source = file.pieces.front().source;
+      file.mode = 06755;
+      file.owner = Owner{33, 34};
+      ASSERT_EQ(::chown(source.c_str(), 33, 34), 0);
+      ASSERT_EQ(::chmod(source.c_str(), file.mode), 0);
+      FaultyFiles watched(*files_);
+      if (!may_give) watched.refuse("set_owner", EPERM);
+      watched.before = [&](const std::string& call, const std::string& path) {
+        struct stat status {};
+        for (const std::string& name : names()) {
+          if (::lstat(join(case_, name).c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+          if ((status.st_mode & 06000) != 0) {
+            EXPECT_EQ(owner_of(status), *file.owner) << name << " before " << call << " " << path;
+          }
+        }
+      };
+      const auto published = drain::publish(watched, unit, "run1", settings());
+      ASSERT_TRUE(published) << published.error().text();
+      const std::string target = unit.is_directory ? unit.target + "/U" : unit.target;
+      EXPECT_EQ(mode(target), may_give ? 06755u : 0755u);
+      EXPECT_EQ(published->without_set_id, may_give ? std::vector<std::string>() : std::vector{target});
+      std::filesystem::remove_all(case_ + "/" + unit.target);
+    }
+  }
+}
+
+TEST_F(PublishTest, ASetIdBitIsNotForAnotherContent) {
+  layouts::Unit unit = file_unit("tool", "text");
+  unit.files.front().mode = 04755;
+  unit.files.front().owner = Owner{::geteuid(), ::getegid()};  // the mode is no longer the file's
+  const auto published = publish(unit);
+  ASSERT_FALSE(published);
+  EXPECT_TRUE(source_changed(published.error()));
 }
 
 TEST_F(PublishTest, AnEditedFileIsNotReplaced) {
