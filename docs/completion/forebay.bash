@@ -57,6 +57,7 @@ _forebay() {
     "drain --pool") _forebay_paths -d; return ;;
     "clean --case") _forebay_paths -d; return ;;
     "clean --pool") _forebay_paths -d; return ;;
+    "clean --drop") :; return ;;
     "restartable --case") _forebay_paths -d; return ;;
     "plan -n") :; return ;;
     "plan --ranks") :; return ;;
@@ -82,7 +83,7 @@ _forebay() {
     stage) _forebay_words "-h --help --case -n --ranks --pool -q --quiet" ;;
     status) _forebay_words "-h --help --case --pool -w --watch --json" ;;
     drain) _forebay_words "-h --help --resume --case --pool -q --quiet" ;;
-    clean) _forebay_words "-h --help --case --pool --throw-away" ;;
+    clean) _forebay_words "-h --help --case --pool --drop --throw-away" ;;
     restartable) _forebay_words "-h --help --case --set-aside --json" ;;
     plan) _forebay_words "-h --help -n --ranks --nodes --order --json" ;;
     inspect) _forebay_words "-h --help --no-verify --json" ;;

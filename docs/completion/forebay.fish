@@ -46,6 +46,7 @@ complete -c forebay -n __fish_use_subcommand -a clean -d 'remove what dead runs 
 complete -c forebay -n '__fish_seen_subcommand_from clean' -s h -l help -d 'Print this help message and exit'
 complete -c forebay -n '__fish_seen_subcommand_from clean' -l case -x -a '(__fish_complete_directories)' -d 'only runs of this case'
 complete -c forebay -n '__fish_seen_subcommand_from clean' -l pool -x -a '(__fish_complete_directories)' -d 'look in this pool only, not in those configured or found'
+complete -c forebay -n '__fish_seen_subcommand_from clean' -l drop -x -d 'throw away this file or directory of an unfinished run, as a message named it, and nothing else'
 complete -c forebay -n '__fish_seen_subcommand_from clean' -l throw-away -d 'given twice: also data that is nowhere else'
 complete -c forebay -n __fish_use_subcommand -a restartable -d 'name the newest output time from which the solver of an OpenFOAM case can be started again'
 complete -c forebay -n '__fish_seen_subcommand_from restartable' -s h -l help -d 'Print this help message and exit'

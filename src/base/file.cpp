@@ -226,21 +226,26 @@ std::vector<std::string> user_directories_in(const std::string& directory) {
 }
 
 Status remove_tree(const std::string& path) {
+  return remove_tree_at(AT_FDCWD, path, path);
+}
+
+Status remove_tree_at(int directory, const std::string& name, const std::string& path_for_errors) {
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) {
+  if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return {};
-    return errno_error("cannot stat", path);
+    return errno_error("cannot stat", path_for_errors);
   }
   if (!S_ISDIR(status.st_mode)) {
-    if (::unlink(path.c_str()) != 0) return errno_error("cannot remove", path);
+    if (::unlinkat(directory, name.c_str(), 0) != 0) return errno_error("cannot remove", path_for_errors);
     return {};
   }
   {
-    auto directory = open_to_empty(AT_FDCWD, path);
-    if (!directory) return forward(directory);
-    if (auto removed = remove_below(directory->get(), status.st_dev, path); !removed) return removed;
+    auto opened = open_to_empty(directory, name);
+    if (!opened) return forward(opened);
+    if (auto removed = remove_below(opened->get(), status.st_dev, path_for_errors); !removed) return removed;
   }
-  if (::rmdir(path.c_str()) != 0) return errno_error("cannot remove directory", path);
+  if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0)
+    return errno_error("cannot remove directory", path_for_errors);
   return {};
 }
 

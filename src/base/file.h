@@ -123,6 +123,8 @@ std::vector<std::string> user_directories_in(const std::string& directory);
 // Removes a directory and all below it, whatever its owner's modes forbid, never following a link and never leaving the
 // file system it starts on. Missing: ok.
 Status remove_tree(const std::string& path);
+// The same below an open directory: no path to it may be short enough.
+Status remove_tree_at(int directory, const std::string& name, const std::string& path_for_errors);
 
 struct DirectoryEntry {
   std::string name;

@@ -13,6 +13,7 @@
 #include "drain/drain.h"
 #include "drain/ledger.h"
 #include "drain/walk.h"
+#include "launch/drop.h"
 #include "launch/plan.h"
 #include "launch/processes.h"
 #include "launch/resume.h"
@@ -24,6 +25,7 @@ namespace {
 struct CleanOptions {
   std::string case_path;
   std::vector<std::string> pools;
+  std::vector<std::string> dropped;
   int throw_away = 0;
 };
 
@@ -102,9 +104,46 @@ int clean_mark(const CleanOptions& options, const FoundRuns& found) {
   return 0;
 }
 
+// As messages name it: relative to the case, or absolute.
+Result<std::string> path_in_case(const std::string& case_path, const std::string& given) {
+  std::string path = given;
+  if (given.starts_with('/')) path = is_below(given, case_path) ? given.substr(case_path.size()) : std::string();
+  path.erase(0, path.find_first_not_of('/'));
+  while (path.ends_with('/')) path.pop_back();
+  for (const std::string_view part : split(path, '/'))
+    if (part.empty() || part == "." || part == "..") path.clear();
+  if (path.empty())
+    return error(Code::bad_input, "not a name below the case:", given, "give it as the message does that names it");
+  return path;
+}
+
+// Only from runs that are dead and unfinished.
+int drop(const CleanOptions& options, const FoundRuns& found) {
+  std::vector<std::string> paths;
+  for (const std::string& each : options.dropped) {
+    auto path = path_in_case(found.case_path, each);
+    if (!path) return failed(path.error());
+    paths.push_back(std::move(*path));
+  }
+  if (found.runs.empty()) return failed(Error{Code::bad_input, "no run left anything here of", found.case_path, 0, {}});
+  for (const launch::PoolRun& run : found.runs) {
+    auto held = launch::lock(run);
+    if (!held || !launch::processes_of(run.plan.run).empty())
+      return failed(
+          Error{Code::busy, "run " + run.plan.run + " is alive: nothing is dropped of", found.case_path, 0, {}});
+    for (const std::string& path : paths) {
+      if (auto dropped = launch::drop(run, path); !dropped) return failed(dropped.error());
+      say(stdout, "run {}: {} is dropped\n", run.plan.run, printable(path));
+    }
+  }
+  say(stdout, "`forebay drain --resume --case {}` brings home the rest\n", printable(found.case_path));
+  return 0;
+}
+
 int clean(const CleanOptions& options) {
   auto found = find_runs(options.case_path, options.pools);
   if (!found) return failed(found.error());
+  if (!options.dropped.empty()) return drop(options, *found);
   std::optional<Code> trouble;
   const auto note = [&](int status) {
     if (status != 0) trouble = drain::graver(trouble, static_cast<Code>(status));
@@ -159,16 +198,23 @@ int clean(const CleanOptions& options) {
 void add_clean(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<CleanOptions>();
   CLI::App* command = app.add_subcommand("clean", "remove what dead runs left in this node's pools");
-  command->add_option("--case", options->case_path, "only runs of this case")->type_name("DIR");
+  CLI::Option* of_case = command->add_option("--case", options->case_path, "only runs of this case")->type_name("DIR");
   command->add_option("--pool", options->pools, "look in this pool only, not in those configured or found")
       ->allow_extra_args(false)
       ->type_name("DIR");
+  command
+      ->add_option("--drop", options->dropped,
+                   "throw away this file or directory of an unfinished run, as a message named it, and nothing else")
+      ->allow_extra_args(false)
+      ->needs(of_case)
+      ->type_name("PATH");
   command->add_flag("--throw-away", options->throw_away, "given twice: also data that is nowhere else");
-  command->footer(
-      footer({"forebay clean", "forebay clean --case /shared/motorBike", "forebay clean --throw-away --throw-away"},
-             {"Runs that are alive are kept. A run whose data is nowhere else is kept, with exit status 3, unless "
-              "--throw-away "
-              "is given twice."}));
+  command->footer(footer(
+      {"forebay clean", "forebay clean --case /shared/motorBike", "forebay clean --throw-away --throw-away"},
+      {"Runs that are alive are kept. A run whose data is nowhere else is kept, with exit status 3, unless "
+       "--throw-away is given twice.",
+       "--drop removes what cannot be carried, like a file that you may not read yourself, from an unfinished run; "
+       "what the case has of this name stays there. Then `forebay drain --resume` brings home the rest."}));
   command->callback([options, &exit_status] { exit_status = clean(*options); });
 }
 

@@ -503,10 +503,9 @@ void Drain::State::events_lost() {
   constexpr std::size_t portion = 1000;
   OutputWalk all(roots, request.placed, ledger, request.lower, request.case_path);
   for (;;) {
-    const auto found = all.next(portion);
-    if (!found) return note(std::nullopt, found.error().text());
-    if (found->empty()) return;
-    for (const Output& output : *found)
+    const std::vector<Output> found = all.next(portion);
+    if (found.empty()) return;
+    for (const Output& output : found)
       handle({Event::Kind::found, output.path, output.kind == Output::Kind::directory});
   }
 }

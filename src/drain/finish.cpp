@@ -36,6 +36,7 @@ Status Drain::begin_finish(bool cleanly) {
   state.phase = State::Phase::carrying;
   state.last_progress = state.last_found = Clock::now();
   state.pending.clear();
+  state.unreadable.clear();  // perhaps it was only for a while
   state.catch_up.reset();
   state.waiting_times.clear();
   if (!state.pools_intact()) return {};
@@ -84,7 +85,8 @@ bool Drain::finished() {
     state.phase = State::Phase::removing;
   }
   if (state.phase == State::Phase::removing) {
-    if (state.undrained_files == 0 && !state.outlasted) {
+    // What cannot be looked at is not absent.
+    if (state.undrained_files + state.undrained_unreadable == 0 && !state.outlasted) {
       state.remove_replaced_groups();
       state.remove_deleted();
     }
@@ -118,16 +120,19 @@ void Drain::State::submit_outputs() {
 void Drain::State::submit_more_outputs() {
   constexpr std::size_t portion = 1000;
   while (walk && jobs.size() < most_jobs) {
-    const auto found = walk->next(portion);
-    if (!found) note(Code::undrained, "the local tree cannot be read: " + found.error().text());
-    if (found && !found->empty()) {
-      submit_found(*found);
+    const std::vector<Output> found = walk->next(portion);
+    for (const OutputWalk::Missed& missed : walk->take_missed())
+      note_unreadable(missed.path, missed.reason, std::nullopt);
+    if (!found.empty()) {
+      submit_found(found);
       continue;
     }
     walk.reset();
-    // In a pass of their own: a mode may forbid to put anything into the directory.
+    // In a pass of their own: a mode may forbid to put anything into the directory. So it waits where that is still to
+    // come.
     if (submitted_in_pass > 0) return;
-    for (const std::string& path : changed_modes) submit_directory(path);
+    for (const std::string& path : changed_modes)
+      if (!unreadable.contains(path)) submit_directory(path);
   }
 }
 
@@ -137,12 +142,13 @@ void Drain::State::submit_found(const std::vector<Output>& found) {
       note_renamed_input(output.local.substr(request.case_path.size() + 1), output.path);
   for (const Output& output : found) {
     if (given_up.contains(output.path) || in_flight.contains(output.path) || still_open.contains(output.path)) continue;
+    if (output.kind == Output::Kind::file && unreadable.contains(output.path)) continue;
     const auto time = openfoam::time_path(output.path);
     if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
       const std::string directory = time_directory(time->rank, time->time);
       if (is_given_up(time->rank, time->time) || in_flight.contains(directory) || still_open.contains(directory))
         continue;
-      if (!ledger.find(directory)) {
+      if (!ledger.find(directory) && !in_pieces.contains({time->rank, time->time})) {
         const bool complete = times.complete(time->time) || ledger.complete_times().contains(time->time) ||
                               times_of_groups.contains(time->time);
         if (complete && request.settings.collated) {
@@ -309,10 +315,13 @@ void Drain::State::count_undrained() {
   OutputWalk all(roots, request.placed, ledger, request.lower, request.case_path);
   std::string first;
   for (;;) {
-    const auto found = all.next(portion);
-    if (!found) return note(Code::undrained, "the local tree cannot be read: " + found.error().text());
-    if (found->empty()) break;
-    for (const Output& output : *found) {
+    const std::vector<Output> found = all.next(portion);
+    for (const OutputWalk::Missed& missed : all.take_missed()) {
+      note_unreadable(missed.path, missed.reason, Code::undrained);
+      ++undrained_unreadable;
+    }
+    if (found.empty()) break;
+    for (const Output& output : found) {
       const auto time = openfoam::time_path(output.path);
       const bool refused = given_up.contains(output.path) || (time && is_given_up(time->rank, time->time));
       if (refused || output.kind == Output::Kind::directory) continue;

@@ -34,7 +34,8 @@ struct Order {
 };
 
 bool may_pass(const Error& error) {
-  return error.code != Code::conflict && error.code != Code::bad_input && !source_changed(error);
+  return error.code != Code::conflict && error.code != Code::bad_input && !source_changed(error) &&
+         !source_unreadable(error);
 }
 
 std::uint64_t size_of(const layouts::Unit& unit) {
@@ -145,7 +146,8 @@ void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
   if (!unit) {
     const int reason = unit.error().errno_value;
     lock.lock();
-    return failed(std::move(order), unit.error(), reason == 0 || reason == ENOENT, lock);
+    return failed(std::move(order), unit.error(), reason == 0 || reason == ENOENT || source_unreadable(unit.error()),
+                  lock);
   }
   if (!*unit) {
     lock.lock();

@@ -22,9 +22,9 @@ struct MoverSettings {
   bool idle_priority = true;                                       // io priority idle and nice 19 for the threads
 };
 
-// How a unit ended. `attempts` counts from 1. A failure that may pass (anything but Code::conflict and a vanished local
-// source) is retried for ever until `stop` or `give_up`; each failed attempt is reported too, with `final` false. A
-// unit that `make` found to be nothing ends with an empty Published.
+// How a unit ended. `attempts` counts from 1. A failure that may pass (anything but Code::conflict and a local
+// source that vanished or cannot be read) is retried for ever until `stop` or `give_up`; each failed attempt is
+// reported too, with `final` false. A unit that `make` found to be nothing ends with an empty Published.
 struct Outcome {
   std::uint64_t ticket = 0;
   bool final = true;
@@ -41,9 +41,9 @@ struct MoverProgress {
 class Mover {
  public:
   // `make` builds the unit when its turn comes (so a unit of files that are gone by then costs nothing: return
-  // nullopt). Its failure is a failed attempt; final when it says that a local file vanished (ENOENT) or carries no
-  // errno. `done` is called from a mover thread, for each attempt, and for a published unit once its name is durable.
-  // It may submit more, but not stop the mover.
+  // nullopt). Its failure is a failed attempt; final when it says that a local file vanished (ENOENT) or cannot be
+  // read (source_unreadable), or carries no errno. `done` is called from a mover thread, for each attempt, and for a
+  // published unit once its name is durable. It may submit more, but not stop the mover.
   using Make = std::function<Result<std::optional<layouts::Unit>>()>;
   using Done = std::function<void(const Outcome&)>;
 

@@ -82,6 +82,12 @@ Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const 
 // file.
 bool source_changed(const Error& error);
 
+// True when the local file or directory is one that this user may not read, or has too long a path: another attempt
+// would do no better, however long one waits.
+bool source_unreadable(const Error& error);
+// Calls it so where its errno says so.
+Error told_as_unreadable(Error error);
+
 // Whom the program gave a file or directory to; nullopt: nobody, it has the owner and the group that its maker has.
 std::optional<Owner> given_to(const std::optional<Owner>& owner, std::optional<gid_t> local_group);
 

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t chunk = std::size_t{256} << 10;
 constexpr mode_t set_id = S_ISUID | S_ISGID;
 constexpr std::string_view changed_text = "changed while it was drained:";
+constexpr std::string_view unreadable_text = "cannot be read in the local tree:";
 
 // One buffer for each thread that publishes, kept: a fresh one would cost its page faults for every file.
 std::span<std::byte> thread_buffer() {
@@ -93,7 +94,7 @@ class ContentWriter {
     auto file = open_unlinked(path, O_RDONLY | O_NONBLOCK);
     if (!file && (file.error().errno_value == ENOENT || file.error().errno_value == ELOOP))
       return changed(path, file.error().errno_value);
-    if (!file) return forward(file);
+    if (!file) return tl::unexpected<Error>(told_as_unreadable(file.error()));
     struct stat status {};
     if (::fstat(file->get(), &status) != 0) return errno_error("cannot stat", path);
     if (!S_ISREG(status.st_mode)) return changed(path, 0, "it is no regular file any more");
@@ -175,6 +176,16 @@ std::optional<Owner> given_to(const std::optional<Owner>& owner, std::optional<g
 
 bool source_changed(const Error& error) {
   return error.what == changed_text;
+}
+
+bool source_unreadable(const Error& error) {
+  return error.what == unreadable_text;
+}
+
+Error told_as_unreadable(Error error) {
+  const int reason = error.errno_value;
+  if (reason == EACCES || reason == EPERM || reason == ENAMETOOLONG) error.what = unreadable_text;
+  return error;
 }
 
 namespace parts {

@@ -300,6 +300,13 @@ struct Drain::State {
   void look_again();
   bool wait_for_writers();
 
+  // unreadable.cpp
+  std::map<std::string, std::string> unreadable;  // what this user may not read, by path, and what was told of it
+  RankTimes in_pieces;                            // times that hold such files: the others are carried one by one
+  std::size_t undrained_unreadable = 0;           // at the end
+  void note_unreadable(const std::string& path, const Error& error, std::optional<Code> code);
+  bool set_aside_unreadable(const Job& job, const Error& error);
+
   // finish.cpp
   void submit_outputs();
   void submit_more_outputs();

@@ -71,7 +71,7 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed, std
            if (!there) {
              const int reason = there.error().errno_value;
              if (reason == ENOENT || reason == ELOOP || reason == ENOTDIR) return std::nullopt;
-             return forward(there);
+             return tl::unexpected<Error>(told_as_unreadable(there.error()));
            }
            if (::fstat(there->get(), &now) != 0) return errno_error("cannot stat", local);
            if (S_ISREG(now.st_mode) &&
@@ -140,11 +140,11 @@ void Drain::State::submit_rank_time(int rank, const std::string& time, bool from
            auto rank_time = read_time(rank, directory, true, placed, lower);
            prepared->postponed = at_end && is_still_open(rank_time);
            if (prepared->postponed) return std::nullopt;
-           if (!rank_time) return forward(rank_time);
+           if (!rank_time) return tl::unexpected<Error>(told_as_unreadable(rank_time.error()));
            if (!*rank_time) return std::nullopt;
            auto unit = layouts::verbatim_time(**rank_time, time);
            if (!unit && unit.error().errno_value == ENOENT) return std::nullopt;  // purged while it was read
-           if (!unit) return forward(unit);
+           if (!unit) return tl::unexpected<Error>(told_as_unreadable(unit.error()));
            unit->target = target;
            if (auto used = use_placed(*unit, directory, placed); !used) return forward(used);
            if (!use_partners(*unit, directory, own, partners.get(), *prepared)) return std::nullopt;
@@ -164,21 +164,21 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::group_time, target, first, last, time, from_keep, prepared};
   submit(std::move(job),
-         [directories, time, replaces = carried_group(target), all = request.settings.all_ranks,
-          lower = request.lower, at_end = phase != Phase::running, prepared]() -> Result<std::optional<layouts::Unit>> {
+         [directories, time, replaces = carried_group(target), all = request.settings.all_ranks, lower = request.lower,
+          at_end = phase != Phase::running, prepared]() -> Result<std::optional<layouts::Unit>> {
            std::vector<layouts::RankTime> ranks;
            for (const auto& [rank, directory] : directories) {
              auto rank_time = read_time(rank, directory, true, {}, lower);
              prepared->postponed = at_end && is_still_open(rank_time);
              if (prepared->postponed) return std::nullopt;
-             if (!rank_time) return forward(rank_time);
+             if (!rank_time) return tl::unexpected<Error>(told_as_unreadable(rank_time.error()));
              if (!*rank_time) return std::nullopt;
              ranks.push_back(std::move(**rank_time));
            }
            const Sources sources = sources_of(ranks);
            auto unit = layouts::collated_time(ranks, time, all);
            prepared->not_collatable = !unit && unit.error().errno_value == 0;
-           if (!unit) return forward(unit);
+           if (!unit) return tl::unexpected<Error>(told_as_unreadable(unit.error()));
            unit->replaces_directory = replaces;
            *prepared = {};
            prepared->sources = sources;
@@ -216,7 +216,8 @@ void Drain::State::submit_time(const std::string& time, bool from_keep) {
     }
     for (int rank = first; rank <= last; ++rank) {
       const std::string key = time_directory(rank, time);
-      if (!is_drained(rank, time) && !in_flight.contains(key) && !given_up.contains(key) && !still_open.contains(key))
+      const bool waits = still_open.contains(key) || in_pieces.contains({rank, time});
+      if (!is_drained(rank, time) && !in_flight.contains(key) && !given_up.contains(key) && !waits)
         submit_rank_time(rank, time, from_keep);
     }
   }
@@ -264,6 +265,8 @@ void Drain::State::settle(const Outcome& outcome) {
       by_ranks = true;
       note(std::nullopt, fmt::format("time {} is drained uncollated: {}", job.time, error.text()));
       failures.erase(job.key);
+    } else if (source_unreadable(error) && phase != Phase::done) {
+      by_ranks = set_aside_unreadable(job, error);
     } else if (job.kind == Job::Kind::file && phase == Phase::running) {
       pending[job.key] = Clock::now();  // changed while it was read
     }

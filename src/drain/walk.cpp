@@ -22,24 +22,25 @@ bool other_mode(const Known& known, mode_t mode) {
 
 OutputWalk::OutputWalk(const std::vector<Root>& roots, const std::vector<std::string>& placed, const Ledger& ledger,
                        const std::string& lower, const std::string& case_path)
-    : roots_(roots), placed_(placed), ledger_(ledger),
+    : roots_(roots),
+      placed_(placed),
+      ledger_(ledger),
       lower_(lower),
       case_path_(case_path),
       local_group_(roots.empty() ? std::nullopt : local_group(roots.front().pool)) {
   for (auto root = roots.rbegin(); root != roots.rend(); ++root) open_.push_back({root->local, root->prefix});
 }
 
-Result<std::vector<Output>> OutputWalk::next(std::size_t at_most) {
+std::vector<Output> OutputWalk::next(std::size_t at_most) {
   found_.clear();
   while (found_.size() < at_most) {
     if (next_entry_ == entries_.size()) {
       if (open_.empty()) break;
-      if (auto begun = begin_directory(); !begun) return forward(begun);
+      begin_directory();
       continue;
     }
     const std::string& name = entries_[next_entry_++].name;
-    if (!is_copy_up(name, lower_))
-      if (auto done = one(join(now_.local, name), join(now_.path, name)); !done) return forward(done);
+    if (!is_copy_up(name, lower_)) one(join(now_.local, name), join(now_.path, name));
     // The directories in it come next, the first one first.
     if (next_entry_ == entries_.size())
       std::reverse(open_.begin() + static_cast<std::ptrdiff_t>(open_before_), open_.end());
@@ -47,72 +48,76 @@ Result<std::vector<Output>> OutputWalk::next(std::size_t at_most) {
   return std::move(found_);
 }
 
-Status OutputWalk::begin_directory() {
+void OutputWalk::begin_directory() {
   now_ = std::move(open_.back());
   open_.pop_back();
   open_before_ = open_.size();
   next_entry_ = 0;
   entries_.clear();
   auto entries = list_directory(now_.local);
-  if (!entries) {
-    if (entries.error().errno_value == ENOENT) return {};
-    return forward(entries);
+  if (entries) {
+    entries_ = std::move(*entries);
+  } else if (entries.error().errno_value != ENOENT && entries.error().errno_value != ENOTDIR) {
+    missed_.push_back({now_.path, entries.error()});
   }
-  entries_ = std::move(*entries);
-  return {};
 }
 
-Status OutputWalk::one(const std::string& local, const std::string& path) {
+void OutputWalk::one(const std::string& local, const std::string& path) {
   struct stat status {};
   if (::lstat(local.c_str(), &status) != 0) {
-    if (errno == ENOENT) return {};
-    return errno_error("cannot stat", local);
+    if (errno == EACCES) {  // one that may be listed, but not be entered: nothing in it can be looked at
+      missed_.push_back({now_.path, errno_error("cannot enter", now_.local).value()});
+      next_entry_ = entries_.size();
+    } else if (errno != ENOENT) {
+      missed_.push_back({path, errno_error("cannot stat", local).value()});
+    }
+    return;
   }
   if (S_ISDIR(status.st_mode)) return one_directory(local, path, status);
   if (S_ISLNK(status.st_mode)) return one_link(local, path);
   if (S_ISREG(status.st_mode)) one_file(local, path, status);
-  return {};  // sockets, pipes and devices live only as long as the run
+  // Sockets, pipes and devices live only as long as the run.
 }
 
-Status OutputWalk::one_directory(const std::string& local, const std::string& path, const struct stat& status) {
+void OutputWalk::one_directory(const std::string& local, const std::string& path, const struct stat& status) {
   if (const auto time = openfoam::time_path(path); time && time->rest.empty() && time->rank >= 0)
-    if (ledger_.collated_of(time->rank, time->time)) return {};
+    if (ledger_.collated_of(time->rank, time->time)) return;
   const auto known = ledger_.find(path);
   const auto owner = given_to(owner_of(status), local_group_);
   if (!known || !known->directory || known->deleted || other_mode(*known, status.st_mode & 07777) ||
       (owner && known->owner != owner))
     found_.push_back({path, local, Output::Kind::directory, {}, {}});
   open_.push_back({local, path});
-  return {};
 }
 
-Status OutputWalk::one_link(const std::string& local, const std::string& path) {
+void OutputWalk::one_link(const std::string& local, const std::string& path) {
   auto target = read_link(local);
-  if (!target) return forward(target);
+  if (!target) {
+    const int reason = target.error().errno_value;
+    if (reason != ENOENT && reason != EINVAL) missed_.push_back({path, target.error()});  // else it is no link any more
+    return;
+  }
   for (const Root& root : roots_)
-    if (*target == root.local) return {};  // a rank's directory in its own pool: a root of its own
+    if (*target == root.local) return;  // a rank's directory in its own pool: a root of its own
   if (const std::string content = content_of(local, placed_); content != local) {
     struct stat status {};
     if (::lstat(content.c_str(), &status) == 0) one_file(content, path, status);
-    return {};
+    return;
   }
   if (tree::is_staged_link(*target, lower_)) {
     const std::string origin = target->substr(lower_.size() + 1);
-    if (origin == path) return {};
-    return renamed_input(join(case_path_, origin), path);
+    if (origin != path) renamed_input(join(case_path_, origin), path);
+    return;
   }
   const auto known = ledger_.find(path);
-  if (known && !known->directory && known->link_target == *target && !known->deleted) return {};
+  if (known && !known->directory && known->link_target == *target && !known->deleted) return;
   found_.push_back({path, local, Output::Kind::link, {}, *target});
-  return {};
 }
 
-Status OutputWalk::renamed_input(const std::string& origin, const std::string& path) {
+void OutputWalk::renamed_input(const std::string& origin, const std::string& path) {
   struct stat status {};
-  if (::lstat(origin.c_str(), &status) != 0)
-    return errno_error("cannot stat the input that was renamed to " + printable(path) + ":", origin);
-  one_file(origin, path, status);
-  return {};
+  if (::lstat(origin.c_str(), &status) == 0) return one_file(origin, path, status);
+  missed_.push_back({path, errno_error("cannot stat the input that was renamed to it:", origin).value()});
 }
 
 void OutputWalk::one_file(const std::string& local, const std::string& path, const struct stat& status) {
@@ -144,7 +149,10 @@ bool is_copy_up(std::string_view name, std::string_view lower) {
 
 Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::vector<std::string>& placed,
                                     const Ledger& ledger, const std::string& lower, const std::string& case_path) {
-  return OutputWalk(roots, placed, ledger, lower, case_path).next(SIZE_MAX);
+  OutputWalk walk(roots, placed, ledger, lower, case_path);
+  auto found = walk.next(SIZE_MAX);
+  if (const auto missed = walk.take_missed(); !missed.empty()) return tl::unexpected<Error>(missed.front().reason);
+  return found;
 }
 
 namespace {

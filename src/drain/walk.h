@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "drain/drain.h"
@@ -23,24 +24,32 @@ struct Output {
 
 // Finds every entry of `roots` that is neither as it was staged nor as it was drained, parents before children, some at
 // a time: a tree may hold a million of them. Collated times count as drained. A staged link under another name (the
-// program renamed an input) is an output whose content is the case's own file. What it is made with must outlive it.
+// program renamed an input) is an output whose content is the case's own file. What cannot be looked at (a directory
+// that this user may not read, a path that is too long) is passed over and told apart; all else is found. What it is
+// made with must outlive it.
 class OutputWalk {
  public:
   // `placed`: DrainRequest::placed.
   OutputWalk(const std::vector<Root>& roots, const std::vector<std::string>& placed, const Ledger& ledger,
              const std::string& lower, const std::string& case_path);
   // The next outputs, at most so many. Empty: all were told.
-  Result<std::vector<Output>> next(std::size_t at_most);
+  std::vector<Output> next(std::size_t at_most);
+  // What could not be looked at since the last call, with the path on the case and the reason.
+  struct Missed {
+    std::string path;
+    Error reason;
+  };
+  std::vector<Missed> take_missed() { return std::exchange(missed_, {}); }
 
  private:
   struct Directory {
     std::string local, path;
   };
-  Status begin_directory();
-  Status one(const std::string& local, const std::string& path);
-  Status one_directory(const std::string& local, const std::string& path, const struct stat& status);
-  Status one_link(const std::string& local, const std::string& path);
-  Status renamed_input(const std::string& origin, const std::string& path);
+  void begin_directory();
+  void one(const std::string& local, const std::string& path);
+  void one_directory(const std::string& local, const std::string& path, const struct stat& status);
+  void one_link(const std::string& local, const std::string& path);
+  void renamed_input(const std::string& origin, const std::string& path);
   void one_file(const std::string& local, const std::string& path, const struct stat& status);
 
   const std::vector<Root>& roots_;
@@ -54,9 +63,10 @@ class OutputWalk {
   std::vector<DirectoryEntry> entries_;
   std::size_t next_entry_ = 0, open_before_ = 0;
   std::vector<Output> found_;
+  std::vector<Missed> missed_;
 };
 
-// All of them at once.
+// All of them at once; an error where something could not be looked at.
 Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::vector<std::string>& placed,
                                     const Ledger& ledger, const std::string& lower, const std::string& case_path);
 

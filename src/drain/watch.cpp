@@ -64,8 +64,10 @@ void Watcher::descend(const std::string& path, Follow follow, std::vector<Event>
 bool Watcher::watch(const std::string& local, const std::string& path, Follow follow, std::vector<Event>* found) {
   if (follow == Follow::watch) {
     const int descriptor = ::inotify_add_watch(inotify_.get(), local.c_str(), interest);
-    // Gone again already: its deletion is told by the parent's watch.
-    if (descriptor < 0) return errno == ENOENT || errno == ENOTDIR;
+    // Gone again already: its deletion is told by the parent's watch. Or the program keeps this user out (EACCES), or
+    // has made too long a path: nothing in it was staged or can be carried now, so no event is missed, and the walk at
+    // the end finds what there is then.
+    if (descriptor < 0) return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG;
     directories_[descriptor] = {local, path};
     watches_[path] = descriptor;
   }

@@ -2,9 +2,8 @@
 //
 // Promises: after add_tree, every entry below is either told as `found` or by the event of its making; a directory made
 // later is watched before its content is listed, so nothing falls between (an entry may be told twice), but for those
-// that the caller wants only listed. Links are never followed. What inotify cannot tell (a full queue, no watches left)
-// is told as `overflow`.
-// One thread at a time.
+// that the caller wants only listed, and what lies in directories that this user may not read. Links are never
+// followed. What inotify cannot tell (a full queue, no watches left) is told as `overflow`. One thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -23,6 +23,9 @@ class Scan {
     if (!opened) return at(opened.error(), path);
     struct stat status {};
     if (fstat(opened->get(), &status) != 0) return errno_error("cannot stat", join(request_.case_path, path));
+    const bool all_may_enter = (status.st_mode & 0111) == 0111;
+    if (!all_may_enter && path != request_.below && ::faccessat(opened->get(), ".", X_OK, AT_EACCESS) != 0)
+      return unreadable(parent, name, path);
     plan_.entries.push_back({path, Kind::directory, status.st_mode & 07777, identity_of(status), {}, owner_of(status)});
     auto entries = list_directory(opened->get(), join(request_.case_path, path));
     if (!entries) return forward(entries);
