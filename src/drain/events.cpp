@@ -131,13 +131,20 @@ void Drain::State::follow_rank_link(const std::string& name) {
   if (auto watched = watcher->add_tree(local, found->name); !watched) note(std::nullopt, watched.error().text());
 }
 
+// The time that a path is of. A file whose own name is a number is none.
+std::optional<openfoam::TimePath> Drain::State::time_of(const std::string& path, bool is_directory) {
+  auto time = openfoam::time_path(path);
+  if (time && time->rest.empty() && !is_directory) time.reset();
+  return time;
+}
+
 void Drain::State::handle(const Event& event) {
   if (event.gone() && roots.size() > 1) follow_rank_link(event.path);
   if (event.kind == Event::Kind::overflow) return events_lost();
   if (event.path.starts_with('/')) return handle_placed(event);
   if (is_copy_up(name_of(event.path), request.lower)) return;
   if (Checkpoint* checkpoint = checkpoint_of(event.path)) return handle_checkpoint(*checkpoint, event);
-  const auto time = openfoam::time_path(event.path);
+  const auto time = time_of(event.path, event.directory);
   if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
     handle_time(event, time->rank, time->time, time->rest);
   } else {
@@ -455,11 +462,10 @@ void Drain::State::find_overlooked() {
     catch_up.emplace(roots, request.placed, ledger, request.lower, request.case_path);
   }
   while (catch_up && pending.size() < most_pending / 2) {
-    const auto found = catch_up->next(portion);
-    if (!found) note(std::nullopt, found.error().text());
-    if (!found || found->empty()) return catch_up.reset();
-    for (const Output& output : *found) {
-      const auto time = openfoam::time_path(output.path);
+    const std::vector<Output> found = catch_up->next(portion);
+    if (found.empty()) return catch_up.reset();
+    for (const Output& output : found) {
+      const auto time = time_of(output.path, output.kind == Output::Kind::directory);
       const bool of_new_time = time && serves(time->rank) && is_new_time(time->rank, time->time);
       if (output.kind == Output::Kind::directory || of_new_time || in_flight.contains(output.path) ||
           checkpoint_of(output.path))

@@ -143,7 +143,7 @@ void Drain::State::submit_found(const std::vector<Output>& found) {
   for (const Output& output : found) {
     if (given_up.contains(output.path) || in_flight.contains(output.path) || still_open.contains(output.path)) continue;
     if (output.kind == Output::Kind::file && unreadable.contains(output.path)) continue;
-    const auto time = openfoam::time_path(output.path);
+    const auto time = time_of(output.path, output.kind == Output::Kind::directory);
     if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
       const std::string directory = time_directory(time->rank, time->time);
       if (is_given_up(time->rank, time->time) || in_flight.contains(directory) || still_open.contains(directory))
@@ -322,7 +322,7 @@ void Drain::State::count_undrained() {
     }
     if (found.empty()) break;
     for (const Output& output : found) {
-      const auto time = openfoam::time_path(output.path);
+      const auto time = time_of(output.path, output.kind == Output::Kind::directory);
       const bool refused = given_up.contains(output.path) || (time && is_given_up(time->rank, time->time));
       if (refused || output.kind == Output::Kind::directory) continue;
       if (const Checkpoint* checkpoint = checkpoint_of(output.path); checkpoint && stays_behind(*checkpoint)) {

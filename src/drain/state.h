@@ -19,6 +19,7 @@
 #include "drain/times.h"
 #include "drain/walk.h"
 #include "drain/watch.h"
+#include "openfoam/openfoam.h"
 
 namespace forebay::drain {
 
@@ -184,6 +185,7 @@ struct Drain::State {
   Status record_staged(const std::vector<tree::Entry>& staged);
 
   // events.cpp
+  static std::optional<openfoam::TimePath> time_of(const std::string& path, bool is_directory);
   void handle(const Event& event);
   void follow_rank_link(const std::string& name);
   void handle_time(const Event& event, int rank, const std::string& time, const std::string& rest);

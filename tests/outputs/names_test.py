@@ -34,6 +34,17 @@ class Names(OutputCase):
                 self.assertEqual(found, {**expected, "input": "input\nmore\n"})
                 self.assert_pool_is_empty()
 
+    def test_files_and_links_with_the_names_of_times_arrive(self):
+        for way in WAYS:
+            for when in ("live", "end"):
+                with self.subTest(way=way, when=when):
+                    case = self.case(f"{way}-{when}")
+                    script = "echo seven > 7; mkdir 8; echo eight > 8/f; ln -s 8 9; sleep 0.5; rm 7; echo again > 7; echo > 6; rm 6"
+                    options = ["--drain-when", when, "--set", "drain.settle=100ms"]
+                    self.assertEqual(self.run_in(case, way, script, *options), 0, self.output)
+                    self.assertEqual(files(case), {"7": "again\n", "8/f": "eight\n"})
+                    self.assertEqual(os.readlink(os.path.join(case, "9")), "8")
+
     def test_so_do_those_of_a_rank_in_its_time(self):
         for way in WAYS:
             for when in ("live", "end"):
