@@ -1,6 +1,7 @@
 // What this user may not read, or cannot reach since its path is too long: all else is carried, and it is named.
 #include <fmt/format.h>
 
+#include "base/shell.h"
 #include "drain/publish.h"
 #include "drain/state.h"
 
@@ -11,7 +12,7 @@ constexpr std::size_t most_shown = 1000;
 
 // What a message says is to be dropped: of a path that is too long to be shown, the directory above.
 std::string to_drop(const std::string& path) {
-  if (path.size() <= most_shown) return path.empty() ? "." : path;
+  if (path.size() <= most_shown) return path;
   const std::size_t slash = path.rfind('/', most_shown);
   return path.substr(0, slash == std::string::npos ? most_shown : slash);
 }
@@ -22,13 +23,15 @@ void Drain::State::note_unreadable(const std::string& path, const Error& error, 
   constexpr std::size_t most_told = 20;
   const auto [found, is_new] = unreadable.try_emplace(path);
   if (is_new && unreadable.size() <= most_told) {
-    const std::string name = printable(to_drop(path));
+    const std::string name = to_drop(path), of_case = shell_word(request.case_path);
     Error reason = error;
     if (reason.path.size() > most_shown) reason.path = name + "/...";
     reason.advice = fmt::format(
-        "all else is carried; when you have made it readable there, `forebay drain --resume --case {0}` brings it "
-        "home; `forebay clean --case {0} --drop {1}` throws it away",
-        printable(request.case_path), name);
+        "all else is carried; when you have made it readable there, `forebay drain --resume --case {}` brings it home",
+        of_case);
+    if (!name.empty())
+      reason.advice += fmt::format("; `forebay clean --case {} --drop{}{}` throws it away", of_case,
+                                   name.starts_with('-') ? '=' : ' ', shell_word(name));
     found->second = reason.text();
   } else if (is_new) {
     found->second = fmt::format("more than {} files or directories cannot be read: they stay in the pool", most_told);

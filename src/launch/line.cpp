@@ -8,6 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "base/shell.h"
+
 namespace forebay::launch {
 namespace {
 
@@ -497,20 +499,7 @@ Result<LaunchLine> insert_exec(const std::vector<std::string>& command, const st
 
 std::string quoted(const std::vector<std::string>& words) {
   std::string line;
-  for (const std::string& word : words) {
-    if (!line.empty()) line += ' ';
-    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 ||
-             std::string_view("-_./=:,+@%").find(static_cast<char>(c)) != std::string_view::npos;
-    });
-    if (plain) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += '\'';
-  }
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
   return line;
 }
 

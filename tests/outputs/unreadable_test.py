@@ -5,6 +5,8 @@ by name. Nothing in an unreadable directory is taken for deleted. Run by ../as_u
 
 import glob
 import os
+import re
+import shlex
 import time
 
 import outputcase
@@ -78,6 +80,22 @@ class Unreadable(OutputCase):
                 self.assertEqual(files(case), carried)
                 self.assertEqual(os.stat(f"{case}/unlisted").st_mode & 0o777, 0o700)
                 self.assert_pool_is_empty()
+
+    def test_each_is_dropped_by_the_command_that_the_message_shows(self):
+        names = ("with space", "it's", "two\nlines", "-rf", "--case", "$HOME", os.fsdecode(b"\xff"), "a\\x0ab")
+        case = self.case("the case")
+        script = "; ".join(
+            f"echo secret > {shlex.quote('./' + name)}; chmod 0 {shlex.quote('./' + name)}" for name in names
+        )
+        self.assertEqual(self.run_in(case, "namespace", script), UNDRAINED, self.output)
+        commands = set(re.findall(r"`forebay (clean [^`]*--drop[^`]*)`", self.output))
+        self.assertEqual(len(commands), len(names), self.output)
+        for command in commands:
+            line = f"{shlex.quote(outputcase.FOREBAY)} {command} --pool {self.pool}"
+            self.assertEqual(self.finish(self.start(["bash", "-c", line], self.directory)), 0, self.output)
+        self.assertEqual(self.resume(case), 0, self.output)
+        self.assertEqual(files(case), {})
+        self.assert_pool_is_empty()
 
     def test_what_is_in_an_unreadable_directory_is_not_taken_for_deleted(self):
         script = "rm d/f; echo new > d/f; sleep 1; chmod 0 d"
