@@ -28,7 +28,7 @@ OutputWalk::OutputWalk(const std::vector<Root>& roots, const std::vector<std::st
       lower_(lower),
       case_path_(case_path),
       local_group_(roots.empty() ? std::nullopt : local_group(roots.front().pool)) {
-  for (auto root = roots.rbegin(); root != roots.rend(); ++root) open_.push_back({root->local, root->prefix});
+  for (auto root = roots.rbegin(); root != roots.rend(); ++root) open_.push_back({root->local, root->prefix, true});
 }
 
 std::vector<Output> OutputWalk::next(std::size_t at_most) {
@@ -54,12 +54,23 @@ void OutputWalk::begin_directory() {
   open_before_ = open_.size();
   next_entry_ = 0;
   entries_.clear();
+  if (now_.is_root) look_at_root();
   auto entries = list_directory(now_.local);
   if (entries) {
     entries_ = std::move(*entries);
   } else if (entries.error().errno_value != ENOENT && entries.error().errno_value != ENOTDIR) {
     missed_.push_back({now_.path, entries.error()});
   }
+}
+
+// The case's own directory, or that of a rank: it is there, but the program may have changed its mode or owner.
+void OutputWalk::look_at_root() {
+  const auto known = ledger_.find(now_.path);
+  struct stat status {};
+  if (!known || !known->directory || known->deleted || ::lstat(now_.local.c_str(), &status) != 0) return;
+  const auto owner = given_to(owner_of(status), local_group_);
+  if (S_ISDIR(status.st_mode) && (other_mode(*known, status.st_mode & 07777) || (owner && known->owner != owner)))
+    found_.push_back({now_.path, now_.local, Output::Kind::directory, {}, {}});
 }
 
 void OutputWalk::one(const std::string& local, const std::string& path) {
@@ -87,7 +98,7 @@ void OutputWalk::one_directory(const std::string& local, const std::string& path
   if (!known || !known->directory || known->deleted || other_mode(*known, status.st_mode & 07777) ||
       (owner && known->owner != owner))
     found_.push_back({path, local, Output::Kind::directory, {}, {}});
-  open_.push_back({local, path});
+  open_.push_back({local, path, false});
 }
 
 void OutputWalk::one_link(const std::string& local, const std::string& path) {

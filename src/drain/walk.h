@@ -44,8 +44,10 @@ class OutputWalk {
  private:
   struct Directory {
     std::string local, path;
+    bool is_root = false;
   };
   void begin_directory();
+  void look_at_root();
   void one(const std::string& local, const std::string& path);
   void one_directory(const std::string& local, const std::string& path, const struct stat& status);
   void one_link(const std::string& local, const std::string& path);

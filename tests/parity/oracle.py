@@ -166,7 +166,10 @@ class Oracle:
         seen = None
         if look_within and os.path.exists(result):
             seen = snapshot.load(result)
-        return self.judge(run, seen, settings, look_within)
+        verdict = self.judge(run, seen, settings, look_within)
+        for name in os.listdir(self.pool):  # what is left there would be told of the next run, too
+            subprocess.run(["rm", "-rf", os.path.join(self.pool, name)], check=True)
+        return verdict
 
     def with_stand_in(self, words, result):
         at = 0
@@ -208,8 +211,10 @@ class Oracle:
         add("case", self.differences(run.look, settings))
         if seen:
             add("case", comparison.time_differences(seen, run.look))
-        for path in casetools.leftovers(run.case, self.pool):
-            different.append(("pool", Difference(os.fsdecode(path), "name", comparison.ABSENT, "left behind")))
+        left = casetools.leftovers(run.case, self.pool)
+        if left:
+            first, more = os.fsdecode(left[0]), len(left) - 1
+            different.append(("pool", Difference(first, "name", comparison.ABSENT, f"left behind, with {more} more")))
         return Verdict(run, seen, allowed, different)
 
     def continued(self, verdict, words, settings):

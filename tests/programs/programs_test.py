@@ -68,6 +68,7 @@ CHANGES = {
     "hard_link_then_remove": "echo x > a && ln a b && rm a",
     "modes_of_files": "chmod 600 data/words && chmod 755 data/numbers && echo x > private && chmod 400 private",
     "modes_of_directories": "chmod 700 data && mkdir -m 1777 t && mkdir -m 2755 g",
+    "mode_of_the_case": "chmod 700 .",
     "set_id_bits": "cp /bin/true t && chmod 4755 t && chmod 2750 script.sh",
     "append": "echo more >> data/words && printf %s no-newline >> data/numbers",
     "truncate": ": > data/words && truncate -s 3 data/numbers && truncate -s 1M sparse",
