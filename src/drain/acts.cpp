@@ -138,13 +138,21 @@ std::vector<tree::WarmFile> Drain::carried_files(const std::function<bool(const 
   return files;
 }
 
-// The one removal that cannot come last. Everything else must be on the case by then, and the new content is whole in
-// the pool.
+// The one removal that cannot come last. Everything else must be on the case by then, and the new content whole in the
+// pool: what stands for content of the case's own under that name, as of a file and a directory that swap names, gets a
+// copy. In what cannot be looked at there may be such names, too.
 bool Drain::State::make_way() {
-  if (ways.empty() || ledger.lost_events() || trouble == Code::conflict || trouble == Code::lost || !failures.empty())
-    return false;
+  if (ways.empty() || ledger.lost_events() || trouble == Code::conflict || trouble == Code::lost) return false;
+  if (!failures.empty() || !unreadable.empty()) return false;
   bool made = false;
-  for (const std::string& path : std::exchange(ways, {})) made = remove_from_case(path) || made;
+  for (const std::string& path : std::exchange(ways, {})) {
+    std::vector<std::string> origins;
+    for (const auto& [origin, names] : borrowed)
+      if (is_below(origin, path)) origins.push_back(origin);
+    const bool free =
+        std::all_of(origins.begin(), origins.end(), [&](const auto& each) { return free_borrowers(each); });
+    made = (free && remove_from_case(path)) || made;
+  }
   return made;
 }
 

@@ -123,6 +123,7 @@ void Drain::State::submit_more_outputs() {
     const std::vector<Output> found = walk->next(portion);
     for (const OutputWalk::Missed& missed : walk->take_missed())
       note_unreadable(missed.path, missed.reason, std::nullopt);
+    for (const OutputWalk::Renamed& renamed : walk->take_renamed()) note_renamed_input(renamed.origin, renamed.path);
     if (!found.empty()) {
       submit_found(found);
       continue;
@@ -137,9 +138,6 @@ void Drain::State::submit_more_outputs() {
 }
 
 void Drain::State::submit_found(const std::vector<Output>& found) {
-  for (const Output& output : found)
-    if (output.kind == Output::Kind::file && is_below(output.local, request.case_path))
-      note_renamed_input(output.local.substr(request.case_path.size() + 1), output.path);
   for (const Output& output : found) {
     if (given_up.contains(output.path) || in_flight.contains(output.path) || still_open.contains(output.path)) continue;
     if (output.kind == Output::Kind::file && unreadable.contains(output.path)) continue;

@@ -288,6 +288,7 @@ void Drain::State::note_made_directories(const Job& job) {
     const auto known = ledger.find(directory);
     if (known && known->directory && job.kind != Job::Kind::directory) continue;
     record(drained_directory_record(directory, mode, job.prepared->owner));
+    failures.erase(directory);  // its own job may have come before the one that made its parent
     catch_up_removal(directory);
   }
 }

@@ -117,8 +117,9 @@ void OutputWalk::one_link(const std::string& local, const std::string& path) {
   }
   if (tree::is_staged_link(*target, lower_)) {
     const std::string origin = target->substr(lower_.size() + 1);
-    if (origin != path) renamed_input(join(case_path_, origin), path);
-    return;
+    if (origin == path) return;
+    renamed_.push_back({origin, path});
+    return renamed_input(join(case_path_, origin), path);
   }
   const auto known = ledger_.find(path);
   if (known && !known->directory && known->link_target == *target && !known->deleted) return;

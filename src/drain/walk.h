@@ -40,6 +40,11 @@ class OutputWalk {
     Error reason;
   };
   std::vector<Missed> take_missed() { return std::exchange(missed_, {}); }
+  // The renamed inputs that were met since the last call, carried or not.
+  struct Renamed {
+    std::string origin, path;
+  };
+  std::vector<Renamed> take_renamed() { return std::exchange(renamed_, {}); }
 
  private:
   struct Directory {
@@ -66,6 +71,7 @@ class OutputWalk {
   std::size_t next_entry_ = 0, open_before_ = 0;
   std::vector<Output> found_;
   std::vector<Missed> missed_;
+  std::vector<Renamed> renamed_;
 };
 
 // All of them at once; an error where something could not be looked at.
