@@ -7,15 +7,9 @@
 #include <vector>
 
 #include "segment/segment.h"
+#include "trajectory/place.h"
 
 namespace forebay::trajectory {
-
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-struct Place {
-  std::uint32_t tier = kNone;
-  std::uint32_t slot = kNone;
-};
 
 struct Segment {
   std::uint64_t generation = 0;  // 0: its number is not in use
@@ -37,6 +31,7 @@ struct Slots {
   std::vector<std::uint32_t> free;                  // that exist and hold nothing; taken from the back
   std::uint32_t made = 0;                           // that exist
   std::uint32_t limit = 0;                          // that may hold segments
+  bool streamed = false;                            // they have no memory: what lies there is fetched to be read
   bool making = false;                              // a thread makes the next one
   std::map<std::uint64_t, std::uint32_t> resident;  // generation -> segment
 
@@ -53,10 +48,15 @@ struct Slots {
 class Log {
  public:
   void begin(std::size_t tiers) { slots_.resize(tiers); }
+  std::uint32_t tiers() const { return static_cast<std::uint32_t>(slots_.size()); }
   Slots& tier(std::uint32_t number) { return slots_[number]; }
   const Slots& tier(std::uint32_t number) const { return slots_[number]; }
   Segment& operator[](std::uint32_t number) { return segments_[number]; }
   const Segment& operator[](std::uint32_t number) const { return segments_[number]; }
+  // Whether it can be read at once, where it lies or in the read cache.
+  bool at_hand(std::uint32_t number) const {
+    return !slots_[segments_[number].place.tier].streamed || segments_[number].buffer != kNone;
+  }
   std::uint32_t size() const { return static_cast<std::uint32_t>(segments_.size()); }
 
   // A segment in a slot that was taken.

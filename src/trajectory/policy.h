@@ -1,12 +1,34 @@
-// What the mover does next. A pure decision about what a look at the tiers has found.
+// What the mover does next: what is wanted of it, what a look at the tiers finds, and a pure decision about that.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "trajectory/failure.h"
 #include "trajectory/log.h"
+#include "trajectory/read_cache.h"
 
 namespace forebay::trajectory {
+
+// What the trajectory's thread wants of the two others.
+struct Wishes {
+  struct {
+    bool waits = false;
+    bool wants_next = false;  // it waits, or has announced that it will
+    bool took_one = false;
+    bool always_wants = false;  // it waited for memory, with one to write meanwhile: half a segment is too late
+  } writer;
+  std::uint32_t segment = kNone;       // of a reader, who waits for it
+  std::optional<Failure> not_fetched;  // why it does not come
+  struct {
+    std::uint32_t segment = kNone;
+    std::uint32_t tier = kNone;
+    std::optional<Done> outcome;
+  } move;
+  bool reversing = false;
+  std::uint64_t cursor = 0;  // generation of the segment that was read last
+};
 
 struct TierLook {
   std::uint32_t limit = 0;
@@ -38,6 +60,9 @@ struct Job {
   friend bool operator==(const Job&, const Job&) = default;
 };
 
+// `failing`: of each tier, whether what was last carried there failed, and not for lack of room.
+Look look_at(const Log& log, const ReadCache& cache, const Wishes& wishes, const std::vector<bool>& failing,
+             bool read_only);
 Job next_job(const Look& look);
 // Whether a segment could leave a tier downwards, when those below make room first.
 bool can_spill(const Look& look, std::size_t tier);

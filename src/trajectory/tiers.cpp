@@ -25,14 +25,10 @@ Tiers::~Tiers() {
   stop_threads();
 }
 
-bool Tiers::has_streamed() const {
-  return std::any_of(tiers_.begin(), tiers_.end(), [](const Tier& tier) { return tier.stream != nullptr; });
-}
-
 std::span<std::byte> Tiers::memory_of(std::uint32_t number) const {
   const Segment& segment = log_[number];
-  if (!streamed(segment.place.tier)) return memory_at(segment.place);
-  return segment.buffer == kNone ? std::span<std::byte>() : cache_.bytes(segment.buffer);
+  if (!log_.at_hand(number)) return {};
+  return log_.tier(segment.place.tier).streamed ? cache_.bytes(segment.buffer) : store_.bytes(segment.place);
 }
 
 // --- threads
@@ -40,13 +36,13 @@ std::span<std::byte> Tiers::memory_of(std::uint32_t number) const {
 
 void Tiers::start_threads() {
   const NoSignals in_threads;
-  if (!read_only_) {
+  if (!read_only()) {
     preparer_ = std::thread([this] {
       Lock lock(mutex_);
       prepare(lock);
     });
   }
-  if (tiers_.size() > 1) {
+  if (store_.tiers() > 1) {
     mover_ = std::thread([this] {
       Lock lock(mutex_);
       move(lock);
@@ -77,7 +73,7 @@ void Tiers::prepare(Lock& lock) {
     // that. More would only take time from a solver that needs no more: where memory is slow to come, 64 MiB cost as
     // much as steps do, and ranks that fill all cores pay for it.
     const bool possible = first.free.empty() && first.made < first.limit && !first.making;
-    if (!possible || !(writer_.wants_next || writer_.always_wants)) {
+    if (!possible || !(wishes_.writer.wants_next || wishes_.writer.always_wants)) {
       work_.wait(lock);
     } else {
       (void)make_slot(lock, 0, first.limit);
@@ -90,22 +86,21 @@ void Tiers::prepare(Lock& lock) {
 // Makes the next slot of a tier, and adds it to the free ones; false when that failed, or another thread is at it, or
 // there are `most` already.
 bool Tiers::make_slot(Lock& lock, std::uint32_t number, std::uint32_t most) {
-  Tier& tier = tiers_[number];
   Slots& slots = log_.tier(number);
   if (slots.making || slots.made >= most) return false;
-  if (!streamed(number)) {
+  if (!slots.streamed) {
     slots.making = true;
     lock.unlock();
-    auto made = tier.medium->make(slots.made, segment_bytes_);
+    auto made = store_.make(number, slots.made);
     lock.lock();
     slots.making = false;
     if (!made) {
       // A medium that is full before its budget: it has what it has.
-      tier.failure = failure_of(made.error());
+      traffic_[number].failure = made.error();
       slots.limit = std::min(slots.limit, slots.made);
       return false;
     }
-    tier.mappings.push_back(std::move(*made));
+    store_.add(number, std::move(*made));
   }
   slots.add();
   return true;
@@ -121,7 +116,7 @@ std::optional<std::uint32_t> Tiers::take_slot(Lock& lock, std::uint32_t number) 
     }
   }
   const std::uint32_t slot = slots.take();
-  if (writer_.waits) poke();  // for this one, perhaps: the preparer makes it another
+  if (wishes_.writer.waits) poke();  // for this one, perhaps: the preparer makes it another
   return slot;
 }
 
@@ -131,16 +126,16 @@ std::optional<std::uint32_t> Tiers::take_slot(Lock& lock, std::uint32_t number) 
 Failure Tiers::no_room() {
   std::string text = "no room for another step:";
   forebay_status status = FOREBAY_E_NO_SPACE;
-  for (std::uint32_t i = 0; i < tiers_.size(); ++i) {
-    Tier& tier = tiers_[i];
-    const std::uint64_t used = log_.tier(i).used() * segment_bytes_;
-    text += fmt::format("{} {} {}: {} of {} bytes used", i == 0 ? "" : ",",
-                        tier.medium ? tier.medium->kind() : "shared", tier.options->path, used, tier.options->budget);
-    if (!tier.failure) continue;
-    text += fmt::format(" ({})", tier.failure->text);
+  for (std::uint32_t i = 0; i < store_.tiers(); ++i) {
+    const TierOptions& tier = store_.options(i);
+    std::optional<Failure>& failure = traffic_[i].failure;
+    text += fmt::format("{} {} {}: {} of {} bytes used", i == 0 ? "" : ",", store_.kind(i), tier.path,
+                        log_.tier(i).used() * segment_bytes(), tier.budget);
+    if (!failure) continue;
+    text += fmt::format(" ({})", failure->text);
     // Not lack of room but a failing medium is what the caller must hear of. The next attempt starts afresh.
-    if (tier.failure->status != FOREBAY_E_NO_SPACE) status = tier.failure->status;
-    if (i != 0) tier.failure.reset();
+    if (failure->status != FOREBAY_E_NO_SPACE) status = failure->status;
+    if (i != 0) failure.reset();
   }
   return {status, text + "; drop steps, or open the trajectory with larger budgets"};
 }
@@ -148,24 +143,24 @@ Failure Tiers::no_room() {
 Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
   Lock lock(mutex_);
   const Slots& first = log_.tier(0);
-  reversing_ = false;
+  wishes_.reversing = false;
   std::optional<std::chrono::steady_clock::time_point> start_of_wait;
   while (first.free.empty() || first.room() == 0) {
     const bool being_made = first.room() > 0 && (first.made < first.limit || first.making);
     if (!being_made && !mover_busy_ && !can_spill(look(), 0)) {
-      writer_.waits = writer_.wants_next = false;
+      wishes_.writer.waits = wishes_.writer.wants_next = false;
       return tl::unexpected<Failure>(no_room());
     }
     if (!start_of_wait) {
       start_of_wait = std::chrono::steady_clock::now();
-      writer_.waits = writer_.wants_next = true;
-      writer_.always_wants |= writer_.took_one && first.free.empty();
+      wishes_.writer.waits = wishes_.writer.wants_next = true;
+      wishes_.writer.always_wants |= wishes_.writer.took_one && first.free.empty();
       poke();
     }
     done_.wait(lock);
   }
-  writer_.waits = writer_.wants_next = false;
-  writer_.took_one = true;
+  wishes_.writer.waits = wishes_.writer.wants_next = false;
+  wishes_.writer.took_one = true;
   if (start_of_wait) waited_for_room_ += seconds_since(*start_of_wait);
   return start(lock, writer);
 }
@@ -188,11 +183,11 @@ Outcome<Tiers::Active> Tiers::start(Lock& lock, segment::Writer& writer) {
   const std::span<std::byte> memory = memory_of(number);
   poke();
   lock.unlock();
-  const int failed = writer.start(first_medium(), memory, {store_, tiers_.front().checks}, generation, epoch_);
+  const int failed = writer.start(first_medium(), memory, {store(), store_.checks(0)}, generation, store_.epoch());
   if (failed == 0) return Active{number, memory.data()};
   lock.lock();
   forget(number);
-  return medium_failed(failed, tiers_.front().path());
+  return medium_failed(failed, store_.path(0));
 }
 
 std::uint32_t Tiers::sparsest(std::uint32_t records) {
@@ -210,7 +205,7 @@ void Tiers::leave(std::uint32_t number, std::uint32_t records) {
 bool Tiers::announce_next() {
   const Lock lock(mutex_, std::try_to_lock);
   if (!lock) return false;
-  writer_.wants_next = true;
+  wishes_.writer.wants_next = true;
   poke();
   return true;
 }
@@ -225,11 +220,11 @@ Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t li
     sealed.extent = writer.extent();
     sealed.live = live;
     sealed.holds = held ? 1 : 0;
-    sealed.arrivals = tiers_.front().checks ? 1 : 0;
+    sealed.arrivals = store_.checks(0) ? 1 : 0;
     settle(number);
     poke();
   }
-  if (failed != 0) return medium_failed(failed, tiers_.front().path());
+  if (failed != 0) return medium_failed(failed, store_.path(0));
   return {};
 }
 
@@ -238,19 +233,19 @@ Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t li
 
 Outcome<const std::byte*> Tiers::hold(std::uint32_t number) {
   Lock lock(mutex_);
-  cursor_ = log_[number].generation;
-  if (memory_of(number).empty()) {
+  wishes_.cursor = log_[number].generation;
+  if (!log_.at_hand(number)) {
     const auto start_of_wait = std::chrono::steady_clock::now();
-    not_fetched_.reset();
-    wanted_ = number;
+    wishes_.not_fetched.reset();
+    wishes_.segment = number;
     poke();
-    done_.wait(lock, [&] { return !memory_of(number).empty() || not_fetched_; });
-    wanted_ = kNone;
+    done_.wait(lock, [&] { return log_.at_hand(number) || wishes_.not_fetched; });
+    wishes_.segment = kNone;
     waited_for_states_ += seconds_since(start_of_wait);
-    if (memory_of(number).empty()) return tl::unexpected<Failure>(*not_fetched_);
+    if (!log_.at_hand(number)) return tl::unexpected<Failure>(*wishes_.not_fetched);
   }
   ++log_[number].holds;
-  if (reversing_) poke();
+  if (wishes_.reversing) poke();
   return memory_of(number).data();
 }
 
@@ -276,9 +271,9 @@ Segment Tiers::about(std::uint32_t number) {
 Done Tiers::drop(std::uint32_t number, std::uint32_t record) {
   Lock lock(mutex_);
   // A kept segment is marked where it lies.
-  if (kept_) done_.wait(lock, [&] { return !log_[number].moving; });
-  if (kept_) {
-    if (auto ok = mark_dropped(number, record); !ok) return ok;
+  if (kept()) {
+    done_.wait(lock, [&] { return !log_[number].moving; });
+    if (auto ok = store_.mark_dropped(log_[number].place, record, memory_of(number)); !ok) return ok;
   }
   --log_[number].live;
   settle(number);
@@ -288,31 +283,20 @@ Done Tiers::drop(std::uint32_t number, std::uint32_t record) {
 
 void Tiers::reverse(std::uint32_t from_segment) {
   const Lock lock(mutex_);
-  reversing_ = true;
-  cursor_ = from_segment == kNone ? next_generation_ : log_[from_segment].generation;
+  wishes_.reversing = true;
+  wishes_.cursor = from_segment == kNone ? next_generation_ : log_[from_segment].generation;
   poke();
 }
 
 std::string Tiers::place_of(std::uint32_t number) {
   const Lock lock(mutex_);
   const Place place = log_[number].place;
-  const Tier& tier = tiers_[place.tier];
-  return fmt::format("{}, segment {}", tier.directory ? tier.path() : "dram", place.slot);
+  const std::string& path = store_.path(place.tier);
+  return fmt::format("{}, segment {}", path.empty() ? "dram" : path, place.slot);
 }
 
 // --- segments
 // ----------------------------------------------------------------------------------------------------------
-
-void Tiers::retire(Place place) {
-  Tier& tier = tiers_[place.tier];
-  if (read_only_) return;
-  // A header that cannot be taken away does no harm now; a reopening may find dropped steps again.
-  if (tier.stream) {
-    (void)tier.stream->retire(place.slot * segment_bytes_, store_);
-  } else {
-    (void)segment::retire(*tier.medium, memory_at(place), store_);
-  }
-}
 
 void Tiers::give_up_buffer(std::uint32_t number) {
   Segment& segment = log_[number];
@@ -325,7 +309,7 @@ void Tiers::settle(std::uint32_t number) {
 
 void Tiers::forget(std::uint32_t number) {
   give_up_buffer(number);
-  retire(log_[number].place);
+  store_.retire(log_[number].place);
   log_.erase(number);
   done_.notify_all();
 }
@@ -333,34 +317,29 @@ void Tiers::forget(std::uint32_t number) {
 Done Tiers::rewind() {
   Lock lock(mutex_);
   done_.wait(lock, [&] { return !mover_busy_; });
-  // The highest epoch counts for all: once the first tier tells it, this is done, and whoever opens the store tells it
-  // to those that did not take it.
-  for (std::size_t i = 0; kept_ && started_ && i < tiers_.size(); ++i) {
-    auto ok = tiers_[i].directory->write_epoch(store_, epoch_ + 1);
-    if (!ok && i == 0) return pass_on(ok);
-  }
-  ++epoch_;
+  if (!started_) return {};
+  if (auto ok = store_.rewind(); !ok) return ok;
   // Headers of the old epoch count no more: nothing needs to be written.
   log_.clear();
   cache_.clear();
-  reversing_ = false;
+  wishes_.reversing = false;
   return {};
 }
 
 Outcome<forebay_tier_info> Tiers::info(std::size_t number) {
   const Lock lock(mutex_);
-  const Tier& tier = tiers_[number];
-  const Slots& slots = log_.tier(static_cast<std::uint32_t>(number));
+  const auto tier = static_cast<std::uint32_t>(number);
+  const Slots& slots = log_.tier(tier);
   forebay_tier_info info{};
-  info.medium = tier.medium ? tier.medium->kind().data() : (tier.options->kind == TierKind::shared ? "shared" : "file");
-  info.path = tier.options->path.c_str();
-  info.budget = tier.options->budget;
-  info.segment_bytes = segment_bytes_;
+  info.medium = store_.kind(tier);
+  info.path = store_.options(tier).path.c_str();
+  info.budget = store_.options(tier).budget;
+  info.segment_bytes = segment_bytes();
   info.segments = slots.limit;
   info.prepared = slots.made;
   info.used = slots.used();
-  info.moved_in = tier.moved_in;
-  info.fetched = tier.fetched;
+  info.moved_in = traffic_[number].moved_in;
+  info.fetched = traffic_[number].fetched;
   return info;
 }
 

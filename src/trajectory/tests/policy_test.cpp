@@ -54,6 +54,64 @@ TEST(Policy, ATable) {
   for (const Row& row : rows) EXPECT_EQ(next_job(row.look), row.job) << row.says;
 }
 
+// Four segments of generations 1 to 4: the first two on a streamed tier below, the others above.
+TEST(Look, FindsWhatMayMoveAndWhatIsWanted) {
+  Log log;
+  log.begin(2);
+  log.tier(1).streamed = true;
+  for (std::uint32_t tier = 0; tier < 2; ++tier) {
+    log.tier(tier).limit = 4;
+    for (int i = 0; i < 4; ++i) log.tier(tier).add();
+  }
+  for (std::uint64_t generation = 1; generation <= 4; ++generation) {
+    const std::uint32_t tier = generation <= 2 ? 1 : 0;
+    Segment& made = log[log.add(generation, {tier, log.tier(tier).take()})];
+    made.sealed = true;
+    made.live = 1;
+  }
+  ReadCache cache;
+  Wishes wishes;
+  const auto look = [&] { return look_at(log, cache, wishes, {false, true}, false); };
+  EXPECT_EQ(look().tiers[0].oldest, 2u);
+  EXPECT_EQ(look().tiers[0].room, 2u);
+  EXPECT_TRUE(look().tiers[1].failing);
+  EXPECT_EQ(look().ahead, kNone) << "nobody sweeps";
+  log[2].holds = 1;
+  EXPECT_EQ(look().tiers[0].oldest, 3u) << "what is held stays";
+  log[3].moving = true;
+  EXPECT_EQ(look().tiers[0].oldest, kNone);
+
+  wishes.segment = 2;
+  EXPECT_EQ(look().wanted, kNone) << "it is at hand";
+  wishes.segment = 0;
+  EXPECT_EQ(look().wanted, 0u);
+  wishes.not_fetched = Failure{FOREBAY_E_IO, "no"};
+  EXPECT_EQ(look().wanted, kNone) << "nobody tries again by himself";
+  wishes = {};
+
+  wishes.move.segment = 1;
+  wishes.move.tier = 0;
+  EXPECT_EQ(look().request.segment, 1u);
+  wishes.move.outcome = Done();
+  EXPECT_EQ(look().request.segment, kNone);
+  wishes = {};
+
+  wishes.reversing = true;
+  wishes.cursor = 4;
+  EXPECT_EQ(look().ahead, 1u) << "the next below that has no memory";
+  cache.put(0, 1);
+  log[1].buffer = 0;
+  EXPECT_TRUE(log.at_hand(1));
+  EXPECT_EQ(look().ahead, 0u);
+  cache.put(1, 0);
+  log[0].buffer = 1;
+  EXPECT_EQ(look().ahead, kNone) << "two are ready";
+  wishes.cursor = 2;
+  EXPECT_TRUE(look().reversing);
+  wishes.segment = 0;
+  EXPECT_FALSE(look().reversing) << "whoever waits comes first";
+}
+
 TEST(Log, HasEachSegmentInOnePlace) {
   std::mt19937_64 random(1);
   Log log;
