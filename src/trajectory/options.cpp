@@ -101,17 +101,50 @@ Done check(const Options& options) {
   return {};
 }
 
+namespace {
+
 // A budget is for states: it holds as many as their bytes fit into it. Headers, and the end of a segment that no whole
 // state can use, come on top of it, up to a twentieth or one segment.
-Sizes sizes_with(const Options& options, std::uint64_t segment_bytes, std::uint64_t record_bytes) {
-  Sizes sizes{segment_bytes, {}};
+struct Segments {
+  std::uint64_t wanted = 0;  // for all states of the budget
+  std::uint64_t most = 0;
+};
+Segments segments_of(std::uint64_t budget, std::uint64_t segment_bytes, std::uint64_t record_bytes) {
   const std::uint64_t records = std::max<std::uint64_t>((segment_bytes - segment::kFirstRecord) / record_bytes, 1);
   const std::uint64_t state_bytes = std::max(record_bytes - segment::kLine, segment::kLine);
+  return {(budget / state_bytes + records - 1) / records,
+          std::max((budget + budget / 20) / segment_bytes, budget / segment_bytes + 1)};
+}
+
+// Of so many records at least, or a few more where less of a segment is then left to nobody; `several` of them hold the
+// states of a budget, unless that has less states. 0: no size does that.
+std::uint64_t segment_for(std::uint64_t budget, std::uint64_t record_bytes, std::uint64_t fewest,
+                          std::uint64_t several) {
+  const std::uint64_t page = segment::page_bytes();
+  constexpr std::uint64_t kMore = 32, kLittle = 25;  // in thousandths
+  std::uint64_t best = 0, least_waste = ~std::uint64_t{0};
+  for (std::uint64_t records = fewest; records < fewest + kMore && least_waste > kLittle; ++records) {
+    const std::uint64_t needed = segment::kFirstRecord + records * record_bytes;
+    if (needed > segment::kLargestSegment) break;
+    std::uint64_t bytes = round_up(needed, needed >= kHugePage ? kHugePage : page);
+    if ((bytes - needed) * 20 > needed) bytes = round_up(needed, page);
+    const Segments segments = segments_of(budget, bytes, record_bytes);
+    if (segments.wanted < several || segments.wanted > segments.most) continue;
+    const std::uint64_t waste = (bytes - needed) * 1000 / needed;
+    if (waste >= least_waste) continue;
+    best = bytes;
+    least_waste = waste;
+  }
+  return best;
+}
+
+}  // namespace
+
+Sizes sizes_with(const Options& options, std::uint64_t segment_bytes, std::uint64_t record_bytes) {
+  Sizes sizes{segment_bytes, {}};
   for (const TierOptions& tier : options.tiers) {
-    const std::uint64_t wanted = (tier.budget / state_bytes + records - 1) / records;
-    const std::uint64_t most =
-        std::max((tier.budget + tier.budget / 20) / segment_bytes, tier.budget / segment_bytes + 1);
-    sizes.limits.push_back(static_cast<std::uint32_t>(std::min({wanted, most, kMostSegments})));
+    const Segments segments = segments_of(tier.budget, segment_bytes, record_bytes);
+    sizes.limits.push_back(static_cast<std::uint32_t>(std::min({segments.wanted, segments.most, kMostSegments})));
   }
   return sizes;
 }
@@ -141,20 +174,15 @@ Outcome<Sizes> sizes_for(const Options& options, std::uint64_t record_bytes) {
   std::uint64_t smallest_budget = ~std::uint64_t{0};
   for (const TierOptions& tier : options.tiers) smallest_budget = std::min(smallest_budget, tier.budget);
   const std::uint64_t usual = std::clamp(smallest_budget / kSegmentsOfABudget, 16 * page, kUsualSegment);
-  const std::uint64_t fewest = std::max<std::uint64_t>(usual / record_bytes, 1);
-  // Of so many records, or a few more where less of a segment is then left to nobody.
-  std::uint64_t best = 0, least_waste = ~std::uint64_t{0};
-  constexpr std::uint64_t kMore = 32, kLittle = 25;  // in thousandths
-  for (std::uint64_t records = fewest; records < fewest + kMore && least_waste > kLittle; ++records) {
-    const std::uint64_t needed = segment::kFirstRecord + records * record_bytes;
-    if (needed > segment::kLargestSegment) break;
-    std::uint64_t bytes = round_up(needed, needed >= kHugePage ? kHugePage : page);
-    if ((bytes - needed) * 20 > needed) bytes = round_up(needed, page);
-    const std::uint64_t waste = (bytes - needed) * 1000 / needed;
-    if (waste >= least_waste) continue;
-    best = bytes;
-    least_waste = waste;
+  // Several: what is pinned, or written, holds its whole segment, and the others go on.
+  const std::uint64_t states = smallest_budget / std::max(record_bytes - segment::kLine, segment::kLine);
+  const std::uint64_t usual_records = std::max<std::uint64_t>(usual / record_bytes, 1);
+  std::uint64_t best = 0;
+  for (std::uint64_t several = std::min<std::uint64_t>(4, states); best == 0 && several > 0; --several) {
+    const std::uint64_t fewest = std::min(usual_records, std::max<std::uint64_t>(states / several, 1));
+    best = segment_for(smallest_budget, record_bytes, fewest, several);
   }
+  if (best == 0) best = round_up(segment::kFirstRecord + usual_records * record_bytes, page);
   return sizes_with(options, best, record_bytes);
 }
 

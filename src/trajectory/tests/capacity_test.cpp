@@ -127,5 +127,25 @@ TEST(CapacityOf, ASegmentThatHoldsDamageIsCleanedOfTheRest) {
   for (std::uint64_t step = 1; step < told; step += 2) ASSERT_TRUE(run.whole(static_cast<std::int64_t>(step)));
 }
 
+// A solver that goes on from the state that it stored last pins it: that holds a segment, and the others must do.
+TEST(CapacityOf, SmallTiersLeavesRoomBesideAPinnedState) {
+  for (const std::uint64_t values : {625u, 1000u, 3072u, 40000u}) {
+    for (const std::uint64_t states : {3u, 4u, 5u, 7u, 13u, 40u}) {
+      const Scratch shared("/tmp");
+      States run(std::move(OptionsOf().dram(states * values * 8).shared(shared.path(), 200 * values * 8)), values);
+      for (std::int64_t step = 0; step < 100; ++step) {
+        ASSERT_STATUS(FOREBAY_OK, run.write(step)) << values << " values, " << states << " states";
+        const void* memory = nullptr;
+        ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_get(run, step, 0, &memory));
+        if (step > 0) {
+          ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_release(run, step - 1));
+        }
+      }
+      ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_release(run, 99));
+      ASSERT_TRUE(run.whole(0));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace forebay::capacity_test
