@@ -65,6 +65,7 @@ bool Drain::finished() {
       state.submit_outputs();
       if (!state.jobs.empty()) return false;
       if (state.make_way()) {
+        state.passes = 0;
         state.submit_outputs();
         return false;
       }

@@ -13,6 +13,15 @@
 #include "openfoam/openfoam.h"
 
 namespace forebay::drain {
+namespace {
+
+bool is_no_file(const std::string& local) {
+  struct stat status {};
+  return ::lstat(local.c_str(), &status) != 0 ? errno == ENOENT || errno == ENOTDIR : S_ISDIR(status.st_mode);
+}
+
+}  // namespace
+
 void Drain::State::submit(Job job, Mover::Make make) {
   in_flight.insert(job.key);
   if (job.from_keep) keep.use(job.time, true);
@@ -267,6 +276,8 @@ void Drain::State::settle(const Outcome& outcome) {
       failures.erase(job.key);
     } else if (source_unreadable(error) && phase != Phase::done) {
       by_ranks = set_aside_unreadable(job, error);
+    } else if (job.kind == Job::Kind::file && is_no_file(local_of(roots, job.key))) {
+      failures.erase(job.key);  // the program removed it, or made a directory of it: it is nothing to carry any more
     } else if (job.kind == Job::Kind::file && phase == Phase::running) {
       pending[job.key] = Clock::now();  // changed while it was read
     }

@@ -20,6 +20,7 @@ SCRIPTS = {
     "a link becomes a directory with what it led to": "rm l; mv d l; echo more >> l/g",
     "a link and a file are swapped": "mv l t; mv a l; mv t a",
     "an output changes twice": "echo o > o; nap; rm o; mkdir o; echo in > o/in; nap; rm -r o; ln -s a o; mv d o2; mv a d",
+    "and modes": "mv a t; mv d a; mv t d; rm l; mkdir l; mv d l/d; mkdir d; mv a/e d/a; mkdir n; chmod 2750 n d/a; chmod 1711 l",
     "in a new directory": "mkdir n; mv a n/a; mv d n/d; mkdir a; mv n/d a/a; mv n/a d; echo last > n/last",
 }
 # What was carried before, under a name that stands for an input, too.
