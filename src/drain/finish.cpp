@@ -298,8 +298,14 @@ void Drain::State::remove_deleted() {
 void Drain::State::remove_stale() {
   std::set<std::string> stale = temporaries.names();
   stale.insert(ledger.temporaries().begin(), ledger.temporaries().end());
+  // A directory for which the case has a file or link of this run by now was removed, with nothing in it.
+  const auto went_with_directory = [&](const std::string& path) {
+    for (std::string at(parent_of(path)); !at.empty(); at = parent_of(at))
+      if (const auto known = ledger.find(at); known && known->on_case && !known->directory) return true;
+    return false;
+  };
   for (const std::string& temporary : stale) {
-    if (auto removed = remove_temporary(*shared, temporary); !removed) {
+    if (auto removed = remove_temporary(*shared, temporary); !removed && !went_with_directory(temporary)) {
       note(Code::undrained, "a half-written file stays on the case until `forebay drain --resume` can remove it: " +
                                 removed.error().text());
     } else {
