@@ -72,7 +72,7 @@ class CaseLook {
       if (is_start(time)) {
         start = core::spread_of(names);
       } else {
-        written.add(names);
+        written.add(time, names);
       }
     }
     required_ = core::Required::of(start, written);

@@ -125,6 +125,7 @@ void print_text(const std::vector<Seen>& all) {
                    ? "last complete time " + *drain.newest_complete
                    : std::string("nothing that is complete"));
     fmt::print("  {:<20}{}\n", "safe", drain.newest_safe ? "time " + *drain.newest_safe : std::string("no time yet"));
+    for (const auto& [time, why] : drain.kept_beside) fmt::print("  {:<20}time {}: it {}\n", "kept too", time, why);
     if (!seen.report.accord.agreed.empty())
       fmt::print("  {:<20}time {}, held by every node and brought home by each\n", "all nodes",
                  seen.report.accord.agreed);

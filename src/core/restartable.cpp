@@ -84,14 +84,15 @@ Spread spread_of(const NamesOfRanks& names) {
   return spread;
 }
 
-void Written::add(const NamesOfRanks& whole_time) {
+void Written::add(const std::string& time, const NamesOfRanks& names) {
   constexpr std::size_t compared = 2;
-  Spread spread = spread_of(whole_time);
+  Spread spread = spread_of(names);
   on_some_rank_.insert(spread.on_some_rank.begin(), spread.on_some_rank.end());
-  const auto poorer = std::find_if(richest_.begin(), richest_.end(), [&](const Spread& each) {
-    return each.on_some_rank.size() <= spread.on_some_rank.size();
+  std::erase_if(richest_, [&](const Time& each) { return each.time == time; });
+  const auto poorer = std::find_if(richest_.begin(), richest_.end(), [&](const Time& each) {
+    return each.names.on_some_rank.size() <= spread.on_some_rank.size();
   });
-  richest_.insert(poorer, std::move(spread));
+  richest_.insert(poorer, {time, std::move(spread)});
   if (richest_.size() > compared) richest_.pop_back();
 }
 
@@ -101,8 +102,8 @@ Required Required::of(const std::optional<Spread>& start, const Written& written
   if (start) {
     required.on_some_rank = intersection(start->on_some_rank, written.on_some_rank_);
     of_all = start->on_every_rank;
-  } else if (written.richest_.size() > 1) {
-    const Spread &a = written.richest_[0], &b = written.richest_[1];
+  } else if (!written.richest_.empty()) {
+    const Spread &a = written.richest_.front().names, &b = written.richest_.back().names;
     required.on_some_rank = intersection(a.on_some_rank, b.on_some_rank);
     of_all = a.on_every_rank;
     of_all.insert(b.on_every_rank.begin(), b.on_every_rank.end());

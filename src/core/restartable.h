@@ -9,7 +9,7 @@
 // The rule. A file that is cut (openfoam/cut_file.h) counts as missing, and a name is taken without its ".gz".
 //   - Required are those names of the run's start time that the run has itself written in some whole time. (The 0/ of a
 //     tutorial holds fields that its turbulence model never writes.) Without a start time: the names that the two
-//     richest whole times of the run have in common.
+//     richest whole times of the run have in common, or those of the only one.
 //   - A name is required on every rank where the start time has it on every rank, else on some rank. Files of particle
 //     clouds (`lagrangian/`) are only where particles are: they are required on some rank.
 //   - A time is restartable when it has all required names. As long as none is known, no time is.
@@ -43,13 +43,17 @@ Spread spread_of(const NamesOfRanks& names);
 // What a run has written in its whole times so far.
 class Written {
  public:
-  // A time that every rank has written to its end.
-  void add(const NamesOfRanks& whole_time);
+  // A time that every rank has written to its end; again when it has got a file since.
+  void add(const std::string& time, const NamesOfRanks& names);
 
  private:
   friend struct Required;
+  struct Time {
+    std::string time;
+    Spread names;
+  };
   Names on_some_rank_;
-  std::vector<Spread> richest_;  // the two with the most names, the richest first; of equals the later one first
+  std::vector<Time> richest_;  // the two with the most names, the richest first; of equals the later one first
 };
 
 // What a time must have to be restartable: `on_every_rank` on each rank, `on_some_rank` on one at least.

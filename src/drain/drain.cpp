@@ -277,8 +277,8 @@ void Drain::tick() {
   }
   if (state.alone() && now - state.last_safe >= settings.safe_interval) {
     state.last_safe = now;
-    const auto& newest = state.newest_complete;
-    if (newest && newest != state.newest_safe) state.submit_time(*newest, true);
+    for (const std::string& time : state.restart_points())
+      if (!state.safe_times.contains(time)) state.submit_time(time, true);
   }
 }
 
@@ -302,7 +302,11 @@ void Drain::safe_everywhere(const std::string& time) {
   if (!state.safe_times.contains(time)) return;
   if (state.newest_everywhere && !state.times.before(*state.newest_everywhere, time)) return;
   state.newest_everywhere = time;
-  state.submit_superseded();
+}
+
+void Drain::told() {
+  state_->remove_superseded();
+  state_->find_superseded();
 }
 
 void Drain::secure(const std::string& time) {
@@ -432,6 +436,7 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.uncounted_times = state.unseen.size();
   report.newest_complete = state.newest_complete;
   report.newest_safe = state.newest_safe;
+  report.kept_beside = state.kept_beside();
   report.groups = state.groups;
   report.lag_seconds = state.timeline.longest_lag();
   report.timeline = state.timeline.newest(timeline_entries);

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,9 @@ struct DrainSettings {
   bool handed_over = false;  // the redirection library is loaded: what a rank removes too soon comes to keep.h
   int all_ranks = 1;         // of the whole run
   std::vector<std::string> checkpoints = {};  // directories of the case whose files are one state (checkpoint.h)
+  // The time that the run starts from, where there is one, and directories of groups of ranks that may hold it.
+  std::optional<std::string> start_time = {};
+  std::vector<std::string> start_groups = {};
   std::chrono::milliseconds safe_interval = std::chrono::minutes(10);
   std::chrono::milliseconds settle = std::chrono::seconds(2);
   std::chrono::milliseconds vouch_after = std::chrono::seconds(1);  // see take_doubtful_ranks
@@ -74,8 +78,10 @@ struct DrainReport {
   std::uint64_t unseen_times = 0;
   // Of single ranks, that are there and none of whose files was told of yet: those are counted when they are carried.
   std::uint64_t uncounted_times = 0;
+  // Only times that a run may restart from (core/restartable.h).
   std::optional<std::string> newest_complete, newest_safe;
-  double lag_seconds = 0;  // the longest time between complete and safe
+  std::map<std::string, std::string> kept_beside;  // older ones that are kept too, since the newest lacks a file: why
+  double lag_seconds = 0;                          // the longest time between complete and safe
   std::vector<TimelineEntry> timeline;
   std::vector<std::pair<int, int>> groups;  // collated: contiguous groups of ranks
 };
@@ -135,7 +141,7 @@ class Drain {
   std::uint64_t evict(std::uint64_t wanted, const std::string& pool = "/");
   // True while something could still be drained, or evicted there.
   bool can_make_room(const std::string& pool = "/") const;
-  // The last one that is complete over the ranks of this node, and held.
+  // The last one that is complete over the ranks of this node, restartable, and held.
   const std::optional<std::string>& newest_complete() const;
   // What on_events() read last holds a recent time: the last one that all ranks have begun has all its files, and will
   // be called complete when they go on, or the one before it is complete.
@@ -161,8 +167,11 @@ class Drain {
   // All nodes hold this time: it is carried now and kept until a newer one is agreed; older ones are let go.
   void agree(const std::string& time);
   // All nodes have told that this time is on the case for their ranks: parts of older times that the program has purged
-  // here are copies that nothing needs any more.
+  // here, and that it supersedes, may leave the case.
   void safe_everywhere(const std::string& time);
+  // Whoever asks is told from now on what report() and safe_times() said last. What was superseded before leaves the
+  // case now, and what is superseded now is not called safe any more: nothing goes that somebody may just have read of.
+  void told();
   // Carries a complete time that is held to the case, whatever else is asked for.
   void secure(const std::string& time);
   // Times of this node that are complete and still held (here or on the case), oldest first.

@@ -48,9 +48,10 @@ Result<std::vector<Event>> Drain::State::read_events() {
 // too, so this one is not the newest complete time, for which alone files are kept aside. And where nothing of it is on
 // the case before the end (or before submit_time() has it watched), it does not matter what happens in it meanwhile.
 // Like any that was first seen late it is complete when it still is there after its ranks have begun another time
-// (settle_suspects). Looking into, watching and keeping times is most of what a step costs here.
+// (settle_suspects). Looking into, watching and keeping times is most of what a step costs here. Not so where times
+// differ in their names: what is older may be the last that a run can restart from.
 std::set<std::string> Drain::State::times_to_pass_over(const std::vector<Event>& told) {
-  if (!holds_times() || !alone() || (hold && !hold->let())) return {};
+  if (!holds_times() || !alone() || (hold && !hold->let()) || !times_are_alike) return {};
   const RankTimes superseded = superseded_by(told);
   std::set<std::string> told_of, passed, made_anew;
   for (const Event& event : told) {
@@ -315,12 +316,17 @@ void Drain::State::adopt(int rank) {
     note(std::nullopt, "a time cannot be vouched for: " + handed.error().text());
     return times.spoil_open();
   }
+  std::map<std::string, core::Names> names;
+  for (const Keep::HandedOver& each : *handed) names[each.time].insert(core::plain_name(each.file));
   std::vector<Keep::HandedOver> taken;
   for (Keep::HandedOver& each : *handed) {
     if (beginning.contains(time_directory(rank, each.time))) continue;
     const bool hopeless = timeline.was_begun(each.time) && times.is_hopeless(rank, each.time);
-    const bool let_go = hopeless || hold->may_be_freed(each.time);
+    const bool freed = hold->may_be_freed(each.time);
+    const bool let_go = hopeless || freed;
     if (!let_go && !Keep::fits(each)) names_too_long = true;
+    const bool superseded = timeline.was_let_go(each.time) || is_superseded(rank, each.time, names[each.time]);
+    if (freed && !hopeless && !superseded) continue;  // the run may still have to restart from it
     // They do where they remove times, but nothing where one of them does not tell what it leaves.
     if (let_go && times_go && hold->ranks_keep()) continue;
     if (let_go || !is_new_time(rank, each.time) || keep.contains(rank, each.time, each.file) ||
@@ -385,6 +391,7 @@ void Drain::State::file_is_closed(const std::string& path, int rank, const std::
     count_local(path);
   }
   times.file_closed(rank, time, file);
+  late_files_of.insert(time);
   doubtful[rank] = Clock::now();
   // Written again after the time was carried, or a late function object: carried as a file of its own. What belongs to
   // a group is found at the end (renew_changed_groups): alone it would hide the group.
@@ -542,23 +549,22 @@ void Drain::State::new_complete_times() {
   std::vector<Record> records;
   for (const std::string& time : complete) records.push_back(complete_record(time));
   record(records);
+  for (const std::string& time : std::exchange(late_files_of, {})) look_again(time);
   for (const std::string& time : complete) {
     // Not what was passed over: only what is kept aside may stand for the last.
-    if ((!newest_complete || times.before(*newest_complete, time)) && is_kept(time)) {
-      candidates.add(time);
-      newest_complete = time;
-    }
+    if (is_kept(time)) note_whole(time);
     timeline.complete(time, now());
     // What the program purged already, it may purge altogether; until then it is safe only from what is kept.
     if (request.settings.live && !request.settings.hold_times && !times.purged(time)) waiting_times.push_back(time);
   }
+  choose_restart_points();
   if (complete.empty()) return;
   // The journal's last is the newest.
   if (newest_complete && ledger.newest_complete() != newest_complete) record(complete_record(*newest_complete));
   submit_waiting();
   release_kept();
   for (const std::string& time : complete)
-    if (!is_kept(time)) let_go(time);
+    if (!is_kept(time) && newest_complete && times.before(time, *newest_complete)) let_go(time);
 }
 
 // Only so many at once: where the shared file system falls behind, what waits for its turn costs memory.
@@ -570,10 +576,12 @@ void Drain::State::submit_waiting() {
   }
 }
 
-// Kept times older than the newest complete one are let go. With several nodes only what they will not agree on: the
-// candidates, the pinned and the agreed time stay.
+// Kept times that are no restart points any more are let go, and those that never became complete. With several nodes
+// only what they will not agree on: the candidates, the pinned and the agreed time stay.
 void Drain::State::release_kept() {
-  if (!newest_complete) return;
+  if (whole_times.empty()) return;
+  const std::string newest_whole = whole_times.back().time;
+  const std::vector<std::string> superfluous = core::superfluous(whole_times, required());
   const auto wanted = [&](const std::string& time) {
     return !alone() && !safe_times.contains(time) && (candidates.contains(time) || time == pinned || time == agreed);
   };
@@ -585,17 +593,20 @@ void Drain::State::release_kept() {
     });
   };
   for (const std::string& time : keep.times()) {
-    if (keep.in_use(time) || time == *newest_complete || !times.before(time, *newest_complete) || wanted(time) ||
-        is_suspect(time))
-      continue;
-    let_go(time);
+    if (keep.in_use(time) || wanted(time) || is_suspect(time)) continue;
+    const bool whole =
+        std::any_of(whole_times.begin(), whole_times.end(), [&](const auto& each) { return each.time == time; });
+    const bool may_go = whole ? std::find(superfluous.begin(), superfluous.end(), time) != superfluous.end()
+                              : times.before(time, newest_whole);
+    if (may_go) let_go(time);
   }
-  times.forget_spoiled_before(*newest_complete);
+  times.forget_spoiled_before(newest_whole);
 }
 
 void Drain::State::let_go(const std::string& time) {
   if (auto dropped = keep.drop(time); !dropped) note(std::nullopt, dropped.error().text());
   purged_kept.erase(time);
+  std::erase_if(whole_times, [&](const core::WholeTime& each) { return each.time == time; });
   timeline.let_go(time);
   std::erase_if(suspects, [&](const Suspect& each) { return each.time == time; });
   // What was passed over may still be carried, and then its order counts.

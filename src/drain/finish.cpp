@@ -30,6 +30,8 @@ Status Drain::begin_finish(bool cleanly) {
     state.ask_unsure(State::Ask::all);  // nobody writes any more, however the program ended
     state.new_complete_times();
     state.watcher.reset();
+    if (!cleanly)
+      if (auto found = state.find_last_times(false); !found) return found;
   }
   // Behind all that the program did: a journal that ends before this has not seen the end.
   if (cleanly) state.record(ended_cleanly_record());
@@ -180,8 +182,13 @@ void Drain::State::submit_last_complete() {
     if (!ended_cleanly) submit_newest_candidates();
     return;
   }
-  if (ended_cleanly || !newest_complete || safe_times.contains(*newest_complete)) return;
-  const std::string& time = *newest_complete;
+  if (ended_cleanly) return;
+  for (const std::string& time : restart_points()) submit_purged(time);
+}
+
+// A restart point that the program removed, or a part of it.
+void Drain::State::submit_purged(const std::string& time) {
+  if (safe_times.contains(time) || core::lacks(names_on_case(time), names_here(time)).nothing()) return;
   const auto& ranks = times.ranks();
   const bool whole_in_tree = std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
     const std::string local = local_of(roots, time_directory(rank, time));
@@ -190,8 +197,10 @@ void Drain::State::submit_last_complete() {
                        [&](const std::string& file) { return name_exists(join(local, file)); });
   });
   if (whole_in_tree) return;
-  note(std::nullopt,
-       fmt::format("time {} was the last that all ranks had completed; it was kept and is drained", time));
+  const auto beside = kept_beside();
+  const auto older = beside.find(time);
+  note(std::nullopt, fmt::format("time {} {}; it was kept and is drained", time,
+                                 older == beside.end() ? "was the last that all ranks had completed" : older->second));
   submit_time(time, true);
 }
 
@@ -258,11 +267,13 @@ void Drain::State::remove_deleted() {
       if (deleted.contains(at)) return true;
     return false;
   };
-  // After a crash the last complete time stays, though the program had purged it. Another node may be dead, and what it
+  // After a crash the restart points stay, though the program had purged them. Another node may be dead, and what it
   // brought home is not known here: then every complete time that this node brought home stays.
+  const std::vector<std::string> points = restart_points();
   const auto stays = [&](const std::string& time) {
     if (ended_cleanly) return false;
-    return time == newest_complete || (!alone() && ledger.complete_times().contains(time));
+    return time == newest_safe || std::find(points.begin(), points.end(), time) != points.end() ||
+           (!alone() && ledger.complete_times().contains(time));
   };
   ledger.each("", [&](const std::string& path, const Known& known) {
     // What is absent since events were lost was removed by the program or not: it is only told of.

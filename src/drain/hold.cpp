@@ -138,16 +138,18 @@ bool Hold::may_lack(const std::string& time) const {
   return any_lacks(words(), lines_, value_of(time));
 }
 
-std::optional<std::string> newest_complete(const std::string& path, const std::vector<int>& ranks,
-                                           const std::set<std::string>& times) {
+std::set<std::string> left_by_all(const std::string& path, const std::vector<int>& ranks,
+                                  const std::set<std::string>& times) {
   const MappedFile page = map_page(path, ranks);
-  if (page.bytes().empty()) return std::nullopt;
+  if (page.bytes().empty()) return {};
   std::vector<std::size_t> lines;
   for (const int rank : ranks) lines.push_back(line_of(rank));
-  const auto newest = newest_complete(reinterpret_cast<Words>(page.bytes().data()), lines);
-  const auto found =
-      std::find_if(times.begin(), times.end(), [&](const std::string& time) { return value_of(time) == newest; });
-  return found != times.end() ? std::optional(*found) : std::nullopt;
+  const auto words = reinterpret_cast<Words>(page.bytes().data());
+  const auto newest = newest_complete(words, lines);
+  std::set<std::string> left;
+  for (const std::string& time : times)
+    if (newest && value_of(time) <= *newest && !any_lacks(words, lines, value_of(time))) left.insert(time);
+  return left;
 }
 
 void let_ranks_free(const std::string& home, const std::vector<int>& ranks) {

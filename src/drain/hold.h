@@ -72,9 +72,9 @@ class Hold {
   std::optional<double> complete_;  // when this look began
 };
 
-// From the file that a dead run left: which of these times is the newest that all these ranks have left, and lack
-// nothing of; nullopt where it is none of them, or not known.
-std::optional<std::string> newest_complete(const std::string& path, const std::vector<int>& ranks,
-                                           const std::set<std::string>& times);
+// From the file that a dead run left: which of these times all these ranks have left, and lack nothing of. (They may
+// have freed files of older ones.)
+std::set<std::string> left_by_all(const std::string& path, const std::vector<int>& ranks,
+                                  const std::set<std::string>& times);
 
 }  // namespace forebay::drain

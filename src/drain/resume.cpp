@@ -45,45 +45,6 @@ Status Drain::State::find_groups() {
   return {};
 }
 
-// Ranks that keep times themselves (hold.h) may have left a newer one than the dead run had looked at: no file of it is
-// lost. It lies in part where it was written, in part where the ranks have handed it over.
-Status Drain::State::keep_last_of_ranks() {
-  if (!request.settings.handed_over || !alone() || !holds_times() || ledger.pool_was_full() || ledger.lost_events())
-    return {};
-  std::set<std::string> here;
-  std::vector<Keep::HandedOver> handed_over;
-  for (const int rank : times.ranks()) {
-    auto handed = keep.handed_over(rank, request.lower);
-    if (!handed) {  // it may be of any time
-      note(std::nullopt, "the last times cannot be vouched for: " + handed.error().text());
-      return {};
-    }
-    for (const Keep::HandedOver& each : *handed) here.insert(each.time);
-    handed_over.insert(handed_over.end(), std::make_move_iterator(handed->begin()),
-                       std::make_move_iterator(handed->end()));
-    for (const std::string& time : times_here(rank)) here.insert(time);
-  }
-  const auto last = drain::newest_complete(join(request.home, hold_name), times.ranks(), here);
-  if (!last || !is_new_time(times.ranks().front(), *last)) return {};
-  if (newest_complete && !openfoam::time_less(*newest_complete, *last)) return {};
-  for (const int rank : times.ranks()) {
-    for (const Keep::HandedOver& each : handed_over)
-      if (each.rank == rank && each.time == *last && !keep.take(each)) return {};  // not the rank's file, or cut
-    const std::string local = local_of(roots, time_directory(rank, *last));
-    auto in_tree = read_time(rank, local, false, {}, request.lower);
-    if (!in_tree) return forward(in_tree);
-    for (const std::string& file : *in_tree ? (*in_tree)->files : std::vector<std::string>()) {
-      if (read_link(join(local, file))) continue;  // the walk carries it
-      if (auto kept = keep.add(rank, *last, file, join(local, file)); !kept || !*kept)
-        return kept ? Status() : forward(kept);
-    }
-    if (keep.files(rank, *last).empty()) return {};
-  }
-  newest_complete = *last;
-  record(complete_record(*last));
-  return {};
-}
-
 Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const std::vector<Root>& roots,
                                              const std::vector<int>& ranks) {
   auto state = std::make_unique<State>(request);
@@ -110,13 +71,6 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   }
   if (auto opened = state->open_checkpoints(); !opened) return forward(opened);
   if (state->ledger.pool_was_full()) state->note(Code::pool_full, pool_full_text);
-  state->newest_complete = state->ledger.newest_complete();
-  if (!state->alone()) {
-    std::vector<std::string> kept = state->keep.times();
-    std::sort(kept.begin(), kept.end(), openfoam::time_less);
-    for (const std::string& time : kept)
-      if (state->ledger.complete_times().contains(time)) state->candidates.add(time);
-  }
   // Files that got their names just before the run was killed are its own.
   const auto placing = state->ledger.placing();
   for (const auto& [place, before] : placing) {
@@ -127,7 +81,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
     if (now.inode == before.inode && now.size == before.size && now.mtime_ns == before.mtime_ns)
       state->record(placed_record(place, now));
   }
-  if (auto kept = state->keep_last_of_ranks(); !kept) return forward(kept);
+  if (auto found = state->find_last_times(true); !found) return forward(found);
   if (auto found = state->find_groups(); !found) return forward(found);
   // Half-written files that the dead run left on the case: only names that its journal knows.
   const std::set<std::string> stale = state->ledger.temporaries();

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/restartable.h"
 #include "drain/candidates.h"
 #include "drain/checkpoint.h"
 #include "drain/drain.h"
@@ -143,9 +144,13 @@ struct Drain::State {
   RankTimes drained_ranks;                      // of other times
   std::set<std::string> safe_times;             // drained for all ranks of the node
   std::set<std::string> superseding;            // safe times that a newer one may supersede (hold_times)
+  std::vector<std::string> leaving;             // not called safe any more; they leave the case next (told())
+  std::set<std::string> late_files_of;          // times of which a file was closed since they were looked at
   std::set<std::string> not_collatable;         // times that the collated layout cannot hold
   Timeline timeline;
-  std::optional<std::string> newest_complete, newest_safe, agreed, pinned;
+  // Complete and restartable, as core/restartable.h decides; newest_safe: on the case.
+  std::optional<std::string> newest_complete, newest_safe;
+  std::optional<std::string> agreed, pinned;
   std::optional<std::string> newest_everywhere;  // on the case for the ranks of all nodes
   static constexpr std::size_t most_jobs = 2048, most_pending = 16'384;
   bool overlooked = false;             // more files were closed than `pending` holds: they are found by looking
@@ -154,7 +159,8 @@ struct Drain::State {
   std::deque<std::string> waiting_times;            // complete, to be submitted when fewer jobs wait
   std::map<int, Clock::time_point> doubtful;        // rank -> its last closing that nothing vouches for
   Candidates candidates;                            // while several nodes have not agreed
-  std::vector<std::string> recently_safe;           // the newest ones, oldest first
+  std::optional<std::string> newest_candidate;      // the last one that was added to them
+  std::vector<std::string> recently_safe;           // the newest restartable ones, oldest first
   std::vector<std::pair<int, int>> groups;
 
   enum class Phase { running, carrying, removing, done };
@@ -219,6 +225,28 @@ struct Drain::State {
   void submit_waiting();
   void release_kept();
 
+  // restart.cpp
+  core::Written written;
+  // Complete times that are held here, and that the case has, each in the order in which they were begun.
+  std::vector<core::WholeTime> whole_times, safe_whole_times;
+  // As long as all complete times that were looked into have the same names, none need be looked into to be given up.
+  std::optional<core::NamesOfRanks> alike_names;
+  bool times_are_alike = true;
+  core::Required required() const;
+  core::NamesOfRanks names_here(const std::string& time) const;
+  core::NamesOfRanks names_on_case(const std::string& time) const;
+  void look_again(const std::string& time);
+  void note_whole(const std::string& time);
+  void choose_restart_points();
+  void choose_safe(const core::Required& needed);
+  bool note_safe(const std::string& time);
+  std::vector<std::string> restart_points() const;
+  bool is_superseded(int rank, const std::string& time, const core::Names& names) const;
+  std::map<std::string, std::string> kept_beside() const;
+  Status find_last_times(bool resumed);
+  void add_found(const std::set<std::string>& whole, const std::map<std::string, core::NamesOfRanks>& handed_over);
+  bool keep_aside(const std::string& time);
+
   // submit.cpp
   void submit(Job job, Mover::Make make);
   void submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners = nullptr);
@@ -228,7 +256,9 @@ struct Drain::State {
   void submit_group_time(int first, int last, const std::string& time, bool from_keep);
   void submit_time(const std::string& time, bool from_keep);
   void submit_held();
-  void submit_superseded();
+  void find_superseded();
+  void remove_superseded();
+  bool may_remove_superseded() const;
   std::set<std::string> purged_from(const std::string& time) const;
   void submit_removal(const std::string& path);
   void settle(const Outcome& outcome);
@@ -291,7 +321,6 @@ struct Drain::State {
   // resume.cpp
   std::set<std::string> times_of_groups;  // though the journal does not call them complete
   Status find_groups();
-  Status keep_last_of_ranks();
 
   // writers.cpp
   Writers writers;
@@ -314,6 +343,7 @@ struct Drain::State {
   void submit_more_outputs();
   void submit_found(const std::vector<Output>& found);
   void submit_last_complete();
+  void submit_purged(const std::string& time);
   void submit_newest_candidates();
   bool pools_intact();
   bool remove_from_case(const std::string& path,

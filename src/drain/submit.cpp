@@ -369,14 +369,11 @@ void Drain::State::time_carried(const std::string& time) {
   for (const int rank : times.ranks()) drained_ranks.erase({rank, time});
   if (!times.complete(time) && !ledger.complete_times().contains(time)) return;
   safe_times.insert(time);
-  timeline.safe(time, now());
-  if (!newest_safe || !times.before(time, *newest_safe)) newest_safe = time;
-  std::erase(recently_safe, time);
-  recently_safe.push_back(time);
-  if (recently_safe.size() > Candidates::most) recently_safe.erase(recently_safe.begin());
-  last_safe = Clock::now();
+  if (note_safe(time)) {
+    timeline.safe(time, now());
+    last_safe = Clock::now();
+  }
   if (request.settings.hold_times) superseding.insert(time);
-  submit_superseded();
   times.compact(time);
 }
 

@@ -1,7 +1,9 @@
 // Safe copies of times that the program has purged, once a newer time is safe.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "drain/state.h"
@@ -24,21 +26,38 @@ std::set<std::string> Drain::State::purged_from(const std::string& time) const {
 }
 
 // Times that were made safe while the program purges them would pile up on the case until its end. Such a time is a
-// copy that nothing needs any more when the program itself has removed it (journalled) and a newer time is safe for all
-// ranks; it is never the last one. Nothing else is removed before the end. With several nodes only their agreement
-// tells what is safe for all ranks, and each removes its own part.
-void Drain::State::submit_superseded() {
+// copy that nothing needs any more when the program itself has removed it (journalled) and a newer time that has all
+// its files is safe for all ranks; it is never the last one. Nothing else is removed before the end. With several nodes
+// only their agreement tells what is safe for all ranks, and each removes its own part.
+void Drain::State::find_superseded() {
   const auto& newest = alone() ? newest_safe : newest_everywhere;
-  if (phase != Phase::running || !request.settings.hold_times || !newest || !failures.empty() || ledger.lost_events() ||
-      trouble == Code::conflict || trouble == Code::lost)
-    return;
-  std::erase_if(superseding, [&](const std::string& time) {
-    if (!times.before(time, *newest)) return false;
-    const std::set<std::string> places = purged_from(time);
-    for (const std::string& path : places) submit_removal(path);
-    if (!places.empty()) std::erase(recently_safe, time);
-    return !places.empty();
-  });
+  if (!may_remove_superseded() || !newest) return;
+  const core::NamesOfRanks newest_names = names_on_case(*newest);
+  std::vector<std::string> stay;  // purged, with a file that the newest lacks
+  for (const std::string& time : superseding) {
+    if (!times.before(time, *newest) || purged_from(time).empty()) continue;
+    const bool all_there = core::lacks(newest_names, names_on_case(time)).nothing();
+    (all_there ? leaving : stay).push_back(time);
+  }
+  std::sort(stay.begin(), stay.end(), [&](const auto& a, const auto& b) { return times.before(a, b); });
+  const std::size_t too_many = stay.size() - std::min(stay.size(), core::most_restart_points - 1);
+  leaving.insert(leaving.end(), stay.begin(), stay.begin() + static_cast<std::ptrdiff_t>(too_many));
+  for (const std::string& time : leaving) {
+    superseding.erase(time);
+    std::erase_if(safe_whole_times, [&](const core::WholeTime& each) { return each.time == time; });
+  }
+  choose_safe(required());
+}
+
+void Drain::State::remove_superseded() {
+  if (!may_remove_superseded()) return;
+  for (const std::string& time : std::exchange(leaving, {}))
+    for (const std::string& path : purged_from(time)) submit_removal(path);
+}
+
+bool Drain::State::may_remove_superseded() const {
+  return phase == Phase::running && request.settings.hold_times && failures.empty() && !ledger.lost_events() &&
+         trouble != Code::conflict && trouble != Code::lost;
 }
 
 // What cannot be removed now, because somebody changed it or the file system fails, is the matter of the end.

@@ -134,7 +134,8 @@ class Agent {
   std::unique_ptr<Reporter> reporter_;
   std::vector<Member> members_;
   NodeReport report_;
-  bool news_ = true;  // something happened since the report was last told
+  bool news_ = true;                    // something happened since the report was last told
+  std::vector<std::string> told_safe_;  // its safe times, when the case was last told
   std::optional<int> parent_status_;
   int ranks_on_node_ = 0;  // as the launcher says; 0: not known
   bool admitted_ = false, rank_failed_ = false;
@@ -544,6 +545,7 @@ void Agent::finish() {
   report_.program_seconds = since(started_);
   report_.phase = Phase::draining;
   pressure_->release();
+  publish_status(true);  // what the program has purged will leave the case, whatever was called safe
   const auto began = Clock::now();
   const bool cleanly = ended_cleanly();
   if (auto read = drain_->on_events(); !read) log(read.error().text());
@@ -600,9 +602,12 @@ void Agent::publish_status(bool at_once) {
   struct stat status {};
   if (::lstat(run_.home().c_str(), &status) == 0) (void)replace_file(join(run_.home(), status_name), text);
   const auto interval = report_.phase == Phase::running ? beat : std::chrono::milliseconds(status_interval);
-  if (!reporter_ || (!at_once && now - last_beat_ < interval)) return;
+  const bool due = at_once || told_safe_ != report_.safe_times || now - last_beat_ >= interval;
+  if (!reporter_ || !due) return;
   last_beat_ = now;
   reporter_->post(text);
+  told_safe_ = report_.safe_times;
+  if (drain_) drain_->told();
 }
 
 }  // namespace

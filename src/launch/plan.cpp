@@ -49,6 +49,8 @@ std::string to_json(const Plan& plan) {
            {"ranks", plan.ranks},
            {"openfoam", plan.openfoam},
            {"hold_times", plan.hold_times},
+           {"start_time", plan.start_time},
+           {"start_groups", plan.start_groups},
            {"written_together", plan.written_together},
            {"copy_inputs", plan.copy_inputs},
            {"submit_host", plan.submit_host},
@@ -77,6 +79,8 @@ Result<Plan> plan_from_json(const std::string& text) {
     plan.ranks = from.at("ranks");
     plan.openfoam = from.at("openfoam");
     plan.hold_times = from.at("hold_times");
+    plan.start_time = from.at("start_time");
+    plan.start_groups = from.at("start_groups").get<std::vector<std::string>>();
     plan.written_together = from.at("written_together").get<std::vector<std::string>>();
     plan.copy_inputs = from.at("copy_inputs");
     plan.submit_host = from.at("submit_host");

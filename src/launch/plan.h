@@ -27,6 +27,8 @@ struct Plan {
   int ranks = 1;            // of the decomposition when decomposed, else from the line, 0: not known
   bool openfoam = false;
   bool hold_times = false;                    // the program purges times itself
+  std::string start_time;                     // that the solver of an OpenFOAM case starts from; empty: not known
+  std::vector<std::string> start_groups;      // directories of groups of ranks that the case has (collated input)
   std::vector<std::string> written_together;  // directories of the case that its ranks write together, where known
   bool copy_inputs = false;  // no links: the program is not known to tolerate them, and nothing disguises them
   std::string submit_host;   // where forebay run runs, and as which process

@@ -78,6 +78,8 @@ drain::DrainSettings drain_settings(const PoolRun& run) {
   settings.collated = from.layout == settings::Layout::collated && plan.decomposed;
   settings.live = from.when == settings::DrainWhen::live;
   settings.hold_times = plan.hold_times;
+  if (!plan.start_time.empty()) settings.start_time = plan.start_time;
+  settings.start_groups = plan.start_groups;
   settings.handed_over = plan.redirect;
   settings.all_ranks = plan.decomposed ? plan.ranks : 1;
   settings.checkpoints = from.checkpoints;

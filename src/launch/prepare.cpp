@@ -10,6 +10,7 @@
 
 #include "launch/run.h"
 #include "launch/several_nodes.h"
+#include "openfoam/case_times.h"
 #include "openfoam/openfoam.h"
 #include "place/place.h"
 #include "place/ways.h"
@@ -154,6 +155,7 @@ Result<Prepared> prepare(const RunRequest& request) {
   plan.openfoam = facts->is_case;
   const bool tolerated = facts->is_case && links_do(prepared.line.programs, *facts);
   plan.hold_times = facts->purge_write.value_or(0) > 0;
+  plan.start_groups = facts->groups;
   if (facts->write_control == "timeStep" && facts->write_interval.value_or(0) >= 1)
     prepared.steps_per_time = facts->write_interval;
   if (runs_on_ranks(*facts, prepared.line)) {
@@ -162,6 +164,7 @@ Result<Prepared> prepare(const RunRequest& request) {
     plan.decomposed = true;  // a program that looks for the ranks' directories by itself
     plan.ranks = facts->ranks;
   }
+  if (plan.openfoam) plan.start_time = openfoam::start_time(plan.case_path, plan.decomposed).value_or("");
   if (const int nodes = nodes_in(prepared.line.launcher).value_or(1); nodes > 1 && needs_one_node(plan))
     return too_many_nodes(fmt::format("{} nodes in the launch line", nodes), plan);
   if (auto checked = check_direct_directories(plan); !checked) return forward(checked);

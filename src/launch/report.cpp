@@ -33,6 +33,8 @@ json json_of(const drain::DrainReport& report) {
   for (const drain::TimelineEntry& entry : report.timeline) timeline.push_back(json_of(entry));
   json messages = json::array();
   for (const std::string& message : report.messages) messages.push_back(printable(message));
+  json kept_beside = json::object();
+  for (const auto& [time, why] : report.kept_beside) kept_beside[time] = why;
   return {{"trouble", report.trouble ? static_cast<int>(*report.trouble) : 0},
           {"messages", messages},
           {"local_files", report.local_files},
@@ -46,6 +48,7 @@ json json_of(const drain::DrainReport& report) {
           {"uncounted_times", report.uncounted_times},
           {"newest_complete", report.newest_complete.value_or("")},
           {"newest_safe", report.newest_safe.value_or("")},
+          {"kept_beside", kept_beside},
           {"lag_seconds", report.lag_seconds},
           {"timeline", timeline},
           {"groups", report.groups}};
@@ -71,6 +74,7 @@ drain::DrainReport drain_report(const json& from) {
   report.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
   report.newest_complete = not_empty(from, "newest_complete");
   report.newest_safe = not_empty(from, "newest_safe");
+  report.kept_beside = from.value("kept_beside", std::map<std::string, std::string>());
   report.lag_seconds = from.at("lag_seconds");
   for (const json& entry : from.at("timeline"))
     report.timeline.push_back({entry.at("time"), entry.at("begun"), entry.at("complete"), entry.at("safe")});

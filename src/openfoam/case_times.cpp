@@ -14,11 +14,12 @@ namespace {
 
 constexpr int deepest = 8;  // directories in each other that a time may have
 
-// Where links of the case may lead: no look follows them further.
+// Where links of the case may lead: no look follows them further. Empty: none is followed.
 struct Bounds {
   std::string case_path, holder;  // real paths: of the case, and of what holds the times
 
   bool hold(const std::string& path) const {
+    if (case_path.empty()) return false;
     const auto target = real_path(path);
     return target && (is_below(*target, case_path) || is_below(*target, holder));
   }
@@ -82,6 +83,25 @@ std::optional<std::string> start_time(const std::string& start_from, const std::
     return std::nullopt;
   }
   return *std::max_element(times.begin(), times.end(), time_less);  // OpenFOAM's default: latestTime
+}
+
+Result<std::set<std::string>> names_of_time(const std::string& directory) {
+  std::set<std::string> names;
+  if (auto added = add_names(directory, "", {}, deepest, names); !added) return forward(added);
+  return names;
+}
+
+std::optional<std::string> start_time(const std::string& case_path, bool decomposed) {
+  const auto facts = inspect(case_path);
+  const auto holders = holders_of(case_path);
+  if (!facts || !holders) return std::nullopt;
+  std::set<std::string> times;
+  for (const Holder& holder : *holders) {
+    if (decomposed && holder.first > 0) continue;  // OpenFOAM looks where its first rank is
+    const auto found = times_in(decomposed ? join(case_path, holder.name) : case_path);
+    if (found) times.insert(found->begin(), found->end());
+  }
+  return start_time(facts->start_from, facts->start_time, {times.begin(), times.end()});
 }
 
 Result<CaseTimes> times_of_case(const std::string& case_path) {

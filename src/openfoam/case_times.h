@@ -41,6 +41,12 @@ RankNames cut_names(const std::string& case_path, const CaseTimes& times, const 
 std::vector<std::string> directories_of_time(const std::string& case_path, const CaseTimes& times,
                                              const std::string& time);
 
+// Names of one time's directory: all files below it, and links, of which none is followed. Missing: no names.
+Result<std::set<std::string>> names_of_time(const std::string& directory);
+
+// The time from which the solver of the case will start: of its ranks where `decomposed`, else of the case in one
+// piece. nullopt where it is not there.
+std::optional<std::string> start_time(const std::string& case_path, bool decomposed);
 // Which of `times` a solver starts from, given the entries startFrom and startTime of its controlDict (empty: absent);
 // nullopt where that one is not there.
 std::optional<std::string> start_time(const std::string& start_from, const std::string& start_time_value,

@@ -155,26 +155,35 @@ double left_since_freed() {
   return complete > freed ? complete : none;
 }
 
+// Reads the entries of an open directory; `each` is called with their names and types.
+template <class Each>
+void for_entries(int fd, const Each& each) {
+  alignas(dirent64) char entries[1024];
+  constexpr long longest_entry = offsetof(dirent64, d_name) + NAME_MAX + 1 + alignof(dirent64);
+  for (long size = sizeof entries; size > static_cast<long>(sizeof entries) - longest_entry;) {
+    size = system_call(SYS_getdents64, fd, word(entries), sizeof entries);
+    for (long at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
+      at += entry->d_reclen;
+      if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) each(entry->d_name, entry->d_type);
+    }
+  }
+}
+
+int open_directory(int directory, const char* path) {
+  return sys_openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
 bool remove_entry(int directory, const char* name, int deep);
 
 // Removes those entries of the directory for which `goes(name)`, directories with all that is in them. True when those
 // are gone, and there are no others.
 template <class Goes>
 bool remove_entries(int directory, const char* path, int deep, const Goes& goes) {
-  const int fd = sys_openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  const int fd = open_directory(directory, path);
   if (fd < 0) return false;
-  alignas(dirent64) char entries[1024];
-  constexpr long longest_entry = offsetof(dirent64, d_name) + NAME_MAX + 1 + alignof(dirent64);
   bool all = true;
-  for (long size = sizeof entries; size > static_cast<long>(sizeof entries) - longest_entry;) {
-    size = system_call(SYS_getdents64, fd, word(entries), sizeof entries);
-    for (long at = 0; at < size;) {
-      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
-      at += entry->d_reclen;
-      if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-      all = goes(entry->d_name) && remove_entry(fd, entry->d_name, deep) && all;
-    }
-  }
+  for_entries(fd, [&](const char* name, unsigned char) { all = goes(name) && remove_entry(fd, name, deep) && all; });
   sys_close(fd);
   return all;
 }
@@ -193,17 +202,133 @@ void handed_over_directory(Path& path) {
 
 constexpr int deepest = 8;  // directories in each other that a time may have
 
-// What was handed over of times before this one, and what will never be complete. While the agent looks this is not to
-// be called: newest_complete() is -infinity then.
+// What was handed over of the times of this rank: how many files, and the sum of the hashes of their names. It knows
+// the newest so many times; what it does not know is not freed.
+class HandedOverTimes {
+ public:
+  explicit HandedOverTimes(const char* path) {
+    const int fd = open_directory(AT_FDCWD, path);
+    if (fd < 0) return;
+    for_entries(fd, [&](const char* name, unsigned char type) { add(fd, name, type); });
+    sys_close(fd);
+  }
+
+  // Where a newer time that is complete has files of the same names, it is nothing that a restart needs. One that lacks
+  // a file of it does not supersede it (core/restartable.h). Nor does one that has more, as a rule the next one will.
+  bool is_superseded(double time, double complete) const {
+    const Time* const older = find(time);
+    for (int i = 0; older != nullptr && i < count_; ++i) {
+      const Time& newer = times_[i];
+      if (newer.time > time && newer.time <= complete && newer.files == older->files && newer.names == older->names)
+        return true;
+    }
+    return false;
+  }
+  // More times are held than a restart needs, and this one has the fewest files of those before `complete`, or is the
+  // oldest of such.
+  bool is_one_too_many(double time, double complete) const {
+    constexpr int most = 4;  // core::most_restart_points
+    const Time* const own = find(time);
+    int richer = 0;
+    for (int i = 0; own != nullptr && i < count_ && richer < most; ++i) {
+      const Time& other = times_[i];
+      if (other.time >= complete || other.time == time || is_superseded(other.time, complete)) continue;
+      if (other.files > own->files || (other.files == own->files && other.time > time)) ++richer;
+    }
+    return richer >= most;
+  }
+
+ private:
+  static constexpr int most_times = 256;
+  struct Time {
+    double time;
+    uint64_t names;
+    int files;
+  };
+
+  static uint64_t hash_of(const char* text, size_t size, uint64_t hash) {
+    constexpr uint64_t prime = 0x100000001b3;  // FNV-1a
+    for (size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<unsigned char>(text[i])) * prime;
+    return hash;
+  }
+  static constexpr uint64_t no_text = 0xcbf29ce484222325;
+
+  const Time* find(double time) const {
+    for (int i = 0; i < count_; ++i)
+      if (times_[i].time == time) return &times_[i];
+    return nullptr;
+  }
+
+  // "0.1%2Funiform%2Ftime" or the directory "0.1". The names of files are hashed as they stand in the former.
+  void add(int directory, const char* name, unsigned char type) {
+    const size_t length = strcspn(name, "%");
+    if (!is_time_name(name, length)) return;
+    const double time = value_of(name, length);
+    if (name[length] == '\0' && type == DT_DIR) {
+      add_below(directory, name, time, no_text, deepest);
+    } else if (name[length] != '\0') {
+      put(time, hash_of(name + length, strlen(name + length), no_text));
+    }
+  }
+
+  void add_below(int directory, const char* name, double time, uint64_t hash, int deep) {
+    const int fd = deep > 0 ? open_directory(directory, name) : -1;
+    if (fd < 0) {  // like no other time, then
+      uint64_t own;
+      memcpy(&own, &time, sizeof own);
+      return put(time, own);
+    }
+    for_entries(fd, [&](const char* entry, unsigned char type) {
+      uint64_t of_entry = hash_of("%2F", 3, hash);
+      for (const char* at = entry; *at != '\0'; ++at)
+        of_entry = *at == '%' ? hash_of("%25", 3, of_entry) : hash_of(at, 1, of_entry);
+      if (type == DT_DIR) {
+        add_below(fd, entry, time, of_entry, deep - 1);
+      } else {
+        put(time, of_entry);
+      }
+    });
+    sys_close(fd);
+  }
+
+  void put(double time, uint64_t name) {
+    int at = 0;
+    while (at < count_ && times_[at].time != time) ++at;
+    if (at == count_ && count_ < most_times) {
+      times_[count_++] = {time, 0, 0};
+    } else if (at == count_) {
+      at = oldest();
+      if (times_[at].time > time) return;
+      times_[at] = {time, 0, 0};
+    }
+    times_[at].names += name;
+    ++times_[at].files;
+  }
+
+  int oldest() const {
+    int at = 0;
+    for (int i = 1; i < count_; ++i)
+      if (times_[i].time < times_[at].time) at = i;
+    return at;
+  }
+
+  int count_ = 0;
+  Time times_[most_times];
+};
+
+// What was handed over of times before this one that a newer one supersedes, and what will never be complete. While the
+// agent looks this is not to be called: newest_complete() is -infinity then.
 void free_older(double complete) {
   Path text;
   handed_over_directory(text);
   state.has_handed_over.store(false, std::memory_order_relaxed);  // before it is looked what there is
+  const HandedOverTimes times(text.text);
   const bool all = remove_entries(AT_FDCWD, text.text, deepest, [&](const char* name) {
     const size_t length = strcspn(name, "%");
     if (!is_time_name(name, length)) return false;
     const double time = value_of(name, length);
-    return time < complete || any_lacks(time);
+    if (any_lacks(time)) return true;
+    return time < complete && (times.is_superseded(time, complete) || times.is_one_too_many(time, complete));
   });
   if (!all) state.has_handed_over.store(true, std::memory_order_relaxed);
   tell(state.freed, complete);
@@ -293,7 +418,7 @@ void hand_over(int directory, const char* path, const Place& place) {
   const size_t directory_size = target.size;
   if (!append_flat(rest, target)) return;
   const double time = value_of(rest + 1, strcspn(rest + 1, "/"));
-  if ((state.hold != nullptr && lacks(state.place, time)) || time < newest_complete()) return note_room_made_by(time);
+  if (state.hold != nullptr && lacks(state.place, time)) return note_room_made_by(time);
   if (target.size - directory_size > NAME_MAX || target.too_long()) {
     note_room_made_by(time);
     return note_lacking(time);
@@ -314,7 +439,10 @@ void hand_over(int directory, const char* path, const Place& place) {
   // An older file of this name that was handed over already says nothing of this one.
   long linked = link();
   if (linked == -EEXIST && sys_unlinkat(AT_FDCWD, target.text, 0) == 0) linked = link();
-  if (linked == 0) return state.has_handed_over.store(true, std::memory_order_relaxed);
+  if (linked == 0) {
+    tell(state.freed, none);
+    return state.has_handed_over.store(true, std::memory_order_relaxed);
+  }
   struct stat status;  // remove() tries to unlink directories, too
   if (sys_fstatat(source.directory, source.path, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) return;
   note_room_made_by(time);
@@ -329,7 +457,7 @@ bool move_over(const char* path) {
   const char* rest = own_time(AT_FDCWD, path, place, text);
   if (rest == nullptr) return false;
   const double time = value_of(rest + 1, strlen(rest + 1));
-  if (lacks(state.place, time) || time < newest_complete()) return false;
+  if (lacks(state.place, time)) return false;
   Path target, own;
   handed_over_directory(target);
   target.append(rest);
@@ -351,6 +479,7 @@ bool move_over(const char* path) {
   if (moved != 0) return false;
   forget_plain_directories();
   state.has_handed_over.store(true, std::memory_order_relaxed);
+  tell(state.freed, none);
   free_handed_over(place);
   return true;
 }

@@ -15,7 +15,8 @@ std::optional<Spread> start_of(const Names& names) {
 
 Required after(const std::optional<Spread>& start, const std::vector<Names>& whole_times) {
   Written written;
-  for (const Names& names : whole_times) written.add(on_two_ranks(names));
+  int time = 0;
+  for (const Names& names : whole_times) written.add(std::to_string(++time), on_two_ranks(names));
   return Required::of(start, written);
 }
 
@@ -43,11 +44,19 @@ TEST(Restartable, NothingIsAsLongAsNoRequiredNameIsKnown) {
 }
 
 TEST(Restartable, WithoutAStartTimeNeedsWhatTheTwoRichestTimesShare) {
-  EXPECT_FALSE(after({}, {state}).is_known());
+  EXPECT_FALSE(after({}, {}).is_known());
+  EXPECT_EQ(after({}, {state}).on_every_rank, state);
   const Required required = after({}, {poor, state, poor, {"U", "p", "phi"}, poor});
   EXPECT_EQ(required.on_every_rank, (Names{"U", "p", "phi"}));
   EXPECT_TRUE(is_restartable(on_two_ranks(state), required));
   EXPECT_FALSE(is_restartable(on_two_ranks(poor), required));
+}
+
+TEST(Restartable, OneTimeThatIsLookedAtTwiceIsNoTwo) {
+  Written written;
+  written.add("1", on_two_ranks(poor));
+  written.add("1", on_two_ranks({"vorticity", "Q"}));
+  EXPECT_EQ(Required::of({}, written).on_every_rank, (Names{"Q", "vorticity"}));
 }
 
 TEST(Restartable, IsNoTimeThatOneRankLacksAFileOf) {
@@ -63,7 +72,7 @@ TEST(Restartable, ATimeThatWasCutOnOneRankTeachesTheOthersNothingLess) {
   Written written;
   NamesOfRanks torn = on_two_ranks(state);
   torn[1] = {"U"};
-  written.add(torn);
+  written.add("1", torn);
   EXPECT_FALSE(is_restartable(torn, Required::of(start_of({"U", "p"}), written)));
 }
 
@@ -72,7 +81,7 @@ TEST(Restartable, CloudsAreOnlyWhereParticlesAre) {
   NamesOfRanks with_cloud = on_two_ranks(state);
   with_cloud[1].insert(cloud);
   Written written;
-  written.add(with_cloud);
+  written.add("1", with_cloud);
   const Required required = Required::of(spread_of(on_two_ranks({"U", "p", cloud})), written);
   EXPECT_TRUE(is_restartable(with_cloud, required));
   EXPECT_FALSE(is_restartable(on_two_ranks(state), required));

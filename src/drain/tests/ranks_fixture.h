@@ -15,13 +15,14 @@
 
 #include "drain/drain.h"
 #include "drain/tests/case_fixture.h"
+#include "openfoam/openfoam.h"
 #include "tree/tree.h"
 
 namespace forebay::drain {
 
 inline std::string field(const std::string& time, const std::string& values) {
   return "FoamFile\n{\n    version 2.0;\n    format ascii;\n    class volScalarField;\n    location \"" + time +
-         "\";\n    object p;\n}\n\n" + values + "\n";
+         "\";\n    object p;\n}\n\n" + values + std::string(openfoam::closing_line);
 }
 
 // Two ranks; processor0 and processor1 in the pool, the rest of the case in the tree.
@@ -88,6 +89,7 @@ class DrainTest : public CaseTest {
     for (const int rank : drain_->take_doubtful_ranks())
       if (at_work_) drain_->vouch(rank);
     drain_->tick();
+    drain_->told();
     ::usleep(2000);
   }
   void rounds() {
