@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include "redirect/errors.h"
 #include "redirect/link.h"
 #include "redirect/next.h"
 
@@ -19,7 +20,8 @@ struct Own {
   bool ready;  // otherwise errno is set
 
   Own(int directory, const char* path, bool following, bool discard = false)
-      : place(locate(directory, path, buffer)), ready(with_errno(make_own(place, buffer, following, discard)) == 0) {}
+      : place(locate(directory, path, buffer)),
+        ready(noting(place, with_errno(make_own(place, buffer, following, discard))) == 0) {}
 };
 
 // A descriptor of an untouched input, opened for reading: a change through it would reach the case. True when `buffer`
@@ -115,7 +117,7 @@ ENTRY(int, futimes, (int fd, const timeval* times)) {
 
 ENTRY(int, truncate, (const char* path, off_t length)) {
   const Own own(AT_FDCWD, path, true, length == 0);
-  return own.ready ? NEXT(truncate)(own.place.path, length) : -1;
+  return own.ready ? noting(own.place, NEXT(truncate)(own.place.path, length)) : -1;
 }
 ENTRY_ALIAS(truncate64, truncate);
 

@@ -124,14 +124,26 @@ double newest_complete() {
   return state.hold[0].load(std::memory_order_acquire) == 0 ? complete : none;
 }
 
+// Stores `time` unless `keeps` holds for what is told. Threads of a program may do so at once.
+template <class Keeps>
+void tell_unless(std::atomic<uint64_t>& word, double time, const Keeps& keeps) {
+  uint64_t known = word.load(std::memory_order_acquire);
+  while (!keeps(std::bit_cast<double>(known)) &&
+         !word.compare_exchange_weak(known, std::bit_cast<uint64_t>(time), std::memory_order_acq_rel))
+    continue;
+}
+
 // The last is told first: what is read meanwhile says too much rather than too little. What all ranks have left behind
-// does not matter any more. (The rank's children share its place, and do nothing of this kind at the same time.)
+// does not matter any more.
 void note_lacking(double time) {
   if (state.hold == nullptr) return;
   std::atomic<uint64_t>&first = state.place[hold_first_lacking], &last = state.place[hold_last_lacking];
-  const bool anew = told(last) < left_by_all();
-  if (anew || told(last) < time) tell(last, time);
-  if (anew || told(first) > time) tell(first, time);
+  if (told(last) < left_by_all()) {
+    tell(last, time);
+    return tell(first, time);
+  }
+  tell_unless(last, time, [&](double known) { return known >= time; });
+  tell_unless(first, time, [&](double known) { return known <= time; });
 }
 
 // What was written last may be cut: to be asked before this rank makes room. (Where another one does at that very
@@ -510,6 +522,16 @@ void note_begun(int directory, const char* path, const Place& place, bool made) 
     if (!state.has_handed_over.load(std::memory_order_relaxed)) return;
     if (const double complete = left_since_freed(); complete != none) free_older(complete);
   }
+}
+
+void note_cut(const char* path) {
+  if (state.hold == nullptr) return;
+  if (const double begun = told(state.begun); begun != none) note_lacking(begun);
+  const auto size_of = [](const char* name) { return strcspn(name, "/"); };
+  const char* name = path + 1;
+  // Whichever rank's it is.
+  if (strncmp(name, "processor", 9) == 0 && name[size_of(name)] == '/') name += size_of(name) + 1;
+  if (is_time_name(name, size_of(name))) note_lacking(value_of(name, size_of(name)));
 }
 
 void free_handed_over(const Place& place) {

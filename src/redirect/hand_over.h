@@ -23,6 +23,9 @@ COLD bool move_over(const char* path);
 // and has been there (a child of the rank's may have made it), the rank has left its last one; what all have left
 // behind is freed. errno stays.
 COLD void note_begun(int directory, const char* path, const Place& place, bool made);
+// Something of the case could not be written: its path there begins with a slash. The time that it belongs to, and the
+// one that this process has begun last, may be cut.
+COLD void note_cut(const char* path);
 // To be called when the directory at `place` was removed: is it a time, frees what was handed over of older ones.
 COLD void free_handed_over(const Place& place);
 // To be called before a file is opened for writing: does so where other ranks have left the last time since. So the new

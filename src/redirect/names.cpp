@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "redirect/errors.h"
 #include "redirect/hand_over.h"
 #include "redirect/link.h"
 #include "redirect/next.h"
@@ -129,31 +130,32 @@ int kernel_unlink(const Place& place, int flags) {
 ENTRY(int, mkdir, (const char* path, mode_t mode)) {
   Path buffer;
   const Place place = locate(AT_FDCWD, path, buffer);
-  const int result = NEXT(mkdir)(place.path, mode);
+  const int result = noting(place, NEXT(mkdir)(place.path, mode));
   note_begun(AT_FDCWD, path, place, result == 0);
   return result;
 }
 ENTRY(int, mkdirat, (int directory, const char* path, mode_t mode)) {
   Path buffer;
   const Place place = locate(directory, path, buffer);
-  const int result = NEXT(mkdirat)(place.directory, place.path, mode);
+  const int result = noting(place, NEXT(mkdirat)(place.directory, place.path, mode));
   note_begun(directory, path, place, result == 0);
   return result;
 }
 ENTRY(int, mkfifo, (const char* path, mode_t mode)) {
   Path buffer;
-  return NEXT(mkfifo)(locate(AT_FDCWD, path, buffer).path, mode);
+  const Place place = locate(AT_FDCWD, path, buffer);
+  return noting(place, NEXT(mkfifo)(place.path, mode));
 }
 ENTRY(int, mkfifoat, (int directory, const char* path, mode_t mode)) {
   Path buffer;
   const Place place = locate(directory, path, buffer);
-  return NEXT(mkfifoat)(place.directory, place.path, mode);
+  return noting(place, NEXT(mkfifoat)(place.directory, place.path, mode));
 }
 ENTRY(int, mknodat, (int directory, const char* path, mode_t mode, dev_t device)) {
   Path buffer;
   const Place place = locate(directory, path, buffer);
-  return with_errno_int(
-      system_call(SYS_mknodat, place.directory, word(place.path), word(mode), word(static_cast<unsigned>(device))));
+  return noting(place, with_errno_int(system_call(SYS_mknodat, place.directory, word(place.path), word(mode),
+                                                  word(static_cast<unsigned>(device)))));
 }
 ENTRY(int, mknod, (const char* path, mode_t mode, dev_t device)) {
   return entry_mknodat(AT_FDCWD, path, mode, device);
@@ -168,7 +170,7 @@ ENTRY(int, __xmknodat, (int, int directory, const char* path, mode_t mode, dev_t
 ENTRY(int, symlinkat, (const char* target, int directory, const char* path)) {
   Path buffer;
   const Place place = locate(directory, path, buffer);
-  const int result = NEXT(symlinkat)(target, place.directory, place.path);
+  const int result = noting(place, NEXT(symlinkat)(target, place.directory, place.path));
   if (result == 0 && !place.outside()) {
     forget_plain_directories();
     note_link_out(target, place);
@@ -206,17 +208,17 @@ ENTRY(int, linkat, (int from_directory, const char* from, int to_directory, cons
   Place source = locate(from_directory, from, from_buffer);
   const Place target = locate(to_directory, to, to_buffer);
   if (Path text; state.meets_placed && look_placed(source, text) && really_inside(target)) [[unlikely]]
-    return with_errno_int(link_placed(text, target));
+    return noting(target, with_errno_int(link_placed(text, target)));
   if (const int linked = link_on_shared(source, target); linked != -EXDEV) return with_errno_int(linked);
   if (const int failed = make_own(source, from_buffer, (flags & AT_SYMLINK_FOLLOW) != 0); failed < 0)
-    return with_errno_int(failed);
+    return noting(source, with_errno_int(failed));
   const int errno_before = errno;
-  const int linked = NEXT(linkat)(source.directory, source.path, target.directory, target.path, flags);
+  const int linked = noting(target, NEXT(linkat)(source.directory, source.path, target.directory, target.path, flags));
   if (linked == 0 || errno != EXDEV || source.outside() || target.outside()) return linked;
   Place below = target;
   if (!below_mount(source, from_buffer) || !below_mount(below, to_buffer)) return linked;
   errno = errno_before;
-  return NEXT(linkat)(source.directory, source.path, below.directory, below.path, flags);
+  return noting(target, NEXT(linkat)(source.directory, source.path, below.directory, below.path, flags));
 }
 ENTRY(int, link, (const char* from, const char* to)) {
   return entry_linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
@@ -260,9 +262,9 @@ int rename_redirected(int from_directory, const char* from, int to_directory, co
       result = static_cast<int>(
           system_call(SYS_renameat2, AT_FDCWD, word(below.path), AT_FDCWD, word(to_place.path), flags));
   }
-  if (result == -EXDEV) return rename_across(source, target, flags, errno_before);
+  if (result == -EXDEV) return noting(target, rename_across(source, target, flags, errno_before));
   if (result == 0) forget_plain_directories();
-  return with_errno_int(result);
+  return noting(target, with_errno_int(result));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gnu/libc-version.h>
 #include <sys/single_threaded.h>
 
+#include "redirect/errors.h"
 #include "redirect/link.h"
 #include "redirect/next.h"
 #include "redirect/placed.h"
@@ -86,6 +87,8 @@ COLD int open_link(Place place, int flags, mode_t mode, int errno_before) {
   return -1;
 }
 
+int open_inside(const Place& place, int flags, mode_t mode);
+
 }  // namespace
 
 [[gnu::noinline]] int open_near(int directory, const char* path, int flags, mode_t mode) {
@@ -95,6 +98,14 @@ COLD int open_link(Place place, int flags, mode_t mode, int errno_before) {
 
 int open_place(const Place& place, int flags, mode_t mode) {
   if (place.outside()) return kernel_open(place, flags, mode);
+  const int fd = open_inside(place, flags, mode);
+  if (fd < 0 && changes(flags)) [[unlikely]]
+    note_failed(place, errno);
+  return fd;
+}
+
+namespace {
+int open_inside(const Place& place, int flags, mode_t mode) {
   if (changes(flags)) pass_gate(place);
   if ((flags & (O_PATH | O_NOFOLLOW)) == (O_PATH | O_NOFOLLOW)) return open_name(place, flags, mode);
   if (state.places && (flags & O_CREAT) != 0) [[unlikely]]
@@ -113,6 +124,7 @@ int open_place(const Place& place, int flags, mode_t mode) {
     return open_link(place, flags, mode, errno_before);
   return fd;
 }
+}  // namespace
 
 // libc takes the mode as an unnamed argument. Here it is named, which is the same to a caller on x86_64: the register
 // is passed on as it came, and the kernel looks at it only where the flags ask for a new file.

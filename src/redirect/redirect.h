@@ -1,15 +1,20 @@
 // redirect: libforebay_redirect.so, loaded by LD_PRELOAD, leads every path of a case to its local tree.
 //
 // Promises: what a program does in the case has the same observable result as in a plain directory. It hands out real
-// kernel descriptors and never touches read, write, mmap, dup or fork. An input that is only a link (a *staged link*)
-// is shown as the file it stands for and copied up before anything changes it; the file that it stands for is never
-// written. Calls that POSIX names async-signal-safe stay so: no allocation, no locks. Paths outside the case cost one
-// comparison of their first bytes.
+// kernel descriptors, and data goes between the program and the kernel as without it: read, mmap, dup and fork are not
+// touched, and of write and its kin only the result is looked at. A call that fails for want of room, or by an error of
+// the device, is noted in a page for the agent; a file that the kernel wrote a part of is written on. An input that is
+// only a link (a *staged link*) is shown as the file it stands for and copied up before anything changes it; the file
+// that it stands for is never written. Calls that POSIX names async-signal-safe stay so: no allocation, no locks. Paths
+// outside the case cost one comparison of their first bytes, a write without an error one of its result.
 // Must not know: any other room. It stands alone, since it is loaded into every program of a run.
 //
 // docs/redirect.md tells how it works, what it covers, and its limits. This header is the contract with whoever starts
 // programs: the environment that configures the library.
 #pragma once
+
+#include <atomic>
+#include <cstdint>
 
 namespace forebay::redirect {
 
@@ -50,6 +55,28 @@ inline constexpr const char* times_variable = "FOREBAY_TIMES";
 inline constexpr const char* hold_variable = "FOREBAY_HOLD";
 inline constexpr unsigned long hold_line = 8, hold_complete = 2, hold_renamed = 3, hold_left = 0,
                                hold_first_lacking = 1, hold_last_lacking = 2;
+// Optional: a file that holds one WriteErrors, made and allocated by the agent before any program starts (a full pool
+// must not kill who notes that it is full). All processes of a node write to it, the agent reads it while they run, and
+// who resumes the run reads it afterwards.
+inline constexpr const char* errors_variable = "FOREBAY_ERRORS";
+struct WriteErrors {
+  static constexpr std::uint64_t current_version = 1;
+  static constexpr int slots = 7;
+
+  // One call that failed with ENOSPC, EDQUOT or EIO on what lies in the tree.
+  struct Slot {
+    std::atomic<std::uint32_t> written;  // not zero: the rest of the slot is there
+    std::int32_t error;                  // errno; 0: a stream had it, and kept no reason
+    char path[1008];                     // in the case, or absolute; of a longer one the end, behind "..."
+  };
+
+  std::uint64_t version;             // set last by who makes the file; with another one nothing is noted
+  std::uint64_t closing_fails;       // not zero: the pools' file systems may tell an error only when a file is closed
+  std::atomic<std::uint64_t> count;  // of the calls that failed: each takes the slot of its number, if there is one
+  std::uint64_t unused[5];
+  Slot slot[slots];
+};
+static_assert(sizeof(WriteErrors) <= 8192);
 // Optional: in a run whose ranks share directories, and whose pools lie on several mounts, where this rank's new files
 // are made: `<run directory of its pool>/placed`, and the tree gets a link to each. `home`: in the tree itself; other
 // ranks' files may be such links.

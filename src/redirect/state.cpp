@@ -140,6 +140,15 @@ void open_gate() {
     state.gate = static_cast<std::atomic<uint32_t>*>(map_shared(path, false, size));
 }
 
+void open_errors() {
+  const char* path = configured(errors_variable);
+  size_t size = 0;
+  auto* errors = path != nullptr ? static_cast<WriteErrors*>(map_shared(path, true, size)) : nullptr;
+  if (errors == nullptr || size < sizeof *errors || errors->version != WriteErrors::current_version) return;
+  state.errors = errors;
+  state.closing_fails = errors->closing_fails != 0;
+}
+
 void open_hold() {
   const char* path = state.keep.size > 0 ? configured(hold_variable) : nullptr;
   size_t size = 0;
@@ -209,6 +218,7 @@ bool configure() {
     state.made.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
   }
   open_gate();
+  open_errors();
   open_hold();
   find_rank_directory();
   note_names(state.case_root);

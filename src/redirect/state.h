@@ -5,6 +5,8 @@
 
 #include "redirect/system.h"
 
+struct _IO_FILE;
+
 namespace forebay::redirect {
 
 struct Prefix {
@@ -44,6 +46,8 @@ struct Marks {
   uint64_t bytes[capacity];  // of the case, its aliases, the tree and the pools, each value once
 };
 
+struct WriteErrors;
+
 enum Phase : int { unknown, starting, active_phase, inactive_phase };
 
 struct State {
@@ -58,6 +62,7 @@ struct State {
   bool beside_namespace;  // the tree is bound over the case: only what lies in `rank_directory` is to be mapped
   bool meets_placed;      // files of the tree may be links to files in the pool of another socket (placed.h)
   bool places;            // and this rank makes such
+  bool closing_fails;     // close() may be the first to tell that a file was not written (redirect.h)
   std::atomic<bool> has_handed_over;  // something by this process may not be freed yet
   std::atomic<uint32_t> changes;  // counts what can make a known directory name lead elsewhere; `plain` then forgets
   std::atomic<uint32_t>* gate;
@@ -78,6 +83,8 @@ struct State {
   Prefix local_tree;             // beside a namespace: where the tree lies without the mount over the case, if known
   Prefix keep;                   // where the agent keeps this rank's times
   Prefix times;                  // where these lie without the mount over the case; empty: as the program sees them
+  WriteErrors* errors;           // where calls are noted that fail (redirect.h), or null
+  std::atomic<_IO_FILE*> noted;  // the stream whose error was noted last
   std::atomic<uint64_t>* hold;   // what ranks have left (redirect.h), or null
   std::atomic<uint64_t>* place;  // this rank's in it
   std::atomic<uint64_t> begun;   // the time that this process began last, a double; -infinity: none

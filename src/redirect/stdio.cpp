@@ -1,10 +1,13 @@
 // fopen and freopen.
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <unistd.h>
 
+#include "redirect/errors.h"
 #include "redirect/link.h"
 #include "redirect/next.h"
 #include "redirect/open.h"
+#include "redirect/streams.h"
 
 namespace forebay::redirect {
 
@@ -45,7 +48,9 @@ int prepare(Place& place, Path& buffer, int flags) {
     return 0;
   }
   pass_gate(place);
-  return make_own(place, buffer, true, (flags & O_TRUNC) != 0);
+  const int failed = make_own(place, buffer, true, (flags & O_TRUNC) != 0);
+  if (failed < 0) note_failed(place, -failed);
+  return failed;
 }
 
 }  // namespace
@@ -67,7 +72,10 @@ HOT [[gnu::noinline]] FILE* fopen_near(const char* path, const char* mode) {
     strncat(exclusive, mode + 1, sizeof exclusive - 3);
     pass_gate(place);
     if (FILE* stream = NEXT(fopen)(place.path, exclusive)) return stream;
-    if (errno != EEXIST) return nullptr;
+    if (errno != EEXIST) {
+      note_failed(place, errno);
+      return nullptr;
+    }
     errno = errno_before;
   }
   // Not libc's own open, which would follow a staged link.
@@ -87,6 +95,8 @@ ENTRY_ALIAS(fopen64, fopen);
 
 ENTRY(FILE*, freopen, (const char* path, const char* mode, FILE* stream)) {
   Path buffer;
+  if (__fpending(stream) > 0) fflush(stream);
+  note_end_of_stream(stream);
   Place place = locate(AT_FDCWD, path, buffer);
   const int flags = flags_of(mode);
   if (with_errno(prepare(place, buffer, flags < 0 ? O_RDWR : flags)) < 0) {
@@ -95,7 +105,9 @@ ENTRY(FILE*, freopen, (const char* path, const char* mode, FILE* stream)) {
     errno = failed;
     return nullptr;
   }
-  return NEXT(freopen)(place.path, mode, stream);
+  FILE* const opened = NEXT(freopen)(place.path, mode, stream);
+  if (opened == nullptr && (flags < 0 || (flags & O_CREAT) != 0)) note_failed(place, errno);
+  return opened;
 }
 ENTRY_ALIAS(freopen64, freopen);
 

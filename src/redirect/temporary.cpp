@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 
+#include "redirect/errors.h"
 #include "redirect/link.h"
 #include "redirect/next.h"
 #include "redirect/open.h"
@@ -18,6 +19,10 @@ class Template {
   char* text() {
     pass_gate(place_);
     return const_cast<char*>(place_.path);
+  }
+  template <class Result>
+  Result noting_failure(Result result) const {
+    return noting(place_, result);
   }
   // Both end alike: copies the end of the filled template back.
   void fill_in() {
@@ -60,7 +65,7 @@ COLD int make_temporary(char* pattern, int suffix, int flags) {
 ENTRY(int, mkostemps, (char* pattern, int suffix, int flags)) {
   if (active() && state.places) return make_temporary(pattern, suffix, flags);
   Template mapped(pattern);
-  const int fd = NEXT(mkostemps)(mapped.text(), suffix, flags);
+  const int fd = mapped.noting_failure(NEXT(mkostemps)(mapped.text(), suffix, flags));
   if (fd >= 0) mapped.fill_in();
   return fd;
 }
@@ -80,7 +85,7 @@ ENTRY_ALIAS(mkstemp64, mkstemp);
 
 ENTRY(char*, mkdtemp, (char* pattern)) {
   Template mapped(pattern);
-  if (NEXT(mkdtemp)(mapped.text()) == nullptr) return nullptr;
+  if (mapped.noting_failure(NEXT(mkdtemp)(mapped.text()) == nullptr ? -1 : 0) < 0) return nullptr;
   mapped.fill_in();
   return pattern;
 }

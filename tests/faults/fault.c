@@ -8,7 +8,8 @@
  *                                 when its time or size changes, so that a test turns faults on and off in mid-run
  *
  *   RULE: CALL:WHAT[:after=N][:count=N]
- *   CALL: open write writeback (sync_file_range) fsync rename mkdir link unlink read copy close lock, or all
+ *   CALL: open write writeback (sync_file_range) fsync msync (of any file) truncate allocate rename mkdir link symlink
+ *         unlink read copy (copy_file_range, sendfile, splice) close lock, or all
  *   WHAT: the name of an errno (EIO, ENOSPC, ...), short (half of the bytes), delay=MILLISECONDSms,
  *         or kill (the process ends before the call, as by SIGKILL)
  *   after: so many calls pass first; count: so many go wrong, then no more. Counted from when the rules
@@ -27,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -329,6 +332,59 @@ ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offs
   return real(from, from_offset, to, to_offset, bytes, flags);
 }
 
+#define DEFINE_SENDFILE(name, offset_type)                            \
+  ssize_t name(int to, int from, offset_type* offset, size_t bytes) { \
+    REAL(name);                                                       \
+    if (fault("copy", to, NULL, &bytes)) return -1;                   \
+    return real(to, from, offset, bytes);                             \
+  }
+DEFINE_SENDFILE(sendfile, off_t)
+DEFINE_SENDFILE(sendfile64, off64_t)
+
+ssize_t splice(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t bytes, unsigned flags) {
+  REAL(splice);
+  if (fault("copy", to, NULL, &bytes)) return -1;
+  return real(from, from_offset, to, to_offset, bytes, flags);
+}
+
+#define DEFINE_PWRITEV(name, offset_type)                                          \
+  ssize_t name(int fd, const struct iovec* parts, int count, offset_type offset) { \
+    REAL(name);                                                                    \
+    return fault("write", fd, NULL, NULL) ? -1 : real(fd, parts, count, offset);   \
+  }
+DEFINE_PWRITEV(pwritev, off_t)
+DEFINE_PWRITEV(pwritev64, off64_t)
+
+#define DEFINE_TRUNCATE(name, offset_type)                          \
+  int name(int fd, offset_type size) {                              \
+    REAL(name);                                                     \
+    return fault("truncate", fd, NULL, NULL) ? -1 : real(fd, size); \
+  }
+DEFINE_TRUNCATE(ftruncate, off_t)
+DEFINE_TRUNCATE(ftruncate64, off64_t)
+
+#define DEFINE_ALLOCATE(name, offset_type)                                        \
+  int name(int fd, int mode, offset_type offset, offset_type size) {              \
+    REAL(name);                                                                   \
+    return fault("allocate", fd, NULL, NULL) ? -1 : real(fd, mode, offset, size); \
+  }
+DEFINE_ALLOCATE(fallocate, off_t)
+DEFINE_ALLOCATE(fallocate64, off64_t)
+
+#define DEFINE_POSIX_ALLOCATE(name, offset_type)           \
+  int name(int fd, offset_type offset, offset_type size) { \
+    REAL(name);                                            \
+    const int error = fault("allocate", fd, NULL, NULL);   \
+    return error != 0 ? error : real(fd, offset, size);    \
+  }
+DEFINE_POSIX_ALLOCATE(posix_fallocate, off_t)
+DEFINE_POSIX_ALLOCATE(posix_fallocate64, off64_t)
+
+int msync(void* address, size_t bytes, int flags) {
+  REAL(msync);
+  return fault("msync", AT_FDCWD, faults.prefix[0], NULL) ? -1 : real(address, bytes, flags);
+}
+
 int fsync(int fd) {
   REAL(fsync);
   return fault("fsync", fd, NULL, NULL) ? -1 : real(fd);
@@ -374,6 +430,11 @@ int mkdirat(int directory, const char* path, mode_t mode) {
 int linkat(int from_directory, const char* from, int to_directory, const char* to, int flags) {
   REAL(linkat);
   return fault("link", to_directory, to, NULL) ? -1 : real(from_directory, from, to_directory, to, flags);
+}
+
+int symlinkat(const char* text, int directory, const char* path) {
+  REAL(symlinkat);
+  return fault("symlink", directory, path, NULL) ? -1 : real(text, directory, path);
 }
 
 int unlink(const char* path) {

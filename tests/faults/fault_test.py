@@ -67,6 +67,9 @@ class FaultTest(unittest.TestCase):
             "read": "len(os.read(f, 1))",
             "close": "os.close(f)",
             "copy": "os.copy_file_range(f, d, 1)",
+            "symlink": "os.symlink('a', 'c', dir_fd=d)",
+            "truncate": "os.ftruncate(f, 5)",
+            "allocate": "os.posix_fallocate(f, 0, 5)",
         }
         for name, call in calls.items():
             body = f"f = os.open(inside + '/a', os.O_CREAT | os.O_RDWR)\nd = os.open(inside, os.O_RDONLY)\nprint(tried(lambda: {call}))"

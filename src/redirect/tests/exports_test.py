@@ -1,5 +1,5 @@
-"""What a program does with open descriptors is libc's own: the library defines none of these functions, so it can
-neither change them nor cost them anything."""
+"""What a program reads, maps, seeks or duplicates is libc's own: the library defines none of these functions, so it can
+neither change them nor cost them anything. Of those that write it defines all that errors_test.py knows, and no other."""
 
 import shutil
 import subprocess
@@ -7,12 +7,18 @@ import sys
 
 from harness import finish, report, skip
 
-DATA = """
-    read write pread pwrite readv writev preadv pwritev preadv2 pwritev2 lseek close close_range dup dup2 dup3 fcntl
-    ioctl mmap munmap mremap msync madvise fsync fdatasync sync_file_range syncfs ftruncate fallocate posix_fallocate
-    posix_fadvise sendfile splice tee copy_file_range flock lockf poll ppoll select epoll_ctl
-    fread fwrite fgets fputs fgetc fputc getline fprintf vfprintf fscanf fflush fclose fseek fseeko ftell ftello rewind
+UNTOUCHED = """
+    read pread readv preadv preadv2 lseek close_range dup dup2 dup3 fcntl
+    ioctl mmap munmap mremap madvise sync_file_range syncfs
+    posix_fadvise tee flock lockf poll ppoll select epoll_ctl
+    fread fwrite fgets fputs fgetc fputc getline fprintf vfprintf fscanf fseek fseeko ftell ftello
     setvbuf fdopen aio_read aio_write fork vfork signal sigaction malloc free
+""".split()
+LOOKED_AT = """
+    write __write pwrite pwrite64 __pwrite64 writev pwritev pwritev64 pwritev2 pwritev64v2 close __close
+    sendfile sendfile64 copy_file_range splice aio_error aio_error64 ftruncate ftruncate64 fallocate fallocate64
+    posix_fallocate posix_fallocate64 fsync fdatasync msync fflush fflush_unlocked fclose clearerr clearerr_unlocked
+    rewind
 """.split()
 # The same by the names that large files, streams without a lock and checked calls have.
 FORMS = ("{}", "{}64", "{}64v2", "{}_unlocked", "__{}", "__{}_chk", "_IO_{}", "__libc_{}")
@@ -26,10 +32,12 @@ def defined(library):
 if shutil.which("nm") is None:
     finish([skip("what the library defines", "no nm")])
 names = defined(sys.argv[1])
-stands_before = sorted(names & {form.format(name) for name in DATA for form in FORMS})
+untouched = {form.format(name) for name in UNTOUCHED for form in FORMS}
+written = {form.format(name) for name in LOOKED_AT for form in FORMS}
 finish(
     [
         report("it stands before calls that take a path", [] if names >= {"open", "fopen", "stat"} else sorted(names)),
-        report("and before none that reads, writes, maps, seeks or closes", stands_before),
+        report("and before none that reads, maps, seeks or duplicates", sorted(names & untouched)),
+        report("of those that write, before these", sorted((names & written) ^ set(LOOKED_AT))),
     ]
 )
