@@ -162,6 +162,11 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
     auto hold = Hold::make(join(request.home, hold_name), request.settings.all_ranks);
     if (!hold) return forward(hold);
     state->hold.emplace(std::move(*hold));
+    std::vector<std::string> pools = request.placed;
+    pools.push_back(request.home);
+    auto failed = FailedWrites::make(join(request.home, failed_writes_name), pools);
+    if (!failed) return forward(failed);
+    state->failed_writes.emplace(std::move(*failed));
   }
   auto watcher = Watcher::open();
   if (!watcher) return forward(watcher);
@@ -236,6 +241,7 @@ Status Drain::on_events() {
 Status Drain::State::look() {
   auto events = read_events();
   if (!events) return forward(events);
+  note_failed_writes();
   left_in_batch.clear();  // a time may have been left without events
   for (const Event& event : *events)
     if (event.directory && !event.gone()) beginning.insert(event.path);
@@ -258,6 +264,7 @@ void Drain::tick() {
   if (state.phase != State::Phase::running) return;
   const DrainSettings& settings = state.request.settings;
   const auto now = Clock::now();
+  state.note_failed_writes();
   state.new_complete_times();
   const auto unsure = [](const Checkpoint& each) { return each.is_unsure(); };
   if (std::any_of(state.checkpoints.begin(), state.checkpoints.end(), unsure))
@@ -369,10 +376,25 @@ void Drain::pool_is_full(bool now) {
   }
   state_->pool_is_full = true;
   state_->times.spoil_open();
-  for (Checkpoint& each : state_->checkpoints) each.distrust();
-  if (state_->ledger.pool_was_full()) return;
-  state_->record(pool_full_record());
-  state_->note(Code::pool_full, pool_full_text);
+  state_->pool_ran_full();
+}
+
+void Drain::State::pool_ran_full() {
+  for (Checkpoint& each : checkpoints) each.distrust();
+  trouble = graver(trouble, Code::pool_full);
+  const auto first = failed_writes ? failed_writes->first() : std::nullopt;
+  if (!ledger.pool_was_full()) record(pool_full_record(first ? first->path : ""));
+}
+
+// The ranks' page tells which times may be cut (hold.h), until a rank begins an older one.
+void Drain::State::note_failed_writes() {
+  const std::uint64_t count = failed_writes ? failed_writes->count() : 0;
+  if (count == failures_seen) return;
+  failures_seen = count;
+  pool_ran_full();
+  for (const std::string& time : times.all())
+    if (hold && hold->may_lack(time) && !times.complete(time))
+      for (const int rank : times.ranks()) times.spoil(rank, time);
 }
 
 std::vector<int> Drain::take_doubtful_ranks() {
@@ -425,6 +447,9 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   DrainReport report;
   report.trouble = state.trouble;
   report.messages = state.messages;
+  if (state.ledger.pool_was_full())
+    report.messages.push_back(
+        pool_full_message(state.failures_seen, state.failed_writes ? state.failed_writes->first() : std::nullopt));
   report.local_files = state.local_files;
   report.local_bytes = state.local_bytes;
   report.shared_files = state.shared_files;

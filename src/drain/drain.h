@@ -225,6 +225,9 @@ inline constexpr const char* hold_name = "hold";
 // behind. Quiet where there is none.
 void let_ranks_free(const std::string& home, const std::vector<int>& ranks);
 
+// What its programs could not write (failed_writes.h), likewise.
+inline constexpr const char* failed_writes_name = "failed-writes";
+
 // The sentinel of a run in a pool directory.
 inline constexpr const char* sentinel_name = "run.json";
 

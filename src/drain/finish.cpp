@@ -33,6 +33,7 @@ Status Drain::begin_finish(bool cleanly) {
     if (!cleanly)
       if (auto found = state.find_last_times(false); !found) return found;
   }
+  state.note_failed_writes();
   // Behind all that the program did: a journal that ends before this has not seen the end.
   if (cleanly) state.record(ended_cleanly_record());
   state.phase = State::Phase::carrying;

@@ -139,8 +139,8 @@ Record conflict_record(const std::string& path) {
 Record lost_events_record() {
   return {"lost-events", {}};
 }
-Record pool_full_record() {
-  return {"pool-full", {}};
+Record pool_full_record(const std::string& path) {
+  return {"pool-full", path.empty() ? std::vector<std::string>() : std::vector<std::string>{path}};
 }
 Record ended_cleanly_record() {
   return {"ended-cleanly", {}};

@@ -145,7 +145,7 @@ Record carried_checkpoint_record(const std::string& path, int version);
 Record temporary_record(const std::string& path, bool made);
 Record conflict_record(const std::string& path);
 Record lost_events_record();
-Record pool_full_record();
-Record ended_cleanly_record();  // the program, with status 0; behind all that was seen of it
+Record pool_full_record(const std::string& path);  // that could not be written first; empty: not known
+Record ended_cleanly_record();                     // the program, with status 0; behind all that was seen of it
 
 }  // namespace forebay::drain

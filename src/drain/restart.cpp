@@ -268,6 +268,8 @@ bool Drain::State::keep_aside(const std::string& time) {
     for (const std::string& file : files_in(local, request.lower)) {
       if (keep.contains(rank, time, file) || read_link(join(local, file))) continue;  // the walk carries links
       const auto kept = keep.add(rank, time, file, join(local, file));
+      // A pool without an inode to spare: what lies in the tree is carried all the same.
+      if (!kept) note(std::nullopt, fmt::format("time {} cannot be kept aside: {}", time, kept.error().text()));
       if (!kept || !*kept) return false;
     }
     passed_over.erase({rank, time});

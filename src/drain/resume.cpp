@@ -70,7 +70,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
         if (auto kept = state->keep.add_rank(rank, root.pool); !kept) return forward(kept);
   }
   if (auto opened = state->open_checkpoints(); !opened) return forward(opened);
-  if (state->ledger.pool_was_full()) state->note(Code::pool_full, pool_full_text);
+  if (state->ledger.pool_was_full()) state->trouble = graver(state->trouble, Code::pool_full);
   // Files that got their names just before the run was killed are its own.
   const auto placing = state->ledger.placing();
   for (const auto& [place, before] : placing) {
@@ -82,6 +82,9 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
       state->record(placed_record(place, now));
   }
   if (auto found = state->find_last_times(true); !found) return forward(found);
+  // What ranks have left the page of the times tells: there it is known of which a write failed.
+  state->failed_writes = FailedWrites::left_in(join(request.home, failed_writes_name));
+  state->note_failed_writes();
   if (auto found = state->find_groups(); !found) return forward(found);
   // Half-written files that the dead run left on the case: only names that its journal knows.
   const std::set<std::string> stale = state->ledger.temporaries();

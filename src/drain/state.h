@@ -15,6 +15,7 @@
 #include "drain/candidates.h"
 #include "drain/checkpoint.h"
 #include "drain/drain.h"
+#include "drain/failed_writes.h"
 #include "drain/hold.h"
 #include "drain/keep.h"
 #include "drain/times.h"
@@ -107,6 +108,8 @@ struct Drain::State {
   Keep keep;
   std::optional<Hold> hold;  // where the redirection library is loaded
   bool room_is_scarce = false;
+  std::optional<FailedWrites> failed_writes;  // likewise
+  std::uint64_t failures_seen = 0;            // of them
   std::vector<Checkpoint> checkpoints;
   std::vector<Root> roots;
   std::string being_put;  // what add_directory() is giving its name: not the program's act
@@ -224,6 +227,8 @@ struct Drain::State {
   void new_complete_times();
   void submit_waiting();
   void release_kept();
+  void pool_ran_full();
+  void note_failed_writes();
 
   // restart.cpp
   core::Written written;
@@ -368,9 +373,5 @@ struct Drain::State {
 
 std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shared, Journal& journal,
                                   Temporaries& temporaries);
-
-inline constexpr const char* pool_full_text =
-    "a pool ran full while the program was writing: what it wrote then may be short, and the times that were open are "
-    "not called complete; give the run a larger pool (--pool, pool.budget) or write less often";
 
 }  // namespace forebay::drain

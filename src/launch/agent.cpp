@@ -299,6 +299,7 @@ Result<Welcome> Agent::admit(const Hello& hello) {
     welcome.environment["FOREBAY_LOWER"] = run_.lower();
     welcome.environment["FOREBAY_POOLS"] = pools;
     welcome.environment["FOREBAY_GATE"] = join(run_.home(), "gate");
+    welcome.environment["FOREBAY_ERRORS"] = join(run_.home(), drain::failed_writes_name);
     const bool of_rank = plan_.decomposed && plan_.launched;
     welcome.environment["FOREBAY_KEEP"] = drain::keep_directory(of_rank ? hello.rank : -1, pool);
     if (in_namespace && !of_rank) welcome.environment["FOREBAY_TIMES"] = run_.tree();

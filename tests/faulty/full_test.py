@@ -1,0 +1,150 @@
+"""Programs that ignore what they cannot write, as OpenFOAM does: a run in which a write failed ends with 6 and names the
+file, whoever was there to see it, and calls no time complete that may be cut."""
+
+import os
+import signal
+import unittest
+
+import harness
+from harness import POOL_FULL, FaultyCase, may_mount, wait_for
+
+# Megabytes in files of so many times, without a look at what becomes of them; as a sleeper first, for who kills.
+WRITER = """
+import os, sys, time
+open(sys.argv[1] + "/begun", "w").close()
+while os.path.exists(sys.argv[1] + "/wait"): time.sleep(0.01)
+for step in range(1, int(sys.argv[2]) + 1):
+    try: os.makedirs(f"{step}", exist_ok=True)
+    except OSError: continue
+    for k in range(4):
+        try:
+            with open(f"{step}/f{k}", "wb", buffering=0) as f: f.write(bytes([97 + k]) * 1000000)
+        except OSError: pass
+open(sys.argv[1] + "/ended", "w").close()
+"""
+APPENDER = """
+files = [open(f"grows{k}", "ab", buffering=0) for k in range(4)]
+for step in range(60):
+    for f in files:
+        try: f.write(bytes(250000))
+        except OSError: pass
+"""
+# The error is seen, and what is written in the end is whole.
+CAREFUL = """
+import os
+def put(size):
+    with open("state", "wb", buffering=0) as f: f.write(bytes(size)); assert f.tell() == size
+try: put(30000000)
+except (OSError, AssertionError): os.unlink("state"); put(1000)
+"""
+
+
+@unittest.skipUnless(may_mount(), "mounting a small pool needs root")
+class FullPool(FaultyCase):
+    ranks = 0
+    options = "size=20m"
+
+    def setUp(self):
+        super().setUp()
+        os.rmdir(self.pool)
+        self.mount(self.pool, f"{self.options},mode=0700")
+
+    def python(self, text, *words):
+        return ["/usr/bin/python3", "-c", text, *map(str, words)]
+
+    def writer(self, steps=10):
+        return self.python(WRITER, self.records, steps)
+
+    def start_waiting(self, *options, steps=10):
+        for name in os.listdir(self.records):
+            os.unlink(os.path.join(self.records, name))
+        with open(os.path.join(self.records, "wait"), "w"):
+            pass
+        process = self.start(self.writer(steps), ["--drain-when", "end", *options])
+        wait_for(lambda: os.path.exists(os.path.join(self.records, "begun")), what="the program")
+        return process
+
+    def go_on(self):
+        os.unlink(os.path.join(self.records, "wait"))
+
+    def assert_named(self, status, name="[0-9]+/f[0-3]", reason="No space left on device"):
+        self.assertEqual(status, POOL_FULL, self.output)
+        self.assertRegex(self.output, f"[0-9]+ calls? failed,? (the first )?for {name} \\({reason}\\)")
+
+    def assert_complete_is_whole(self, last):
+        for k in range(4):
+            self.assertEqual(os.path.getsize(os.path.join(self.case, f"{last}/f{k}")), 1000000, f"time {last} is cut")
+
+    def test_the_first_file_is_named(self):
+        for via in ("namespace", "redirect"):
+            with self.subTest(via):
+                self.assert_named(self.run_forebay(self.writer(), ["--drain-when", "end", "--via", via]))
+                self.assertEqual(self.report["program_status"], 0)
+                if self.report["last_complete"]:
+                    self.assert_complete_is_whole(self.report["last_complete"])
+
+    def test_also_when_the_agent_was_killed_before(self):
+        for via in ("namespace", "redirect"):
+            with self.subTest(via):
+                process = self.start_waiting("--via", via)
+                os.kill(self.agent(), signal.SIGKILL)
+                self.go_on()
+                self.assert_named(self.finish(process))
+
+    def test_and_by_who_resumes_when_all_were_killed(self):
+        process = self.start_waiting(steps=8)
+        os.kill(self.agent(), signal.SIGSTOP)
+        self.go_on()
+        wait_for(lambda: os.path.exists(os.path.join(self.records, "ended")), what="the end of the program")
+        self.kill_tree(process.pid)
+        self.finish(process)
+        wait_for(lambda: not self.of_this_test("forebay-agent"), what="the end of the agent")
+        self.assert_named(self.resume())
+        self.assertEqual(self.homes(), [])
+
+    def test_files_that_grow_until_the_pool_is_full(self):
+        self.assert_named(self.run_forebay(self.python(APPENDER)), "grows[0-3]")
+
+    def test_a_program_that_writes_again_later_does_not_undo_it(self):
+        self.assert_named(self.run_forebay(self.python(CAREFUL)), "state")
+        self.assertEqual(os.path.getsize(os.path.join(self.case, "state")), 1000)
+
+    def test_what_fits_is_no_trouble(self):
+        self.assertEqual(self.run_forebay(self.writer(2)), 0, self.output)
+        self.assertNotIn("failed", self.output)
+
+
+class FewInodes(FullPool):
+    options = "size=200m,nr_inodes=70"
+
+    def writer(self, steps=10):
+        return super().writer(3 * steps if steps > 2 else 1)
+
+    def start_waiting(self, *options, steps=10):
+        return super().start_waiting(*options, steps=3 * steps)
+
+    def assert_named(self, status, name="[0-9]+(/f[0-3])?", reason="No space left on device"):
+        super().assert_named(status, name, reason)
+
+    test_files_that_grow_until_the_pool_is_full = test_a_program_that_writes_again_later_does_not_undo_it = None
+
+
+class FailingPool(FaultyCase):
+    """The library that fails stands behind forebay's."""
+
+    ranks = 0
+
+    def environment(self, fault=None, **more):
+        return {**super().environment(fault, **more), "FOREBAY_FAULT_PROGRAM": "python3"}
+
+    def test_a_quota_and_a_device(self):
+        for reason, text in (("EDQUOT", "Disk quota exceeded"), ("EIO", "Input/output error")):
+            with self.subTest(reason):
+                command = ["/usr/bin/python3", "-c", WRITER, self.records, "3"]
+                status = self.run_forebay(command, fault=f"write:{reason}:after=5:count=1")
+                self.assertEqual(status, POOL_FULL, self.output)
+                self.assertIn(f"1 call failed for 2/f1 ({text})", self.output)
+
+
+if __name__ == "__main__":
+    harness.main()
