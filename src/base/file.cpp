@@ -35,15 +35,21 @@ Result<Descriptor> open_to_empty(int parent, const std::string& name) {
   return open_file_at(parent, name, flags);
 }
 
+// Another who removes the same tree may have been first.
+bool is_gone(const Error& error) {
+  return error.errno_value == ENOENT;
+}
+
 Status remove_below(int directory, dev_t device, const std::string& path) {
   struct stat own {};
   if (::fstat(directory, &own) == 0 && (own.st_mode & S_IRWXU) != S_IRWXU) (void)::fchmod(directory, S_IRWXU);
   auto entries = list_directory(directory, path);
-  if (!entries) return forward(entries);
+  if (!entries) return is_gone(entries.error()) ? Status() : forward(entries);
   for (const DirectoryEntry& entry : *entries) {
     const std::string below = join(path, entry.name);
     if (entry.type == DT_DIR) {
       auto child = open_to_empty(directory, entry.name);
+      if (!child && is_gone(child.error())) continue;
       if (!child) return forward(child);
       struct stat status {};
       if (fstat(child->get(), &status) != 0) return errno_error("cannot stat", below);
@@ -236,15 +242,16 @@ Status remove_tree_at(int directory, const std::string& name, const std::string&
     return errno_error("cannot stat", path_for_errors);
   }
   if (!S_ISDIR(status.st_mode)) {
-    if (::unlinkat(directory, name.c_str(), 0) != 0) return errno_error("cannot remove", path_for_errors);
+    if (::unlinkat(directory, name.c_str(), 0) != 0 && errno != ENOENT)
+      return errno_error("cannot remove", path_for_errors);
     return {};
   }
   {
     auto opened = open_to_empty(directory, name);
-    if (!opened) return forward(opened);
+    if (!opened) return is_gone(opened.error()) ? Status() : forward(opened);
     if (auto removed = remove_below(opened->get(), status.st_dev, path_for_errors); !removed) return removed;
   }
-  if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0)
+  if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
     return errno_error("cannot remove directory", path_for_errors);
   return {};
 }

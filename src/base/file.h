@@ -121,7 +121,7 @@ std::string user_directory_in(const std::string& directory);
 // All such places that exist, whoever had the usual name when they were made.
 std::vector<std::string> user_directories_in(const std::string& directory);
 // Removes a directory and all below it, whatever its owner's modes forbid, never following a link and never leaving the
-// file system it starts on. Missing: ok.
+// file system it starts on. Missing: ok, also when another removes it meanwhile.
 Status remove_tree(const std::string& path);
 // The same below an open directory: no path to it may be short enough.
 Status remove_tree_at(int directory, const std::string& name, const std::string& path_for_errors);

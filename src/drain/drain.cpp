@@ -342,6 +342,7 @@ bool Drain::ranks_keep() const {
 
 void Drain::room_is_scarce(bool now) {
   state_->room_is_scarce = now;
+  state_->room_was_scarce = state_->room_was_scarce || now;
   if (now && state_->hold) state_->hold->free_nothing();
 }
 
@@ -450,6 +451,8 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   if (state.ledger.pool_was_full())
     report.messages.push_back(
         pool_full_message(state.failures_seen, state.failed_writes ? state.failed_writes->first() : std::nullopt));
+  if (state.room_was_scarce && !(state.failed_writes && state.failed_writes->is_watched()))
+    report.messages.emplace_back(writes_not_seen_text);
   report.local_files = state.local_files;
   report.local_bytes = state.local_bytes;
   report.shared_files = state.shared_files;

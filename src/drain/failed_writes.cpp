@@ -60,6 +60,10 @@ std::uint64_t FailedWrites::count() const {
   return errors_in(page_).count.load(std::memory_order_acquire);
 }
 
+bool FailedWrites::is_watched() const {
+  return errors_in(page_).programs.load(std::memory_order_relaxed) > 0;
+}
+
 std::optional<FailedWrites::Failure> FailedWrites::first() const {
   const WriteErrors& errors = errors_in(page_);
   for (const WriteErrors::Slot& slot : errors.slot)

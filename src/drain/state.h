@@ -107,7 +107,7 @@ struct Drain::State {
   Times times;
   Keep keep;
   std::optional<Hold> hold;  // where the redirection library is loaded
-  bool room_is_scarce = false;
+  bool room_is_scarce = false, room_was_scarce = false;
   std::optional<FailedWrites> failed_writes;  // likewise
   std::uint64_t failures_seen = 0;            // of them
   std::vector<Checkpoint> checkpoints;

@@ -109,12 +109,11 @@ Status choose_way(const RunRequest& request, bool links_tolerated, Prepared& pre
   Plan& plan = prepared.plan;
   plan.way = choice->way;
   plan.library = facts.redirect_library;
-  // Where ranks purge times they keep the newest complete one themselves (drain/hold.h); and those that have
-  // directories of their own reach them without walking through the shared file system.
-  const bool wanted = !links_tolerated || plan.hold_times || plan.decomposed;
-  plan.redirect = plan.way == place::Way::redirect || (wanted && !plan.library.empty());
-  // The way "path" changes the program's paths, so a library that knows the case by its own path would not see them.
-  if (plan.way == place::Way::path) plan.redirect = false;
+  // Beside a namespace the library notes what a program cannot write (drain/failed_writes.h), hides staged links, and
+  // keeps the newest complete time where ranks purge times (drain/hold.h); ranks that have directories of their own reach
+  // them without walking through the shared file system. The way "path" changes the program's paths, so a library that
+  // knows the case by its own path would not see them.
+  plan.redirect = plan.way != place::Way::path && !plan.library.empty();
   plan.copy_inputs = !links_tolerated && !plan.redirect;
   if (plan.copy_inputs)
     prepared.notices.push_back("inputs are copied, not linked: this program is not known to tolerate links");

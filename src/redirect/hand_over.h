@@ -29,8 +29,8 @@ COLD void note_cut(const char* path);
 // To be called when the directory at `place` was removed: is it a time, frees what was handed over of older ones.
 COLD void free_handed_over(const Place& place);
 // To be called before a file is opened for writing: does so where other ranks have left the last time since. So the new
-// file gets the memory of the old one while that is still in the processor's caches, and no more times are held than
-// there are without forebay.
+// file gets the memory of the old one while that is still in the processor's caches, and one time more is held than
+// there is without forebay.
 COLD void free_left_behind();
 inline void make_room() {
   if (state.has_handed_over.load(std::memory_order_relaxed)) [[unlikely]]

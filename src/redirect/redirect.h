@@ -73,7 +73,8 @@ struct WriteErrors {
   std::uint64_t version;             // set last by who makes the file; with another one nothing is noted
   std::uint64_t closing_fails;       // not zero: the pools' file systems may tell an error only when a file is closed
   std::atomic<std::uint64_t> count;  // of the calls that failed: each takes the slot of its number, if there is one
-  std::uint64_t unused[5];
+  std::atomic<std::uint64_t> programs;  // that have begun to note what fails
+  std::uint64_t unused[4];
   Slot slot[slots];
 };
 static_assert(sizeof(WriteErrors) <= 8192);

@@ -146,6 +146,7 @@ void open_errors() {
   auto* errors = path != nullptr ? static_cast<WriteErrors*>(map_shared(path, true, size)) : nullptr;
   if (errors == nullptr || size < sizeof *errors || errors->version != WriteErrors::current_version) return;
   state.errors = errors;
+  errors->programs.fetch_add(1, std::memory_order_relaxed);
   state.closing_fails = errors->closing_fails != 0;
 }
 

@@ -109,6 +109,11 @@ class FullPool(FaultyCase):
         self.assert_named(self.run_forebay(self.python(CAREFUL)), "state")
         self.assertEqual(os.path.getsize(os.path.join(self.case, "state")), 1000)
 
+    def test_where_no_library_can_be_loaded_the_summary_says_what_is_not_seen(self):
+        status = self.run_forebay(self.writer(), ["--drain-when", "end", "--via", "path"])
+        self.assertIn(status, (0, POOL_FULL), self.output)
+        self.assertIn("whether the program's writes failed could not be seen", self.output)
+
     def test_what_fits_is_no_trouble(self):
         self.assertEqual(self.run_forebay(self.writer(2)), 0, self.output)
         self.assertNotIn("failed", self.output)

@@ -7,6 +7,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
 
 namespace forebay {
 namespace {
@@ -75,6 +78,23 @@ TEST_F(FileTest, RemovingATreeDoesNotFollowLinks) {
   ASSERT_TRUE(remove_tree(directory_ + "/gone"));
   EXPECT_FALSE(std::filesystem::exists(directory_ + "/gone"));
   EXPECT_TRUE(std::filesystem::exists(directory_ + "/keep/file"));
+}
+
+TEST_F(FileTest, SeveralMayRemoveATreeAtOnce) {
+  const std::string tree = directory_ + "/gone";
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < 20; ++i) {
+      std::filesystem::create_directories(tree + "/" + std::to_string(i) + "/deep");
+      ASSERT_TRUE(replace_file(tree + "/" + std::to_string(i) + "/file", "x"));
+    }
+    Status outcomes[3];
+    {
+      std::vector<std::jthread> removers;
+      for (Status& outcome : outcomes) removers.emplace_back([&] { outcome = remove_tree(tree); });
+    }
+    for (const Status& outcome : outcomes) ASSERT_TRUE(outcome) << outcome.error().text();
+    EXPECT_FALSE(std::filesystem::exists(tree));
+  }
 }
 
 // As an ordinary user: no mode keeps root out.

@@ -117,6 +117,23 @@ TEST_F(FailedWritesTest, WhoWasKilledWhileItNotedAnErrorIsCounted) {
   expect_named(finish(), "1 call failed. What it wrote then may be short");
 }
 
+TEST_F(FailedWritesTest, WhereNoProgramHadTheLibraryASummaryOfANearlyFullPoolSaysSo) {
+  const auto tells = [&] {
+    const std::vector<std::string> messages = drain_->report().messages;
+    return std::find(messages.begin(), messages.end(), writes_not_seen_text) != messages.end();
+  };
+  open();
+  EXPECT_FALSE(tells());
+  drain_->room_is_scarce(true);
+  drain_->room_is_scarce(false);
+  EXPECT_TRUE(tells());
+  const std::uint64_t one = 1;
+  auto file = open_file(page_, O_RDWR);
+  ASSERT_TRUE(file);
+  ASSERT_EQ(::pwrite(file->get(), &one, sizeof one, offsetof(redirect::WriteErrors, programs)), 8);
+  EXPECT_FALSE(tells());
+}
+
 TEST_F(FailedWritesTest, APageOfAnotherVersionOrALinkTellsNothing) {
   ASSERT_TRUE(FailedWrites::make(page_, {home_}));
   EXPECT_TRUE(FailedWrites::left_in(page_));
