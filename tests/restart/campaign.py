@@ -80,20 +80,22 @@ class Campaign:
     def go(self, seeds, jobs):
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             futures = [pool.submit(self.one, seed) for seed in seeds]
-            for future in concurrent.futures.as_completed(futures):
-                try:
-                    seed, plan, outcome, lines, seconds = future.result()
-                except KeyboardInterrupt:
-                    pool.shutdown(cancel_futures=True)
-                    raise
-                self.results[plan.kind].append(outcome)
-                print(f"seed {seed}: {outcome}, {seconds:.1f} s: {plan.describe()}", flush=True)
-                *wrong, note = lines
-                for line in wrong[:MOST_LINES]:
-                    print(f"    wrong: {line}", flush=True)
-                if len(wrong) > MOST_LINES:
-                    print(f"    and {len(wrong) - MOST_LINES} more", flush=True)
-                print(f"    {note}", flush=True)
+            try:
+                for future in concurrent.futures.as_completed(futures):
+                    self.tell(*future.result())
+            except KeyboardInterrupt:
+                pool.shutdown(cancel_futures=True)  # waits for the one that is under way
+                raise
+
+    def tell(self, seed, plan, outcome, lines, seconds):
+        self.results[plan.kind].append(outcome)
+        print(f"seed {seed}: {outcome}, {seconds:.1f} s: {plan.describe()}", flush=True)
+        *wrong, note = lines
+        for line in wrong[:MOST_LINES]:
+            print(f"    wrong: {line}", flush=True)
+        if len(wrong) > MOST_LINES:
+            print(f"    and {len(wrong) - MOST_LINES} more", flush=True)
+        print(f"    {note}", flush=True)
 
     def summary(self):
         """Prints the table by kind; whether all passed."""
