@@ -2,11 +2,28 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "drain/publish_parts.h"
 
 namespace forebay::drain {
 namespace {
+
+// A file with several names, another of which is just being replaced (by this run, or by one on a copy of the case that
+// `cp -al` made), has another ctime a moment before it has one name less: it is looked at again then.
+Result<std::optional<struct stat>> status_at_rest(SharedFiles& shared, const std::string& path,
+                                                  const Identity& expected) {
+  constexpr int most_looks = 50;
+  for (int look = 1;; ++look) {
+    auto current = shared.status(path);
+    if (!current || !*current || look == most_looks) return current;
+    const bool only_the_ctime =
+        !still_is(**current, expected) && parts::same_but_ctime(identity_of(**current), expected);
+    if (!only_the_ctime || (*current)->st_nlink < 2) return current;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
 
 using parts::Context;
 using parts::Temporary;
@@ -108,7 +125,7 @@ class FilePublication {
   }
 
   Result<Settled> replace(const Identity& expected) {
-    auto current = shared_.status(unit_.target);
+    auto current = status_at_rest(shared_, unit_.target, expected);
     if (!current) return forward(current);
     // The user removed it during the run. Nothing of hers is replaced by writing it new.
     if (!*current) return make_new();
@@ -154,7 +171,7 @@ class FilePublication {
 
   // No exchange on this file system: an instant remains between the look and the rename.
   Result<Settled> replace_by_rename(const Identity& expected) {
-    const auto current = shared_.status(unit_.target);
+    const auto current = status_at_rest(shared_, unit_.target, expected);
     if (!current) return forward(current);
     if (!*current) return make_new();
     if (!still_is(**current, expected)) return taken();
@@ -229,7 +246,7 @@ Status sync_directories(SharedFiles& shared, const std::vector<std::string>& dir
 }
 
 Status remove_published(SharedFiles& shared, const std::string& path, const Identity& expected) {
-  const auto current = shared.status(path);
+  const auto current = status_at_rest(shared, path, expected);
   if (!current) return forward(current);
   if (!*current) return {};
   if (!still_is(**current, expected))

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "drain/tests/case_fixture.h"
@@ -291,6 +293,21 @@ TEST_F(PublishTest, AnEditedFileIsNotReplaced) {
   EXPECT_EQ(publish(unit).error().code, Code::conflict);
   EXPECT_EQ(content(case_ + "/log"), "edited");
   EXPECT_EQ(content(case_ + "/log.forebay-run1"), "new");
+}
+
+TEST_F(PublishTest, AFileOfWhichAnotherNameIsJustBeingReplacedIsReplaced) {
+  write(case_ + "/log", "old");
+  std::filesystem::create_hard_link(case_ + "/log", case_ + "/twin");
+  layouts::Unit unit = file_unit("log", "new");
+  unit.replaces = identity(case_ + "/log");
+  std::filesystem::rename(case_ + "/twin", case_ + "/temporary");  // which changes the ctime
+  std::jthread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::filesystem::remove(case_ + "/temporary");
+  });
+  const auto published = publish(unit);
+  ASSERT_TRUE(published) << published.error().text();
+  EXPECT_EQ(content(case_ + "/log"), "new");
 }
 
 TEST_F(PublishTest, AFileRemovedOnTheCaseIsWrittenNew) {
