@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t gate_bytes = 4096;
 // A file system with less than this left gives no-space to nearly every write. As in src/redirect/hand_over.cpp.
 constexpr std::uint64_t as_good_as_full = std::uint64_t{64} << 10;
+// Nor does one with fewer inodes than this give all that a step asks for.
+constexpr std::uint64_t few_inodes = 4;
 // Above the high mark so many output steps must fit: ranks are not at the same point, and what one sees takes a moment.
 constexpr double steps_above = 2;
 // A look at a file system costs a solver that shares the processor some 0.03 ms, so none is taken before programs can
@@ -32,11 +34,13 @@ constexpr double least_high = 0.3;
 }  // namespace
 
 // By descriptor: to find the path takes most of the time.
-std::uint64_t Pressure::available(const PoolState& pool) const {
+Pressure::Room Pressure::available(const PoolState& pool) const {
   if (available_) return available_(pool.path);
   struct statvfs status {};
-  if (::fstatvfs(pool.directory.get(), &status) != 0) return UINT64_MAX;
-  return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
+  if (::fstatvfs(pool.directory.get(), &status) != 0) return {UINT64_MAX};
+  // A file system without a table of inodes tells 0 of 0.
+  return {static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize,
+          status.f_files == 0 || status.f_favail >= few_inodes};
 }
 
 Result<std::unique_ptr<Pressure>> Pressure::make(const std::string& gate_path, const std::vector<place::Pool>& pools,
@@ -54,7 +58,7 @@ Result<std::unique_ptr<Pressure>> Pressure::make(const std::string& gate_path, c
     auto directory = open_file(pool.path, O_PATH | O_DIRECTORY);
     if (!directory) return forward(directory);
     PoolState& state = made->pools_.emplace_back(PoolState{pool.path, std::move(*directory), pool.budget});
-    state.available_at_start = made->available(state);
+    state.available_at_start = made->available(state).bytes;
   }
   // Sockets whose pools have one path share its space: what one takes, the other sees gone. Their budgets count
   // together.
@@ -83,10 +87,10 @@ void Pressure::forget(pid_t process) {
 bool Pressure::look() {
   bool full = false;
   for (PoolState& pool : pools_) {
-    const std::uint64_t now = available(pool);
+    const auto [now, any_inodes] = available(pool);
     const std::uint64_t used = pool.available_at_start > now ? pool.available_at_start - now : 0;
     pool.fill = pool.budget > 0 ? static_cast<double>(used) / static_cast<double>(pool.budget) : 0;
-    full = full || now < as_good_as_full;
+    full = full || now < as_good_as_full || !any_inodes;
   }
   return full;
 }

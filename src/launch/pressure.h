@@ -22,8 +22,12 @@ namespace forebay::launch {
 
 class Pressure {
  public:
-  // `available`: the bytes that are free at a path, where its file system is not to be asked.
-  using Available = std::function<std::uint64_t(const std::string& path)>;
+  struct Room {
+    std::uint64_t bytes;
+    bool any_inodes = true;  // for further files
+  };
+  // `available`: what is free at a path, where its file system is not to be asked.
+  using Available = std::function<Room(const std::string& path)>;
   static Result<std::unique_ptr<Pressure>> make(const std::string& gate_path, const std::vector<place::Pool>& pools,
                                                 const settings::Settings& settings, Available available = {});
   ~Pressure();
@@ -52,7 +56,7 @@ class Pressure {
   Pressure() = default;
   void set(bool paused);
   bool look();
-  std::uint64_t available(const PoolState& pool) const;
+  Room available(const PoolState& pool) const;
   double high_mark(const drain::Drain& drain) const;
   drain::Clock::duration until_look(double high) const;
 

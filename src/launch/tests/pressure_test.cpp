@@ -29,8 +29,9 @@ class PressureTest : public drain::DrainTest {
   }
   // Of `pools_` as they are now.
   void make_pressure() {
-    auto made = Pressure::make(home_ + "/gate", pools_, limits_,
-                               [this](const std::string& path) { return mount_size - used_[path]; });
+    auto made = Pressure::make(home_ + "/gate", pools_, limits_, [this](const std::string& path) {
+      return Pressure::Room{mount_size - used_[path], any_inodes_};
+    });
     ASSERT_TRUE(made) << made.error().text();
     pressure_ = std::move(*made);
   }
@@ -43,6 +44,7 @@ class PressureTest : public drain::DrainTest {
   std::vector<place::Pool> pools_;
   settings::Settings limits_;
   std::map<std::string, std::uint64_t> used_;
+  bool any_inodes_ = true;
   std::unique_ptr<Pressure> pressure_;
 };
 
@@ -54,6 +56,15 @@ TEST_F(PressureTest, AsMuchRoomIsMadeAsTheFullestPoolNeedsAndThere) {
   // A quarter of 100 kB, in files of 8 KiB; of the other pool's budget it would be all of them.
   EXPECT_EQ(evicted_results(1, results), 4);
   EXPECT_EQ(evicted_results(0, results), 0);
+}
+
+TEST_F(PressureTest, APoolWithoutInodesIsFull) {
+  pressure_->act(*drain_);
+  EXPECT_EQ(drain_->report().trouble, std::nullopt);
+  any_inodes_ = false;
+  pressure_->act(*drain_);
+  EXPECT_TRUE(pressure_->tight());
+  EXPECT_EQ(drain_->report().trouble, Code::pool_full);
 }
 
 TEST_F(PressureTest, TheFirstPoolCanBeTheFullOneToo) {
