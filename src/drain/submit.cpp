@@ -299,7 +299,10 @@ void Drain::State::note_made_directories(const Job& job) {
     const auto known = ledger.find(directory);
     if (known && known->directory && job.kind != Job::Kind::directory) continue;
     record(drained_directory_record(directory, mode, job.prepared->owner));
-    failures.erase(directory);  // its own job may have come before the one that made its parent
+    // Its own job may have come before the one that made its parent. That of a new time carries more than the
+    // directory.
+    const auto time = time_of(directory, true);
+    if (!time || !serves(time->rank) || !is_new_time(time->rank, time->time)) failures.erase(directory);
     catch_up_removal(directory);
   }
 }
