@@ -59,7 +59,7 @@ class Outage(FaultyCase):
         self.assert_nothing_left()
 
     def newest_local(self):
-        directory = os.path.join(self.homes()[0], "processor1")
+        directory = os.path.join(self.homes()[0], "tree/case/processor1")
         return max(int(name) for name in os.listdir(directory) if name.isdigit())
 
     def test_ranks_do_not_wait_for_a_mount_that_does_not_answer(self):

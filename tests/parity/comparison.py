@@ -37,7 +37,8 @@ class Difference(NamedTuple):
 
 def shown(value):
     text = str(value)
-    return text if len(text) <= 200 else text[:200] + "..."
+    # The end of what a program said tells why it failed.
+    return text if len(text) <= 300 else text[:80] + " ... " + text[-200:]
 
 
 def differences(direct, other, started=None, ordered=True, unlike=()):
