@@ -462,8 +462,8 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.kept_from_shared = state.kept_from_shared;
   report.unseen_times = state.unseen_times;
   report.uncounted_times = state.unseen.size();
-  report.newest_complete = state.newest_complete;
   report.newest_safe = state.newest_safe;
+  report.newest_complete = state.newest_anywhere();
   report.kept_beside = state.kept_beside();
   report.groups = state.groups;
   report.lag_seconds = state.timeline.longest_lag();

@@ -169,8 +169,9 @@ class Drain {
   // All nodes have told that this time is on the case for their ranks: parts of older times that the program has purged
   // here, and that it supersedes, may leave the case.
   void safe_everywhere(const std::string& time);
-  // Whoever asks is told from now on what report() and safe_times() said last. What was superseded before leaves the
-  // case now, and what is superseded now is not called safe any more: nothing goes that somebody may just have read of.
+  // Whoever asks is told from now on what report() and safe_times() said last. What is superseded now is not called
+  // safe any more in the next report, and leaves the case when the one after it is told: nothing goes that somebody may
+  // just have read of. So not to be called too often.
   void told();
   // Carries a complete time that is held to the case, whatever else is asked for.
   void secure(const std::string& time);

@@ -3,14 +3,15 @@
 // agent then need not see every time: it looks from time to time, and tells the ranks to free nothing while it does.
 //
 // Why nothing is lost: a rank has written a time before it leaves it, that is, begins another. So a time that all ranks
-// have left is complete, and each rank frees only what is older, and only where a time up to that one that it has handed
-// over has files of the same names (a time with other files need not be one to restart from). While a look lasts nothing more is freed, but by a
-// rank that was just doing so; that frees what was older than a time that all ranks had left before the look began,
-// since it reads what they have left before it asks whether it may. So of the newest time that all ranks have left when
-// a look begins, and of those after it, the look finds every file. What a rank cannot keep it says (may_lack). Older
-// times may be gone then, if that happens for the first time: what ranks left was whole, and could not be kept when it
-// was purged. From then on they free older times with the next purge only, when they know. (Of what was purged as a
-// whole the agent finds it out, while there is one, and then lets them free nothing any more.)
+// have left is complete, and each rank frees only what is older, and only where a time up to that one that it has
+// handed over has files of the same names (a time with other files need not be one to restart from). While a look lasts
+// nothing more is freed, but by a rank that was just doing so; that frees what was older than a time that all ranks had
+// left before the look began, since it reads what they have left before it asks whether it may. So of the newest time
+// that all ranks have left when a look begins, and of those after it, the look finds every file. What a rank cannot
+// keep it says (may_lack). Older times may be gone then, if that happens for the first time: what ranks left was whole,
+// and could not be kept when it was purged. From then on they free older times with the next purge only, when they
+// know. (Of what was purged as a whole the agent finds it out, while there is one, and then lets them free nothing any
+// more.)
 //
 // The file: src/redirect/redirect.h. Times are compared by the value of their names, as ranks do. One thread at a time,
 // beside any number of ranks.

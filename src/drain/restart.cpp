@@ -179,6 +179,12 @@ bool Drain::State::is_superseded(int rank, const std::string& time, const core::
   return std::includes(newest.begin(), newest.end(), names.begin(), names.end());
 }
 
+// The newest complete time, held here or on the case. What could not be kept aside may be safe all the same.
+std::optional<std::string> Drain::State::newest_anywhere() const {
+  const bool safe_is_newer = newest_safe && (!newest_complete || find(safe_whole_times, *newest_complete) != nullptr);
+  return safe_is_newer ? newest_safe : newest_complete;
+}
+
 // Restart points beside the newest complete time, each with what it has. At a clean end none is kept for a restart.
 std::map<std::string, std::string> Drain::State::kept_beside() const {
   std::map<std::string, std::string> kept;

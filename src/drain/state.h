@@ -147,7 +147,7 @@ struct Drain::State {
   RankTimes drained_ranks;                      // of other times
   std::set<std::string> safe_times;             // drained for all ranks of the node
   std::set<std::string> superseding;            // safe times that a newer one may supersede (hold_times)
-  std::vector<std::string> leaving;             // not called safe any more; they leave the case next (told())
+  std::vector<std::string> to_leave, leaving;   // not called safe any more; and that was told (told())
   std::set<std::string> late_files_of;          // times of which a file was closed since they were looked at
   std::set<std::string> not_collatable;         // times that the collated layout cannot hold
   Timeline timeline;
@@ -247,6 +247,7 @@ struct Drain::State {
   bool note_safe(const std::string& time);
   std::vector<std::string> restart_points() const;
   bool is_superseded(int rank, const std::string& time, const core::Names& names) const;
+  std::optional<std::string> newest_anywhere() const;
   std::map<std::string, std::string> kept_beside() const;
   Status find_last_times(bool resumed);
   void add_found(const std::set<std::string>& whole, const std::map<std::string, core::NamesOfRanks>& handed_over);

@@ -37,12 +37,12 @@ void Drain::State::find_superseded() {
   for (const std::string& time : superseding) {
     if (!times.before(time, *newest) || purged_from(time).empty()) continue;
     const bool all_there = core::lacks(newest_names, names_on_case(time)).nothing();
-    (all_there ? leaving : stay).push_back(time);
+    (all_there ? to_leave : stay).push_back(time);
   }
   std::sort(stay.begin(), stay.end(), [&](const auto& a, const auto& b) { return times.before(a, b); });
   const std::size_t too_many = stay.size() - std::min(stay.size(), core::most_restart_points - 1);
-  leaving.insert(leaving.end(), stay.begin(), stay.begin() + static_cast<std::ptrdiff_t>(too_many));
-  for (const std::string& time : leaving) {
+  to_leave.insert(to_leave.end(), stay.begin(), stay.begin() + static_cast<std::ptrdiff_t>(too_many));
+  for (const std::string& time : to_leave) {
     superseding.erase(time);
     std::erase_if(safe_whole_times, [&](const core::WholeTime& each) { return each.time == time; });
   }
@@ -51,7 +51,7 @@ void Drain::State::find_superseded() {
 
 void Drain::State::remove_superseded() {
   if (!may_remove_superseded()) return;
-  for (const std::string& time : std::exchange(leaving, {}))
+  for (const std::string& time : std::exchange(leaving, std::exchange(to_leave, {})))
     for (const std::string& path : purged_from(time)) submit_removal(path);
 }
 

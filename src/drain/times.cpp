@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "openfoam/openfoam.h"
+
 namespace forebay::drain {
 
 void Times::add_rank(int rank) {
@@ -249,7 +251,7 @@ std::vector<std::string> Times::take_newly_complete() {
 
 bool Times::before(const std::string& a, const std::string& b) const {
   const auto first = times_.find(a), second = times_.find(b);
-  if (first == times_.end() || second == times_.end()) return first != times_.end();
+  if (first == times_.end() || second == times_.end()) return openfoam::time_less(a, b);
   return first->second.order < second->second.order;
 }
 

@@ -74,7 +74,7 @@ class Times {
   std::vector<std::string> all() const;
   // The times that have become complete since the last call, in that order. Costs nothing when there are none.
   std::vector<std::string> take_newly_complete();
-  // True when `a` was begun before `b`.
+  // True when `a` was begun before `b`; where one of them is not known (any more), when it is the smaller number.
   bool before(const std::string& a, const std::string& b) const;
   // A number that grows with every time begun and is the same on all nodes, whose ranks begin the same times.
   std::size_t order(const std::string& time) const;

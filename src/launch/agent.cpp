@@ -139,8 +139,8 @@ class Agent {
   std::optional<int> parent_status_;
   int ranks_on_node_ = 0;  // as the launcher says; 0: not known
   bool admitted_ = false, rank_failed_ = false;
-  Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, next_events_{},
-                    next_tick_{}, last_round_ = started_;
+  Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, last_told_{},
+                    next_events_{}, next_tick_{}, last_round_ = started_;
   Clock::duration pause_{};  // before the next events
 };
 
@@ -545,6 +545,7 @@ void Agent::agree_with_others() {
 void Agent::finish() {
   report_.program_seconds = since(started_);
   report_.phase = Phase::draining;
+  look_at_pools();
   pressure_->release();
   publish_status(true);  // what the program has purged will leave the case, whatever was called safe
   const auto began = Clock::now();
@@ -604,11 +605,16 @@ void Agent::publish_status(bool at_once) {
   if (::lstat(run_.home().c_str(), &status) == 0) (void)replace_file(join(run_.home(), status_name), text);
   const auto interval = report_.phase == Phase::running ? beat : std::chrono::milliseconds(status_interval);
   const bool due = at_once || told_safe_ != report_.safe_times || now - last_beat_ >= interval;
-  if (!reporter_ || !due) return;
-  last_beat_ = now;
-  reporter_->post(text);
-  told_safe_ = report_.safe_times;
-  if (drain_) drain_->told();
+  if (!reporter_) return;
+  if (due) {
+    last_beat_ = now;
+    reporter_->post(text);
+    told_safe_ = report_.safe_times;
+  }
+  if (drain_ && now - last_told_ >= status_interval) {
+    last_told_ = now;
+    drain_->told();
+  }
 }
 
 }  // namespace

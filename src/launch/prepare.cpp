@@ -110,9 +110,9 @@ Status choose_way(const RunRequest& request, bool links_tolerated, Prepared& pre
   plan.way = choice->way;
   plan.library = facts.redirect_library;
   // Beside a namespace the library notes what a program cannot write (drain/failed_writes.h), hides staged links, and
-  // keeps the newest complete time where ranks purge times (drain/hold.h); ranks that have directories of their own reach
-  // them without walking through the shared file system. The way "path" changes the program's paths, so a library that
-  // knows the case by its own path would not see them.
+  // keeps the newest complete time where ranks purge times (drain/hold.h); ranks that have directories of their own
+  // reach them without walking through the shared file system. The way "path" changes the program's paths, so a library
+  // that knows the case by its own path would not see them.
   plan.redirect = plan.way != place::Way::path && !plan.library.empty();
   plan.copy_inputs = !links_tolerated && !plan.redirect;
   if (plan.copy_inputs)
