@@ -135,9 +135,13 @@ bool is_restartable(const NamesOfRanks& names, const Required& required) {
 
 Lacks lacks(const NamesOfRanks& newer, const NamesOfRanks& older) {
   Lacks found;
-  for (const auto& [rank, of_rank] : older)
-    if (Names missing = difference(of_rank, names_on(newer, rank)); !missing.empty())
-      found.on_rank[rank] = std::move(missing);
+  const Names somewhere = spread_of(newer).on_some_rank;
+  for (const auto& [rank, of_rank] : older) {
+    Names missing = difference(of_rank, names_on(newer, rank));
+    std::erase_if(missing,
+                  [&](const std::string& name) { return name.starts_with(of_clouds) && somewhere.contains(name); });
+    if (!missing.empty()) found.on_rank[rank] = std::move(missing);
+  }
   return found;
 }
 

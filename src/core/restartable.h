@@ -76,7 +76,7 @@ struct Lacks {
 };
 Lacks lacks(const NamesOfRanks& names, const Required& required);
 bool is_restartable(const NamesOfRanks& names, const Required& required);
-// Names of `older` that `newer` does not have, and where.
+// Names of `older` that `newer` does not have, and where. Particles may have gone to other ranks.
 Lacks lacks(const NamesOfRanks& newer, const NamesOfRanks& older);
 
 // A whole time. Lists of them are in the order in which the times were begun, which need not be that of their values.

@@ -318,15 +318,17 @@ void Drain::State::adopt(int rank) {
   }
   std::map<std::string, core::Names> names;
   for (const Keep::HandedOver& each : *handed) names[each.time].insert(core::plain_name(each.file));
+  std::set<std::string> needed;  // the run may still have to restart from them
+  for (const auto& [time, files] : names)
+    if (hold->may_be_freed(time) && !timeline.was_let_go(time) && !is_superseded(rank, time, files))
+      needed.insert(time);
   std::vector<Keep::HandedOver> taken;
   for (Keep::HandedOver& each : *handed) {
     if (beginning.contains(time_directory(rank, each.time))) continue;
     const bool hopeless = timeline.was_begun(each.time) && times.is_hopeless(rank, each.time);
-    const bool freed = hold->may_be_freed(each.time);
-    const bool let_go = hopeless || freed;
+    const bool let_go = hopeless || hold->may_be_freed(each.time);
     if (!let_go && !Keep::fits(each)) names_too_long = true;
-    const bool superseded = timeline.was_let_go(each.time) || is_superseded(rank, each.time, names[each.time]);
-    if (freed && !hopeless && !superseded) continue;  // the run may still have to restart from it
+    if (!hopeless && needed.contains(each.time)) continue;
     // They do where they remove times, but nothing where one of them does not tell what it leaves.
     if (let_go && times_go && hold->ranks_keep()) continue;
     if (let_go || !is_new_time(rank, each.time) || keep.contains(rank, each.time, each.file) ||
@@ -549,7 +551,8 @@ void Drain::State::new_complete_times() {
   std::vector<Record> records;
   for (const std::string& time : complete) records.push_back(complete_record(time));
   record(records);
-  for (const std::string& time : std::exchange(late_files_of, {})) look_again(time);
+  const std::set<std::string> late = std::exchange(late_files_of, {});
+  for (const std::string& time : late) renew_names(time);
   for (const std::string& time : complete) {
     // Not what was passed over: only what is kept aside may stand for the last.
     if (is_kept(time)) note_whole(time);
@@ -557,7 +560,7 @@ void Drain::State::new_complete_times() {
     // What the program purged already, it may purge altogether; until then it is safe only from what is kept.
     if (request.settings.live && !request.settings.hold_times && !times.purged(time)) waiting_times.push_back(time);
   }
-  choose_restart_points();
+  if (!complete.empty() || !late.empty()) choose_restart_points();
   if (complete.empty()) return;
   // The journal's last is the newest.
   if (newest_complete && ledger.newest_complete() != newest_complete) record(complete_record(*newest_complete));

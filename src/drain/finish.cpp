@@ -74,6 +74,7 @@ bool Drain::finished() {
       }
     }
     if (!state.gave_up && state.wait_for_writers()) return false;
+    state.note_failed_writes();  // of who outlived the program
     state.remove_stale();
     state.count_undrained();
     state.note_written_inputs();
@@ -181,7 +182,6 @@ void Drain::State::submit_found(const std::vector<Output>& found) {
 void Drain::State::submit_last_complete() {
   if (!alone()) {
     if (!ended_cleanly) submit_newest_candidates();
-    return;
   }
   if (ended_cleanly) return;
   for (const std::string& time : restart_points()) submit_purged(time);
@@ -189,7 +189,7 @@ void Drain::State::submit_last_complete() {
 
 // A restart point that the program removed, or a part of it.
 void Drain::State::submit_purged(const std::string& time) {
-  if (safe_times.contains(time) || core::lacks(names_on_case(time), names_here(time)).nothing()) return;
+  if (safe_times.contains(time) || is_home(time)) return;
   const auto& ranks = times.ranks();
   const bool whole_in_tree = std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
     const std::string local = local_of(roots, time_directory(rank, time));
@@ -350,6 +350,18 @@ void Drain::State::count_undrained() {
       ++undrained_files;
       undrained_bytes += output.mark.size;
     }
+  }
+  for (const std::string& time : ended_cleanly ? std::vector<std::string>() : restart_points()) {
+    if (safe_times.contains(time) || is_home(time)) continue;
+    for (const int rank : times.ranks())
+      for (const std::string& file : keep.files(rank, time)) {
+        const std::string path = join(time_directory(rank, time), file);
+        const auto known = ledger.find(path);
+        if ((known && known->on_case) || name_exists(local_of(roots, path))) continue;  // home, or counted above
+        if (first.empty()) first = path;
+        ++undrained_files;
+        undrained_bytes += keep.size(rank, time, file).value_or(0);
+      }
   }
   for (const Checkpoint& each : checkpoints) {
     if (ended_cleanly || !each.to_carry() || given_up.contains(each.path())) continue;

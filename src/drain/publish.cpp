@@ -1,6 +1,7 @@
 #include "drain/publish.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <thread>
@@ -14,13 +15,13 @@ namespace {
 // `cp -al` made), has another ctime a moment before it has one name less: it is looked at again then.
 Result<std::optional<struct stat>> status_at_rest(SharedFiles& shared, const std::string& path,
                                                   const Identity& expected) {
-  constexpr int most_looks = 50;
-  for (int look = 1;; ++look) {
+  static std::atomic<int> looks_left{250};  // five seconds for all files: a user may have changed the mode of each
+  while (true) {
     auto current = shared.status(path);
-    if (!current || !*current || look == most_looks) return current;
+    if (!current || !*current) return current;
     const bool only_the_ctime =
         !still_is(**current, expected) && parts::same_but_ctime(identity_of(**current), expected);
-    if (!only_the_ctime || (*current)->st_nlink < 2) return current;
+    if (!only_the_ctime || (*current)->st_nlink < 2 || looks_left-- <= 0) return current;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }

@@ -98,8 +98,24 @@ core::NamesOfRanks Drain::State::names_on_case(const std::string& time) const {
   return names;
 }
 
+core::NamesOfRanks Drain::State::names_anywhere(const std::string& time) const {
+  core::NamesOfRanks names = names_here(time);
+  for (const auto& [rank, on_case] : names_on_case(time)) names[rank].insert(on_case.begin(), on_case.end());
+  return names;
+}
+
+// The case has all that there is of the time here.
+bool Drain::State::is_home(const std::string& time) const {
+  const core::NamesOfRanks on_case = names_on_case(time);
+  for (const auto& [rank, here] : names_here(time)) {
+    const core::Names& home = on_case.at(rank);
+    if (!std::includes(home.begin(), home.end(), here.begin(), here.end())) return false;
+  }
+  return true;
+}
+
 // A file of it was closed after the time was called complete.
-void Drain::State::look_again(const std::string& time) {
+void Drain::State::renew_names(const std::string& time) {
   if (core::WholeTime* whole = find(whole_times, time)) {
     whole->names = names_here(time);
     written.add(time, whole->names);
@@ -160,7 +176,7 @@ bool Drain::State::note_safe(const std::string& time) {
   safe_whole_times.insert(place, {time, std::move(names)});
   // With several nodes the newest ones are what they agree on, whatever supersedes them here.
   const auto superfluous = core::superfluous(safe_whole_times, needed);
-  if (safe_whole_times.size() > Candidates::most + core::most_restart_points)
+  if (safe_whole_times.size() > Candidates::most + core::most_restart_points && !superfluous.empty())
     std::erase_if(safe_whole_times, [&](const core::WholeTime& each) { return each.time == superfluous.front(); });
   choose_safe(needed);
   return restartable;
@@ -226,17 +242,31 @@ Status Drain::State::find_last_times(bool resumed) {
     return find(whole_times, time) != nullptr || !is_new_time(times.ranks().front(), time);
   });
   add_found(whole, handed_over);
-  while (true) {
-    const std::vector<std::string> points = restart_points();
-    const auto gone = std::find_if(points.begin(), points.end(), [&](const std::string& time) {
-      return !safe_times.contains(time) && !keep_aside(time);
-    });
-    if (gone == points.end()) break;
-    std::erase_if(whole_times, [&](const core::WholeTime& each) { return each.time == *gone; });
-  }
+  while (!keep_restart_points()) continue;
   choose_restart_points();
   if (newest_complete && ledger.newest_complete() != newest_complete) record(complete_record(*newest_complete));
   return {};
+}
+
+// False: one of them cannot be kept, or is found to be cut now, and others take its place. Journalled first: what was
+// handed over is not, once it is kept, where another attempt would look for it.
+bool Drain::State::keep_restart_points() {
+  const std::vector<std::string> points = restart_points();
+  for (const std::string& time : points)
+    if (!ledger.complete_times().contains(time)) record(complete_record(time));
+  for (const std::string& time : points) {
+    if (safe_times.contains(time)) continue;
+    if (!keep_aside(time)) {
+      std::erase_if(whole_times, [&](const core::WholeTime& each) { return each.time == time; });
+      return false;
+    }
+    core::WholeTime* const whole = find(whole_times, time);
+    core::NamesOfRanks names = names_anywhere(time);
+    if (names == whole->names) continue;
+    whole->names = std::move(names);
+    return false;
+  }
+  return true;
 }
 
 // Whole times that were found on disk, from the newest back to the newest restartable one and to all that is kept or
@@ -249,13 +279,14 @@ void Drain::State::add_found(const std::set<std::string>& whole,
   for (const std::string& time : keep.times()) aside.insert(time);
   for (const auto& [time, names] : handed_over) aside.insert(time);
   std::erase_if(aside, [&](const std::string& time) { return !whole.contains(time); });
+  constexpr std::size_t least = 64;  // as many tell what the run writes
+  std::size_t looked_at = 0;
   for (const std::string& time : order) {
-    if (aside.empty() && core::newest_restartable(whole_times, required())) break;
+    if (++looked_at > least && aside.empty() && core::newest_restartable(whole_times, required())) break;
     aside.erase(time);
-    core::WholeTime found{time, names_here(time)};
-    const auto handed = handed_over.find(time);
-    for (const auto& more : {handed == handed_over.end() ? core::NamesOfRanks() : handed->second, names_on_case(time)})
-      for (const auto& [rank, names] : more) found.names[rank].insert(names.begin(), names.end());
+    core::WholeTime found{time, names_anywhere(time)};
+    if (const auto handed = handed_over.find(time); handed != handed_over.end())
+      for (const auto& [rank, names] : handed->second) found.names[rank].insert(names.begin(), names.end());
     written.add(time, found.names);
     const auto place = std::find_if(whole_times.begin(), whole_times.end(),
                                     [&](const core::WholeTime& each) { return openfoam::time_less(time, each.time); });

@@ -240,7 +240,9 @@ struct Drain::State {
   core::Required required() const;
   core::NamesOfRanks names_here(const std::string& time) const;
   core::NamesOfRanks names_on_case(const std::string& time) const;
-  void look_again(const std::string& time);
+  core::NamesOfRanks names_anywhere(const std::string& time) const;
+  bool is_home(const std::string& time) const;
+  void renew_names(const std::string& time);
   void note_whole(const std::string& time);
   void choose_restart_points();
   void choose_safe(const core::Required& needed);
@@ -252,6 +254,7 @@ struct Drain::State {
   Status find_last_times(bool resumed);
   void add_found(const std::set<std::string>& whole, const std::map<std::string, core::NamesOfRanks>& handed_over);
   bool keep_aside(const std::string& time);
+  bool keep_restart_points();
 
   // submit.cpp
   void submit(Job job, Mover::Make make);

@@ -32,20 +32,16 @@ std::set<std::string> Drain::State::purged_from(const std::string& time) const {
 void Drain::State::find_superseded() {
   const auto& newest = alone() ? newest_safe : newest_everywhere;
   if (!may_remove_superseded() || !newest) return;
-  const core::NamesOfRanks newest_names = names_on_case(*newest);
-  std::vector<std::string> stay;  // purged, with a file that the newest lacks
-  for (const std::string& time : superseding) {
-    if (!times.before(time, *newest) || purged_from(time).empty()) continue;
-    const bool all_there = core::lacks(newest_names, names_on_case(time)).nothing();
-    (all_there ? to_leave : stay).push_back(time);
-  }
-  std::sort(stay.begin(), stay.end(), [&](const auto& a, const auto& b) { return times.before(a, b); });
-  const std::size_t too_many = stay.size() - std::min(stay.size(), core::most_restart_points - 1);
-  to_leave.insert(to_leave.end(), stay.begin(), stay.begin() + static_cast<std::ptrdiff_t>(too_many));
-  for (const std::string& time : to_leave) {
-    superseding.erase(time);
+  std::vector<core::WholeTime> until_newest = safe_whole_times;
+  std::erase_if(until_newest, [&](const core::WholeTime& each) { return times.before(*newest, each.time); });
+  const std::vector<std::string> points = core::restart_points(until_newest, required());
+  std::erase_if(superseding, [&](const std::string& time) {
+    const bool is_point = std::find(points.begin(), points.end(), time) != points.end();
+    if (is_point || !times.before(time, *newest) || purged_from(time).empty()) return false;
+    to_leave.push_back(time);
     std::erase_if(safe_whole_times, [&](const core::WholeTime& each) { return each.time == time; });
-  }
+    return true;
+  });
   choose_safe(required());
 }
 

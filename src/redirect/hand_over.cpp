@@ -231,7 +231,8 @@ class HandedOverTimes {
     const Time* const older = find(time);
     for (int i = 0; older != nullptr && i < count_; ++i) {
       const Time& newer = times_[i];
-      if (newer.time > time && newer.time <= complete && newer.files == older->files && newer.names == older->names)
+      if (newer.time > time && newer.time <= complete && newer.files == older->files && newer.names == older->names &&
+          !any_lacks(newer.time))
         return true;
     }
     return false;
@@ -244,7 +245,8 @@ class HandedOverTimes {
     int richer = 0;
     for (int i = 0; own != nullptr && i < count_ && richer < most; ++i) {
       const Time& other = times_[i];
-      if (other.time >= complete || other.time == time || is_superseded(other.time, complete)) continue;
+      if (other.time >= complete || other.time == time || any_lacks(other.time)) continue;
+      if (is_superseded(other.time, complete)) continue;
       if (other.files > own->files || (other.files == own->files && other.time > time)) ++richer;
     }
     return richer >= most;

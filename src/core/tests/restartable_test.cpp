@@ -88,6 +88,15 @@ TEST(Restartable, CloudsAreOnlyWhereParticlesAre) {
   EXPECT_EQ(lacks(on_two_ranks(state), required).on_all_ranks, (Names{cloud}));
 }
 
+TEST(Restartable, ParticlesThatGoToAnotherRankMakeNoRestartPointOfTheTimeBefore) {
+  const std::string cloud = "lagrangian/cloud/positions";
+  NamesOfRanks older = on_two_ranks(state), newer = on_two_ranks(state);
+  older[0].insert(cloud);
+  newer[1].insert(cloud);
+  EXPECT_TRUE(lacks(newer, older).nothing());
+  EXPECT_EQ(lacks(on_two_ranks(state), older).on_rank, (NamesOfRanks{{0, {cloud}}}));
+}
+
 TEST(Restartable, ATimeWithoutRanksIsNot) {
   EXPECT_FALSE(is_restartable({}, after(start_of({"U"}), {state})));
 }

@@ -68,6 +68,16 @@ TEST_F(FailedWritesTest, OneThatTheProgramMadeLastCountsToo) {
   expect_named(finish(false), "1 call failed for log (Disk quota exceeded)");
 }
 
+TEST_F(FailedWritesTest, OneOfWhoOutlivedTheProgramCountsToo) {
+  open();
+  write_time("1");
+  for (const int rank : {0, 1}) drain_->rank_ended(rank, true);
+  ASSERT_TRUE(drain_->begin_finish(true));
+  fail("log.xz", ENOSPC);
+  for (int i = 0; i < 3000 && !drain_->finished(); ++i) ::usleep(1000);
+  expect_named(drain_->report(), "1 call failed for log.xz");
+}
+
 TEST_F(FailedWritesTest, ATimeOfWhichAWriteFailedIsNotCalledCompleteAndTheOneBeforeIs) {
   open();
   write_time("1");

@@ -204,6 +204,27 @@ TEST_P(HoldTest, WhereOneRankTellsNothingTheAgentLetsGoWhatTheOtherHandsOver) {
   finish(false);
 }
 
+TEST_P(HoldTest, ATimeThatHasMoreThanNewerOnesComesHomeThoughWhoBeginsToCarryItDies) {
+  open();
+  round();
+  for (const std::string time : {"1", "2", "3"})
+    for (const int rank : {0, 1}) {
+      write_time(time, rank);
+      if (time == "1") write(local(rank) + "/1/phi", field("1", "phi"));
+      if (time == "2" && !GetParam()) hand_over(rank, "1", "phi");
+      if (time == "2") hand_over(rank, "1");
+      if (time != "1") leave(rank, time == "2" ? 1 : 2);
+    }
+  ASSERT_TRUE(drain_->begin_finish(false));
+  drain_.reset();
+  resume();
+  EXPECT_EQ(finish(false).newest_complete, "2");
+  for (const int rank : {0, 1}) {
+    EXPECT_TRUE(on_case("processor" + std::to_string(rank) + "/1/phi"));
+    EXPECT_TRUE(on_case("processor" + std::to_string(rank) + "/2/p"));
+  }
+}
+
 TEST_P(HoldTest, ATimeThatARankCouldNotHandOverOrThatMayBeCutIsNotCalledComplete) {
   open();
   round();
