@@ -146,10 +146,10 @@ std::set<std::string> left_by_all(const std::string& path, const std::vector<int
   for (const int rank : ranks) lines.push_back(line_of(rank));
   const auto words = reinterpret_cast<Words>(page.bytes().data());
   const auto newest = newest_complete(words, lines);
-  std::set<std::string> left;
+  std::set<std::string> found;
   for (const std::string& time : times)
-    if (newest && value_of(time) <= *newest && !any_lacks(words, lines, value_of(time))) left.insert(time);
-  return left;
+    if (newest && value_of(time) <= *newest && !any_lacks(words, lines, value_of(time))) found.insert(time);
+  return found;
 }
 
 void let_ranks_free(const std::string& home, const std::vector<int>& ranks) {

@@ -166,8 +166,10 @@ void Drain::State::choose_safe(const core::Required& needed) {
 bool Drain::State::note_safe(const std::string& time) {
   core::NamesOfRanks names = names_on_case(time);
   if (const core::WholeTime* whole = find(whole_times, time))  // its cut files are cut on the case, too
-    for (auto& [rank, of_rank] : names)
-      std::erase_if(of_rank, [&](const std::string& name) { return !whole->names.at(rank).contains(name); });
+    for (auto& [rank, of_rank] : names) {
+      const core::Names& whole_here = whole->names.at(rank);
+      std::erase_if(of_rank, [&](const std::string& name) { return !whole_here.contains(name); });
+    }
   const core::Required needed = required();
   const bool restartable = core::is_restartable(names, needed);
   std::erase_if(safe_whole_times, [&](const auto& each) { return each.time == time; });
