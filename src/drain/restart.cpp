@@ -281,10 +281,8 @@ void Drain::State::add_found(const std::set<std::string>& whole,
   for (const std::string& time : keep.times()) aside.insert(time);
   for (const auto& [time, names] : handed_over) aside.insert(time);
   std::erase_if(aside, [&](const std::string& time) { return !whole.contains(time); });
-  constexpr std::size_t least = 64;  // as many tell what the run writes
-  std::size_t looked_at = 0;
   for (const std::string& time : order) {
-    if (++looked_at > least && aside.empty() && core::newest_restartable(whole_times, required())) break;
+    if (aside.empty() && core::newest_restartable(whole_times, required())) break;
     aside.erase(time);
     core::WholeTime found{time, names_anywhere(time)};
     if (const auto handed = handed_over.find(time); handed != handed_over.end())

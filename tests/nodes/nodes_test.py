@@ -164,7 +164,8 @@ class NodesTest(unittest.TestCase):
 
         wait_for(enough_have_gone, 60, "times that were safe over all ranks have left the case")
         self.assertIsNone(run.poll(), "the run ended by itself")
-        self.assertLessEqual(most, 6, "times on the case at once")
+        # Each leaves two reports after a newer one was agreed on.
+        self.assertLessEqual(most, 8, "times on the case at once")
         newest = max(seen, key=float)
         output = interrupt(run)
         self.assertNotEqual(run.returncode, 0, output[-3000:])
