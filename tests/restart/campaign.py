@@ -68,6 +68,7 @@ class Campaign:
             with open(os.path.join(directory, "told"), "w") as file:
                 file.write(f"{plan}\n{run.seen}\n{run.seen.output}\n{judge.told if judge else ''}\n")
                 file.write("\n".join(wrong) + "\n")
+            os.makedirs(self.keep, exist_ok=True)
             kept = tempfile.mkdtemp(prefix=f"seed-{seed}-", dir=self.keep)
             for each, name in ((directory, "run"), (pool, "pool")):
                 shutil.copytree(each, os.path.join(kept, name), symlinks=True, ignore_dangling_symlinks=True)
