@@ -145,6 +145,10 @@ Lacks lacks(const NamesOfRanks& newer, const NamesOfRanks& older) {
   return found;
 }
 
+void forget_time(std::vector<WholeTime>& times, const std::string& time) {
+  std::erase_if(times, [&](const WholeTime& each) { return each.time == time; });
+}
+
 std::optional<std::size_t> newest_restartable(const std::vector<WholeTime>& times, const Required& required) {
   for (std::size_t at = times.size(); at-- > 0;)
     if (is_restartable(times[at].names, required)) return at;

@@ -16,6 +16,7 @@
 //   - A time supersedes an older one only when it is restartable and has all names of the older one, on each rank.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -84,6 +85,14 @@ struct WholeTime {
   std::string time;
   NamesOfRanks names;
 };
+
+// The entry of a time; null without one. `Times`: such a list, const or not.
+template <class Times>
+auto find_time(Times& times, const std::string& time) {
+  const auto found = std::find_if(times.begin(), times.end(), [&](const WholeTime& each) { return each.time == time; });
+  return found == times.end() ? nullptr : &*found;
+}
+void forget_time(std::vector<WholeTime>& times, const std::string& time);
 
 // The newest restartable time, as its place in the list.
 std::optional<std::size_t> newest_restartable(const std::vector<WholeTime>& times, const Required& required);

@@ -597,8 +597,7 @@ void Drain::State::release_kept() {
   };
   for (const std::string& time : keep.times()) {
     if (keep.in_use(time) || wanted(time) || is_suspect(time)) continue;
-    const bool whole =
-        std::any_of(whole_times.begin(), whole_times.end(), [&](const auto& each) { return each.time == time; });
+    const bool whole = core::find_time(whole_times, time) != nullptr;
     const bool may_go = whole ? std::find(superfluous.begin(), superfluous.end(), time) != superfluous.end()
                               : times.before(time, newest_whole);
     if (may_go) let_go(time);
@@ -609,7 +608,7 @@ void Drain::State::release_kept() {
 void Drain::State::let_go(const std::string& time) {
   if (auto dropped = keep.drop(time); !dropped) note(std::nullopt, dropped.error().text());
   purged_kept.erase(time);
-  std::erase_if(whole_times, [&](const core::WholeTime& each) { return each.time == time; });
+  core::forget_time(whole_times, time);
   timeline.let_go(time);
   std::erase_if(suspects, [&](const Suspect& each) { return each.time == time; });
   // What was passed over may still be carried, and then its order counts.

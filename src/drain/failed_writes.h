@@ -39,9 +39,8 @@ class FailedWrites {
 // What it says where a pool was nearly full and no program told of failures.
 inline constexpr const char* writes_not_seen_text =
     "a pool was nearly full, and whether the program's writes failed could not be seen: the redirection library was "
-    "not "
-    "loaded (--via path, a static program); see what the program itself said, or give the run a larger pool (--pool, "
-    "pool.budget)";
+    "not loaded (--via path, a static program); see what the program itself said, or give the run a larger pool "
+    "(--pool, pool.budget)";
 
 // What a run says of a pool that ran full, or of a device that failed: so many calls (0: only the pool's free space
 // told of it), and the first one, where it is known.

@@ -34,10 +34,13 @@ core::Names files_in(const std::string& directory, const std::string& lower) {
   return files;
 }
 
-template <class Times>
-auto find(Times& times, const std::string& time) {
-  const auto found = std::find_if(times.begin(), times.end(), [&](const auto& each) { return each.time == time; });
-  return found == times.end() ? nullptr : &*found;
+// Puts a time into a list in order, in place of what it had of it.
+template <class Before>
+void put_time(std::vector<core::WholeTime>& times, core::WholeTime time, const Before& before) {
+  core::forget_time(times, time.time);
+  const auto place = std::find_if(times.begin(), times.end(),
+                                  [&](const core::WholeTime& each) { return before(time.time, each.time); });
+  times.insert(place, std::move(time));
 }
 
 }  // namespace
@@ -116,7 +119,7 @@ bool Drain::State::is_home(const std::string& time) const {
 
 // A file of it was closed after the time was called complete.
 void Drain::State::renew_names(const std::string& time) {
-  if (core::WholeTime* whole = find(whole_times, time)) {
+  if (core::WholeTime* whole = core::find_time(whole_times, time)) {
     whole->names = names_here(time);
     written.add(time, whole->names);
   }
@@ -126,12 +129,9 @@ void Drain::State::renew_names(const std::string& time) {
 void Drain::State::note_whole(const std::string& time) {
   core::NamesOfRanks names = names_here(time);
   written.add(time, names);
-  std::erase_if(whole_times, [&](const core::WholeTime& each) { return each.time == time; });
   if (!alike_names) alike_names = names;
   times_are_alike = times_are_alike && names == *alike_names;
-  const auto place = std::find_if(whole_times.begin(), whole_times.end(),
-                                  [&](const core::WholeTime& each) { return times.before(time, each.time); });
-  whole_times.insert(place, {time, std::move(names)});
+  put_time(whole_times, {time, std::move(names)}, [&](const auto& a, const auto& b) { return times.before(a, b); });
 }
 
 // To be called when a time has become complete, or has got a file.
@@ -165,21 +165,19 @@ void Drain::State::choose_safe(const core::Required& needed) {
 // True when it is a restart point, as far as is known now.
 bool Drain::State::note_safe(const std::string& time) {
   core::NamesOfRanks names = names_on_case(time);
-  if (const core::WholeTime* whole = find(whole_times, time))  // its cut files are cut on the case, too
+  if (const core::WholeTime* whole = core::find_time(whole_times, time))  // its cut files are cut on the case, too
     for (auto& [rank, of_rank] : names) {
       const core::Names& whole_here = whole->names.at(rank);
       std::erase_if(of_rank, [&](const std::string& name) { return !whole_here.contains(name); });
     }
   const core::Required needed = required();
   const bool restartable = core::is_restartable(names, needed);
-  std::erase_if(safe_whole_times, [&](const auto& each) { return each.time == time; });
-  const auto place = std::find_if(safe_whole_times.begin(), safe_whole_times.end(),
-                                  [&](const core::WholeTime& each) { return times.before(time, each.time); });
-  safe_whole_times.insert(place, {time, std::move(names)});
+  put_time(safe_whole_times, {time, std::move(names)},
+           [&](const auto& a, const auto& b) { return times.before(a, b); });
   // With several nodes the newest ones are what they agree on, whatever supersedes them here.
-  const auto superfluous = core::superfluous(safe_whole_times, needed);
-  if (safe_whole_times.size() > Candidates::most + core::most_restart_points && !superfluous.empty())
-    std::erase_if(safe_whole_times, [&](const core::WholeTime& each) { return each.time == superfluous.front(); });
+  if (safe_whole_times.size() > Candidates::most + core::most_restart_points)
+    if (const auto go = core::superfluous(safe_whole_times, needed); !go.empty())
+      core::forget_time(safe_whole_times, go.front());
   choose_safe(needed);
   return restartable;
 }
@@ -193,13 +191,14 @@ bool Drain::State::is_superseded(int rank, const std::string& time, const core::
   if (!newest_complete || !times.before(time, *newest_complete)) return false;
   const std::vector<std::string> points = restart_points();
   if (std::find(points.begin(), points.end(), time) != points.end()) return false;
-  const core::Names& newest = find(whole_times, *newest_complete)->names.at(rank);
+  const core::Names& newest = core::find_time(whole_times, *newest_complete)->names.at(rank);
   return std::includes(newest.begin(), newest.end(), names.begin(), names.end());
 }
 
 // The newest complete time, held here or on the case. What could not be kept aside may be safe all the same.
 std::optional<std::string> Drain::State::newest_anywhere() const {
-  const bool safe_is_newer = newest_safe && (!newest_complete || find(safe_whole_times, *newest_complete) != nullptr);
+  const bool safe_is_newer =
+      newest_safe && (!newest_complete || core::find_time(safe_whole_times, *newest_complete) != nullptr);
   return safe_is_newer ? newest_safe : newest_complete;
 }
 
@@ -207,7 +206,7 @@ std::optional<std::string> Drain::State::newest_anywhere() const {
 std::map<std::string, std::string> Drain::State::kept_beside() const {
   std::map<std::string, std::string> kept;
   if (!newest_complete || ended_cleanly) return kept;
-  const core::WholeTime* newest = find(whole_times, *newest_complete);
+  const core::WholeTime* newest = core::find_time(whole_times, *newest_complete);
   const std::vector<std::string> points = restart_points();
   for (const core::WholeTime& each : whole_times) {
     if (&each == newest) break;
@@ -241,7 +240,7 @@ Status Drain::State::find_last_times(bool resumed) {
     whole.merge(left_by_all(join(request.home, hold_name), times.ranks(), here));
   }
   std::erase_if(whole, [&](const std::string& time) {
-    return find(whole_times, time) != nullptr || !is_new_time(times.ranks().front(), time);
+    return core::find_time(whole_times, time) != nullptr || !is_new_time(times.ranks().front(), time);
   });
   add_found(whole, handed_over);
   while (!keep_restart_points()) continue;
@@ -259,10 +258,10 @@ bool Drain::State::keep_restart_points() {
   for (const std::string& time : points) {
     if (safe_times.contains(time)) continue;
     if (!keep_aside(time)) {
-      std::erase_if(whole_times, [&](const core::WholeTime& each) { return each.time == time; });
+      core::forget_time(whole_times, time);
       return false;
     }
-    core::WholeTime* const whole = find(whole_times, time);
+    core::WholeTime* const whole = core::find_time(whole_times, time);
     core::NamesOfRanks names = names_anywhere(time);
     if (names == whole->names) continue;
     whole->names = std::move(names);
@@ -288,9 +287,7 @@ void Drain::State::add_found(const std::set<std::string>& whole,
     if (const auto handed = handed_over.find(time); handed != handed_over.end())
       for (const auto& [rank, names] : handed->second) found.names[rank].insert(names.begin(), names.end());
     written.add(time, found.names);
-    const auto place = std::find_if(whole_times.begin(), whole_times.end(),
-                                    [&](const core::WholeTime& each) { return openfoam::time_less(time, each.time); });
-    whole_times.insert(place, std::move(found));
+    put_time(whole_times, std::move(found), openfoam::time_less);
   }
 }
 

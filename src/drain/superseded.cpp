@@ -39,7 +39,7 @@ void Drain::State::find_superseded() {
     const bool is_point = std::find(points.begin(), points.end(), time) != points.end();
     if (is_point || !times.before(time, *newest) || purged_from(time).empty()) return false;
     to_leave.push_back(time);
-    std::erase_if(safe_whole_times, [&](const core::WholeTime& each) { return each.time == time; });
+    core::forget_time(safe_whole_times, time);
     return true;
   });
   choose_safe(required());

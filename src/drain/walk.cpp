@@ -9,6 +9,7 @@
 #include "drain/placed.h"
 #include "drain/publish.h"
 #include "openfoam/openfoam.h"
+#include "redirect/redirect.h"
 
 namespace forebay::drain {
 namespace {
@@ -151,12 +152,9 @@ std::optional<gid_t> local_group(const std::string& pool) {
 }
 
 bool is_copy_up(std::string_view name, std::string_view lower) {
-  // As in src/redirect/redirect.h and state.cpp: FNV-1a.
-  constexpr std::string_view prefix = ".forebay-up-";
+  constexpr std::string_view prefix = redirect::temporary_prefix;
   if (!name.starts_with(prefix)) return false;
-  std::uint64_t run = 0xcbf29ce484222325;
-  for (const char c : lower) run = (run ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return name.substr(prefix.size()).starts_with(hex(run) + "-");
+  return name.substr(prefix.size()).starts_with(hex(redirect::hash_of(lower.data(), lower.size())) + "-");
 }
 
 Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::vector<std::string>& placed,

@@ -11,14 +11,13 @@
 #include <climits>
 
 #include "launch/processes.h"
+#include "redirect/redirect.h"
 
 namespace forebay::launch {
 namespace {
 
 constexpr std::size_t gate_bytes = 4096;
-// A file system with less than this left gives no-space to nearly every write. As in src/redirect/hand_over.cpp.
-constexpr std::uint64_t as_good_as_full = std::uint64_t{64} << 10;
-// Nor does one with fewer inodes than this give all that a step asks for.
+// A pool with fewer inodes than this does not give all that a step asks for.
 constexpr std::uint64_t few_inodes = 4;
 // Above the high mark so many output steps must fit: ranks are not at the same point, and what one sees takes a moment.
 constexpr double steps_above = 2;
@@ -90,7 +89,7 @@ bool Pressure::look() {
     const auto [now, any_inodes] = available(pool);
     const std::uint64_t used = pool.available_at_start > now ? pool.available_at_start - now : 0;
     pool.fill = pool.budget > 0 ? static_cast<double>(used) / static_cast<double>(pool.budget) : 0;
-    full = full || now < as_good_as_full || !any_inodes;
+    full = full || now < redirect::as_good_as_full || !any_inodes;
   }
   return full;
 }

@@ -121,7 +121,6 @@ void note_failed_for_some_reason(int fd) {
   if (!notes(EIO) || !name_in_tree(fd, path)) return;
   // What else can be is seldom, and there is no room now.
   struct statfs status;
-  constexpr uint64_t as_good_as_full = 64 << 10;  // as in src/launch/pressure.cpp
   const bool full =
       system_call(SYS_fstatfs, fd, word(&status)) == 0 &&
       (static_cast<uint64_t>(status.f_bavail) * static_cast<uint64_t>(status.f_frsize) < as_good_as_full ||

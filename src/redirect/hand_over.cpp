@@ -149,7 +149,6 @@ void note_lacking(double time) {
 // What was written last may be cut: to be asked before this rank makes room. (Where another one does at that very
 // moment, the pool may look as if it had room; and there is an agent, as a rule, which looks at the pool, too.)
 void note_full_pool() {
-  constexpr uint64_t as_good_as_full = 64 << 10;  // as in src/launch/pressure.cpp
   const double begun = told(state.begun);
   struct statfs status;
   if (begun == none || sys_statfs(state.keep.text, &status) != 0) return;
@@ -260,13 +259,6 @@ class HandedOverTimes {
     int files;
   };
 
-  static uint64_t hash_of(const char* text, size_t size, uint64_t hash) {
-    constexpr uint64_t prime = 0x100000001b3;  // FNV-1a
-    for (size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<unsigned char>(text[i])) * prime;
-    return hash;
-  }
-  static constexpr uint64_t no_text = 0xcbf29ce484222325;
-
   const Time* find(double time) const {
     for (int i = 0; i < count_; ++i)
       if (times_[i].time == time) return &times_[i];
@@ -279,9 +271,9 @@ class HandedOverTimes {
     if (!is_time_name(name, length)) return;
     const double time = value_of(name, length);
     if (name[length] == '\0' && type == DT_DIR) {
-      add_below(directory, name, time, no_text, deepest);
+      add_below(directory, name, time, hash_of_nothing, deepest);
     } else if (name[length] != '\0') {
-      put(time, hash_of(name + length, strlen(name + length), no_text));
+      put(time, hash_of(name + length, strlen(name + length)));
     }
   }
 

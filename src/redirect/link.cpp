@@ -14,7 +14,7 @@ struct TemporaryName {
   char text[64];
   explicit TemporaryName(const char* name) {
     memcpy(text, state.temporary.text, state.temporary.size);
-    put_digits(text + state.temporary.size, hash_of(name));
+    put_digits(text + state.temporary.size, hash_of(name, strlen(name)));
     text[state.temporary.size + 16] = '\0';
   }
 };

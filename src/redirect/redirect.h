@@ -14,6 +14,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace forebay::redirect {
@@ -55,6 +56,8 @@ inline constexpr const char* times_variable = "FOREBAY_TIMES";
 inline constexpr const char* hold_variable = "FOREBAY_HOLD";
 inline constexpr unsigned long hold_line = 8, hold_complete = 2, hold_renamed = 3, hold_left = 0,
                                hold_first_lacking = 1, hold_last_lacking = 2;
+// A file system with less than this left gives no-space to nearly every write.
+inline constexpr std::uint64_t as_good_as_full = std::uint64_t{64} << 10;
 // Optional: a file that holds one WriteErrors, made and allocated by the agent before any program starts (a full pool
 // must not kill who notes that it is full). All processes of a node write to it, the agent reads it while they run, and
 // who resumes the run reads it afterwards.
@@ -83,6 +86,13 @@ static_assert(sizeof(WriteErrors) <= 8192);
 // ranks' files may be such links.
 inline constexpr const char* socket_pool_variable = "FOREBAY_SOCKET_POOL";
 inline constexpr const char* placed_name = "placed";
+// FNV-1a of so many bytes; `from`: of what stands before them.
+inline constexpr std::uint64_t hash_of_nothing = 0xcbf29ce484222325;
+constexpr std::uint64_t hash_of(const char* text, std::size_t size, std::uint64_t from = hash_of_nothing) {
+  constexpr std::uint64_t prime = 0x100000001b3;
+  for (std::size_t i = 0; i < size; ++i) from = (from ^ static_cast<unsigned char>(text[i])) * prime;
+  return from;
+}
 // Names that begin so, then with the 16 hexadecimal digits of the FNV-1a hash of what `lower_variable` says, and "-",
 // are the library's own, for a moment, while it copies a staged link up or takes a placed file's name away. They are
 // hidden from listings and must not be drained. The hash is that of one run: whatever else is named like this is a

@@ -191,7 +191,7 @@ Prefix temporary_names() {
   char text[64];
   const size_t size = strlen(temporary_prefix);
   memcpy(text, temporary_prefix, size);
-  put_digits(text + size, hash_of(state.lower.text));
+  put_digits(text + size, hash_of(state.lower.text, state.lower.size));
   text[size + 16] = '-';
   const char* stored = store(text, size + 17);
   return {stored, stored != nullptr ? size + 17 : 0};

@@ -34,12 +34,6 @@ long word(T value) {
     return (long)value;  // pointers and unsigned words alike
 }
 
-// FNV-1a.
-inline uint64_t hash_of(const char* text) {
-  uint64_t value = 0xcbf29ce484222325ULL;
-  for (; *text != '\0'; ++text) value = (value ^ static_cast<unsigned char>(*text)) * 0x100000001b3ULL;
-  return value;
-}
 // Sixteen hexadecimal ones.
 inline void put_digits(char* to, uint64_t value) {
   for (int i = 0; i < 16; ++i) to[i] = "0123456789abcdef"[(value >> (60 - 4 * i)) & 15];
