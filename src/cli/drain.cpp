@@ -77,6 +77,7 @@ Status look_at_mark(const FoundRuns& found, const launch::WatchedSignals& signal
                  "name that pool by --pool, or none");
   if (!launch::is_all_home(*plan)) {
     const auto others = unfinished_nodes(*plan);
+    if (others.empty() && launch::is_being_removed(found.case_path, plan->run)) return {};
     return error(Code::undrained,
                  fmt::format("run {}, started on {}, works on this case or has left its mark there{}:", plan->run,
                              plan->submit_host, others.empty() ? "" : ", and node " + others.front() + " is not done"),

@@ -176,7 +176,7 @@ Status Agent::start() {
   report_.node = run_.node;
   report_.run = plan_.run;
   report_.home = run_.home();
-  report_.agent_pid = ::getpid();
+  report_.agent_pid = report_.pool_of = run_.agent_pid;
   if (auto log = open_file(join(run_.home(), "agent.log"), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)) {
     ::dup2(log->get(), STDOUT_FILENO);
     ::dup2(log->get(), STDERR_FILENO);

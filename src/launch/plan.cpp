@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <thread>
 
 namespace forebay::launch {
 namespace {
@@ -147,6 +149,17 @@ std::string case_above(const std::string& directory) {
 
 Status remove_control_directory(const std::string& case_path) {
   return remove_tree(control_directory(case_path));
+}
+
+bool is_being_removed(const std::string& case_path, const std::string& run) {
+  constexpr int looks = 20;
+  constexpr std::chrono::milliseconds interval{100};
+  for (int look = 0; look < looks; ++look) {
+    const auto plan = read_plan(case_path);
+    if (plan ? plan->run != run : plan.error().errno_value == ENOENT) return true;
+    std::this_thread::sleep_for(interval);
+  }
+  return false;
 }
 
 std::string host_name() {

@@ -50,6 +50,9 @@ bool is_alive(const Plan& plan);
 // The case that `directory` lies in, by its control directory; empty when there is none above it.
 std::string case_above(const std::string& directory);
 Status remove_control_directory(const std::string& case_path);
+// True when it is gone within two seconds: somebody is removing it, whose reports of nodes may have gone before its
+// plan.
+bool is_being_removed(const std::string& case_path, const std::string& run);
 
 std::string host_name();
 std::string new_run_name();

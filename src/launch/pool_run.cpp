@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
@@ -21,6 +22,7 @@ using nlohmann::json;
 // As in src/redirect/redirect.h.
 constexpr const char* placed_name = "placed";
 constexpr const char *warm_prefix = "warm-", *ahead_prefix = "stage-";
+constexpr const char* lock_name = "agent.lock";
 
 std::string name_for(const char* prefix, const std::string& case_path) {
   return prefix + hex(checksum(case_path));
@@ -125,6 +127,7 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& 
   run.plan = plan;
   run.umask = umask;
   run.node = host_name();
+  run.agent_pid = ::getpid();
   run.tree_name = name_of(plan.case_path);
   struct stat status {};
   if (::stat(plan.case_path.c_str(), &status) != 0) return errno_error("cannot stat", plan.case_path);
@@ -159,6 +162,7 @@ Status save(const PoolRun& run) {
   for (const auto& [rank, directory] : run.ranks) ranks[std::to_string(rank)] = escape(directory);
   const json record{{"plan", json::parse(to_json(run.plan))},
                     {"node", run.node},
+                    {"agent_pid", run.agent_pid},
                     {"directories", directories},
                     {"ranks", ranks},
                     {"placed", placed},
@@ -187,6 +191,7 @@ Result<PoolRun> load_pool_run(const std::string& home) {
     PoolRun run;
     run.plan = *plan;
     run.node = record.at("node");
+    run.agent_pid = record.value("agent_pid", 0);
     run.durable = record.at("durable");
     run.tree_name = name_of(plan->case_path);
     run.case_device = record.value("case_device", std::uint64_t{0});
@@ -214,7 +219,9 @@ namespace {
 // A run that is just about to begin, or has just ended.
 bool holds_nothing(const std::string& home) {
   const auto entries = list_directory(home);
-  return entries ? entries->empty() : entries.error().errno_value == ENOENT;
+  if (!entries) return entries.error().errno_value == ENOENT;
+  return std::all_of(entries->begin(), entries->end(),
+                     [](const DirectoryEntry& entry) { return entry.name == lock_name; });
 }
 }  // namespace
 
@@ -243,17 +250,22 @@ std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths,
 }
 
 Result<Descriptor> lock(const PoolRun& run) {
-  const std::string path = join(run.home(), "agent.lock");
+  const std::string path = join(run.home(), lock_name);
   auto file = open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW);
-  if (!file) return file;
-  if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0)
+  if (!file && file.error().errno_value != ENOENT) return file;
+  if (file && ::flock(file->get(), LOCK_EX | LOCK_NB) != 0)
     return error(Code::busy, "an agent works on run " + run.plan.run + " at", run.home(), "`forebay status` shows it");
+  // Who has emptied the pool removes the lock while holding it.
+  struct stat held {
+  }, named{};
+  if (!file || ::fstat(file->get(), &held) != 0 || ::lstat(path.c_str(), &named) != 0 || held.st_ino != named.st_ino)
+    return error(Code::busy, "the pool of run " + run.plan.run + " has just been emptied:", run.home());
   if (::ftruncate(file->get(), 0) != 0) return errno_error("cannot write", path);
   return file;
 }
 
 Result<Descriptor> open_lock(const PoolRun& run) {
-  return open_file(join(run.home(), "agent.lock"), O_RDONLY | O_NOFOLLOW);
+  return open_file(join(run.home(), lock_name), O_RDONLY | O_NOFOLLOW);
 }
 
 bool is_held(const Descriptor& lock) {
@@ -301,16 +313,25 @@ Status expect_case(const PoolRun& run) {
   return tl::unexpected<Error>(std::move(gone));
 }
 
+bool remove_emptied(const std::string& home) {
+  if (!holds_nothing(home)) return false;
+  ::unlink(join(home, lock_name).c_str());
+  const bool gone = ::rmdir(home.c_str()) == 0 || errno == ENOENT;
+  ::rmdir(std::string(parent_of(home)).c_str());
+  return gone;
+}
+
 Status remove(const PoolRun& run) {
-  // What tells of the run goes last: what a crash leaves half-removed is still found, and known for what it is.
-  const auto tells = [](const std::string& name) { return name == drain::sentinel_name || name == status_name; };
+  // What tells of the run goes last: what a crash leaves half-removed is still found, and known for what it is. Behind
+  // that goes the lock, so that nobody else works on what is left.
+  constexpr std::array<const char*, 3> last{status_name, drain::sentinel_name, lock_name};
   for (auto directory = run.directories.rbegin(); directory != run.directories.rend(); ++directory) {
     const auto entries = list_directory(*directory);
     if (entries)
       for (const DirectoryEntry& entry : *entries)
-        if (!tells(entry.name))
+        if (std::find(last.begin(), last.end(), entry.name) == last.end())
           if (auto removed = remove_tree(join(*directory, entry.name)); !removed) return removed;
-    ::unlink(join(*directory, status_name).c_str());
+    for (const char* name : last) ::unlink(join(*directory, name).c_str());
     if (auto removed = remove_tree(*directory); !removed) return removed;
     ::rmdir(std::string(parent_of(*directory)).c_str());
   }

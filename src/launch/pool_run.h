@@ -24,6 +24,7 @@ struct PoolRun {
   std::map<int, std::string> ranks;      // rank -> its pool's directory; -1 for a case in one piece
   // Where files lie that ranks make in directories they share: in each run directory on another mount than the home's.
   std::vector<std::string> placed;
+  int agent_pid = 0;      // of who made them
   bool durable = false;   // at least the home survives the node
   std::string tree_name;  // the case's, when the run began
   // The case's directory as it was then: another one may have its name by now, and it may have another name.
@@ -57,7 +58,7 @@ struct UnreadableRun {
 std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, std::vector<UnreadableRun>& unreadable);
 // True while an agent works on it (it holds the lock in the home as long as it lives).
 bool has_agent(const PoolRun& run);
-// The lock; held as long as the descriptor lives. Code::busy when another process has it.
+// The lock; held as long as the descriptor lives. Code::busy when another process has it, or has just emptied the pool.
 Result<Descriptor> lock(const PoolRun& run);
 // The same file, for who waits: also when the pool is gone it tells what its holder has left there.
 Result<Descriptor> open_lock(const PoolRun& run);
@@ -69,6 +70,8 @@ bool is_case_of(const PoolRun& run, const std::string& path);
 // found.
 Status expect_case(const PoolRun& run);
 Status remove(const PoolRun& run);
+// What is left of a home where somebody was killed behind the last that tells of the run; false where there is more.
+bool remove_emptied(const std::string& home);
 
 // How the drain of this run works, from the run's settings.
 drain::DrainRequest drain_request(const PoolRun& run);

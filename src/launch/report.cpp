@@ -98,6 +98,7 @@ json json_of(const NodeReport& report) {
           {"phase", phase_name(report.phase)},
           {"beat", report.beat},
           {"agent_pid", report.agent_pid},
+          {"pool_of", report.pool_of},
           {"staged_files", report.staged_files},
           {"staged_bytes", report.staged_bytes},
           {"copied_bytes", report.copied_bytes},
@@ -217,6 +218,7 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     report.phase = static_cast<Phase>(phase - phase_names.begin());
     report.beat = from.at("beat");
     report.agent_pid = from.at("agent_pid");
+    report.pool_of = from.value("pool_of", report.agent_pid);
     report.staged_files = from.at("staged_files");
     report.staged_bytes = from.at("staged_bytes");
     report.copied_bytes = from.at("copied_bytes");

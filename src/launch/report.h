@@ -31,6 +31,7 @@ struct NodeReport {
   Phase phase = Phase::staging;
   std::uint64_t beat = 0;  // grows while the agent lives
   int agent_pid = 0;
+  int pool_of = 0;  // the agent that made the pool: itself, or the one that was killed
   std::uint64_t staged_files = 0, staged_bytes = 0, copied_bytes = 0, copy_bytes_in_all = 0;
   double stage_seconds = 0, program_seconds = 0, drain_seconds = 0;
   std::uint64_t queued_units = 0, paused_milliseconds = 0;

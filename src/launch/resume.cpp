@@ -47,13 +47,16 @@ void empty_pool(const PoolRun& run, NodeReport& report) {
 
 }  // namespace
 
-Result<NodeReport> resume_drain(const std::string& home, const std::string& case_path, bool cleanly,
-                                const ResumeProgress& progress) {
-  auto run = load_pool_run(home);
-  if (!run) return forward(run);
-  run->plan.case_path = case_path;
-  auto held = lock(*run);
+Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const ResumeProgress& progress) {
+  const std::string& home = found.home();
+  auto held = lock(found);
   if (!held) return forward(held);
+  // As it is now: since it was found more ranks may have come, or somebody has emptied it.
+  auto run = load_pool_run(home);
+  if (!run && run.error().errno_value == ENOENT && remove_emptied(home))
+    return error(Code::busy, "the pool of run " + found.plan.run + " has just been emptied:", home);
+  if (!run) return forward(run);
+  run->plan.case_path = found.plan.case_path;
   if (!ranks_of(run->plan.run).empty())
     return error(Code::busy, "the program of run " + run->plan.run + " still runs on", run->plan.case_path,
                  "when it has ended, `forebay drain --resume` brings home what it wrote");
@@ -74,6 +77,7 @@ Result<NodeReport> resume_drain(const std::string& home, const std::string& case
   report.run = run->plan.run;
   report.home = home;
   report.agent_pid = ::getpid();
+  report.pool_of = run->agent_pid;
   report.phase = Phase::draining;
   report.ranks = run->rank_numbers();
   const auto began = drain::Clock::now();
@@ -112,8 +116,7 @@ namespace {
 Result<NodeReport> outcome_on_case(const PoolRun& run) {
   for (NodeReport& each : read_node_reports(run.plan.case_path))
     if (each.node == run.node && each.run == run.plan.run && is_home(each)) return std::move(each);
-  const auto plan = read_plan(run.plan.case_path);
-  if (plan ? plan->run == run.plan.run : plan.error().errno_value != ENOENT)
+  if (!is_being_removed(run.plan.case_path, run.plan.run))
     return error(Code::lost,
                  "the pool was emptied, and nobody has told that all of run " + run.plan.run + " is home:", run.home());
   NodeReport report;
@@ -153,7 +156,7 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
     }
     struct stat status {};
     if (::lstat(run.home().c_str(), &status) != 0) return outcome_on_case(run);
-    auto report = resume_drain(run.home(), run.plan.case_path, cleanly, progress);
+    auto report = resume_drain(run, cleanly, progress);
     if (report || report.error().code != Code::busy) return report;
   }
 }
@@ -186,11 +189,7 @@ void remove_empty_directories(const Plan& plan) {
   const auto paths = pools_here(plan);
   if (!paths) return;
   for (const std::string& path : *paths) {
-    for (const std::string& own : user_directories_in(path)) {
-      const std::string directory = join(own, plan.run);
-      ::rmdir(join(directory, "s0").c_str());
-      ::rmdir(directory.c_str());
-    }
+    for (const std::string& own : user_directories_in(path)) (void)remove_emptied(join(join(own, plan.run), "s0"));
   }
 }
 
@@ -219,8 +218,8 @@ Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Repo
   NodeReport report;
   for (NodeReport& each : read_node_reports(plan.case_path))
     if (each.node == host_name() && each.run == plan.run) report = std::move(each);
-  // Not of an agent that this run had here before.
-  if (report.agent_pid == agent && is_home(report)) {
+  // Told by the agent, or by who resumed its run; not by an agent that this run had here before.
+  if (report.pool_of == agent && is_home(report)) {
     report.phase = Phase::done;
     if (run && *run) {
       empty_pool(**run, report);

@@ -16,9 +16,9 @@ namespace forebay::launch {
 // Is told the state now and then; false: stop as soon as possible.
 using ResumeProgress = std::function<bool(const NodeReport&)>;
 // Finishes the drain of a run whose agent is gone, or only empties its pool, where all is home. `cleanly`: the program
-// is known to have ended with status 0. `case_path`: where the case is now.
-Result<NodeReport> resume_drain(const std::string& home, const std::string& case_path, bool cleanly,
-                                const ResumeProgress& progress);
+// is known to have ended with status 0. The plan's path is that of the case now. Code::busy: somebody else works on it,
+// or has just emptied the pool.
+Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const ResumeProgress& progress);
 // Until what the run left is home or cannot be: where its program still runs, or somebody else works on it, that is
 // waited for, and its outcome is returned. `waits` is told for whom, with what is last known.
 Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProgress& progress,

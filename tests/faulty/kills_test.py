@@ -1,6 +1,7 @@
 """Issue, "Faults": agent killed at random points and resumed; program killed (SIGKILL, SIGTERM, Ctrl-C to run); a stale
 pool of a dead run (found, offered for resume). Nothing lost, nothing half-written under a final name."""
 
+import concurrent.futures
 import functools
 import glob
 import json
@@ -127,6 +128,28 @@ class AgentKilled(FaultyCase):
         self.assertEqual(self.finish(process), 0, self.output)
         self.assert_all_home()
         self.assert_nothing_left()
+
+    def test_who_resumes_before_the_keeper_of_a_killed_agent_is_believed(self):
+        for resumed_by in (1, 3):
+            with self.subTest(resumed_by=resumed_by):
+                process = self.start(self.solver("-steps", 6, "-delay", 100))
+                agent = self.agent()
+                self.solvers()
+                wait_for(self.completed, what="the first files")
+                keeper = self.parent(agent)
+                self.assertIn(keeper, self.of_this_test("forebay"))
+                os.kill(keeper, signal.SIGSTOP)
+                os.kill(agent, signal.SIGKILL)
+                with concurrent.futures.ThreadPoolExecutor() as several:
+                    ends = list(several.map(lambda _: (self.resume(), self.output), range(resumed_by)))
+                self.assertEqual([status for status, _ in ends], resumed_by * [0], ends)
+                self.assertEqual(self.homes(), [])
+                os.kill(keeper, signal.SIGCONT)
+                self.assertEqual(self.finish(process), 0, self.output)
+                self.assert_all_home()
+                self.assert_nothing_left()
+            self.tearDown()
+            self.setUp()
 
     def test_ranks_that_were_paused_go_on_when_the_agent_dies(self):
         process = self.start(self.solver("-steps", 6, "-delay", 100))
