@@ -34,6 +34,7 @@ test: ## everything a change must pass
 	scripts/install-dependencies command parts demo developer test cluster
 	$(MAKE) --no-print-directory check-format developer
 	scripts/lint python
+	scripts/lint fortran
 	scripts/lint tidy src/base
 	ctest --test-dir build --output-on-failure --timeout 900 -j $(JOBS)
 	$(MAKE) --no-print-directory sanitized
@@ -87,6 +88,7 @@ check-format:
 
 lint: check-format developer ## style and clang-tidy over every source file
 	scripts/lint python
+	scripts/lint fortran
 	scripts/lint tidy src
 
 manual: ## docs/man and docs/completion, as the built command prints them

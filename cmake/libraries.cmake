@@ -1,11 +1,13 @@
-# A library for other programs to link: the C interface of a room (include/forebay/), and nothing else.
-#   forebay_public_library(<target> ROOM <room> NAME <name> ABOUT <one line> ROOMS <rooms that it uses>)
+# A library for other programs to link: the C interface of rooms (include/forebay/), which lib<name>.map lists, and nothing
+# else.
+#   forebay_public_library(<target> EXPORTS <rooms> NAME <name> ABOUT <one line> ROOMS <rooms that these use>)
 file(RELATIVE_PATH to_include ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 
 function(forebay_public_library target)
-  cmake_parse_arguments(LIBRARY "" "ROOM;NAME;ABOUT" "ROOMS" ${ARGN})
-  set(map ${CMAKE_SOURCE_DIR}/cmake/public.map)
-  add_library(${target} SHARED $<TARGET_OBJECTS:forebay_${LIBRARY_ROOM}>)
+  cmake_parse_arguments(LIBRARY "" "NAME;ABOUT" "EXPORTS;ROOMS" ${ARGN})
+  set(map ${CMAKE_SOURCE_DIR}/cmake/lib${LIBRARY_NAME}.map)
+  list(TRANSFORM LIBRARY_EXPORTS REPLACE "(.+)" "$<TARGET_OBJECTS:forebay_\\1>" OUTPUT_VARIABLE objects)
+  add_library(${target} SHARED ${objects})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${LIBRARY_NAME} VERSION ${PROJECT_VERSION} SOVERSION 0
     LINK_DEPENDS ${map})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)

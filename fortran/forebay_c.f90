@@ -1,5 +1,5 @@
-! The C interface (include/forebay/trajectory.h) as Fortran sees it. Programs use the module forebay_trajectory, not
-! this one.
+! The C interface of libforebay (include/forebay/) as Fortran sees it. Programs use the module forebay_trajectory, not this
+! one.
 module forebay_c
   use, intrinsic :: iso_c_binding
   use forebay_text
@@ -25,13 +25,14 @@ module forebay_c
     enumerator :: FOREBAY_E_FORKED = 15
     enumerator :: FOREBAY_E_NO_SUCH_STORE = 16
     enumerator :: FOREBAY_E_STORE_EXISTS = 17
-    enumerator :: FOREBAY_E_NO_SPACE = 20
-    enumerator :: FOREBAY_E_NO_MEMORY = 21
-    enumerator :: FOREBAY_E_BUSY = 22
-    enumerator :: FOREBAY_E_VERSION = 23
-    enumerator :: FOREBAY_E_DAMAGED = 24
-    enumerator :: FOREBAY_E_READ_ONLY = 25
-    enumerator :: FOREBAY_E_IO = 26
+    enumerator :: FOREBAY_E_NO_SPACE = 101
+    enumerator :: FOREBAY_E_NO_MEMORY = 102
+    enumerator :: FOREBAY_E_BUSY = 103
+    enumerator :: FOREBAY_E_READ_ONLY = 104
+    enumerator :: FOREBAY_E_IO = 105
+    enumerator :: FOREBAY_E_STAGED = 106
+    enumerator :: FOREBAY_E_VERSION = 201
+    enumerator :: FOREBAY_E_DAMAGED = 202
   end enum
   enum, bind(c)  ! forebay_type
     enumerator :: FOREBAY_BYTES = 0
@@ -51,20 +52,7 @@ module forebay_c
     enumerator :: FOREBAY_BFLOAT16 = 14
     enumerator :: FOREBAY_BOOL = 15
   end enum
-  enum, bind(c)  ! forebay_mode
-    enumerator :: FOREBAY_MODE_ANY = 0
-    enumerator :: FOREBAY_MODE_CREATE = 1
-    enumerator :: FOREBAY_MODE_MUST_EXIST = 2
-    enumerator :: FOREBAY_MODE_READ_ONLY = 3
-    enumerator :: FOREBAY_MODE_PARTIAL = 4
-  end enum
-  enum, bind(c)  ! forebay_survives
-    enumerator :: FOREBAY_SURVIVES_POWER_CUT = 0
-    enumerator :: FOREBAY_SURVIVES_PROCESS_ONLY = 1
-  end enum
-
   enum, bind(c)  ! forebay_codec
-    enumerator :: FOREBAY_CODEC_CHOSEN = -1
     enumerator :: FOREBAY_CODEC_RAW = 0
     enumerator :: FOREBAY_CODEC_FLOAT32 = 1
     enumerator :: FOREBAY_CODEC_TRUNCATION = 2
@@ -73,6 +61,7 @@ module forebay_c
   end enum
 
   type, bind(c) :: forebay_encoding_info
+    integer(c_size_t) :: size
     integer(c_int) :: codec
     real(c_double) :: accepted_error
     real(c_double) :: achieved_error
@@ -85,6 +74,7 @@ module forebay_c
   end type forebay_encoding_info
 
   type, bind(c) :: forebay_tier_info
+    integer(c_size_t) :: size
     type(c_ptr) :: medium
     type(c_ptr) :: path
     integer(c_int64_t) :: budget
@@ -97,87 +87,56 @@ module forebay_c
   end type forebay_tier_info
 
   interface
-    function forebay_last_error() bind(c)
+    function forebay_version() bind(c)
       import :: c_ptr
-      type(c_ptr) :: forebay_last_error
-    end function forebay_last_error
-    function forebay_status_name(status) bind(c)
+      type(c_ptr) :: forebay_version
+    end function forebay_version
+    function forebay_error_get_text() bind(c)
+      import :: c_ptr
+      type(c_ptr) :: forebay_error_get_text
+    end function forebay_error_get_text
+    function forebay_status_get_name(status) bind(c)
       import :: c_ptr, c_int
       integer(c_int), value :: status
-      type(c_ptr) :: forebay_status_name
-    end function forebay_status_name
+      type(c_ptr) :: forebay_status_get_name
+    end function forebay_status_get_name
 
-    function forebay_trajectory_options_create() bind(c)
+    function forebay_options_create() bind(c)
       import :: c_ptr
-      type(c_ptr) :: forebay_trajectory_options_create
-    end function forebay_trajectory_options_create
-    subroutine forebay_trajectory_options_free(options) bind(c)
+      type(c_ptr) :: forebay_options_create
+    end function forebay_options_create
+    subroutine forebay_options_free(options) bind(c)
       import :: c_ptr
       type(c_ptr), value :: options
-    end subroutine forebay_trajectory_options_free
-    integer(c_int) function forebay_trajectory_options_set_name(options, name) bind(c)
+    end subroutine forebay_options_free
+    integer(c_int) function forebay_options_set(options, key, value) bind(c)
       import :: c_int, c_ptr, c_char
       type(c_ptr), value :: options
-      character(kind=c_char), intent(in) :: name(*)
-    end function forebay_trajectory_options_set_name
-    integer(c_int) function forebay_trajectory_options_set_rank(options, rank, ranks) bind(c)
-      import :: c_int, c_ptr
+      character(kind=c_char), intent(in) :: key(*), value(*)
+    end function forebay_options_set
+    integer(c_int) function forebay_options_set_integer(options, key, value) bind(c)
+      import :: c_int, c_ptr, c_char, c_int64_t
       type(c_ptr), value :: options
-      integer(c_int), value :: rank, ranks
-    end function forebay_trajectory_options_set_rank
-    integer(c_int) function forebay_trajectory_options_add_dram(options, bytes) bind(c)
+      character(kind=c_char), intent(in) :: key(*)
+      integer(c_int64_t), value :: value
+    end function forebay_options_set_integer
+    integer(c_int) function forebay_options_add_dram(options, bytes) bind(c)
       import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: options
       integer(c_int64_t), value :: bytes
-    end function forebay_trajectory_options_add_dram
-    integer(c_int) function forebay_trajectory_options_add_pool(options, directory, bytes) bind(c)
+    end function forebay_options_add_dram
+    integer(c_int) function forebay_options_add_pool(options, directory, bytes) bind(c)
       import :: c_int, c_ptr, c_char, c_int64_t
       type(c_ptr), value :: options
       character(kind=c_char), intent(in) :: directory(*)
       integer(c_int64_t), value :: bytes
-    end function forebay_trajectory_options_add_pool
-    integer(c_int) function forebay_trajectory_options_add_shared(options, directory, bytes) bind(c)
+    end function forebay_options_add_pool
+    integer(c_int) function forebay_options_add_shared(options, directory, bytes) bind(c)
       import :: c_int, c_ptr, c_char, c_int64_t
       type(c_ptr), value :: options
       character(kind=c_char), intent(in) :: directory(*)
       integer(c_int64_t), value :: bytes
-    end function forebay_trajectory_options_add_shared
-    integer(c_int) function forebay_trajectory_options_set_keep(options, keep) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: options
-      integer(c_int), value :: keep
-    end function forebay_trajectory_options_set_keep
-    integer(c_int) function forebay_trajectory_options_set_mode(options, mode) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: options
-      integer(c_int), value :: mode
-    end function forebay_trajectory_options_set_mode
-    integer(c_int) function forebay_trajectory_options_set_survives(options, what) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: options
-      integer(c_int), value :: what
-    end function forebay_trajectory_options_set_survives
-    integer(c_int) function forebay_trajectory_options_set_checksum(options, checksum) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: options
-      integer(c_int), value :: checksum
-    end function forebay_trajectory_options_set_checksum
-    integer(c_int) function forebay_trajectory_options_set_encoders(options, threads) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: options
-      integer(c_int), value :: threads
-    end function forebay_trajectory_options_set_encoders
-    integer(c_int) function forebay_trajectory_options_set_debug(options, debug) bind(c)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: options
-      integer(c_int), value :: debug
-    end function forebay_trajectory_options_set_debug
-    integer(c_int) function forebay_trajectory_options_set_segment_bytes(options, bytes) bind(c)
-      import :: c_int, c_ptr, c_int64_t
-      type(c_ptr), value :: options
-      integer(c_int64_t), value :: bytes
-    end function forebay_trajectory_options_set_segment_bytes
-
+    end function forebay_options_add_shared
     integer(c_int) function forebay_trajectory_open(options, trajectory) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: options
@@ -195,25 +154,25 @@ module forebay_c
       integer(c_int64_t), value :: count
       integer(c_int), intent(out) :: field
     end function forebay_trajectory_declare
-    integer(c_int) function forebay_trajectory_field(trajectory, name, field) bind(c)
+    integer(c_int) function forebay_trajectory_find_field(trajectory, name, field) bind(c)
       import :: c_int, c_ptr, c_char
       type(c_ptr), value :: trajectory
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int), intent(out) :: field
-    end function forebay_trajectory_field
-    integer(c_int) function forebay_trajectory_field_count(trajectory, fields) bind(c)
+    end function forebay_trajectory_find_field
+    integer(c_int) function forebay_trajectory_count_fields(trajectory, fields) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: trajectory
       integer(c_int), intent(out) :: fields
-    end function forebay_trajectory_field_count
-    integer(c_int) function forebay_trajectory_field_info(trajectory, field, name, type, count) bind(c)
+    end function forebay_trajectory_count_fields
+    integer(c_int) function forebay_trajectory_get_field(trajectory, field, name, type, count) bind(c)
       import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: trajectory
       integer(c_int), value :: field
       type(c_ptr), intent(out) :: name
       integer(c_int), intent(out) :: type
       integer(c_int64_t), intent(out) :: count
-    end function forebay_trajectory_field_info
+    end function forebay_trajectory_get_field
     integer(c_int) function forebay_trajectory_set_accepted_error(trajectory, field, error) bind(c)
       import :: c_int, c_ptr, c_double
       type(c_ptr), value :: trajectory
@@ -225,13 +184,12 @@ module forebay_c
       type(c_ptr), value :: trajectory
       integer(c_int), value :: field, codec
     end function forebay_trajectory_set_codec
-    integer(c_int) function forebay_trajectory_encoding(trajectory, field, info, bytes) bind(c)
-      import :: c_int, c_ptr, c_size_t, forebay_encoding_info
+    integer(c_int) function forebay_trajectory_describe_encoding(trajectory, field, info) bind(c)
+      import :: c_int, c_ptr, forebay_encoding_info
       type(c_ptr), value :: trajectory
       integer(c_int), value :: field
-      type(forebay_encoding_info), intent(out) :: info
-      integer(c_size_t), value :: bytes
-    end function forebay_trajectory_encoding
+      type(forebay_encoding_info), intent(inout) :: info
+    end function forebay_trajectory_describe_encoding
     integer(c_int) function forebay_trajectory_begin(trajectory, step, time, memory) bind(c)
       import :: c_int, c_ptr, c_int64_t, c_double
       type(c_ptr), value :: trajectory
@@ -259,13 +217,13 @@ module forebay_c
       type(c_ptr), value :: trajectory
       integer(c_int64_t), value :: step
     end function forebay_trajectory_release
-    integer(c_int) function forebay_trajectory_interp(trajectory, time, field, memory) bind(c)
+    integer(c_int) function forebay_trajectory_interpolate(trajectory, time, field, memory) bind(c)
       import :: c_int, c_ptr, c_double
       type(c_ptr), value :: trajectory
       real(c_double), value :: time
       integer(c_int), value :: field
       type(c_ptr), value :: memory
-    end function forebay_trajectory_interp
+    end function forebay_trajectory_interpolate
     integer(c_int) function forebay_trajectory_reverse(trajectory, from) bind(c)
       import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: trajectory
@@ -286,56 +244,55 @@ module forebay_c
       import :: c_int, c_ptr
       type(c_ptr), value :: trajectory
     end function forebay_trajectory_rewind
-    integer(c_int) function forebay_trajectory_capacity(trajectory, states) bind(c)
+    integer(c_int) function forebay_trajectory_get_capacity(trajectory, states) bind(c)
       import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: trajectory
       integer(c_int64_t), intent(out) :: states
-    end function forebay_trajectory_capacity
-    integer(c_int) function forebay_trajectory_count(trajectory, steps) bind(c)
+    end function forebay_trajectory_get_capacity
+    integer(c_int) function forebay_trajectory_count_steps(trajectory, steps) bind(c)
       import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: trajectory
       integer(c_int64_t), intent(out) :: steps
-    end function forebay_trajectory_count
-    integer(c_int) function forebay_trajectory_step_at(trajectory, position, step, time) bind(c)
+    end function forebay_trajectory_count_steps
+    integer(c_int) function forebay_trajectory_get_step(trajectory, position, step, time) bind(c)
       import :: c_int, c_ptr, c_int64_t, c_double
       type(c_ptr), value :: trajectory
       integer(c_int64_t), value :: position
       integer(c_int64_t), intent(out) :: step
       real(c_double), intent(out) :: time
-    end function forebay_trajectory_step_at
-    integer(c_int) function forebay_trajectory_time(trajectory, step, time) bind(c)
+    end function forebay_trajectory_get_step
+    integer(c_int) function forebay_trajectory_get_time(trajectory, step, time) bind(c)
       import :: c_int, c_ptr, c_int64_t, c_double
       type(c_ptr), value :: trajectory
       integer(c_int64_t), value :: step
       real(c_double), intent(out) :: time
-    end function forebay_trajectory_time
+    end function forebay_trajectory_get_time
     integer(c_int) function forebay_trajectory_keep(trajectory, keep) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: trajectory
       integer(c_int), value :: keep
     end function forebay_trajectory_keep
-    function forebay_trajectory_recovery(trajectory) bind(c)
+    function forebay_trajectory_get_recovery(trajectory) bind(c)
       import :: c_ptr
       type(c_ptr), value :: trajectory
-      type(c_ptr) :: forebay_trajectory_recovery
-    end function forebay_trajectory_recovery
-    integer(c_int) function forebay_trajectory_tier_count(trajectory, tiers) bind(c)
+      type(c_ptr) :: forebay_trajectory_get_recovery
+    end function forebay_trajectory_get_recovery
+    integer(c_int) function forebay_trajectory_count_tiers(trajectory, tiers) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: trajectory
       integer(c_int), intent(out) :: tiers
-    end function forebay_trajectory_tier_count
-    integer(c_int) function forebay_trajectory_tier_info(trajectory, tier, info, bytes) bind(c)
-      import :: c_int, c_ptr, c_size_t, forebay_tier_info
+    end function forebay_trajectory_count_tiers
+    integer(c_int) function forebay_trajectory_describe_tier(trajectory, tier, info) bind(c)
+      import :: c_int, c_ptr, forebay_tier_info
       type(c_ptr), value :: trajectory
       integer(c_int), value :: tier
       type(forebay_tier_info), intent(inout) :: info
-      integer(c_size_t), value :: bytes
-    end function forebay_trajectory_tier_info
-    integer(c_int) function forebay_trajectory_waited(trajectory, begin, get) bind(c)
+    end function forebay_trajectory_describe_tier
+    integer(c_int) function forebay_trajectory_get_waited(trajectory, begin, get) bind(c)
       import :: c_int, c_ptr, c_double
       type(c_ptr), value :: trajectory
       real(c_double), intent(out) :: begin, get
-    end function forebay_trajectory_waited
+    end function forebay_trajectory_get_waited
   end interface
 
 contains
@@ -349,7 +306,7 @@ contains
     if (present(words)) then
       call tell(status, words, stat, errmsg)
     else
-      call tell(status, from_c(forebay_last_error()), stat, errmsg)
+      call tell(status, from_c(forebay_error_get_text()), stat, errmsg)
     end if
   end subroutine report
 

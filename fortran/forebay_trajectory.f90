@@ -2,8 +2,9 @@
 ! memory. What each call promises is said in include/forebay/trajectory.h.
 !
 !     use forebay_trajectory
-!     type(trajectory_options) :: options
+!     type(forebay_options) :: options
 !     type(trajectory) :: states
+!     integer(int64) :: step
 !     real(real64), pointer :: u(:, :)
 !
 !     call options%add_pool('/dev/shm', 4000000000_int64)          ! first tier: 4 GB beside the socket
@@ -27,37 +28,25 @@
 ! ends the program with its words. Fields, tiers and positions count from 1. A trajectory is closed when its variable
 ! ends; it cannot be copied.
 module forebay_trajectory
-  use, intrinsic :: iso_fortran_env, only: int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use forebay_c
+  use forebay_common
   use forebay_views
   implicit none
   private
 
-  public :: trajectory, trajectory_options, trajectory_tier, trajectory_encoding, forebay_message
-  public :: int64, real32, real64
+  public :: trajectory, trajectory_tier, trajectory_encoding
+  public :: int32, int64, real32, real64
+  public :: forebay_options, forebay_message, forebay_library_version
   public :: FOREBAY_OK, FOREBAY_E_INVALID, FOREBAY_E_NO_SUCH_STEP, FOREBAY_E_NO_SUCH_FIELD, FOREBAY_E_STEP_OPEN, &
     FOREBAY_E_NO_OPEN_STEP, FOREBAY_E_STEP_EXISTS, FOREBAY_E_FIELD_CHANGED, FOREBAY_E_FIELDS_FIXED, &
     FOREBAY_E_NOT_PINNED, FOREBAY_E_PINNED, FOREBAY_E_OUTSIDE, FOREBAY_E_CLOSED_OPEN, FOREBAY_E_TOLERANCE, &
     FOREBAY_E_NO_SUCH_TIER, FOREBAY_E_FORKED, FOREBAY_E_NO_SUCH_STORE, FOREBAY_E_STORE_EXISTS, &
-    FOREBAY_E_NO_SPACE, FOREBAY_E_NO_MEMORY, FOREBAY_E_BUSY, FOREBAY_E_VERSION, &
-    FOREBAY_E_DAMAGED, FOREBAY_E_READ_ONLY, FOREBAY_E_IO
-  public :: FOREBAY_FLOAT32, FOREBAY_FLOAT64
-  public :: FOREBAY_CODEC_CHOSEN, FOREBAY_CODEC_RAW, FOREBAY_CODEC_FLOAT32, FOREBAY_CODEC_TRUNCATION, &
-    FOREBAY_CODEC_ZFP, FOREBAY_CODEC_DIFFERENCE
-  public :: FOREBAY_MODE_ANY, FOREBAY_MODE_CREATE, FOREBAY_MODE_MUST_EXIST, FOREBAY_MODE_READ_ONLY, FOREBAY_MODE_PARTIAL
-  public :: FOREBAY_SURVIVES_POWER_CUT, FOREBAY_SURVIVES_PROCESS_ONLY
-
-  ! What a trajectory is opened with. `bytes` is what this rank may use of a tier; fastest tier first.
-  type :: trajectory_options
-    private
-    type(c_ptr) :: handle = c_null_ptr
-  contains
-    procedure :: set_name, set_rank, add_dram, add_pool, add_shared
-    procedure :: set_keep, set_mode, set_survives, set_checksum, set_encoders, set_debug, set_segment_bytes
-    procedure, private :: refuse_copy => refuse_copy_of_options
-    generic :: assignment(=) => refuse_copy
-    final :: free_options
-  end type trajectory_options
+    FOREBAY_E_NO_SPACE, FOREBAY_E_NO_MEMORY, FOREBAY_E_BUSY, FOREBAY_E_READ_ONLY, FOREBAY_E_IO, FOREBAY_E_STAGED, &
+    FOREBAY_E_VERSION, FOREBAY_E_DAMAGED
+  public :: FOREBAY_FLOAT32, FOREBAY_FLOAT64, FOREBAY_COMPLEX64, FOREBAY_COMPLEX128, FOREBAY_INT32, FOREBAY_INT64
+  public :: FOREBAY_CODEC_RAW, FOREBAY_CODEC_FLOAT32, FOREBAY_CODEC_TRUNCATION, FOREBAY_CODEC_ZFP, &
+    FOREBAY_CODEC_DIFFERENCE
 
   type, extends(trajectory_views) :: trajectory
   contains
@@ -86,160 +75,20 @@ module forebay_trajectory
 
 contains
 
-  ! What the last failing call has to say.
-  function forebay_message() result(text)
-    character(:), allocatable :: text
-    text = from_c(forebay_last_error())
-  end function forebay_message
-
-  ! --- options ---
-
-  subroutine make(self)
-    class(trajectory_options), intent(inout) :: self
-    if (.not. c_associated(self%handle)) self%handle = forebay_trajectory_options_create()
-  end subroutine make
-
-  subroutine free_options(self)
-    type(trajectory_options), intent(inout) :: self
-    call forebay_trajectory_options_free(self%handle)
-    self%handle = c_null_ptr
-  end subroutine free_options
-
-  subroutine refuse_copy_of_options(self, other)
-    class(trajectory_options), intent(inout) :: self
-    class(trajectory_options), intent(in) :: other
-    if (c_associated(self%handle) .or. c_associated(other%handle)) error stop 'forebay: options cannot be copied'
-  end subroutine refuse_copy_of_options
-
-  subroutine set_name(self, name, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    character(*), intent(in) :: name
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_set_name(self%handle, to_c(name)), stat, errmsg)
-  end subroutine set_name
-
-  ! Ranks count from 0, as in MPI.
-  subroutine set_rank(self, rank, ranks, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    integer, intent(in) :: rank, ranks
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_set_rank(self%handle, int(rank, c_int), int(ranks, c_int)), stat, errmsg)
-  end subroutine set_rank
-
-  subroutine add_dram(self, bytes, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    integer(int64), intent(in) :: bytes
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_add_dram(self%handle, max(bytes, 0_int64)), stat, errmsg)
-  end subroutine add_dram
-
-  subroutine add_pool(self, directory, bytes, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    character(*), intent(in) :: directory
-    integer(int64), intent(in) :: bytes
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_add_pool(self%handle, to_c(directory), max(bytes, 0_int64)), stat, errmsg)
-  end subroutine add_pool
-
-  subroutine add_shared(self, directory, bytes, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    character(*), intent(in) :: directory
-    integer(int64), intent(in) :: bytes
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_add_shared(self%handle, to_c(directory), max(bytes, 0_int64)), stat, errmsg)
-  end subroutine add_shared
-
-  subroutine set_keep(self, keep, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    logical, intent(in) :: keep
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_set_keep(self%handle, merge(1_c_int, 0_c_int, keep)), stat, errmsg)
-  end subroutine set_keep
-
-  ! What open expects of a store that is to be kept: one of FOREBAY_MODE_...
-  subroutine set_mode(self, mode, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    integer(c_int), intent(in) :: mode
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_set_mode(self%handle, mode), stat, errmsg)
-  end subroutine set_mode
-
-  subroutine set_survives(self, what, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    integer(c_int), intent(in) :: what
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_set_survives(self%handle, what), stat, errmsg)
-  end subroutine set_survives
-
-  subroutine set_checksum(self, checksum, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    logical, intent(in) :: checksum
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_set_checksum(self%handle, merge(1_c_int, 0_c_int, checksum)), stat, errmsg)
-  end subroutine set_checksum
-
-  ! Threads that encode beside the solver; see forebay_trajectory_options_set_encoders.
-  subroutine set_encoders(self, threads, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    integer, intent(in) :: threads
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_set_encoders(self%handle, int(threads, c_int)), stat, errmsg)
-  end subroutine set_encoders
-
-  ! Finds uses of memory that is no longer valid; see forebay_trajectory_options_set_debug.
-  subroutine set_debug(self, debug, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    logical, intent(in) :: debug
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_set_debug(self%handle, merge(1_c_int, 0_c_int, debug)), stat, errmsg)
-  end subroutine set_debug
-
-  subroutine set_segment_bytes(self, bytes, stat, errmsg)
-    class(trajectory_options), intent(inout) :: self
-    integer(int64), intent(in) :: bytes
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call make(self)
-    call report(forebay_trajectory_options_set_segment_bytes(self%handle, bytes), stat, errmsg)
-  end subroutine set_segment_bytes
-
   ! --- life ---
 
   ! Closes what was open.
   subroutine open_trajectory(self, options, stat, errmsg)
     class(trajectory), intent(inout) :: self
-    class(trajectory_options), intent(inout) :: options
+    class(forebay_options), intent(inout) :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status, fields
-    call make(options)
     call forget(self)
-    status = forebay_trajectory_open(options%handle, self%handle)
+    status = forebay_trajectory_open(options%made(), self%handle)
     call report(status, stat, errmsg)
     if (status /= FOREBAY_OK) return
-    status = forebay_trajectory_field_count(self%handle, fields)
+    status = forebay_trajectory_count_fields(self%handle, fields)
     allocate (self%shapes(fields))  ! those of a store that was kept
   end subroutine open_trajectory
 
@@ -324,7 +173,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status, field
     number = 0
-    status = forebay_trajectory_field(self%handle, to_c(name), field)
+    status = forebay_trajectory_find_field(self%handle, to_c(name), field)
     if (status == FOREBAY_OK) number = field + 1
     call report(status, stat, errmsg)
   end subroutine find
@@ -333,7 +182,7 @@ contains
 
   subroutine begin(self, step, time, stat, errmsg)
     class(trajectory), intent(inout) :: self
-    integer, intent(in) :: step
+    integer(int64), intent(in) :: step
     real(real64), intent(in) :: time
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -342,7 +191,7 @@ contains
     fields = 0
     if (allocated(self%shapes)) fields = size(self%shapes)
     allocate (memory(max(fields, 1)))
-    status = forebay_trajectory_begin(self%handle, int(step, c_int64_t), time, memory)
+    status = forebay_trajectory_begin(self%handle, step, time, memory)
     if (status == FOREBAY_OK) call move_alloc(memory, self%memory)
     call report(status, stat, errmsg)
   end subroutine begin
@@ -367,35 +216,36 @@ contains
 
   subroutine release(self, step, stat, errmsg)
     class(trajectory), intent(in) :: self
-    integer, intent(in) :: step
+    integer(int64), intent(in) :: step
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(forebay_trajectory_release(self%handle, int(step, c_int64_t)), stat, errmsg)
+    call report(forebay_trajectory_release(self%handle, step), stat, errmsg)
   end subroutine release
 
   subroutine reverse(self, from, stat, errmsg)
     class(trajectory), intent(in) :: self
-    integer, intent(in) :: from
+    integer(int64), intent(in) :: from
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(forebay_trajectory_reverse(self%handle, int(from, c_int64_t)), stat, errmsg)
+    call report(forebay_trajectory_reverse(self%handle, from), stat, errmsg)
   end subroutine reverse
 
   subroutine drop(self, step, stat, errmsg)
     class(trajectory), intent(inout) :: self
-    integer, intent(in) :: step
+    integer(int64), intent(in) :: step
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(forebay_trajectory_drop(self%handle, int(step, c_int64_t)), stat, errmsg)
+    call report(forebay_trajectory_drop(self%handle, step), stat, errmsg)
   end subroutine drop
 
   ! With all steps of its segment; see forebay_trajectory_move. Tiers count from 1, the fastest, as in tier().
   subroutine move(self, step, tier, stat, errmsg)
     class(trajectory), intent(inout) :: self
-    integer, intent(in) :: step, tier
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: tier
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(forebay_trajectory_move(self%handle, int(step, c_int64_t), int(tier - 1, c_int)), stat, errmsg)
+    call report(forebay_trajectory_move(self%handle, step, int(tier - 1, c_int)), stat, errmsg)
   end subroutine move
 
   subroutine rewind(self, stat, errmsg)
@@ -418,7 +268,7 @@ contains
   function count_of_steps(self) result(steps)
     class(trajectory), intent(in) :: self
     integer(int64) :: steps
-    if (forebay_trajectory_count(self%handle, steps) /= FOREBAY_OK) steps = 0
+    if (forebay_trajectory_count_steps(self%handle, steps) /= FOREBAY_OK) steps = 0
   end function count_of_steps
 
   ! How many states fit on all tiers, once the fields are declared.
@@ -428,50 +278,42 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     states = 0
-    call report(forebay_trajectory_capacity(self%handle, states), stat, errmsg)
+    call report(forebay_trajectory_get_capacity(self%handle, states), stat, errmsg)
   end subroutine capacity
 
   ! The step at a position, from 1 (the lowest step) to count().
   subroutine step_at(self, position, step, time, stat, errmsg)
     class(trajectory), intent(in) :: self
     integer(int64), intent(in) :: position
-    integer, intent(out) :: step
+    integer(int64), intent(out) :: step
     real(real64), intent(out) :: time
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int64_t) :: found
-    integer(c_int) :: status
     step = 0
     time = 0
-    status = forebay_trajectory_step_at(self%handle, position - 1, found, time)
-    if (status == FOREBAY_OK .and. abs(found) > huge(step)) then
-      call report(FOREBAY_E_INVALID, stat, errmsg, 'the number of a stored step is too large for an integer')
-      return
-    end if
-    if (status == FOREBAY_OK) step = int(found)
-    call report(status, stat, errmsg)
+    call report(forebay_trajectory_get_step(self%handle, position - 1, step, time), stat, errmsg)
   end subroutine step_at
 
   subroutine time_of(self, step, time, stat, errmsg)
     class(trajectory), intent(in) :: self
-    integer, intent(in) :: step
+    integer(int64), intent(in) :: step
     real(real64), intent(out) :: time
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     time = 0
-    call report(forebay_trajectory_time(self%handle, int(step, c_int64_t), time), stat, errmsg)
+    call report(forebay_trajectory_get_time(self%handle, step, time), stat, errmsg)
   end subroutine time_of
 
   function recovery(self) result(text)
     class(trajectory), intent(in) :: self
     character(:), allocatable :: text
-    text = from_c(forebay_trajectory_recovery(self%handle))
+    text = from_c(forebay_trajectory_get_recovery(self%handle))
   end function recovery
 
   function tier_count(self) result(tiers)
     class(trajectory), intent(in) :: self
     integer(c_int) :: tiers
-    if (forebay_trajectory_tier_count(self%handle, tiers) /= FOREBAY_OK) tiers = 0
+    if (forebay_trajectory_count_tiers(self%handle, tiers) /= FOREBAY_OK) tiers = 0
   end function tier_count
 
   subroutine tier(self, number, what, stat, errmsg)
@@ -482,7 +324,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(forebay_tier_info) :: info
     integer(c_int) :: status
-    status = forebay_trajectory_tier_info(self%handle, int(number - 1, c_int), info, c_sizeof(info))
+    info%size = c_sizeof(info)
+    status = forebay_trajectory_describe_tier(self%handle, int(number - 1, c_int), info)
     if (status == FOREBAY_OK) then
       what%medium = from_c(info%medium)
       what%path = from_c(info%path)
@@ -505,7 +348,8 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(forebay_encoding_info) :: info
     integer(c_int) :: status
-    status = forebay_trajectory_encoding(self%handle, int(number - 1, c_int), info, c_sizeof(info))
+    info%size = c_sizeof(info)
+    status = forebay_trajectory_describe_encoding(self%handle, int(number - 1, c_int), info)
     if (status == FOREBAY_OK) then
       what%codec = info%codec
       what%accepted_error = info%accepted_error
@@ -528,7 +372,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     begin_seconds = 0
     get_seconds = 0
-    call report(forebay_trajectory_waited(self%handle, begin_seconds, get_seconds), stat, errmsg)
+    call report(forebay_trajectory_get_waited(self%handle, begin_seconds, get_seconds), stat, errmsg)
   end subroutine waited
 
 end module forebay_trajectory

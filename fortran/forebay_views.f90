@@ -1,7 +1,8 @@
+! Written by scripts/lint format from forebay_views.fypp: change that one.
 ! Views of fields: pointers to the memory that the library hands out, with the kind, rank and shape that the field was
 ! declared with, or flat, with rank 1. The type trajectory of the module forebay_trajectory extends what is here.
 module forebay_views
-  use, intrinsic :: iso_fortran_env, only: int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use forebay_c
   implicit none
   private
@@ -25,18 +26,40 @@ module forebay_views
   contains
     ! call t%field(number, pointer [, stat, errmsg]): the field of the open step, to be written in place.
     generic :: field => open_double_1, open_double_2, open_double_3, open_double_4, &
-      open_single_1, open_single_2, open_single_3, open_single_4
+      open_single_1, open_single_2, open_single_3, open_single_4, &
+      open_double_complex_1, open_double_complex_2, open_double_complex_3, open_double_complex_4, &
+      open_single_complex_1, open_single_complex_2, open_single_complex_3, open_single_complex_4, &
+      open_long_1, open_long_2, open_long_3, open_long_4, &
+      open_integer_1, open_integer_2, open_integer_3, open_integer_4
     ! call t%get(step, number, pointer [, stat, errmsg]): the field of a stored step, without a copy, not to be
     ! written. It stays where it is until `call t%release(step)`, which undoes one get.
     generic :: get => get_double_1, get_double_2, get_double_3, get_double_4, &
-      get_single_1, get_single_2, get_single_3, get_single_4
-    ! call t%interp(time, number, values [, stat, errmsg]): the field at a time between two stored steps, flat.
-    generic :: interp => interp_double, interp_single
-    procedure, private :: open_double_1, open_double_2, open_double_3, open_double_4
-    procedure, private :: open_single_1, open_single_2, open_single_3, open_single_4
-    procedure, private :: get_double_1, get_double_2, get_double_3, get_double_4
-    procedure, private :: get_single_1, get_single_2, get_single_3, get_single_4
-    procedure, private :: interp_double, interp_single
+      get_single_1, get_single_2, get_single_3, get_single_4, &
+      get_double_complex_1, get_double_complex_2, get_double_complex_3, get_double_complex_4, &
+      get_single_complex_1, get_single_complex_2, get_single_complex_3, get_single_complex_4, &
+      get_long_1, get_long_2, get_long_3, get_long_4, &
+      get_integer_1, get_integer_2, get_integer_3, get_integer_4
+    ! call t%interpolate(time, number, values [, stat, errmsg]): the field at a time between two stored steps, flat.
+    generic :: interpolate => interpolate_double_1, &
+      interpolate_single_1, &
+      interpolate_double_complex_1, &
+      interpolate_single_complex_1
+    procedure, private :: open_double_1, open_double_2, open_double_3, open_double_4, &
+      open_single_1, open_single_2, open_single_3, open_single_4, &
+      open_double_complex_1, open_double_complex_2, open_double_complex_3, open_double_complex_4, &
+      open_single_complex_1, open_single_complex_2, open_single_complex_3, open_single_complex_4, &
+      open_long_1, open_long_2, open_long_3, open_long_4, &
+      open_integer_1, open_integer_2, open_integer_3, open_integer_4
+    procedure, private :: get_double_1, get_double_2, get_double_3, get_double_4, &
+      get_single_1, get_single_2, get_single_3, get_single_4, &
+      get_double_complex_1, get_double_complex_2, get_double_complex_3, get_double_complex_4, &
+      get_single_complex_1, get_single_complex_2, get_single_complex_3, get_single_complex_4, &
+      get_long_1, get_long_2, get_long_3, get_long_4, &
+      get_integer_1, get_integer_2, get_integer_3, get_integer_4
+    procedure, private :: interpolate_double_1, &
+      interpolate_single_1, &
+      interpolate_double_complex_1, &
+      interpolate_single_complex_1
   end type trajectory_views
 
 contains
@@ -53,7 +76,7 @@ contains
     integer(c_int) :: stored_type
     integer(c_int64_t) :: count
     extent = 0
-    status = forebay_trajectory_field_info(self%handle, int(number - 1, c_int), name, stored_type, count)
+    status = forebay_trajectory_get_field(self%handle, int(number - 1, c_int), name, stored_type, count)
     if (status /= FOREBAY_OK) then
       if (c_associated(self%handle)) then
         words = 'there is no such field: they are numbered from 1'
@@ -100,7 +123,8 @@ contains
 
   function stored_field(self, step, number, type, rank, stat, errmsg) result(found)
     class(trajectory_views), intent(in) :: self
-    integer, intent(in) :: step, number, rank
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number, rank
     integer(c_int), intent(in) :: type
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -109,14 +133,14 @@ contains
     integer(c_int) :: status
     call fit(self, number, type, rank, found%extent, status, words)
     if (status == FOREBAY_OK) then
-      status = forebay_trajectory_get(self%handle, int(step, c_int64_t), int(number - 1, c_int), found%address)
+      status = forebay_trajectory_get(self%handle, step, int(number - 1, c_int), found%address)
       call report(status, stat, errmsg)
     else
       call report(status, stat, errmsg, words)
     end if
   end function stored_field
 
-  subroutine interpolate(self, time, number, type, count, memory, stat, errmsg)
+  subroutine blend(self, time, number, type, count, memory, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     real(real64), intent(in) :: time
     integer, intent(in) :: number, count
@@ -136,31 +160,49 @@ contains
       call report(status, stat, errmsg, words)
       return
     end if
-    status = forebay_trajectory_interp(self%handle, time, int(number - 1, c_int), memory)
+    status = forebay_trajectory_interpolate(self%handle, time, int(number - 1, c_int), memory)
     call report(status, stat, errmsg)
-  end subroutine interpolate
+  end subroutine blend
 
-  subroutine interp_double(self, time, number, values, stat, errmsg)
+  subroutine interpolate_double_1(self, time, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     real(real64), intent(in) :: time
     integer, intent(in) :: number
     real(real64), contiguous, target, intent(inout) :: values(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call interpolate(self, time, number, FOREBAY_FLOAT64, size(values), c_loc(values), stat, errmsg)
-  end subroutine interp_double
+    call blend(self, time, number, FOREBAY_FLOAT64, size(values), c_loc(values), stat, errmsg)
+  end subroutine interpolate_double_1
 
-  subroutine interp_single(self, time, number, values, stat, errmsg)
+  subroutine interpolate_single_1(self, time, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     real(real64), intent(in) :: time
     integer, intent(in) :: number
     real(real32), contiguous, target, intent(inout) :: values(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call interpolate(self, time, number, FOREBAY_FLOAT32, size(values), c_loc(values), stat, errmsg)
-  end subroutine interp_single
+    call blend(self, time, number, FOREBAY_FLOAT32, size(values), c_loc(values), stat, errmsg)
+  end subroutine interpolate_single_1
 
-  ! What follows differs only in kind and rank.
+  subroutine interpolate_double_complex_1(self, time, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    real(real64), intent(in) :: time
+    integer, intent(in) :: number
+    complex(real64), contiguous, target, intent(inout) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call blend(self, time, number, FOREBAY_COMPLEX128, size(values), c_loc(values), stat, errmsg)
+  end subroutine interpolate_double_complex_1
+
+  subroutine interpolate_single_complex_1(self, time, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    real(real64), intent(in) :: time
+    integer, intent(in) :: number
+    complex(real32), contiguous, target, intent(inout) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call blend(self, time, number, FOREBAY_COMPLEX64, size(values), c_loc(values), stat, errmsg)
+  end subroutine interpolate_single_complex_1
 
   subroutine open_double_1(self, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -174,6 +216,19 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
   end subroutine open_double_1
 
+  subroutine get_double_1(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    real(real64), pointer, intent(out) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_FLOAT64, 1, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
+  end subroutine get_double_1
+
   subroutine open_double_2(self, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer, intent(in) :: number
@@ -185,6 +240,19 @@ contains
     found = open_field(self, number, FOREBAY_FLOAT64, 2, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
   end subroutine open_double_2
+
+  subroutine get_double_2(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    real(real64), pointer, intent(out) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_FLOAT64, 2, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
+  end subroutine get_double_2
 
   subroutine open_double_3(self, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -198,6 +266,19 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
   end subroutine open_double_3
 
+  subroutine get_double_3(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    real(real64), pointer, intent(out) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_FLOAT64, 3, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
+  end subroutine get_double_3
+
   subroutine open_double_4(self, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer, intent(in) :: number
@@ -209,6 +290,19 @@ contains
     found = open_field(self, number, FOREBAY_FLOAT64, 4, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
   end subroutine open_double_4
+
+  subroutine get_double_4(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    real(real64), pointer, intent(out) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_FLOAT64, 4, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
+  end subroutine get_double_4
 
   subroutine open_single_1(self, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -222,6 +316,19 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
   end subroutine open_single_1
 
+  subroutine get_single_1(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    real(real32), pointer, intent(out) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_FLOAT32, 1, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
+  end subroutine get_single_1
+
   subroutine open_single_2(self, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer, intent(in) :: number
@@ -233,6 +340,19 @@ contains
     found = open_field(self, number, FOREBAY_FLOAT32, 2, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
   end subroutine open_single_2
+
+  subroutine get_single_2(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    real(real32), pointer, intent(out) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_FLOAT32, 2, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
+  end subroutine get_single_2
 
   subroutine open_single_3(self, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -246,6 +366,19 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
   end subroutine open_single_3
 
+  subroutine get_single_3(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    real(real32), pointer, intent(out) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_FLOAT32, 3, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
+  end subroutine get_single_3
+
   subroutine open_single_4(self, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer, intent(in) :: number
@@ -258,93 +391,10 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
   end subroutine open_single_4
 
-  subroutine get_double_1(self, step, number, values, stat, errmsg)
-    class(trajectory_views), intent(in) :: self
-    integer, intent(in) :: step, number
-    real(real64), pointer, intent(out) :: values(:)
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(found_field) :: found
-    nullify (values)
-    found = stored_field(self, step, number, FOREBAY_FLOAT64, 1, stat, errmsg)
-    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
-  end subroutine get_double_1
-
-  subroutine get_double_2(self, step, number, values, stat, errmsg)
-    class(trajectory_views), intent(in) :: self
-    integer, intent(in) :: step, number
-    real(real64), pointer, intent(out) :: values(:, :)
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(found_field) :: found
-    nullify (values)
-    found = stored_field(self, step, number, FOREBAY_FLOAT64, 2, stat, errmsg)
-    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
-  end subroutine get_double_2
-
-  subroutine get_double_3(self, step, number, values, stat, errmsg)
-    class(trajectory_views), intent(in) :: self
-    integer, intent(in) :: step, number
-    real(real64), pointer, intent(out) :: values(:, :, :)
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(found_field) :: found
-    nullify (values)
-    found = stored_field(self, step, number, FOREBAY_FLOAT64, 3, stat, errmsg)
-    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
-  end subroutine get_double_3
-
-  subroutine get_double_4(self, step, number, values, stat, errmsg)
-    class(trajectory_views), intent(in) :: self
-    integer, intent(in) :: step, number
-    real(real64), pointer, intent(out) :: values(:, :, :, :)
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(found_field) :: found
-    nullify (values)
-    found = stored_field(self, step, number, FOREBAY_FLOAT64, 4, stat, errmsg)
-    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
-  end subroutine get_double_4
-
-  subroutine get_single_1(self, step, number, values, stat, errmsg)
-    class(trajectory_views), intent(in) :: self
-    integer, intent(in) :: step, number
-    real(real32), pointer, intent(out) :: values(:)
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(found_field) :: found
-    nullify (values)
-    found = stored_field(self, step, number, FOREBAY_FLOAT32, 1, stat, errmsg)
-    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
-  end subroutine get_single_1
-
-  subroutine get_single_2(self, step, number, values, stat, errmsg)
-    class(trajectory_views), intent(in) :: self
-    integer, intent(in) :: step, number
-    real(real32), pointer, intent(out) :: values(:, :)
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(found_field) :: found
-    nullify (values)
-    found = stored_field(self, step, number, FOREBAY_FLOAT32, 2, stat, errmsg)
-    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
-  end subroutine get_single_2
-
-  subroutine get_single_3(self, step, number, values, stat, errmsg)
-    class(trajectory_views), intent(in) :: self
-    integer, intent(in) :: step, number
-    real(real32), pointer, intent(out) :: values(:, :, :)
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    type(found_field) :: found
-    nullify (values)
-    found = stored_field(self, step, number, FOREBAY_FLOAT32, 3, stat, errmsg)
-    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
-  end subroutine get_single_3
-
   subroutine get_single_4(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
-    integer, intent(in) :: step, number
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
     real(real32), pointer, intent(out) :: values(:, :, :, :)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -353,5 +403,405 @@ contains
     found = stored_field(self, step, number, FOREBAY_FLOAT32, 4, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
   end subroutine get_single_4
+
+  subroutine open_double_complex_1(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    complex(real64), pointer, intent(out) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_COMPLEX128, 1, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
+  end subroutine open_double_complex_1
+
+  subroutine get_double_complex_1(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    complex(real64), pointer, intent(out) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_COMPLEX128, 1, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
+  end subroutine get_double_complex_1
+
+  subroutine open_double_complex_2(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    complex(real64), pointer, intent(out) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_COMPLEX128, 2, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
+  end subroutine open_double_complex_2
+
+  subroutine get_double_complex_2(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    complex(real64), pointer, intent(out) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_COMPLEX128, 2, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
+  end subroutine get_double_complex_2
+
+  subroutine open_double_complex_3(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    complex(real64), pointer, intent(out) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_COMPLEX128, 3, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
+  end subroutine open_double_complex_3
+
+  subroutine get_double_complex_3(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    complex(real64), pointer, intent(out) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_COMPLEX128, 3, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
+  end subroutine get_double_complex_3
+
+  subroutine open_double_complex_4(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    complex(real64), pointer, intent(out) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_COMPLEX128, 4, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
+  end subroutine open_double_complex_4
+
+  subroutine get_double_complex_4(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    complex(real64), pointer, intent(out) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_COMPLEX128, 4, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
+  end subroutine get_double_complex_4
+
+  subroutine open_single_complex_1(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    complex(real32), pointer, intent(out) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_COMPLEX64, 1, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
+  end subroutine open_single_complex_1
+
+  subroutine get_single_complex_1(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    complex(real32), pointer, intent(out) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_COMPLEX64, 1, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
+  end subroutine get_single_complex_1
+
+  subroutine open_single_complex_2(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    complex(real32), pointer, intent(out) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_COMPLEX64, 2, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
+  end subroutine open_single_complex_2
+
+  subroutine get_single_complex_2(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    complex(real32), pointer, intent(out) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_COMPLEX64, 2, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
+  end subroutine get_single_complex_2
+
+  subroutine open_single_complex_3(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    complex(real32), pointer, intent(out) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_COMPLEX64, 3, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
+  end subroutine open_single_complex_3
+
+  subroutine get_single_complex_3(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    complex(real32), pointer, intent(out) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_COMPLEX64, 3, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
+  end subroutine get_single_complex_3
+
+  subroutine open_single_complex_4(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    complex(real32), pointer, intent(out) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_COMPLEX64, 4, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
+  end subroutine open_single_complex_4
+
+  subroutine get_single_complex_4(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    complex(real32), pointer, intent(out) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_COMPLEX64, 4, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
+  end subroutine get_single_complex_4
+
+  subroutine open_long_1(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    integer(int64), pointer, intent(out) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_INT64, 1, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
+  end subroutine open_long_1
+
+  subroutine get_long_1(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    integer(int64), pointer, intent(out) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_INT64, 1, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
+  end subroutine get_long_1
+
+  subroutine open_long_2(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    integer(int64), pointer, intent(out) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_INT64, 2, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
+  end subroutine open_long_2
+
+  subroutine get_long_2(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    integer(int64), pointer, intent(out) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_INT64, 2, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
+  end subroutine get_long_2
+
+  subroutine open_long_3(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    integer(int64), pointer, intent(out) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_INT64, 3, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
+  end subroutine open_long_3
+
+  subroutine get_long_3(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    integer(int64), pointer, intent(out) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_INT64, 3, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
+  end subroutine get_long_3
+
+  subroutine open_long_4(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    integer(int64), pointer, intent(out) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_INT64, 4, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
+  end subroutine open_long_4
+
+  subroutine get_long_4(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    integer(int64), pointer, intent(out) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_INT64, 4, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
+  end subroutine get_long_4
+
+  subroutine open_integer_1(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    integer(int32), pointer, intent(out) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_INT32, 1, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
+  end subroutine open_integer_1
+
+  subroutine get_integer_1(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    integer(int32), pointer, intent(out) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_INT32, 1, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
+  end subroutine get_integer_1
+
+  subroutine open_integer_2(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    integer(int32), pointer, intent(out) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_INT32, 2, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
+  end subroutine open_integer_2
+
+  subroutine get_integer_2(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    integer(int32), pointer, intent(out) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_INT32, 2, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
+  end subroutine get_integer_2
+
+  subroutine open_integer_3(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    integer(int32), pointer, intent(out) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_INT32, 3, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
+  end subroutine open_integer_3
+
+  subroutine get_integer_3(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    integer(int32), pointer, intent(out) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_INT32, 3, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
+  end subroutine get_integer_3
+
+  subroutine open_integer_4(self, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer, intent(in) :: number
+    integer(int32), pointer, intent(out) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = open_field(self, number, FOREBAY_INT32, 4, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
+  end subroutine open_integer_4
+
+  subroutine get_integer_4(self, step, number, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: number
+    integer(int32), pointer, intent(out) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(found_field) :: found
+    nullify (values)
+    found = stored_field(self, step, number, FOREBAY_INT32, 4, stat, errmsg)
+    if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
+  end subroutine get_integer_4
 
 end module forebay_views

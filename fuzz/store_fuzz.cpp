@@ -63,13 +63,13 @@ class Store {
  public:
   Store() {
     must(::mkdtemp(place_.data()) != nullptr);
-    options_ = forebay_trajectory_options_create();
-    forebay_trajectory_options_add_pool(options_, (place_ + "/first").c_str(), 4 * kSegment);
-    forebay_trajectory_options_add_shared(options_, (place_ + "/second").c_str(), 20 * kSegment);
-    forebay_trajectory_options_set_segment_bytes(options_, kSegment);
-    forebay_trajectory_options_set_keep(options_, 1);
-    forebay_trajectory_options_set_checksum(options_, 1);
-    forebay_trajectory_options_set_survives(options_, FOREBAY_SURVIVES_PROCESS_ONLY);
+    options_ = forebay_options_create();
+    forebay_options_add_pool(options_, (place_ + "/first").c_str(), 4 * kSegment);
+    forebay_options_add_shared(options_, (place_ + "/second").c_str(), 20 * kSegment);
+    forebay_options_set_integer(options_, "segment-bytes", kSegment);
+    for (const auto& [key, value] : {std::pair("keep", "on"), {"checksum", "on"}, {"survives", "process"}}) {
+      must(forebay_options_set(options_, key, value) == FOREBAY_OK);
+    }
     forebay_trajectory* t = nullptr;
     must(forebay_trajectory_open(options_, &t) == FOREBAY_OK);
     must(declare_fields(t));
@@ -88,17 +88,17 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
   ~Store() {
-    forebay_trajectory_options_free(options_);
+    forebay_options_free(options_);
     (void)forebay::remove_tree(place_);
   }
 
-  const forebay_trajectory_options* options() const { return options_; }
+  const forebay_options* options() const { return options_; }
   const std::vector<File>& files() const { return files_; }
   const forebay::segment::DecodedHead& head() const { return head_; }
 
  private:
   std::string place_ = "/dev/shm/forebay-fuzz-XXXXXX";
-  forebay_trajectory_options* options_ = nullptr;
+  forebay_options* options_ = nullptr;
   std::vector<File> files_;
   forebay::segment::DecodedHead head_;
 };
@@ -214,10 +214,10 @@ void write_changed(FuzzedDataProvider& input, const Store& store) {
 // All that a program may do with a trajectory that it finds.
 void use(forebay_trajectory* t) {
   std::uint64_t count = 0;
-  must(forebay_trajectory_count(t, &count) == FOREBAY_OK && forebay_trajectory_recovery(t) != nullptr);
+  must(forebay_trajectory_count_steps(t, &count) == FOREBAY_OK && forebay_trajectory_get_recovery(t) != nullptr);
   std::int64_t step = 0;
   for (std::uint64_t n = count; n-- > 0;) {
-    must(forebay_trajectory_step_at(t, n, &step, nullptr) == FOREBAY_OK);
+    must(forebay_trajectory_get_step(t, n, &step, nullptr) == FOREBAY_OK);
     if (n + 1 == count) forebay_trajectory_reverse(t, step);
     for (int field = 0; field < 2; ++field) {
       const void* memory = nullptr;
@@ -229,10 +229,10 @@ void use(forebay_trajectory* t) {
     if (n % 3 == 0) forebay_trajectory_drop(t, step);
   }
   int fields = 0;
-  if (!declare_fields(t) || forebay_trajectory_field_count(t, &fields) != FOREBAY_OK || fields != 2) return;
+  if (!declare_fields(t) || forebay_trajectory_count_fields(t, &fields) != FOREBAY_OK || fields != 2) return;
   for (std::int64_t extra = 1000; extra < 1010; ++extra) put(t, extra);
   std::vector<double> between(kValues);
-  forebay_trajectory_interp(t, 0.25, 1, between.data());
+  forebay_trajectory_interpolate(t, 0.25, 1, between.data());
   forebay_trajectory_rewind(t);
   put(t, 1);
 }
@@ -245,7 +245,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   write_changed(input, store);
   forebay_trajectory* t = nullptr;
   if (forebay_trajectory_open(store.options(), &t) != FOREBAY_OK) {
-    must(t == nullptr && *forebay_last_error() != '\0');
+    must(t == nullptr && *forebay_error_get_text() != '\0');
     return 0;
   }
   use(t);

@@ -8,23 +8,26 @@ namespace n3d {
 namespace {
 
 tl::unexpected<forebay::Error> trajectory_error(std::string_view what) {
-  return forebay::error(forebay::Code::failed, what, {}, forebay_last_error());
+  return forebay::error(forebay::Code::failed, what, {}, forebay_error_get_text());
 }
 
 class TrajectoryStore : public StateStore {
  public:
   ~TrajectoryStore() override { forebay_trajectory_close(trajectory_); }
 
-  // `segment_bytes` 0: as the trajectory chooses.
-  Status open(std::size_t state_size, const std::vector<Tier>& tiers, std::uint64_t segment_bytes, int rank, int ranks,
-              double accepted_error) {
+  Status open(std::size_t state_size, const std::vector<Tier>& tiers, std::optional<std::uint64_t> segment_bytes,
+              int rank, int ranks, double accepted_error) {
     state_size_ = state_size;
     exact_ = accepted_error == 0;
-    const std::unique_ptr<forebay_trajectory_options, decltype(&forebay_trajectory_options_free)> options(
-        forebay_trajectory_options_create(), forebay_trajectory_options_free);
-    bool good = options && forebay_trajectory_options_set_name(options.get(), "n3d") == FOREBAY_OK &&
-                forebay_trajectory_options_set_rank(options.get(), rank, ranks) == FOREBAY_OK &&
-                forebay_trajectory_options_set_segment_bytes(options.get(), segment_bytes) == FOREBAY_OK;
+    const std::unique_ptr<forebay_options, decltype(&forebay_options_free)> options(forebay_options_create(),
+                                                                                    forebay_options_free);
+    bool good = options && forebay_options_set(options.get(), "name", "n3d") == FOREBAY_OK &&
+                forebay_options_set_integer(options.get(), "rank", rank) == FOREBAY_OK &&
+                forebay_options_set_integer(options.get(), "ranks", ranks) == FOREBAY_OK;
+    if (segment_bytes) {
+      good = good && forebay_options_set_integer(options.get(), "segment-bytes",
+                                                 static_cast<std::int64_t>(*segment_bytes)) == FOREBAY_OK;
+    }
     for (const Tier& tier : tiers) good = good && add(options.get(), tier) == FOREBAY_OK;
     good = good && forebay_trajectory_open(options.get(), &trajectory_) == FOREBAY_OK &&
            forebay_trajectory_declare(trajectory_, "velocity", FOREBAY_FLOAT64, state_size, nullptr) == FOREBAY_OK &&
@@ -73,14 +76,14 @@ class TrajectoryStore : public StateStore {
   }
 
  private:
-  static int add(forebay_trajectory_options* options, const Tier& tier) {
+  static int add(forebay_options* options, const Tier& tier) {
     switch (tier.kind) {
       case Tier::Kind::dram:
-        return forebay_trajectory_options_add_dram(options, tier.bytes);
+        return forebay_options_add_dram(options, tier.bytes);
       case Tier::Kind::pool:
-        return forebay_trajectory_options_add_pool(options, tier.directory.c_str(), tier.bytes);
+        return forebay_options_add_pool(options, tier.directory.c_str(), tier.bytes);
       case Tier::Kind::shared:
-        return forebay_trajectory_options_add_shared(options, tier.directory.c_str(), tier.bytes);
+        return forebay_options_add_shared(options, tier.directory.c_str(), tier.bytes);
     }
     return FOREBAY_E_INVALID;
   }
@@ -108,7 +111,7 @@ class TrajectoryStore : public StateStore {
 };
 
 Result<std::unique_ptr<StateStore>> open_store(std::size_t state_size, const std::vector<Tier>& tiers,
-                                               std::uint64_t segment_bytes, int rank, int ranks,
+                                               std::optional<std::uint64_t> segment_bytes, int rank, int ranks,
                                                double accepted_error = 0) {
   auto store = std::make_unique<TrajectoryStore>();
   const auto opened = store->open(state_size, tiers, segment_bytes, rank, ranks, accepted_error);
@@ -126,7 +129,7 @@ Tier dram_for(std::size_t state_size, Step states) {
 
 Result<std::unique_ptr<StateStore>> make_trajectory_store(std::size_t state_size, const std::vector<Tier>& tiers,
                                                           int rank, int ranks, double accepted_error) {
-  return open_store(state_size, tiers, 0, rank, ranks, accepted_error);
+  return open_store(state_size, tiers, {}, rank, ranks, accepted_error);
 }
 
 Result<std::unique_ptr<StateStore>> make_pool_store(std::size_t state_size, const std::string& directory, Step states,

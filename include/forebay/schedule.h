@@ -1,19 +1,22 @@
 /* The schedule: which states of a forward run to keep when not all fit, and when to recompute the others, so that an
  * adjoint that runs backwards finds each. State n is the one before step n: step n leads from state n to state n + 1.
  *
- *     forebay_schedule_question question = {.steps = 12500, .bytes_per_step = ..., ...};
- *     forebay_schedule_answer answer;
+ *     forebay_schedule_question question = {.size = sizeof question, .steps = 12500, .bytes_per_step = ..., ...};
+ *     forebay_schedule_answer answer = {.size = sizeof answer};
  *     forebay_schedule_plan(&question, &answer);                 // how many states to keep in which tier
  *     forebay_schedule_create(question.steps, answer.dram_slots, answer.pool_slots, &schedule);
- *     while (forebay_schedule_next(schedule, &action) == FOREBAY_OK && action.kind != FOREBAY_ACTION_NONE) ...
+ *     forebay_action action = {.size = sizeof action};
+ *     while (forebay_schedule_advance(schedule, &action) == FOREBAY_OK && action.kind != FOREBAY_ACTION_NONE) ...
  *     forebay_schedule_free(schedule);
  *
- * Names and meanings of actions are those of the Python package checkpoint_schedules. Functions return a status of
- * forebay/trajectory.h, and forebay_last_error() tells what happened. The structures here never change. */
+ * Names and meanings of actions are those of the Python package checkpoint_schedules. Functions return a status
+ * (forebay/status.h), and forebay_error_get_text() tells what happened. Structs begin with their size, which the
+ * program sets to sizeof; they may only grow at their end. */
 #ifndef FOREBAY_SCHEDULE_H
 #define FOREBAY_SCHEDULE_H
 
-#include <forebay/trajectory.h>
+#include <forebay/status.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -23,6 +26,7 @@ extern "C" {
 /* Budgets in bytes; times in seconds, measured, of one step or one state. With overlapped = 1, writing and reading run
  * beside the solver and cost only what exceeds its step. */
 typedef struct forebay_schedule_question {
+  size_t size; /* sizeof(forebay_schedule_question) */
   int64_t steps;
   uint64_t bytes_per_step;
   double forward_seconds;
@@ -37,6 +41,7 @@ typedef struct forebay_schedule_question {
 } forebay_schedule_question;
 
 typedef struct forebay_schedule_answer {
+  size_t size;              /* sizeof(forebay_schedule_answer) */
   int store_all;            /* 1: every state is kept, nothing is recomputed */
   int64_t dram_slots;       /* states to be kept at once in memory, */
   int64_t pool_slots;       /* and in the pool */
@@ -66,7 +71,8 @@ typedef enum forebay_action_kind {
 } forebay_action_kind;
 
 typedef struct forebay_action {
-  int kind; /* forebay_action_kind */
+  size_t size; /* sizeof(forebay_action) */
+  int kind;    /* forebay_action_kind */
   int64_t n0, n1;
   int keep_state;        /* of forward: keep state n0 in storage `to` first */
   int keep_dependencies; /* of forward: n1 = n0 + 1, and what the adjoint of this step needs stays at hand */
@@ -77,7 +83,7 @@ typedef struct forebay_schedule forebay_schedule;
 
 /* At least one step and, for more than one, one slot. On failure *schedule is NULL. */
 int forebay_schedule_create(int64_t steps, int64_t dram_slots, int64_t pool_slots, forebay_schedule** schedule);
-int forebay_schedule_next(forebay_schedule* schedule, forebay_action* action);
+int forebay_schedule_advance(forebay_schedule* schedule, forebay_action* action);
 void forebay_schedule_free(forebay_schedule* schedule);
 
 #ifdef __cplusplus

@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -47,7 +48,7 @@ class TrajectoryError : public std::runtime_error {
 };
 
 inline void check(int status) {
-  if (status != FOREBAY_OK) throw TrajectoryError(status, forebay_last_error());
+  if (status != FOREBAY_OK) throw TrajectoryError(status, forebay_error_get_text());
 }
 
 struct TrajectoryTier {
@@ -65,24 +66,25 @@ inline TrajectoryTier shared(std::string directory, std::uint64_t bytes) {
   return {TrajectoryTier::Kind::shared, std::move(directory), bytes};
 }
 
+// forebay/options.h says what each is.
 struct TrajectoryOptions {
   std::vector<TrajectoryTier> tiers;
   std::string name = "trajectory";
   int rank = 0;
   int ranks = 1;
   bool keep = false;
-  forebay_mode mode = FOREBAY_MODE_ANY;
-  forebay_survives survives = FOREBAY_SURVIVES_POWER_CUT;
-  int checksum = -1;
-  int encoders = -1;
+  std::string mode = "any";
+  bool survives_power_cut = true;
+  std::optional<bool> checksum{};  // what is not set is chosen
+  std::optional<int> encoders{};
   bool debug = false;
-  std::uint64_t segment_bytes = 0;
+  std::optional<std::uint64_t> segment_bytes{};
 };
 
-// Of a field: the relative L2 error that is accepted of it, and the codec.
+// Of a field: the relative L2 error that is accepted of it, and the codec, which is else chosen.
 struct TrajectoryEncoding {
   double accepted_error = 0;
-  forebay_codec codec = FOREBAY_CODEC_CHOSEN;
+  std::optional<forebay_codec> codec{};
 };
 
 class Trajectory {
@@ -133,7 +135,7 @@ class Trajectory {
     friend class Trajectory;
     Step(forebay_trajectory* owner, std::int64_t step, double time) : owner_(owner) {
       int fields = 0;
-      check(forebay_trajectory_field_count(owner, &fields));
+      check(forebay_trajectory_count_fields(owner, &fields));
       memory_.resize(static_cast<std::size_t>(fields));
       check(forebay_trajectory_begin(owner, step, time, memory_.data()));
       open_ = true;
@@ -147,7 +149,7 @@ class Trajectory {
   class State {
    public:
     State(forebay_trajectory* owner, std::int64_t step) : owner_(owner), step_(step) {
-      check(forebay_trajectory_time(owner, step, &time_));
+      check(forebay_trajectory_get_time(owner, step, &time_));
       const void* memory = nullptr;  // pins the step for all its fields
       check(forebay_trajectory_get(owner, step, 0, &memory));
     }
@@ -190,7 +192,7 @@ class Trajectory {
       iterator(forebay_trajectory* owner, std::uint64_t left) : owner_(owner), left_(left) {}
       State operator*() const {
         std::int64_t step = 0;
-        check(forebay_trajectory_step_at(owner_, left_ - 1, &step, nullptr));
+        check(forebay_trajectory_get_step(owner_, left_ - 1, &step, nullptr));
         return State(owner_, step);
       }
       iterator& operator++() {
@@ -215,31 +217,36 @@ class Trajectory {
   };
 
   explicit Trajectory(const TrajectoryOptions& options) {
-    const std::unique_ptr<forebay_trajectory_options, void (*)(forebay_trajectory_options*)> made(
-        forebay_trajectory_options_create(), &forebay_trajectory_options_free);
+    const std::unique_ptr<forebay_options, void (*)(forebay_options*)> made(forebay_options_create(),
+                                                                            &forebay_options_free);
     auto* const o = made.get();
-    check(forebay_trajectory_options_set_name(o, options.name.c_str()));
-    check(forebay_trajectory_options_set_rank(o, options.rank, options.ranks));
+    const auto set = [&](const char* key, const std::string& value) {
+      check(forebay_options_set(o, key, value.c_str()));
+    };
+    const auto on = [](bool wanted) { return wanted ? "on" : "off"; };
+    set("name", options.name);
+    set("rank", std::to_string(options.rank));
+    set("ranks", std::to_string(options.ranks));
     for (const TrajectoryTier& tier : options.tiers) {
       switch (tier.kind) {
         case TrajectoryTier::Kind::dram:
-          check(forebay_trajectory_options_add_dram(o, tier.bytes));
+          check(forebay_options_add_dram(o, tier.bytes));
           break;
         case TrajectoryTier::Kind::pool:
-          check(forebay_trajectory_options_add_pool(o, tier.directory.c_str(), tier.bytes));
+          check(forebay_options_add_pool(o, tier.directory.c_str(), tier.bytes));
           break;
         case TrajectoryTier::Kind::shared:
-          check(forebay_trajectory_options_add_shared(o, tier.directory.c_str(), tier.bytes));
+          check(forebay_options_add_shared(o, tier.directory.c_str(), tier.bytes));
           break;
       }
     }
-    check(forebay_trajectory_options_set_keep(o, options.keep ? 1 : 0));
-    check(forebay_trajectory_options_set_mode(o, options.mode));
-    check(forebay_trajectory_options_set_survives(o, options.survives));
-    check(forebay_trajectory_options_set_checksum(o, options.checksum));
-    check(forebay_trajectory_options_set_encoders(o, options.encoders));
-    check(forebay_trajectory_options_set_debug(o, options.debug ? 1 : 0));
-    check(forebay_trajectory_options_set_segment_bytes(o, options.segment_bytes));
+    set("keep", on(options.keep));
+    set("mode", options.mode);
+    set("survives", options.survives_power_cut ? "power-cut" : "process");
+    set("debug", on(options.debug));
+    if (options.checksum) set("checksum", on(*options.checksum));
+    if (options.encoders) set("encoders", std::to_string(*options.encoders));
+    if (options.segment_bytes) set("segment-bytes", std::to_string(*options.segment_bytes));
     forebay_trajectory* handle = nullptr;
     check(forebay_trajectory_open(o, &handle));
     handle_.reset(handle);
@@ -259,17 +266,18 @@ class Trajectory {
   int declare(const std::string& name, std::uint64_t count, const TrajectoryEncoding& encoding) {
     const int field = declare<Number>(name, count);
     check(forebay_trajectory_set_accepted_error(get(), field, encoding.accepted_error));
-    check(forebay_trajectory_set_codec(get(), field, encoding.codec));
+    if (encoding.codec) check(forebay_trajectory_set_codec(get(), field, *encoding.codec));
     return field;
   }
   forebay_encoding_info encoding(int field) const {
     forebay_encoding_info info{};
-    check(forebay_trajectory_encoding(get(), field, &info, sizeof(info)));
+    info.size = sizeof(info);
+    check(forebay_trajectory_describe_encoding(get(), field, &info));
     return info;
   }
   int field(const std::string& name) const {
     int field = 0;
-    check(forebay_trajectory_field(get(), name.c_str(), &field));
+    check(forebay_trajectory_find_field(get(), name.c_str(), &field));
     return field;
   }
 
@@ -278,7 +286,7 @@ class Trajectory {
   template <class Number>
   void put(std::int64_t step, double time, std::span<const Number> values) {
     int fields = 0;
-    check(forebay_trajectory_field_count(get(), &fields));
+    check(forebay_trajectory_count_fields(get(), &fields));
     if (fields != 1 || values.size() != count<Number>(get(), 0)) {
       throw TrajectoryError(FOREBAY_E_FIELD_CHANGED, "put of one span needs one field of its size");
     }
@@ -287,28 +295,28 @@ class Trajectory {
   }
   State state(std::int64_t step) const { return State(get(), step); }
   template <class Number>
-  void interp(double time, int field, std::span<Number> values) const {
+  void interpolate(double time, int field, std::span<Number> values) const {
     if (values.size() != count<Number>(get(), field)) {
       throw TrajectoryError(FOREBAY_E_FIELD_CHANGED, "the span has another size than the field");
     }
-    check(forebay_trajectory_interp(get(), time, field, values.data()));
+    check(forebay_trajectory_interpolate(get(), time, field, values.data()));
   }
 
   std::uint64_t capacity() const {
     std::uint64_t states = 0;
-    check(forebay_trajectory_capacity(get(), &states));
+    check(forebay_trajectory_get_capacity(get(), &states));
     return states;
   }
   std::uint64_t size() const {
     std::uint64_t steps = 0;
-    check(forebay_trajectory_count(get(), &steps));
+    check(forebay_trajectory_count_steps(get(), &steps));
     return steps;
   }
   Reverse reverse() const {
     const std::uint64_t steps = size();
     if (steps == 0) return {get(), 0};
     std::int64_t last = 0;
-    check(forebay_trajectory_step_at(get(), steps - 1, &last, nullptr));
+    check(forebay_trajectory_get_step(get(), steps - 1, &last, nullptr));
     check(forebay_trajectory_reverse(get(), last));
     return {get(), steps};
   }
@@ -318,7 +326,7 @@ class Trajectory {
     for (std::uint64_t high = size(); low < high;) {
       const std::uint64_t middle = low + (high - low) / 2;
       std::int64_t step = 0;
-      check(forebay_trajectory_step_at(get(), middle, &step, nullptr));
+      check(forebay_trajectory_get_step(get(), middle, &step, nullptr));
       (step <= from ? low : high) = step <= from ? middle + 1 : middle;
     }
     return {get(), low};
@@ -327,7 +335,7 @@ class Trajectory {
   void move(std::int64_t step, int tier) { check(forebay_trajectory_move(get(), step, tier)); }
   void rewind() { check(forebay_trajectory_rewind(get())); }
   void keep(bool keep = true) { check(forebay_trajectory_keep(get(), keep ? 1 : 0)); }
-  std::string recovery() const { return forebay_trajectory_recovery(get()); }
+  std::string recovery() const { return forebay_trajectory_get_recovery(get()); }
 
  private:
   // Values of a field; it must be of this type.
@@ -335,7 +343,7 @@ class Trajectory {
   static std::size_t count(forebay_trajectory* owner, int number) {
     forebay_type type = FOREBAY_BYTES;
     std::uint64_t values = 0;
-    check(forebay_trajectory_field_info(owner, number, nullptr, &type, &values));
+    check(forebay_trajectory_get_field(owner, number, nullptr, &type, &values));
     if (type != type_of<std::remove_cv_t<Number>>()) {
       throw TrajectoryError(FOREBAY_E_FIELD_CHANGED, "the field is of another type");
     }

@@ -4,7 +4,21 @@
 keeps the checkpoints of a pyadjoint tape. docs/trajectory.md is a tutorial.
 """
 
-from ._library import Status, TrajectoryError
+from ._library import TrajectoryError
+from ._status import Error, Status
+from ._version import __version__
 from .trajectory import State, Step, Tier, Trajectory, dram, pool, shared
 
-__all__ = ["State", "Status", "Step", "Tier", "Trajectory", "TrajectoryError", "dram", "pool", "shared"]
+__all__ = [
+    "Error",
+    "State",
+    "Status",
+    "Step",
+    "Tier",
+    "Trajectory",
+    "TrajectoryError",
+    "__version__",
+    "dram",
+    "pool",
+    "shared",
+]

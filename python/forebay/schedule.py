@@ -8,7 +8,7 @@ import ctypes
 import dataclasses
 import enum
 import typing
-from ctypes import c_double, c_int, c_int64, c_uint64
+from ctypes import c_double, c_int, c_int64, c_size_t, c_uint64
 
 from ._library import check, library
 from ._load import declare
@@ -91,6 +91,7 @@ class EndReverse(_Action):
 
 class _Question(ctypes.Structure):
     _fields_ = [
+        ("size", c_size_t),
         ("steps", c_int64),
         ("bytes_per_step", c_uint64),
         ("forward_seconds", c_double),
@@ -107,6 +108,7 @@ class _Question(ctypes.Structure):
 
 class _Answer(ctypes.Structure):
     _fields_ = [
+        ("size", c_size_t),
         ("store_all", c_int),
         ("dram_slots", c_int64),
         ("pool_slots", c_int64),
@@ -117,6 +119,7 @@ class _Answer(ctypes.Structure):
 
 class _NextAction(ctypes.Structure):
     _fields_ = [
+        ("size", c_size_t),
         ("kind", c_int),
         ("n0", c_int64),
         ("n1", c_int64),
@@ -132,10 +135,24 @@ declare(
     c_int,
     schedule_plan=[ctypes.POINTER(_Question), ctypes.POINTER(_Answer)],
     schedule_create=[c_int64, c_int64, c_int64, ctypes.POINTER(ctypes.c_void_p)],
-    schedule_next=[ctypes.c_void_p, ctypes.POINTER(_NextAction)],
+    schedule_advance=[ctypes.c_void_p, ctypes.POINTER(_NextAction)],
 )
 declare(library, None, schedule_free=[ctypes.c_void_p])
 
+
+class _Kind(enum.IntEnum):
+    """As forebay_action_kind."""
+
+    NONE = 0
+    FORWARD = 1
+    REVERSE = 2
+    COPY = 3
+    MOVE = 4
+    END_FORWARD = 5
+    END_REVERSE = 6
+
+
+# In the order of forebay_storage.
 _STORAGE = (StorageType.NONE, StorageType.RAM, StorageType.DISK, StorageType.WORK)
 
 
@@ -155,22 +172,22 @@ class Schedule:
         return self
 
     def __next__(self):
-        action = _NextAction()
-        check(library.forebay_schedule_next(self._pointer, ctypes.byref(action)))
+        action = _NextAction(ctypes.sizeof(_NextAction))
+        check(library.forebay_schedule_advance(self._pointer, ctypes.byref(action)))
         match action.kind:
-            case 1:
+            case _Kind.FORWARD:
                 keeps = bool(action.keep_state)
                 storage = _STORAGE[action.to] if keeps else StorageType.WORK
                 return Forward(action.n0, action.n1, keeps, bool(action.keep_dependencies), storage)
-            case 2:
+            case _Kind.REVERSE:
                 return Reverse(action.n1, action.n0, True)
-            case 3:
+            case _Kind.COPY:
                 return Copy(action.n0, _STORAGE[action.from_], _STORAGE[action.to])
-            case 4:
+            case _Kind.MOVE:
                 return Move(action.n0, _STORAGE[action.from_], _STORAGE[action.to])
-            case 5:
+            case _Kind.END_FORWARD:
                 return EndForward()
-            case 6:
+            case _Kind.END_REVERSE:
                 return EndReverse()
         raise StopIteration
 
@@ -209,8 +226,10 @@ def plan(
     for budget in (bytes_per_step, dram.budget, pool.budget):
         if budget < 0:
             raise ValueError(f"{budget} bytes make no sense")
-    question = _Question(steps, bytes_per_step, forward_seconds, adjoint_seconds, *dram, *pool, overlapped)
-    answer = _Answer()
+    question = _Question(
+        ctypes.sizeof(_Question), steps, bytes_per_step, forward_seconds, adjoint_seconds, *dram, *pool, overlapped
+    )
+    answer = _Answer(ctypes.sizeof(_Answer))
     check(library.forebay_schedule_plan(ctypes.byref(question), ctypes.byref(answer)))
     return Plan(
         steps,

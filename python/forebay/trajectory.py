@@ -10,13 +10,13 @@ import warnings
 
 import numpy as np
 
-from ._library import EncodingInfo, Status, TierInfo, TrajectoryError, check, library
+from ._library import EncodingInfo, Options, TierInfo, TrajectoryError, check, library
+from ._status import Status
 
 # The library's types, in the order of their numbers; what is none of them is FOREBAY_OPAQUE with the size of an item.
 _TYPES = (None, "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "c8", "c16", "f2", "bfloat16", "b1")
 _OPAQUE_SHIFT = 8
 # Codecs in the order of their numbers.
-_MODES = ("any", "create", "must-exist", "read-only", "partial")  # of opening, likewise
 _CODECS = ("raw", "float32", "truncation", "zfp", "difference")
 
 
@@ -251,46 +251,30 @@ class Trajectory:
         checksum=None,
         encoders=None,
         debug=False,
-        segment_bytes=0,
+        segment_bytes=None,
     ):
         """`mode`: what is expected of a store that is to be kept: "any" finds it or begins one, "create" begins one,
         "must-exist" finds it, "read-only" finds it and changes nothing, "partial" does so also where parts are missing.
-        `tiers`: of dram(), pool() and shared(), fastest first. `checksum`: True, False, or None for the default.
-        `encoders`: threads that encode fields with an accepted error beside the solver; None: as fits the machine.
+        `tiers`: of dram(), pool() and shared(), fastest first. `checksum`, `encoders` (threads that encode fields with an
+        accepted error beside the solver) and `segment_bytes` are chosen where they are None.
         `debug`: finds C code that uses memory which is no longer valid."""
         self._handle = None
         self._fields = []
         self._open_step = None
         self._scratch = {}
-        options = library.forebay_trajectory_options_create()
-        if not options:
-            raise MemoryError
-        try:
-
-            def set_(what, *values):
-                check(getattr(library, "forebay_trajectory_options_" + what)(options, *values))
-
-            set_("set_name", name.encode())
-            set_("set_rank", rank, ranks)
+        survives = "power-cut" if survive_power_cut else "process"
+        asked = {"name": name, "rank": rank, "ranks": ranks, "keep": bool(keep), "mode": mode, "survives": survives}
+        tuned = {"checksum": checksum, "encoders": encoders, "debug": bool(debug), "segment_bytes": segment_bytes}
+        with Options(**asked, **tuned) as options:
             for tier in tiers:
                 if tier.bytes < 0:
                     raise TrajectoryError(Status.INVALID, f"the budget of a tier is {tier.bytes} bytes")
                 directory = () if tier.kind == "dram" else (os.fsencode(tier.directory),)
-                set_("add_" + tier.kind, *directory, tier.bytes)
-            set_("set_keep", keep)
-            if mode not in _MODES:
-                raise TrajectoryError(Status.INVALID, f"{mode!r} is no mode; there are {', '.join(_MODES)}")
-            set_("set_mode", _MODES.index(mode))
-            set_("set_survives", 0 if survive_power_cut else 1)
-            set_("set_checksum", -1 if checksum is None else int(checksum))
-            set_("set_encoders", -1 if encoders is None else int(encoders))
-            set_("set_debug", int(debug))
-            set_("set_segment_bytes", int(segment_bytes))
+                add = getattr(library, "forebay_options_add_" + tier.kind)
+                check(add(options.pointer, *directory, tier.bytes))
             pointer = ctypes.c_void_p()
-            check(library.forebay_trajectory_open(options, ctypes.byref(pointer)))
+            check(library.forebay_trajectory_open(options.pointer, ctypes.byref(pointer)))
             self._handle = _Handle(pointer.value)
-        finally:
-            library.forebay_trajectory_options_free(options)
         self._learn_fields()
         if self.recovery:
             warnings.warn(f"the trajectory {name} is not whole:\n{self.recovery}", RuntimeWarning, stacklevel=2)
@@ -326,10 +310,10 @@ class Trajectory:
     def _learn_fields(self):
         """Those of a trajectory that was kept: flat, until they are declared again."""
         count = ctypes.c_int()
-        self._call("field_count", ctypes.byref(count))
+        self._call("count_fields", ctypes.byref(count))
         for number in range(count.value):
             name, kind, values = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_uint64()
-            self._call("field_info", number, ctypes.byref(name), ctypes.byref(kind), ctypes.byref(values))
+            self._call("get_field", number, ctypes.byref(name), ctypes.byref(kind), ctypes.byref(values))
             self._fields.append(_Field(number, name.value.decode(), (values.value,), _dtype_of(kind.value), "C"))
 
     def declare(self, name, shape, dtype=np.float64, *, order="C", accepted_error=None, codec=None):
@@ -416,10 +400,10 @@ class Trajectory:
     def state(self, step):
         """All fields of a stored step."""
         time = ctypes.c_double()
-        self._call("time", step, ctypes.byref(time))
+        self._call("get_time", step, ctypes.byref(time))
         return State(self, step, time.value)
 
-    def interp(self, time, field=0, out=None):
+    def interpolate(self, time, field=0, out=None):
         """The field at a time between two stored steps, interpolated linearly."""
         field = self._field(field)
         if out is None:
@@ -427,7 +411,7 @@ class Trajectory:
         fits = out.shape == field.shape and out.dtype == field.dtype and out.flags.writeable
         if not fits or not out.flags["F_CONTIGUOUS" if field.order == "F" else "C_CONTIGUOUS"]:
             raise TrajectoryError(Status.FIELD_CHANGED, f"`out` does not fit field {field.name}")
-        self._call("interp", time, field.number, out.ctypes.data)
+        self._call("interpolate", time, field.number, out.ctypes.data)
         return out
 
     def reverse(self, start=None):
@@ -457,7 +441,7 @@ class Trajectory:
 
     def _at(self, position):
         step, time = ctypes.c_int64(), ctypes.c_double()
-        self._call("step_at", position, ctypes.byref(step), ctypes.byref(time))
+        self._call("get_step", position, ctypes.byref(step), ctypes.byref(time))
         return State(self, step.value, time.value)
 
     def drop(self, step):
@@ -477,12 +461,12 @@ class Trajectory:
     def capacity(self):
         """How many states fit on all tiers, once the fields are declared."""
         states = ctypes.c_uint64()
-        self._call("capacity", ctypes.byref(states))
+        self._call("get_capacity", ctypes.byref(states))
         return states.value
 
     def __len__(self):
         count = ctypes.c_uint64()
-        self._call("count", ctypes.byref(count))
+        self._call("count_steps", ctypes.byref(count))
         return count.value
 
     def __iter__(self):
@@ -506,18 +490,18 @@ class Trajectory:
     def recovery(self):
         """What was found in a kept trajectory and could not be taken over; "" if nothing."""
         with self._handle.lock:
-            return library.forebay_trajectory_recovery(self._handle.pointer).decode(errors="replace")
+            return library.forebay_trajectory_get_recovery(self._handle.pointer).decode(errors="replace")
 
     @property
     def tiers(self):
         """For each tier: medium, path, budget, segment_bytes, segments, prepared, used, moved_in, fetched."""
         count = ctypes.c_int()
-        self._call("tier_count", ctypes.byref(count))
+        self._call("count_tiers", ctypes.byref(count))
         found = []
         for number in range(count.value):
-            info = TierInfo()
-            self._call("tier_info", number, ctypes.byref(info), ctypes.sizeof(info))
-            values = {name: getattr(info, name) for name, _ in TierInfo._fields_}
+            info = TierInfo(ctypes.sizeof(TierInfo))
+            self._call("describe_tier", number, ctypes.byref(info))
+            values = {name: getattr(info, name) for name, _ in TierInfo._fields_[1:]}
             found.append(
                 {key: os.fsdecode(value) if isinstance(value, bytes) else value for key, value in values.items()}
             )
@@ -526,14 +510,14 @@ class Trajectory:
     def encoding(self, field=0):
         """How a field is stored: codec, accepted_error, achieved_error, states, raw_bytes, stored_bytes, fallbacks,
         fallback_reason, decoded_ahead."""
-        info = EncodingInfo()
-        self._call("encoding", self._field(field).number, ctypes.byref(info), ctypes.sizeof(info))
-        found = {name: getattr(info, name) for name, _ in EncodingInfo._fields_}
+        info = EncodingInfo(ctypes.sizeof(EncodingInfo))
+        self._call("describe_encoding", self._field(field).number, ctypes.byref(info))
+        found = {name: getattr(info, name) for name, _ in EncodingInfo._fields_[1:]}
         return found | {"codec": _CODECS[info.codec], "fallback_reason": info.fallback_reason.decode()}
 
     @property
     def waited(self):
         """Seconds that begin has waited for room, and get for states on slow tiers."""
         begin, get = ctypes.c_double(), ctypes.c_double()
-        self._call("waited", ctypes.byref(begin), ctypes.byref(get))
+        self._call("get_waited", ctypes.byref(begin), ctypes.byref(get))
         return begin.value, get.value

@@ -1,30 +1,25 @@
 // The C interface of forebay/trajectory.h over Trajectory. No exception passes: lack of memory becomes a status.
 #include <algorithm>
-#include <cstring>
-#include <new>
 #include <string>
 
-#include "trajectory/c_report.h"
+#include "api/api.h"
 #include "trajectory/trajectory.h"
 
-using forebay::trajectory::missing;
-using forebay::trajectory::Options;
-using forebay::trajectory::report;
-using forebay::trajectory::run;
-using forebay::trajectory::TierKind;
+using forebay::api::fail;
+using forebay::api::missing;
+using forebay::api::Outcome;
+using forebay::api::report;
+using forebay::api::run;
+using forebay::api::tell;
+using forebay::api::unfit;
 using forebay::trajectory::Trajectory;
 
-struct forebay_trajectory_options {
-  Options value;
-};
 struct forebay_trajectory {
   std::unique_ptr<Trajectory> value;
   unsigned forks = 0;  // of the process that opened it
 };
 
 namespace {
-
-thread_local std::string last_error;
 
 bool is_foreign(const forebay_trajectory* trajectory) {
   return trajectory->forks != forebay::segment::forks();
@@ -45,157 +40,21 @@ void assign(T* target, T value) {
 
 }  // namespace
 
-namespace forebay::trajectory {
-
-int report(const Failure& failure) noexcept {
-  try {
-    last_error = failure.text;
-  } catch (...) {
-    last_error.clear();
-  }
-  return failure.status;
-}
-
-int missing(const char* what) noexcept {
-  return report({FOREBAY_E_INVALID, std::string("the ") + what + " is missing (NULL)"});
-}
-
-}  // namespace forebay::trajectory
-
 extern "C" {
 
-const char* forebay_last_error(void) {
-  return last_error.c_str();
-}
-
-const char* forebay_status_name(int status) {
-  switch (static_cast<forebay_status>(status)) {
-#define FOREBAY_NAME(name) \
-  case name:               \
-    return #name
-    FOREBAY_NAME(FOREBAY_OK);
-    FOREBAY_NAME(FOREBAY_E_INVALID);
-    FOREBAY_NAME(FOREBAY_E_NO_SUCH_STEP);
-    FOREBAY_NAME(FOREBAY_E_NO_SUCH_FIELD);
-    FOREBAY_NAME(FOREBAY_E_STEP_OPEN);
-    FOREBAY_NAME(FOREBAY_E_NO_OPEN_STEP);
-    FOREBAY_NAME(FOREBAY_E_STEP_EXISTS);
-    FOREBAY_NAME(FOREBAY_E_FIELD_CHANGED);
-    FOREBAY_NAME(FOREBAY_E_FIELDS_FIXED);
-    FOREBAY_NAME(FOREBAY_E_NOT_PINNED);
-    FOREBAY_NAME(FOREBAY_E_PINNED);
-    FOREBAY_NAME(FOREBAY_E_OUTSIDE);
-    FOREBAY_NAME(FOREBAY_E_CLOSED_OPEN);
-    FOREBAY_NAME(FOREBAY_E_TOLERANCE);
-    FOREBAY_NAME(FOREBAY_E_NO_SUCH_TIER);
-    FOREBAY_NAME(FOREBAY_E_FORKED);
-    FOREBAY_NAME(FOREBAY_E_NO_SUCH_STORE);
-    FOREBAY_NAME(FOREBAY_E_STORE_EXISTS);
-    FOREBAY_NAME(FOREBAY_E_NO_SPACE);
-    FOREBAY_NAME(FOREBAY_E_NO_MEMORY);
-    FOREBAY_NAME(FOREBAY_E_BUSY);
-    FOREBAY_NAME(FOREBAY_E_VERSION);
-    FOREBAY_NAME(FOREBAY_E_DAMAGED);
-    FOREBAY_NAME(FOREBAY_E_READ_ONLY);
-    FOREBAY_NAME(FOREBAY_E_IO);
-#undef FOREBAY_NAME
-  }
-  return "unknown status";
-}
-
-// --- options ---
-
-forebay_trajectory_options* forebay_trajectory_options_create(void) {
-  return new (std::nothrow) forebay_trajectory_options;
-}
-
-void forebay_trajectory_options_free(forebay_trajectory_options* options) {
-  delete options;
-}
-
-int forebay_trajectory_options_set_name(forebay_trajectory_options* options, const char* name) {
-  if (options == nullptr) return missing("options");
-  return run([&] { return forebay::trajectory::set_name(options->value, name); });
-}
-
-int forebay_trajectory_options_set_rank(forebay_trajectory_options* options, int rank, int ranks) {
-  if (options == nullptr) return missing("options");
-  return run([&] { return forebay::trajectory::set_rank(options->value, rank, ranks); });
-}
-
-int forebay_trajectory_options_add_dram(forebay_trajectory_options* options, uint64_t bytes) {
-  if (options == nullptr) return missing("options");
-  return run([&] { return forebay::trajectory::add_tier(options->value, TierKind::dram, nullptr, bytes); });
-}
-
-int forebay_trajectory_options_add_pool(forebay_trajectory_options* options, const char* directory, uint64_t bytes) {
-  if (options == nullptr) return missing("options");
-  return run([&] { return forebay::trajectory::add_tier(options->value, TierKind::pool, directory, bytes); });
-}
-
-int forebay_trajectory_options_add_shared(forebay_trajectory_options* options, const char* directory, uint64_t bytes) {
-  if (options == nullptr) return missing("options");
-  return run([&] { return forebay::trajectory::add_tier(options->value, TierKind::shared, directory, bytes); });
-}
-
-int forebay_trajectory_options_set_keep(forebay_trajectory_options* options, int keep) {
-  if (options == nullptr) return missing("options");
-  options->value.keep = keep != 0;
-  return FOREBAY_OK;
-}
-
-int forebay_trajectory_options_set_mode(forebay_trajectory_options* options, forebay_mode mode) {
-  if (options == nullptr) return missing("options");
-  if (mode < FOREBAY_MODE_ANY || mode > FOREBAY_MODE_PARTIAL) {
-    return report({FOREBAY_E_INVALID, "there is no such way to open a trajectory"});
-  }
-  options->value.mode = static_cast<forebay::trajectory::Mode>(mode);
-  return FOREBAY_OK;
-}
-
-int forebay_trajectory_options_set_survives(forebay_trajectory_options* options, forebay_survives what) {
-  if (options == nullptr) return missing("options");
-  if (what != FOREBAY_SURVIVES_POWER_CUT && what != FOREBAY_SURVIVES_PROCESS_ONLY) {
-    return report({FOREBAY_E_INVALID, "what a commit survives is a power cut, or the process only"});
-  }
-  options->value.process_only = what == FOREBAY_SURVIVES_PROCESS_ONLY;
-  return FOREBAY_OK;
-}
-
-int forebay_trajectory_options_set_checksum(forebay_trajectory_options* options, int checksum) {
-  if (options == nullptr) return missing("options");
-  if (checksum < -1 || checksum > 1) return report({FOREBAY_E_INVALID, "checksum is -1, 0 or 1"});
-  options->value.checksum = checksum;
-  return FOREBAY_OK;
-}
-
-int forebay_trajectory_options_set_encoders(forebay_trajectory_options* options, int threads) {
-  if (options == nullptr) return missing("options");
-  return run([&] { return forebay::trajectory::set_encoders(options->value, threads); });
-}
-
-int forebay_trajectory_options_set_debug(forebay_trajectory_options* options, int debug) {
-  if (options == nullptr) return missing("options");
-  options->value.debug = debug != 0;
-  return FOREBAY_OK;
-}
-
-int forebay_trajectory_options_set_segment_bytes(forebay_trajectory_options* options, uint64_t bytes) {
-  if (options == nullptr) return missing("options");
-  options->value.segment_bytes = bytes;
-  return FOREBAY_OK;
-}
-
-// --- a trajectory ---
-
-int forebay_trajectory_open(const forebay_trajectory_options* options, forebay_trajectory** trajectory) {
+int forebay_trajectory_open(const forebay_options* options, forebay_trajectory** trajectory) {
   if (trajectory == nullptr) return missing("place for the trajectory");
   *trajectory = nullptr;
   if (options == nullptr) return missing("options");
-  return run([&] { return Trajectory::open(options->value); },
-             [&](auto& opened) {
-               *trajectory = new forebay_trajectory{std::move(opened), forebay::segment::forks()};
-             });
+  return run(
+      [&]() -> Outcome<std::unique_ptr<Trajectory>> {
+        const auto wanted = forebay::trajectory::options_of(*options);
+        if (!wanted) return tl::unexpected(wanted.error());
+        return Trajectory::open(*wanted);
+      },
+      [&](auto& opened) {
+        *trajectory = new forebay_trajectory{std::move(opened), forebay::segment::forks()};
+      });
 }
 
 int forebay_trajectory_close(forebay_trajectory* trajectory) {
@@ -213,7 +72,7 @@ int forebay_trajectory_declare(forebay_trajectory* trajectory, const char* name,
   return run([&] { return trajectory->value->declare(name, type, count); }, [&](int number) { assign(field, number); });
 }
 
-int forebay_trajectory_field(forebay_trajectory* trajectory, const char* name, int* field) {
+int forebay_trajectory_find_field(forebay_trajectory* trajectory, const char* name, int* field) {
   if (const int refused = unusable(trajectory)) return refused;
   if (name == nullptr) return missing("name of the field");
   const auto& fields = trajectory->value->fields();
@@ -225,14 +84,14 @@ int forebay_trajectory_field(forebay_trajectory* trajectory, const char* name, i
   return FOREBAY_OK;
 }
 
-int forebay_trajectory_field_count(forebay_trajectory* trajectory, int* fields) {
+int forebay_trajectory_count_fields(forebay_trajectory* trajectory, int* fields) {
   if (const int refused = unusable(trajectory)) return refused;
   assign(fields, static_cast<int>(trajectory->value->fields().size()));
   return FOREBAY_OK;
 }
 
-int forebay_trajectory_field_info(forebay_trajectory* trajectory, int field, const char** name, forebay_type* type,
-                                  uint64_t* count) {
+int forebay_trajectory_get_field(forebay_trajectory* trajectory, int field, const char** name, forebay_type* type,
+                                 uint64_t* count) {
   if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->field(field); },
              [&](const auto* found) {
@@ -252,11 +111,11 @@ int forebay_trajectory_set_codec(forebay_trajectory* trajectory, int field, fore
   return run([&] { return trajectory->value->set_codec(field, codec); });
 }
 
-int forebay_trajectory_encoding(forebay_trajectory* trajectory, int field, forebay_encoding_info* info, size_t bytes) {
+int forebay_trajectory_describe_encoding(forebay_trajectory* trajectory, int field, forebay_encoding_info* info) {
   if (const int refused = unusable(trajectory)) return refused;
-  if (info == nullptr) return missing("place for the information");
+  if (const int refused = unfit(info, "forebay_encoding_info")) return refused;
   return run([&] { return trajectory->value->encoding(field); },
-             [&](const forebay_encoding_info& found) { std::memcpy(info, &found, std::min(bytes, sizeof(found))); });
+             [&](const forebay_encoding_info& found) { tell(info, found); });
 }
 
 int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[]) {
@@ -293,7 +152,7 @@ int forebay_trajectory_release(forebay_trajectory* trajectory, int64_t step) {
   return run([&] { return trajectory->value->release(step); });
 }
 
-int forebay_trajectory_interp(forebay_trajectory* trajectory, double time, int field, void* memory) {
+int forebay_trajectory_interpolate(forebay_trajectory* trajectory, double time, int field, void* memory) {
   if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->interpolate(time, field, memory); });
 }
@@ -318,18 +177,18 @@ int forebay_trajectory_rewind(forebay_trajectory* trajectory) {
   return run([&] { return trajectory->value->rewind(); });
 }
 
-int forebay_trajectory_capacity(forebay_trajectory* trajectory, uint64_t* states) {
+int forebay_trajectory_get_capacity(forebay_trajectory* trajectory, uint64_t* states) {
   if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->capacity(); }, [&](std::uint64_t found) { assign(states, found); });
 }
 
-int forebay_trajectory_count(forebay_trajectory* trajectory, uint64_t* steps) {
+int forebay_trajectory_count_steps(forebay_trajectory* trajectory, uint64_t* steps) {
   if (const int refused = unusable(trajectory)) return refused;
   assign(steps, static_cast<uint64_t>(trajectory->value->count()));
   return FOREBAY_OK;
 }
 
-int forebay_trajectory_step_at(forebay_trajectory* trajectory, uint64_t position, int64_t* step, double* time) {
+int forebay_trajectory_get_step(forebay_trajectory* trajectory, uint64_t position, int64_t* step, double* time) {
   if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->at(position); },
              [&](const auto* entry) {
@@ -338,7 +197,7 @@ int forebay_trajectory_step_at(forebay_trajectory* trajectory, uint64_t position
              });
 }
 
-int forebay_trajectory_time(forebay_trajectory* trajectory, int64_t step, double* time) {
+int forebay_trajectory_get_time(forebay_trajectory* trajectory, int64_t step, double* time) {
   if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->find(step); }, [&](const auto* entry) { assign(time, entry->time); });
 }
@@ -348,27 +207,31 @@ int forebay_trajectory_keep(forebay_trajectory* trajectory, int keep) {
   return run([&] { return trajectory->value->keep(keep != 0); });
 }
 
-const char* forebay_trajectory_recovery(forebay_trajectory* trajectory) {
+const char* forebay_trajectory_get_recovery(forebay_trajectory* trajectory) {
   return trajectory == nullptr || is_foreign(trajectory) ? "" : trajectory->value->tiers().remarks().c_str();
 }
 
-int forebay_trajectory_tier_count(forebay_trajectory* trajectory, int* tiers) {
+int forebay_trajectory_count_tiers(forebay_trajectory* trajectory, int* tiers) {
   if (const int refused = unusable(trajectory)) return refused;
   assign(tiers, static_cast<int>(trajectory->value->tiers().count()));
   return FOREBAY_OK;
 }
 
-int forebay_trajectory_tier_info(forebay_trajectory* trajectory, int tier, forebay_tier_info* info, size_t bytes) {
+int forebay_trajectory_describe_tier(forebay_trajectory* trajectory, int tier, forebay_tier_info* info) {
   if (const int refused = unusable(trajectory)) return refused;
-  if (info == nullptr) return missing("place for the information");
-  if (tier < 0 || static_cast<size_t>(tier) >= trajectory->value->tiers().count()) {
-    return report({FOREBAY_E_NO_SUCH_TIER, "there is no tier " + std::to_string(tier)});
-  }
-  return run([&] { return trajectory->value->tiers().info(static_cast<size_t>(tier)); },
-             [&](const forebay_tier_info& found) { std::memcpy(info, &found, std::min(bytes, sizeof(found))); });
+  if (const int refused = unfit(info, "forebay_tier_info")) return refused;
+  return run(
+      [&]() -> Outcome<forebay_tier_info> {
+        auto& tiers = trajectory->value->tiers();
+        if (tier < 0 || static_cast<size_t>(tier) >= tiers.count()) {
+          return fail(FOREBAY_E_NO_SUCH_TIER, "there is no tier {}: there are {}, counted from 0", tier, tiers.count());
+        }
+        return tiers.info(static_cast<size_t>(tier));
+      },
+      [&](const forebay_tier_info& found) { tell(info, found); });
 }
 
-int forebay_trajectory_waited(forebay_trajectory* trajectory, double* begin, double* get) {
+int forebay_trajectory_get_waited(forebay_trajectory* trajectory, double* begin, double* get) {
   if (const int refused = unusable(trajectory)) return refused;
   assign(begin, trajectory->value->waited_to_begin());
   assign(get, trajectory->value->tiers().waited_for_states());

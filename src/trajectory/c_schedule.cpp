@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <variant>
 
+#include "api/api.h"
 #include "schedule/schedule.h"
-#include "trajectory/c_report.h"
 
-using forebay::trajectory::Done;
-using forebay::trajectory::fail;
-using forebay::trajectory::missing;
-using forebay::trajectory::Outcome;
-using forebay::trajectory::run;
+using forebay::api::Done;
+using forebay::api::fail;
+using forebay::api::missing;
+using forebay::api::Outcome;
+using forebay::api::run;
+using forebay::api::tell;
+using forebay::api::unfit;
+using forebay::api::unreadable;
 namespace schedule = forebay::schedule;
 
 struct forebay_schedule {
@@ -36,21 +39,27 @@ int storage_of(schedule::Storage storage) {
 
 struct InC {
   forebay_action operator()(const schedule::Forward& f) const {
-    return {FOREBAY_ACTION_FORWARD, f.n0, f.n1, f.keep_state, f.keep_dependencies, FOREBAY_STORAGE_NONE,
+    return {0,
+            FOREBAY_ACTION_FORWARD,
+            f.n0,
+            f.n1,
+            f.keep_state,
+            f.keep_dependencies,
+            FOREBAY_STORAGE_NONE,
             storage_of(f.storage)};
   }
   forebay_action operator()(const schedule::Reverse& r) const {
-    return {FOREBAY_ACTION_REVERSE, r.n0, r.n1, 0, 0, FOREBAY_STORAGE_NONE, FOREBAY_STORAGE_NONE};
+    return {0, FOREBAY_ACTION_REVERSE, r.n0, r.n1, 0, 0, FOREBAY_STORAGE_NONE, FOREBAY_STORAGE_NONE};
   }
   forebay_action operator()(const schedule::Copy& c) const {
-    return {FOREBAY_ACTION_COPY, c.n, c.n, 0, 0, storage_of(c.from), storage_of(c.to)};
+    return {0, FOREBAY_ACTION_COPY, c.n, c.n, 0, 0, storage_of(c.from), storage_of(c.to)};
   }
   forebay_action operator()(const schedule::Move& m) const {
-    return {FOREBAY_ACTION_MOVE, m.n, m.n, 0, 0, storage_of(m.from), storage_of(m.to)};
+    return {0, FOREBAY_ACTION_MOVE, m.n, m.n, 0, 0, storage_of(m.from), storage_of(m.to)};
   }
   forebay_action operator()(const schedule::EndForward&) const { return only(FOREBAY_ACTION_END_FORWARD); }
   forebay_action operator()(const schedule::EndReverse&) const { return only(FOREBAY_ACTION_END_REVERSE); }
-  static forebay_action only(forebay_action_kind kind) { return {kind, 0, 0, 0, 0, 0, 0}; }
+  static forebay_action only(forebay_action_kind kind) { return {0, kind, 0, 0, 0, 0, 0, 0}; }
 };
 
 }  // namespace
@@ -58,8 +67,8 @@ struct InC {
 extern "C" {
 
 int forebay_schedule_plan(const forebay_schedule_question* question, forebay_schedule_answer* answer) {
-  if (question == nullptr) return missing("question");
-  if (answer == nullptr) return missing("place for the answer");
+  if (const int refused = unreadable(question, "forebay_schedule_question")) return refused;
+  if (const int refused = unfit(answer, "forebay_schedule_answer")) return refused;
   const auto& q = *question;
   return run(
       [&]() -> Outcome<schedule::Plan> {
@@ -74,7 +83,8 @@ int forebay_schedule_plan(const forebay_schedule_question* question, forebay_sch
         return *plan;
       },
       [&](const schedule::Plan& plan) {
-        *answer = {plan.store_all, plan.slots.dram, plan.slots.pool, plan.forward_steps, plan.predicted_seconds};
+        tell(answer, forebay_schedule_answer{0, plan.store_all, plan.slots.dram, plan.slots.pool, plan.forward_steps,
+                                             plan.predicted_seconds});
       });
 }
 
@@ -95,12 +105,12 @@ int forebay_schedule_create(int64_t steps, int64_t dram_slots, int64_t pool_slot
   });
 }
 
-int forebay_schedule_next(forebay_schedule* schedule, forebay_action* action) {
+int forebay_schedule_advance(forebay_schedule* schedule, forebay_action* action) {
   if (schedule == nullptr) return missing("schedule");
-  if (action == nullptr) return missing("place for the action");
+  if (const int refused = unfit(action, "forebay_action")) return refused;
   return run([&]() -> Done {
     const auto next = schedule->value.next();
-    *action = next ? std::visit(InC{}, *next) : InC::only(FOREBAY_ACTION_NONE);
+    tell(action, next ? std::visit(InC{}, *next) : InC::only(FOREBAY_ACTION_NONE));
     return {};
   });
 }

@@ -10,8 +10,8 @@ namespace {
 constexpr unsigned kMostThreads = 8;
 
 // One for each field, of the cores that the solver's own thread leaves.
-unsigned threads_for(const std::vector<Field>& fields, int wanted) {
-  if (wanted >= 0) return static_cast<unsigned>(wanted);
+unsigned threads_for(const std::vector<Field>& fields, std::optional<int> wanted) {
+  if (wanted) return static_cast<unsigned>(*wanted);
   const auto lanes = std::count_if(fields.begin(), fields.end(), [](const Field& field) { return field.encoded(); });
   cpu_set_t cores;
   const int count = ::sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 2;
@@ -21,7 +21,7 @@ unsigned threads_for(const std::vector<Field>& fields, int wanted) {
 
 }  // namespace
 
-Encoder::Encoder(const std::vector<Field>& fields, int threads)
+Encoder::Encoder(const std::vector<Field>& fields, std::optional<int> threads)
     : fields_(fields), infos_(fields.size()), lanes_(fields.size(), threads_for(fields, threads)) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const Field& field = fields[i];

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,8 +30,8 @@ class Encoder {
   // States that have memory: one is written, one encoded, one waits.
   static constexpr std::size_t kStates = 3;
 
-  // `threads`: -1 for what the machine has to spare. The fields outlive it.
-  Encoder(const std::vector<Field>& fields, int threads);
+  // `threads`: none for what the machine has to spare. The fields outlive it.
+  Encoder(const std::vector<Field>& fields, std::optional<int> threads);
   Encoder(const Encoder&) = delete;
   Encoder& operator=(const Encoder&) = delete;
 

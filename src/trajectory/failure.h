@@ -1,29 +1,17 @@
-// Errors of the trajectory: the codes of forebay/trajectory.h with a message.
+// Errors of the trajectory are those of the public interface.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <string>
-#include <tl/expected.hpp>
-
+#include "api/failure.h"
 #include "base/base.h"
 #include "forebay/trajectory.h"
 
 namespace forebay::trajectory {
 
-struct Failure {
-  forebay_status status = FOREBAY_OK;
-  std::string text;
-};
+using api::Done;
+using api::fail;
+using api::Failure;
+using api::Outcome;
 
-template <class T>
-using Outcome = tl::expected<T, Failure>;
-using Done = Outcome<void>;
-
-template <class... Arguments>
-tl::unexpected<Failure> fail(forebay_status status, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-  return tl::unexpected<Failure>(Failure{status, fmt::format(text, std::forward<Arguments>(arguments)...)});
-}
 // What a lower room reports, under the code that fits.
 Failure failure_of(const Error& error);
 template <class T>

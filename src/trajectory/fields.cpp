@@ -108,15 +108,13 @@ Done Trajectory::set_codec(int number, forebay_codec codec) {
   auto found = field(number);
   if (!found) return pass_on(found);
   Field& changed = fields_[static_cast<std::size_t>(number)];
-  if (codec < FOREBAY_CODEC_CHOSEN || codec > FOREBAY_CODEC_DIFFERENCE) {
+  if (codec < FOREBAY_CODEC_RAW || codec > FOREBAY_CODEC_DIFFERENCE) {
     return fail(FOREBAY_E_INVALID, "field {}: {} is no codec", changed.name, static_cast<int>(codec));
   }
   if (tiers_->started() && (encoder_ || !tiers_->found_head())) {
     return fail(FOREBAY_E_FIELDS_FIXED, "the codec of field {} comes too late: it is set before the first step",
                 changed.name);
   }
-  changed.codec.reset();
-  if (codec == FOREBAY_CODEC_CHOSEN) return {};
   const auto wanted = static_cast<codec::Codec>(codec);
   if (!codec::is_built(wanted)) {
     return fail(FOREBAY_E_INVALID, "field {}: this forebay was built without {}", changed.name, codec::name(wanted));

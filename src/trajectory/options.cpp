@@ -10,72 +10,19 @@ namespace {
 
 constexpr std::uint64_t kUsualSegment = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMostSegments = std::uint64_t{1} << 31;
+// In the order of Mode.
+constexpr std::string_view kModes[] = {"any", "create", "must-exist", "read-only", "partial"};
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-const char* words_for(TierKind kind) {
-  switch (kind) {
-    case TierKind::dram:
-      return "dram";
-    case TierKind::pool:
-      return "pool";
-    case TierKind::shared:
-      return "shared directory";
-  }
-  return "";
-}
-
 }  // namespace
 
-Done set_name(Options& options, const char* name) {
-  if (name == nullptr) return fail(FOREBAY_E_INVALID, "the name of a trajectory is missing");
-  const std::string_view text = name;
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-           c == '-';
-  };
-  if (text.empty() || text.size() > 200 || text.front() == '.' || !std::all_of(text.begin(), text.end(), allowed)) {
-    return fail(FOREBAY_E_INVALID,
-                "\"{}\" cannot name a trajectory: at most 200 letters, digits, '.', '_' and '-', and no '.' first",
-                printable(text));
-  }
-  options.name = text;
-  return {};
-}
-
-Done set_rank(Options& options, int rank, int ranks) {
-  if (ranks < 1 || rank < 0 || rank >= ranks) {
-    return fail(FOREBAY_E_INVALID, "rank {} of {} does not exist: ranks count from 0", rank, ranks);
-  }
-  options.rank = rank;
-  options.ranks = ranks;
-  return {};
-}
-
-Done set_encoders(Options& options, int threads) {
-  constexpr int kMost = 1024;
-  if (threads < -1 || threads > kMost) {
-    return fail(FOREBAY_E_INVALID, "{} threads cannot encode: -1 chooses, 0 to {} are possible", threads, kMost);
-  }
-  options.encoders = threads;
-  return {};
-}
-
-Done add_tier(Options& options, TierKind kind, const char* path, std::uint64_t bytes) {
-  if (kind != TierKind::dram && (path == nullptr || *path == '\0')) {
-    return fail(FOREBAY_E_INVALID, "a {} needs a directory", words_for(kind));
-  }
-  if (bytes == 0) return fail(FOREBAY_E_INVALID, "the budget of a tier ({}) is 0 bytes", words_for(kind));
-  if (!options.tiers.empty() && options.tiers.back().kind == TierKind::shared) {
-    return fail(FOREBAY_E_INVALID, "the shared directory is the last tier; add it last");
-  }
-  options.tiers.push_back({kind, kind == TierKind::dram ? "" : path, bytes});
-  return {};
-}
-
 Done check(const Options& options) {
+  if (options.rank >= options.ranks) {
+    return fail(FOREBAY_E_INVALID, "rank {} of {} does not exist: ranks count from 0", options.rank, options.ranks);
+  }
   if (options.tiers.empty()) {
     return fail(FOREBAY_E_INVALID, "a trajectory needs at least one tier: memory of the process or a pool");
   }
@@ -99,6 +46,26 @@ Done check(const Options& options) {
     }
   }
   return {};
+}
+
+Outcome<Options> options_of(const forebay_options& given) {
+  if (forebay_options_check(&given, "trajectory") != FOREBAY_OK) {
+    return fail(FOREBAY_E_INVALID, "{}", forebay_error_get_text());
+  }
+  Options options;
+  options.name = given.text("name").value_or(options.name);
+  options.rank = static_cast<int>(given.integer("rank").value_or(options.rank));
+  options.ranks = static_cast<int>(given.integer("ranks").value_or(options.ranks));
+  options.tiers = given.tiers;
+  options.keep = given.on("keep").value_or(false);
+  const auto mode = std::find(std::begin(kModes), std::end(kModes), given.text("mode").value_or("any"));
+  options.mode = static_cast<Mode>(mode - std::begin(kModes));
+  options.process_only = given.text("survives") == "process";
+  options.checksum = given.on("checksum");
+  if (const auto threads = given.integer("encoders")) options.encoders = static_cast<int>(*threads);
+  options.debug = given.on("debug").value_or(false);
+  options.segment_bytes = static_cast<std::uint64_t>(given.integer("segment-bytes").value_or(0));
+  return options;
 }
 
 namespace {
@@ -154,7 +121,7 @@ Outcome<Sizes> sizes_for(const Options& options, std::uint64_t record_bytes) {
   for (const TierOptions& tier : options.tiers) {
     if (tier.budget >= record_bytes - segment::kLine) continue;
     return fail(FOREBAY_E_INVALID, "the budget of {} bytes for {} {} is too small: a state has {} bytes", tier.budget,
-                words_for(tier.kind), tier.path, record_bytes - segment::kLine);
+                api::words_for(tier.kind), tier.path, record_bytes - segment::kLine);
   }
   const std::uint64_t least = segment::kFirstRecord + record_bytes;
   if (least > segment::kLargestSegment) {

@@ -2,20 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "api/options.h"
 #include "trajectory/failure.h"
 
 namespace forebay::trajectory {
 
-enum class TierKind { dram, pool, shared };
-
-struct TierOptions {
-  TierKind kind = TierKind::dram;
-  std::string path;
-  std::uint64_t budget = 0;
-};
+using api::TierKind;
+using api::TierOptions;
 
 // What open expects of a store that is kept, and what it may do with it.
 enum class Mode { any, create, must_exist, read_only, partial };
@@ -28,17 +25,13 @@ struct Options {
   bool keep = false;
   Mode mode = Mode::any;
   bool process_only = false;
-  int checksum = -1;
-  int encoders = -1;
+  std::optional<bool> checksum;
+  std::optional<int> encoders;
   bool debug = false;
   std::uint64_t segment_bytes = 0;
 };
 
-// Each of these refuses what makes no sense by itself.
-Done set_name(Options& options, const char* name);
-Done set_rank(Options& options, int rank, int ranks);
-Done set_encoders(Options& options, int threads);
-Done add_tier(Options& options, TierKind kind, const char* path, std::uint64_t bytes);
+Outcome<Options> options_of(const forebay_options& given);
 // What must fit together.
 Done check(const Options& options);
 

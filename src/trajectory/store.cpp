@@ -203,7 +203,7 @@ Done Store::begin(const std::vector<segment::FieldEntry>& fields, std::uint64_t 
   for (Tier& tier : tiers_) {
     // What is no plain memory can damage what it holds.
     const bool plain = tier.medium && (tier.medium->kind() == "dram" || tier.medium->kind() == "tmpfs");
-    tier.checks = options_.checksum == 1 || (options_.checksum == -1 && !plain);
+    tier.checks = options_.checksum.value_or(!plain);
   }
   if (kept_) {
     if (auto ok = write_heads(); !ok) return ok;

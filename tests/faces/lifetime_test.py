@@ -131,7 +131,7 @@ class ForkTest(TrajectoryCase):
 
         calls = [
             lambda: states.put(99, 0, np.full(10000, -7.0)), lambda: states.drop(3), states.rewind, gets, begins,
-            lambda: states.reverse(10), lambda: states.interp(0.5), lambda: states.keep(False), lambda: len(states),
+            lambda: states.reverse(10), lambda: states.interpolate(0.5), lambda: states.keep(False), lambda: len(states),
             lambda: states.declare("u", 10000), lambda: states.move(0, 1), lambda: states.tiers,
         ]  # fmt: skip
         for number, call in enumerate(calls):

@@ -2,11 +2,11 @@
 ! every rank with a part of its own in the same directory. Argument: a directory of its own.
 program trajectory_test
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_loc
-  use forebay_c, only: forebay_status_name, from_c
+  use forebay_c, only: forebay_status_get_name, from_c
   use forebay_trajectory
   use ranks
   implicit none
-  integer, parameter :: steps = 40
+  integer(int64), parameter :: steps = 40
   integer :: rank, count_of_ranks, failures
   character(4096) :: directory
 
@@ -14,6 +14,8 @@ program trajectory_test
   call start(rank, count_of_ranks)
   call get_command_argument(1, directory)
   call every_kind_and_rank_is_stored_in_place()
+  call other_types_have_views_too()
+  call steps_have_64_bits()
   call states_that_were_spilled_come_back()
   call a_kept_trajectory_is_found_again()
   call a_field_is_stored_within_an_error()
@@ -34,28 +36,31 @@ contains
   end subroutine check
 
   subroutine choose(options, name)
-    type(trajectory_options), intent(inout) :: options
+    type(forebay_options), intent(inout) :: options
     character(*), intent(in) :: name
-    call options%set_name(name)
-    call options%set_rank(rank, count_of_ranks)
+    call options%set('name', name)
+    call options%set('rank', rank)
+    call options%set('ranks', count_of_ranks)
     call options%add_pool(trim(directory), 8 * 1024_int64**2)
-    call options%set_segment_bytes(1024_int64**2)
+    call options%set('segment-bytes', 1024_int64**2)
   end subroutine choose
 
   ! Differs for every step, rank and place.
   elemental function value_of(step, i) result(value)
-    integer, intent(in) :: step, i
+    integer(int64), intent(in) :: step
+    integer, intent(in) :: i
     real(real64) :: value
     value = 1000.0_real64 * step + i + 0.125_real64 * rank
   end function value_of
 
   subroutine every_kind_and_rank_is_stored_in_place()
-    type(trajectory_options) :: options
+    type(forebay_options) :: options
     type(trajectory) :: states
     real(real64), pointer :: a(:), b(:, :), c(:, :, :), d(:, :, :, :), flat(:), again(:)
     real(real32), pointer :: e(:), f(:, :), g(:, :, :), h(:, :, :, :)
     real(real64) :: between(24)
-    integer :: number(8), step, n, i
+    integer(int64) :: step
+    integer :: number(8), n, i
     n = 10 + rank  ! sizes differ between ranks
     call choose(options, 'ranks')
     call states%open(options)
@@ -118,23 +123,87 @@ contains
         call states%release(step)
       end do
     end do
-    call states%interp(1.25_real64, number(3), between)  ! between the steps 2 and 3
-    call check(all(equal(between, [(value_of(2, i) + 500, i = 1, 24)])), 'interpolation')
+    call states%interpolate(1.25_real64, number(3), between)  ! between the steps 2 and 3
+    call check(all(equal(between, [(value_of(2_int64, i) + 500, i = 1, 24)])), 'interpolation')
     call states%rewind()
     call check(states%count() == 0, 'nothing is stored after rewind')
     call states%close()
   end subroutine every_kind_and_rank_is_stored_in_place
 
+  subroutine other_types_have_views_too()
+    type(forebay_options) :: options
+    type(trajectory) :: states
+    complex(real64), pointer :: z(:, :)
+    complex(real32), pointer :: w(:)
+    integer(int64), pointer :: long(:)
+    integer(int32), pointer :: short(:, :, :)
+    complex(real64) :: between(6)
+    integer :: number(4), stat
+    integer(int64) :: step
+    call choose(options, 'types')
+    call states%open(options)
+    call states%declare('z', FOREBAY_COMPLEX128, [2, 3], number(1))
+    call states%declare('w', FOREBAY_COMPLEX64, [4], number(2))
+    call states%declare('long', FOREBAY_INT64, [5], number(3))
+    call states%declare('short', FOREBAY_INT32, [2, 1, 2], number(4))
+    do step = 0, 1
+      call states%begin(step, real(step, real64))
+      call states%field(number(1), z)
+      call states%field(number(2), w)
+      call states%field(number(3), long)
+      call states%field(number(4), short)
+      z = cmplx(step, 2 * step, real64)
+      w = (1.0_real32, -1.0_real32)
+      long = huge(long)
+      short = -7
+      call states%commit()
+    end do
+    call states%get(1_int64, number(1), z)
+    call states%get(1_int64, number(2), w)
+    call states%get(1_int64, number(3), long)
+    call states%get(1_int64, number(4), short)
+    call check(all(shape(z) == [2, 3]) .and. all(abs(z - (1.0_real64, 2.0_real64)) <= 0), 'complex numbers')
+    call check(all(abs(w - (1.0_real32, -1.0_real32)) <= 0), 'complex numbers of single precision')
+    call check(all(long == huge(long)) .and. all(short == -7), 'integers')
+    call states%field(number(4), long, stat)
+    call check(stat == FOREBAY_E_FIELD_CHANGED, 'integers of another kind')
+    call states%interpolate(0.5_real64, number(1), between)
+    call check(all(abs(between - (0.5_real64, 1.0_real64)) <= 0), 'complex numbers between two steps')
+  end subroutine other_types_have_views_too
+
+  subroutine steps_have_64_bits()
+    type(forebay_options) :: options
+    type(trajectory) :: states
+    real(real64), pointer :: u(:)
+    real(real64) :: time
+    integer(int64), parameter :: far = 2_int64**40
+    integer(int64) :: step
+    integer :: number
+    call choose(options, 'far')
+    call states%open(options)
+    call states%declare('u', FOREBAY_FLOAT64, [3], number)
+    call states%begin(far, 1.0_real64)
+    call states%field(number, u)
+    u = 8
+    call states%commit()
+    call states%step_at(1_int64, step, time)
+    call check(step == far, 'a step beyond 32 bits')
+    call states%get(far, number, u)
+    call check(all(abs(u - 8) <= 0), 'and its state')
+  end subroutine steps_have_64_bits
+
   subroutine states_that_were_spilled_come_back()
-    type(trajectory_options) :: options
+    type(forebay_options) :: options
     type(trajectory) :: states
     type(trajectory_tier) :: tier, told
     real(real64), pointer :: u(:)
     real(real64) :: begin_seconds, get_seconds
-    integer :: number, step, stat
-    call options%set_name('spilled')
-    call options%set_rank(rank, count_of_ranks)
-    call options%set_segment_bytes(65536_int64)
+    integer(int64) :: step
+    integer :: number, stat
+    call options%set('name', 'spilled')
+    call options%set('rank', rank)
+    call options%set('ranks', count_of_ranks)
+    call options%set('segment-bytes', 65536)
     call options%add_dram(4 * 65536_int64)
     call options%add_pool(trim(directory), 8 * 1024_int64**2)
     call states%open(options)
@@ -148,7 +217,7 @@ contains
     call check(states%tier_count() == 2, 'there are two tiers')
     call states%tier(2, tier)
     call check(tier%path == trim(directory) .and. tier%moved_in > 0, 'old states moved to the second tier')
-    call states%reverse(60)
+    call states%reverse(60_int64)
     do step = 60, 1, -1
       call states%get(step, number, u)
       call check(all(equal(u, value_of(step, 0))), 'a state that came back')
@@ -156,29 +225,30 @@ contains
     end do
     call states%waited(begin_seconds, get_seconds)
     call check(begin_seconds >= 0 .and. get_seconds >= 0, 'waiting takes time')
-    call states%move(60, 2)
+    call states%move(60_int64, 2)
     call states%tier(2, told)
     call check(told%moved_in > tier%moved_in, 'a state moved to the second tier when it was told to')
-    call states%get(60, number, u)
-    call check(all(equal(u, value_of(60, 0))), 'and is read there')
-    call states%move(60, 1, stat)
+    call states%get(60_int64, number, u)
+    call check(all(equal(u, value_of(60_int64, 0))), 'and is read there')
+    call states%move(60_int64, 1, stat)
     call check(stat == FOREBAY_E_PINNED, 'but stays while it is pinned')
-    call states%release(60)
-    call states%move(60, 3, stat)
+    call states%release(60_int64)
+    call states%move(60_int64, 3, stat)
     call check(stat == FOREBAY_E_NO_SUCH_TIER, 'there is no third tier')
   end subroutine states_that_were_spilled_come_back
 
   subroutine a_kept_trajectory_is_found_again()
-    type(trajectory_options) :: options
+    type(forebay_options) :: options
     type(trajectory) :: states
     real(real64), pointer :: u(:, :)
     real(real64) :: time
-    integer :: number, step
+    integer(int64) :: step
+    integer :: number
     call choose(options, 'kept')
-    call options%set_keep(.true.)
+    call options%set('keep', .true.)
     call states%open(options)
     call states%declare('u', FOREBAY_FLOAT64, [3, 7], number)
-    call states%begin(-3, 0.25_real64)
+    call states%begin(-3_int64, 0.25_real64)
     call states%field(number, u)
     u = 5
     call states%commit()
@@ -191,9 +261,9 @@ contains
     call states%declare('u', FOREBAY_FLOAT64, [3, 7], number)
     call states%step_at(1_int64, step, time)
     call check(step == -3 .and. abs(time - 0.25_real64) <= 0, 'the step and its time')
-    call states%get(-3, number, u)
+    call states%get(-3_int64, number, u)
     call check(all(abs(u - 5) <= 0), 'the state')
-    call states%release(-3)
+    call states%release(-3_int64)
     call states%keep(.false.)
     call states%close()
 
@@ -204,22 +274,26 @@ contains
   end subroutine a_kept_trajectory_is_found_again
 
   subroutine errors_are_told()
-    type(trajectory_options) :: options
+    type(forebay_options) :: options
     type(trajectory) :: states
     real(real64), pointer :: u(:, :), flat(:), wrong(:, :, :)
     real(real32), pointer :: other(:)
     real(real64) :: values(5)
     integer :: number, stat
     character(200) :: words
+    call options%set('ranks', 0, stat, words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'ranks') > 0, 'no ranks are no number of them')
+    call options%set('checksums', .true., stat, words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'did you mean "checksum"') > 0, 'an option has a name')
     call options%add_pool('', 1000_int64, stat)
     call check(stat == FOREBAY_E_INVALID, 'a pool needs a directory')
     call states%open(options, stat, words)
     call check(stat == FOREBAY_E_INVALID .and. index(words, 'tier') > 0, 'a trajectory needs a tier')
     call states%commit(stat)
     call check(stat == FOREBAY_E_INVALID, 'nothing is done on a trajectory that is not open')
-    call states%get(1, 1, u, stat, words)
+    call states%get(1_int64, 1, u, stat, words)
     call check(stat == FOREBAY_E_INVALID .and. index(words, 'not open') > 0, 'nor read from it')
-    call states%begin(1, 0.0_real64, stat)
+    call states%begin(1_int64, 0.0_real64, stat)
     call check(stat == FOREBAY_E_INVALID, 'nor begun')
 
     call choose(options, 'errors')
@@ -236,8 +310,8 @@ contains
     number = 1
     call states%field(number, u, stat)
     call check(stat == FOREBAY_E_NO_OPEN_STEP .and. .not. associated(u), 'no field of a step that is not open')
-    call states%begin(1, 0.0_real64)
-    call states%begin(2, 0.0_real64, stat)
+    call states%begin(1_int64, 0.0_real64)
+    call states%begin(2_int64, 0.0_real64, stat)
     call check(stat == FOREBAY_E_STEP_OPEN, 'one step at a time')
     call states%field(number, u)
     u = 1
@@ -254,30 +328,31 @@ contains
     call states%commit()
     call states%commit(stat)
     call check(stat == FOREBAY_E_NO_OPEN_STEP, 'a step is committed once')
-    call states%get(2, number, flat, stat, words)
+    call states%get(2_int64, number, flat, stat, words)
     call check(stat == FOREBAY_E_NO_SUCH_STEP .and. words == forebay_message(), 'a step that is not stored')
-    call states%release(1, stat)
+    call states%release(1_int64, stat)
     call check(stat == FOREBAY_E_NOT_PINNED, 'nothing is released that is not pinned')
-    call states%get(1, number, flat)
+    call states%get(1_int64, number, flat)
     call states%rewind(stat)
     call check(stat == FOREBAY_E_PINNED, 'no rewind under a reader')
-    call states%release(1)
-    call states%interp(0.0_real64, number, values, stat)
+    call states%release(1_int64)
+    call states%interpolate(0.0_real64, number, values, stat)
     call check(stat == FOREBAY_E_FIELD_CHANGED, 'an array of another size')
-    call states%begin(2, 0.0_real64)
+    call states%begin(2_int64, 0.0_real64)
     call states%close(stat)
     call check(stat == FOREBAY_E_CLOSED_OPEN, 'closed with an open step')
   end subroutine errors_are_told
 
   subroutine a_field_is_stored_within_an_error()
-    type(trajectory_options) :: options
+    type(forebay_options) :: options
     type(trajectory) :: states
     type(trajectory_encoding) :: told
     real(real64), pointer :: u(:)
     real(real64) :: exact(1000)
-    integer :: number, refused, step, i, stat
+    integer(int64) :: step
+    integer :: number, refused, i, stat
     call choose(options, 'encoded')
-    call options%set_encoders(1)
+    call options%set('encoders', 1)
     call states%open(options)
     call states%declare('u', FOREBAY_FLOAT64, [1000], number, accepted_error=1e-4_real64, &
       codec=FOREBAY_CODEC_DIFFERENCE)
@@ -303,17 +378,17 @@ contains
   end subroutine a_field_is_stored_within_an_error
 
   subroutine a_trajectory_closes_with_its_variable()
-    type(trajectory_options) :: options
+    type(forebay_options) :: options
     type(trajectory) :: states
     call choose(options, 'scope')
-    call options%set_keep(.true.)
+    call options%set('keep', .true.)
     call leave_open(options)
     call states%open(options)  ! would be busy
     call states%keep(.false.)
   end subroutine a_trajectory_closes_with_its_variable
 
   subroutine leave_open(options)
-    type(trajectory_options), intent(inout) :: options
+    type(forebay_options), intent(inout) :: options
     type(trajectory) :: states
     call states%open(options)
   end subroutine leave_open
@@ -344,12 +419,13 @@ contains
     call expect(FOREBAY_E_DAMAGED, 'FOREBAY_E_DAMAGED')
     call expect(FOREBAY_E_READ_ONLY, 'FOREBAY_E_READ_ONLY')
     call expect(FOREBAY_E_IO, 'FOREBAY_E_IO')
+    call expect(FOREBAY_E_STAGED, 'FOREBAY_E_STAGED')
   end subroutine constants_are_those_of_the_library
 
   subroutine expect(status, name)
     integer(c_int), intent(in) :: status
     character(*), intent(in) :: name
-    call check(from_c(forebay_status_name(status)) == name, name)
+    call check(from_c(forebay_status_get_name(status)) == name, name)
   end subroutine expect
 
   pure function all_of(numbers, count) result(good)

@@ -138,14 +138,14 @@ class SweepTest(TrajectoryCase):
         states.declare("u", (2, 2), order="F")
         states.put(0, 0.0, [[0, 1], [2, 3]])
         states.put(1, 2.0, [[2, 3], [4, 5]])
-        np.testing.assert_allclose(states.interp(0.5, "u"), [[0.5, 1.5], [2.5, 3.5]])
+        np.testing.assert_allclose(states.interpolate(0.5, "u"), [[0.5, 1.5], [2.5, 3.5]])
         out = np.empty((2, 2), order="F")
-        self.assertIs(states.interp(2.0, out=out), out)
+        self.assertIs(states.interpolate(2.0, out=out), out)
         np.testing.assert_array_equal(out, [[2, 3], [4, 5]])
         with self.fails(Status.OUTSIDE):
-            states.interp(2.5)
+            states.interpolate(2.5)
         with self.fails(Status.FIELD_CHANGED):
-            states.interp(0.5, out=np.empty((2, 2)))
+            states.interpolate(0.5, out=np.empty((2, 2)))
 
     def test_spilled_states_come_back(self):
         states = self.open(forebay.dram(8 * 65536), forebay.pool(self.directory, 16 * MIB), segment_bytes=65536)
@@ -250,7 +250,7 @@ class ErrorTest(TrajectoryCase):
     def test_a_status_has_the_name_that_it_has_in_c(self):
         for status in Status:
             name = "FOREBAY_OK" if status == Status.OK else f"FOREBAY_E_{status.name}"
-            self.assertEqual(_library.library.forebay_status_name(status).decode(), name)
+            self.assertEqual(_library.library.forebay_status_get_name(status).decode(), name)
 
     def test_a_forked_child_leaves_the_store_alone(self):
         states = self.open(keep=True)

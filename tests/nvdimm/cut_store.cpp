@@ -30,7 +30,7 @@ using Model = std::map<std::int64_t, std::uint64_t>;  // step -> the operation t
 }
 
 void check(int status) {
-  if (status != FOREBAY_OK) wrong(std::string(forebay_status_name(status)) + ": " + forebay_last_error());
+  if (status != FOREBAY_OK) wrong(std::string(forebay_status_get_name(status)) + ": " + forebay_error_get_text());
 }
 
 std::uint64_t word(std::int64_t step, std::uint64_t operation, std::uint64_t i) {
@@ -90,12 +90,13 @@ void carry_out(forebay_trajectory* t, const Operation& what, std::uint64_t numbe
 Model content(forebay_trajectory* t) {
   Model found;
   std::uint64_t count = 0;
-  check(forebay_trajectory_count(t, &count));
+  check(forebay_trajectory_count_steps(t, &count));
   for (std::uint64_t n = 0; n < count; ++n) {
     std::int64_t step = 0;
-    const std::uint64_t* u = nullptr;
-    check(forebay_trajectory_step_at(t, n, &step, nullptr));
-    check(forebay_trajectory_get(t, step, 0, reinterpret_cast<const void**>(&u)));
+    const void* memory = nullptr;
+    check(forebay_trajectory_get_step(t, n, &step, nullptr));
+    check(forebay_trajectory_get(t, step, 0, &memory));
+    const auto* const u = static_cast<const std::uint64_t*>(memory);
     for (std::uint64_t i = 0; i < kWords; ++i) {
       if (u[i] != word(step, u[0], i)) wrong("step " + std::to_string(step) + " is not whole");
     }
@@ -122,19 +123,20 @@ int main(int, char** arguments) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const std::uint64_t seed = std::strtoull(arguments[1], nullptr, 10);
   const std::uint64_t least = std::strtoull(arguments[2], nullptr, 10);
-  forebay_trajectory_options* options = forebay_trajectory_options_create();
-  check(forebay_trajectory_options_add_pool(options, arguments[3], 8 * kSegment));
+  forebay_options* options = forebay_options_create();
+  check(forebay_options_add_pool(options, arguments[3], 8 * kSegment));
   ::mkdir(arguments[4], 0700);
-  check(forebay_trajectory_options_add_pool(options, arguments[4], 4 * kSteps * kSegment));
-  check(forebay_trajectory_options_set_segment_bytes(options, kSegment));
-  check(forebay_trajectory_options_set_keep(options, 1));
+  check(forebay_options_add_pool(options, arguments[4], 4 * kSteps * kSegment));
+  check(forebay_options_set_integer(options, "segment-bytes", kSegment));
+  check(forebay_options_set(options, "keep", "on"));
   forebay_trajectory* t = nullptr;
   check(forebay_trajectory_open(options, &t));
-  if (*forebay_trajectory_recovery(t) != '\0') wrong(forebay_trajectory_recovery(t));
+  if (*forebay_trajectory_get_recovery(t) != '\0') wrong(forebay_trajectory_get_recovery(t));
   check(forebay_trajectory_declare(t, "u", FOREBAY_BYTES, 8 * kWords, nullptr));
   forebay_tier_info first{}, second{};
-  check(forebay_trajectory_tier_info(t, 0, &first, sizeof(first)));
-  check(forebay_trajectory_tier_info(t, 1, &second, sizeof(second)));
+  first.size = second.size = sizeof(first);
+  check(forebay_trajectory_describe_tier(t, 0, &first));
+  check(forebay_trajectory_describe_tier(t, 1, &second));
   std::printf("opened on %s and %s\n", first.medium, second.medium);
 
   const Model found = content(t);

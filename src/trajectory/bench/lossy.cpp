@@ -129,7 +129,8 @@ nlohmann::json lossy(const Settings& s) {
   const double busy_put = write_all(smaller, run, work), busy_sweep = sweep_back(smaller, run, work);
   const std::uint64_t sweeps = sweep.size() + 1;
   forebay_encoding_info info{};
-  need(forebay_trajectory_encoding(smaller.get(), 0, &info, sizeof(info)));
+  info.size = sizeof(info);
+  need(forebay_trajectory_describe_encoding(smaller.get(), 0, &info));
   return {{"put", put},
           {"put_raw", put_raw},
           {"sweep", sweep},

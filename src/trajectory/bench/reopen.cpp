@@ -66,7 +66,7 @@ nlohmann::json reopen(const Settings& s) {
           std::uint64_t found = 0;
           open.push_back(seconds([&] {
             store = std::make_unique<Store>(tiers);
-            need(forebay_trajectory_count(store->get(), &found));
+            need(forebay_trajectory_count_steps(store->get(), &found));
           }));
           if (found != s.states) give_in(fmt::format("{} of {} steps were found", found, s.states));
           memory.push_back(static_cast<double>(own_memory() - before) / static_cast<double>(found));

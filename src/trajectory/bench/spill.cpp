@@ -52,7 +52,7 @@ class RawFile {
 // What the store has counted so far.
 struct Counts {
   explicit Counts(const Store& store) : below(store.tier(1)) {
-    need(forebay_trajectory_waited(store.get(), &waited_for_room, &waited_for_states));
+    need(forebay_trajectory_get_waited(store.get(), &waited_for_room, &waited_for_states));
   }
   forebay_tier_info below;
   double waited_for_room = 0;

@@ -23,7 +23,7 @@ void give_in(const std::string& text) {
 }
 
 void need(int status) {
-  if (status != FOREBAY_OK) give_in(fmt::format("{}: {}", forebay_status_name(status), forebay_last_error()));
+  if (status != FOREBAY_OK) give_in(fmt::format("{}: {}", forebay_status_get_name(status), forebay_error_get_text()));
 }
 
 void need(const Status& status) {
@@ -76,15 +76,17 @@ void Room::touch() {
 }
 
 Store::Store(const Tiers& tiers) {
-  const std::unique_ptr<forebay_trajectory_options, decltype(&forebay_trajectory_options_free)> options(
-      forebay_trajectory_options_create(), forebay_trajectory_options_free);
-  need(forebay_trajectory_options_set_name(options.get(), "bench"));
-  need(forebay_trajectory_options_add_pool(options.get(), tiers.directory.c_str(), tiers.bytes));
-  if (tiers.segment_bytes != 0) need(forebay_trajectory_options_set_segment_bytes(options.get(), tiers.segment_bytes));
-  if (!tiers.disk.empty())
-    need(forebay_trajectory_options_add_shared(options.get(), tiers.disk.c_str(), tiers.disk_bytes));
-  need(forebay_trajectory_options_set_rank(options.get(), tiers.rank, tiers.ranks));
-  need(forebay_trajectory_options_set_keep(options.get(), tiers.keep ? 1 : 0));
+  const std::unique_ptr<forebay_options, decltype(&forebay_options_free)> options(forebay_options_create(),
+                                                                                  forebay_options_free);
+  need(forebay_options_set(options.get(), "name", "bench"));
+  need(forebay_options_add_pool(options.get(), tiers.directory.c_str(), tiers.bytes));
+  if (tiers.segment_bytes != 0) {
+    need(forebay_options_set_integer(options.get(), "segment-bytes", static_cast<std::int64_t>(tiers.segment_bytes)));
+  }
+  if (!tiers.disk.empty()) need(forebay_options_add_shared(options.get(), tiers.disk.c_str(), tiers.disk_bytes));
+  need(forebay_options_set_integer(options.get(), "rank", tiers.rank));
+  need(forebay_options_set_integer(options.get(), "ranks", tiers.ranks));
+  need(forebay_options_set(options.get(), "keep", tiers.keep ? "on" : "off"));
   forebay_trajectory* opened = nullptr;
   need(forebay_trajectory_open(options.get(), &opened));
   handle_.reset(opened);
@@ -101,7 +103,8 @@ void Store::declare_numbers(std::uint64_t count, double accepted_error) {
 
 forebay_tier_info Store::tier(int number) const {
   forebay_tier_info info{};
-  need(forebay_trajectory_tier_info(get(), number, &info, sizeof(info)));
+  info.size = sizeof(info);
+  need(forebay_trajectory_describe_tier(get(), number, &info));
   return info;
 }
 

@@ -68,7 +68,7 @@ TEST(Ahead, InterpolationsAreASweepToo) {
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_reverse(run, 59));
   std::vector<double> u(kValues);
   for (double time = 5.9; time > 0; time -= 0.03) {
-    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_interp(run, time, 0, u.data()));
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_interpolate(run, time, 0, u.data()));
     const auto low = static_cast<std::int64_t>(time / 0.1);
     const auto below = Flow::state(kValues, low, 0), above = Flow::state(kValues, low + 1, 0);
     for (std::size_t i = 0; i < kValues; i += 97) {
@@ -188,7 +188,7 @@ TEST(Ahead, DamageIsToldByTheGetOfItsStepOnly) {
       }
       const void* memory = nullptr;
       ASSERT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_get(run, step, 0, &memory));
-      EXPECT_NE(std::string(forebay_last_error()).find("step 30"), std::string::npos) << forebay_last_error();
+      EXPECT_NE(std::string(forebay_error_get_text()).find("step 30"), std::string::npos) << forebay_error_get_text();
     }
     EXPECT_GT(run.encoding().decoded_ahead, 0u);
   }

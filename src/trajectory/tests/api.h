@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,43 +14,68 @@
 
 namespace forebay {
 
-#define EXPECT_STATUS(expected, call) \
-  EXPECT_STREQ(forebay_status_name(call), forebay_status_name(expected)) << #call << ": " << forebay_last_error()
-#define ASSERT_STATUS(expected, call) \
-  ASSERT_STREQ(forebay_status_name(call), forebay_status_name(expected)) << #call << ": " << forebay_last_error()
+#define EXPECT_STATUS(expected, call)                                            \
+  EXPECT_STREQ(forebay_status_get_name(call), forebay_status_get_name(expected)) \
+      << #call << ": " << forebay_error_get_text()
+#define ASSERT_STATUS(expected, call)                                            \
+  ASSERT_STREQ(forebay_status_get_name(call), forebay_status_get_name(expected)) \
+      << #call << ": " << forebay_error_get_text()
+
+// A struct of the interface, as a program must give it.
+template <class T>
+T sized() {
+  T made{};
+  made.size = sizeof(T);
+  return made;
+}
+
+// A trajectory of one field, as values of its type.
+template <class T>
+int begin_values(forebay_trajectory* trajectory, std::int64_t step, double time, T*& values) {
+  void* memory = values;
+  const int status = forebay_trajectory_begin(trajectory, step, time, &memory);
+  values = static_cast<T*>(memory);
+  return status;
+}
+template <class T>
+int get_values(forebay_trajectory* trajectory, std::int64_t step, const T*& values) {
+  const void* memory = nullptr;
+  const int status = forebay_trajectory_get(trajectory, step, 0, &memory);
+  values = static_cast<const T*>(memory);
+  return status;
+}
 
 class OptionsOf {
  public:
-  OptionsOf& dram(std::uint64_t bytes) { return done(forebay_trajectory_options_add_dram(options_.get(), bytes)); }
+  OptionsOf& dram(std::uint64_t bytes) { return done(forebay_options_add_dram(options_.get(), bytes)); }
   OptionsOf& pool(const std::string& path, std::uint64_t bytes) {
-    return done(forebay_trajectory_options_add_pool(options_.get(), path.c_str(), bytes));
+    return done(forebay_options_add_pool(options_.get(), path.c_str(), bytes));
   }
   OptionsOf& shared(const std::string& path, std::uint64_t bytes) {
-    return done(forebay_trajectory_options_add_shared(options_.get(), path.c_str(), bytes));
+    return done(forebay_options_add_shared(options_.get(), path.c_str(), bytes));
   }
-  OptionsOf& keep() { return done(forebay_trajectory_options_set_keep(options_.get(), 1)); }
-  OptionsOf& process_only() {
-    return done(forebay_trajectory_options_set_survives(options_.get(), FOREBAY_SURVIVES_PROCESS_ONLY));
+  OptionsOf& keep() { return set("keep", "on"); }
+  OptionsOf& process_only() { return set("survives", "process"); }
+  OptionsOf& checksum(bool wanted) { return set("checksum", wanted ? "on" : "off"); }
+  OptionsOf& mode(const char* mode) { return set("mode", mode); }
+  OptionsOf& debug() { return set("debug", "on"); }
+  OptionsOf& segments(std::optional<std::uint64_t> bytes) {
+    return set("segment-bytes", bytes ? std::to_string(*bytes).c_str() : nullptr);
   }
-  OptionsOf& checksum(int mode) { return done(forebay_trajectory_options_set_checksum(options_.get(), mode)); }
-  OptionsOf& mode(forebay_mode mode) { return done(forebay_trajectory_options_set_mode(options_.get(), mode)); }
-  OptionsOf& debug() { return done(forebay_trajectory_options_set_debug(options_.get(), 1)); }
-  OptionsOf& segments(std::uint64_t bytes) {
-    return done(forebay_trajectory_options_set_segment_bytes(options_.get(), bytes));
-  }
-  OptionsOf& encoders(int threads) { return done(forebay_trajectory_options_set_encoders(options_.get(), threads)); }
+  OptionsOf& encoders(int threads) { return set("encoders", std::to_string(threads).c_str()); }
   OptionsOf& rank(int rank, int ranks) {
-    return done(forebay_trajectory_options_set_rank(options_.get(), rank, ranks));
+    return set("rank", std::to_string(rank).c_str()).set("ranks", std::to_string(ranks).c_str());
   }
-  forebay_trajectory_options* get() const { return options_.get(); }
+  OptionsOf& set(const char* key, const char* value) { return done(forebay_options_set(options_.get(), key, value)); }
+  forebay_options* get() const { return options_.get(); }
 
  private:
   OptionsOf& done(int status) {
     EXPECT_STATUS(FOREBAY_OK, status);
     return *this;
   }
-  std::unique_ptr<forebay_trajectory_options, decltype(&forebay_trajectory_options_free)> options_{
-      forebay_trajectory_options_create(), &forebay_trajectory_options_free};
+  std::unique_ptr<forebay_options, decltype(&forebay_options_free)> options_{forebay_options_create(),
+                                                                             &forebay_options_free};
 };
 
 // A trajectory of one field of doubles; every value of a step tells the step and its position.
@@ -83,8 +109,7 @@ class States {
   }
   int write(std::int64_t step) {
     double* u = nullptr;
-    const int status =
-        forebay_trajectory_begin(handle_, step, 0.1 * static_cast<double>(step), reinterpret_cast<void**>(&u));
+    const int status = begin_values(handle_, step, 0.1 * static_cast<double>(step), u);
     if (status != FOREBAY_OK) return status;
     for (std::uint64_t i = 0; i < values_; ++i) u[i] = value(step, i);
     return forebay_trajectory_commit(handle_);
@@ -92,8 +117,8 @@ class States {
   // Gets, compares every value, releases.
   testing::AssertionResult whole(std::int64_t step) {
     const double* u = nullptr;
-    const int status = forebay_trajectory_get(handle_, step, 0, reinterpret_cast<const void**>(&u));
-    if (status != FOREBAY_OK) return testing::AssertionFailure() << "step " << step << ": " << forebay_last_error();
+    const int status = get_values(handle_, step, u);
+    if (status != FOREBAY_OK) return testing::AssertionFailure() << "step " << step << ": " << forebay_error_get_text();
     for (std::uint64_t i = 0; i < values_; ++i) {
       if (u[i] != value(step, i)) {
         return testing::AssertionFailure() << "step " << step << " has " << u[i] << " at " << i;
@@ -104,17 +129,17 @@ class States {
   }
   std::uint64_t count() {
     std::uint64_t steps = 0;
-    forebay_trajectory_count(handle_, &steps);
+    forebay_trajectory_count_steps(handle_, &steps);
     return steps;
   }
   std::uint64_t capacity() {
     std::uint64_t states = 0;
-    EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_capacity(handle_, &states));
+    EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_get_capacity(handle_, &states));
     return states;
   }
   forebay_tier_info tier(int number) {
-    forebay_tier_info info{};
-    EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_tier_info(handle_, number, &info, sizeof(info)));
+    auto info = sized<forebay_tier_info>();
+    EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_describe_tier(handle_, number, &info));
     return info;
   }
 

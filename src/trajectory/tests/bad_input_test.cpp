@@ -36,11 +36,11 @@ TEST_F(BadInput, AnUnknownStep) {
   EXPECT_EQ(memory, nullptr);
   ASSERT_STATUS(FOREBAY_OK, run_.put(1));
   EXPECT_STATUS(FOREBAY_E_NO_SUCH_STEP, forebay_trajectory_get(run_, 5, 0, &memory));
-  EXPECT_NE(std::string(forebay_last_error()).find("step 5"), std::string::npos) << forebay_last_error();
+  EXPECT_NE(std::string(forebay_error_get_text()).find("step 5"), std::string::npos) << forebay_error_get_text();
   EXPECT_STATUS(FOREBAY_E_NO_SUCH_STEP, forebay_trajectory_drop(run_, 5));
   EXPECT_STATUS(FOREBAY_E_NO_SUCH_STEP, forebay_trajectory_release(run_, 5));
-  EXPECT_STATUS(FOREBAY_E_NO_SUCH_STEP, forebay_trajectory_time(run_, 5, nullptr));
-  EXPECT_STATUS(FOREBAY_E_NO_SUCH_STEP, forebay_trajectory_step_at(run_, 1, nullptr, nullptr));
+  EXPECT_STATUS(FOREBAY_E_NO_SUCH_STEP, forebay_trajectory_get_time(run_, 5, nullptr));
+  EXPECT_STATUS(FOREBAY_E_NO_SUCH_STEP, forebay_trajectory_get_step(run_, 1, nullptr, nullptr));
   EXPECT_STATUS(FOREBAY_E_NO_SUCH_STEP, forebay_trajectory_reverse(run_, 0));
 }
 
@@ -50,7 +50,7 @@ TEST_F(BadInput, AnUnknownField) {
   ASSERT_STATUS(FOREBAY_OK, run_.put(1));
   EXPECT_STATUS(FOREBAY_E_NO_SUCH_FIELD, forebay_trajectory_get(run_, 1, 1, &memory));
   EXPECT_STATUS(FOREBAY_E_NO_SUCH_FIELD, forebay_trajectory_get(run_, 1, -1, &memory));
-  EXPECT_STATUS(FOREBAY_E_NO_SUCH_FIELD, forebay_trajectory_field(run_, "p", &field));
+  EXPECT_STATUS(FOREBAY_E_NO_SUCH_FIELD, forebay_trajectory_find_field(run_, "p", &field));
 }
 
 TEST_F(BadInput, BeginWhileAnotherStepIsOpen) {
@@ -98,9 +98,11 @@ TEST_F(BadInput, ArgumentsThatMakeNoSense) {
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_declare(run_, "x", FOREBAY_FLOAT64, ~std::uint64_t{0}, nullptr));
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_get(run_, 1, 0, nullptr));
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_commit(nullptr));
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_tier_info(run_, 1, nullptr, 0));
-  forebay_tier_info info{};
-  EXPECT_STATUS(FOREBAY_E_NO_SUCH_TIER, forebay_trajectory_tier_info(run_, 1, &info, sizeof(info)));
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_describe_tier(run_, 1, nullptr));
+  auto info = sized<forebay_tier_info>();
+  EXPECT_STATUS(FOREBAY_E_NO_SUCH_TIER, forebay_trajectory_describe_tier(run_, 1, &info));
+  info.size = 0;
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_describe_tier(run_, 0, &info)) << "its size is not set";
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_close(nullptr));
 }
 
@@ -109,22 +111,24 @@ TEST(BadOptions, AreRefusedBeforeAnythingIsTouched) {
   forebay_trajectory* t = nullptr;
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_open(options.get(), &t)) << "no tier";
   EXPECT_EQ(t, nullptr);
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_options_add_dram(options.get(), 0));
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_options_add_pool(options.get(), "", 5));
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_options_set_rank(options.get(), 4, 4));
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_options_set_rank(options.get(), -1, 4));
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_options_add_dram(options.get(), 0));
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_options_add_pool(options.get(), "", 5));
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_options_set_integer(options.get(), "ranks", 0));
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_options_set_integer(options.get(), "rank", -1));
   for (const char* name : {"", "a/b", "..", "a b"}) {
-    EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_options_set_name(options.get(), name)) << name;
+    EXPECT_STATUS(FOREBAY_E_INVALID, forebay_options_set(options.get(), "name", name)) << name;
   }
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_options_set_checksum(options.get(), 2));
-  options.dram(kMiB).keep();
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_options_set(options.get(), "checksum", "2"));
+  options.dram(kMiB).rank(4, 4);
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_open(options.get(), &t)) << "ranks count from 0";
+  options.rank(3, 4).keep();
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_open(options.get(), &t)) << "memory of the process is not kept";
 }
 
 TEST(BadOptions, ABudgetThatHoldsNoStepIsRefusedAtTheFirstStep) {
   States run(OptionsOf().dram(4096));
   EXPECT_STATUS(FOREBAY_E_INVALID, run.put(0));
-  EXPECT_NE(std::string(forebay_last_error()).find("4096"), std::string::npos) << forebay_last_error();
+  EXPECT_NE(std::string(forebay_error_get_text()).find("4096"), std::string::npos) << forebay_error_get_text();
 }
 
 TEST(BadStore, InUseByAnotherTrajectory) {
@@ -157,7 +161,7 @@ TEST(BadStore, OfAnotherVersionOrDamaged) {
   change(8, 3);
   change(30, 77);
   EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_open(options.get(), &t));
-  EXPECT_NE(std::string(forebay_last_error()).find("byte"), std::string::npos) << forebay_last_error();
+  EXPECT_NE(std::string(forebay_error_get_text()).find("byte"), std::string::npos) << forebay_error_get_text();
 }
 
 TEST(BadMedium, ThatDoesNotExistOrIsReadOnly) {

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "schedule/schedule.h"
+#include "trajectory/tests/api.h"
 
 namespace {
 
 forebay_schedule_question question() {
-  return {.steps = 100,
+  return {.size = sizeof(forebay_schedule_question),
+          .steps = 100,
           .bytes_per_step = 1000,
           .forward_seconds = 1,
           .adjoint_seconds = 2,
@@ -25,7 +27,7 @@ forebay_schedule_question question() {
 
 TEST(CSchedule, answers_what_the_plan_answers) {
   const auto q = question();
-  forebay_schedule_answer answer;
+  auto answer = forebay::sized<forebay_schedule_answer>();
   ASSERT_EQ(forebay_schedule_plan(&q, &answer), FOREBAY_OK);
   const auto plan = forebay::schedule::plan({.steps = 100,
                                              .bytes_per_step = 1000,
@@ -48,8 +50,8 @@ TEST(CSchedule, a_loop_that_follows_it_finds_every_state) {
   std::vector<std::vector<bool>> kept(4, std::vector<bool>(50));
   std::int64_t at = 0, to_reverse = 50;
   bool end_of_forward = false, end_of_reverse = false;
-  forebay_action action;
-  while (forebay_schedule_next(schedule, &action) == FOREBAY_OK && action.kind != FOREBAY_ACTION_NONE) {
+  auto action = forebay::sized<forebay_action>();
+  while (forebay_schedule_advance(schedule, &action) == FOREBAY_OK && action.kind != FOREBAY_ACTION_NONE) {
     const auto n0 = static_cast<std::size_t>(action.n0);
     switch (action.kind) {
       case FOREBAY_ACTION_FORWARD:
@@ -83,7 +85,7 @@ TEST(CSchedule, a_loop_that_follows_it_finds_every_state) {
     }
   }
   EXPECT_TRUE(end_of_forward && end_of_reverse);
-  EXPECT_EQ(forebay_schedule_next(schedule, &action), FOREBAY_OK);
+  EXPECT_EQ(forebay_schedule_advance(schedule, &action), FOREBAY_OK);
   EXPECT_EQ(action.kind, FOREBAY_ACTION_NONE);
   forebay_schedule_free(schedule);
 }
@@ -91,8 +93,8 @@ TEST(CSchedule, a_loop_that_follows_it_finds_every_state) {
 TEST(CSchedule, more_slots_than_steps_are_as_good_as_enough) {
   forebay_schedule* schedule = nullptr;
   ASSERT_EQ(forebay_schedule_create(3, INT64_MAX, INT64_MAX, &schedule), FOREBAY_OK);
-  forebay_action action;
-  ASSERT_EQ(forebay_schedule_next(schedule, &action), FOREBAY_OK);
+  auto action = forebay::sized<forebay_action>();
+  ASSERT_EQ(forebay_schedule_advance(schedule, &action), FOREBAY_OK);
   EXPECT_EQ(action.kind, FOREBAY_ACTION_FORWARD);
   EXPECT_EQ(action.n1, 1);
   forebay_schedule_free(schedule);
@@ -101,9 +103,10 @@ TEST(CSchedule, more_slots_than_steps_are_as_good_as_enough) {
 TEST(CSchedule, refuses_what_makes_no_sense) {
   auto q = question();
   q.forward_seconds = std::nan("");
-  forebay_schedule_answer answer;
+  auto answer = forebay::sized<forebay_schedule_answer>();
   EXPECT_EQ(forebay_schedule_plan(&q, &answer), FOREBAY_E_INVALID);
-  EXPECT_NE(std::string(forebay_last_error()).find("measured times"), std::string::npos) << forebay_last_error();
+  EXPECT_NE(std::string(forebay_error_get_text()).find("measured times"), std::string::npos)
+      << forebay_error_get_text();
   q = question();
   q.bytes_per_step = 30000;
   EXPECT_EQ(forebay_schedule_plan(&q, &answer), FOREBAY_E_INVALID);

@@ -17,8 +17,8 @@ std::uint64_t fill(States& run, std::int64_t from, std::uint64_t at_most = 10000
 
 struct Shape {
   std::uint64_t values;
-  std::uint64_t states;         // that the first budget has bytes for
-  std::uint64_t segment_bytes;  // 0: chosen
+  std::uint64_t states;  // that the first budget has bytes for
+  std::optional<std::uint64_t> segment_bytes;
 };
 
 class Capacity : public testing::TestWithParam<Shape> {
@@ -42,7 +42,7 @@ void use(const OptionsOf& options, const Shape& shape, std::uint64_t tiers) {
   std::set<std::int64_t> stored;
   for (std::uint64_t i = 0; i < run.count(); ++i) {
     std::int64_t step = 0;
-    forebay_trajectory_step_at(run, i, &step, nullptr);
+    forebay_trajectory_get_step(run, i, &step, nullptr);
     stored.insert(step);
   }
   for (std::int64_t round = 0; round < 5; ++round) {
@@ -88,12 +88,12 @@ TEST_P(Capacity, IsExactInAKeptStoreThatIsFoundAgain) {
   use(options, GetParam(), 1);
   States again(options, values);
   EXPECT_EQ(again.count(), again.capacity());
-  EXPECT_STREQ(forebay_trajectory_recovery(again), "");
+  EXPECT_STREQ(forebay_trajectory_get_recovery(again), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(OfStates, Capacity,
-                         testing::Values(Shape{125000, 40, 0}, Shape{1000, 100, 0}, Shape{1000, 40, 64 << 10},
-                                         Shape{4096, 37, 0}, Shape{1000, 4, 0}));
+                         testing::Values(Shape{125000, 40, {}}, Shape{1000, 100, {}}, Shape{1000, 40, 64 << 10},
+                                         Shape{4096, 37, {}}, Shape{1000, 4, {}}));
 
 TEST(CapacityOf, AnythingElse) {
   States run(OptionsOf().dram(40 * 8000));
@@ -102,7 +102,7 @@ TEST(CapacityOf, AnythingElse) {
   forebay_trajectory* none = nullptr;
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_open(options.get(), &none));
   std::uint64_t states = 0;
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_capacity(none, &states)) << "of no fields";
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_get_capacity(none, &states)) << "of no fields";
   forebay_trajectory_close(none);
 }
 

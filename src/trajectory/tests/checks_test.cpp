@@ -102,7 +102,7 @@ void expect_no_wrong_state(States& run, const char* what) {
   int told = 0;
   for (int step = 0; step < kSteps; ++step) {
     const double* u = nullptr;
-    const int status = forebay_trajectory_get(run, step, 0, reinterpret_cast<const void**>(&u));
+    const int status = get_values(run, step, u);
     if (status != FOREBAY_OK) {
       ++told;
       continue;
@@ -160,14 +160,14 @@ TEST(Checks, AreOnInAKeptStoreThatIsFoundAgain) {
     const bool lost = run.count() < kSteps;
     // Zeros to the end of a file cannot be told from segments that were never used (docs/format.md).
     if (std::string_view(damage.name) != "a cut file that was made longer again") {
-      EXPECT_EQ(lost, *forebay_trajectory_recovery(run) != '\0') << damage.name;
+      EXPECT_EQ(lost, *forebay_trajectory_get_recovery(run) != '\0') << damage.name;
     }
     if (std::string_view(damage.name) != "segments in each other's place") expect_no_wrong_state(run, damage.name);
     for (std::uint64_t i = 0; i < run.count(); ++i) {
       std::int64_t step = 0;
-      forebay_trajectory_step_at(run, i, &step, nullptr);
+      forebay_trajectory_get_step(run, i, &step, nullptr);
       const double* u = nullptr;
-      if (forebay_trajectory_get(run, step, 0, reinterpret_cast<const void**>(&u)) != FOREBAY_OK) continue;
+      if (get_values(run, step, u) != FOREBAY_OK) continue;
       for (std::uint64_t k = 0; k < 1000; ++k) ASSERT_EQ(u[k], States::value(step, k)) << damage.name;
       forebay_trajectory_release(run, step);
     }
@@ -177,7 +177,7 @@ TEST(Checks, AreOnInAKeptStoreThatIsFoundAgain) {
 TEST(Checks, OffIsAnOption) {
   const Scratch shared("/tmp");
   const auto before = segment::check_counts();
-  States run(OptionsOf().dram(4 * kSegment).shared(shared.path(), 50 * kSegment).segments(kSegment).checksum(0));
+  States run(OptionsOf().dram(4 * kSegment).shared(shared.path(), 50 * kSegment).segments(kSegment).checksum(false));
   for (int step = 0; step < kSteps; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
   for (int step = 0; step < kSteps; ++step) ASSERT_TRUE(run.whole(step));
   EXPECT_EQ(segment::check_counts().alone, before.alone);

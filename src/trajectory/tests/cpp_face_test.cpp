@@ -29,7 +29,7 @@ TEST(CppFace, WritesInPlaceAndReadsInReverse) {
   for (const auto& state : states.reverse(20)) EXPECT_EQ(state.step(), from--);
   EXPECT_EQ(from, -1);
   std::vector<double> between(100);
-  states.interp<double>(0.25, u, between);
+  states.interpolate<double>(0.25, u, between);
   EXPECT_NEAR(between[0], 2.5, 1e-12);
   states.rewind();
   EXPECT_EQ(states.size(), 0u);

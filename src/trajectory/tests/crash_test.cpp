@@ -51,7 +51,7 @@ void replay(Model& model, const Operation& operation) {
 void write(const OptionsOf& options, const Content& content, std::uint64_t seed, Log& log) {
   forebay_trajectory* t = nullptr;
   if (forebay_trajectory_open(options.get(), &t) != FOREBAY_OK || content.declare(t) != FOREBAY_OK) {
-    std::fprintf(stderr, "the writer cannot open the store: %s\n", forebay_last_error());
+    std::fprintf(stderr, "the writer cannot open the store: %s\n", forebay_error_get_text());
     ::_exit(1);
   }
   std::mt19937_64 random(seed);
@@ -71,7 +71,7 @@ void write(const OptionsOf& options, const Content& content, std::uint64_t seed,
       std::uint64_t* u = buffer.data();
       const bool in_place = version % 2 == 0;
       if (in_place) {
-        const int status = forebay_trajectory_begin(t, step, 0, reinterpret_cast<void**>(&u));
+        const int status = begin_values(t, step, 0, u);
         if (status != FOREBAY_OK) return status;
       }
       content.fill(u, step, version);
@@ -82,10 +82,10 @@ void write(const OptionsOf& options, const Content& content, std::uint64_t seed,
   while (log.begun < kOperations) {
     const std::uint64_t dice = random() % 400;
     const auto step = static_cast<std::int64_t>(random() % 600);
-    const bool stored = forebay_trajectory_time(t, step, nullptr) == FOREBAY_OK;
+    const bool stored = forebay_trajectory_get_time(t, step, nullptr) == FOREBAY_OK;
     if (dice > 392 && stored) {
       int tiers = 0;
-      forebay_trajectory_tier_count(t, &tiers);
+      forebay_trajectory_count_tiers(t, &tiers);
       forebay_trajectory_move(t, step, static_cast<int>(random() % static_cast<unsigned>(tiers)));
     }
     if (dice == 0) {
@@ -105,18 +105,18 @@ Model read(const OptionsOf& options, const Content& content, const Model& before
   Model found;
   forebay_trajectory* t = nullptr;
   if (forebay_trajectory_open(options.get(), &t) != FOREBAY_OK) {
-    wrong = std::string("cannot be opened: ") + forebay_last_error();
+    wrong = std::string("cannot be opened: ") + forebay_error_get_text();
     return found;
   }
-  if (*forebay_trajectory_recovery(t) != '\0') wrong = forebay_trajectory_recovery(t);
+  if (*forebay_trajectory_get_recovery(t) != '\0') wrong = forebay_trajectory_get_recovery(t);
   std::uint64_t count = 0;
-  forebay_trajectory_count(t, &count);
+  forebay_trajectory_count_steps(t, &count);
   for (std::uint64_t i = 0; i < count; ++i) {
     std::int64_t step = 0;
     const std::uint64_t* u = nullptr;
-    forebay_trajectory_step_at(t, i, &step, nullptr);
-    if (forebay_trajectory_get(t, step, 0, reinterpret_cast<const void**>(&u)) != FOREBAY_OK) {
-      wrong = forebay_last_error();
+    forebay_trajectory_get_step(t, i, &step, nullptr);
+    if (get_values(t, step, u) != FOREBAY_OK) {
+      wrong = forebay_error_get_text();
       break;
     }
     const auto version_in = [&](const Model& model) {

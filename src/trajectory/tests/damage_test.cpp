@@ -36,7 +36,7 @@ void damage_again_and_again(const Content& content, Counts& counts) {
   const Scratch pool, below;
   OptionsOf options;
   options.pool(pool.path(), 3 * content.segment_bytes).shared(below.path(), 40 * content.segment_bytes);
-  options.segments(content.segment_bytes).keep().process_only().checksum(1);
+  options.segments(content.segment_bytes).keep().process_only().checksum(true);
   content.fill(options);
   std::vector<std::pair<std::string, std::string>> files;
   for (const std::string& directory : {pool.path(), below.path()}) {
@@ -70,17 +70,17 @@ void damage_again_and_again(const Content& content, Counts& counts) {
     const int status = forebay_trajectory_open(options.get(), &t);
     if (status != FOREBAY_OK) {
       ++refused;
-      EXPECT_TRUE(status == FOREBAY_E_DAMAGED || status == FOREBAY_E_VERSION) << forebay_last_error();
+      EXPECT_TRUE(status == FOREBAY_E_DAMAGED || status == FOREBAY_E_VERSION) << forebay_error_get_text();
       continue;
     }
     ++opened;
     std::uint64_t count = 0;
-    forebay_trajectory_count(t, &count);
+    forebay_trajectory_count_steps(t, &count);
     EXPECT_LE(count, 100u);
     (void)forebay_trajectory_reverse(t, 99);
     for (std::int64_t step = 99; step >= 0; --step) {
       const double* u = nullptr;
-      const int got = forebay_trajectory_get(t, step, 0, reinterpret_cast<const void**>(&u));
+      const int got = get_values(t, step, u);
       if (got != FOREBAY_OK) {
         ++incomplete;
         continue;
@@ -90,8 +90,9 @@ void damage_again_and_again(const Content& content, Counts& counts) {
     }
     // A file that was cut off may end where its last segment ends: then nothing tells that there was another.
     if (count < 100 && bytes.size() >= whole.size()) {
-      EXPECT_STRNE(forebay_trajectory_recovery(t), "") << "round " << round << ": " << count << " steps with " << path
-                                                       << " of " << bytes.size() << " bytes, not " << whole.size();
+      EXPECT_STRNE(forebay_trajectory_get_recovery(t), "")
+          << "round " << round << ": " << count << " steps with " << path << " of " << bytes.size() << " bytes, not "
+          << whole.size();
     }
     forebay_trajectory_close(t);
   }

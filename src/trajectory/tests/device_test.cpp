@@ -37,7 +37,7 @@ TEST_F(OnADevice, EveryRankFindsWhatItHasKept) {
   }
   for (int rank = 0; rank < kRanks; ++rank) {
     States run(std::move(options(kMiB, rank, kRanks).keep()), 1000);
-    EXPECT_STREQ(forebay_trajectory_recovery(run), "");
+    EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
     EXPECT_EQ(run.count(), 99u);
     for (int step = 99; step >= 0; --step) {
       if (step != 50 + rank) {
@@ -61,7 +61,7 @@ TEST_F(OnADevice, WhatOtherStoresHaveLeftIsNoLostState) {
     ASSERT_STATUS(FOREBAY_OK, run.put(7));
   }
   States run(larger);
-  EXPECT_STREQ(forebay_trajectory_recovery(run), "");
+  EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
   EXPECT_EQ(run.count(), 1u);
   EXPECT_TRUE(run.whole(7));
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_keep(run, 0));

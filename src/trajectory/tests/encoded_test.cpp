@@ -14,25 +14,32 @@ namespace {
 
 constexpr std::uint64_t kSegment = 64 << 10;
 constexpr std::uint64_t kValues = 2000;
-constexpr forebay_codec kCodecs[] = {FOREBAY_CODEC_CHOSEN,     FOREBAY_CODEC_RAW, FOREBAY_CODEC_FLOAT32,
-                                     FOREBAY_CODEC_TRUNCATION, FOREBAY_CODEC_ZFP, FOREBAY_CODEC_DIFFERENCE};
+constexpr std::optional<forebay_codec> kCodecs[] = {{},
+                                                    FOREBAY_CODEC_RAW,
+                                                    FOREBAY_CODEC_FLOAT32,
+                                                    FOREBAY_CODEC_TRUNCATION,
+                                                    FOREBAY_CODEC_ZFP,
+                                                    FOREBAY_CODEC_DIFFERENCE};
 
 TEST(Encoded, StatesComeBackWithinTheErrorInEveryOrder) {
-  for (const forebay_codec codec : kCodecs) {
+  for (const auto codec : kCodecs) {
     if (codec == FOREBAY_CODEC_ZFP && !forebay::codec::is_built(forebay::codec::Codec::zfp)) continue;
     Flow run(OptionsOf().dram(80 * kSegment).segments(kSegment), kValues, 1e-5, codec);
     for (int step = 0; step < 200; ++step) ASSERT_STATUS(FOREBAY_OK, step % 2 == 0 ? run.put(step) : run.write(step));
     ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_reverse(run, 199));
-    for (int step = 199; step >= 0; --step) ASSERT_TRUE(run.whole(step)) << "codec " << codec;
-    for (int step = 0; step < 200; ++step) ASSERT_TRUE(run.whole(step)) << "codec " << codec;
+    for (int step = 199; step >= 0; --step)
+      ASSERT_TRUE(run.whole(step)) << "codec " << (codec ? static_cast<int>(*codec) : -1);
+    for (int step = 0; step < 200; ++step)
+      ASSERT_TRUE(run.whole(step)) << "codec " << (codec ? static_cast<int>(*codec) : -1);
     std::mt19937 random(3);
-    for (int i = 0; i < 200; ++i) ASSERT_TRUE(run.whole(static_cast<int>(random() % 200))) << "codec " << codec;
+    for (int i = 0; i < 200; ++i)
+      ASSERT_TRUE(run.whole(static_cast<int>(random() % 200))) << "codec " << (codec ? static_cast<int>(*codec) : -1);
     const forebay_encoding_info info = run.encoding();
     EXPECT_LE(info.achieved_error, 1e-5);
     EXPECT_EQ(info.states, 200u);
     EXPECT_EQ(info.raw_bytes, 200 * kValues * sizeof(double));
-    if (codec != FOREBAY_CODEC_CHOSEN) {
-      EXPECT_EQ(info.codec, codec);
+    if (codec) {
+      EXPECT_EQ(info.codec, *codec);
     }
     if (codec != FOREBAY_CODEC_RAW) {
       EXPECT_LT(2 * info.stored_bytes, info.raw_bytes + info.states * 256);
@@ -136,8 +143,8 @@ TEST(Encoded, FieldsStandBesideFieldsThatAreNot) {
     ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_get(t, step, 1, &got[1]));
     ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_release(t, step));
   }
-  forebay_encoding_info info{};
-  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_encoding(t, 3, &info, sizeof(info)));
+  auto info = sized<forebay_encoding_info>();
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_describe_encoding(t, 3, &info));
   EXPECT_EQ(info.codec, FOREBAY_CODEC_RAW);
   EXPECT_EQ(info.stored_bytes, 120 * 13 * sizeof(double));
   forebay_trajectory_close(t);
@@ -149,7 +156,7 @@ TEST(Encoded, APinnedStateStaysWhereItIs) {
   for (int step = 0; step < 10; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
   const std::vector<double> before = run.got(2);
   const double* pinned = nullptr;
-  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_get(run, 2, 0, reinterpret_cast<const void**>(&pinned)));
+  ASSERT_STATUS(FOREBAY_OK, get_values(run, 2, pinned));
   for (int step = 10; step < 300; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
   for (int step = 299; step >= 0; --step) ASSERT_TRUE(run.whole(step));
   EXPECT_TRUE(std::equal(before.begin(), before.end(), pinned));
@@ -204,7 +211,7 @@ TEST(Encoded, StatesAreInterpolated) {
   Flow run(OptionsOf().dram(kMiB), kValues, 1e-6);
   for (const int step : {0, 10, 30}) ASSERT_STATUS(FOREBAY_OK, run.put(step));  // times 0, 1, 3
   std::vector<double> u(kValues);
-  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_interp(run, 2.0, 0, u.data()));
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_interpolate(run, 2.0, 0, u.data()));
   const auto low = Flow::state(kValues, 10, 0), high = Flow::state(kValues, 30, 0);
   for (std::size_t i = 0; i < kValues; ++i) ASSERT_NEAR(u[i], 0.5 * (low[i] + high[i]), 1e-4);
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_rewind(run)) << "nothing stays pinned";
@@ -219,8 +226,8 @@ TEST(Encoded, StatesSpillAndComeBack) {
                          .segments(kSegment)),
            kValues, 1e-7, FOREBAY_CODEC_TRUNCATION);
   for (int step = 0; step < 400; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
-  forebay_tier_info last{};
-  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_tier_info(run, 2, &last, sizeof(last)));
+  auto last = sized<forebay_tier_info>();
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_describe_tier(run, 2, &last));
   EXPECT_GT(last.used, 0u);
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_reverse(run, 399));
   for (int step = 399; step >= 0; --step) ASSERT_TRUE(run.whole(step));
@@ -230,7 +237,7 @@ TEST(Encoded, StatesSpillAndComeBack) {
 
 class KeptEncoded : public testing::Test {
  protected:
-  KeptEncoded() { options_.pool(pool_.path(), 64 * kSegment).segments(kSegment).keep().checksum(1); }
+  KeptEncoded() { options_.pool(pool_.path(), 64 * kSegment).segments(kSegment).keep().checksum(true); }
   const Scratch pool_;
   OptionsOf options_;
 };
@@ -238,7 +245,7 @@ class KeptEncoded : public testing::Test {
 TEST_F(KeptEncoded, StatesAreFoundByTheNextProcessAndItGoesOn) {
   for (int turn = 0; turn < 3; ++turn) {
     Flow run(options_, kValues, 1e-5);
-    EXPECT_STREQ(forebay_trajectory_recovery(run), "");
+    EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
     ASSERT_EQ(run.count(), static_cast<std::uint64_t>(turn * 50));
     for (int step = turn * 50 - 1; step >= 0; --step) ASSERT_TRUE(run.whole(step));
     for (int step = 0; step < 50; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(turn * 50 + step));
@@ -249,8 +256,8 @@ TEST_F(KeptEncoded, FieldsSayWithWhichErrorToAnyProgram) {
   { ASSERT_STATUS(FOREBAY_OK, Flow(options_, kValues, 1e-5).put(0)); }
   forebay_trajectory* t = nullptr;
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_open(options_.get(), &t));
-  forebay_encoding_info info{};
-  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_encoding(t, 0, &info, sizeof(info)));
+  auto info = sized<forebay_encoding_info>();
+  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_describe_encoding(t, 0, &info));
   EXPECT_EQ(info.accepted_error, 1e-5);
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_set_accepted_error(t, 0, 1e-5));
   EXPECT_STATUS(FOREBAY_E_FIELD_CHANGED, forebay_trajectory_set_accepted_error(t, 0, 1e-4));
@@ -310,12 +317,12 @@ TEST(BadTolerance, IsAnErrorOfItsOwn) {
   for (const double error : {-1e-6, 1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     EXPECT_STATUS(FOREBAY_E_TOLERANCE, forebay_trajectory_set_accepted_error(run, 0, error));
   }
-  EXPECT_NE(std::string(forebay_last_error()).find("inf"), std::string::npos) << forebay_last_error();
+  EXPECT_NE(std::string(forebay_error_get_text()).find("inf"), std::string::npos) << forebay_error_get_text();
   EXPECT_STATUS(FOREBAY_E_NO_SUCH_FIELD, forebay_trajectory_set_accepted_error(run, 1, 1e-3));
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_declare(run, "bytes", FOREBAY_BYTES, 8, nullptr));
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_set_accepted_error(run, 1, 1e-3));
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_set_codec(run, 0, static_cast<forebay_codec>(5)));
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_options_set_encoders(options.get(), -2));
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_options_set_integer(options.get(), "encoders", -1));
 }
 
 TEST(BadTolerance, ComesBeforeTheFirstStep) {

@@ -56,19 +56,19 @@ class Flips : public testing::Test {
     forebay_trajectory* t = nullptr;
     const int status = forebay_trajectory_open(options.get(), &t);
     if (status != FOREBAY_OK) {
-      EXPECT_TRUE(status == FOREBAY_E_DAMAGED || status == FOREBAY_E_VERSION) << forebay_last_error();
+      EXPECT_TRUE(status == FOREBAY_E_DAMAGED || status == FOREBAY_E_VERSION) << forebay_error_get_text();
       found.refused = true;
       return found;
     }
-    found.reported = *forebay_trajectory_recovery(t) != '\0';
+    found.reported = *forebay_trajectory_get_recovery(t) != '\0';
     std::uint64_t count = 0;
-    forebay_trajectory_count(t, &count);
+    forebay_trajectory_count_steps(t, &count);
     for (std::uint64_t i = count; i-- > 0;) {
       std::int64_t step = 0;
-      forebay_trajectory_step_at(t, i, &step, nullptr);
+      forebay_trajectory_get_step(t, i, &step, nullptr);
       const double* u = nullptr;
-      const int got = forebay_trajectory_get(t, step, 0, reinterpret_cast<const void**>(&u));
-      EXPECT_TRUE(got == FOREBAY_OK || got == FOREBAY_E_DAMAGED) << forebay_last_error();
+      const int got = get_values(t, step, u);
+      EXPECT_TRUE(got == FOREBAY_OK || got == FOREBAY_E_DAMAGED) << forebay_error_get_text();
       if (got == FOREBAY_OK) {
         EXPECT_TRUE(is_right(u, step)) << "step " << step;
       }
@@ -81,7 +81,7 @@ class Flips : public testing::Test {
 
   // `may_go`: a step whose loss nothing can tell.
   void flip_all(OptionsOf options, const IsRight& is_right, std::uint64_t segment, Counts& counts, int may_go = -1) {
-    options.mode(FOREBAY_MODE_READ_ONLY);
+    options.mode("read-only");
     const Found whole = look(options, is_right);
     ASSERT_FALSE(whole.refused || whole.reported);
     ASSERT_GT(whole.steps.size(), 20u);

@@ -12,12 +12,14 @@ namespace forebay {
 
 class Flow {
  public:
-  Flow(const OptionsOf& options, std::uint64_t values, double accepted, forebay_codec codec = FOREBAY_CODEC_CHOSEN)
+  Flow(const OptionsOf& options, std::uint64_t values, double accepted, std::optional<forebay_codec> codec = {})
       : values_(values), accepted_(accepted) {
     EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_open(options.get(), &handle_));
     EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_declare(handle_, "u", FOREBAY_FLOAT64, values, nullptr));
     EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_set_accepted_error(handle_, 0, accepted));
-    EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_set_codec(handle_, 0, codec));
+    if (codec) {
+      EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_set_codec(handle_, 0, *codec));
+    }
   }
   Flow(const Flow&) = delete;
   Flow& operator=(const Flow&) = delete;
@@ -34,8 +36,7 @@ class Flow {
   }
   int write(std::int64_t step, std::uint64_t version = 0) {
     double* u = nullptr;
-    const int status =
-        forebay_trajectory_begin(handle_, step, 0.1 * static_cast<double>(step), reinterpret_cast<void**>(&u));
+    const int status = begin_values(handle_, step, 0.1 * static_cast<double>(step), u);
     if (status != FOREBAY_OK) return status;
     std::ranges::copy(state(values_, step, version), u);
     return forebay_trajectory_commit(handle_);
@@ -43,8 +44,8 @@ class Flow {
   // Gets, compares within the accepted error, releases.
   testing::AssertionResult whole(std::int64_t step, std::uint64_t version = 0) {
     const double* u = nullptr;
-    const int status = forebay_trajectory_get(handle_, step, 0, reinterpret_cast<const void**>(&u));
-    if (status != FOREBAY_OK) return testing::AssertionFailure() << "step " << step << ": " << forebay_last_error();
+    const int status = get_values(handle_, step, u);
+    if (status != FOREBAY_OK) return testing::AssertionFailure() << "step " << step << ": " << forebay_error_get_text();
     const std::vector<double> exact = state(values_, step, version);
     const double error = codec::test::error_between(std::span<const double>(exact), std::span(u, values_));
     forebay_trajectory_release(handle_, step);
@@ -53,19 +54,19 @@ class Flow {
   }
   std::vector<double> got(std::int64_t step) {
     const double* u = nullptr;
-    EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_get(handle_, step, 0, reinterpret_cast<const void**>(&u)));
+    EXPECT_STATUS(FOREBAY_OK, get_values(handle_, step, u));
     std::vector<double> values(u, u + values_);
     forebay_trajectory_release(handle_, step);
     return values;
   }
   std::uint64_t count() {
     std::uint64_t steps = 0;
-    forebay_trajectory_count(handle_, &steps);
+    forebay_trajectory_count_steps(handle_, &steps);
     return steps;
   }
   forebay_encoding_info encoding(int field = 0) {
-    forebay_encoding_info info{};
-    EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_encoding(handle_, field, &info, sizeof(info)));
+    auto info = sized<forebay_encoding_info>();
+    EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_describe_encoding(handle_, field, &info));
     return info;
   }
 

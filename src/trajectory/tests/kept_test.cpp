@@ -25,11 +25,11 @@ TEST(Kept, IsFoundByTheNextOpen) {
     }
     States run(options);
     EXPECT_EQ(run.count(), 60u);
-    EXPECT_STREQ(forebay_trajectory_recovery(run), "");
+    EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
     for (int step = 0; step < 20; ++step) ASSERT_TRUE(run.whole(step));
     for (int step = 60; step < 100; ++step) ASSERT_TRUE(run.whole(step));
     double time = 0;
-    forebay_trajectory_time(run, 70, &time);
+    forebay_trajectory_get_time(run, 70, &time);
     EXPECT_DOUBLE_EQ(time, 7.0);
     for (int step = 20; step < 60; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step)) << "and it goes on";
     for (int step = 0; step < 100; ++step) ASSERT_TRUE(run.whole(step));
@@ -85,7 +85,7 @@ TEST(Kept, OverAllTiers) {
     for (int step = 0; step < 10; ++step) ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_drop(run, step));
   }
   States run(options);
-  EXPECT_STREQ(forebay_trajectory_recovery(run), "");
+  EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
   EXPECT_EQ(run.count(), 290u);
   forebay_trajectory_reverse(run, 299);
   for (int step = 299; step >= 10; --step) ASSERT_TRUE(run.whole(step));
@@ -104,9 +104,9 @@ TEST(Kept, WithFieldsAndRanksThatAreChecked) {
   int fields = 0;
   const char* name = nullptr;
   std::uint64_t values = 0;
-  forebay_trajectory_field_count(t, &fields);
+  forebay_trajectory_count_fields(t, &fields);
   EXPECT_EQ(fields, 1);
-  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_field_info(t, 0, &name, nullptr, &values));
+  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_get_field(t, 0, &name, nullptr, &values));
   EXPECT_STREQ(name, "u");
   EXPECT_EQ(values, 1000u);
   EXPECT_STATUS(FOREBAY_E_FIELD_CHANGED, forebay_trajectory_declare(t, "u", FOREBAY_FLOAT64, 10, nullptr));
@@ -174,7 +174,7 @@ TEST(Kept, ReportsDamageWithItsPlaceAndKeepsTheRest) {
   }
   States run(options);
   EXPECT_EQ(run.count(), 39u);
-  const std::string text = forebay_trajectory_recovery(run);
+  const std::string text = forebay_trajectory_get_recovery(run);
   EXPECT_NE(text.find("segment 0 is damaged between its bytes 256 and 320"), std::string::npos) << text;
   EXPECT_FALSE(run.whole(2));
   for (int step = 3; step < 40; ++step) ASSERT_TRUE(run.whole(step));
@@ -183,7 +183,7 @@ TEST(Kept, ReportsDamageWithItsPlaceAndKeepsTheRest) {
 TEST(Kept, AChecksumFindsADamagedPayload) {
   const Scratch scratch;
   OptionsOf options;
-  options.pool(scratch.path(), 64 * kSegment).segments(kSegment).keep().checksum(1);
+  options.pool(scratch.path(), 64 * kSegment).segments(kSegment).keep().checksum(true);
   {
     States run(options);
     for (int step = 0; step < 20; ++step) ASSERT_STATUS(FOREBAY_OK, step % 2 == 0 ? run.put(step) : run.write(step));
@@ -213,7 +213,7 @@ TEST(Kept, ASegmentThatIsCutOffCostsItsStepsOnly) {
   EXPECT_EQ(status.st_size % static_cast<off_t>(kSegment), 0) << "it ends with a whole segment";
   ASSERT_EQ(::truncate(file.c_str(), 3 * kSegment + 50000), 0);
   States run(options);
-  const std::string text = forebay_trajectory_recovery(run);
+  const std::string text = forebay_trajectory_get_recovery(run);
   EXPECT_NE(text.find("segment 3 is cut off at byte 50000"), std::string::npos) << text;
   const void* memory = nullptr;
   for (int step = 0; step < 24; ++step) EXPECT_TRUE(run.whole(step));

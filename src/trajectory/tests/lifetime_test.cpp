@@ -72,7 +72,7 @@ TEST_F(Lifetime, DebugMarksWhatIsNoLongerValid) {
   ASSERT_STATUS(FOREBAY_OK, run.put(2));
   EXPECT_EQ(reinterpret_cast<unsigned char*>(second)[0], 0xfb);
   const double* stored = nullptr;
-  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_get(run, 0, 0, reinterpret_cast<const void**>(&stored)));
+  ASSERT_STATUS(FOREBAY_OK, get_values(run, 0, stored));
   EXPECT_EQ(stored[0], 1);
 }
 
@@ -89,7 +89,7 @@ TEST_F(Lifetime, AChildHasNoUseOfItsParentsTrajectory) {
       const void* memory = nullptr;
       void* begun = nullptr;
       std::vector<double> out(1000);
-      forebay_tier_info info{};
+      auto info = sized<forebay_tier_info>();
       const int statuses[] = {run.put(200),
                               forebay_trajectory_begin(run, 200, 0, &begun),
                               forebay_trajectory_commit(run),
@@ -100,12 +100,12 @@ TEST_F(Lifetime, AChildHasNoUseOfItsParentsTrajectory) {
                               forebay_trajectory_rewind(run),
                               forebay_trajectory_move(run, 50, 1),
                               forebay_trajectory_reverse(run, 50),
-                              forebay_trajectory_interp(run, 1, 0, out.data()),
+                              forebay_trajectory_interpolate(run, 1, 0, out.data()),
                               forebay_trajectory_keep(run, 0),
-                              forebay_trajectory_count(run, nullptr),
-                              forebay_trajectory_tier_info(run, 0, &info, sizeof(info)),
+                              forebay_trajectory_count_steps(run, nullptr),
+                              forebay_trajectory_describe_tier(run, 0, &info),
                               forebay_trajectory_declare(run, "v", FOREBAY_FLOAT64, 3, nullptr),
-                              forebay_trajectory_waited(run, nullptr, nullptr),
+                              forebay_trajectory_get_waited(run, nullptr, nullptr),
                               forebay_trajectory_close(run)};
       int number = 1;
       for (const int status : statuses) {

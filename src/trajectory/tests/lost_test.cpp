@@ -42,7 +42,7 @@ class Lost : public testing::Test {
   static std::vector<std::int64_t> offered(States& run) {
     std::vector<std::int64_t> steps(run.count());
     for (std::uint64_t i = 0; i < steps.size(); ++i) {
-      EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_step_at(run, i, &steps[i], nullptr));
+      EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_get_step(run, i, &steps[i], nullptr));
       EXPECT_TRUE(run.whole(steps[i]));
     }
     return steps;
@@ -52,7 +52,7 @@ class Lost : public testing::Test {
     file.seekp(static_cast<std::streamoff>(at));
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
-  static std::string recovery(States& run) { return forebay_trajectory_recovery(run); }
+  static std::string recovery(States& run) { return forebay_trajectory_get_recovery(run); }
 };
 
 TEST_F(Lost, TheFirstTier) {
@@ -121,7 +121,7 @@ TEST_F(Lost, TheOnlyHead) {
   const auto head = read_file(first_ + "/store");
   ASSERT_TRUE(before && head);
   ASSERT_EQ(::unlink((first_ + "/store").c_str()), 0);
-  for (const auto mode : {FOREBAY_MODE_ANY, FOREBAY_MODE_CREATE, FOREBAY_MODE_MUST_EXIST, FOREBAY_MODE_PARTIAL}) {
+  for (const auto mode : {"any", "create", "must-exist", "partial"}) {
     forebay_trajectory* t = nullptr;
     EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_open(one_tier().mode(mode).get(), &t));
     EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_close(t));
@@ -179,9 +179,9 @@ TEST_F(Lost, NothingWhereAStoreWasNeverBegun) {
   ASSERT_TRUE(read_file(second_ + "/store")) << "it died too early";
   {
     forebay_trajectory* t = nullptr;
-    EXPECT_STATUS(FOREBAY_E_NO_SUCH_STORE, forebay_trajectory_open(options().mode(FOREBAY_MODE_MUST_EXIST).get(), &t));
-    EXPECT_STATUS(FOREBAY_E_NO_SUCH_STORE, forebay_trajectory_open(options().mode(FOREBAY_MODE_READ_ONLY).get(), &t));
-    States run(options().mode(FOREBAY_MODE_CREATE));
+    EXPECT_STATUS(FOREBAY_E_NO_SUCH_STORE, forebay_trajectory_open(options().mode("must-exist").get(), &t));
+    EXPECT_STATUS(FOREBAY_E_NO_SUCH_STORE, forebay_trajectory_open(options().mode("read-only").get(), &t));
+    States run(options().mode("create"));
     EXPECT_EQ(recovery(run), "");
     EXPECT_EQ(run.count(), 0u);
     EXPECT_STATUS(FOREBAY_OK, run.put(3));

@@ -72,9 +72,9 @@ TEST_F(Move, BringsNothingBackThatWasDropped) {
       ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_move(run, 3, 0));
     }
     States run(again);
-    EXPECT_STREQ(forebay_trajectory_recovery(run), "");
+    EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
     EXPECT_EQ(run.count(), 19u);
-    EXPECT_STATUS(FOREBAY_E_NO_SUCH_STEP, forebay_trajectory_time(run, 4, nullptr));
+    EXPECT_STATUS(FOREBAY_E_NO_SUCH_STEP, forebay_trajectory_get_time(run, 4, nullptr));
     EXPECT_TRUE(run.whole(3));
     ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_keep(run, 0));
   }
@@ -106,7 +106,7 @@ TEST_F(Move, WhatWasMovedIsFoundByTheNextProcess) {
     ASSERT_STATUS(FOREBAY_OK, run.put(18));
   }
   States run(options);
-  EXPECT_STREQ(forebay_trajectory_recovery(run), "");
+  EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
   all_are_whole(run, 40);
 }
 
@@ -122,7 +122,7 @@ TEST_F(Move, HasAnErrorForEachMistake) {
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_move(run, 10, 1)) << "of another";
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_release(run, 4));
   EXPECT_STATUS(FOREBAY_E_NO_SPACE, forebay_trajectory_move(run, 3, 1));
-  EXPECT_NE(std::string(forebay_last_error()).find(pool_.path()), std::string::npos) << forebay_last_error();
+  EXPECT_NE(std::string(forebay_error_get_text()).find(pool_.path()), std::string::npos) << forebay_error_get_text();
   void* memory = nullptr;
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(run, 20, 2.0, &memory));
   EXPECT_STATUS(FOREBAY_E_STEP_OPEN, forebay_trajectory_move(run, 19, 2)) << "written beside the open one";

@@ -49,7 +49,7 @@ class Session {
   void open(const OptionsOf& options, bool read_only = false) {
     check(FOREBAY_OK, forebay_trajectory_open(options.get(), &t_), "open");
     if (!right()) return;
-    if (const std::string lost = forebay_trajectory_recovery(t_); !lost.empty()) return wrong("reported: " + lost);
+    if (const std::string lost = forebay_trajectory_get_recovery(t_); !lost.empty()) return wrong("reported: " + lost);
     if (!read_only || model_.begun) check(FOREBAY_OK, content_.declare(t_), "declare");
     look_at_all();
   }
@@ -59,7 +59,7 @@ class Session {
       operate();
       look_at_lent();
       std::uint64_t count = 0;
-      check(FOREBAY_OK, forebay_trajectory_count(t_, &count), "count");
+      check(FOREBAY_OK, forebay_trajectory_count_steps(t_, &count), "count");
       if (right() && count != model_.count()) {
         wrong(std::to_string(count) + " steps, not " + std::to_string(model_.count()));
       }
@@ -97,8 +97,8 @@ class Session {
   }
   void check(int expected, int status, const char* call) {
     if (status == expected) return;
-    wrong(std::string(call) + ": " + forebay_status_name(status) + " (" + forebay_last_error() + "), not " +
-          forebay_status_name(expected));
+    wrong(std::string(call) + ": " + forebay_status_get_name(status) + " (" + forebay_error_get_text() + "), not " +
+          forebay_status_get_name(expected));
   }
   bool stored(std::int64_t step) const { return model_.versions[step] != 0; }
   std::int64_t any_step() { return static_cast<std::int64_t>(random_() % kSteps); }
@@ -108,7 +108,7 @@ class Session {
 
   const std::uint64_t* get(std::int64_t step) {
     const std::uint64_t* u = nullptr;
-    check(FOREBAY_OK, forebay_trajectory_get(t_, step, 0, reinterpret_cast<const void**>(&u)), "get");
+    check(FOREBAY_OK, get_values(t_, step, u), "get");
     if (right() && !content_.is(u, step, model_.versions[step])) {
       wrong("step " + std::to_string(step) + " is not what was stored");
     }
@@ -120,7 +120,7 @@ class Session {
   }
   void look_at_all() {
     std::uint64_t count = 0;
-    forebay_trajectory_count(t_, &count);
+    forebay_trajectory_count_steps(t_, &count);
     if (count != model_.count()) {
       return wrong("found " + std::to_string(count) + " steps, not " + std::to_string(model_.count()));
     }
@@ -160,8 +160,7 @@ class Session {
     lent_ = nullptr;
     const bool in_place = random_() % 2 == 0;
     std::uint64_t* u = nullptr;
-    int status = in_place ? forebay_trajectory_begin(t_, step, 0, reinterpret_cast<void**>(&u))
-                          : forebay_trajectory_put(t_, step, 0, &from);
+    int status = in_place ? begin_values(t_, step, 0, u) : forebay_trajectory_put(t_, step, 0, &from);
     if (stored(step)) return check(FOREBAY_E_STEP_EXISTS, status, "put of a step that is stored");
     model_.begun = true;
     if (status == FOREBAY_E_NO_SPACE) return make_room();
@@ -182,7 +181,7 @@ class Session {
   }
   void make_room() {
     std::uint64_t capacity = 0;
-    check(FOREBAY_OK, forebay_trajectory_capacity(t_, &capacity), "capacity");
+    check(FOREBAY_OK, forebay_trajectory_get_capacity(t_, &capacity), "capacity");
     const bool excused = content_.accepted > 0 || !pinned_.empty();
     if (model_.count() < capacity && !excused) {
       wrong("no room for more than " + std::to_string(model_.count()) + " steps, where " + std::to_string(capacity) +
@@ -220,7 +219,7 @@ class Session {
   }
   void move(std::int64_t step) {
     int tiers = 0;
-    forebay_trajectory_tier_count(t_, &tiers);
+    forebay_trajectory_count_tiers(t_, &tiers);
     lent_ = nullptr;  // it may lie in the same segment
     const int status = forebay_trajectory_move(t_, step, static_cast<int>(random_() % static_cast<unsigned>(tiers)));
     const bool refused = status == FOREBAY_E_NO_SPACE || (status == FOREBAY_E_PINNED && !pinned_.empty());
@@ -295,12 +294,11 @@ class Operations : public testing::Test {
   void look(OptionsOf options, const Content& content, std::uint64_t seed) {
     forebay_trajectory* refused = nullptr;
     if (!model_->begun) {
-      EXPECT_STATUS(FOREBAY_E_NO_SUCH_STORE,
-                    forebay_trajectory_open(options.mode(FOREBAY_MODE_READ_ONLY).get(), &refused));
+      EXPECT_STATUS(FOREBAY_E_NO_SUCH_STORE, forebay_trajectory_open(options.mode("read-only").get(), &refused));
       return;
     }
-    EXPECT_STATUS(FOREBAY_E_STORE_EXISTS, forebay_trajectory_open(options.mode(FOREBAY_MODE_CREATE).get(), &refused));
-    options.mode(seed % 8 == 0 ? FOREBAY_MODE_READ_ONLY : FOREBAY_MODE_PARTIAL);
+    EXPECT_STATUS(FOREBAY_E_STORE_EXISTS, forebay_trajectory_open(options.mode("create").get(), &refused));
+    options.mode(seed % 8 == 0 ? "read-only" : "partial");
     Session one(content, seed, *model_), another(content, seed, *model_);
     one.open(options, true);
     another.open(options, true);
@@ -309,7 +307,7 @@ class Operations : public testing::Test {
   }
   void work_and_close(OptionsOf options, const Content& content, std::uint64_t seed, std::uint64_t length) {
     Session session(content, seed, *model_);
-    session.open(options.mode(model_->begun ? FOREBAY_MODE_MUST_EXIST : FOREBAY_MODE_CREATE));
+    session.open(options.mode(model_->begun ? "must-exist" : "create"));
     session.operate(length);
     if (!session.right()) return;
     const bool given_up = seed / 16 % 32 == 0;

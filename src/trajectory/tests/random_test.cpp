@@ -87,7 +87,7 @@ TEST(Random, UseOfAllTiersGivesBackWhatWasStored) {
         if (random() % 10 == 0 && known != pins.end()) {
           const int status = forebay_trajectory_move(run, step, static_cast<int>(random() % 3));
           const bool refused = status == FOREBAY_E_NO_SPACE || (status == FOREBAY_E_PINNED && !pinned.empty());
-          ASSERT_TRUE(status == FOREBAY_OK || refused) << forebay_last_error();
+          ASSERT_TRUE(status == FOREBAY_OK || refused) << forebay_error_get_text();
         }
         if (random() % 2000 == 0 && pinned.empty()) {
           ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_rewind(run));

@@ -80,7 +80,8 @@ TEST(Tiers, AFullLastTierIsNoSpaceAndNothingIsLost) {
   int stored = 0;
   while (run.put(stored) == FOREBAY_OK) ASSERT_LT(++stored, 1000);
   EXPECT_STATUS(FOREBAY_E_NO_SPACE, run.put(stored));
-  EXPECT_NE(std::string(forebay_last_error()).find("of 327680 bytes used"), std::string::npos) << forebay_last_error();
+  EXPECT_NE(std::string(forebay_error_get_text()).find("of 327680 bytes used"), std::string::npos)
+      << forebay_error_get_text();
   EXPECT_GE(stored, 7 * 8 - 8);
   for (int step = stored - 1; step >= 0; --step) ASSERT_TRUE(run.whole(step));
   for (int step = 0; step < stored; step += 3) ASSERT_TRUE(run.whole(step));
@@ -112,7 +113,7 @@ TEST(Tiers, AFailingLastTierIsReportedAndTheRunGoesOnWhenItWorksAgain) {
   ::setrlimit(RLIMIT_FSIZE, &none);
   int status = FOREBAY_OK;
   for (int i = 0; i < 100 && status == FOREBAY_OK; ++i) status = run.put(stored + i);
-  const std::string text = forebay_last_error();
+  const std::string text = forebay_error_get_text();
   std::uint64_t count = run.count();
   for (std::uint64_t step = 0; step < count; ++step) EXPECT_TRUE(run.whole(static_cast<std::int64_t>(step)));
   ::setrlimit(RLIMIT_FSIZE, &before);

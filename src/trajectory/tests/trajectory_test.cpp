@@ -35,7 +35,7 @@ TEST(Trajectory, KeepsSeveralFieldsOfDifferentSizesInOneStep) {
   int velocity = -1, flags = -1, found = -1;
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_declare(t, "velocity", FOREBAY_FLOAT64, 3, &velocity));
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_declare(t, "flags", FOREBAY_BYTES, 5, &flags));
-  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_field(t, "flags", &found));
+  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_find_field(t, "flags", &found));
   EXPECT_EQ(found, flags);
   void* memory[2];
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(t, -4, 2.5, memory));
@@ -47,7 +47,7 @@ TEST(Trajectory, KeepsSeveralFieldsOfDifferentSizesInOneStep) {
   EXPECT_EQ(read, memory[flags]) << "the memory that was written is the memory that is read";
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(read) % 64, 0u);
   double time = 0;
-  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_time(t, -4, &time));
+  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_get_time(t, -4, &time));
   EXPECT_EQ(time, 2.5);
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_release(t, -4));
   forebay_trajectory_close(t);
@@ -59,7 +59,7 @@ TEST(Trajectory, TakesStepsInAnyOrderAndWithGaps) {
   std::int64_t previous = -1000;
   for (std::uint64_t i = 0; i < run.count(); ++i) {
     std::int64_t step = 0;
-    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_step_at(run, i, &step, nullptr));
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_get_step(run, i, &step, nullptr));
     EXPECT_GT(step, previous);
     EXPECT_TRUE(run.whole(step));
     previous = step;
@@ -70,12 +70,12 @@ TEST(Trajectory, InterpolatesBetweenSteps) {
   States run(OptionsOf().dram(kMiB), 10);
   for (const int step : {0, 10, 30}) ASSERT_STATUS(FOREBAY_OK, run.put(step));  // times 0, 1, 3
   std::vector<double> u(10);
-  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_interp(run, 2.0, 0, u.data()));
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_interpolate(run, 2.0, 0, u.data()));
   EXPECT_DOUBLE_EQ(u[3], 0.5 * States::value(10, 3) + 0.5 * States::value(30, 3));
-  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_interp(run, 3.0, 0, u.data()));
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_interpolate(run, 3.0, 0, u.data()));
   EXPECT_DOUBLE_EQ(u[3], States::value(30, 3));
-  EXPECT_STATUS(FOREBAY_E_OUTSIDE, forebay_trajectory_interp(run, 3.1, 0, u.data()));
-  EXPECT_STATUS(FOREBAY_E_OUTSIDE, forebay_trajectory_interp(run, -0.1, 0, u.data()));
+  EXPECT_STATUS(FOREBAY_E_OUTSIDE, forebay_trajectory_interpolate(run, 3.1, 0, u.data()));
+  EXPECT_STATUS(FOREBAY_E_OUTSIDE, forebay_trajectory_interpolate(run, -0.1, 0, u.data()));
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_rewind(run)) << "nothing stays pinned";
 }
 
@@ -139,7 +139,7 @@ TEST(Trajectory, SaysWithFiguresWhenNothingHasRoomAndLosesNothing) {
   States run(OptionsOf().dram(4 * 64 * 1024).segments(64 << 10));
   int stored = 0;
   while (run.put(stored) == FOREBAY_OK) ASSERT_LT(++stored, 100);
-  const std::string text = forebay_last_error();
+  const std::string text = forebay_error_get_text();
   EXPECT_NE(text.find("262144"), std::string::npos) << text;
   EXPECT_STATUS(FOREBAY_E_NO_SPACE, run.put(stored));
   EXPECT_GE(stored, 4 * 8 - 4);
@@ -153,7 +153,7 @@ TEST(Trajectory, PinnedMemoryStaysWhereItIs) {
   States run(OptionsOf().dram(4 * 64 * 1024).pool(scratch.path(), 100 * 64 * 1024).segments(64 << 10));
   for (int step = 0; step < 10; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
   const double* pinned = nullptr;
-  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_get(run, 2, 0, reinterpret_cast<const void**>(&pinned)));
+  ASSERT_STATUS(FOREBAY_OK, get_values(run, 2, pinned));
   for (int step = 10; step < 400; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
   for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_EQ(pinned[i], States::value(2, i));
   EXPECT_STATUS(FOREBAY_E_PINNED, forebay_trajectory_drop(run, 2));

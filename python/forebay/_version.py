@@ -1,0 +1,3 @@
+"""The version of the package; forebay/version.h has the same (a test compares them)."""
+
+__version__ = "0.1.0"

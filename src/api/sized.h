@@ -1,0 +1,41 @@
+// Structs of the public interface begin with their size, as the program that was compiled with them knows it. They only
+// grow at their end, so programs and libraries of different age understand each other.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace forebay::api {
+
+// What is wrong with the size that a struct says it has. T is the first version of the struct, too, so far.
+template <class T>
+std::optional<std::string> wrong_size(const T& given, const char* name) {
+  if (given.size >= sizeof(T)) return std::nullopt;
+  return std::string("the size of ") + name + " is " + std::to_string(given.size) + ", not " +
+         std::to_string(sizeof(T)) + ": set it to sizeof(" + name + ")";
+}
+
+// What this library does not know of a struct that a newer program gives must be zero, so that nothing that was asked
+// is passed over in silence.
+template <class T>
+std::optional<std::string> wrong_to_read(const T& given, const char* name) {
+  if (auto wrong = wrong_size(given, name)) return wrong;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&given);
+  if (std::all_of(bytes + sizeof(T), bytes + given.size, [](unsigned char byte) { return byte == 0; })) {
+    return std::nullopt;
+  }
+  return std::string("this ") + name + " asks for what only a newer library knows";
+}
+
+// Its size stays what the program has set, and what this library does not know becomes zero.
+template <class T>
+void tell(T* told, T own) {
+  own.size = told->size;
+  std::memset(reinterpret_cast<unsigned char*>(told) + sizeof(T), 0, told->size - sizeof(T));
+  std::memcpy(told, &own, sizeof(T));
+}
+
+}  // namespace forebay::api
