@@ -1,0 +1,33 @@
+import enum
+
+class Status(enum.IntEnum):
+    OK = 0
+    INVALID = 1
+    NO_SUCH_STEP = 2
+    NO_SUCH_FIELD = 3
+    STEP_OPEN = 4
+    NO_OPEN_STEP = 5
+    STEP_EXISTS = 6
+    FIELD_CHANGED = 7
+    FIELDS_FIXED = 8
+    NOT_PINNED = 9
+    PINNED = 10
+    OUTSIDE = 11
+    CLOSED_OPEN = 12
+    TOLERANCE = 13
+    NO_SUCH_TIER = 14
+    FORKED = 15
+    NO_SUCH_STORE = 16
+    STORE_EXISTS = 17
+    NO_SPACE = 101
+    NO_MEMORY = 102
+    BUSY = 103
+    READ_ONLY = 104
+    IO = 105
+    STAGED = 106
+    VERSION = 201
+    DAMAGED = 202
+
+class Error(Exception):
+    status: Status
+    def __init__(self, status: int, message: str) -> None: ...
