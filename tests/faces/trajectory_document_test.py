@@ -62,7 +62,7 @@ class TrajectoryDocumentTest(listings.DocumentCase):
         self.assertEqual(len(values), 4)
 
     def test_times_between_steps(self):
-        values, message = self.run_listing("interp.f90").splitlines()
+        values, message = self.run_listing("between.f90").splitlines()
         self.assertEqual([float(value) for value in values.split()], [3.5, 7.0, 10.5])
         self.assertIn("outside", message)
 

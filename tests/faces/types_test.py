@@ -81,7 +81,7 @@ class TypesTest(TrajectoryCase):
             for state in states.reverse():
                 self.assertEqual((state["inlet"].shape, state["outlet"].shape), ((0,), (3, 0)))
                 np.testing.assert_allclose(state["u"], 1 + state.step, rtol=1e-5)
-            self.assertEqual(states.interp(0.5, "inlet").shape, (0,))
+            self.assertEqual(states.interpolate(0.5, "inlet").shape, (0,))
 
     def test_a_rank_that_has_nothing_at_all(self):
         for options in ({}, {"keep": True}):
@@ -104,7 +104,7 @@ class TypesTest(TrajectoryCase):
                 states.put(step, step, wave * (1 + step))
             for state in states.reverse():
                 np.testing.assert_allclose(state["u"], wave * (1 + state.step), rtol=1e-4)
-            self.assertEqual(states.interp(0.5).dtype, np.complex128)
+            self.assertEqual(states.interpolate(0.5).dtype, np.complex128)
 
     def test_whole_numbers_have_no_error(self):
         states = self.open()
