@@ -9,28 +9,36 @@
  *     forebay_options_free(options);                                       // once they have been used
  *
  * Of forebay_trajectory_open:
- *   "name"           of the store, "trajectory" if not set: letters, digits, '.', '_' and '-'. Trajectories that are
- * kept in one directory need different names. "rank", "ranks"  which part of a parallel run this is, counted from 0,
- * and of how many. Parts with different numbers share directories freely. "keep"           "on": the trajectory stays
- * on disk for a later process, and open finds what an earlier one kept under this name and rank. All tiers must then be
- * directories or devices. "mode"           what open expects of a store that is to be kept, and what it may do with it:
+ *   "name"           of the store, "trajectory" if not set: letters, digits, '.', '_' and '-'. Trajectories that
+ *                    are kept in one directory need different names.
+ *   "rank", "ranks"  which part of a parallel run this is, counted from 0, and of how many. Parts with different
+ *                    numbers share directories freely.
+ *   "keep"           "on": the trajectory stays on disk for a later process, and open finds what an earlier one
+ *                    kept under this name and rank. All tiers must then be directories or devices.
+ *   "mode"           what open expects of a store that is to be kept, and what it may do with it:
  *                    "any": it is found, or begun; as if not set
  *                    "create": it is begun; FOREBAY_E_STORE_EXISTS where there is one
  *                    "must-exist": it is found; FOREBAY_E_NO_SUCH_STORE where there is none, and nothing is made
- *                    "read-only": found, and read: by many at once, also on a file system that is mounted so. Tiers
- * must be directories. What would change it returns FOREBAY_E_READ_ONLY "partial": the same, also where tiers are left
- * out, or hold another store: what is whole is read "survives"       what a kept and committed step outlives:
- * "power-cut", as far as the medium can, as if not set (on a disk file system each commit syncs); "process": the death
- * of the process, not that of the machine "checksum"       "on": XXH3-64 over every step, compared when a step is read
- * the first time after it came to a tier, or from another process; "off": none; not set: on tiers that are not plain
- * memory (dram, tmpfs). FOREBAY_E_DAMAGED tells. They are made where the bytes pass anyway: by put, with the copy; by
- * what moves a segment to such a tier; by commit only in a first tier that is not plain memory. "encoders" threads that
- * encode beside the solver, where a field has an accepted error; 0: commit encodes; not set: one a field, as far as the
- * process has cores to spare, and one at least. In a sweep from reverse on, one thread decodes ahead; with 0, get does.
- *   "debug"          "on": finds uses of memory that is no longer valid. What begin gives is then memory beside the
- *                    tiers, which commit copies: from then on a write is a fault of the program (SIGSEGV, at the line
- * that writes), and from the next begin or put on every byte of it is 0xfb. "segment-bytes"  size of a segment; not
- * set: chosen from the budgets and the size of a step and tiers, see below
+ *                    "read-only": found, and read: by many at once, also on a file system that is mounted so.
+ *                    Tiers must be directories. What would change it returns FOREBAY_E_READ_ONLY
+ *                    "partial": the same, also where tiers are left out, or hold another store: what is whole is
+ *                    read
+ *   "survives"       what a kept and committed step outlives: "power-cut", as far as the medium can, as if not set
+ *                    (on a disk file system each commit syncs); "process": the death of the process, not that of
+ *                    the machine
+ *   "checksum"       "on": XXH3-64 over every step, compared when a step is read the first time after it came to a
+ *                    tier, or from another process; "off": none; not set: on tiers that are not plain memory
+ *                    (dram, tmpfs). FOREBAY_E_DAMAGED tells. They are made where the bytes pass anyway: by put,
+ *                    with the copy; by what moves a segment to such a tier; by commit only in a first tier that is
+ *                    not plain memory.
+ *   "encoders"       threads that encode beside the solver, where a field has an accepted error; 0: commit
+ *                    encodes; not set: one a field, as far as the process has cores to spare, and one at least. In
+ *                    a sweep from reverse on, one thread decodes ahead; with 0, get does.
+ *   "debug"          "on": finds uses of memory that is no longer valid. What begin gives is then memory beside
+ *                    the tiers, which commit copies: from then on a write is a fault of the program (SIGSEGV, at
+ *                    the line that writes), and from the next begin or put on every byte of it is 0xfb.
+ *   "segment-bytes"  size of a segment; not set: chosen from the budgets and the size of a step
+ *   and tiers, see below
  */
 #ifndef FOREBAY_OPTIONS_H
 #define FOREBAY_OPTIONS_H
