@@ -99,6 +99,7 @@ int clean_mark(const CleanOptions& options, const FoundRuns& found) {
                plan->run, plan->submit_host);
     return static_cast<int>(Code::undrained);
   }
+  if (const auto removed = launch::remove_temporaries(*plan); !removed) return failed(removed.error());
   if (auto removed = launch::remove_control_directory(found.case_path); !removed) return failed(removed.error());
   fmt::print("run {}: its mark on the case is removed\n", plan->run);
   return 0;
@@ -175,6 +176,12 @@ int clean(const CleanOptions& options) {
                      : "`forebay drain --resume` brings it home");
       note(static_cast<int>(Code::undrained));
       continue;
+    }
+    if (launch::is_case_of(run, run.plan.case_path)) {
+      if (const auto removed = launch::remove_temporaries(run.plan); !removed) {
+        note(failed(removed.error()));
+        continue;
+      }
     }
     if (auto removed = launch::remove(run); !removed) {
       note(failed(removed.error()));

@@ -98,11 +98,16 @@ Status sync_directories(SharedFiles& shared, const std::vector<std::string>& dir
 // fine when it is gone.
 Status remove_temporary(SharedFiles& shared, const std::string& path);
 
+// The same for all of a run below `directory` (empty: the case), for who throws away a run whose journal is gone. They
+// are known by their names. Returns how many there were; a directory that cannot be read ends it.
+Result<std::size_t> remove_temporaries(SharedFiles& shared, const std::string& run, const std::string& directory = {});
+
 // Removes the file from the case if it still is `expected`; Code::conflict when it changed; fine when it is gone.
 Status remove_published(SharedFiles& shared, const std::string& path, const Identity& expected);
 
 // Temporary names lie beside the target and are ".fb-" and 16 hexadecimal digits, whatever the length of the target's
-// name. A new name at each call, so nobody can plant one and a stale one is never in the way.
+// name. A new name at each call, so nobody can plant one and a stale one is never in the way. The digits tell which run
+// made it.
 std::string temporary_name(const std::string& target, const std::string& run);
 
 }  // namespace forebay::drain

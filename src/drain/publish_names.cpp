@@ -1,9 +1,11 @@
 // Names on the case: temporary ones, those kept beside, and the directories above a target.
+#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/random.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 
 #include "drain/publish_parts.h"
 
@@ -20,6 +22,20 @@ bool is_unpublished(std::string_view name) {
          name.find_first_not_of("0123456789abcdef", unpublished_prefix.size()) == std::string_view::npos;
 }
 
+// The second half of the digits follows from the first and the run.
+std::string temporary_of(const std::string& run, std::uint32_t nonce) {
+  const auto mark = static_cast<std::uint32_t>(checksum(fmt::format("{:08x}\n{}", nonce, run)));
+  return fmt::format("{}{:08x}{:08x}", unpublished_prefix, nonce, mark);
+}
+
+bool is_temporary_of(const std::string& run, std::string_view name) {
+  if (!is_unpublished(name)) return false;
+  std::uint32_t nonce = 0;
+  const std::string_view digits = name.substr(unpublished_prefix.size(), 8);
+  std::from_chars(digits.begin(), digits.end(), nonce, 16);
+  return name == temporary_of(run, nonce);
+}
+
 std::string beside_name(const std::string& target, const std::string& run, int number) {
   const std::string name(name_of(target));
   const std::string suffix = number == 1 ? ".forebay-" + run : fmt::format(".forebay-{}-{}", run, number);
@@ -34,15 +50,33 @@ std::string beside_name(const std::string& target, const std::string& run, int n
 }  // namespace
 
 std::string temporary_name(const std::string& target, const std::string& run) {
-  std::uint64_t nonce = 0;
+  std::uint32_t nonce = 0;
   // It cannot fail for so few bytes once the kernel has booted; O_EXCL holds in any case.
   (void)::getrandom(&nonce, sizeof nonce, 0);
-  return join(parent_of(target), fmt::format("{}{:016x}", unpublished_prefix, checksum(target + "\n" + run) ^ nonce));
+  return join(parent_of(target), temporary_of(run, nonce));
 }
 
 Status remove_temporary(SharedFiles& shared, const std::string& path) {
   if (!is_unpublished(name_of(path))) return error(Code::bad_input, "not a temporary name of forebay:", path);
   return parts::remove_all(shared, path);
+}
+
+Result<std::size_t> remove_temporaries(SharedFiles& shared, const std::string& run, const std::string& directory) {
+  const auto entries = shared.list(directory);
+  if (!entries) return forward(entries);
+  std::size_t removed = 0;
+  for (const DirectoryEntry& entry : *entries) {
+    const std::string path = join(directory, entry.name);
+    if (is_temporary_of(run, entry.name)) {
+      if (auto gone = parts::remove_all(shared, path); !gone) return forward(gone);
+      ++removed;
+    } else if (entry.type == DT_DIR) {
+      auto below = remove_temporaries(shared, run, path);
+      if (!below) return below;
+      removed += *below;
+    }
+  }
+  return removed;
 }
 
 namespace parts {

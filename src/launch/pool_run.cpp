@@ -54,19 +54,20 @@ Status make_placed(PoolRun& run, const std::vector<std::string>& others) {
 }
 
 // The case's own links to directories that stand for ranks' directories: the only links of it that outputs go through.
-Status find_linked(PoolRun& run) {
-  if (!run.plan.launched || !run.plan.decomposed) return {};
-  const auto entries = list_directory(run.plan.case_path);
+Result<std::vector<drain::LinkedDirectory>> linked_directories(const Plan& plan) {
+  std::vector<drain::LinkedDirectory> linked;
+  if (!plan.launched || !plan.decomposed) return linked;
+  const auto entries = list_directory(plan.case_path);
   if (!entries) return forward(entries);
   for (const DirectoryEntry& entry : *entries) {
     const auto rank = openfoam::processor_of(entry.name);
-    if (entry.type != DT_LNK || !rank || *rank >= run.plan.ranks) continue;
-    auto real = real_path(join(run.plan.case_path, entry.name));
+    if (entry.type != DT_LNK || !rank || *rank >= plan.ranks) continue;
+    auto real = real_path(join(plan.case_path, entry.name));
     struct stat status {};
     if (!real || ::stat(real->c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) continue;
-    run.linked.push_back({entry.name, std::move(*real), status.st_ino});
+    linked.push_back({entry.name, std::move(*real), status.st_ino});
   }
-  return {};
+  return linked;
 }
 
 std::string rank_directory(int rank) {
@@ -103,6 +104,7 @@ std::string PoolRun::tree() const {
 }
 
 std::vector<drain::Root> PoolRun::roots() const {
+  if (ranks.empty() && !name_exists(tree())) return {};
   std::vector<drain::Root> roots{{tree(), "", home()}};
   const auto entries = one_mount ? Result<std::vector<DirectoryEntry>>() : list_directory(tree());
   if (!entries) return roots;
@@ -148,7 +150,9 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<place::Pool>& 
   if (!others) return forward(others);
   run.one_mount = others->empty();
   if (auto made = make_placed(run, *others); !made) return forward(made);
-  if (auto found = find_linked(run); !found) return forward(found);
+  auto linked = linked_directories(plan);
+  if (!linked) return forward(linked);
+  run.linked = std::move(*linked);
   if (auto saved = save(run); !saved) return forward(saved);
   return run;
 }
@@ -319,6 +323,20 @@ bool remove_emptied(const std::string& home) {
   const bool gone = ::rmdir(home.c_str()) == 0 || errno == ENOENT;
   ::rmdir(std::string(parent_of(home)).c_str());
   return gone;
+}
+
+Result<std::size_t> remove_temporaries(const Plan& plan) {
+  const auto linked = linked_directories(plan);
+  if (!linked) return forward(linked);
+  const auto shared = drain::open_shared(plan.case_path, drain::Resolve::by_kernel, std::nullopt, *linked);
+  if (!shared) return forward(shared);
+  auto removed = drain::remove_temporaries(**shared, plan.run);
+  for (const drain::LinkedDirectory& each : *linked) {
+    const auto below = drain::remove_temporaries(**shared, plan.run, each.name);
+    if (!below) return below;
+    if (removed) *removed += *below;
+  }
+  return removed;
 }
 
 Status remove(const PoolRun& run) {

@@ -39,7 +39,8 @@ struct PoolRun {
   const std::string& home() const { return directories.front(); }
   std::string lower() const { return join(home(), "lower"); }
   std::string tree() const;  // named like the case: some programs print or use the name of the directory
-  // The tree, and the ranks' directories to which it has links now.
+  // The tree, and the ranks' directories to which it has links now. None while the tree is still being made: no program
+  // begins before a rank has come.
   std::vector<drain::Root> roots() const;
   std::vector<int> rank_numbers() const;
 };
@@ -72,6 +73,8 @@ Status expect_case(const PoolRun& run);
 Status remove(const PoolRun& run);
 // What is left of a home where somebody was killed behind the last that tells of the run; false where there is more.
 bool remove_emptied(const std::string& home);
+// Removes from the case what a run that is thrown away was still bringing there, under temporary names of its own.
+Result<std::size_t> remove_temporaries(const Plan& plan);
 
 // How the drain of this run works, from the run's settings.
 drain::DrainRequest drain_request(const PoolRun& run);

@@ -2,6 +2,7 @@
 removes nothing of a run that lives."""
 
 import fcntl
+import glob
 import json
 import os
 import shutil
@@ -30,13 +31,13 @@ class CleanTest(commandcase.CommandCase):
             self.assertLess(time.monotonic(), until, "waited in vain")
             time.sleep(0.01)
 
-    def start(self):
-        """A run that has written a file and waits; its processes."""
+    def start(self, writes="echo result > result", drain_when="end"):
+        """A run that has written what `writes` says and waits; its processes."""
         log = open(os.path.join(self.directory, "log"), "w")
         self.addCleanup(log.close)
         process = subprocess.Popen(
-            [commandcase.FOREBAY, "run", "--case", self.case, "--pool", self.pool, "--drain-when", "end", "--",
-             "sh", "-c", f"echo result > result; : > {self.directory}/written; exec sleep 60"],
+            [commandcase.FOREBAY, "run", "--case", self.case, "--pool", self.pool, "--drain-when", drain_when, "--",
+             "sh", "-c", f"{writes}; : > {self.directory}/written; exec sleep 60"],
             env=self.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
         self.addCleanup(process.wait)
@@ -102,6 +103,25 @@ class CleanTest(commandcase.CommandCase):
         self.assertEqual(self.in_pool("*"), [])
         self.assertEqual(self.here("clean"), 2, self.output)
         self.assertIn("no such case", self.output)
+
+    def temporaries(self):
+        return glob.glob(f"{self.case}/**/.fb-*", recursive=True, include_hidden=True)
+
+    def test_what_was_on_its_way_to_the_case_goes_with_the_run_that_is_thrown_away(self):
+        others = os.path.join(self.case, "results/.fb-0123456789abcdef")
+        for pool_is_gone in (True, False):
+            process = self.start(writes="mkdir -p results; head -c 500M /dev/zero > results/big", drain_when="live")
+            self.wait_for(self.temporaries)
+            self.kill(process)
+            self.assertEqual(len(self.temporaries()), 1)
+            if pool_is_gone:
+                shutil.rmtree(os.path.dirname(self.in_pool("*/s0")[0]))
+            self.write(others, "its name is another's")
+            self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
+            self.assertEqual(self.temporaries(), [others])
+            self.assertFalse(os.path.exists(os.path.join(self.case, ".forebay")))
+            os.remove(others)
+            shutil.rmtree(os.path.join(self.case, "results"))
 
     def test_what_was_left_for_a_case_that_was_gone_comes_home_when_it_is_back(self):
         self.kill(self.start())
@@ -173,6 +193,23 @@ class CleanTest(commandcase.CommandCase):
             self.assertEqual(self.call(*words, "--pool", self.pool), status, self.output)
             self.assertIn("run.json: No such file", self.output)
         self.assertNotIn("nobody", self.output)
+
+    def test_a_run_that_was_killed_while_its_tree_was_made_has_lost_nothing(self):
+        self.kill(self.start())
+        (home,) = self.in_pool("*/s0")
+        shutil.rmtree(os.path.join(home, "tree", "case"))
+        with open(os.path.join(home, "journal"), "r+b") as file:
+            file.truncate(len(file.readline()))
+        self.assertEqual(self.here("status"), 0, self.output)
+        with open(os.path.join(home, "run.json"), "r+") as file:
+            tells = json.load(file)
+            file.seek(0)
+            file.truncate()
+            json.dump({**tells, "ranks": {}}, file)
+        self.assertEqual(self.here("drain", "--resume"), 0, self.output)
+        self.assertNotIn("emptied", self.output)
+        self.assertEqual(self.in_pool("*"), [])
+        self.assertFalse(os.path.exists(os.path.join(self.case, ".forebay")))
 
     def test_what_is_damaged_is_told_and_stays(self):
         self.kill(self.start())

@@ -583,6 +583,21 @@ TEST_F(PublishTest, OnlyTemporaryNamesAreRemovedAsTemporaries) {
   EXPECT_EQ(content(pool_ + "/keep"), "keep");
 }
 
+TEST_F(PublishTest, OfARunWithoutAJournalTheTemporariesAreKnownByTheirNames) {
+  const std::string file = temporary_name("0/U", "mine"), directory = temporary_name("0/uniform/functionObjects", "mine");
+  write(case_ + "/" + file, "x");
+  write(case_ + "/" + directory + "/deep/file", "x");
+  const std::string others = temporary_name("0/U", "another run's");
+  for (const std::string& name : {others, std::string("0/.fb-0123456789abcdef"), std::string("0/U")})
+    write(case_ + "/" + name, "x");
+  std::filesystem::create_directory_symlink(pool_, case_ + "/" + temporary_name("0/link", "mine"));
+  std::filesystem::create_directory_symlink(pool_, case_ + "/processor0");
+  write(pool_ + "/" + temporary_name("U", "mine"), "below a link");
+  EXPECT_EQ(*remove_temporaries(*files_, "mine"), 3u);
+  EXPECT_EQ(names(), (std::set<std::string>{"0", others, "0/.fb-0123456789abcdef", "0/U", "0/uniform", "processor0"}));
+  EXPECT_EQ(*remove_temporaries(*files_, "mine"), 0u);
+}
+
 TEST(PublishNames, ATemporaryNameIsShortHashedAndNew) {
   const std::string first = temporary_name("processor0/1/" + std::string(255, 'n'), "run");
   EXPECT_TRUE(first.starts_with("processor0/1/.fb-"));
