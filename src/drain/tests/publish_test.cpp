@@ -584,7 +584,8 @@ TEST_F(PublishTest, OnlyTemporaryNamesAreRemovedAsTemporaries) {
 }
 
 TEST_F(PublishTest, OfARunWithoutAJournalTheTemporariesAreKnownByTheirNames) {
-  const std::string file = temporary_name("0/U", "mine"), directory = temporary_name("0/uniform/functionObjects", "mine");
+  const std::string file = temporary_name("0/U", "mine"),
+                    directory = temporary_name("0/uniform/functionObjects", "mine");
   write(case_ + "/" + file, "x");
   write(case_ + "/" + directory + "/deep/file", "x");
   const std::string others = temporary_name("0/U", "another run's");
