@@ -154,7 +154,10 @@ void Drain::State::submit_found(const std::vector<Output>& found) {
       if (!ledger.find(directory) && !in_pieces.contains({time->rank, time->time})) {
         const bool complete = times.complete(time->time) || ledger.complete_times().contains(time->time) ||
                               times_of_groups.contains(time->time);
-        if (complete && request.settings.collated) {
+        // A rank that was killed while all purged a time has left of it what the others have not: no group any more.
+        const auto has_it = [&](int rank) { return name_exists(local_of(roots, time_directory(rank, time->time))); };
+        const bool of_all = std::all_of(times.ranks().begin(), times.ranks().end(), has_it);
+        if (complete && of_all && request.settings.collated) {
           submit_time(time->time, false);
         } else {
           submit_rank_time(time->rank, time->time, false);

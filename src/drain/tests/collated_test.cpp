@@ -124,6 +124,23 @@ TEST_F(CollatedTest, AGroupThatTheUserChangedMeanwhileIsNotReplaced) {
   EXPECT_NE(content(case_ + "/processors2/1.forebay-run1/p").find("corrected values"), std::string::npos);
 }
 
+TEST_F(CollatedTest, WhereOneOfTheRanksWasKilledBeforeItPurgedATimeThatWasNotCarriedItsPartIsCarried) {
+  settings_.hold_times = true;
+  settings_.safe_interval = 1h;
+  open();
+  for (const std::string time : {"1", "2", "3", "4"}) {
+    write_time(time);
+    for (int i = 0; i < 10; ++i) round();
+  }
+  std::filesystem::remove_all(local(1) + "/1");
+  for (int i = 0; i < 10; ++i) round();
+  ASSERT_FALSE(on_case("processors2/1"));
+  const DrainReport report = finish(false);
+  EXPECT_EQ(report.trouble, std::nullopt) << (report.messages.empty() ? "" : report.messages.front());
+  EXPECT_TRUE(on_case("processor0/1/p"));
+  EXPECT_TRUE(group_has("3", "values of 1"));
+}
+
 TEST_F(CollatedTest, WhereAProgramWasKilledWhileItPurgedATimeTheGroupStaysWhole) {
   for (const bool resumed : {false, true}) {
     carry_one();
