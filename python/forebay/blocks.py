@@ -15,6 +15,8 @@ promises is said in forebay/blocks.h.
 
 import contextlib
 import ctypes
+import difflib
+import operator
 import os
 import typing
 
@@ -167,7 +169,16 @@ class Plan(_Handle):
     def __init__(self, team, create, numbers, local, items, request):
         self.team = team
         self.local = local
-        asked = c.PlanRequest(**request)
+
+        def look():
+            for name in request.keys() - known:
+                near = difflib.get_close_matches(name, known, 1)
+                advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+                raise TypeError(f"a plan has no option {name}; {advice}")
+            return c.PlanRequest(**request), operator.index(items)
+
+        known = [name for name, _ in c.PlanRequest._fields_]
+        asked, items = team._agreed(look)
         free = library.forebay_plan_free
         super().__init__(
             team, free, create, team.pointer, numbers.ctypes.data, len(numbers), items, ctypes.byref(asked)
@@ -231,7 +242,7 @@ class Checkpoints(_Handle):
     def write(self, name, arrays, *, step, time, program="", mesh=""):
         """The file appears whole or not at all; staged, at the latest when settle() returns. The arrays may be changed
         as soon as this returns."""
-        head = c.Head(step, time, program.encode(), mesh.encode())
+        head = self.team._agreed(lambda: c.Head(step, time, program.encode(), mesh.encode()))
         table = _table(self.team, arrays)
         check(library.forebay_checkpoints_write(self.pointer, name.encode(), ctypes.byref(head), table, len(table)))
 
@@ -327,7 +338,7 @@ class MeshOutput(_Handle):
         scalar. The places of points are those of now."""
         if None in (plan._pointer for plan in self._plans):
             raise BlocksError(Status.INVALID, "a plan of the mesh is closed")
-        head = c.Head(step, time, program.encode(), mesh.encode())
+        head = self.team._agreed(lambda: c.Head(step, time, program.encode(), mesh.encode()))
         table = _table(self.team, arrays)
         check(library.forebay_mesh_output_write(self.pointer, ctypes.byref(head), table, len(table)))
 

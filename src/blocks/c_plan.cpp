@@ -40,9 +40,8 @@ Status make_room(forebay_plan& plan, const void* items, std::size_t item_bytes, 
     mine = forebay::error(Code::bad_input, fmt::format("items cannot have {} bytes", item_bytes));
   }
   if (auto ok = team.agree(mine); !ok) return ok;
-  if (!same_on_all(team.all(), item_bytes)) {
-    return forebay::error(Code::bad_input, "ranks do not agree about the bytes of an item");
-  }
+  const Status differ = forebay::error(Code::bad_input, "ranks do not agree about the bytes of an item");
+  if (auto ok = team.agree_on(item_bytes, differ); !ok) return ok;
   return team.agree(plan.image.reserve(team.node(), plan.exchange.layout().items * item_bytes));
 }
 

@@ -20,15 +20,20 @@ Status check_options(const Team& team, const Options& options) {
   std::string text(name_of(options.method));
   if (options.verify == carry::Verify::read_back) text += ",read back";
   for (const auto& [name, value] : options.hints) text += "," + name + "=" + value;
-  if (same_on_all(team.all(), checksum(text))) return {};
-  return error(Code::bad_input, "ranks ask for different methods or hints, or not all of them to read back", {},
-               "pass FOREBAY_BLOCKS_METHOD, FOREBAY_BLOCKS_HINTS and FOREBAY_BLOCKS_VERIFY to all of them "
-               "(mpirun -x NAME)");
+  return team.agree_on(checksum(text), error(Code::bad_input,
+                                             "ranks ask for different methods or hints, or not all of them to read "
+                                             "back",
+                                             {},
+                                             "pass FOREBAY_BLOCKS_METHOD, FOREBAY_BLOCKS_HINTS and "
+                                             "FOREBAY_BLOCKS_VERIFY to all of them (mpirun -x NAME)"));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Checkpoints>> Checkpoints::open(const Team& team, std::string directory, Options options) {
+  const Status differ =
+      error(Code::bad_input, "ranks open different directories for checkpoints, one of them", directory);
+  if (auto ok = team.agree_on(checksum(directory), differ); !ok) return forward(ok);
   // One spelling, so that the next program finds what this one staged.
   auto real = real_path(directory);
   if (auto ok = team.agree(real ? Status{} : Status(forward(real))); !ok) return forward(ok);
@@ -53,8 +58,8 @@ Status Checkpoints::settle() {
   return staging_ ? staging_->settle() : Status{};
 }
 
-Result<arrays::Description> Checkpoints::described(const Head& head, std::span<const FieldToWrite> fields,
-                                                   arrays::Form form) const {
+Result<arrays::Description> Checkpoints::described(const std::string& name, const Head& head,
+                                                   std::span<const FieldToWrite> fields, arrays::Form form) const {
   arrays::Description description{head.step, head.time, head.program, head.mesh, {}, {}, form};
   Status mine;
   for (const FieldToWrite& field : fields) {
@@ -70,9 +75,9 @@ Result<arrays::Description> Checkpoints::described(const Head& head, std::span<c
   }
   if (mine) mine = arrays::complete(description);
   if (auto ok = team_.agree(mine); !ok) return forward(ok);
-  if (!same_on_all(team_.all(), arrays::checksum_of(description))) {
-    return error(Code::bad_input, "ranks do not agree about the fields, step, time or mesh of a checkpoint");
-  }
+  const Status differ =
+      error(Code::bad_input, "ranks do not agree about the name, fields, step, time or mesh of a checkpoint");
+  if (auto ok = team_.agree_on(checksum(name) ^ arrays::checksum_of(description), differ); !ok) return forward(ok);
   return description;
 }
 
@@ -89,7 +94,7 @@ Status Checkpoints::lay_out(const std::string& path, arrays::Description& descri
 
 Status Checkpoints::write(const std::string& name, const Head& head, std::span<const FieldToWrite> fields,
                           arrays::Form form) {
-  auto description = described(head, fields, form);
+  auto description = described(name, head, fields, form);
   if (!description) return forward(description);
   const std::string path = join(directory_, name);
   return staging_ ? write_staged(path, *description, fields) : write_directly(path, *description, fields);

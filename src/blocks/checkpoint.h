@@ -62,7 +62,7 @@ class Checkpoints {
 
  private:
   Checkpoints(const Team& team, std::string directory, Options options);
-  Result<arrays::Description> described(const Head& head, std::span<const FieldToWrite> fields,
+  Result<arrays::Description> described(const std::string& name, const Head& head, std::span<const FieldToWrite> fields,
                                         arrays::Form form) const;
   Status lay_out(const std::string& path, arrays::Description& description) const;
   Status write_directly(const std::string& path, arrays::Description& description,

@@ -72,8 +72,11 @@ Status Checkpoints::read_field(BlockFile& file, const arrays::Array& array, cons
 
 Result<arrays::Description> Checkpoints::describe(const std::string& name) {
   if (auto ok = settle(); !ok) return forward(ok);  // it may be the one that is still on its way
+  const std::string path = join(directory_, name);
+  const Status differ = error(Code::bad_input, "ranks do not agree about what to read from", path);
+  if (auto ok = team_.agree_on(checksum(path), differ); !ok) return forward(ok);
   Result<arrays::Description> mine = arrays::Description{};
-  if (team_.rank() == 0) mine = arrays::describe(join(directory_, name));
+  if (team_.rank() == 0) mine = arrays::describe(path);
   return from_rank_0(team_, mine);
 }
 
@@ -81,9 +84,8 @@ Result<Head> Checkpoints::read(const std::string& name, const std::string& mesh,
   const std::string path = join(directory_, name);
   std::string wanted = path + "\n" + mesh;
   for (const FieldToRead& field : fields) wanted += "\n" + field.location + "/" + field.name;
-  if (!same_on_all(team_.all(), checksum(wanted))) {
-    return error(Code::bad_input, "ranks do not agree about what to read from", path);
-  }
+  const Status differ = error(Code::bad_input, "ranks do not agree about what to read from", path);
+  if (auto ok = team_.agree_on(checksum(wanted), differ); !ok) return forward(ok);
   auto description = describe(name);
   if (!description) return forward(description);
   if (auto ok = team_.agree(fits(*description, mesh, fields, path)); !ok) return forward(ok);

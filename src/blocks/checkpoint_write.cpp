@@ -88,7 +88,9 @@ Status Checkpoints::write_directly(const std::string& path, arrays::Description&
 }
 
 Status Checkpoints::prepare(std::span<const FieldToWrite> fields) {
-  return staging_ ? staging_->prepare(node_bytes(fields)) : Status{};
+  if (!staging_) return {};
+  const auto description = described({}, {}, fields, arrays::Form::checkpoint);
+  return description ? staging_->prepare(node_bytes(fields)) : Status(forward(description));
 }
 
 Status Checkpoints::write_staged(const std::string& path, arrays::Description& description,

@@ -20,6 +20,12 @@ struct Least {
 constexpr std::array kLeast = {Least{"cb_block_size", 1}, Least{"cb_buffer_size", 64}, Least{"cb_nodes", 1},
                                Least{"num_io_nodes", 1},  Least{"striping_factor", 1}, Least{"striping_unit", 1}};
 
+// All hints of the standard. Others are a library's own, and nobody knows all of those.
+const std::vector<std::string> kStandard = {
+    "access_style", "cb_block_size", "cb_buffer_size",  "cb_nodes",      "chunked",
+    "chunked_item", "chunked_size",  "filename",        "file_perm",     "io_node_list",
+    "nb_proc",      "num_io_nodes",  "striping_factor", "striping_unit", "collective_buffering"};
+
 // When several ranks write for the others, Open MPI 4.1 reads what lies between two pieces and writes it back with
 // them, without a lock: what another rank writes there meanwhile is lost, and success is reported. Open MPI reads the
 // variable that forbids it when the first file of a process is opened.
@@ -142,6 +148,10 @@ Status check_hints(const Options& options) {
                              printable(value), MPI_MAX_INFO_KEY - 1, MPI_MAX_INFO_VAL - 1));
   }
   for (const auto& [name, value] : options.hints) {
+    const std::string near = closest(name, kStandard);
+    const bool of_this_length = near.size() <= name.size() + 1 && name.size() <= near.size() + 1;
+    if (!near.empty() && near != name && of_this_length)
+      return error(Code::bad_input, "MPI would ignore the hint " + printable(name), {}, "did you mean " + near + "?");
     const auto least =
         std::find_if(kLeast.begin(), kLeast.end(), [&name = name](const Least& each) { return each.hint == name; });
     if (least == kLeast.end() || parse_integer(value).value_or(0) >= least->value) continue;

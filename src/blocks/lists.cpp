@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "blocks/order.h"
+
 namespace forebay::blocks {
 namespace {
 
@@ -13,6 +17,13 @@ std::span<ListRange> ranges_in(std::span<std::byte> block) {
 
 Result<Lists> number_lists(Exchange& items, std::span<const std::uint64_t> lengths) {
   const Team& team = items.plan().team();
+  const auto negative = std::find_if(lengths.begin(), lengths.end(),
+                                     [](std::uint64_t length) { return static_cast<std::int64_t>(length) < 0; });
+  Status possible;
+  if (negative != lengths.end())
+    possible = error(Code::bad_input, fmt::format("the list at position {} of rank {} cannot have {} values",
+                                                  negative - lengths.begin(), team.rank(), as_given(*negative)));
+  if (auto ok = team.agree(possible); !ok) return forward(ok);
   NodeMemory image;
   if (auto ok = team.agree(image.reserve(team.node(), items.layout().items * sizeof(ListRange))); !ok)
     return forward(ok);
@@ -54,7 +65,7 @@ Result<Plan> plan_of_lists(const Team& team, std::span<const ListRange> ranges, 
     const auto [first, end] = ranges[i];
     if (first > end || end > values) {
       fits = error(Code::bad_input, fmt::format("the list at position {} of rank {} is {} .. {} of {} values", i,
-                                                team.rank(), first, end, values));
+                                                team.rank(), as_given(first), as_given(end), as_given(values)));
     }
     for (std::uint64_t value = first; fits && value < end; ++value) numbers.push_back(value + 1);
   }

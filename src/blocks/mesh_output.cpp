@@ -44,6 +44,8 @@ Result<std::unique_ptr<MeshOutput>> MeshOutput::make(Checkpoints& files, std::st
   const bool named = !name.empty() && name.find('/') == std::string::npos;
   const Status mine = named ? Status{} : error(Code::bad_input, "not a name for the files of a mesh:", printable(name));
   if (auto ok = files.team().agree(mine); !ok) return forward(ok);
+  const Status differ = error(Code::bad_input, "ranks do not agree about the name of a mesh, for one of them", name);
+  if (auto ok = files.team().agree_on(checksum(name), differ); !ok) return forward(ok);
   std::unique_ptr<MeshOutput> output(new MeshOutput(files, std::move(name)));
   if (auto ok = output->plan(mesh); !ok) return forward(ok);
   if (auto ok = output->read_list(); !ok) return forward(ok);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "blocks/cell_types.h"
+#include "blocks/order.h"
 
 namespace forebay::blocks {
 namespace {
@@ -48,7 +49,7 @@ Status check_cell(std::uint8_t number, std::span<const std::uint64_t> vertices, 
   }
   for (const std::uint64_t vertex : vertices) {
     if (vertex < 1 || vertex > points)
-      return error(Code::bad_input, fmt::format("has vertex {} of {}", vertex, points));
+      return error(Code::bad_input, fmt::format("has vertex {} of {}", as_given(vertex), points));
   }
   return {};
 }

@@ -1,7 +1,9 @@
 #include "blocks/method.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -10,6 +12,23 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kNames = {"serial",         "stdio", "mpi-independent", "mpi-noncollective",
                                                     "mpi-collective", "staged"};
+
+constexpr std::string_view kPrefix = "FOREBAY_BLOCKS_";
+
+Status check_variables() {
+  const std::vector<std::string> known = {"METHOD", "HINTS", "POOL", "VERIFY", "LIBRARY"};  // the last is Python's
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view variable = split(*entry, '=').front();
+    if (!variable.starts_with(kPrefix)) continue;
+    const std::string_view name = variable.substr(kPrefix.size());
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string near = closest(name, known);
+    return error(Code::bad_input, "unknown environment variable " + printable(variable), {},
+                 near.empty() ? "unset it; docs/blocks.md has those that are known"
+                              : fmt::format("did you mean {}{}?", kPrefix, near));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -40,6 +59,7 @@ Status Options::add_hints(std::string_view text, std::string_view from) {
 }
 
 Result<Options> Options::from_environment(Options options) {
+  if (auto ok = check_variables(); !ok) return forward(ok);
   if (const char* name = std::getenv("FOREBAY_BLOCKS_METHOD")) {
     auto method = method_named(name);
     if (!method) return forward(method);

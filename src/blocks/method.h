@@ -25,7 +25,7 @@ Result<Method> method_named(std::string_view name);
 struct Options {
   Method method = Method::mpi_collective;
   // For MPI-IO, passed on as they are: striping_factor, striping_unit, cb_buffer_size, ... What the library does not
-  // know it ignores.
+  // know it ignores; so a name that is nearly one of the standard's is refused.
   std::vector<std::pair<std::string, std::string>> hints;
   // For `staged`: a directory in the node's own memory or on its own disk.
   std::string pool = "/dev/shm";
@@ -35,7 +35,8 @@ struct Options {
   // Adds hints as text: "striping_factor=8,cb_nodes=4". `from` is where they were given.
   Status add_hints(std::string_view text, std::string_view from);
   // What FOREBAY_BLOCKS_METHOD, FOREBAY_BLOCKS_HINTS ("striping_factor=8,cb_nodes=4"), FOREBAY_BLOCKS_POOL and
-  // FOREBAY_BLOCKS_VERIFY ("written" or "read-back") say, over what is given.
+  // FOREBAY_BLOCKS_VERIFY ("written" or "read-back") say, over what is given. Another variable of the prefix is an
+  // error.
   static Result<Options> from_environment(Options given);
 };
 

@@ -36,6 +36,10 @@ void sort_by_digit(const Large<std::uint64_t>& words, unsigned shift, unsigned b
 
 }  // namespace
 
+std::string as_given(std::uint64_t number) {
+  return std::to_string(static_cast<std::int64_t>(number));
+}
+
 Result<Survey> survey(std::span<const std::uint64_t> numbers, std::uint64_t items) {
   if (numbers.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
     return error(Code::bad_input, fmt::format("{} items on one rank are more than 2^31 - 1", numbers.size()), {},
@@ -57,7 +61,7 @@ Result<Survey> survey(std::span<const std::uint64_t> numbers, std::uint64_t item
   if (in_range) return survey;
   const auto wrong =
       std::find_if(numbers.begin(), numbers.end(), [&](std::uint64_t each) { return each - 1 >= items; });
-  return error(Code::bad_input, fmt::format("global number {} at position {} is not in 1 .. {}", *wrong,
+  return error(Code::bad_input, fmt::format("global number {} at position {} is not in 1 .. {}", as_given(*wrong),
                                             wrong - numbers.begin(), items));
 }
 

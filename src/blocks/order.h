@@ -9,6 +9,9 @@
 
 namespace forebay::blocks {
 
+// A number as the program knows it: those of Python and Fortran have a sign, and -3 comes here as 2^64 - 3.
+std::string as_given(std::uint64_t number);
+
 // What one look at the numbers tells.
 struct Survey {
   std::uint64_t runs = 0;  // of numbers that follow each other

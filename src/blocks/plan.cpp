@@ -187,8 +187,11 @@ Status check_sizes(const Team& team, std::uint64_t items, const BlockMap& map, S
   const std::uint64_t least = over_all(team.all(), items, MPI_MIN);
   const std::uint64_t most = over_all(team.all(), items, MPI_MAX);
   if (least != most) {
-    return error(Code::bad_input, fmt::format("some ranks say that there are {} items, others {}", least, most));
+    return error(Code::bad_input,
+                 fmt::format("some ranks say that there are {} items, others {}", as_given(least), as_given(most)));
   }
+  if (static_cast<std::int64_t>(items) < 0)
+    return error(Code::bad_input, fmt::format("there cannot be {} items", as_given(items)));
   const auto asked = {map.block_items(), static_cast<std::uint64_t>(map.rank_step()),
                       static_cast<std::uint64_t>(shared)};
   if (!std::all_of(asked.begin(), asked.end(), [&](std::uint64_t each) { return same_on_all(team.all(), each); })) {

@@ -39,6 +39,10 @@ class Team {
   // A random number, the same on every rank. Collective.
   std::uint64_t new_identity() const;
   Status agree(const Status& mine) const { return blocks::agree(all(), mine); }
+  // ok where all ranks have the same value; the error in the words of rank 0 otherwise. Collective.
+  Status agree_on(std::uint64_t value, const Status& otherwise) const {
+    return agree(same_on_all(all(), value) ? Status{} : otherwise);
+  }
 
  private:
   Communicator all_, node_, leaders_;

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <set>
 #include <thread>
@@ -14,6 +16,14 @@ namespace {
 
 constexpr std::string_view kPrefix = "blocks-";
 constexpr std::chrono::milliseconds kInstant(5);
+
+// Whether the name leads to this file.
+bool has_name(const Descriptor& file, const std::string& path) {
+  struct stat here {
+  }, there{};
+  return ::fstat(file.get(), &here) == 0 && ::lstat(path.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
+         here.st_ino == there.st_ino;
+}
 
 std::string this_boot() {
   return read_file("/proc/sys/kernel/random/boot_id").value_or("");
@@ -26,22 +36,24 @@ SlotDirectory SlotDirectory::of(const std::string& pool, const std::string& targ
 }
 
 Status SlotDirectory::lock() {
-  if (auto made = make_private_directory(path_); !made) return made;
-  auto file = open_file(join(path_, "lock"), O_RDWR | O_CREAT | O_NOFOLLOW);
-  if (!file) return forward(file);
-  // Whoever only asks whether somebody has it holds it for an instant.
-  int tries = 20;
-  while (::flock(file->get(), LOCK_EX | LOCK_NB) != 0 && --tries > 0) std::this_thread::sleep_for(kInstant);
-  if (tries == 0) {
-    return error(Code::busy, "another program stages blocks for this directory in", path_,
-                 "wait for its end, or use another pool");
+  // Whoever only asks whether somebody has it holds it for an instant, and whoever ends removes it with the directory.
+  for (int tries = 20; tries > 0; --tries) {
+    const auto made = make_private_directory(path_);
+    if (!made && made.error().errno_value != ENOENT) return made;
+    auto file = open_file(lock_path(), O_RDWR | O_CREAT | O_NOFOLLOW);
+    if (!file && file.error().errno_value != ENOENT) return forward(file);
+    if (file && ::flock(file->get(), LOCK_EX | LOCK_NB) == 0 && has_name(*file, lock_path())) {
+      lock_ = std::move(*file);
+      return {};
+    }
+    std::this_thread::sleep_for(kInstant);
   }
-  lock_ = std::move(*file);
-  return {};
+  return error(Code::busy, "another program stages blocks for this directory in", path_,
+               "wait for its end, or use another pool");
 }
 
 bool SlotDirectory::is_locked() const {
-  const auto file = open_file(join(path_, "lock"), O_RDONLY | O_NOFOLLOW);
+  const auto file = open_file(lock_path(), O_RDONLY | O_NOFOLLOW);
   return file && ::flock(file->get(), LOCK_SH | LOCK_NB) != 0;
 }
 
@@ -87,11 +99,16 @@ void SlotDirectory::forget(int slot) const {
 
 int SlotDirectory::remove_carried() const {
   int removed = 0;
+  bool keeps = !lock_;
   for (int slot = 0; slot < kSlots; ++slot) {
-    if (name_exists(record(slot))) continue;
+    if (name_exists(record(slot))) {
+      keeps = true;
+      continue;
+    }
     if (::unlink(image(slot).c_str()) == 0) ++removed;
     ::unlink(layout(slot).c_str());
   }
+  if (!keeps && ::unlink(lock_path().c_str()) == 0) ::rmdir(path_.c_str());
   return removed;
 }
 

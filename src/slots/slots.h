@@ -54,10 +54,12 @@ class SlotDirectory {
   // it.
   void give_up(int slot) const;
   // Gives the memory of images back to the node, but for those that have a record: they are not carried yet.
-  // Answers with how many there were.
+  // Answers with how many there were. Where none has one, the directory goes, too, and lock() must be called again.
   int remove_carried() const;
 
  private:
+  std::string lock_path() const { return join(path_, "lock"); }
+
   std::string path_;
   Descriptor lock_;
 };

@@ -34,7 +34,7 @@ TEST(Faults, RanksThatAskForDifferentThingsAreToldSo) {
     for (const Status& written : {writer->write("a.h5", {8, 0.5, "test", "box"}, others),
                                   writer->write("a.h5", {last ? 9 : 8, 0.5, "test", "box"}, fields.to_write())}) {
       ASSERT_FALSE(written) << name_of(method);
-      EXPECT_EQ(written.error().what, "ranks do not agree about the fields, step, time or mesh of a checkpoint");
+      EXPECT_EQ(written.error().what, "ranks do not agree about the name, fields, step, time or mesh of a checkpoint");
     }
     EXPECT_EQ(must(writer->read("a.h5", "box", fields.to_read())).step, 7);
   }
@@ -44,6 +44,37 @@ TEST(Faults, RanksThatAskForDifferentThingsAreToldSo) {
       must(Checkpoints::open(*team, scratch.path(), options_of(Method::stdio, scratch)))->read("a.h5", "box", wanted);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().what, "ranks do not agree about what to read from");
+}
+
+// Each names a file, a directory or a mesh of its own in what it asks for.
+TEST(Faults, RanksThatDisagreeHearTheSameWords) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  if (team->ranks() == 1) GTEST_SKIP() << "needs two ranks";
+  const auto refused = [&](const auto& outcome) {
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code, Code::bad_input);
+    EXPECT_TRUE(same_on_all(team->all(), checksum(outcome.error().text()))) << outcome.error().text();
+  };
+  must(write_one(*team, Method::stdio, scratch, "a.h5", 1000));
+  if (team->rank() == 0) must(make_private_directory(scratch.in("other")));
+  MPI_Barrier(team->all());
+  const std::string own = "of-" + std::to_string(team->rank());
+  Fields fields(*team, 1000);
+  auto fewer = fields.to_write();
+  if (team->rank() == 0) fewer.pop_back();
+  for (const Method method : kMethods) {
+    SCOPED_TRACE(name_of(method));
+    refused(Checkpoints::open(*team, team->rank() == 0 ? scratch.path() : scratch.in("other"),
+                              options_of(method, scratch)));
+    const auto store = must(Checkpoints::open(*team, scratch.path(), options_of(method, scratch)));
+    refused(store->describe(own));
+    refused(store->read(own, "box", fields.to_read()));
+    refused(store->read("a.h5", own, fields.to_read()));
+    refused(store->write(own, {8, 0.5, "test", "box"}, fields.to_write()));
+    if (method == Method::staged) refused(store->prepare(fewer));
+    EXPECT_EQ(must(store->read("a.h5", "box", fields.to_read())).step, 7);
+  }
 }
 
 TEST(Faults, RanksThatMoveItemsOfDifferentSizesAreToldSo) {

@@ -69,6 +69,18 @@ TEST(Hints, ThatMpiRejectsAreRefusedOnEveryRank) {
   }
 }
 
+TEST(Hints, ThatAreMisspeltAreRefused) {
+  const SharedScratch scratch;
+  const auto team = team_of(all_ranks());
+  for (const auto& [hint, meant] : {std::pair("stripping_factor=8", "striping_factor"), {"cb_node=4", "cb_nodes"}}) {
+    const auto store = Checkpoints::open(*team, scratch.path(), with_hints(Method::mpi_collective, scratch, hint));
+    ASSERT_FALSE(store) << hint;
+    EXPECT_EQ(store.error().advice, std::string("did you mean ") + meant + "?");
+  }
+  for (const char* of_a_library : {"cb_config_list=*:1", "overstriping_factor=2", "ind_wr_buffer_size=100000"})
+    must(Checkpoints::open(*team, scratch.path(), with_hints(Method::mpi_collective, scratch, of_a_library)));
+}
+
 TEST(Hints, ThatMpiMayNotLikeHurtNoFile) {
   const SharedScratch scratch;
   const auto team = team_of(all_ranks());

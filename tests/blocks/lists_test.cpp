@@ -64,6 +64,18 @@ TEST(Lists, OfOneItemWithDifferentLengthsAreRefused) {
                                     " has 4 values, where another rank's has 3");
 }
 
+TEST(Lists, WithNegativeLengthsAreRefused) {
+  const Team team = must(Team::of(MPI_COMM_WORLD));
+  const std::vector<std::uint64_t> numbers = {index(team.rank()) + 1};
+  const Plan plan = must(Plan::make(team, numbers, index(team.ranks()), {{0, 8, 1, 0}, Shared::refused}));
+  Exchange items(plan);
+  const bool last = team.rank() == team.ranks() - 1;
+  const auto lists = number_lists(items, std::vector<std::uint64_t>{static_cast<std::uint64_t>(last ? -1 : 3)});
+  ASSERT_FALSE(lists);
+  EXPECT_EQ(lists.error().what,
+            "the list at position 0 of rank " + std::to_string(team.ranks() - 1) + " cannot have -1 values");
+}
+
 TEST(Lists, WithRangesThatMakeNoSenseAreRefused) {
   const Team team = must(Team::of(MPI_COMM_WORLD));
   for (const ListRange wrong : {ListRange{3, 2}, ListRange{0, 11}}) {

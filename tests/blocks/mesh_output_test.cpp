@@ -225,7 +225,8 @@ TEST(MeshOutput, NamesTheCellThatVtkDoesNotKnowOnEveryRank) {
   for (const auto& [type, vertex, words] :
        {Wrong{0, 1, " has type 0, which is no shape of VTK"}, Wrong{99, 1, " has type 99, which is no shape of VTK"},
         Wrong{10, 1, " is a tetrahedron (type 10) with "}, Wrong{42, 1, " is a polyhedron"},
-        Wrong{7, 0, " has vertex 0 of 324"}, Wrong{7, 325, " has vertex 325 of 324"}}) {
+        Wrong{7, 0, " has vertex 0 of 324"}, Wrong{7, 325, " has vertex 325 of 324"},
+        Wrong{7, static_cast<std::uint64_t>(-2), " has vertex -2 of 324"}}) {
     std::vector<std::uint8_t> types(good.types.begin(), good.types.end());
     std::vector<std::uint64_t> vertices(good.vertices.begin(), good.vertices.end());
     if (last) {

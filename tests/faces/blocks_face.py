@@ -80,6 +80,16 @@ def main(directory, method, *files):
         refused(lambda: of_cells.to_block(velocity[1 if last else 0 :]), Status.INVALID, "items are wanted")
         for numbers in ([1.5, 2.0], [2**70]):  # neither is cut to fit
             refused(lambda given=numbers: team.plan(given if last else [1], RANKS), Status.INVALID, "not integers")
+        refused(
+            lambda: team.plan(cell, CELLS, **{"shard" if last else "shared": True}),
+            Status.INVALID,
+            "did you mean shared?",
+        )
+        refused(lambda: team.plan(cell, CELLS, sorted=True), Status.INVALID, "no option sorted")
+        refused(lambda: team.plan(cell, 3.5 if last else CELLS), Status.INVALID, "float")
+        refused(lambda: team.plan(np.where(cell == cell[0], -3, cell), CELLS), Status.INVALID, "global number -3 at")
+        refused(lambda: team.plan(cell, -5), Status.INVALID, "-5 items")
+        refused(lambda: store.write("never.h5", arrays, step="7" if last else 7, time=0), Status.INVALID, "int")
         wrong = [(7 if last else "kind", "cells", of_cells, kind)]
         refused(lambda: store.write("never.h5", wrong, step=0, time=0), Status.INVALID, "has no attribute")
         wrong = [("kind", "cells", of_cells, kind.astype(">i4") if last else kind)]

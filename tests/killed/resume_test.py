@@ -61,7 +61,7 @@ class KilledOnTwoNodes(unittest.TestCase):
         beside = json.loads(self.nodes.content("a.h5.json"))
         self.assertEqual((beside["method"], beside["ranks"]), ("staged", 3))
         for node in range(2):
-            self.assertEqual(self.nodes.held(node), ["lock"])
+            self.assertEqual(self.nodes.held(node), [])
             self.assertEqual(self.nodes.drain(node), (0, "nothing to resume on this node\n"))
 
     def bring_home(self):
@@ -218,7 +218,7 @@ class ResumeTest(KilledOnTwoNodes):
                     self.assertEqual(self.nodes.drain(node)[0], UNDRAINED)
                 for node in order:
                     self.assertEqual(self.nodes.throw_away(node)[0], 0)
-                    self.assertEqual(self.nodes.held(node), ["lock"])
+                    self.assertEqual(self.nodes.held(node), [])
                 self.assertEqual((self.nodes.on_case(), self.nodes.content()), (HOME, self.before))
 
 

@@ -45,6 +45,21 @@ TEST(Options, OfTheEnvironmentThatMakeNoSenseAreRefused) {
   EXPECT_FALSE(Options::from_environment({}));
 }
 
+TEST(Options, OfTheEnvironmentThatNobodyKnowsAreRefused) {
+  for (const auto& [name, advice] : {std::pair("FOREBAY_BLOCKS_VERFY", "did you mean FOREBAY_BLOCKS_VERIFY?"),
+                                     {"FOREBAY_BLOCKS_POOLS", "did you mean FOREBAY_BLOCKS_POOL?"},
+                                     {"FOREBAY_BLOCKS_SPEEDOMETER", "docs/blocks.md"}}) {
+    const Variable misspelt(name, "read-back");
+    const auto options = Options::from_environment({});
+    ASSERT_FALSE(options);
+    EXPECT_EQ(options.error().code, Code::bad_input);
+    EXPECT_NE(options.error().text().find(name), std::string::npos) << options.error().text();
+    EXPECT_NE(options.error().text().find(advice), std::string::npos) << options.error().text();
+  }
+  const Variable of_python("FOREBAY_BLOCKS_LIBRARY", "x"), foreign("FOREBAY_BLOCKADE", "1");
+  EXPECT_TRUE(Options::from_environment({}));
+}
+
 TEST(Striping, IsSetForTheDirectoryWhereTheHintsAskForIt) {
   const FakeLustre lustre(0);
   Options options;

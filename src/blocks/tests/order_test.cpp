@@ -87,8 +87,8 @@ TEST(Survey, CountsRuns) {
 }
 
 TEST(Survey, RefusesNumbersOutOfRange) {
-  for (const std::uint64_t wrong : {std::uint64_t{0}, std::uint64_t{11}, ~std::uint64_t{0}}) {
-    const std::vector<std::uint64_t> numbers = {3, 10, wrong};
+  for (const std::int64_t wrong : {0, 11, -1, -3}) {
+    const std::vector<std::uint64_t> numbers = {3, 10, static_cast<std::uint64_t>(wrong)};
     const auto seen = survey(numbers, 10);
     ASSERT_FALSE(seen);
     EXPECT_EQ(seen.error().code, Code::bad_input);

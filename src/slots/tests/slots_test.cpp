@@ -6,6 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+
 #include "segment/tests/scratch.h"
 
 namespace forebay::slots {
@@ -99,6 +102,41 @@ TEST_F(Slots, OneAtATime) {
   first = SlotDirectory();
   EXPECT_FALSE(second.is_locked());
   EXPECT_TRUE(second.lock());
+}
+
+TEST_F(Slots, NoFileAndNoDirectoryStaysWhereEverythingIsCarried) {
+  const SlotDirectory directory = made(0);
+  for (int slot = 0; slot < kSlots; ++slot) ASSERT_TRUE(replace_file(directory.image(slot), "image"));
+  commit(directory, 1, 5);
+  EXPECT_EQ(directory.remove_carried(), 1);
+  EXPECT_TRUE(name_exists(join(directory.path(), "lock"))) << "somebody must carry the other one";
+  directory.forget(1);
+  EXPECT_EQ(directory.remove_carried(), 1);
+  EXPECT_FALSE(name_exists(directory.path()));
+}
+
+// Each removes the lock at its end, while others are about to take it.
+TEST_F(Slots, OneAtATimeAlsoWhereTheLockGoes) {
+  std::atomic<int> holders = 0, most = 0, turns = 0;
+  const auto take_turns = [&] {
+    for (int i = 0; i < 300; ++i) {
+      SlotDirectory directory = SlotDirectory::of(scratch_.path(), "/case", 0);
+      const auto held = directory.lock();
+      if (!held) {
+        EXPECT_EQ(held.error().code, Code::busy) << held.error().text();
+        continue;
+      }
+      if (++holders > 1) most = 2;
+      ++turns;
+      --holders;
+      directory.remove_carried();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(take_turns);
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(most, 0) << "two had it at once";
+  EXPECT_GT(turns, 0);
 }
 
 TEST_F(Slots, TheOlderOneComesFirst) {
