@@ -1,6 +1,7 @@
 """What must be true of a case after a kill. Nothing here asks forebay what is whole: the case is compared with the
 uninterrupted run, byte by byte, and the times that the program had left behind are known from its own log."""
 
+import glob
 import json
 import os
 
@@ -8,7 +9,7 @@ import casetools
 from cavity import OTHER, SOLUTION, STATE, WHOLE, is_time, name_of, solver, step_of
 from plans import STATE_EVERY, STEPS
 
-HOME, LOST = 0, 4
+HOME, UNDRAINED, LOST = 0, 3, 4
 GRACE = 1.5  # seconds from the safe interval's end until a state is on the case
 
 
@@ -73,10 +74,13 @@ class Judge:
     def bring_home(self):
         """What a user does afterwards: resume, and where the pool is gone, give up what was in it."""
         mark = os.path.join(self.case.directory, ".forebay")
+        told = glob.glob(os.path.join(mark, "node-*.json"))
         status, out, err = self.run.forebay("drain", "--resume", *self.run.pools())
         self.told += f"drain --resume: {status}\n{out}{err}"
         if os.path.exists(mark) and self.pool_gone:
-            self.expect(status == LOST, f"resume without the pool ends with {status}: {err}")
+            # A run that was killed before an agent had told of anything has lost nothing that is known.
+            due = LOST if told else UNDRAINED
+            self.expect(status == due, f"resume without the pool ends with {status}: {err}")
             status, out, err = self.run.forebay("clean", "--throw-away", "--throw-away", *self.run.pools())
             self.told += f"clean: {status}\n{out}{err}"
         self.expect(status == HOME, f"bringing home ends with {status}: {err}")
