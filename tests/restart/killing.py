@@ -15,7 +15,7 @@ import casetools
 from cavity import SOLUTION, STATE, solver, step_of
 
 MARK = "RESTART_CAMPAIGN"  # a variable of the environment that all processes of a run inherit
-FOREBAY = os.environ["FOREBAY"]
+FOREBAY = os.path.abspath(os.environ["FOREBAY"])
 ENOUGH = 90  # seconds that anything may take, also beside other tests
 
 
