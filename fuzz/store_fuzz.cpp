@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "forebay/trajectory.h"
+#include "kept/kept.h"
 #include "segment/format.h"
 
 namespace {
@@ -92,6 +93,7 @@ class Store {
     (void)forebay::remove_tree(place_);
   }
 
+  const std::string& place() const { return place_; }
   const forebay_options* options() const { return options_; }
   const std::vector<File>& files() const { return files_; }
   const forebay::segment::DecodedHead& head() const { return head_; }
@@ -237,12 +239,26 @@ void use(forebay_trajectory* t) {
   put(t, 1);
 }
 
+// What the commands on kept trajectories read of it.
+void look(const Store& store) {
+  for (const char* const pool : {"/first", "/second"}) {
+    const auto parts = forebay::kept::find(store.place() + pool);
+    must(parts.has_value());
+    for (const auto& part : *parts) {
+      if (!part.head) continue;
+      (void)forebay::kept::list(part, *part.head);
+      (void)forebay::kept::verify(part, *part.head);
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   static const Store store;
   FuzzedDataProvider input(bytes, size);
   write_changed(input, store);
+  look(store);
   forebay_trajectory* t = nullptr;
   if (forebay_trajectory_open(store.options(), &t) != FOREBAY_OK) {
     must(t == nullptr && *forebay_error_get_text() != '\0');

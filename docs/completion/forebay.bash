@@ -14,7 +14,7 @@ _forebay() {
     previous=${COMP_WORDS[COMP_CWORD - 2]}
   fi
   if ((COMP_CWORD == 1)); then
-    _forebay_words "run exec stage status drain clean restartable plan inspect mesh bench doctor -h --help --version "
+    _forebay_words "run exec stage status drain clean restartable plan inspect trajectory mesh bench doctor -h --help --version "
     return
   fi
   if [[ " run exec " == *" $command "* ]]; then
@@ -87,6 +87,7 @@ _forebay() {
     restartable) _forebay_words "-h --help --case --set-aside --json" ;;
     plan) _forebay_words "-h --help -n --ranks --nodes --order --json" ;;
     inspect) _forebay_words "-h --help --no-verify --json" ;;
+    trajectory) _forebay_words "-h --help --json ls verify rm" ;;
     mesh) _forebay_words "-h --help --groups --join --tolerance -l --levels -o --output -f --force --parts --parts-from --partition -t --threads --json -q --quiet" ;;
     bench) _forebay_words "-h --help --quick --json" ;;
     doctor) _forebay_words "-h --help --json" ;;

@@ -20,6 +20,7 @@ void add_drain(CLI::App& app, int& exit_status);
 void add_clean(CLI::App& app, int& exit_status);
 void add_restartable(CLI::App& app, int& exit_status);
 void add_inspect(CLI::App& app, int& exit_status);
+void add_trajectory(CLI::App& app, int& exit_status);
 void add_mesh(CLI::App& app, int& exit_status);
 void add_man(CLI::App& app, int& exit_status);
 void add_completion(CLI::App& app, int& exit_status);

@@ -24,7 +24,7 @@ Result<std::vector<std::string>> places() {
 
 int cannot_start(const std::vector<std::string>& paths) {
   return failed({Code::bad_input, "cannot start", paths.front(), errno,
-                 "it is not built where HDF5 and libdeflate are missing: install both, and build again"});
+                 "it belongs to forebay: install all of it (docs/install.md)"});
 }
 
 std::vector<char*> words_of(std::vector<std::string>& arguments) {

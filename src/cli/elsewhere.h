@@ -1,5 +1,5 @@
-// Commands that need HDF5. To load that library takes a program 12 ms, which every rank's `forebay exec` would pay too;
-// so these are carried out by a program of their own, `forebay-files`.
+// Commands that need more libraries. To load HDF5 takes a program 12 ms, which every rank's `forebay exec` would pay
+// too; so these are carried out by a program of their own, `forebay-files`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,6 +23,13 @@ struct InspectOptions {
   bool json = false;
 };
 Declared<InspectOptions> declare_inspect(CLI::App& app);
+
+struct TrajectoryOptions {
+  std::string action;
+  std::vector<std::string> directories;
+  bool json = false;
+};
+Declared<TrajectoryOptions> declare_trajectory(CLI::App& app);
 
 struct MeshOptions {
   std::string action;

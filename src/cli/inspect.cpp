@@ -9,15 +9,19 @@ namespace forebay::cli {
 
 Declared<InspectOptions> declare_inspect(CLI::App& app) {
   const auto options = std::make_shared<InspectOptions>();
-  CLI::App* command = app.add_subcommand("inspect", "list, verify and compare checkpoints");
-  command->add_option("FILE", options->path, "a checkpoint")->required();
-  command->add_option("OTHER", options->other, "another one, to compare it with");
-  command->add_flag("--no-verify", options->no_verify, "do not read the arrays to check them");
+  CLI::App* command =
+      app.add_subcommand("inspect", "say what a checkpoint or a trajectory holds, verify it, compare checkpoints");
+  command->add_option("FILE", options->path, "a checkpoint, or the directory of a trajectory that was kept")
+      ->required();
+  command->add_option("OTHER", options->other, "another checkpoint, to compare it with");
+  command->add_flag("--no-verify", options->no_verify, "do not read arrays or states to check them");
   command->add_flag("--json", options->json, "print JSON");
   command->footer(
-      footer({"forebay inspect checkpoint.h5", "forebay inspect checkpoint.h5 restart/checkpoint.h5"},
+      footer({"forebay inspect checkpoint.h5", "forebay inspect checkpoint.h5 restart/checkpoint.h5",
+              "forebay inspect kept/wake-0"},
              {"Exits with 4 where bytes of either do not fit their checksums, with 1 where the two differ: in "
-              "step, time, mesh or arrays."}));
+              "step, time, mesh or arrays. Of a trajectory it says and verifies what `forebay trajectory verify` does, "
+              "and ends like that."}));
   return {command, options};
 }
 

@@ -1,4 +1,5 @@
-// forebay-files: the commands of `forebay` that need HDF5; its options were looked at by `forebay` already.
+// forebay-files: the commands of `forebay` that need more libraries (cli/elsewhere.h); its options were looked at by
+// `forebay` already.
 #include "files/files.h"
 
 #include <cstdlib>
@@ -8,9 +9,11 @@ int main(int argc, char** argv) {
   // Set to true, it has HDF5 lock each file, whatever we ask for: it would find the lock that we hold ourselves.
   ::unsetenv("HDF5_USE_FILE_LOCKING");
   int exit_status = 0;
-  CLI::App app("The commands of forebay that need HDF5.", "forebay");
+  CLI::App app("Commands of forebay.", "forebay");
   const auto inspect = cli::declare_inspect(app);
   inspect.command->callback([&] { exit_status = files::inspect(*inspect.options); });
+  const auto trajectory = cli::declare_trajectory(app);
+  trajectory.command->callback([&] { exit_status = files::trajectory(*trajectory.options); });
   const auto mesh = cli::declare_mesh(app);
   mesh.command->callback([&] { exit_status = files::multiply(*mesh.options); });
   const auto carry = cli::declare_carry(app);

@@ -152,11 +152,15 @@ std::string encode_head(const StoreHead& head, std::uint64_t epoch) {
   return bytes;
 }
 
+bool is_head(std::string_view bytes) noexcept {
+  return bytes.starts_with(std::string_view(kMagic, sizeof(kMagic)));
+}
+
 Result<DecodedHead> decode_head(std::string_view bytes, const std::string& path) {
   FixedHead fixed{};
   if (bytes.size() < sizeof(fixed)) return damaged(path, bytes.size(), "the file ends here");
+  if (!is_head(bytes)) return damaged(path, 0, "not a store");
   std::memcpy(&fixed, bytes.data(), sizeof(fixed));
-  if (!std::equal(std::begin(kMagic), std::end(kMagic), fixed.magic)) return damaged(path, 0, "not a store");
   if (fixed.version != kVersion) {
     return error(
         Code::conflict,

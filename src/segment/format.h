@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -137,6 +138,8 @@ struct DecodedHead {
   StoreHead head;
   std::uint64_t epoch = 0;
 };
+// Whether they begin as every version of a store file does.
+bool is_head(std::string_view bytes) noexcept;
 // Errors: Code::conflict for another version, Code::lost for damage (with the byte where it is).
 Result<DecodedHead> decode_head(std::string_view bytes, const std::string& path);
 // The line to overwrite for a new epoch: its offset in the file, and its bytes. When it lasts, so does the other.

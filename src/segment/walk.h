@@ -30,5 +30,16 @@ constexpr std::size_t kDamageLimit = 16;
 // sealed ends early: then it searches the rest for headers, so that one bad line costs one record.
 Walk walk(std::span<const std::byte> segment, std::uint64_t store, const SegmentHeader& header,
           const std::function<void(const RecordHeader&)>& visit);
+// Lines of headers that are not in memory.
+class HeaderLines {
+ public:
+  virtual ~HeaderLines() = default;
+  virtual RecordHeader read(std::uint64_t record) = 0;
+  // The first number behind this one whose line is more than zeros, as far as that is known without reading it.
+  virtual std::uint64_t after(std::uint64_t record) = 0;
+};
+// The same of these. `visit` gets dropped records, too, with what they are.
+Walk walk(std::uint64_t segment_bytes, HeaderLines& lines, std::uint64_t store, const SegmentHeader& header,
+          const std::function<void(const RecordHeader&, RecordState)>& visit);
 
 }  // namespace forebay::segment

@@ -8,6 +8,8 @@
 
 #include "codec/codec.h"
 #include "forebay/trajectory.h"
+#include "segment/format.h"
+#include "trajectory/failure.h"
 
 namespace forebay::trajectory {
 
@@ -33,6 +35,8 @@ struct TypeInfo {
   std::uint64_t real_bytes = 0;
 };
 std::optional<TypeInfo> info_of(std::uint32_t type);
+// Of a store that was found, which is believed in nothing.
+Outcome<Field> field_of(const segment::FieldEntry& entry);
 
 inline forebay_encoding_info nothing_stored(const Field& field) {
   forebay_encoding_info info{};

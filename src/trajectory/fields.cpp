@@ -32,6 +32,21 @@ std::optional<TypeInfo> info_of(std::uint32_t type) {
   return TypeInfo{fmt::format("items of {} bytes", type / kOpaqueUnit), type / kOpaqueUnit, 0};
 }
 
+Outcome<Field> field_of(const segment::FieldEntry& entry) {
+  const auto info = info_of(entry.type);
+  const bool sound = info && entry.count <= kLargestStep / info->bytes && !entry.name.empty() &&
+                     can_be_accepted(entry.accepted) && (entry.accepted == 0 || info->real_bytes != 0);
+  if (!sound) {
+    return fail(FOREBAY_E_DAMAGED, "the store is damaged: a field of type {} with {} values", entry.type, entry.count);
+  }
+  return Field{.name = entry.name,
+               .type = static_cast<forebay_type>(entry.type),
+               .count = entry.count,
+               .bytes = entry.count * info->bytes,
+               .real_bytes = info->real_bytes,
+               .accepted = entry.accepted};
+}
+
 void Trajectory::lay_out(Field& field) {
   const auto info = info_of(field.type);
   field.bytes = field.count * info->bytes;
@@ -137,18 +152,10 @@ Outcome<forebay_encoding_info> Trajectory::encoding(int number) {
   return info;
 }
 
-// Of a store that was found.
 Done Trajectory::take_over(const segment::FieldEntry& entry) {
-  const auto info = info_of(entry.type);
-  const bool sound = info && entry.count <= kLargestStep / info->bytes && !entry.name.empty() &&
-                     can_be_accepted(entry.accepted) && (entry.accepted == 0 || info->real_bytes != 0);
-  if (!sound) {
-    return fail(FOREBAY_E_DAMAGED, "the store is damaged: a field of type {} with {} values", entry.type, entry.count);
-  }
-  fields_.push_back({.name = entry.name,
-                     .type = static_cast<forebay_type>(entry.type),
-                     .count = entry.count,
-                     .accepted = entry.accepted});
+  auto field = field_of(entry);
+  if (!field) return pass_on(field);
+  fields_.push_back(std::move(*field));
   lay_out(fields_.back());
   return {};
 }

@@ -37,6 +37,14 @@ class CommandCase(unittest.TestCase):
         subprocess.run([WRITE_CHECKPOINT, path, *value], check=True)
         return path
 
+    def keep_trajectory(self, pool, name):
+        """In a directory of the case. The Python that runs this test may lack what the package needs."""
+        pool = os.path.join(self.case, pool)
+        os.makedirs(pool, exist_ok=True)
+        subprocess.run(
+            [os.environ["TEST_PYTHON"], SOURCES / "tests/commands/keep_trajectory.py", pool, name], check=True
+        )
+
     def in_build_tree(self):
         """The command in a build tree within the sources, where it finds its scripts, wherever this one was built."""
         tree = os.path.join(self.directory, "sources")

@@ -105,6 +105,7 @@ class DocumentsTest(commandcase.CommandCase):
             os.mkdir(os.path.join(self.case, name))
         for name in ("checkpoint.h5", "restart/checkpoint.h5"):
             self.checkpoint(name)
+        self.keep_trajectory("kept", "wake")
         self.helps = {}
 
     def program(self, path, text):

@@ -1,0 +1,288 @@
+// Trajectories that were kept: what there is, whether it is whole, and its end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/say.h"
+#include "cli/commands.h"
+#include "files/files.h"
+#include "kept/kept.h"
+#include "trajectory/field.h"
+
+namespace forebay::files {
+namespace {
+
+using kept::Part;
+using nlohmann::json;
+
+// A directory of a store, with what was found there.
+struct Look {
+  Part part;
+  std::optional<segment::DecodedHead> head;  // its own, or that of another tier
+  std::optional<kept::Content> content;
+};
+
+// Of the errors and losses of several directories, a loss decides.
+class Outcome {
+ public:
+  void note(Code code) {
+    if (!code_ || code == Code::lost) code_ = code;
+  }
+  void fail(const Error& error) { note(static_cast<Code>(cli::failed(error))); }
+  int status() const { return code_ ? static_cast<int>(*code_) : 0; }
+
+ private:
+  std::optional<Code> code_;
+};
+
+// All that lie in the directories, each once.
+Result<std::vector<Look>> find(const std::vector<std::string>& directories) {
+  std::vector<Look> looks;
+  std::set<std::pair<std::string, std::string>> known;
+  for (const std::string& directory : directories) {
+    auto parts = kept::find(directory);
+    if (!parts) return forward(parts);
+    for (Part& part : *parts) {
+      if (!known.emplace(part.pool, part.name).second) continue;
+      auto head = part.head ? std::optional(*part.head) : std::nullopt;
+      looks.push_back({std::move(part), std::move(head), {}});
+    }
+  }
+  // The heads of a store's tiers tell the same, but for the number of the tier; the newest epoch counts for all.
+  const std::vector<Look> own = looks;
+  for (Look& look : looks) {
+    for (const Look& other : own) {
+      if (!other.head || other.part.name != look.part.name) continue;
+      if (!look.head) look.head = other.head;
+      if (look.head->head.store == other.head->head.store)
+        look.head->epoch = std::max(look.head->epoch, other.head->epoch);
+    }
+  }
+  return looks;
+}
+
+// The tiers of the same store that were not found, "2, 3".
+std::string missing_tiers(const std::vector<Look>& looks, const Look& of) {
+  std::string missing;
+  if (!of.head) return missing;
+  constexpr std::uint32_t kMostTold = 16;
+  const auto is_tier = [&](const Look& look, std::uint32_t tier) {
+    return look.part.name == of.part.name && look.head && look.head->head.store == of.head->head.store &&
+           (!look.part.head || look.part.head->head.tier == tier);
+  };
+  for (std::uint32_t tier = 0; tier < std::min(of.head->head.tiers, kMostTold); ++tier) {
+    const bool found = std::any_of(looks.begin(), looks.end(), [&](const Look& look) { return is_tier(look, tier); });
+    if (!found) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", tier + 1);
+  }
+  return missing;
+}
+
+std::string name_of_type(std::uint32_t type) {
+  const auto info = trajectory::info_of(type);
+  return info ? info->name : fmt::format("of an unknown type ({})", type);
+}
+
+// "3 to 7, 9".
+std::string text_of(const std::vector<std::int64_t>& steps) {
+  std::string text;
+  constexpr int kMostRanges = 20;
+  int ranges = 0;
+  for (std::size_t i = 0; i < steps.size(); ++ranges) {
+    if (ranges == kMostRanges) return text + fmt::format(" and {} more", steps.size() - i);
+    std::size_t end = i;
+    while (end + 1 < steps.size() && steps[end] < steps[end + 1] && steps[end + 1] - 1 == steps[end]) ++end;
+    text += text.empty() ? "" : ", ";
+    text += end == i ? fmt::format("{}", steps[i]) : fmt::format("{} to {}", steps[i], steps[end]);
+    i = end + 1;
+  }
+  return text;
+}
+
+std::string text_of_place(const Look& look) {
+  const segment::StoreHead& head = look.head->head;
+  std::string text = fmt::format("rank {} of {}, ", head.rank, head.ranks);
+  text += look.part.head ? fmt::format("tier {} of {}", head.tier + std::uint64_t{1}, head.tiers)
+                         : fmt::format("one of {} tiers", head.tiers);
+  if (look.part.user) text += fmt::format(", in use by process {}", *look.part.user);
+  return text;
+}
+
+std::string text_of_steps(const kept::Content& content) {
+  if (content.steps.empty()) return "no steps";
+  return fmt::format("{} steps, {} to {}", content.steps.size(), content.steps.front(), content.steps.back());
+}
+
+void print_line(const Look& look) {
+  fmt::print("{}  {}", printable(look.part.path), human_bytes(look.part.bytes));
+  if (look.content) fmt::print("  {}  {}", text_of_steps(*look.content), text_of_place(look));
+  fmt::print("\n");
+}
+
+// `verified`: what is not told as lost was read.
+void print(const Look& look, bool verified) {
+  fmt::print("{}: trajectory {}, {}, {}\n", printable(look.part.path), printable(look.part.trajectory()),
+             text_of_place(look), human_bytes(look.part.bytes));
+  for (const segment::FieldEntry& field : look.head->head.fields) {
+    fmt::print("  {}: {} {}", printable(field.name), field.count, name_of_type(field.type));
+    if (field.accepted > 0) fmt::print(", accepted error {:g}", field.accepted);
+    fmt::print("\n");
+  }
+  const kept::Content& content = *look.content;
+  fmt::print("  {}", text_of_steps(content));
+  if (!content.steps.empty()) fmt::print(", times {:g} to {:g}", content.first_time, content.last_time);
+  fmt::print("\n");
+  if (!look.part.head) fmt::print("  {}; another tier tells what lies here\n", look.part.head.error().text());
+  for (const kept::Loss& loss : content.losses)
+    fmt::print("  LOST: {}{}{}\n", loss.what, loss.steps.empty() ? "" : ": steps ", text_of(loss.steps));
+  if (!verified) return;
+  if (content.unchecked > 0)
+    fmt::print("  {} steps have no checksum: only their headers were compared\n", content.unchecked);
+  if (content.losses.empty() && content.unchecked == 0) fmt::print("  every byte fits its checksum\n");
+}
+
+json json_of(const Look& look, bool verified) {
+  json one = {{"path", look.part.path},
+              {"name", look.part.trajectory()},
+              {"bytes", look.part.bytes},
+              {"in_use_by", look.part.user ? json(*look.part.user) : json()},
+              {"trouble", look.part.head ? json() : json(look.part.head.error().text())}};
+  if (look.head) {
+    const segment::StoreHead& head = look.head->head;
+    one["store"] = hex(head.store);
+    one["rank"] = head.rank;
+    one["ranks"] = head.ranks;
+    one["tier"] = look.part.head ? json(head.tier) : json();
+    one["tiers"] = head.tiers;
+    one["checksums"] = look.part.head ? json(head.payload_checks != 0) : json();
+    one["segment_bytes"] = head.segment_bytes;
+    one["fields"] = json::array();
+    for (const segment::FieldEntry& field : head.fields)
+      one["fields"].push_back({{"name", field.name},
+                               {"type", name_of_type(field.type)},
+                               {"count", field.count},
+                               {"accepted_error", field.accepted}});
+  }
+  if (!look.content) return one;
+  const kept::Content& content = *look.content;
+  const bool any = !content.steps.empty();
+  one["segments"] = content.segments;
+  one["steps"] = content.steps.size();
+  one["first_step"] = any ? json(content.steps.front()) : json();
+  one["last_step"] = any ? json(content.steps.back()) : json();
+  one["first_time"] = any ? json(content.first_time) : json();
+  one["last_time"] = any ? json(content.last_time) : json();
+  one["lost"] = json::array();
+  for (const kept::Loss& loss : content.losses) one["lost"].push_back({{"what", loss.what}, {"steps", loss.steps}});
+  if (verified) one["unchecked_steps"] = content.unchecked;
+  return one;
+}
+
+void print_json(const json& report) {
+  fmt::print("{}\n", report.dump(1, ' ', false, json::error_handler_t::replace));
+}
+
+enum class How { line, whole };
+
+// Lists or verifies.
+int look_at(std::vector<Look>& looks, How how, bool verified, bool as_json) {
+  Outcome outcome;
+  json all = json::array();
+  for (Look& look : looks) {
+    if (!look.head) {
+      outcome.fail(look.part.head.error());
+    } else if (auto content = verified ? kept::verify(look.part, *look.head) : kept::list(look.part, *look.head)) {
+      look.content = std::move(*content);
+      if (!look.content->losses.empty()) outcome.note(Code::lost);
+    } else {
+      outcome.fail(content.error());
+    }
+    if (as_json) {
+      all.push_back(json_of(look, verified));
+    } else if (how == How::line) {
+      print_line(look);
+    } else if (look.content) {
+      print(look, verified);
+      if (const std::string missing = missing_tiers(looks, look); !missing.empty())
+        fmt::print("  tier {} of it was not looked at: name its directory, too\n", missing);
+    }
+    look.content.reset();  // of many ranks each has its steps
+  }
+  if (as_json) print_json({{"trajectories", all}});
+  return outcome.status();
+}
+
+Error nothing_in(const std::vector<std::string>& directories) {
+  return {Code::bad_input, "no trajectory is kept in", listed(directories, 3), 0,
+          "give the directory that a pool was given as"};
+}
+
+// One of several names may have been meant, or all: that is not guessed.
+Status is_one_trajectory(const std::string& directory) {
+  const auto parts = kept::find(directory);
+  if (!parts) return forward(parts);
+  std::set<std::string> names;
+  for (const Part& part : *parts) names.insert(part.trajectory());
+  if (names.size() <= 1) return {};
+  return error(Code::bad_input, fmt::format("several trajectories ({}) are kept in", listed(names, 8)), directory,
+               "name the directories of those that are to go");
+}
+
+int remove(const std::vector<Look>& looks, const cli::TrajectoryOptions& options) {
+  Outcome outcome;
+  for (const std::string& directory : options.directories)
+    if (const auto one = is_one_trajectory(directory); !one) outcome.fail(one.error());
+  for (const Look& look : looks)
+    if (const auto may = kept::removable(look.part); !may) outcome.fail(may.error());
+  if (outcome.status() != 0) {
+    say(stderr, "forebay: nothing was removed\n");
+    return outcome.status();
+  }
+  json removed = json::array();
+  for (const Look& look : looks) {
+    if (const auto gone = kept::remove(look.part); !gone) {
+      outcome.fail(gone.error());
+      continue;
+    }
+    removed.push_back({{"path", look.part.path}, {"bytes", look.part.bytes}});
+    if (options.json) continue;
+    fmt::print("{}: removed, {}\n", printable(look.part.path), human_bytes(look.part.bytes));
+    if (const std::string missing = missing_tiers(looks, look); !missing.empty())
+      fmt::print("  tier {} of it lies in another directory\n", missing);
+  }
+  if (options.json) print_json({{"removed", removed}});
+  return outcome.status();
+}
+
+}  // namespace
+
+int trajectory(const cli::TrajectoryOptions& options) {
+  auto looks = find(options.directories);
+  if (!looks) return cli::failed(looks.error());
+  if (looks->empty() && options.action != "ls") return cli::failed(nothing_in(options.directories));
+  if (options.action == "rm") return remove(*looks, options);
+  if (looks->empty() && !options.json) fmt::print("{}\n", nothing_in(options.directories).text());
+  const bool verify = options.action == "verify";
+  return look_at(*looks, verify ? How::whole : How::line, verify, options.json);
+}
+
+std::optional<int> inspect_trajectory(const cli::InspectOptions& options) {
+  // Of a store its files may be named, too.
+  std::string directory = options.path;
+  const std::string_view name = name_of(directory);
+  if (!leads_to_directory(directory) && (name == "store" || name == "segments")) directory = directory_of(directory);
+  if (!leads_to_directory(directory)) return std::nullopt;
+  auto looks = find({directory});
+  if (!looks) return cli::failed(looks.error());
+  const bool by_file = directory != options.path;
+  if (by_file && (looks->empty() || looks->front().part.path != directory)) return std::nullopt;
+  if (looks->empty()) {
+    return cli::failed({Code::bad_input, "neither a checkpoint nor a directory with trajectories:", directory, 0, {}});
+  }
+  if (!options.other.empty())
+    return cli::failed({Code::bad_input, "trajectories are not compared:", options.path, 0, "inspect each by itself"});
+  return look_at(*looks, How::whole, !options.no_verify, options.json);
+}
+
+}  // namespace forebay::files
