@@ -1,10 +1,30 @@
 # A library for other programs to link: the C interface of rooms (include/forebay/), which lib<name>.map lists, and nothing
 # else.
-#   forebay_public_library(<target> EXPORTS <rooms> NAME <name> ABOUT <one line> ROOMS <rooms that these use>)
+#   forebay_public_library(<target> EXPORTS <rooms> NAME <name> ROOMS <rooms that these use>
+#                          PKG_CONFIG <words for forebay_pkg_config()>)
+# For programs that are built outside of this tree each is described to pkg-config, and all are to CMake (find_package).
 file(RELATIVE_PATH to_include ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 
+#   forebay_pkg_config(<name of the library> ABOUT <one line> [REQUIRES <other descriptions>]
+#                      [BELOW </directory of its headers or modules>] [MPI <language>])
+function(forebay_pkg_config name)
+  cmake_parse_arguments(PC "" "ABOUT;REQUIRES;BELOW;MPI" "" ${ARGN})
+  # The MPI that the library is of: another one does not fit it.
+  set(cflags "")
+  set(libs "")
+  if(PC_MPI)
+    foreach(directory ${MPI_${PC_MPI}_INCLUDE_DIRS})
+      string(APPEND cflags " -I${directory}")
+    endforeach()
+    list(JOIN MPI_${PC_MPI}_LIBRARIES " " libs)
+    string(PREPEND libs " ")
+  endif()
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/library.pc.in lib${name}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lib${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
 function(forebay_public_library target)
-  cmake_parse_arguments(LIBRARY "" "NAME;ABOUT" "EXPORTS;ROOMS" ${ARGN})
+  cmake_parse_arguments(LIBRARY "" "NAME" "EXPORTS;ROOMS;PKG_CONFIG" ${ARGN})
   set(map ${CMAKE_SOURCE_DIR}/cmake/lib${LIBRARY_NAME}.map)
   list(TRANSFORM LIBRARY_EXPORTS REPLACE "(.+)" "$<TARGET_OBJECTS:forebay_\\1>" OUTPUT_VARIABLE objects)
   add_library(${target} SHARED ${objects})
@@ -15,6 +35,13 @@ function(forebay_public_library target)
   target_link_libraries(${target} PRIVATE ${LIBRARY_ROOMS})
   target_link_options(${target} PRIVATE -Wl,-z,defs -Wl,--version-script=${map})
   install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  configure_file(${CMAKE_SOURCE_DIR}/cmake/library.pc.in lib${LIBRARY_NAME}.pc @ONLY)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lib${LIBRARY_NAME}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  forebay_pkg_config(${LIBRARY_NAME} ${LIBRARY_PKG_CONFIG})
 endfunction()
+
+include(CMakePackageConfigHelpers)
+set(config_directory ${CMAKE_INSTALL_LIBDIR}/cmake/forebay)
+configure_package_config_file(cmake/forebay-config.cmake.in forebay-config.cmake INSTALL_DESTINATION ${config_directory}
+  PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file(forebay-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/forebay-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/forebay-config-version.cmake
+  DESTINATION ${config_directory})

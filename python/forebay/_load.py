@@ -6,16 +6,20 @@ import pathlib
 
 
 def _places(name, variable):
-    """What the variable says; beside an installed package; in the build tree of a source tree; where the loader looks."""
+    """What the variable says; where CMake installed it, with the package; in the build tree of a source tree; in the lib of the
+    prefix below which pip installed the package; where the loader looks."""
     if variable in os.environ:
         return [os.environ[variable]]
     package = pathlib.Path(__file__).resolve().parent
     try:
-        from ._installed import LIBRARIES  # written when the package is installed
+        from ._installed import LIBRARIES  # written when CMake installs the package
+
+        directories = [package / LIBRARIES]
     except ImportError:
-        LIBRARIES = package.parents[1] / "build" / "lib"
-    beside = package / LIBRARIES / name
-    return ([str(beside)] if beside.exists() else []) + [name]
+        # PREFIX/lib/python3.N/site-packages/forebay, or SOURCES/python/forebay
+        above = package.parent.parent
+        directories = [above / "build" / "lib", above.parent, above.parent.parent / "lib64"]
+    return [str(each / name) for each in directories if (each / name).exists()] + [name]
 
 
 def load(name, variable):
@@ -25,7 +29,10 @@ def load(name, variable):
             return ctypes.CDLL(place)
         except OSError as error:
             tried.append(str(error))
-    raise ImportError(f"forebay needs its library; set {variable} to its path. Tried: " + "; ".join(tried))
+    raise ImportError(
+        f"forebay needs {name}, which `make install` puts below its PREFIX: install this package below the same one (a "
+        f"virtual environment is one), or set {variable} to the path of the library. Tried: " + "; ".join(tried)
+    )
 
 
 def declare(library, result, **functions):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 SOURCES = BUILD_TREE = ""
 
@@ -125,17 +126,17 @@ class InstallTest(unittest.TestCase):
     def test_programs_are_built_against_what_is_installed(self):
         """The first listings of docs/trajectory.md, outside of the source tree, by the commands that it gives."""
         self.write_listings("docs/trajectory.md", r"memory\.\w+")
-        programs = self.compiled_by("cc", "gfortran", "memory", "libforebay")
+        programs = self.compiled_by("memory", "libforebay")
         printed = [self.built(*program) for program in (*programs, ["/usr/bin/python3", "memory.py"])]
         for text in printed:
             self.assertAlmostEqual(float(text) / float(printed[0]), 1, delta=1e-9)
 
     def test_parallel_programs_are_built_against_what_is_installed(self):
-        """The listings of docs/blocks.md that restart, in the same way."""
+        """The listings of docs/blocks.md that restart, in the same way; the MPI comes with the flags, too."""
         if not os.path.exists(os.path.join(self.prefix, "lib/libforebay_blocks.so")):
             self.skipTest("built without MPI")
         self.write_listings("docs/blocks.md", r"(?:write|restart)\.\w+")
-        programs = self.compiled_by("mpicc", "mpifort", "restart", "libforebay_blocks")
+        programs = self.compiled_by("restart", "libforebay_blocks")
         ranks = ("mpiexec", "-n", "2")
         self.built(*ranks, "/usr/bin/python3", "write.py")
         for program in (*programs, ["/usr/bin/python3", "restart.py"]):
@@ -159,20 +160,99 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def compiled_by(self, c, fortran, listing, library):
+    def compiled_by(self, listing, library):
         """The programs of a listing in C and, where the module is installed, in Fortran."""
         directory = os.path.join(self.prefix, "lib")
-        path = f"-Wl,-rpath,{directory}"
-        flags = shlex.split(self.built("pkg-config", "--cflags", "--libs", library))
-        programs = [[f"./{listing}-c"]]
-        self.built(c, f"{listing}.c", "-o", f"{listing}-c", path, *flags, "-lm")
-        if os.path.exists(os.path.join(directory, f"{library}_fortran.a")):
-            modules = os.path.join(self.prefix, "include/forebay")
-            name = library.removeprefix("lib")
-            libraries = ["-L", directory, path, f"-l{name}_fortran", f"-l{name}"]
-            self.built(fortran, f"{listing}.f90", "-o", f"{listing}-fortran", "-I", modules, *libraries)
-            programs.append([f"./{listing}-fortran"])
+        programs = []
+        for compiler, ending, described in (("cc", "c", library), ("gfortran", "f90", library + "_fortran")):
+            if not os.path.exists(os.path.join(directory, f"pkgconfig/{described}.pc")):
+                continue
+            flags = shlex.split(self.built("pkg-config", "--cflags", "--libs", described))
+            program = f"{listing}-{ending}"
+            self.built(compiler, f"{listing}.{ending}", "-o", program, f"-Wl,-rpath,{directory}", *flags, "-lm")
+            programs.append([f"./{program}"])
         return programs
+
+    def outside(self, components):
+        """What the configuration of a project that asks for these says, and its directory."""
+        place = tempfile.mkdtemp(prefix="outside-", dir=self.directory)
+        sources = os.path.join(SOURCES, "tests/install/outside")
+        for name in os.listdir(sources):
+            shutil.copy(os.path.join(sources, name), place)
+        for name in glob.glob(glob.escape(self.directory) + "/*.*"):
+            if name.endswith((".c", ".f90")):
+                shutil.copy(name, place)
+        words = ["-B", "build", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCOMPONENTS={components}"]
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("CMAKE_", "MAKE"))}
+        done = subprocess.run(["cmake", *words], cwd=place, env=environment, capture_output=True, text=True, timeout=60)
+        return done, place
+
+    def test_a_cmake_project_is_built_with_what_is_installed(self):
+        """In C, C++ and Fortran, from components; the listings are those of the documents."""
+        self.write_listings("docs/trajectory.md", r"memory\.\w+")
+        self.write_listings("docs/blocks.md", r"(?:write|restart)\.\w+")
+        lib = os.path.join(self.prefix, "lib")
+        with_arrays = os.path.exists(os.path.join(lib, "libforebay_blocks.so"))
+        if not os.path.exists(os.path.join(lib, "libforebay_fortran.a")):
+            self.skipTest("built without Fortran")
+        done, place = self.outside("trajectory;arrays;fortran" if with_arrays else "trajectory;fortran")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.built("cmake", "--build", os.path.join(place, "build"), "-j", "2")
+        printed = [
+            self.built(os.path.join(place, "build", name)) for name in ("c_states", "cpp_states", "fortran_states")
+        ]
+        for text in printed:
+            self.assertAlmostEqual(float(text) / float(printed[0]), 1, delta=1e-9)
+        if not with_arrays:
+            return
+        self.built("mpiexec", "-n", "2", "/usr/bin/python3", "write.py")
+        for name in ("c_arrays", "fortran_arrays"):
+            program = os.path.join(place, "build", name)
+            self.assertIn("step 10, time 0.50, 0 wrong", self.built("mpiexec", "-n", "2", program))
+
+    def test_a_component_that_is_not_there_is_named(self):
+        self.write_listings("docs/trajectory.md", r"memory\.\w+")
+        done, _ = self.outside("trajectory;mesh")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"There\s+is\s+no\s+component\s+mesh,")
+        alone = os.path.join(self.directory, "alone")
+        shutil.copytree(self.prefix, alone, symlinks=True, ignore=shutil.ignore_patterns("libforebay_fortran.a"))
+        self.addCleanup(shutil.rmtree, alone)
+        with mock.patch.object(self, "prefix", alone):
+            done, _ = self.outside("trajectory;fortran")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"libforebay_fortran\.a\s+is\s+not\s+installed")
+
+    def test_pip_installs_the_python_package_from_the_source_tree(self):
+        """Into a virtual environment with the libraries below it, where the package finds them."""
+        self.write_listings("docs/trajectory.md", r"memory\.\w+")
+        sources, environment = (os.path.join(self.directory, name) for name in ("python sources", "pip environment"))
+        # pip leaves what it builds there.
+        shutil.copytree(os.path.join(SOURCES, "python"), sources, ignore=shutil.ignore_patterns("__pycache__"))
+        subprocess.run(
+            ["/usr/bin/python3", "-m", "venv", "--system-site-packages", "--without-pip", environment], check=True
+        )
+        python = os.path.join(environment, "bin/python3")
+        variables = {key: value for key, value in os.environ.items() if not key.startswith(("FOREBAY_", "PYTHON"))}
+        variables["PYTHONDONTWRITEBYTECODE"] = "1"
+
+        def run(*words):
+            return subprocess.run([python, *words], cwd=self.directory, env=variables, capture_output=True, text=True, timeout=110)  # fmt: skip
+
+        done = run("-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--no-index", sources)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = run("memory.py")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"libforebay\.so\.0, which `make install` puts below its PREFIX")
+        for library in glob.glob(glob.escape(self.prefix) + "/lib/libforebay.so*"):
+            shutil.copy(library, os.path.join(environment, "lib"), follow_symlinks=False)
+        done = run("memory.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(float(done.stdout), 0)
+        done = run("-m", "pip", "show", "--files", "forebay")
+        self.assertIn("Version: " + self.call(self.forebay, "--version").stdout.split()[-1], done.stdout)
+        for name in ("forebay/py.typed", "forebay/trajectory.pyi", "forebay/schedule.py"):
+            self.assertIn(name, done.stdout)
 
     def test_there_is_a_manual_page_for_every_command(self):
         done = self.call(self.forebay, "--help")
