@@ -13,12 +13,7 @@
 #include "openfoam/openfoam.h"
 
 namespace forebay::drain {
-namespace {
-
-// Where the journal still finds room when the pool is full.
-constexpr off_t journal_reserve = off_t{4} << 20;
-
-}  // namespace
+namespace {}  // namespace
 
 Outcomes::Outcomes() : signal_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
@@ -157,7 +152,6 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
   auto journal = Journal::open(path, request.durable);
   if (!journal) return forward(journal);
   state->journal.emplace(std::move(*journal));
-  if (auto file = open_file(path, O_WRONLY)) ::fallocate(file->get(), FALLOC_FL_KEEP_SIZE, 0, journal_reserve);
   if (request.settings.handed_over) {
     auto hold = Hold::make(join(request.home, hold_name), request.settings.all_ranks);
     if (!hold) return forward(hold);

@@ -43,10 +43,7 @@ std::string Drain::State::evictable(const std::string& path, const Known& known,
 
 std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
   State& state = *state_;
-  std::uint64_t freed = state.evict_files(wanted, pool);
-  const std::vector<CollatedTime> collated = state.ledger.collated();
-  for (const CollatedTime& each : collated)
-    if (freed < wanted) freed += state.evict_group(each, pool);
+  std::uint64_t freed = state.evict_carried(wanted, pool);
   if (freed < wanted && !state.alone()) {
     // Held only so that nodes can agree: the next agreement will be on a later time.
     for (const std::string& time : state.candidates.times())
@@ -54,6 +51,14 @@ std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
     state.release_kept();
   }
   if (freed < wanted) state.submit_held();
+  return freed;
+}
+
+std::uint64_t Drain::State::evict_carried(std::uint64_t wanted, const std::string& pool) {
+  std::uint64_t freed = evict_files(wanted, pool);
+  const std::vector<CollatedTime> collated = ledger.collated();
+  for (const CollatedTime& each : collated)
+    if (freed < wanted) freed += evict_group(each, pool);
   return freed;
 }
 

@@ -16,6 +16,8 @@ namespace {
 // Each pass walks the trees and submits what it finds. More than one is needed only when something failed for good (a
 // file that changed while it was read); one that fails every time must not keep the run for ever.
 constexpr int most_passes = 5;
+// In a pool that is full: what is home makes room for the journal of the rest.
+constexpr std::uint64_t room_for_journal = std::uint64_t{4} << 20;
 
 }  // namespace
 
@@ -52,6 +54,7 @@ bool Drain::finished() {
   State& state = *state_;
   on_outcomes();
   if (state.phase == State::Phase::carrying) {
+    if (!state.journal->has_room()) state.evict_carried(room_for_journal, state.request.home);
     if (!state.gave_up) state.submit_more_outputs();
     if (!state.jobs.empty()) {
       if (!state.gave_up && !state.worth_waiting()) {

@@ -1,7 +1,9 @@
 #include "drain/journal.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +19,10 @@ constexpr std::string_view format_version = "1";
 constexpr std::size_t checksum_width = 16;
 // More than any run writes; nothing from outside makes us allocate without bound.
 constexpr std::size_t size_limit = std::size_t{4} << 30;
+// What is reserved at once: enough for some ten thousand files, or less in a small pool, and only where so many times
+// as much is free.
+constexpr std::uint64_t most_reserved = std::uint64_t{4} << 20, least_reserved = std::uint64_t{256} << 10;
+constexpr std::uint64_t times_free = 4;
 
 std::string line_of(const Record& record) {
   std::string words = escape(record.kind);
@@ -140,10 +146,12 @@ Status Journal::append(const std::vector<Record>& records) {
   std::string lines;
   for (const Record& record : records) lines += line_of(record);
   const std::lock_guard lock(mutex_);
+  reserve();
   if (torn_) {
     if (::ftruncate(file_.get(), static_cast<off_t>(good_size_)) != 0)
       return errno_error("cannot cut a torn record off", path_);
     torn_ = false;
+    reserved_ = good_size_;
   }
   return write_lines(lines);
 }
@@ -157,10 +165,23 @@ Status Journal::write_lines(const std::string& lines) {
   return {};
 }
 
+void Journal::reserve() {
+  struct statvfs room {};
+  if (good_size_ + least_reserved / 2 <= reserved_ || ::fstatvfs(file_.get(), &room) != 0) return;
+  const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize;
+  has_room_ = free >= times_free * least_reserved;
+  if (!has_room_) return;
+  const std::uint64_t more = free >= times_free * most_reserved ? most_reserved : least_reserved;
+  if (::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(good_size_), static_cast<off_t>(more)) == 0)
+    reserved_ = good_size_ + more;
+}
+
 Journal::Journal(Journal&& other) noexcept
     : file_(std::move(other.file_)),
       path_(std::move(other.path_)),
       good_size_(other.good_size_),
+      reserved_(other.reserved_),
+      has_room_(other.has_room_.load()),
       torn_(other.torn_),
       durable_(other.durable_) {}
 
@@ -170,6 +191,8 @@ Journal& Journal::operator=(Journal&& other) noexcept {
     file_ = std::move(other.file_);
     path_ = std::move(other.path_);
     good_size_ = other.good_size_;
+    reserved_ = other.reserved_;
+    has_room_ = other.has_room_.load();
     torn_ = other.torn_;
     durable_ = other.durable_;
   }

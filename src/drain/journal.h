@@ -3,6 +3,7 @@
 // whole line is an error (Code::lost). The format is in docs/format.md.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -34,6 +35,9 @@ class Journal {
   // cut off before anything else is appended. Thread-safe.
   Status append(const std::vector<Record>& records);
   Status append(const Record& record) { return append(std::vector<Record>{record}); }
+  // Some room is reserved ahead, where the journal goes on when the pool is full. False: it is nearly used up, and the
+  // pool has no more.
+  bool has_room() const { return has_room_; }
 
   Journal(Journal&&) noexcept;
   Journal& operator=(Journal&&) noexcept;
@@ -42,11 +46,14 @@ class Journal {
   Journal(Descriptor file, std::string path, bool durable)
       : file_(std::move(file)), path_(std::move(path)), durable_(durable) {}
   Status write_lines(const std::string& lines);
+  void reserve();
   std::mutex mutex_;
   Descriptor file_;
   std::string path_;
   std::uint64_t good_size_ = 0;  // everything before it is whole lines
-  bool torn_ = false;            // a failed append may have left bytes behind good_size_
+  std::uint64_t reserved_ = 0;   // up to there
+  std::atomic<bool> has_room_{true};
+  bool torn_ = false;  // a failed append may have left bytes behind good_size_
   bool durable_ = false;
 };
 

@@ -108,6 +108,17 @@ def set_control(case, key, value):
         file.write(changed)
 
 
+def substitute(path, *pairs):
+    with open(path) as file:
+        text = file.read()
+    for old, new in pairs:
+        text, count = re.subn(old, new, text)
+        if count == 0:
+            raise RuntimeError(f"nothing like {old} in {path}")
+    with open(path, "w") as file:
+        file.write(text)
+
+
 def wait_for(condition, seconds=60):
     until = time.monotonic() + seconds
     while time.monotonic() < until:

@@ -1,12 +1,20 @@
 """Programs that ignore what they cannot write, as OpenFOAM does: a run in which a write failed ends with 6 and names the
 file, whoever was there to see it, and calls no time complete that may be cut."""
 
+import glob
+import json
 import os
+import shutil
 import signal
-import unittest
+import sys
 
 import harness
 from harness import POOL_FULL, FaultyCase, may_mount, wait_for
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "equivalence"))
+import casetools  # noqa: E402
+
+WAYS = ("namespace", "redirect")  # by the way path no library can be loaded
 
 # Megabytes in files of so many times, without a look at what becomes of them; as a sleeper first, for who kills.
 WRITER = """
@@ -39,16 +47,23 @@ except (OSError, AssertionError): os.unlink("state"); put(1000)
 """
 
 
-@unittest.skipUnless(may_mount(), "mounting a small pool needs root")
-class FullPool(FaultyCase):
+class SmallPool(FaultyCase):
+    """One that root mounts, or has mounted for the user (../as_user)."""
+
     ranks = 0
     options = "size=20m"
 
     def setUp(self):
         super().setUp()
         os.rmdir(self.pool)
-        self.mount(self.pool, f"{self.options},mode=0700")
+        if may_mount():
+            return self.mount(self.pool, f"{self.options},mode=0700")
+        self.pool = os.environ.get("FOREBAY_TEST_SMALL_POOL")
+        if self.pool is None or self.options != SmallPool.options:
+            self.skipTest("mounting a small pool needs root")
 
+
+class FullPool(SmallPool):
     def python(self, text, *words):
         return ["/usr/bin/python3", "-c", text, *map(str, words)]
 
@@ -76,7 +91,7 @@ class FullPool(FaultyCase):
             self.assertEqual(os.path.getsize(os.path.join(self.case, f"{last}/f{k}")), 1000000, f"time {last} is cut")
 
     def test_the_first_file_is_named(self):
-        for via in ("namespace", "redirect"):
+        for via in WAYS:
             with self.subTest(via):
                 self.assert_named(self.run_forebay(self.writer(), ["--drain-when", "end", "--via", via]))
                 self.assertEqual(self.report["program_status"], 0)
@@ -84,7 +99,7 @@ class FullPool(FaultyCase):
                     self.assert_complete_is_whole(self.report["last_complete"])
 
     def test_also_when_the_agent_was_killed_before(self):
-        for via in ("namespace", "redirect"):
+        for via in WAYS:
             with self.subTest(via):
                 process = self.start_waiting("--via", via)
                 os.kill(self.agent(), signal.SIGKILL)
@@ -132,6 +147,84 @@ class FewInodes(FullPool):
         super().assert_named(status, name, reason)
 
     test_files_that_grow_until_the_pool_is_full = test_a_program_that_writes_again_later_does_not_undo_it = None
+
+
+class Solver(SmallPool):
+    """icoFoam fills its pool."""
+
+    ranks = 2
+    steps = 50
+    options = "size=2m"
+
+    def make_case(self):
+        casetools.make_case("cavity", self.case, "--ranks", str(self.ranks), "--steps", str(self.steps))
+        # Ranks that iterate more exchange thousands of messages, and beside other tests all wait for those.
+        casetools.substitute(
+            os.path.join(self.case, "system/fvSolution"),
+            ("preconditioner +DIC;", "preconditioner DIC; maxIter 2;"),
+            ("nCorrectors +2;", "nCorrectors 1; momentumPredictor no;"),
+        )
+
+    def environment(self, fault=None, **more):
+        return {**super().environment(fault, **more), "WM_PROJECT_DIR": "/usr/share/openfoam"}
+
+    def solver(self, case):
+        mpirun = ["mpirun", "--mca", "mpi_yield_when_idle", "1", "-n", str(self.ranks), "--oversubscribe"]
+        return [*mpirun, "--bind-to", "none", "icoFoam", "-parallel", "-case", case]
+
+    def differences(self, time, direct):
+        return [
+            f"{time}/{name} of {rank}"
+            for rank in (f"processor{each}" for each in range(self.ranks))
+            for name in ("U", "p", "phi", "uniform/time")
+            if content(self.case, rank, time, name) != content(direct, rank, time, name)
+        ]
+
+    def check(self, way, stop, go_on=None):
+        direct = self.case + "-direct"
+        shutil.copytree(self.case, direct, symlinks=True)
+        casetools.run(self.solver(direct), direct)
+        process = self.start(self.solver(self.case), ["--via", way, "--drain-when", "end"])
+        agent = self.agent()
+        first = os.path.join(self.pool, "*/*/s0/tree/case/processor0/0.01/U")
+        wait_for(lambda: glob.glob(first), what="the first time")
+        os.kill(agent, stop)
+        if go_on is not None:
+            wait_for(lambda: not self.of_this_test("icoFoam"), what="the end of the program")
+            os.kill(agent, go_on)
+        status = self.finish(process)
+        # It sees some of the errors itself.
+        self.assertEqual(status, self.report["program_status"] or POOL_FULL, self.output)
+        self.assertRegex(
+            self.output, r"\d+ calls? failed,? (the first )?for processor[01]/[0-9.]+(/\S+)? \(No space left"
+        )
+        # What was not looked at before the pool was full is not called complete.
+        for last in filter(None, [self.report["last_complete"]]):
+            self.assertEqual(self.differences(last, direct), [], self.output)
+        self.assertEqual(self.forebay("restartable", "--set-aside", "--json", "--case", self.case), 0, self.output)
+        newest = json.loads(self.output)["restartable"]
+        self.assertEqual(self.differences(newest, direct), [], self.output)
+        casetools.set_control(self.case, "startFrom", "latestTime")
+        casetools.run(self.solver(self.case), self.case)
+        self.assertEqual(self.differences("0.25", direct), [])
+
+    def test_the_last_complete_time_is_whole_and_can_be_restarted_from(self):
+        for way in WAYS:
+            with self.subTest(way):
+                self.check(way, signal.SIGKILL)
+            self.tearDown()
+            self.setUp()
+
+    def test_also_where_the_agent_lives_and_sees_it_late(self):
+        self.check("namespace", signal.SIGSTOP, signal.SIGCONT)
+
+
+def content(*path):
+    try:
+        with open(os.path.join(*path), "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
 
 
 class FailingPool(FaultyCase):

@@ -21,6 +21,7 @@ from casetools import Workplace, environment, leftovers, namespaces_work
 
 FOREBAY = ""
 RANKS = 2
+POOL_FULL = 6  # exit status
 WAYS = ["redirect", "path"] + ["namespace"] * namespaces_work()
 
 PROGRAM = r"""
@@ -97,6 +98,12 @@ elif act == "moves":
     os.rename("e", f"../e.{rank}")
     assert os.getcwd().endswith("/case/" + own), os.getcwd()
     os.chdir("..")
+elif act == "across" and rank == 1:
+    write("big", "b" * 4_000_000)
+    try:
+        os.rename(os.path.abspath("big"), os.path.abspath(f"{own}/big"))
+    except OSError as error:
+        write("refused", error.strerror)
 elif act == "write":
     os.mkdir(f"{own}/1")
     write(f"{own}/1/U", f"{rank}\n")
@@ -275,6 +282,21 @@ class SeveralMounts(Ranks, unittest.TestCase):
 
     def test_redirect_follows_links_out_of_a_rank_s_directory(self):
         self.check("links", ["redirect"], links=True)
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounting a small pool needs root")
+    def test_a_rename_into_a_pool_that_has_no_room_for_the_file_is_noted(self):
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m,mode=0700", "none", self.pools[1]], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", self.pools[1]])
+        for way in ("redirect", "namespace"):
+            with self.subTest(way=way):
+                case = self.make(way)
+                self.assertEqual(self.run_case(case, "across", self.forebay(way)), POOL_FULL, self.said(case))
+                self.assertIn("1 call failed for processor1/big (No space left on device)", self.said(case))
+                self.assertEqual(tree_of(case)["refused"][-1], "No space left on device")
+                self.assertEqual(os.path.getsize(f"{case}/big"), 4_000_000)
+                self.assertEqual(sorted(os.listdir(f"{case}/processor1")), ["0", "constant"])
+                for pool in self.pools:
+                    self.assertEqual(leftovers(case, pool), [])
 
     def test_what_cannot_be_followed_is_refused_before_the_program_starts(self):
         for way in WAYS[1:]:

@@ -42,24 +42,13 @@ def solver(ranks):
     return ["mpirun", "--mca", "mpi_yield_when_idle", "1", "-n", str(ranks), "icoFoam", "-parallel"]
 
 
-def substitute(path, *pairs):
-    with open(path) as file:
-        text = file.read()
-    for old, new in pairs:
-        text, count = re.subn(old, new, text)
-        if count == 0:
-            raise RuntimeError(f"nothing like {old} in {path}")
-    with open(path, "w") as file:
-        file.write(text)
-
-
 def make_case(directory, ranks):
     """Cavity of 120 x 120 cells: a step takes some milliseconds, and a state has files worth cutting. What is solved is
     no flow that anybody would look at: steps are so short that two iterations do. Ranks that iterate more exchange ten
     thousand messages in a second, and where there are more ranks than processors all would wait for those."""
     casetools.make_case("cavity", directory, "--ranks", "1", "--interval", str(STATE_EVERY), "--steps", "1")
-    substitute(os.path.join(directory, "system/blockMeshDict"), (r"\(20 20 1\)", "(120 120 1)"))
-    substitute(
+    casetools.substitute(os.path.join(directory, "system/blockMeshDict"), (r"\(20 20 1\)", "(120 120 1)"))
+    casetools.substitute(
         os.path.join(directory, "system/fvSolution"),
         ("preconditioner +DIC;", "preconditioner DIC; maxIter 2;"),
         ("nCorrectors +2;", "nCorrectors 1; momentumPredictor no;"),
