@@ -305,6 +305,10 @@ void Drain::safe_everywhere(const std::string& time) {
   state.newest_everywhere = time;
 }
 
+void Drain::kept_by_others(std::set<std::string> times) {
+  state_->kept_by_others = std::move(times);
+}
+
 void Drain::told() {
   state_->remove_superseded();
   state_->find_superseded();

@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -169,6 +170,8 @@ class Drain {
   // All nodes have told that this time is on the case for their ranks: parts of older times that the program has purged
   // here, and that it supersedes, may leave the case.
   void safe_everywhere(const std::string& time);
+  // Older times that other nodes keep beside newer ones, for what their ranks have of them: half of a time is none.
+  void kept_by_others(std::set<std::string> times);
   // Whoever asks is told from now on what report() and safe_times() said last. What is superseded now is not called
   // safe any more in the next report, and leaves the case when the one after it is told: nothing goes that somebody may
   // just have read of. So not to be called too often.

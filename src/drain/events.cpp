@@ -586,7 +586,8 @@ void Drain::State::release_kept() {
   const std::string newest_whole = whole_times.back().time;
   const std::vector<std::string> superfluous = core::superfluous(whole_times, required());
   const auto wanted = [&](const std::string& time) {
-    return !alone() && !safe_times.contains(time) && (candidates.contains(time) || time == pinned || time == agreed);
+    return !alone() && !safe_times.contains(time) &&
+           (candidates.contains(time) || time == pinned || time == agreed || kept_by_others.contains(time));
   };
   // Where the program purges nothing it will be known for whole when the rank goes on; so it will where nothing can be
   // compared with the next time, which was passed over.

@@ -191,6 +191,8 @@ void Drain::State::submit_last_complete() {
   }
   if (ended_cleanly) return;
   for (const std::string& time : restart_points()) submit_purged(time);
+  for (const std::string& time : kept_by_others)
+    if (core::find_time(whole_times, time) != nullptr) submit_purged(time);
 }
 
 // A restart point that the program removed, or a part of it.
@@ -206,8 +208,10 @@ void Drain::State::submit_purged(const std::string& time) {
   if (whole_in_tree) return;
   const auto beside = kept_beside();
   const auto older = beside.find(time);
-  note(std::nullopt, fmt::format("time {} {}; it was kept and is drained", time,
-                                 older == beside.end() ? "was the last that all ranks had completed" : older->second));
+  const std::string why = older != beside.end()           ? older->second
+                          : kept_by_others.contains(time) ? "is kept by another node"
+                                                          : "was the last that all ranks had completed";
+  note(std::nullopt, fmt::format("time {} {}; it was kept and is drained", time, why));
   submit_time(time, true);
 }
 

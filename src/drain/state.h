@@ -155,6 +155,7 @@ struct Drain::State {
   std::optional<std::string> newest_complete, newest_safe;
   std::optional<std::string> agreed, pinned;
   std::optional<std::string> newest_everywhere;  // on the case for the ranks of all nodes
+  std::set<std::string> kept_by_others;          // times that other nodes keep beside newer ones
   static constexpr std::size_t most_jobs = 2048, most_pending = 16'384;
   bool overlooked = false;             // more files were closed than `pending` holds: they are found by looking
   std::optional<OutputWalk> catch_up;  // looks for them

@@ -28,7 +28,7 @@ std::set<std::string> Drain::State::purged_from(const std::string& time) const {
 // Times that were made safe while the program purges them would pile up on the case until its end. Such a time is a
 // copy that nothing needs any more when the program itself has removed it (journalled) and a newer time that has all
 // its files is safe for all ranks; it is never the last one. Nothing else is removed before the end. With several nodes
-// only their agreement tells what is safe for all ranks, and each removes its own part.
+// only their agreement tells what is safe for all ranks, and each removes its own part, unless another keeps the time.
 void Drain::State::find_superseded() {
   const auto& newest = alone() ? newest_safe : newest_everywhere;
   if (!may_remove_superseded() || !newest) return;
@@ -36,7 +36,7 @@ void Drain::State::find_superseded() {
   std::erase_if(until_newest, [&](const core::WholeTime& each) { return times.before(*newest, each.time); });
   const std::vector<std::string> points = core::restart_points(until_newest, required());
   std::erase_if(superseding, [&](const std::string& time) {
-    const bool is_point = std::find(points.begin(), points.end(), time) != points.end();
+    const bool is_point = std::find(points.begin(), points.end(), time) != points.end() || kept_by_others.contains(time);
     if (is_point || !times.before(time, *newest) || purged_from(time).empty()) return false;
     to_leave.push_back(time);
     core::forget_time(safe_whole_times, time);
@@ -47,8 +47,13 @@ void Drain::State::find_superseded() {
 
 void Drain::State::remove_superseded() {
   if (!may_remove_superseded()) return;
-  for (const std::string& time : std::exchange(leaving, std::exchange(to_leave, {})))
+  for (const std::string& time : std::exchange(leaving, std::exchange(to_leave, {}))) {
+    if (kept_by_others.contains(time)) {
+      superseding.insert(time);
+      continue;
+    }
     for (const std::string& path : purged_from(time)) submit_removal(path);
+  }
 }
 
 bool Drain::State::may_remove_superseded() const {

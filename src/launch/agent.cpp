@@ -528,6 +528,10 @@ void Agent::agree_with_others() {
   reporter_->listen(pace_.listen, std::find(report_.ranks.begin(), report_.ranks.end(), 0) != report_.ranks.end());
   const auto others = reporter_->heard();
   if (!others) return;
+  std::set<std::string> kept;
+  for (const NodeReport& other : *others)
+    for (const auto& [time, why] : other.drain.kept_beside) kept.insert(time);
+  drain_->kept_by_others(std::move(kept));
   report_.complete_times = drain_->complete_times();
   report_.safe_times = drain_->safe_times();
   Accord next = next_accord(report_, *others, plan_.ranks, Clock::now() - last_round_ >= pace_.round);

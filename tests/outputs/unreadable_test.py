@@ -7,6 +7,7 @@ import glob
 import os
 import re
 import shlex
+import signal
 import time
 
 import outputcase
@@ -134,6 +135,46 @@ class Unreadable(OutputCase):
                 self.assertEqual(self.drop(case, "processor1/2/p"), 0, self.output)
                 self.assertEqual(self.resume(case), 0, self.output)
                 self.assert_pool_is_empty()
+
+    def test_a_resume_after_all_was_killed_carries_all_else(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                case = self.case(way, gone="input\n")
+                written = os.path.join(self.directory, f"{way}-written")
+                script = f"{SCRIPT}; touch '{written}'; sleep 100"
+                process = self.start(self.line(way, script, "--drain-when", "end"), case)
+                while not os.path.exists(written) and process.poll() is None:
+                    time.sleep(0.02)
+                self.kill_all(process)
+                carried = {"a/f": "a\n", "last": "last\n", "gone": "input\n"}
+                for _ in range(2):
+                    self.assertEqual(self.resume(case), UNDRAINED, self.output)
+                    self.assertEqual(files(case), carried)
+                    for name in (*CLOSED, *CLOSED_FILES):
+                        self.assertIn(f"--drop {name}`", self.output)
+                for name in (*CLOSED, *CLOSED_FILES):
+                    os.chmod(self.local(name), 0o700)
+                self.assertEqual(self.resume(case), 0, self.output)
+                carried |= {**{f"{name}/f": f"{name}\n" for name in CLOSED}, **{name: f"{name}\n" for name in CLOSED_FILES}}
+                del carried["gone"]
+                self.assertEqual(files(case), carried)
+                self.assert_pool_is_empty()
+
+    def kill_all(self, process):
+        """Every process that has this test's environment."""
+        mark = f"XDG_CONFIG_HOME={self.directory}".encode()
+        left = True
+        while left:
+            left = False
+            for pid in filter(str.isdigit, os.listdir("/proc")):
+                try:
+                    with open(f"/proc/{pid}/environ", "rb") as file:
+                        if mark in file.read().split(b"\0"):
+                            os.kill(int(pid), signal.SIGKILL)
+                            left = True
+                except OSError:
+                    continue
+        process.communicate()
 
     def test_a_path_that_is_too_long_holds_up_nothing(self):
         for way in WAYS:
