@@ -66,6 +66,7 @@ _forebay() {
     "mesh --groups") :; return ;;
     "mesh --join") :; return ;;
     "mesh --tolerance") :; return ;;
+    "mesh --merge") :; return ;;
     "mesh -l") :; return ;;
     "mesh --levels") :; return ;;
     "mesh -o") _forebay_paths -f; return ;;
@@ -88,7 +89,7 @@ _forebay() {
     plan) _forebay_words "-h --help -n --ranks --nodes --order --json" ;;
     inspect) _forebay_words "-h --help --no-verify --json" ;;
     trajectory) _forebay_words "-h --help --json ls verify rm" ;;
-    mesh) _forebay_words "-h --help --groups --join --tolerance -l --levels -o --output -f --force --parts --parts-from --partition -t --threads --json -q --quiet" ;;
+    mesh) _forebay_words "-h --help --groups --join --tolerance --merge -l --levels -o --output -f --force --parts --parts-from --partition -t --threads --json -q --quiet" ;;
     bench) _forebay_words "-h --help --quick --json" ;;
     doctor) _forebay_words "-h --help --json" ;;
     man) _forebay_words "-h --help --into" ;;

@@ -72,6 +72,7 @@ complete -c forebay -n '__fish_seen_subcommand_from mesh' -s h -l help -d 'Print
 complete -c forebay -n '__fish_seen_subcommand_from mesh' -l groups -x -d 'the array of IN\'s cells whose values are groups, where its name does not tell (docs/mesh.md)'
 complete -c forebay -n '__fish_seen_subcommand_from mesh' -l join -x -d 'a group of faces of an IN, and the one of the next IN that lies on it: the two meshes become one there; once for each IN but the last'
 complete -c forebay -n '__fish_seen_subcommand_from mesh' -l tolerance -x -d 'how far two points that meet there may lie apart; default: 0, not at all'
+complete -c forebay -n '__fish_seen_subcommand_from mesh' -l merge -x -d 'make points one that lie no further apart: for a mesh whose bodies have points of their own where they touch; 0: at the same place'
 complete -c forebay -n '__fish_seen_subcommand_from mesh' -s l -l levels -x -d 'how many times each cell is cut into 8'
 complete -c forebay -n '__fish_seen_subcommand_from mesh' -s o -l output -r -F -d 'the file to make; its name ends in .vtkhdf'
 complete -c forebay -n '__fish_seen_subcommand_from mesh' -s f -l force -d 'replace files that are there already'

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@ struct MeshOptions {
   std::string groups;  // the array of the sources' cells whose values are groups; empty: by its name
   std::vector<std::pair<std::string, std::string>> joints;
   double tolerance = 0;
+  std::optional<double> merge;
   int levels = 0;
   std::string output;
   bool force = false;

@@ -35,6 +35,12 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
                    "how far two points that meet there may lie apart; default: 0, not at all")
       ->type_name("LENGTH")
       ->check(CLI::NonNegativeNumber.description(""));
+  command
+      ->add_option("--merge", options->merge,
+                   "make points one that lie no further apart: for a mesh whose bodies have points of their own where "
+                   "they touch; 0: at the same place")
+      ->type_name("TOLERANCE")
+      ->check(CLI::NonNegativeNumber.description(""));
   command->add_option("--levels,-l", options->levels, "how many times each cell is cut into 8")
       ->required()
       ->type_name("LEVELS");
@@ -69,8 +75,11 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
        "FILE has the cells. The faces at the boundary and those of groups are in another file, named "
        "FILE-boundary.vtkhdf without the first ending, with the groups as data of the faces. Both, and the one of "
        "--partition, appear when they are whole and on the disk, or none of them.",
-       "Refused before anything is written: a mesh that cannot be refined, names that are taken (unless --force), and "
-       "what there is no room for. Cells that come out inside out are an error, too."}));
+       "Refused before anything is written: a mesh that cannot be refined or does not conform (a point hangs on an "
+       "edge, a quadrilateral lies on triangles), names that are taken (unless --force), and what there is no room "
+       "for. "
+       "Cells that come out inside out are an error, too. Bodies without a common face, and faces that coincide, are "
+       "a warning: --merge joins their points."}));
   return {command, options};
 }
 

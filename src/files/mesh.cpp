@@ -24,8 +24,8 @@ std::string mesh_reader() {
 }  // namespace
 
 int multiply(const cli::MeshOptions& options) {
-  auto coarse =
-      multiply::coarse_mesh({options.sources, options.groups, options.joints, options.tolerance}, mesh_reader());
+  auto coarse = multiply::coarse_mesh(
+      {options.sources, options.groups, options.joints, options.tolerance, options.merge}, mesh_reader());
   if (!coarse) return cli::failed(coarse.error());
   for (const std::string& each : coarse->left_out) fmt::print(stderr, "forebay: left out of {}\n", printable(each));
   cli::Progress progress(options.quiet);
@@ -37,6 +37,7 @@ int multiply(const cli::MeshOptions& options) {
   auto report = multiply::multiply(request, std::move(coarse->mesh), show);
   progress.clear();
   if (!report) return cli::failed(report.error());
+  for (const std::string& each : report->warnings) fmt::print(stderr, "forebay: warning: {}\n", each);
   report->left_out = std::move(coarse->left_out);
   if (options.json) {
     fmt::print("{}", json_of(*report));

@@ -41,17 +41,40 @@ Status validate_corners(const Mesh& mesh, std::size_t cell) {
 }
 
 Status validate_shape(const Mesh& mesh, std::size_t cell) {
-  std::array<Point, kMostCorners> at{};
+  std::array<Point, kMostCorners> places{};
   const auto corners = mesh.cell(cell);
-  std::transform(corners.begin(), corners.end(), at.begin(), [&](std::uint32_t point) { return mesh.points[point]; });
-  const auto used = std::span<const Point>(at).first(corners.size());
+  std::transform(corners.begin(), corners.end(), places.begin(),
+                 [&](std::uint32_t point) { return mesh.points[point]; });
+  const auto used = std::span<const Point>(places).first(corners.size());
   if (!(quality(mesh.shapes[cell], used) > 0))
-    return wrong_cell(mesh, cell,
-                      fmt::format("near ({:g}, {:g}, {:g}) is flat or inside out", at[0][0], at[0][1], at[0][2]));
+    return wrong_cell(mesh, cell, fmt::format("near {} is flat or inside out", at(places[0])));
+  return {};
+}
+
+// Whether they are points: the triangle's fourth may be none.
+bool are_points(const Mesh& mesh, const FaceCorners& face) {
+  const auto is_point = [&](std::uint32_t corner) { return corner < mesh.points.size(); };
+  return std::all_of(face.begin(), face.end() - 1, is_point) && (face.back() == kNone || is_point(face.back()));
+}
+
+Status validate_faces(const Mesh& mesh) {
+  for (const FaceGroup& group : mesh.face_groups)
+    for (const FaceCorners& face : group.faces)
+      if (!are_points(mesh, face))
+        return error(Code::bad_input, fmt::format("group \"{}\" has a face with a corner that is none of the {} points",
+                                                  printable(group.name), mesh.points.size()));
+  for (const PeriodicFaces& pair : mesh.periodic)
+    if (!are_points(mesh, pair.face) || !are_points(mesh, pair.image))
+      return error(Code::bad_input,
+                   fmt::format("a periodic face has a corner that is none of the {} points", mesh.points.size()));
   return {};
 }
 
 }  // namespace
+
+std::string at(const Point& point) {
+  return fmt::format("({:g}, {:g}, {:g})", point[0], point[1], point[2]);
+}
 
 void Mesh::add(Shape shape, std::span<const std::uint32_t> of_cell) {
   shapes.push_back(shape);
@@ -73,7 +96,7 @@ Status validate(const Mesh& mesh) {
   }
   if (const auto lone = std::find(used.begin(), used.end(), false); lone != used.end())
     return error(Code::bad_input, fmt::format("point {} is a corner of no cell", lone - used.begin()));
-  return {};
+  return validate_faces(mesh);
 }
 
 void choose_diagonals(Mesh& mesh) {

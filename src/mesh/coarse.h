@@ -52,6 +52,9 @@ struct Mesh {
 // cell inside out. The error names the first cell or point that is amiss.
 Status validate(const Mesh& mesh);
 
+// A place in a message: "(0, 1, 0.5)".
+std::string at(const Point& point);
+
 // Orders the corners of each tetrahedron so that refinement cuts along its shortest inner diagonal (shape.cpp), which
 // keeps the children closest to regular. The mesh stays the same.
 void choose_diagonals(Mesh& mesh);

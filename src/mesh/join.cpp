@@ -7,37 +7,11 @@
 #include <numeric>
 #include <optional>
 
+#include "mesh/nearby.h"
 #include "mesh/vector.h"
 
 namespace forebay::mesh {
 namespace {
-
-std::string at(const Point& point) {
-  return fmt::format("({:g}, {:g}, {:g})", point[0], point[1], point[2]);
-}
-
-// Finds points near a place: sorted by one coordinate, only a narrow slice is looked at.
-class Nearby {
- public:
-  Nearby(std::span<const Point> points, std::vector<std::uint32_t> of, double tolerance)
-      : points_(points), sorted_(std::move(of)), tolerance_(tolerance) {
-    std::sort(sorted_.begin(), sorted_.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return points_[a] < points_[b]; });
-  }
-  std::vector<std::uint32_t> find(const Point& place) const {
-    std::vector<std::uint32_t> found;
-    auto each = std::lower_bound(sorted_.begin(), sorted_.end(), place[0] - tolerance_,
-                                 [&](std::uint32_t point, double x) { return points_[point][0] < x; });
-    for (; each != sorted_.end() && points_[*each][0] <= place[0] + tolerance_; ++each)
-      if (length(points_[*each] - place) <= tolerance_) found.push_back(*each);
-    return found;
-  }
-
- private:
-  std::span<const Point> points_;
-  std::vector<std::uint32_t> sorted_;
-  double tolerance_;
-};
 
 std::vector<std::uint32_t> points_of(const FaceGroup& group) {
   std::vector<std::uint32_t> points;
@@ -48,31 +22,13 @@ std::vector<std::uint32_t> points_of(const FaceGroup& group) {
   return points;
 }
 
-// Which points are one. Of those, the lowest stands for all.
-class Merged {
- public:
-  explicit Merged(std::size_t points) : into_(points) { std::iota(into_.begin(), into_.end(), 0U); }
-  std::uint32_t operator()(std::uint32_t point) const {
-    while (into_[point] != point) point = into_[point];
-    return point;
-  }
-  void merge(std::uint32_t a, std::uint32_t b) {
-    a = (*this)(a);
-    b = (*this)(b);
-    into_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  std::vector<std::uint32_t> into_;
-};
-
 template <class Number>
 void follow(FaceCorners& face, const Number& number) {
   for (std::uint32_t& corner : face)
     if (corner != kNone) corner = number(corner);
 }
 
-std::vector<FaceCorners> sorted_faces(std::vector<FaceCorners> faces, const Merged& merged) {
+std::vector<FaceCorners> sorted_faces(std::vector<FaceCorners> faces, const Sets& merged) {
   for (FaceCorners& face : faces) {
     follow(face, merged);
     std::sort(face.begin(), face.end());
@@ -81,11 +37,35 @@ std::vector<FaceCorners> sorted_faces(std::vector<FaceCorners> faces, const Merg
   return faces;
 }
 
+// Takes away the points that became others, and gives all that are left the numbers without gaps.
+void drop_points(Mesh& mesh, const Sets& merged) {
+  std::vector<std::uint32_t> numbers(mesh.points.size());
+  std::uint32_t kept = 0;
+  for (std::uint32_t point = 0; point < numbers.size(); ++point) {
+    const std::uint32_t stands = merged(point);
+    if (stands != point) {
+      numbers[point] = numbers[stands];  // lower, so known
+      continue;
+    }
+    mesh.points[kept] = mesh.points[point];
+    numbers[point] = kept++;
+  }
+  mesh.points.resize(kept);
+  const auto number_of = [&numbers](std::uint32_t point) { return numbers[point]; };
+  for (std::uint32_t& corner : mesh.corners) corner = numbers[corner];
+  for (FaceGroup& group : mesh.face_groups)
+    for (FaceCorners& face : group.faces) follow(face, number_of);
+  for (PeriodicFaces& pair : mesh.periodic) {
+    follow(pair.face, number_of);
+    follow(pair.image, number_of);
+  }
+}
+
 class Joiner {
  public:
   Joiner(std::span<const Mesh> meshes, double tolerance) : tolerance_(tolerance) {
     for (const Mesh& mesh : meshes) append(mesh);
-    merged_ = Merged(whole_.points.size());
+    merged_ = Sets(whole_.points.size());
   }
 
   Status close(const Joint& joint) {
@@ -114,18 +94,9 @@ class Joiner {
   }
 
   Mesh result() && {
-    const std::vector<std::uint32_t> numbers = drop_points();
-    const auto number = [&numbers](std::uint32_t point) { return numbers[point]; };
-    for (std::uint32_t& corner : whole_.corners) corner = numbers[corner];
-    for (PeriodicFaces& pair : whole_.periodic) {
-      follow(pair.face, number);
-      follow(pair.image, number);
-    }
-    for (Group& each : groups_) {
-      if (each.joined) continue;
-      for (FaceCorners& face : each.group.faces) follow(face, number);
-      merge(whole_.face_groups, each.group, &FaceGroup::faces);
-    }
+    for (Group& each : groups_)
+      if (!each.joined) add(whole_.face_groups, each.group, &FaceGroup::faces);
+    drop_points(whole_, merged_);
     return std::move(whole_);
   }
 
@@ -137,7 +108,7 @@ class Joiner {
   };
 
   template <class Named, class List>
-  static void merge(std::vector<Named>& groups, Named& more, List list) {
+  static void add(std::vector<Named>& groups, Named& more, List list) {
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const Named& g) { return g.name == more.name; });
     if (same == groups.end()) return groups.push_back(std::move(more));
     (*same.*list).insert((*same.*list).end(), (more.*list).begin(), (more.*list).end());
@@ -159,7 +130,7 @@ class Joiner {
     }
     for (CellGroup group : mesh.cell_groups) {
       for (std::uint32_t& cell : group.cells) cell += first_cell;
-      merge(whole_.cell_groups, group, &CellGroup::cells);
+      add(whole_.cell_groups, group, &CellGroup::cells);
     }
     for (PeriodicFaces pair : mesh.periodic) {
       follow(pair.face, shifted);
@@ -192,35 +163,57 @@ class Joiner {
     return found;
   }
 
-  // Takes away the points that became others, and returns the new numbers of all.
-  std::vector<std::uint32_t> drop_points() {
-    std::vector<std::uint32_t> numbers(whole_.points.size());
-    std::uint32_t kept = 0;
-    for (std::uint32_t point = 0; point < numbers.size(); ++point) {
-      const std::uint32_t stands = merged_(point);
-      if (stands != point) {
-        numbers[point] = numbers[stands];  // lower, so known
-        continue;
-      }
-      whole_.points[kept] = whole_.points[point];
-      numbers[point] = kept++;
-    }
-    whole_.points.resize(kept);
-    return numbers;
-  }
-
   double tolerance_;
   Mesh whole_;
   std::size_t meshes_ = 0;
   std::vector<Group> groups_;
-  Merged merged_{0};
+  Sets merged_{0};
 };
+
+Status check(double tolerance) {
+  if (tolerance >= 0 && std::isfinite(tolerance)) return {};
+  return error(Code::bad_input, fmt::format("a tolerance of {:g} is none", tolerance));
+}
+
+// No edge may become a point.
+Status check_edges(const Mesh& mesh, double tolerance) {
+  for (std::size_t cell = 0; cell < mesh.cells(); ++cell) {
+    const auto corners = mesh.cell(cell);
+    for (const auto& edge : describe(mesh.shapes[cell]).edges) {
+      const Point &a = mesh.points[corners[edge[0]]], &b = mesh.points[corners[edge[1]]];
+      if (length(a - b) <= tolerance)
+        return error(Code::bad_input,
+                     fmt::format("an edge of cell {} at {} has a length of {:g}, no more than the tolerance of "
+                                 "{:g} within which points are to be one",
+                                 cell, at(a), length(a - b), tolerance),
+                     {}, "choose a smaller one");
+    }
+  }
+  return {};
+}
 
 }  // namespace
 
+Result<std::size_t> merge(Mesh& mesh, double tolerance) {
+  if (auto ok = check(tolerance); !ok) return forward(ok);
+  if (auto ok = validate(mesh); !ok) return forward(ok);
+  if (auto ok = check_edges(mesh, tolerance); !ok) return forward(ok);
+  std::vector<std::uint32_t> all(mesh.points.size());
+  std::iota(all.begin(), all.end(), 0U);
+  const Nearby nearby(mesh.points, all, tolerance);
+  Sets merged(mesh.points.size());
+  for (const std::uint32_t point : all)
+    for (const std::uint32_t other : nearby.find(mesh.points[point])) merged.merge(point, other);
+  const std::size_t before = mesh.points.size();
+  drop_points(mesh, merged);
+  if (auto ok = validate(mesh); !ok)
+    return error(Code::bad_input, ok.error().what + fmt::format(" where points within {:g} are one", tolerance), {},
+                 "choose a smaller tolerance");
+  return before - mesh.points.size();
+}
+
 Result<Mesh> join(std::span<const Mesh> meshes, std::span<const Joint> joints, double tolerance) {
-  if (!(tolerance >= 0) || !std::isfinite(tolerance))
-    return error(Code::bad_input, fmt::format("a tolerance of {:g} is none", tolerance));
+  if (auto ok = check(tolerance); !ok) return forward(ok);
   for (const Mesh& mesh : meshes)
     if (auto valid = validate(mesh); !valid) return forward(valid);
   Joiner joiner(meshes, tolerance);

@@ -7,11 +7,12 @@
 // Must not know: MPI, files of results, ranks; a part is a list of coarse cells.
 //
 //   Mesh -> number() -> Topology -> Refinement -> make_part(), stream_points() / stream_cells() / stream_faces(),
-//                                                 survey()
+//                       conformity()              survey()
 #pragma once
 
 #include "mesh/cavity.h"
 #include "mesh/coarse.h"
+#include "mesh/conformity.h"
 #include "mesh/join.h"
 #include "mesh/part.h"
 #include "mesh/partition.h"

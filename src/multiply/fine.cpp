@@ -10,9 +10,11 @@ namespace forebay::multiply {
 
 using mesh::Shape;
 
-Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, int levels, mesh::Partition partition, unsigned threads) {
+Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, mesh::Topology topology, int levels,
+                                         mesh::Partition partition, unsigned threads) {
   auto fine = std::make_unique<Fine>();
   fine->mesh_ = std::move(mesh);
+  fine->topology_ = std::move(topology);
   fine->partition_ = std::move(partition);
   fine->part_ = fine->partition_.part;
   while (levels > mesh::kMostLevels) {
@@ -20,9 +22,6 @@ Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, int levels, mesh::Part
     if (auto ok = fine->refine_now(now, threads); !ok) return forward(ok);
     levels -= now;
   }
-  auto topology = number(fine->mesh_);
-  if (!topology) return forward(topology);
-  fine->topology_ = std::move(*topology);
   auto refinement = mesh::Refinement::make(fine->mesh_, fine->topology_, levels);
   if (!refinement) return forward(refinement);
   fine->refinement_.emplace(std::move(*refinement));
@@ -32,11 +31,9 @@ Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, int levels, mesh::Part
 }
 
 Status Fine::refine_now(int levels, unsigned threads) {
-  const auto topology = number(mesh_);
-  if (!topology) return forward(topology);
-  const auto refinement = mesh::Refinement::make(mesh_, *topology, levels);
+  const auto refinement = mesh::Refinement::make(mesh_, topology_, levels);
   if (!refinement) return forward(refinement);
-  if (auto ok = look_at_levels(mesh_, *topology, levels, threads, before_); !ok) return ok;
+  if (auto ok = look_at_levels(mesh_, topology_, levels, threads, before_); !ok) return ok;
   auto refined = refined_mesh(*refinement);
   if (!refined) return forward(refined);
   std::vector<std::uint32_t> part;
@@ -44,6 +41,9 @@ Status Fine::refine_now(int levels, unsigned threads) {
     part.insert(part.end(), refinement->pattern(mesh_.shapes[cell]).cell_count, part_[cell]);
   part_ = std::move(part);
   mesh_ = std::move(*refined);
+  auto topology = number(mesh_);
+  if (!topology) return forward(topology);
+  topology_ = std::move(*topology);
   return {};
 }
 

@@ -26,7 +26,9 @@ class Fine {
  public:
   // More levels than one refinement has are made one refinement after the other; the first ones lie in memory.
   // `partition`: of the mesh, or of no part. An error where cells come out flat or inside out before the last level.
-  static Result<std::unique_ptr<Fine>> make(mesh::Mesh mesh, int levels, mesh::Partition partition, unsigned threads);
+  // The topology is the mesh's own.
+  static Result<std::unique_ptr<Fine>> make(mesh::Mesh mesh, mesh::Topology topology, int levels,
+                                            mesh::Partition partition, unsigned threads);
 
   const mesh::Refinement& refinement() const { return *refinement_; }
   const std::vector<CellData>& cell_data() const { return cell_data_; }

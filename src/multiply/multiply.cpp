@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "mesh/conformity.h"
 #include "mesh/part.h"
 #include "multiply/cells.h"
 #include "multiply/levels.h"
@@ -64,12 +65,10 @@ Result<mesh::Survey> fill(const Fine& fine, const Runs& runs, unsigned threads, 
   return all;
 }
 
-Result<mesh::Partition> partition_of(const Request& request, const mesh::Mesh& coarse) {
+Result<mesh::Partition> partition_of(const Request& request, const mesh::Mesh& coarse, const mesh::Topology& topology) {
   if (!request.parts_from.empty()) return mesh::read_partition(request.parts_from, coarse.cells());
   if (request.parts == 0) return mesh::Partition{};
-  const auto topology = number(coarse);
-  if (!topology) return forward(topology);
-  const auto refinement = mesh::Refinement::make(coarse, *topology, std::min(request.levels, mesh::kMostLevels));
+  const auto refinement = mesh::Refinement::make(coarse, topology, std::min(request.levels, mesh::kMostLevels));
   if (!refinement) return forward(refinement);
   return partition_along_curve(*refinement, request.parts);
 }
@@ -144,9 +143,14 @@ Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Tell& t
   if (auto ok = check(request); !ok) return forward(ok);
   const std::uint64_t coarse_cells = coarse.cells();
   if (auto ok = ask_for_room(request.output, least_bytes(coarse, request.levels)); !ok) return forward(ok);
-  auto partition = partition_of(request, coarse);
+  auto topology = number(coarse);
+  if (!topology) return forward(topology);
+  auto warnings = conformity(coarse, *topology);
+  if (!warnings) return forward(warnings);
+  auto partition = partition_of(request, coarse, *topology);
   if (!partition) return forward(partition);
-  const auto fine = Fine::make(std::move(coarse), request.levels, std::move(*partition), request.threads);
+  const auto fine =
+      Fine::make(std::move(coarse), std::move(*topology), request.levels, std::move(*partition), request.threads);
   if (!fine) return forward(fine);
 
   const auto begin = std::chrono::steady_clock::now();
@@ -171,6 +175,7 @@ Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Tell& t
   if (auto ok = name(request, **fine, **boundary, **file); !ok) return forward(ok);
   Report report = report_of(request, **fine, runs, std::move(by_level));
   report.coarse_cells = coarse_cells;
+  report.warnings = std::move(*warnings);
   report.bytes = bytes;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;

@@ -72,6 +72,7 @@ std::string text_of(const Report& report) {
                       human_duration(std::chrono::duration<double>(report.seconds)), cells_per_second(report) / 1e6,
                       report.threads, report.threads == 1 ? "" : "s");
   for (const std::string& each : report.left_out) text += fmt::format("  left out of {}\n", printable(each));
+  for (const std::string& each : report.warnings) text += fmt::format("  ! {}\n", each);
   return text + fmt::format("  faces of the boundary and of groups: {}\n", printable(report.boundary));
 }
 
@@ -99,6 +100,7 @@ std::string json_of(const Report& report) {
       {"levels", report.levels},
       {"coarse_cells", report.coarse_cells},
       {"left_out", left_out},
+      {"warnings", report.warnings},
       {"cells", report.cells},
       {"cells_of_shape", shapes},
       {"vertices", report.points},

@@ -15,6 +15,7 @@ struct Report {
   int levels = 0;
   std::uint64_t coarse_cells = 0;
   std::vector<std::string> left_out;  // of the files of the coarse mesh (source.h)
+  std::vector<std::string> warnings;  // what of the coarse mesh may be a mistake
   std::uint64_t cells = 0, points = 0, faces = 0, boundary_faces = 0;
   std::uint64_t periodic_pairs = 0;               // of faces
   std::array<std::uint64_t, 6> cells_of_shape{};  // by mesh::Shape

@@ -54,16 +54,20 @@ Result<mesh::Coarse> coarse_mesh(const Sources& sources, const std::string& read
     for (const std::string& each : one->left_out) all.left_out.push_back(name + ": " + each);
     meshes.push_back(std::move(one->mesh));
   }
-  if (meshes.size() == 1) {
-    all.mesh = std::move(meshes[0]);
-    return all;
-  }
   std::vector<mesh::Joint> joints;
   for (std::size_t i = 0; i < sources.joints.size(); ++i)
     joints.push_back({{i, sources.joints[i].first}, {i + 1, sources.joints[i].second}});
-  auto joined = mesh::join(meshes, joints, sources.tolerance);
-  if (!joined) return forward(joined);
-  all.mesh = std::move(*joined);
+  if (joints.empty()) {
+    all.mesh = std::move(meshes[0]);
+  } else {
+    auto joined = mesh::join(meshes, joints, sources.tolerance);
+    if (!joined) return forward(joined);
+    all.mesh = std::move(*joined);
+  }
+  if (!sources.merge) return all;
+  const auto gone = mesh::merge(all.mesh, *sources.merge);
+  if (!gone) return forward(gone);
+  all.left_out.push_back(fmt::format("the mesh: {} points that lay within {:g} of others", *gone, *sources.merge));
   return all;
 }
 

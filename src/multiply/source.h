@@ -1,6 +1,7 @@
 // The coarse mesh that was asked for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,8 @@ struct Sources {
   std::string groups = {};  // the array of the cells that tells their groups; empty: by its name (mesh/reader.h)
   // Of each of them but the last: its group of faces on which one of the next lies, and that one.
   std::vector<std::pair<std::string, std::string>> joints = {};
-  double tolerance = 0;  // how far two points may lie apart that become one there
+  double tolerance = 0;              // how far two points may lie apart that become one there
+  std::optional<double> merge = {};  // the same for points anywhere, when all is joined
 };
 
 // `reader`: the program that reads files. What is left out of a file is told with its name.

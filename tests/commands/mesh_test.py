@@ -115,6 +115,52 @@ class MeshTest(commandcase.CommandCase):
         self.assertEqual(told["cells"], 512)
         self.assertAlmostEqual(told["areas"]["floor"], 0.5, delta=1e-12)
 
+    def write_boxes(self, name, points, cells):
+        """Hexahedra as Gmsh writes them in version 2.2."""
+        nodes = "".join(f"{i + 1} {x} {y} {z}\n" for i, (x, y, z) in enumerate(points))
+        elements = "".join(f"{i + 1} 5 2 0 1 {' '.join(str(c + 1) for c in cell)}\n" for i, cell in enumerate(cells))
+        sections = {
+            "MeshFormat": "2.2 0 8\n",
+            "Nodes": f"{len(points)}\n{nodes}",
+            "Elements": f"{len(cells)}\n{elements}",
+        }
+        self.write(name, "".join(f"${each}\n{text}$End{each}\n" for each, text in sections.items()))
+
+    def multiply_here(self, name, *more):
+        words = ("mesh", "multiply", name, "--levels", "1", "-o", self.out, *more)
+        return self.call(*words, cwd=self.case, command=self.forebay)
+
+    def test_a_torn_mesh_is_told_and_merged(self):
+        self.forebay = self.in_build_tree()
+        cube = [(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)]
+        corners = [0, 1, 3, 2, 4, 5, 7, 6]
+        other = [(x + 1 + 1e-9, y, z) for x, y, z in cube]
+        self.write_boxes("torn.msh", cube + other, [corners, [c + 8 for c in corners]])
+        self.assertEqual(self.multiply_here("torn.msh", "--quiet"), 0, self.output)
+        for part in ("warning: 2 bodies that have no face in common", "warning: 1 faces at the boundary coincide"):
+            self.assertIn(part, self.done.stderr)
+        self.assertEqual(self.multiply_here("torn.msh", "--force", "--json"), 0, self.output)
+        told = json.loads(self.done.stdout)
+        self.assertEqual((len(told["warnings"]), told["boundary_faces"]), (2, 48))
+        self.assertEqual(self.multiply_here("torn.msh", "--force", "--merge", "1e-6", "--json"), 0, self.output)
+        told = json.loads(self.done.stdout)
+        self.assertEqual((told["warnings"], told["boundary_faces"], told["vertices"]), ([], 40, 45))
+        self.assertIn("4 points that lay within 1e-06 of others", self.done.stderr)
+        self.assertEqual(self.multiply_here("torn.msh", "--force", "--merge", "1"), 2, self.output)
+        self.assertIn("choose a smaller", self.output)
+        for misspelt in (("--merg", "0"), ("--merge", "-1"), ("--merge", "nan"), ("--merged", "0")):
+            self.assertEqual(self.multiply_here("torn.msh", "--force", *misspelt), 2, self.output)
+
+    def test_what_cannot_conform_is_refused(self):
+        self.forebay = self.in_build_tree()
+        points = [(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)]
+        points += [(2, 0, 0), (2, 1, 0), (2, 0, 1), (2, 1, 1), (1, 0, 0.5), (1, 1, 0.5), (2, 0, 0.5), (2, 1, 0.5)]
+        cells = [[0, 1, 3, 2, 4, 5, 7, 6], [1, 8, 9, 3, 12, 14, 15, 13], [12, 14, 15, 13, 5, 10, 11, 7]]
+        self.write_boxes("hanging.msh", points, cells)
+        self.assertEqual(self.multiply_here("hanging.msh"), 2, self.output)
+        self.assertIn("2 points hang on an edge, at (1, 0, 0.5), (1, 1, 0.5)", self.output)
+        self.assertFalse(os.path.exists(self.out))
+
     def test_a_flat_cell_is_refused(self):
         self.write("coarse.msh", MESH.replace("4 0 0 1", "4 0 0 0"))
         words = ("multiply", "coarse.msh", "--levels", "3", "-o", self.out)

@@ -107,6 +107,18 @@ TEST(BadMesh, GroupsOfWhatIsNotThere) {
   expect_refused(mesh, "group \"fluid\" has a cell 48, but there are 48 cells");
 }
 
+TEST(BadMesh, FacesWithCornersThatDoNotExist) {
+  Mesh mesh = cavity(2, Shape::tetrahedron);
+  for (const FaceCorners& wrong : {FaceCorners{0, 1, 27, kNone}, {0, kNone, 2, kNone}, {0, 1, 2, kNone - 1}}) {
+    mesh.face_groups[1].faces.push_back(wrong);
+    expect_refused(mesh, "group \"walls\" has a face with a corner that is none of the 27 points");
+    mesh.face_groups[1].faces.pop_back();
+    mesh.periodic = {{{0, 1, 3, kNone}, wrong}};
+    expect_refused(mesh, "a periodic face has a corner that is none of the 27 points");
+    mesh.periodic.clear();
+  }
+}
+
 TEST(BadMesh, CavitiesThatCannotBe) {
   EXPECT_FALSE(make_cavity(0, Shape::tetrahedron));
   EXPECT_FALSE(make_cavity(401, Shape::hexahedron));

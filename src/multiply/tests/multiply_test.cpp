@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "mesh/join.h"
 #include "mesh/part.h"
 #include "multiply/tests/contents.h"
 #include "multiply/vtk.h"
@@ -84,6 +85,26 @@ TEST(Multiply, WritesTheRefinedMeshOfEveryShapeAndItsBoundary) {
       EXPECT_NEAR(report.survey().volume, volume, 1e-12);
     }
   }
+}
+
+TEST(Multiply, LooksAtTheCoarseMeshBeforeAnythingIsWritten) {
+  const Scratch scratch;
+  const std::string path = join(scratch.path(), "m.vtkhdf");
+  const std::array meshes{cavity(2, Shape::hexahedron), cavity(2, Shape::tetrahedron)};
+  Mesh torn = need(mesh::join(std::array{meshes[0], meshes[0]}, {}, 0));
+  for (std::size_t i = torn.points.size() / 2; i < torn.points.size(); ++i) torn.points[i][0] += 1;
+  const Report report = need(multiply(request_of(path, 1), torn, silent));
+  ASSERT_EQ(report.warnings.size(), 2U);
+  EXPECT_NE(text_of(report).find("  ! 2 bodies"), std::string::npos) << text_of(report);
+  EXPECT_NE(json_of(report).find("corner on corner"), std::string::npos) << json_of(report);
+
+  Mesh mixed = need(mesh::join(meshes, {}, 0));
+  for (std::size_t i = meshes[0].points.size(); i < mixed.points.size(); ++i) mixed.points[i][0] += 1;
+  const std::string other = join(scratch.path(), "other.vtkhdf");
+  const auto refused = multiply(request_of(other, 1), mixed, silent);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::bad_input);
+  EXPECT_EQ(list_directory(scratch.path())->size(), 2U);
 }
 
 TEST(Multiply, BringsGroupsAlong) {
