@@ -5,18 +5,22 @@
 
 First a line of JSON that says how much follows, and what of the file is left out; then the arrays as they lie in memory:
 coordinates, the corners of each block of cells, the corners of each group's faces (four each), the cells of each group,
-periodic faces (eight corners each).
+periodic faces (eight corners each). What cannot be read is told in one line on standard error, with exit status 1.
 """
 
 import contextlib
 import io
 import json
+import mmap
 import os
 import re
 import resource
 import sys
 
-import numpy
+try:
+    import numpy
+except ImportError:
+    sys.exit("the Python module numpy is missing; install python3-numpy")
 
 SHAPES = {"tetra": "tetrahedron", "pyramid": "pyramid", "wedge": "prism", "hexahedron": "hexahedron"}
 FACES = {"triangle": 3, "quad": 4}
@@ -27,6 +31,62 @@ KNOWN = ["gmsh:physical", "cell_tags", "medit:ref", "nastran:ref", "netgen:index
 KNOWN += ["avsucd:material", "CellEntityIds"]
 MEMBERS = "group_"  # and a name: an array that is not 0 where a cell is a member, as in our own files
 READ_OTHERWISE = {"gmsh:geometrical", "gmsh:dim_tags"}
+EXPECTED = "a mesh of tetrahedra, pyramids, prisms or hexahedra in a format that meshio reads"
+ADVICE = "write it as Gmsh .msh, VTU or MED; `gmsh FILE -save -o mesh.msh` turns many formats into the first"
+VOLUME = "mesh the volume, not its surface alone (`gmsh -3`)"
+NOT_READ = "that is not read here"
+# How a file begins; what it is; why it is not even tried, if so; and what to do where its cells cannot be had.
+KINDS = [
+    (rb"\$NOD\b", "a Gmsh file of version 1", NOT_READ, "open it in Gmsh, and save it in version 4.1"),
+    (rb"\$MeshFormat\s+([\d.]+)", "a Gmsh file of version {}", None, None),
+    (
+        rb"\s*\((0|1|2|10|12|13|39|45)\s",
+        "a mesh of Ansys Fluent, whose cells meshio does not make of their faces",
+        None,
+        "fluentMeshToFoam and foamToVTK, of OpenFOAM, turn it into VTU",
+    ),
+    (rb"MFEM ", "a mesh of MFEM", NOT_READ, "Mesh::PrintVTU of MFEM writes it as VTU"),
+    (rb"\s*-1\s+\d{2,4}\s", "a UNV file", NOT_READ, "`gmsh FILE -save -o mesh.msh` turns it into a file of Gmsh"),
+    (rb"(?s).*\bFoamFile\b", "a file of an OpenFOAM case", NOT_READ, "foamToVTK writes the mesh of the case as VTU"),
+    (rb"(?s).*<VTKFile[^>]*\stype=.(\w+)", "a VTK file of the type {}", None, None),
+    (rb"# vtk DataFile", "a legacy VTK file", None, None),
+    (rb"\x89HDF", "a file of HDF5", None, None),
+]
+
+
+class Refused(Exception):
+    def __init__(self, trouble: str, advice: str | None = None, expected: str = EXPECTED):
+        super().__init__(trouble)
+        self.trouble, self.advice, self.expected = trouble, advice, expected
+
+    def text(self, path: str) -> str:
+        what, _, advice = kind_of(path)
+        parts = [f"it is {what}: {self.trouble}", self.expected and f"expected {self.expected}"]
+        return " ".join("; ".join(filter(None, [*parts, advice or self.advice or ADVICE])).split())
+
+
+def kind_of(path: str):
+    """What a file is, why it is not even tried (None: it is), and what to do where its cells cannot be had."""
+    foam = any(
+        os.path.exists(os.path.join(path, name)) for name in ("system/controlDict", "constant/polyMesh", "owner")
+    )
+    if foam or path.endswith(".foam"):
+        return "an OpenFOAM case", NOT_READ, "foamToVTK writes its mesh as VTU"
+    if os.path.isdir(path):
+        return "a directory", "meshes are files", None
+    with open(path, "rb") as file:
+        beginning = file.read(1024)
+    if not beginning:
+        return "an empty file", "it holds no mesh", "write it anew"
+    for pattern, what, why, advice in KINDS:
+        if found := re.match(pattern, beginning):
+            return what.format(*(each.decode() for each in found.groups())), why, advice
+    _, dot, ending = os.path.basename(path).rpartition(".")
+    return (
+        f"a file that ends in .{ending}" if dot else "a file whose name has no ending, by which formats are known",
+        None,
+        None,
+    )
 
 
 def limit_memory(path: str) -> None:
@@ -38,6 +98,18 @@ def limit_memory(path: str) -> None:
 def load(path: str):
     """The mesh, and what meshio warns of. Where it only warns, though it left cells out or the file ends too early, there is
     no mesh."""
+    why = kind_of(path)[1]
+    if why:
+        raise Refused(why)
+    pieces = pieces_of(path) if path.endswith(".vtu") else []
+    if len(pieces) > 1:
+        raise Refused("it has several pieces, of which meshio keeps the last only", "write it as one piece")
+    if any(re.search(rb"\sNumberOfCells\s*=\s*[\"']0+[\"']", piece) for piece in pieces):
+        raise Refused("it has no cells")
+    if is_partitioned(path):
+        raise Refused(
+            "it is partitioned", "unpartition it (`UnpartitionMesh;` of Gmsh), and save it", "a mesh in one part"
+        )
     import meshio
 
     with contextlib.suppress(ImportError, AttributeError):
@@ -46,19 +118,26 @@ def load(path: str):
 
         _vtk_51.vtk_to_numpy_dtype_name.update(_vtk_42.vtk_to_numpy_dtype_name)
     said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    mesh = None
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), contextlib.suppress(SystemExit):
         mesh = meshio.read(path)
     warning = " ".join(said.getvalue().split())
+    if mesh is None:
+        raise Refused(warning.partition("Error: ")[0] or "it is damaged, or of another format than its name says")
     if "cannot handle" in warning or "not closed" in warning:
-        raise ValueError(warning)
-    if path.endswith(".vtu") and pieces_of(path) > 1:
-        raise ValueError("it has several pieces, of which meshio keeps the last only; write it as one")
+        raise Refused(warning)
     return mesh, warning
 
 
-def pieces_of(path: str) -> int:
+def is_partitioned(path: str) -> bool:
+    """Whether the elements of a Gmsh file are numbered by parts, whose groups meshio takes for those of others."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content[:11] == b"$MeshFormat" and content.find(b"$PartitionedEntities") >= 0
+
+
+def pieces_of(path: str) -> list:
     with open(path, "rb") as file:
-        return len(re.findall(rb"<Piece\s", file.read().partition(b"<AppendedData")[0]))
+        return re.findall(rb"<Piece\s[^>]*", file.read().partition(b"<AppendedData")[0])
 
 
 class Groups:
@@ -68,7 +147,8 @@ class Groups:
         self.mesh = mesh
         tells = [name for name in mesh.cell_data if self.is_whole(name)]
         if chosen and chosen not in tells:
-            raise ValueError(f"no cell data {chosen} of whole numbers is there; there is: {', '.join(tells) or 'none'}")
+            there = ", ".join(tells) or "none"
+            raise Refused(f"no cell data {chosen} of whole numbers is there; there is: {there}", "name one of them", "")
         self.array = chosen or next((name for name in KNOWN if name in tells), None)
         self.members = [name for name in tells if name.startswith(MEMBERS) and name not in (MEMBERS, self.array)]
         # Gmsh's and Netgen's names stand beside a number and a dimension, MED's are several for a number.
@@ -123,8 +203,11 @@ class Reader:
         self.blocks, self.face_groups, self.cell_groups, self.periodic = [], {}, {}, []
         self.points = numpy.asarray(mesh.points, dtype="<f8")
         if self.points.ndim != 2 or self.points.shape[1] != 3:
-            raise ValueError("the points do not have three coordinates")
+            raise Refused("its points do not have three coordinates", VOLUME)
         self.sort_blocks()
+        if not any(len(corners) for _, corners in self.blocks):
+            faces = sum(len(block.data) for block in mesh.cells if block.type in FACES)
+            raise Refused(f"it has {faces or 'no'} faces and no cells", VOLUME if faces else None)
         self.find_periodic()
         self.drop_unused_points()
 
@@ -135,9 +218,10 @@ class Reader:
             if block.type in LOWER:
                 continue
             if block.type not in SHAPES and block.type not in FACES:
-                raise ValueError(f"cells of type {block.type} are not known here; known: {', '.join(SHAPES)}")
+                order = "save it with cells of the first order" if re.search(r"\d$", block.type) else None
+                raise Refused(f"cells of type {block.type} are not known here; known: {', '.join(SHAPES)}", order)
             if corners.size and (corners.min() < 0 or corners.max() >= len(self.points)):
-                raise ValueError(f"a {block.type} has a corner that is not among the {len(self.points)} points")
+                raise Refused(f"a {block.type} has a corner that is not among the {len(self.points)} points")
             if block.type in FACES:
                 faces = numpy.full((len(corners), 4), NONE, dtype="<u4")
                 faces[:, : FACES[block.type]] = corners
@@ -167,7 +251,7 @@ class Reader:
         pairs[:, : faces.shape[1]] = faces
         pairs[:, 4 : 4 + faces.shape[1]] = behind[faces]
         if len(faces) and (behind[faces] == NONE).any():
-            raise ValueError("a periodic face has a corner without a counterpart")
+            raise Refused("a periodic face has a corner without a counterpart")
         self.periodic.append(pairs)
 
     def drop_unused_points(self) -> None:
@@ -175,7 +259,10 @@ class Reader:
         for _, corners in self.blocks:
             used[corners] = True
         number = numpy.append(numpy.cumsum(used, dtype="<i8") - 1, NONE)
-        number[:-1][~used] = NONE - 1  # of a face that no cell has: refused when it is looked for
+        for name, parts in self.face_groups.items():
+            for corners in parts:
+                if not used[corners[corners != NONE]].all():
+                    raise Refused(f"group {name} has a face that no cell has", "mesh the volume behind it, too")
         self.points = numpy.ascontiguousarray(self.points[used])
 
         def follow(corners):
@@ -213,18 +300,24 @@ def main() -> int:
         groups = Groups(mesh, chosen)
         reader = Reader(mesh, groups)
         left_out = [*groups.left_out(), *([f"what meshio says of it: {warning}"] if warning else [])]
+    except Refused as refused:
+        return tell(path, refused)
     except ImportError as missing:
-        print(f"{missing}; install python3-meshio", file=sys.stderr)
-        return 1
+        needed = f"python3-{(missing.name or 'meshio').lower()}"
+        return tell(path, Refused(f"the Python module {missing.name} is missing", f"install {needed}", ""))
     except MemoryError:
-        print("it announces more than it holds", file=sys.stderr)
-        return 1
-    except (Exception, SystemExit) as wrong:  # meshio raises what the numbers of a damaged file lead to, and also exits
-        unknown = "it is damaged, or in a form that meshio does not know"
-        print(f"{type(wrong).__name__}: {wrong}" if str(wrong) else unknown, file=sys.stderr)
-        return 1
+        return tell(path, Refused("it announces more than it holds"))
+    except Exception as wrong:  # meshio raises what the numbers of a damaged file lead to
+        internal = isinstance(wrong, AttributeError | TypeError) or " " not in str(wrong)
+        why = "" if internal else f" ({wrong})"
+        return tell(path, Refused(f"it is damaged, or in a form that meshio does not know{why}"))
     reader.write(left_out, sys.stdout.buffer)
     return 0
+
+
+def tell(path: str, refused: Refused) -> int:
+    print(refused.text(path), file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

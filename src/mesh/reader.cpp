@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "mesh/child.h"
 #include "mesh/quality.h"
@@ -64,28 +63,6 @@ bool take_groups(const Json& header, Arrays& arrays, Mesh& mesh) {
   return true;
 }
 
-// nullopt where the text is not what read_mesh.py writes.
-std::optional<Coarse> parse(std::string_view text) {
-  const std::size_t line = text.find('\n');
-  const Json header = Json::parse(text.substr(0, line), nullptr, false);
-  if (line == text.npos || header.is_discarded()) return std::nullopt;
-  Arrays arrays(text.substr(line + 1));
-  Coarse coarse;
-  Mesh& mesh = coarse.mesh;
-  try {
-    coarse.left_out = header.at("left_out").get<std::vector<std::string>>();
-    if (!arrays.take(header.at("points").get<std::uint32_t>(), mesh.points) || !take_cells(header, arrays, mesh) ||
-        !take_groups(header, arrays, mesh) || !arrays.take(header.at("periodic").get<std::uint32_t>(), mesh.periodic) ||
-        !arrays.empty())
-      return std::nullopt;
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
-  for (const std::uint32_t corner : mesh.corners)
-    if (corner >= mesh.points.size()) return std::nullopt;
-  return coarse;
-}
-
 std::string_view last_line(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   return text.substr(text.rfind('\n') + 1);
@@ -113,6 +90,27 @@ void turn_mirrored_prisms(Mesh& mesh) {
 
 }  // namespace
 
+std::optional<Coarse> parsed(std::string_view text) {
+  const std::size_t line = text.find('\n');
+  const Json header = Json::parse(text.substr(0, line), nullptr, false);
+  if (line == text.npos || header.is_discarded()) return std::nullopt;
+  Arrays arrays(text.substr(line + 1));
+  Coarse coarse;
+  Mesh& mesh = coarse.mesh;
+  try {
+    coarse.left_out = header.at("left_out").get<std::vector<std::string>>();
+    if (!arrays.take(header.at("points").get<std::uint32_t>(), mesh.points) || !take_cells(header, arrays, mesh) ||
+        !take_groups(header, arrays, mesh) || !arrays.take(header.at("periodic").get<std::uint32_t>(), mesh.periodic) ||
+        !arrays.empty())
+      return std::nullopt;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+  for (const std::uint32_t corner : mesh.corners)
+    if (corner >= mesh.points.size()) return std::nullopt;
+  return coarse;
+}
+
 Result<Coarse> read_mesh(const std::string& path, const std::string& program, const std::string& groups) {
   // A clear error for what is no file, before another process is asked.
   for (const std::string& needed : {path, program}) {
@@ -127,7 +125,7 @@ Result<Coarse> read_mesh(const std::string& path, const std::string& program, co
                  WIFEXITED(output->status)
                      ? printable(last_line(output->errors))
                      : fmt::format("its reader was ended by signal {}", WTERMSIG(output->status)));
-  auto coarse = parse(output->text);
+  auto coarse = parsed(output->text);
   if (!coarse) return error(Code::failed, "no mesh comes out of the reader of", path);
   turn_mirrored_prisms(coarse->mesh);
   choose_diagonals(coarse->mesh);

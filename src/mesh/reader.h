@@ -2,7 +2,9 @@
 // process of its own, with bounded memory, so that a damaged file ends that process at most.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mesh/coarse.h"
@@ -18,5 +20,8 @@ struct Coarse {
 // `groups`: the array of the cells whose values are groups; empty: the one by whose name the program knows it. The
 // error says what is wrong with the file, or that python3-meshio is missing.
 Result<Coarse> read_mesh(const std::string& path, const std::string& program, const std::string& groups = {});
+
+// What that program writes, as a mesh that is not looked at yet; none where its numbers do not fit each other.
+std::optional<Coarse> parsed(std::string_view bytes);
 
 }  // namespace forebay::mesh

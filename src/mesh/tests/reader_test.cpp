@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 
 #include "mesh/part.h"
@@ -312,6 +314,98 @@ TEST(Reader, RefusesCellsThatItCannotRefine) {
   expect_refused(with(kVtu, ">13<", ">18<"), ".vtu", "cannot handle (type 18)");
   expect_refused(with(kGmsh, "2 1 2 1\n1 1 3 2", "2 1 9 1\n1 1 3 2 4 5 6"), ".msh", "type triangle6 are not known");
   expect_refused(with(kGmsh, "1 2 3 4\n", "2 1 3 4\n"), ".msh", "flat or inside out");
+}
+
+// A message says what the file is, what was expected and what to do, in one line, and names the file.
+void expect_told(const Result<Coarse>& mesh, const std::string& what, const std::string& advice) {
+  ASSERT_FALSE(mesh) << "expected: " << what;
+  const std::string text = mesh.error().text();
+  EXPECT_EQ(mesh.error().code, Code::bad_input);
+  for (const char* part : {"forebay-mesh-", "it is ", what.c_str(), "; expected ", advice.c_str()})
+    EXPECT_NE(text.find(part), std::string::npos) << "expected: " << part << "\n" << text;
+  for (const char* internal : {"Error", "SystemExit", "Traceback", "NoneType", "\n"})
+    EXPECT_EQ(text.find(internal), std::string::npos) << text;
+}
+
+TEST(Reader, SaysOfFilesThatAreNoMeshWhatTheyAreAndWhatToDo) {
+  const std::string vtk_file = R"(<?xml version="1.0"?>
+<VTKFile type="%" version="0.1">)";
+  const std::string partitioned =
+      with(kGmsh, "$Nodes", "$PartitionedEntities\n1\n0\n0 0 0 0\n$EndPartitionedEntities\n$Nodes");
+  struct Foreign {
+    std::string content, ending, what, advice;
+  };
+  const std::vector<Foreign> all = {
+      {with(with(kGmsh, "2 3 1 3", "1 1 1 1"), "3 1 4 2\n2 1 2 3 4\n3 2 3 4 5\n", ""), ".msh",
+       "a Gmsh file of version 4.1: it has 1 faces and no cells", "mesh the volume"},
+      {partitioned, ".msh", "a Gmsh file of version 4.1: it is partitioned", "UnpartitionMesh"},
+      {"$NOD\n1\n1 0 0 0\n$ENDNOD\n$ELM\n0\n$ENDELM\n", ".msh", "a Gmsh file of version 1", "save it in version 4.1"},
+      {"(0 \"fluent\")\n(2 3)\n(10 (0 1 8 0 3))\n", ".msh", "a mesh of Ansys Fluent", "fluentMeshToFoam"},
+      {"(2 3)\n(10 (0 1 8 0 3))\n", ".cas", "a mesh of Ansys Fluent", "fluentMeshToFoam"},
+      {"hello\n", ".msh", "a file that ends in .msh: it is damaged, or of another format", "write it as Gmsh"},
+      {"MFEM mesh v1.0\n\ndimension\n3\n", ".mesh", "a mesh of MFEM", "PrintVTU"},
+      {"    -1\n  2411\n         1         1\n    -1\n", ".unv", "a UNV file", "gmsh FILE -save"},
+      {"CEND\nBEGIN BULK\nGRID,1,,0.,0.,0.\nENDDATA\n", ".bdf", "ends in .bdf: it has no faces and no cells",
+       "gmsh FILE"},
+      {"GRID,1,,0.,0.,0.\n", ".bdf", "\"BEGIN BULK\" statement not found", "gmsh FILE -save"},
+      {"FoamFile { class faceList; }\n", ".faces", "a file of an OpenFOAM case", "foamToVTK"},
+      {"", ".foam", "an OpenFOAM case", "foamToVTK"},
+      {"", ".vtu", "an empty file", "write it anew"},
+      {with(with(kVtu, "NumberOfCells=\"1\"", "NumberOfCells=\"0\""), "0 1 2 3 4 5", ""), ".vtu",
+       "a VTK file of the type UnstructuredGrid: it has no cells", "write it as Gmsh"},
+      {with(vtk_file, "%", "PolyData"), ".vtu", "a VTK file of the type PolyData", "write it as Gmsh"},
+      {with(vtk_file, "%", "PUnstructuredGrid"), ".pvtu", "a VTK file of the type PUnstructuredGrid",
+       "write it as Gmsh"},
+      {"solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid "
+       "s\n",
+       ".stl", "ends in .stl: it has 1 faces and no cells", "mesh the volume"},
+      {"NDIME= 2\nNELEM= 1\n5 0 1 2 0\nNPOIN= 3\n0 0 0\n1 0 1\n0 1 2\nNMARK= 0\n", ".su2",
+       "its points do not have three coordinates", "mesh the volume"},
+      {with(kGmsh, "2 1 2 1\n1 1 3 2", "2 1 9 1\n1 1 3 2 4 5 6"), ".msh", "cells of type triangle6", "the first order"},
+      {"no hdf", ".med", "a file that ends in .med", "write it as Gmsh"},
+  };
+  for (const Foreign& each : all) {
+    SCOPED_TRACE(each.what);
+    expect_told(read(each.content, each.ending), each.what, each.advice);
+  }
+}
+
+TEST(Reader, SaysOfDirectoriesWhatTheyAre) {
+  const ScratchFile name("-case");
+  const std::string directory = name.path() + ".d", mesh = directory + "/constant/polyMesh";
+  ASSERT_TRUE(make_private_directory(directory));
+  expect_told(read_mesh(directory, READ_MESH), "a directory", "write it as Gmsh");
+  ASSERT_TRUE(make_private_directory(mesh));
+  ASSERT_TRUE(replace_file(mesh + "/owner", ""));
+  for (const std::string& each : {directory, mesh})
+    expect_told(read_mesh(each, READ_MESH), "an OpenFOAM case", "foamToVTK writes its mesh as VTU");
+  std::filesystem::remove_all(directory);
+}
+
+// A module that is not there, as another directory of Python's has it.
+TEST(Reader, SaysWhichPackageOfPythonIsMissing) {
+  const ScratchFile name;
+  const std::string directory = name.path() + ".d";
+  ASSERT_TRUE(make_private_directory(directory));
+  for (const char* module : {"h5py", "netCDF4", "meshio"})
+    ASSERT_TRUE(replace_file(directory + "/" + module + ".py",
+                             "raise ModuleNotFoundError(name='" + std::string(module) + "')\n"));
+  ::setenv("PYTHONPATH", directory.c_str(), 1);
+  const auto without_meshio = read(kGmsh, ".msh");
+  ASSERT_EQ(::unlink((directory + "/meshio.py").c_str()), 0);
+  const auto without_h5py = read("\x89HDF\r\n", ".med"), without_netcdf = read("CDF\x01", ".e");
+  ::unsetenv("PYTHONPATH");
+  std::filesystem::remove_all(directory);
+  for (const auto& [told, package] :
+       {std::pair(&without_meshio, "meshio"), {&without_h5py, "h5py"}, {&without_netcdf, "netcdf4"}}) {
+    ASSERT_FALSE(*told) << package;
+    EXPECT_NE(told->error().text().find(std::string("; install python3-") + package), std::string::npos)
+        << told->error().text();
+  }
+}
+
+TEST(Reader, RefusesFacesOfNoCellWithTheirGroup) {
+  expect_refused(with(kGmsh, "1 1 3 2\n", "1 1 3 6\n"), ".msh", "group lid has a face that no cell has");
 }
 
 TEST(Reader, SaysWhatIsNoFile) {
