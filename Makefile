@@ -74,7 +74,7 @@ bench: developer ## the figures the project promises; an hour and a half on a qu
 	scripts/install-dependencies demo test
 	build/bin/forebay bench openfoam
 	build/bin/forebay bench trajectory
-	build/bin/forebay bench blocks
+	build/bin/forebay bench arrays
 
 pictures: developer ## those of docs/mesh.md, with VTK of PyPI
 	scripts/install-dependencies test

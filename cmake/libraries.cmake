@@ -29,7 +29,7 @@ function(forebay_public_library target)
   list(TRANSFORM LIBRARY_EXPORTS REPLACE "(.+)" "$<TARGET_OBJECTS:forebay_\\1>" OUTPUT_VARIABLE objects)
   add_library(${target} SHARED ${objects})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${LIBRARY_NAME} VERSION ${PROJECT_VERSION} SOVERSION 0
-    LINK_DEPENDS ${map})
+    LINK_DEPENDS ${map} INSTALL_RPATH "$ORIGIN")
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
   list(TRANSFORM LIBRARY_ROOMS PREPEND forebay_)
   target_link_libraries(${target} PRIVATE ${LIBRARY_ROOMS})

@@ -100,7 +100,7 @@ function(forebay_print_table)
       "codec zfp|${forebay_about_zfp}"
       "files of arrays|${forebay_about_hdf5}"
       "forebay mesh|${forebay_about_mesh}"
-      "libforebay_blocks|${forebay_about_mpi}"
+      "libforebay_arrays|${forebay_about_mpi}"
       "Fortran modules|${forebay_about_fortran}"
       "Python package|${forebay_about_python}"
       "benchmarks and n3d|${forebay_about_bench}"

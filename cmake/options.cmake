@@ -1,7 +1,7 @@
 # What may be left out. A part whose option is ON is built where all that it needs is found, and else left out: the table at
 # the end of the configuration says so. Nothing here is an error.
-option(FOREBAY_MPI "Arrays over the ranks of an MPI program: libforebay_blocks (needs HDF5 too)" ON)
-option(FOREBAY_HDF5 "Files of arrays: forebay inspect, and carrying home what libforebay_blocks left" ON)
+option(FOREBAY_MPI "Arrays over the ranks of an MPI program: libforebay_arrays (needs HDF5 too)" ON)
+option(FOREBAY_HDF5 "Files of arrays: forebay inspect, and carrying home what libforebay_arrays left" ON)
 option(FOREBAY_MESH "Huge meshes of coarse ones: forebay mesh (needs HDF5 too)" ON)
 option(FOREBAY_FORTRAN "Fortran modules of the libraries" ON)
 option(FOREBAY_PYTHON "The Python package of the libraries" ON)

@@ -1,18 +1,19 @@
+! Written by scripts/lint format from forebay_items.fypp: change that one.
 ! The items of an array, whatever their kind: what the library must know to move them. Programs use the module
-! forebay_blocks, which has this one's name for them.
+! forebay_arrays, which has this one's name for them.
 module forebay_items
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
-  use forebay_blocks_c
+  use forebay_arrays_c
   implicit none
   private
 
-  type, public :: blocks_items
-    integer(c_int) :: type = FOREBAY_ARRAY_UINT8
+  type, public :: arrays_items
+    integer(c_int) :: type = FOREBAY_UINT8
     integer :: components = 1
     integer(int64) :: count = 0
     integer(c_size_t) :: bytes = 0  ! of one item
     type(c_ptr) :: address = c_null_ptr
-  end type blocks_items
+  end type arrays_items
 
   ! items(u): each value of u(:) is an item, each column of u(:, :), such as a vector. `u` is contiguous and a pointer or
   ! a target, since the library works where it lies.
@@ -27,58 +28,58 @@ contains
     integer(c_int), intent(in) :: type
     integer, intent(in) :: components, count, value_bits
     type(c_ptr), intent(in) :: address
-    type(blocks_items) :: made
-    made = blocks_items(type, components, int(count, int64), int(components * (value_bits / 8), c_size_t), address)
+    type(arrays_items) :: made
+    made = arrays_items(type, components, int(count, int64), int(components * (value_bits / 8), c_size_t), address)
   end function of
 
   ! What follows differs only in kind and rank.
 
   function double_1(values) result(made)
     real(real64), pointer, contiguous, intent(in) :: values(:)
-    type(blocks_items) :: made
-    made = of(FOREBAY_ARRAY_FLOAT64, 1, size(values), storage_size(values), c_loc(values))
+    type(arrays_items) :: made
+    made = of(FOREBAY_FLOAT64, 1, size(values), storage_size(values), c_loc(values))
   end function double_1
 
   function double_2(values) result(made)
     real(real64), pointer, contiguous, intent(in) :: values(:, :)
-    type(blocks_items) :: made
-    made = of(FOREBAY_ARRAY_FLOAT64, size(values, 1), size(values, 2), storage_size(values), c_loc(values))
+    type(arrays_items) :: made
+    made = of(FOREBAY_FLOAT64, size(values, 1), size(values, 2), storage_size(values), c_loc(values))
   end function double_2
 
   function single_1(values) result(made)
     real(real32), pointer, contiguous, intent(in) :: values(:)
-    type(blocks_items) :: made
-    made = of(FOREBAY_ARRAY_FLOAT32, 1, size(values), storage_size(values), c_loc(values))
+    type(arrays_items) :: made
+    made = of(FOREBAY_FLOAT32, 1, size(values), storage_size(values), c_loc(values))
   end function single_1
 
   function single_2(values) result(made)
     real(real32), pointer, contiguous, intent(in) :: values(:, :)
-    type(blocks_items) :: made
-    made = of(FOREBAY_ARRAY_FLOAT32, size(values, 1), size(values, 2), storage_size(values), c_loc(values))
+    type(arrays_items) :: made
+    made = of(FOREBAY_FLOAT32, size(values, 1), size(values, 2), storage_size(values), c_loc(values))
   end function single_2
 
   function long_1(values) result(made)
     integer(int64), pointer, contiguous, intent(in) :: values(:)
-    type(blocks_items) :: made
-    made = of(FOREBAY_ARRAY_INT64, 1, size(values), storage_size(values), c_loc(values))
+    type(arrays_items) :: made
+    made = of(FOREBAY_INT64, 1, size(values), storage_size(values), c_loc(values))
   end function long_1
 
   function long_2(values) result(made)
     integer(int64), pointer, contiguous, intent(in) :: values(:, :)
-    type(blocks_items) :: made
-    made = of(FOREBAY_ARRAY_INT64, size(values, 1), size(values, 2), storage_size(values), c_loc(values))
+    type(arrays_items) :: made
+    made = of(FOREBAY_INT64, size(values, 1), size(values, 2), storage_size(values), c_loc(values))
   end function long_2
 
   function integer_1(values) result(made)
     integer(int32), pointer, contiguous, intent(in) :: values(:)
-    type(blocks_items) :: made
-    made = of(FOREBAY_ARRAY_INT32, 1, size(values), storage_size(values), c_loc(values))
+    type(arrays_items) :: made
+    made = of(FOREBAY_INT32, 1, size(values), storage_size(values), c_loc(values))
   end function integer_1
 
   function integer_2(values) result(made)
     integer(int32), pointer, contiguous, intent(in) :: values(:, :)
-    type(blocks_items) :: made
-    made = of(FOREBAY_ARRAY_INT32, size(values, 1), size(values, 2), storage_size(values), c_loc(values))
+    type(arrays_items) :: made
+    made = of(FOREBAY_INT32, size(values, 1), size(values, 2), storage_size(values), c_loc(values))
   end function integer_2
 
 end module forebay_items

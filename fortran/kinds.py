@@ -19,6 +19,7 @@ KINDS = [
     Kind("integer", "integer(int32)", "FOREBAY_INT32", False),
 ]
 REAL = [kind for kind in KINDS if kind.real]
+ITEMS = [kind for kind in KINDS if not kind.type.startswith("complex")]  # what files of arrays have
 RANKS = range(1, 5)
 
 

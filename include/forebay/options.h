@@ -39,6 +39,33 @@
  *                    the line that writes), and from the next begin or put on every byte of it is 0xfb.
  *   "segment-bytes"  size of a segment; not set: chosen from the budgets and the size of a step
  *   and tiers, see below
+ *
+ * Of forebay_team_create:
+ *   "most-per-node"  cuts the ranks of a machine into groups of at most so many, a socket's for example, which
+ *                    then count as nodes; not set: one group
+ *
+ * Of forebay_plan_create and forebay_plan_create_lists:
+ *   "least-bytes"    of a block, in items of 8 bytes, as far as there are items; not set: 1 MiB
+ *   "rank-step"      at most every so many-th rank owns a block; not set: every rank may
+ *   "most-blocks"    1 for serial libraries; not set: as many as there are ranks
+ *   "shared"         "on": several ranks may have an item (ghosts, interfaces): the lowest of them writes it, all
+ *                    read it; "off", as if not set: that is an error
+ *
+ * Of forebay_checkpoints_open. What the environment has in FOREBAY_ARRAYS_METHOD, FOREBAY_ARRAYS_HINTS,
+ * FOREBAY_ARRAYS_POOL and FOREBAY_ARRAYS_VERIFY wins:
+ *   "method"         how files are written and read:
+ *                    "serial": all blocks pass through rank 0, standard C I/O
+ *                    "stdio": every rank writes its own block, standard C I/O
+ *                    "mpi-independent": MPI-IO, each rank opens the file for itself
+ *                    "mpi-noncollective": MPI-IO, opened by all together, written by each for itself
+ *                    "mpi-collective": MPI-IO, opened and written by all together; as if not set
+ *                    "staged": into memory or a disk of the node, the pool; carried to the file while the program
+ *                    goes on
+ *   "hints"          for MPI-IO, "striping_factor=8,cb_nodes=4"; on Lustre, striping_factor and striping_unit are
+ *                    also set for the directory
+ *   "pool"           a directory of the node for "staged"; not set: /dev/shm
+ *   "verify"         "read-back": a file is read again before it gets its name; "written", as if not set: it is
+ *                    not
  */
 #ifndef FOREBAY_OPTIONS_H
 #define FOREBAY_OPTIONS_H

@@ -34,6 +34,17 @@ const std::vector<Key>& keys() {
       {"encoders", "trajectory", {}, 0, kMostEncoders},
       {"debug", "trajectory", kOnOff},
       {"segment-bytes", "trajectory", {}, 1, kLargest},
+      {"most-per-node", "team", {}, 1, kLargestInt},
+      {"least-bytes", "plan", {}, 1, kLargest},
+      {"rank-step", "plan", {}, 1, kLargestInt},
+      {"most-blocks", "plan", {}, 1, kLargestInt},
+      {"shared", "plan", kOnOff},
+      {"method",
+       "checkpoints",
+       {"serial", "stdio", "mpi-independent", "mpi-noncollective", "mpi-collective", "staged"}},
+      {"hints", "checkpoints"},
+      {"pool", "checkpoints"},
+      {"verify", "checkpoints", {"written", "read-back"}},
   };
   return kKeys;
 }
@@ -69,7 +80,9 @@ Done check_option(std::string_view name, std::string_view value) {
   }
   if (!key->words.empty()) {
     if (std::find(key->words.begin(), key->words.end(), value) != key->words.end()) return {};
-    return fail(FOREBAY_E_INVALID, "the option {} cannot be \"{}\": {}", name, printable(value), listed(key->words));
+    const std::string near = closest(value, key->words);
+    return fail(FOREBAY_E_INVALID, "the option {} cannot be \"{}\"; {}", name, printable(value),
+                near.empty() ? "there are " + listed(key->words) : "did you mean \"" + near + "\"?");
   }
   if (key->most > 0) {
     const auto number = parse_integer(value);

@@ -104,10 +104,10 @@ int forebay_options_check(const forebay_options* options, const char* user) {
   return run([&]() -> Done {
     for (const auto& value : options->values) {
       const std::string_view of = forebay::api::user_of(value.first);
-      if (of != user) return fail(FOREBAY_E_INVALID, "the option {} is of a {}, not of a {}", value.first, of, user);
+      if (of != user) return fail(FOREBAY_E_INVALID, "the option {} is one of {}, not of {}", value.first, of, user);
     }
     if (!options->tiers.empty() && std::string_view(user) != "trajectory") {
-      return fail(FOREBAY_E_INVALID, "tiers are of a trajectory, not of a {}", user);
+      return fail(FOREBAY_E_INVALID, "tiers are of trajectory, not of {}", user);
     }
     return {};
   });

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "blocks/c_handles.h"
 #include "blocks/checkpoint.h"
@@ -16,24 +15,52 @@ namespace arrays = forebay::arrays;
 
 namespace {
 
-constexpr std::array kTypes = {arrays::Type::uint8,  arrays::Type::int32,   arrays::Type::int64,
-                               arrays::Type::uint64, arrays::Type::float32, arrays::Type::float64};
+struct KnownType {
+  forebay_type number;
+  arrays::Type type;
+};
+constexpr KnownType kTypes[] = {{FOREBAY_UINT8, arrays::Type::uint8},     {FOREBAY_INT32, arrays::Type::int32},
+                                {FOREBAY_INT64, arrays::Type::int64},     {FOREBAY_UINT64, arrays::Type::uint64},
+                                {FOREBAY_FLOAT32, arrays::Type::float32}, {FOREBAY_FLOAT64, arrays::Type::float64}};
+
+const arrays::Type* type_of(forebay_type number) {
+  const auto* found =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const KnownType& each) { return each.number == number; });
+  return found == std::end(kTypes) ? nullptr : &found->type;
+}
+
+forebay_type number_of_type(arrays::Type type) {
+  return std::find_if(std::begin(kTypes), std::end(kTypes), [&](const KnownType& each) { return each.type == type; })
+      ->number;
+}
+
+// An element of a table; the program knows how large one is.
+const forebay_array& element(const forebay_array* arrays, int i) {
+  return *reinterpret_cast<const forebay_array*>(reinterpret_cast<const std::byte*>(arrays) +
+                                                 static_cast<std::size_t>(i) * arrays->size);
+}
 
 std::string text_of(const char* text) {
   return text == nullptr ? "" : text;
 }
 
-Result<Options> options_of(const char* method, const char* hints, const char* pool) {
+Result<Options> options_of(const forebay_options* given) {
+  if (auto ok = check_options(given, "checkpoints"); !ok) return forward(ok);
   Options options;
-  if (method != nullptr) {
+  const auto text = [&](const char* key) { return forebay_options_get(given, key); };
+  if (const char* method = text("method")) {
     auto named = method_named(method);
     if (!named) return forward(named);
     options.method = *named;
   }
-  if (hints != nullptr) {
+  if (const char* hints = text("hints")) {
     if (auto ok = options.add_hints(hints, "the hints"); !ok) return forward(ok);
   }
-  if (pool != nullptr) options.pool = pool;
+  if (const char* pool = text("pool")) options.pool = pool;
+  if (const char* verify = text("verify")) {
+    options.verify =
+        std::string_view(verify) == "read-back" ? forebay::carry::Verify::read_back : forebay::carry::Verify::written;
+  }
   return Options::from_environment(std::move(options));
 }
 
@@ -41,8 +68,9 @@ Status check(const Team& team, const forebay_array& array) {
   const auto wrong = [&](std::string_view what) {
     return error(Code::bad_input, fmt::format("array {}: {}", text_of(array.name), what));
   };
+  if (auto fits = check_size(array, "forebay_array"); !fits) return fits;
   if (array.name == nullptr || array.location == nullptr) return wrong("it has no name, or no location (NULL)");
-  if (static_cast<std::size_t>(array.type) >= kTypes.size()) return wrong("its type is unknown");
+  if (type_of(array.type) == nullptr) return wrong("files of arrays have no numbers of its type");
   if (array.plan == nullptr) return wrong("it has no plan (NULL)");
   if (&array.plan->value.team() != &team) return wrong("its plan is of another team than the checkpoints");
   if (array.data == nullptr && array.plan->value.local_items() > 0) return wrong("its data is missing (NULL)");
@@ -56,18 +84,28 @@ Result<std::vector<Field>> fields_of(const Team& team, const forebay_array* arra
   Status mine;
   if (count < 0 || (count > 0 && arrays == nullptr)) mine = error(Code::bad_input, "the arrays are missing (NULL)");
   for (int i = 0; i < count && mine; ++i) {
-    const forebay_array& array = arrays[i];
+    const forebay_array& array = element(arrays, i);
     mine = check(team, array);
     if (!mine) break;
-    fields.push_back({array.name, array.location, kTypes[static_cast<std::size_t>(array.type)], array.components,
-                      &array.plan->exchange, array.data});
+    fields.push_back(
+        {array.name, array.location, *type_of(array.type), array.components, &array.plan->exchange, array.data});
   }
   if (auto ok = team.agree(mine); !ok) return forward(ok);
   return fields;
 }
 
-void tell(const Head& head, forebay_head* told) {
-  assign(told, forebay_head{head.step, head.time, head.program.c_str(), head.mesh.c_str()});
+void tell_head(const Head& head, forebay_head* told) {
+  if (told != nullptr) {
+    forebay::api::tell(told, forebay_head{0, head.step, head.time, head.program.c_str(), head.mesh.c_str()});
+  }
+}
+
+// Of a struct that may be NULL, before anything collective has begun.
+template <class T>
+int unfit(const T* told, const char* name) {
+  if (told == nullptr) return FOREBAY_OK;
+  const Status fits = check_size(*told, name, true);
+  return fits ? FOREBAY_OK : report(fits.error());
 }
 
 int no_such(const char* what, int place, std::size_t count) {
@@ -98,14 +136,14 @@ Head head_of(const forebay_head& head) {
 
 extern "C" {
 
-int forebay_checkpoints_open(forebay_team* team, const char* directory, const char* method, const char* hints,
-                             const char* pool, forebay_checkpoints** checkpoints) {
+int forebay_checkpoints_open(forebay_team* team, const char* directory, const forebay_options* wanted,
+                             forebay_checkpoints** checkpoints) {
   if (checkpoints == nullptr) return missing("place for the checkpoints");
   *checkpoints = nullptr;
   if (team == nullptr) return missing("team");
   if (directory == nullptr) return missing("directory");
   return run(team->value.all(), [&]() -> Status {
-    auto options = options_of(method, hints, pool);
+    auto options = options_of(wanted);
     if (auto ok = team->value.agree(options ? Status{} : Status(forward(options))); !ok) return ok;
     auto opened = Checkpoints::open(team->value, directory, std::move(*options));
     if (!opened) return forward(opened);
@@ -121,7 +159,7 @@ int forebay_checkpoints_settle(forebay_checkpoints* checkpoints) {
 }
 
 int forebay_checkpoints_close(forebay_checkpoints* checkpoints) {
-  if (checkpoints == nullptr) return FOREBAY_BLOCKS_OK;
+  if (checkpoints == nullptr) return FOREBAY_OK;
   const int status = forebay_checkpoints_settle(checkpoints);
   delete checkpoints;
   return status;
@@ -132,6 +170,7 @@ int forebay_checkpoints_write(forebay_checkpoints* checkpoints, const char* name
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
   if (name == nullptr) return missing("name of the file");
   if (head == nullptr) return missing("head");
+  if (const Status fits = check_size(*head, "forebay_head"); !fits) return report(fits.error());
   return run(checkpoints->team->all(), [&]() -> Status {
     auto fields = fields_to_write(*checkpoints->team, arrays, count);
     return fields ? checkpoints->value->write(name, head_of(*head), *fields) : Status(forward(fields));
@@ -150,13 +189,14 @@ int forebay_checkpoints_read(forebay_checkpoints* checkpoints, const char* name,
                              const forebay_array* arrays, int count, forebay_head* head) {
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
   if (name == nullptr) return missing("name of the file");
+  if (const int refused = unfit(head, "forebay_head")) return refused;
   return run(checkpoints->team->all(), [&]() -> Status {
     auto fields = fields_of<FieldToRead>(*checkpoints->team, arrays, count);
     if (!fields) return forward(fields);
     auto found = checkpoints->value->read(name, text_of(mesh), *fields);
     if (!found) return forward(found);
     checkpoints->head = std::move(*found);
-    tell(checkpoints->head, head);
+    tell_head(checkpoints->head, head);
     return {};
   });
 }
@@ -165,55 +205,58 @@ int forebay_checkpoints_describe(forebay_checkpoints* checkpoints, const char* n
                                  int* arrays) {
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
   if (name == nullptr) return missing("name of the file");
+  if (const int refused = unfit(head, "forebay_head")) return refused;
   return run(checkpoints->team->all(), [&]() -> Status {
     auto found = checkpoints->value->describe(name);
     if (!found) return forward(found);
     checkpoints->description = std::move(*found);
     const arrays::Description& file = checkpoints->description;
     checkpoints->head = {file.step, file.time, file.program, file.mesh};
-    tell(checkpoints->head, head);
+    tell_head(checkpoints->head, head);
     assign(locations, static_cast<int>(file.locations.size()));
     assign(arrays, static_cast<int>(file.arrays.size()));
     return {};
   });
 }
 
-int forebay_checkpoints_location(const forebay_checkpoints* checkpoints, int place, const char** name,
-                                 uint64_t* items) {
+int forebay_checkpoints_get_location(const forebay_checkpoints* checkpoints, int place, const char** name,
+                                     uint64_t* items) {
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
   const auto& locations = checkpoints->description.locations;
   if (!is_in(place, locations.size())) return no_such("location", place, locations.size());
   const arrays::Location& location = locations[index(place)];
   assign(name, location.name.c_str());
   assign(items, location.items);
-  return FOREBAY_BLOCKS_OK;
+  return FOREBAY_OK;
 }
 
-int forebay_checkpoints_array(const forebay_checkpoints* checkpoints, int place, forebay_array* array) {
+int forebay_checkpoints_get_array(const forebay_checkpoints* checkpoints, int place, forebay_array* array) {
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
   const auto& known = checkpoints->description.arrays;
   if (!is_in(place, known.size())) return no_such("array", place, known.size());
   const arrays::Array& found = known[index(place)];
-  const auto type = std::find(kTypes.begin(), kTypes.end(), found.type) - kTypes.begin();
-  assign(array, forebay_array{found.name.c_str(), found.location.c_str(), static_cast<forebay_array_type>(type),
-                              found.components, nullptr, nullptr});
-  return FOREBAY_BLOCKS_OK;
+  if (const int refused = unfit(array, "forebay_array")) return refused;
+  if (array != nullptr) {
+    forebay::api::tell(array, forebay_array{0, found.name.c_str(), found.location.c_str(), number_of_type(found.type),
+                                            found.components, nullptr, nullptr});
+  }
+  return FOREBAY_OK;
 }
 
-int forebay_checkpoints_recovered(const forebay_checkpoints* checkpoints, int* count) {
+int forebay_checkpoints_count_recovered(const forebay_checkpoints* checkpoints, int* count) {
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
   assign(count, static_cast<int>(checkpoints->recovered.size()));
-  return FOREBAY_BLOCKS_OK;
+  return FOREBAY_OK;
 }
 
-int forebay_checkpoints_recovered_at(const forebay_checkpoints* checkpoints, int place, const char** path,
-                                     int* carried) {
+int forebay_checkpoints_get_recovered(const forebay_checkpoints* checkpoints, int place, const char** path,
+                                      int* carried) {
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
   const auto& recovered = checkpoints->recovered;
   if (!is_in(place, recovered.size())) return no_such("recovered checkpoint", place, recovered.size());
   assign(path, recovered[index(place)].path.c_str());
   assign(carried, recovered[index(place)].carried ? 1 : 0);
-  return FOREBAY_BLOCKS_OK;
+  return FOREBAY_OK;
 }
 
 }  // extern "C"

@@ -1,13 +1,15 @@
-// What the C interface (forebay/blocks.h) shares: what its handles are, and outcomes as statuses.
+// What the C interface (forebay/arrays.h) shares: what its handles are, and outcomes as statuses.
 #pragma once
 
 #include <cstdio>
 #include <exception>
+#include <optional>
 
+#include "api/sized.h"
 #include "blocks/checkpoint.h"
 #include "blocks/exchange.h"
 #include "blocks/team.h"
-#include "forebay/blocks.h"
+#include "forebay/arrays.h"
 
 struct forebay_team {
   forebay::blocks::Team value;
@@ -41,6 +43,17 @@ int missing(const char* what) noexcept;
 // ok where `count` values may be read from an argument.
 Status given(const char* what, const void* memory, std::uint64_t count);
 
+// Whether all that is set of options is one of `user`.
+Status check_options(const forebay_options* options, const char* user);
+std::optional<std::int64_t> number_of(const forebay_options* options, const char* key);
+
+// ok where a struct of a program can be read, or, with `told`, filled.
+template <class T>
+Status check_size(const T& given, const char* name, bool told = false) {
+  const auto wrong = told ? api::wrong_size(given, name) : api::wrong_to_read(given, name);
+  return wrong ? Status(error(Code::bad_input, *wrong)) : Status{};
+}
+
 // The table of a program as that of the room, and what it writes. Collective.
 Result<std::vector<FieldToWrite>> fields_to_write(const Team& team, const forebay_array* arrays, int count);
 Head head_of(const forebay_head& head);
@@ -51,11 +64,11 @@ template <class Call>
 int run(MPI_Comm communicator, Call&& call) noexcept {
   try {
     const Status outcome = call();
-    return outcome ? FOREBAY_BLOCKS_OK : report(outcome.error());
+    return outcome ? FOREBAY_OK : report(outcome.error());
   } catch (const std::exception& exception) {
     std::fprintf(stderr, "forebay: %s; the other ranks cannot go on without this one\n", exception.what());
     MPI_Abort(communicator, 1);
-    return FOREBAY_BLOCKS_FAILED;
+    return FOREBAY_E_NO_MEMORY;
   }
 }
 

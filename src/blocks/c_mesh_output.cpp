@@ -23,6 +23,7 @@ std::uint64_t sum_of(const std::uint64_t* lengths, std::uint64_t count) {
 }
 
 Status check_given(const Team& team, const forebay_mesh& mesh) {
+  if (auto fits = check_size(mesh, "forebay_mesh"); !fits) return fits;
   for (const auto& [plan, whose] : {std::pair{mesh.points, "points"}, {mesh.cells, "cells"}}) {
     if (plan == nullptr) return error(Code::bad_input, fmt::format("the mesh has no plan of its {} (NULL)", whose));
     if (&plan->value.team() == &team) continue;
@@ -69,6 +70,7 @@ int forebay_mesh_output_write(forebay_mesh_output* output, const forebay_head* h
                               int count) {
   if (output == nullptr) return missing("handle of the mesh output");
   if (head == nullptr) return missing("head");
+  if (const Status fits = check_size(*head, "forebay_head"); !fits) return report(fits.error());
   return run(output->team->all(), [&]() -> Status {
     auto fields = fields_to_write(*output->team, arrays, count);
     return fields ? output->value->write(head_of(*head), *fields) : Status(forward(fields));
@@ -81,7 +83,7 @@ int forebay_mesh_output_settle(forebay_mesh_output* output) {
 }
 
 int forebay_mesh_output_close(forebay_mesh_output* output) {
-  if (output == nullptr) return FOREBAY_BLOCKS_OK;
+  if (output == nullptr) return FOREBAY_OK;
   const int status = forebay_mesh_output_settle(output);
   delete output;
   return status;

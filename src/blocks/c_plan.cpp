@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "api/status_of.h"
 #include "blocks/c_handles.h"
 #include "blocks/lists.h"
 
@@ -13,15 +14,14 @@ using forebay::Status;
 
 namespace {
 
-thread_local std::string last_error;
-
-PlanRequest request_of(const forebay_plan_request* given) {
+PlanRequest request_of(const forebay_options* options) {
   PlanRequest request;
-  if (given == nullptr) return request;
-  if (given->least_bytes > 0) request.blocks.least_bytes = given->least_bytes;
-  request.blocks.rank_step = given->rank_step;
-  request.blocks.most_blocks = given->most_blocks;
-  request.shared = given->shared != 0 ? Shared::once : Shared::refused;
+  if (const auto bytes = number_of(options, "least-bytes"))
+    request.blocks.least_bytes = static_cast<std::uint64_t>(*bytes);
+  request.blocks.rank_step = static_cast<int>(number_of(options, "rank-step").value_or(0));
+  request.blocks.most_blocks = static_cast<int>(number_of(options, "most-blocks").value_or(0));
+  const char* shared = forebay_options_get(options, "shared");
+  request.shared = shared != nullptr && std::string_view(shared) == "on" ? Shared::once : Shared::refused;
   return request;
 }
 
@@ -49,20 +49,12 @@ Status make_room(forebay_plan& plan, const void* items, std::size_t item_bytes, 
 
 namespace forebay::blocks {
 
-static_assert(static_cast<int>(Code::failed) == FOREBAY_BLOCKS_FAILED &&
-              static_cast<int>(Code::bad_input) == FOREBAY_BLOCKS_INVALID &&
-              static_cast<int>(Code::undrained) == FOREBAY_BLOCKS_STAGED &&
-              static_cast<int>(Code::lost) == FOREBAY_BLOCKS_DAMAGED &&
-              static_cast<int>(Code::conflict) == FOREBAY_BLOCKS_VERSION &&
-              static_cast<int>(Code::busy) == FOREBAY_BLOCKS_BUSY);
-
 int report(const Error& error) noexcept {
   try {
-    last_error = error.text();
+    return forebay_error_set(api::status_of(error), error.text().c_str());
   } catch (...) {
-    last_error.clear();
+    return forebay_error_set(api::status_of(error), "no memory for the words of an error");
   }
-  return static_cast<int>(error.code);
 }
 
 int missing(const char* what) noexcept {
@@ -74,34 +66,23 @@ Status given(const char* what, const void* memory, std::uint64_t count) {
   return error(Code::bad_input, fmt::format("the {} are missing (NULL) where there are {}", what, count));
 }
 
+Status check_options(const forebay_options* options, const char* user) {
+  if (forebay_options_check(options, user) == FOREBAY_OK) return {};
+  return error(Code::bad_input, forebay_error_get_text());
+}
+
+std::optional<std::int64_t> number_of(const forebay_options* options, const char* key) {
+  const char* text = forebay_options_get(options, key);
+  return text == nullptr ? std::nullopt : parse_integer(text);
+}
+
 }  // namespace forebay::blocks
 
 extern "C" {
 
-const char* forebay_blocks_last_error(void) {
-  return last_error.c_str();
-}
-
-const char* forebay_blocks_status_name(int status) {
-  switch (static_cast<forebay_blocks_status>(status)) {
-#define FOREBAY_NAME(name) \
-  case name:               \
-    return #name
-    FOREBAY_NAME(FOREBAY_BLOCKS_OK);
-    FOREBAY_NAME(FOREBAY_BLOCKS_FAILED);
-    FOREBAY_NAME(FOREBAY_BLOCKS_INVALID);
-    FOREBAY_NAME(FOREBAY_BLOCKS_STAGED);
-    FOREBAY_NAME(FOREBAY_BLOCKS_DAMAGED);
-    FOREBAY_NAME(FOREBAY_BLOCKS_VERSION);
-    FOREBAY_NAME(FOREBAY_BLOCKS_BUSY);
-#undef FOREBAY_NAME
-  }
-  return "unknown status";
-}
-
 // --- the ranks ---
 
-int forebay_team_create(MPI_Comm communicator, int most_per_node, forebay_team** team) {
+int forebay_team_create(MPI_Comm communicator, const forebay_options* options, forebay_team** team) {
   if (team == nullptr) return missing("place for the team");
   *team = nullptr;
   int begun = 0, ended = 0;
@@ -116,24 +97,38 @@ int forebay_team_create(MPI_Comm communicator, int most_per_node, forebay_team**
   }
   if (communicator == MPI_COMM_NULL) return missing("communicator");
   return run(communicator, [&]() -> Status {
-    auto made = Team::of(communicator, most_per_node);
+    if (auto ok = agree(communicator, check_options(options, "team")); !ok) return ok;
+    auto made = Team::of(communicator, static_cast<int>(number_of(options, "most-per-node").value_or(0)));
     if (!made) return forward(made);
     *team = new forebay_team{std::move(*made)};
     return {};
   });
 }
 
-int forebay_team_create_f(MPI_Fint communicator, int most_per_node, forebay_team** team) {
-  return forebay_team_create(MPI_Comm_f2c(communicator), most_per_node, team);
+int forebay_team_create_f(MPI_Fint communicator, const forebay_options* options, forebay_team** team) {
+  return forebay_team_create(MPI_Comm_f2c(communicator), options, team);
 }
 
+// The status travels with the words: it may be one that no room below knows.
 int forebay_team_agree(forebay_team* team, int status, const char* words) {
   if (team == nullptr) return missing("team");
-  return run(team->value.all(), [&]() -> Status {
+  int of_all = FOREBAY_OK;
+  std::string text;
+  const int failed = run(team->value.all(), [&]() -> Status {
     Status mine;
-    if (status != FOREBAY_BLOCKS_OK) mine = forebay::error(static_cast<Code>(status), words == nullptr ? "" : words);
-    return team->value.agree(mine);
+    if (status != FOREBAY_OK) {
+      mine = forebay::error(Code::failed, fmt::format("{} {}", status, words == nullptr ? "" : words));
+    }
+    const Status agreed = team->value.agree(mine);
+    if (agreed) return {};
+    const std::string& told = agreed.error().what;
+    const std::size_t end = told.find(' ');
+    of_all = static_cast<int>(forebay::parse_integer(std::string_view(told).substr(0, end)).value_or(FOREBAY_E_IO));
+    text = told.substr(end + 1);
+    return {};
   });
+  if (failed != FOREBAY_OK || of_all == FOREBAY_OK) return failed;
+  return forebay_error_set(static_cast<forebay_status>(of_all), text.c_str());
 }
 
 void forebay_team_free(forebay_team* team) {
@@ -143,13 +138,15 @@ void forebay_team_free(forebay_team* team) {
 // --- plans ---
 
 int forebay_plan_create(forebay_team* team, const uint64_t* numbers, uint64_t count, uint64_t items,
-                        const forebay_plan_request* request, forebay_plan** plan) {
+                        const forebay_options* options, forebay_plan** plan) {
   if (plan == nullptr) return missing("place for the plan");
   *plan = nullptr;
   if (team == nullptr) return missing("team");
   return run(team->value.all(), [&]() -> Status {
-    if (auto ok = team->value.agree(given("global numbers", numbers, count)); !ok) return ok;
-    return keep(Plan::make(team->value, std::span(numbers, count), items, request_of(request)), plan);
+    Status mine = check_options(options, "plan");
+    if (mine) mine = given("global numbers", numbers, count);
+    if (auto ok = team->value.agree(mine); !ok) return ok;
+    return keep(Plan::make(team->value, std::span(numbers, count), items, request_of(options)), plan);
   });
 }
 
@@ -157,15 +154,15 @@ void forebay_plan_free(forebay_plan* plan) {
   delete plan;
 }
 
-int forebay_plan_block(const forebay_plan* plan, uint64_t* first, uint64_t* count) {
+int forebay_plan_get_block(const forebay_plan* plan, uint64_t* first, uint64_t* count) {
   if (plan == nullptr) return missing("plan");
   const Range block = plan->value.block();
   assign(first, block.first + 1);
   assign(count, block.count);
-  return FOREBAY_BLOCKS_OK;
+  return FOREBAY_OK;
 }
 
-int forebay_plan_to_block(forebay_plan* plan, const void* items, size_t item_bytes, void* block) {
+int forebay_plan_move_to_block(forebay_plan* plan, const void* items, size_t item_bytes, void* block) {
   if (plan == nullptr) return missing("plan");
   const Team& team = plan->value.team();
   return run(team.all(), [&]() -> Status {
@@ -179,7 +176,7 @@ int forebay_plan_to_block(forebay_plan* plan, const void* items, size_t item_byt
   });
 }
 
-int forebay_plan_from_block(forebay_plan* plan, const void* block, size_t item_bytes, void* items) {
+int forebay_plan_move_from_block(forebay_plan* plan, const void* block, size_t item_bytes, void* items) {
   if (plan == nullptr) return missing("plan");
   return run(plan->value.team().all(), [&]() -> Status {
     if (auto ok = make_room(*plan, items, item_bytes, block); !ok) return ok;
@@ -212,15 +209,17 @@ int forebay_plan_number_lists(forebay_plan* items, const uint64_t* lengths, uint
 }
 
 int forebay_plan_create_lists(forebay_team* team, const uint64_t* ranges, uint64_t lists, uint64_t values,
-                              const forebay_plan_request* request, forebay_plan** plan) {
+                              const forebay_options* options, forebay_plan** plan) {
   if (plan == nullptr) return missing("place for the plan");
   *plan = nullptr;
   if (team == nullptr) return missing("team");
   return run(team->value.all(), [&]() -> Status {
-    if (auto ok = team->value.agree(given("ranges", ranges, lists)); !ok) return ok;
+    Status mine = check_options(options, "plan");
+    if (mine) mine = given("ranges", ranges, lists);
+    if (auto ok = team->value.agree(mine); !ok) return ok;
     std::vector<ListRange> own;
     for (std::uint64_t i = 0; i < lists; ++i) own.push_back({ranges[2 * i], ranges[2 * i + 1]});
-    return keep(plan_of_lists(team->value, own, values, request_of(request)), plan);
+    return keep(plan_of_lists(team->value, own, values, request_of(options)), plan);
   });
 }
 

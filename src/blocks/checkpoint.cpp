@@ -24,8 +24,8 @@ Status check_options(const Team& team, const Options& options) {
                                              "ranks ask for different methods or hints, or not all of them to read "
                                              "back",
                                              {},
-                                             "pass FOREBAY_BLOCKS_METHOD, FOREBAY_BLOCKS_HINTS and "
-                                             "FOREBAY_BLOCKS_VERIFY to all of them (mpirun -x NAME)"));
+                                             "pass FOREBAY_ARRAYS_METHOD, FOREBAY_ARRAYS_HINTS and "
+                                             "FOREBAY_ARRAYS_VERIFY to all of them (mpirun -x NAME)"));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class Checkpoints {
   // The file `name` in the directory appears whole, or not at all, and replaces another one only then: when this
   // returns, or, staged, when settle() does; the fields may be changed as soon as this returns. mesh_output.h writes
   // grids. A program killed during a direct write leaves `.fb-<16 digits>`, which nobody removes: nothing on a
-  // shared file system tells that no other node still writes it (docs/blocks.md says when users may).
+  // shared file system tells that no other node still writes it (docs/arrays.md says when users may).
   Status write(const std::string& name, const Head& head, std::span<const FieldToWrite> fields,
                arrays::Form form = arrays::Form::checkpoint);
   Status settle();

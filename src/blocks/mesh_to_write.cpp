@@ -94,7 +94,7 @@ Status check(const Team& team, const MeshToWrite& mesh) {
   Status mine;
   if (bad) {
     mine = error(Code::bad_input, fmt::format("cell {} of rank {} {}", (*numbers)[bad->place], team.rank(), bad->words),
-                 {}, "docs/blocks.md tells which cells can be written");
+                 {}, "docs/arrays.md tells which cells can be written");
   }
   return team.agree(mine);
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kNames = {"serial",         "stdio", "mpi-independent", "mpi-noncollective",
                                                     "mpi-collective", "staged"};
 
-constexpr std::string_view kPrefix = "FOREBAY_BLOCKS_";
+constexpr std::string_view kPrefix = "FOREBAY_ARRAYS_";
 
 Status check_variables() {
   const std::vector<std::string> known = {"METHOD", "HINTS", "POOL", "VERIFY", "LIBRARY"};  // the last is Python's
@@ -24,7 +24,7 @@ Status check_variables() {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string near = closest(name, known);
     return error(Code::bad_input, "unknown environment variable " + printable(variable), {},
-                 near.empty() ? "unset it; docs/blocks.md has those that are known"
+                 near.empty() ? "unset it; docs/arrays.md has those that are known"
                               : fmt::format("did you mean {}{}?", kPrefix, near));
   }
   return {};
@@ -60,19 +60,19 @@ Status Options::add_hints(std::string_view text, std::string_view from) {
 
 Result<Options> Options::from_environment(Options options) {
   if (auto ok = check_variables(); !ok) return forward(ok);
-  if (const char* name = std::getenv("FOREBAY_BLOCKS_METHOD")) {
+  if (const char* name = std::getenv("FOREBAY_ARRAYS_METHOD")) {
     auto method = method_named(name);
     if (!method) return forward(method);
     options.method = *method;
   }
-  if (const char* pool = std::getenv("FOREBAY_BLOCKS_POOL")) options.pool = pool;
-  if (const char* hints = std::getenv("FOREBAY_BLOCKS_HINTS")) {
-    if (auto ok = options.add_hints(hints, "FOREBAY_BLOCKS_HINTS"); !ok) return forward(ok);
+  if (const char* pool = std::getenv("FOREBAY_ARRAYS_POOL")) options.pool = pool;
+  if (const char* hints = std::getenv("FOREBAY_ARRAYS_HINTS")) {
+    if (auto ok = options.add_hints(hints, "FOREBAY_ARRAYS_HINTS"); !ok) return forward(ok);
   }
-  if (const char* verify = std::getenv("FOREBAY_BLOCKS_VERIFY")) {
+  if (const char* verify = std::getenv("FOREBAY_ARRAYS_VERIFY")) {
     const std::string_view wanted = verify;
     if (wanted != "written" && wanted != "read-back") {
-      return error(Code::bad_input, fmt::format("FOREBAY_BLOCKS_VERIFY is '{}'", printable(wanted)), {},
+      return error(Code::bad_input, fmt::format("FOREBAY_ARRAYS_VERIFY is '{}'", printable(wanted)), {},
                    "written or read-back");
     }
     options.verify = wanted == "written" ? carry::Verify::written : carry::Verify::read_back;

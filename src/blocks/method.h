@@ -34,8 +34,8 @@ struct Options {
 
   // Adds hints as text: "striping_factor=8,cb_nodes=4". `from` is where they were given.
   Status add_hints(std::string_view text, std::string_view from);
-  // What FOREBAY_BLOCKS_METHOD, FOREBAY_BLOCKS_HINTS ("striping_factor=8,cb_nodes=4"), FOREBAY_BLOCKS_POOL and
-  // FOREBAY_BLOCKS_VERIFY ("written" or "read-back") say, over what is given. Another variable of the prefix is an
+  // What FOREBAY_ARRAYS_METHOD, FOREBAY_ARRAYS_HINTS ("striping_factor=8,cb_nodes=4"), FOREBAY_ARRAYS_POOL and
+  // FOREBAY_ARRAYS_VERIFY ("written" or "read-back") say, over what is given. Another variable of the prefix is an
   // error.
   static Result<Options> from_environment(Options given);
 };

@@ -68,17 +68,17 @@ Status run(const BenchOptions& options, const std::vector<std::string>& more) {
 void add_bench(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App* command = app.add_subcommand("bench", "measure what forebay promises, on this machine");
-  command->add_option("name", options->name, "which benchmark: openfoam, trajectory or blocks")
+  command->add_option("name", options->name, "which benchmark: openfoam, trajectory or arrays")
       ->required()
       ->type_name("NAME");
   command->add_flag("--quick", options->quick, "a small selection, within a minute");
   command->add_flag("--json", options->json, "print one JSON object");
   command->allow_extras();
   command->footer(footer({"forebay bench openfoam --quick", "forebay bench openfoam --json --sizes 30k --ranks 2,4",
-                          "forebay bench trajectory --only steady,reopen", "forebay bench blocks --pictures cavity"},
+                          "forebay bench trajectory --only steady,reopen", "forebay bench arrays --pictures cavity"},
                          {"Further options go to the benchmark. openfoam: --repetitions N, --sizes 30k,62k, --ranks "
                           "2,4, --mbit N, --create-ms N. trajectory: --only PARTS, --pool DIRECTORY, --disk DIRECTORY, "
-                          "--mbit N, --create-ms N. blocks: --only PARTS, --memory DIRECTORY, --disk DIRECTORY, "
+                          "--mbit N, --create-ms N. arrays: --only PARTS, --memory DIRECTORY, --disk DIRECTORY, "
                           "--pictures DIRECTORY, --mbit N, --create-ms N."}));
   command->callback([options, command, &exit_status] {
     const Status status = run(*options, command->remaining());

@@ -1,6 +1,6 @@
 // Proves: ranks that ask for different things are told so, all of them, and nothing is written.
 #include "checkpoints.h"
-#include "forebay/blocks.h"
+#include "forebay/arrays.h"
 
 namespace forebay::blocks {
 namespace {
@@ -80,21 +80,23 @@ TEST(Faults, RanksThatDisagreeHearTheSameWords) {
 TEST(Faults, RanksThatMoveItemsOfDifferentSizesAreToldSo) {
   forebay_team* team = nullptr;
   forebay_plan* plan = nullptr;
-  ASSERT_EQ(forebay_team_create(MPI_COMM_WORLD, 0, &team), FOREBAY_BLOCKS_OK);
+  ASSERT_EQ(forebay_team_create(MPI_COMM_WORLD, nullptr, &team), FOREBAY_OK);
   const int ranks = all_ranks(), rank = rank_in(MPI_COMM_WORLD);
   const std::uint64_t number = index(rank) + 1;
-  const forebay_plan_request request = {1, 0, 0, 0};
-  ASSERT_EQ(forebay_plan_create(team, &number, 1, index(ranks), &request, &plan), FOREBAY_BLOCKS_OK);
+  forebay_options* small = forebay_options_create();
+  ASSERT_EQ(forebay_options_set_integer(small, "least-bytes", 1), FOREBAY_OK);
+  ASSERT_EQ(forebay_plan_create(team, &number, 1, index(ranks), small, &plan), FOREBAY_OK);
+  forebay_options_free(small);
   std::int64_t item = rank, block = -1;
   if (ranks > 1) {
     const std::size_t bytes = rank == ranks - 1 ? 4 : 8;
-    for (const int status :
-         {forebay_plan_to_block(plan, &item, bytes, &block), forebay_plan_from_block(plan, &block, bytes, &item)}) {
-      EXPECT_EQ(status, FOREBAY_BLOCKS_INVALID);
-      EXPECT_STREQ(forebay_blocks_last_error(), "ranks do not agree about the bytes of an item");
+    for (const int status : {forebay_plan_move_to_block(plan, &item, bytes, &block),
+                             forebay_plan_move_from_block(plan, &block, bytes, &item)}) {
+      EXPECT_EQ(status, FOREBAY_E_INVALID);
+      EXPECT_STREQ(forebay_error_get_text(), "ranks do not agree about the bytes of an item");
     }
   }
-  EXPECT_EQ(forebay_plan_to_block(plan, &item, 8, &block), FOREBAY_BLOCKS_OK);
+  EXPECT_EQ(forebay_plan_move_to_block(plan, &item, 8, &block), FOREBAY_OK);
   EXPECT_EQ(block, rank);
   forebay_plan_free(plan);
   forebay_team_free(team);

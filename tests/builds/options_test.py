@@ -49,7 +49,7 @@ class OptionsTest(unittest.TestCase):
         table, _ = self.configured("-DFOREBAY_TESTS=ON", *words)
         self.assertEqual(table["tests"], "left out: GoogleTest or Python 3 not found")
         self.assertEqual(table["codec zfp"], "left out: zfp, or OpenMP for C, not found")
-        self.assertEqual(table["libforebay_blocks"], "left out: MPI or the files of arrays not found")
+        self.assertEqual(table["libforebay_arrays"], "left out: MPI or the files of arrays not found")
 
     def test_all_that_is_needed_and_missing_is_said_at_once(self):
         with tempfile.TemporaryDirectory(prefix="forebay-options-") as tree:

@@ -22,7 +22,7 @@ OF_ALL_CASES = {"status", "drain", "clean"}
 BENCHES = {
     "openfoam": (" --sizes nosuch", 2, "unknown size 'nosuch'"),
     "trajectory": (" --only nosuch", 2, "unknown part 'nosuch'"),
-    "blocks": (" --only nosuch", 2, "unknown part 'nosuch'"),
+    "arrays": (" --only nosuch", 2, "unknown part 'nosuch'"),
 }
 
 # Instead of a launcher: starts as many ranks as the case has, on this node.

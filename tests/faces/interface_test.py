@@ -19,7 +19,7 @@ SOURCES, CC, MPI_CC, *LIBRARIES = sys.argv[1:]
 ROOT = pathlib.Path(SOURCES)
 INCLUDE = ROOT / "include" / "forebay"
 FORTRAN = ROOT / "fortran"
-MPI_HEADERS = ("blocks.h", "arrays.h")
+MPI_HEADERS = ("arrays.h",)
 HEADERS = [path for path in sorted(INCLUDE.glob("*.h")) if MPI_CC or path.name not in MPI_HEADERS]
 NOUNS = "status error options trajectory schedule team plan checkpoints mesh_output".split()
 VERBS = """open close create free get set add check count describe find declare begin commit cancel put release
@@ -34,6 +34,9 @@ STRUCTS = {
     "forebay_action": ("schedule", "_NextAction"),
 }
 MODULES = ["_library", "schedule"]
+if MPI_CC:
+    STRUCTS |= {f"forebay_{name}": ("_arrays_library", name.title()) for name in ("array", "head", "mesh")}
+    MODULES.append("_arrays_library")
 
 
 def plain(text):
@@ -116,6 +119,13 @@ class Python(unittest.TestCase):
         self.assertEqual(trajectory._TYPES[values["BFLOAT16"]], "bfloat16")
         codecs = self.values_of("forebay_codec", "FOREBAY_CODEC_")
         self.assertEqual({name.upper(): i for i, name in enumerate(trajectory._CODECS)}, codecs)
+
+    @unittest.skipUnless(MPI_CC, "no MPI")
+    def test_files_of_arrays_have_some_of_the_types(self):
+        from forebay import arrays
+
+        values = {value: name for name, value in self.values_of("forebay_type", "FOREBAY_").items()}
+        self.assertEqual({values[number] for number in arrays._TYPES}, {d.name.upper() for d in arrays._TYPES.values()})
 
     def test_actions_and_storages_are_those_of_the_header(self):
         from forebay import schedule

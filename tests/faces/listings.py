@@ -42,7 +42,7 @@ def listings_of(path):
 
 
 class DocumentCase(unittest.TestCase):
-    document = library = ""  # "docs/trajectory.md", "forebay"
+    document, libraries = "", ()  # "docs/trajectory.md", ("forebay",)
     tools: Tools
 
     @classmethod
@@ -56,12 +56,14 @@ class DocumentCase(unittest.TestCase):
 
     def compiled(self, listing, source):
         program = os.path.join(self.directory, listing.name.replace(".", "-"))
-        libraries = ["-L", self.tools.libraries, f"-Wl,-rpath,{self.tools.libraries}", f"-l{self.library}", "-lm"]
+        found = ["-L", self.tools.libraries, f"-Wl,-rpath,{self.tools.libraries}"]
+        libraries = [*found, *(f"-l{name}" for name in self.libraries), "-lm"]
         if listing.language == "c":
             words = [self.tools.c, *COMPILED["c"], source, "-I", self.tools.include]
         else:
-            face = os.path.join(os.path.dirname(self.tools.modules), f"lib{self.library}_fortran.a")
-            words = [self.tools.fortran, *COMPILED["fortran"], source, "-I", self.tools.modules, face]
+            beside = os.path.dirname(self.tools.modules)
+            faces = [os.path.join(beside, f"lib{name}_fortran.a") for name in self.libraries]
+            words = [self.tools.fortran, *COMPILED["fortran"], source, "-I", self.tools.modules, *faces]
         done = subprocess.run([*words, "-o", program, *libraries], cwd=self.directory, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return [program]

@@ -1,6 +1,6 @@
 /* mesh_face DIRECTORY METHOD NAME: the C face of mesh output writes two steps of a duct, NAME-000000.vtkhdf and
  * NAME-000010.vtkhdf, and tells what it refuses. Mesh and fields are those of mesh_face.f90 and mesh_face.py. */
-#include <forebay/blocks.h>
+#include <forebay/arrays.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@ static int rank, ranks;
 
 static void check(int good, const char* words) {
   if (good) return;
-  fprintf(stderr, "rank %d: not true: %s (%s)\n", rank, words, forebay_blocks_last_error());
+  fprintf(stderr, "rank %d: not true: %s (%s)\n", rank, words, forebay_error_get_text());
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-#define OK(call) check((call) == FOREBAY_BLOCKS_OK, #call)
+#define OK(call) check((call) == FOREBAY_OK, #call)
 
 static uint64_t cell[all_cells], point[all_points], lengths[all_cells], vertices[8 * all_cells];
 static uint8_t types[all_cells];
@@ -68,20 +68,26 @@ int main(int argc, char** argv) {
   forebay_team* team;
   forebay_plan *of_cells, *of_points;
   forebay_checkpoints* store;
-  const forebay_plan_request shared = {.shared = 1};
-  OK(forebay_team_create(MPI_COMM_WORLD, 0, &team));
+  forebay_options* shared = forebay_options_create();
+  OK(forebay_options_set(shared, "shared", "on"));
+  OK(forebay_team_create(MPI_COMM_WORLD, NULL, &team));
   OK(forebay_plan_create(team, cell, cells, all_cells, NULL, &of_cells));
-  OK(forebay_plan_create(team, point, points, all_points, &shared, &of_points));
-  OK(forebay_checkpoints_open(team, argv[1], argv[2], NULL, argv[1], &store));
+  OK(forebay_plan_create(team, point, points, all_points, shared, &of_points));
+  forebay_options* options = forebay_options_create();
+  OK(forebay_options_set(options, "method", argv[2]));
+  OK(forebay_options_set(options, "pool", argv[1]));
+  OK(forebay_checkpoints_open(team, argv[1], options, &store));
 
   forebay_mesh_output* output;
-  const forebay_mesh mesh = {of_points, places[0], of_cells, types, lengths, vertices};
-  forebay_array fields[] = {{"velocity", "cells", FOREBAY_ARRAY_FLOAT64, 3, of_cells, velocity},
-                            {"kind", "cells", FOREBAY_ARRAY_INT32, 1, of_cells, kind},
-                            {"height", "points", FOREBAY_ARRAY_FLOAT64, 1, of_points, height},
-                            {"motion", "points", FOREBAY_ARRAY_FLOAT32, 3, of_points, motion}};
+  const forebay_mesh mesh = {sizeof mesh, of_points, places[0], of_cells, types, lengths, vertices};
+  const size_t size = sizeof(forebay_array);
+  forebay_array fields[] = {{size, "velocity", "cells", FOREBAY_FLOAT64, 3, of_cells, velocity},
+                            {size, "kind", "cells", FOREBAY_INT32, 1, of_cells, kind},
+                            {size, "height", "points", FOREBAY_FLOAT64, 1, of_points, height},
+                            {size, "motion", "points", FOREBAY_FLOAT32, 3, of_points, motion}};
   OK(forebay_mesh_output_open(store, argv[3], &mesh, &output));
-  const forebay_head first = {0, 0, "mesh_face", "duct"}, second = {10, 0.5, "mesh_face", "duct"};
+  const forebay_head first = {sizeof first, 0, 0, "mesh_face", "duct"},
+                     second = {sizeof second, 10, 0.5, "mesh_face", "duct"};
   OK(forebay_mesh_output_write(output, &first, fields, 4));
   OK(forebay_mesh_output_settle(output));
   for (uint64_t i = 0; i < points; ++i) places[i][2] += 2;
@@ -91,22 +97,22 @@ int main(int argc, char** argv) {
   forebay_mesh_output* none;
   const int last = rank == ranks - 1;
   fields[1].location = "edges";
-  check(forebay_mesh_output_write(output, &second, fields, 4) == FOREBAY_BLOCKS_INVALID &&
-            strstr(forebay_blocks_last_error(), "edges") != NULL,
+  check(forebay_mesh_output_write(output, &second, fields, 4) == FOREBAY_E_INVALID &&
+            strstr(forebay_error_get_text(), "edges") != NULL,
         "fields are on points and cells");
   OK(forebay_mesh_output_close(output));
   if (last) types[0] = 99;
-  check(forebay_mesh_output_open(store, "none", &mesh, &none) == FOREBAY_BLOCKS_INVALID && none == NULL &&
-            strstr(forebay_blocks_last_error(), "has type 99") != NULL,
+  check(forebay_mesh_output_open(store, "none", &mesh, &none) == FOREBAY_E_INVALID && none == NULL &&
+            strstr(forebay_error_get_text(), "has type 99") != NULL,
         "an unknown shape is refused");
   if (last) types[0] = tetrahedron;
-  check(forebay_mesh_output_open(store, "none", &mesh, &none) == FOREBAY_BLOCKS_INVALID &&
-            strstr(forebay_blocks_last_error(), "tetrahedron (type 10) with") != NULL,
+  check(forebay_mesh_output_open(store, "none", &mesh, &none) == FOREBAY_E_INVALID &&
+            strstr(forebay_error_get_text(), "tetrahedron (type 10) with") != NULL,
         "a shape has its vertices");
   forebay_mesh without = mesh;
   if (last) without.places = NULL;
-  check(forebay_mesh_output_open(store, "none", &without, &none) == FOREBAY_BLOCKS_INVALID &&
-            strstr(forebay_blocks_last_error(), "places") != NULL,
+  check(forebay_mesh_output_open(store, "none", &without, &none) == FOREBAY_E_INVALID &&
+            strstr(forebay_error_get_text(), "places") != NULL,
         "what one rank forgets is told to all");
   without = mesh;
   if (last) without.vertices = NULL;
@@ -115,13 +121,15 @@ int main(int argc, char** argv) {
   char words[80];
   snprintf(words, sizeof words, "vertices of cells are missing (NULL) where there are %llu",
            (unsigned long long)corners);
-  check(forebay_mesh_output_open(store, "none", &without, &none) == FOREBAY_BLOCKS_INVALID &&
-            (!last || strstr(forebay_blocks_last_error(), words) != NULL),
+  check(forebay_mesh_output_open(store, "none", &without, &none) == FOREBAY_E_INVALID &&
+            (!last || strstr(forebay_error_get_text(), words) != NULL),
         "the vertices that are missing are counted");
 
   OK(forebay_checkpoints_close(store));
   forebay_plan_free(of_points);
   forebay_plan_free(of_cells);
+  forebay_options_free(options);
+  forebay_options_free(shared);
   forebay_team_free(team);
   MPI_Finalize();
   return 0;

@@ -2,16 +2,17 @@
 ! fields.
 program mesh_face
   use mpi_f08
-  use forebay_blocks
+  use forebay_arrays
   implicit none
   ! Along x between squares of four points; every second cell is half a cube, a prism.
   integer, parameter :: all_cells = 101, all_points = 4 * (all_cells + 1)
   integer, parameter :: hexahedron = 12, prism = 13, tetrahedron = 10
-  type(blocks_team) :: team
-  type(blocks_plan) :: of_cells, of_points
-  type(blocks_checkpoints) :: store
-  type(blocks_mesh_output) :: output
-  type(blocks_arrays) :: fields
+  type(arrays_team) :: team
+  type(forebay_options) :: options, shared
+  type(arrays_plan) :: of_cells, of_points
+  type(arrays_checkpoints) :: store
+  type(arrays_mesh_output) :: output
+  type(arrays_table) :: fields
   integer(int64), allocatable :: cell(:), point(:), corners(:), square(:), corner(:), vertices(:)
   integer, allocatable :: types(:)
   real(real64), allocatable, target :: places(:, :), velocity(:, :), height(:)
@@ -29,17 +30,20 @@ program mesh_face
   call make_mesh()
   call team%create(MPI_COMM_WORLD)
   call of_cells%create(team, cell, int(all_cells, int64))
-  call of_points%create(team, point, int(all_points, int64), shared=.true.)
+  call shared%set('shared', .true.)
+  call of_points%create(team, point, int(all_points, int64), shared)
   call fields%add('velocity', 'cells', of_cells, items(velocity))
   call fields%add('kind', 'cells', of_cells, items(kind_of))
   call fields%add('height', 'points', of_points, items(height))
   call fields%add('motion', 'points', of_points, items(motion))
-  call store%open(team, trim(word(1)), method=trim(word(2)), pool=trim(word(1)))
+  call options%set('method', trim(word(2)))
+  call options%set('pool', trim(word(1)))
+  call store%open(team, trim(word(1)), options)
   call output%open(store, trim(word(3)), of_points, items(places), of_cells, types, 2 * corners, vertices)
-  call output%write(0, 0.0_real64, fields, program='mesh_face', mesh='duct')
+  call output%write(0_int64, 0.0_real64, fields, program='mesh_face', mesh='duct')
   call output%settle()
   places(3, :) = places(3, :) + 2
-  call output%write(10, 0.5_real64, fields, program='mesh_face', mesh='duct')
+  call output%write(10_int64, 0.5_real64, fields, program='mesh_face', mesh='duct')
   call refuse()
   call output%close()
   call store%close()
@@ -91,33 +95,33 @@ contains
   subroutine refuse_types(first, expected)
     integer, intent(in) :: first
     character(*), intent(in) :: expected
-    type(blocks_mesh_output) :: none
+    type(arrays_mesh_output) :: none
     integer :: wrong(size(types)), stat
     character(200) :: words
     wrong = types
     if (rank == ranks - 1) wrong(1) = first
     call none%open(store, 'none', of_points, items(places), of_cells, wrong, 2 * corners, vertices, stat, words)
-    call check(stat == FOREBAY_BLOCKS_INVALID .and. index(words, expected) > 0, words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, expected) > 0, words)
   end subroutine refuse_types
 
   subroutine refuse()
-    type(blocks_mesh_output) :: none
-    type(blocks_arrays) :: on_edges
+    type(arrays_mesh_output) :: none
+    type(arrays_table) :: on_edges
     character(200) :: words
     integer :: stat, skipped
     call on_edges%add('kind', 'edges', of_cells, items(kind_of))
-    call output%write(10, 0.5_real64, on_edges, stat=stat, errmsg=words)
-    call check(stat == FOREBAY_BLOCKS_INVALID .and. index(words, 'edges') > 0, words)
+    call output%write(10_int64, 0.5_real64, on_edges, stat=stat, errmsg=words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'edges') > 0, words)
     call refuse_types(99, 'has type 99')
     call refuse_types(tetrahedron, 'tetrahedron (type 10) with')
     call refuse_types(hexahedron + 256, 'numbers of VTK')
     skipped = merge(1, 0, rank == ranks - 1)
     call none%open(store, 'none', of_points, items(places(:, 1 + skipped:)), of_cells, types, 2 * corners, vertices, &
       stat, words)
-    call check(stat == FOREBAY_BLOCKS_INVALID .and. index(words, 'places') > 0, words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'places') > 0, words)
     call none%open(store, 'none', of_points, items(places), of_cells, types, 2 * corners, vertices(1 + skipped:), stat, &
       words)
-    call check(stat == FOREBAY_BLOCKS_INVALID .and. index(words, 'do not fit') > 0, words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'do not fit') > 0, words)
   end subroutine refuse
 
 end program mesh_face

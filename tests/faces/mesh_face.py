@@ -3,9 +3,9 @@ fields."""
 
 import sys
 
-import forebay.blocks
+import forebay.arrays
 import numpy as np
-from forebay.blocks import Status
+from forebay.arrays import Status
 from mpi4py import MPI
 
 # Along x between squares of four points; every second cell is half a cube, a prism.
@@ -23,7 +23,7 @@ def check(good, words):
 def refused(call, words):
     try:
         call()
-    except forebay.blocks.BlocksError as error:
+    except forebay.arrays.ArraysError as error:
         check(error.status == Status.INVALID and words in str(error), f"{words!r}, not {error}")
     else:
         check(False, f"refused: {words}")
@@ -44,7 +44,7 @@ def main(directory, method, name):
     square, corner = (point - 1) // 4, (point - 1) % 4
     places = np.stack([square, (corner == 1) | (corner == 2), corner > 1], axis=1).astype(float)
 
-    with forebay.blocks.Team() as team:
+    with forebay.arrays.Team() as team:
         cells = team.plan(cell, CELLS)
         points = team.plan(point, len(p), shared=True)
         mesh |= {"points": points, "places": places, "cells": cells}

@@ -2,6 +2,7 @@
 as Python does. Run with mypy installed."""
 
 import ast
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -38,7 +39,9 @@ def mypy(module, *arguments):
 
 class Stubs(unittest.TestCase):
     def test_each_has_what_its_module_has(self):
-        modules = ["forebay." + path.stem for path in PACKAGE.glob("*.pyi") if path.stem != "__init__"]
+        # What forebay.pyadjoint is made of has no types.
+        there = [path.stem for path in PACKAGE.glob("*.pyi") if path.stem not in ("__init__", "pyadjoint")]
+        modules = ["forebay." + name for name in there if name != "arrays" or importlib.util.find_spec("mpi4py")]
         self.assertIn("forebay.trajectory", modules)
         done = mypy("mypy.stubtest", "--mypy-config-file", str(CONFIGURATION), *modules)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -8,7 +8,7 @@ import listings
 
 
 class TrajectoryDocumentTest(listings.DocumentCase):
-    document, library = "docs/trajectory.md", "forebay"
+    document, libraries = "docs/trajectory.md", ("forebay",)
 
     @classmethod
     def setUpClass(cls):

@@ -132,11 +132,11 @@ class InstallTest(unittest.TestCase):
             self.assertAlmostEqual(float(text) / float(printed[0]), 1, delta=1e-9)
 
     def test_parallel_programs_are_built_against_what_is_installed(self):
-        """The listings of docs/blocks.md that restart, in the same way; the MPI comes with the flags, too."""
-        if not os.path.exists(os.path.join(self.prefix, "lib/libforebay_blocks.so")):
+        """The listings of docs/arrays.md that restart, in the same way; the MPI comes with the flags, too."""
+        if not os.path.exists(os.path.join(self.prefix, "lib/libforebay_arrays.so")):
             self.skipTest("built without MPI")
-        self.write_listings("docs/blocks.md", r"(?:write|restart)\.\w+")
-        programs = self.compiled_by("restart", "libforebay_blocks")
+        self.write_listings("docs/arrays.md", r"(?:write|restart)\.\w+")
+        programs = self.compiled_by("restart", "libforebay_arrays")
         ranks = ("mpiexec", "-n", "2")
         self.built(*ranks, "/usr/bin/python3", "write.py")
         for program in (*programs, ["/usr/bin/python3", "restart.py"]):
@@ -190,9 +190,9 @@ class InstallTest(unittest.TestCase):
     def test_a_cmake_project_is_built_with_what_is_installed(self):
         """In C, C++ and Fortran, from components; the listings are those of the documents."""
         self.write_listings("docs/trajectory.md", r"memory\.\w+")
-        self.write_listings("docs/blocks.md", r"(?:write|restart)\.\w+")
+        self.write_listings("docs/arrays.md", r"(?:write|restart)\.\w+")
         lib = os.path.join(self.prefix, "lib")
-        with_arrays = os.path.exists(os.path.join(lib, "libforebay_blocks.so"))
+        with_arrays = os.path.exists(os.path.join(lib, "libforebay_arrays.so"))
         if not os.path.exists(os.path.join(lib, "libforebay_fortran.a")):
             self.skipTest("built without Fortran")
         done, place = self.outside("trajectory;arrays;fortran" if with_arrays else "trajectory;fortran")

@@ -1,6 +1,6 @@
 /* checkpoint_program DIRECTORY METHOD POOL [STEP...]: writes a.h5 of each step, or reads it and prints its step. Each
  * rank first prints its number and its process. RANKS_OF_A_NODE in the environment makes several nodes of this one. */
-#include <forebay/blocks.h>
+#include <forebay/arrays.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,8 +14,8 @@ static double value(int64_t step, uint64_t g) {
 }
 
 static void check(int status) {
-  if (status == FOREBAY_BLOCKS_OK) return;
-  fprintf(stderr, "%s\n", forebay_blocks_last_error());
+  if (status == FOREBAY_OK) return;
+  fprintf(stderr, "%s\n", forebay_error_get_text());
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -33,12 +33,16 @@ int main(int argc, char** argv) {
   forebay_team* team;
   forebay_plan* plan;
   forebay_checkpoints* store;
-  check(forebay_team_create(MPI_COMM_WORLD, node != NULL ? atoi(node) : 0, &team));
-  const forebay_plan_request small = {.least_bytes = 1};
-  check(forebay_plan_create(team, number, (uint64_t)count, all, &small, &plan));
-  check(forebay_checkpoints_open(team, argv[1], argv[2], NULL, argv[3], &store));
-  forebay_array array = {"values", "cells", FOREBAY_ARRAY_FLOAT64, 1, plan, values};
-  forebay_head head = {0, 0, NULL, NULL};
+  forebay_options *nodes = forebay_options_create(), *small = forebay_options_create(), *how = forebay_options_create();
+  check(forebay_options_set(nodes, "most-per-node", node));
+  check(forebay_team_create(MPI_COMM_WORLD, nodes, &team));
+  check(forebay_options_set_integer(small, "least-bytes", 1));
+  check(forebay_plan_create(team, number, (uint64_t)count, all, small, &plan));
+  check(forebay_options_set(how, "method", argv[2]));
+  check(forebay_options_set(how, "pool", argv[3]));
+  check(forebay_checkpoints_open(team, argv[1], how, &store));
+  forebay_array array = {sizeof array, "values", "cells", FOREBAY_FLOAT64, 1, plan, values};
+  forebay_head head = {sizeof head, 0, 0, NULL, NULL};
   for (int each = 4; each < argc; ++each) {
     head.step = atoi(argv[each]);
     for (int i = 0; i < count; ++i) values[i] = value(head.step, number[i]);
@@ -51,6 +55,9 @@ int main(int argc, char** argv) {
     if (rank == 0) printf("step %d\n", (int)head.step);
   }
   check(forebay_checkpoints_close(store));
+  forebay_options_free(how);
+  forebay_options_free(small);
+  forebay_options_free(nodes);
   forebay_plan_free(plan);
   forebay_team_free(team);
   MPI_Finalize();

@@ -5,7 +5,7 @@ import json
 import sys
 import tempfile
 
-import forebay.blocks
+import forebay.arrays
 import numpy as np
 
 MOST = 100
@@ -23,13 +23,13 @@ def is_taken(store, points, cells, shape, vertices):
             lengths=[vertices],
             vertices=np.arange(1, vertices + 1),
         ).close()
-    except forebay.blocks.BlocksError as error:
+    except forebay.arrays.ArraysError as error:
         assert str(error).startswith("cell 1 of rank 0 "), error
         return False
     return True
 
 
-with tempfile.TemporaryDirectory(prefix="forebay-shapes-") as directory, forebay.blocks.Team() as team:
+with tempfile.TemporaryDirectory(prefix="forebay-shapes-") as directory, forebay.arrays.Team() as team:
     plans = team.plan(np.arange(1, MOST + 1), MOST), team.plan([1], 1)
     files = team.checkpoints(directory, "stdio")
     print(json.dumps([is_taken(files, *plans, *each) for each in json.load(sys.stdin)]))

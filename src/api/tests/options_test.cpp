@@ -58,8 +58,10 @@ TEST_F(Options, KeepTheirValueWhereAnotherIsRefused) {
   EXPECT_STREQ(get("rank"), "3");
   ASSERT_EQ(set("mode", "create"), FOREBAY_OK);
   EXPECT_EQ(set("mode", "append"), FOREBAY_E_INVALID);
-  EXPECT_NE(words().find("any, create, must-exist, read-only, partial"), std::string::npos) << words();
+  EXPECT_NE(words().find("there are any, create, must-exist, read-only, partial"), std::string::npos) << words();
   EXPECT_STREQ(get("mode"), "create");
+  EXPECT_EQ(set("mode", "readonly"), FOREBAY_E_INVALID);
+  EXPECT_NE(words().find("did you mean \"read-only\"?"), std::string::npos) << words();
 }
 
 TEST_F(Options, OfOneUserAreNoneOfAnother) {
@@ -68,7 +70,7 @@ TEST_F(Options, OfOneUserAreNoneOfAnother) {
   ASSERT_EQ(set("keep", "off"), FOREBAY_OK);
   EXPECT_EQ(forebay_options_check(options_.get(), "trajectory"), FOREBAY_OK);
   EXPECT_EQ(forebay_options_check(options_.get(), "plan"), FOREBAY_E_INVALID);
-  EXPECT_NE(words().find("the option keep is of a trajectory"), std::string::npos) << words();
+  EXPECT_NE(words().find("the option keep is one of trajectory"), std::string::npos) << words();
   ASSERT_EQ(set("keep", nullptr), FOREBAY_OK);
   ASSERT_EQ(forebay_options_add_dram(options_.get(), 1000), FOREBAY_OK);
   EXPECT_EQ(forebay_options_check(options_.get(), "plan"), FOREBAY_E_INVALID);

@@ -19,9 +19,9 @@ TEST(Method, IsKnownByItsName) {
 }
 
 TEST(Options, OfTheEnvironmentWin) {
-  const Variable method("FOREBAY_BLOCKS_METHOD", "staged"), pool("FOREBAY_BLOCKS_POOL", "/mnt/pmem0");
-  const Variable hints("FOREBAY_BLOCKS_HINTS", "striping_factor=8,cb_nodes=4");
-  const Variable verify("FOREBAY_BLOCKS_VERIFY", "read-back");
+  const Variable method("FOREBAY_ARRAYS_METHOD", "staged"), pool("FOREBAY_ARRAYS_POOL", "/mnt/pmem0");
+  const Variable hints("FOREBAY_ARRAYS_HINTS", "striping_factor=8,cb_nodes=4");
+  const Variable verify("FOREBAY_ARRAYS_VERIFY", "read-back");
   const auto options = Options::from_environment({});
   ASSERT_TRUE(options) << options.error().text();
   EXPECT_EQ(options->method, Method::staged);
@@ -34,21 +34,21 @@ TEST(Options, OfTheEnvironmentWin) {
 
 TEST(Options, OfTheEnvironmentThatMakeNoSenseAreRefused) {
   {
-    const Variable method("FOREBAY_BLOCKS_METHOD", "fast");
+    const Variable method("FOREBAY_ARRAYS_METHOD", "fast");
     EXPECT_FALSE(Options::from_environment({}));
   }
   {
-    const Variable verify("FOREBAY_BLOCKS_VERIFY", "twice");
+    const Variable verify("FOREBAY_ARRAYS_VERIFY", "twice");
     EXPECT_FALSE(Options::from_environment({}));
   }
-  const Variable hints("FOREBAY_BLOCKS_HINTS", "cb_nodes=4,oops");
+  const Variable hints("FOREBAY_ARRAYS_HINTS", "cb_nodes=4,oops");
   EXPECT_FALSE(Options::from_environment({}));
 }
 
 TEST(Options, OfTheEnvironmentThatNobodyKnowsAreRefused) {
-  for (const auto& [name, advice] : {std::pair("FOREBAY_BLOCKS_VERFY", "did you mean FOREBAY_BLOCKS_VERIFY?"),
-                                     {"FOREBAY_BLOCKS_POOLS", "did you mean FOREBAY_BLOCKS_POOL?"},
-                                     {"FOREBAY_BLOCKS_SPEEDOMETER", "docs/blocks.md"}}) {
+  for (const auto& [name, advice] : {std::pair("FOREBAY_ARRAYS_VERFY", "did you mean FOREBAY_ARRAYS_VERIFY?"),
+                                     {"FOREBAY_ARRAYS_POOLS", "did you mean FOREBAY_ARRAYS_POOL?"},
+                                     {"FOREBAY_ARRAYS_SPEEDOMETER", "docs/arrays.md"}}) {
     const Variable misspelt(name, "read-back");
     const auto options = Options::from_environment({});
     ASSERT_FALSE(options);
@@ -56,7 +56,7 @@ TEST(Options, OfTheEnvironmentThatNobodyKnowsAreRefused) {
     EXPECT_NE(options.error().text().find(name), std::string::npos) << options.error().text();
     EXPECT_NE(options.error().text().find(advice), std::string::npos) << options.error().text();
   }
-  const Variable of_python("FOREBAY_BLOCKS_LIBRARY", "x"), foreign("FOREBAY_BLOCKADE", "1");
+  const Variable of_python("FOREBAY_ARRAYS_LIBRARY", "x"), foreign("FOREBAY_BLOCKADE", "1");
   EXPECT_TRUE(Options::from_environment({}));
 }
 

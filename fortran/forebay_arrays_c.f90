@@ -1,45 +1,21 @@
-! The C interface (include/forebay/blocks.h) as Fortran sees it. Programs use the module forebay_blocks, not this one.
-module forebay_blocks_c
-  use, intrinsic :: iso_c_binding
-  use forebay_text
+! The C interface (include/forebay/arrays.h) as Fortran sees it. Programs use the module forebay_arrays, not this one.
+module forebay_arrays_c
+  use forebay_c
   implicit none
   public
 
-  enum, bind(c)  ! forebay_blocks_status
-    enumerator :: FOREBAY_BLOCKS_OK = 0
-    enumerator :: FOREBAY_BLOCKS_FAILED = 1
-    enumerator :: FOREBAY_BLOCKS_INVALID = 2
-    enumerator :: FOREBAY_BLOCKS_STAGED = 3
-    enumerator :: FOREBAY_BLOCKS_DAMAGED = 4
-    enumerator :: FOREBAY_BLOCKS_VERSION = 5
-    enumerator :: FOREBAY_BLOCKS_BUSY = 7
-  end enum
-  enum, bind(c)  ! forebay_array_type
-    enumerator :: FOREBAY_ARRAY_UINT8 = 0
-    enumerator :: FOREBAY_ARRAY_INT32 = 1
-    enumerator :: FOREBAY_ARRAY_INT64 = 2
-    enumerator :: FOREBAY_ARRAY_UINT64 = 3
-    enumerator :: FOREBAY_ARRAY_FLOAT32 = 4
-    enumerator :: FOREBAY_ARRAY_FLOAT64 = 5
-  end enum
-
-  type, bind(c) :: forebay_plan_request
-    integer(c_int64_t) :: least_bytes = 0
-    integer(c_int) :: rank_step = 0
-    integer(c_int) :: most_blocks = 0
-    integer(c_int) :: shared = 0
-  end type forebay_plan_request
-
   type, bind(c) :: forebay_array
+    integer(c_size_t) :: size = 0
     type(c_ptr) :: name = c_null_ptr
     type(c_ptr) :: location = c_null_ptr
-    integer(c_int) :: type = FOREBAY_ARRAY_UINT8
+    integer(c_int) :: type = FOREBAY_UINT8
     integer(c_int32_t) :: components = 1
     type(c_ptr) :: plan = c_null_ptr
     type(c_ptr) :: data = c_null_ptr
   end type forebay_array
 
   type, bind(c) :: forebay_head
+    integer(c_size_t) :: size = 0
     integer(c_int64_t) :: step = 0
     real(c_double) :: time = 0
     type(c_ptr) :: program = c_null_ptr
@@ -47,6 +23,7 @@ module forebay_blocks_c
   end type forebay_head
 
   type, bind(c) :: forebay_mesh
+    integer(c_size_t) :: size = 0
     type(c_ptr) :: points = c_null_ptr
     type(c_ptr) :: places = c_null_ptr
     type(c_ptr) :: cells = c_null_ptr
@@ -56,19 +33,10 @@ module forebay_blocks_c
   end type forebay_mesh
 
   interface
-    function forebay_blocks_last_error() bind(c)
-      import :: c_ptr
-      type(c_ptr) :: forebay_blocks_last_error
-    end function forebay_blocks_last_error
-    function forebay_blocks_status_name(status) bind(c)
-      import :: c_ptr, c_int
-      integer(c_int), value :: status
-      type(c_ptr) :: forebay_blocks_status_name
-    end function forebay_blocks_status_name
-
-    integer(c_int) function forebay_team_create_f(communicator, most_per_node, team) bind(c)
+    integer(c_int) function forebay_team_create_f(communicator, options, team) bind(c)
       import :: c_int, c_ptr
-      integer(c_int), value :: communicator, most_per_node
+      integer(c_int), value :: communicator
+      type(c_ptr), value :: options
       type(c_ptr), intent(out) :: team
     end function forebay_team_create_f
     integer(c_int) function forebay_team_agree(team, status, words) bind(c)
@@ -82,53 +50,53 @@ module forebay_blocks_c
       type(c_ptr), value :: team
     end subroutine forebay_team_free
 
-    integer(c_int) function forebay_plan_create(team, numbers, count, items, request, plan) bind(c)
-      import :: c_int, c_ptr, c_int64_t, forebay_plan_request
+    integer(c_int) function forebay_plan_create(team, numbers, count, items, options, plan) bind(c)
+      import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: team
       integer(c_int64_t), intent(in) :: numbers(*)
       integer(c_int64_t), value :: count, items
-      type(forebay_plan_request), intent(in) :: request
+      type(c_ptr), value :: options
       type(c_ptr), intent(out) :: plan
     end function forebay_plan_create
     subroutine forebay_plan_free(plan) bind(c)
       import :: c_ptr
       type(c_ptr), value :: plan
     end subroutine forebay_plan_free
-    integer(c_int) function forebay_plan_block(plan, first, count) bind(c)
+    integer(c_int) function forebay_plan_get_block(plan, first, count) bind(c)
       import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: plan
       integer(c_int64_t), intent(out) :: first, count
-    end function forebay_plan_block
-    integer(c_int) function forebay_plan_to_block(plan, items, item_bytes, block) bind(c)
+    end function forebay_plan_get_block
+    integer(c_int) function forebay_plan_move_to_block(plan, items, item_bytes, block) bind(c)
       import :: c_int, c_ptr, c_size_t
       type(c_ptr), value :: plan, items, block
       integer(c_size_t), value :: item_bytes
-    end function forebay_plan_to_block
-    integer(c_int) function forebay_plan_from_block(plan, block, item_bytes, items) bind(c)
+    end function forebay_plan_move_to_block
+    integer(c_int) function forebay_plan_move_from_block(plan, block, item_bytes, items) bind(c)
       import :: c_int, c_ptr, c_size_t
       type(c_ptr), value :: plan, block, items
       integer(c_size_t), value :: item_bytes
-    end function forebay_plan_from_block
+    end function forebay_plan_move_from_block
     integer(c_int) function forebay_plan_number_lists(items, lengths, ranges, values) bind(c)
       import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: items
       integer(c_int64_t), intent(in) :: lengths(*)
       integer(c_int64_t), intent(out) :: ranges(*), values
     end function forebay_plan_number_lists
-    integer(c_int) function forebay_plan_create_lists(team, ranges, lists, values, request, plan) bind(c)
-      import :: c_int, c_ptr, c_int64_t, forebay_plan_request
+    integer(c_int) function forebay_plan_create_lists(team, ranges, lists, values, options, plan) bind(c)
+      import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: team
       integer(c_int64_t), intent(in) :: ranges(*)
       integer(c_int64_t), value :: lists, values
-      type(forebay_plan_request), intent(in) :: request
+      type(c_ptr), value :: options
       type(c_ptr), intent(out) :: plan
     end function forebay_plan_create_lists
 
-    integer(c_int) function forebay_checkpoints_open(team, directory, method, hints, pool, checkpoints) bind(c)
+    integer(c_int) function forebay_checkpoints_open(team, directory, options, checkpoints) bind(c)
       import :: c_int, c_ptr, c_char
       type(c_ptr), value :: team
       character(kind=c_char), intent(in) :: directory(*)
-      type(c_ptr), value :: method, hints, pool
+      type(c_ptr), value :: options
       type(c_ptr), intent(out) :: checkpoints
     end function forebay_checkpoints_open
     integer(c_int) function forebay_checkpoints_close(checkpoints) bind(c)
@@ -159,40 +127,40 @@ module forebay_blocks_c
       character(kind=c_char), intent(in) :: name(*), mesh(*)
       type(forebay_array), intent(in) :: arrays(*)
       integer(c_int), value :: count
-      type(forebay_head), intent(out) :: head
+      type(forebay_head), intent(inout) :: head
     end function forebay_checkpoints_read
     integer(c_int) function forebay_checkpoints_describe(checkpoints, name, head, locations, arrays) bind(c)
       import :: c_int, c_ptr, c_char, forebay_head
       type(c_ptr), value :: checkpoints
       character(kind=c_char), intent(in) :: name(*)
-      type(forebay_head), intent(out) :: head
+      type(forebay_head), intent(inout) :: head
       integer(c_int), intent(out) :: locations, arrays
     end function forebay_checkpoints_describe
-    integer(c_int) function forebay_checkpoints_location(checkpoints, place, name, items) bind(c)
+    integer(c_int) function forebay_checkpoints_get_location(checkpoints, place, name, items) bind(c)
       import :: c_int, c_ptr, c_int64_t
       type(c_ptr), value :: checkpoints
       integer(c_int), value :: place
       type(c_ptr), intent(out) :: name
       integer(c_int64_t), intent(out) :: items
-    end function forebay_checkpoints_location
-    integer(c_int) function forebay_checkpoints_array(checkpoints, place, array) bind(c)
+    end function forebay_checkpoints_get_location
+    integer(c_int) function forebay_checkpoints_get_array(checkpoints, place, array) bind(c)
       import :: c_int, c_ptr, forebay_array
       type(c_ptr), value :: checkpoints
       integer(c_int), value :: place
-      type(forebay_array), intent(out) :: array
-    end function forebay_checkpoints_array
-    integer(c_int) function forebay_checkpoints_recovered(checkpoints, count) bind(c)
+      type(forebay_array), intent(inout) :: array
+    end function forebay_checkpoints_get_array
+    integer(c_int) function forebay_checkpoints_count_recovered(checkpoints, count) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: checkpoints
       integer(c_int), intent(out) :: count
-    end function forebay_checkpoints_recovered
-    integer(c_int) function forebay_checkpoints_recovered_at(checkpoints, place, path, carried) bind(c)
+    end function forebay_checkpoints_count_recovered
+    integer(c_int) function forebay_checkpoints_get_recovered(checkpoints, place, path, carried) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: checkpoints
       integer(c_int), value :: place
       type(c_ptr), intent(out) :: path
       integer(c_int), intent(out) :: carried
-    end function forebay_checkpoints_recovered_at
+    end function forebay_checkpoints_get_recovered
 
     integer(c_int) function forebay_mesh_output_open(files, name, mesh, output) bind(c)
       import :: c_int, c_ptr, c_char, forebay_mesh
@@ -220,12 +188,13 @@ module forebay_blocks_c
 
 contains
 
-  subroutine report(status, stat, errmsg)
-    integer(c_int), intent(in) :: status
-    integer, intent(out), optional :: stat
-    character(*), intent(inout), optional :: errmsg
-    call tell(status, from_c(forebay_blocks_last_error()), stat, errmsg)
-  end subroutine report
+  function head_of(step, time, program, mesh) result(head)
+    integer(c_int64_t), intent(in) :: step
+    real(c_double), intent(in) :: time
+    type(c_ptr), intent(in) :: program, mesh
+    type(forebay_head) :: head
+    head = forebay_head(c_sizeof(head), step, time, program, mesh)
+  end function head_of
 
   ! What fits on one rank and not on another is the same error on both.
   function agreed(team, fits, words) result(status)
@@ -233,7 +202,7 @@ contains
     logical, intent(in) :: fits
     character(*), intent(in) :: words
     integer(c_int) :: status
-    status = forebay_team_agree(team, merge(FOREBAY_BLOCKS_OK, FOREBAY_BLOCKS_INVALID, fits), to_c(words))
+    status = forebay_team_agree(team, merge(FOREBAY_OK, FOREBAY_E_INVALID, fits), to_c(words))
   end function agreed
 
-end module forebay_blocks_c
+end module forebay_arrays_c

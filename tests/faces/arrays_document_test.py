@@ -1,4 +1,4 @@
-"""Proves: every listing of docs/blocks.md is a whole program that compiles without a warning and runs on several ranks; what
+"""Proves: every listing of docs/arrays.md is a whole program that compiles without a warning and runs on several ranks; what
 one language has written the others read on other numbers of ranks."""
 
 import json
@@ -9,8 +9,8 @@ import h5py
 import listings
 
 
-class BlocksDocumentTest(listings.DocumentCase):
-    document, library = "docs/blocks.md", "forebay_blocks"
+class ArraysDocumentTest(listings.DocumentCase):
+    document, libraries = "docs/arrays.md", ("forebay_arrays", "forebay")
 
     def run_on(self, ranks, name):
         mpiexec, _ = self.tools.more
@@ -33,9 +33,7 @@ class BlocksDocumentTest(listings.DocumentCase):
                 contents.add(file.read())
             told, refused = self.run_on(2, restart).splitlines()
             self.assertEqual(told, "step 10, time 0.50, 0 wrong")
-            self.assertTrue(
-                refused.startswith("FOREBAY_BLOCKS_INVALID: of another mesh, 'box of 20000 cells'"), refused
-            )
+            self.assertTrue(refused.startswith("FOREBAY_E_INVALID: of another mesh, 'box of 20000 cells'"), refused)
         self.assertEqual(len(contents), 1)
         self.assertEqual(self.run_listing("look.py"), "(20000, 3) float64 [42.   42.25 42.5 ]\n")
         self.inspected()

@@ -1,14 +1,14 @@
-! blocks_face DIRECTORY METHOD FILE [FILE...]: the Fortran face of blocks, as blocks_face.c the C face, with the same
+! arrays_face DIRECTORY METHOD FILE [FILE...]: the Fortran face of arrays, as arrays_face.c the C face, with the same
 ! fields.
-program blocks_face
+program arrays_face
   use mpi_f08
-  use forebay_blocks
+  use forebay_arrays
   implicit none
   integer, parameter :: cells = 1000, vertices = 300
-  type(blocks_team) :: team
-  type(blocks_plan) :: of_cells, of_vertices, of_corners
-  type(blocks_checkpoints) :: store
-  type(blocks_arrays) :: written, found
+  type(arrays_team) :: team
+  type(arrays_plan) :: of_cells, of_vertices, of_corners
+  type(arrays_checkpoints) :: store
+  type(arrays_table) :: written, found
   integer(int64), allocatable :: cell(:), vertex(:)
   integer(int64), allocatable, target :: ranges(:, :), id(:), corners(:), ranges_2(:, :), id_2(:), corners_2(:)
   real(real64), allocatable, target :: velocity(:, :), velocity_2(:, :), block(:, :)
@@ -47,6 +47,7 @@ contains
   end subroutine check
 
   subroutine make_fields()
+    type(forebay_options) :: small, shared
     integer(int64), allocatable :: lengths(:)
     cell = int(pack([(g, g=cells, 1, -1)], [(mod(g * 31 + g / 8 * 17, ranks) == rank, g=cells, 1, -1)]), int64)
     vertex = int(pack([(g, g=vertices, 1, -1)], &
@@ -62,8 +63,10 @@ contains
     corners = [integer(int64) :: ((10 * cell(g) + k, k=0, int(lengths(g)) - 1), g=1, size(cell))]
 
     call team%create(MPI_COMM_WORLD)
-    call of_cells%create(team, cell, int(cells, int64), least_bytes=1_int64)
-    call of_vertices%create(team, vertex, int(vertices, int64), shared=.true.)
+    call small%set('least-bytes', 1)
+    call of_cells%create(team, cell, int(cells, int64), small)
+    call shared%set('shared', .true.)
+    call of_vertices%create(team, vertex, int(vertices, int64), shared)
     call of_cells%number_lists(lengths, ranges, all_corners)
     call of_corners%create_lists(team, ranges, all_corners)
     allocate (velocity_2, source=0 * velocity)
@@ -84,7 +87,9 @@ contains
   subroutine write_and_read()
     character(:), allocatable :: program
     real(real64) :: time
-    integer :: step, file
+    type(forebay_options) :: options
+    integer(int64) :: step
+    integer :: file
     call written%add('velocity', 'cells', of_cells, items(velocity))
     call written%add('pressure', 'cells', of_cells, items(pressure))
     call written%add('kind', 'cells', of_cells, items(kind_of))
@@ -98,9 +103,11 @@ contains
     call found%add('id', 'vertices', of_vertices, items(id_2))
     call found%add('corners', 'corners', of_corners, items(corners_2))
 
-    call store%open(team, trim(word(1)), method=trim(word(2)), pool=trim(word(1)))
+    call options%set('method', trim(word(2)))
+    call options%set('pool', trim(word(1)))
+    call store%open(team, trim(word(1)), options)
     call store%prepare(written)
-    call store%write(trim(word(3)), 42, 0.125_real64, written, program='blocks_face', mesh='cube')
+    call store%write(trim(word(3)), 42_int64, 0.125_real64, written, program='arrays_face', mesh='cube')
     call store%settle()
     do file = 3, size(word)
       velocity_2 = 0
@@ -112,42 +119,46 @@ contains
       call store%read(trim(word(file)), found, mesh='cube', step=step, time=time, program=program)
       call check(all(velocity_2 == velocity) .and. all(pressure_2 == pressure) .and. all(kind_2 == kind_of), word(file))
       call check(all(ranges_2 == ranges) .and. all(id_2 == id) .and. all(corners_2 == corners), word(file))
-      call check(step == 42 .and. time == 0.125_real64 .and. program == 'blocks_face', 'the head comes back')
+      call check(step == 42 .and. time == 0.125_real64 .and. program == 'arrays_face', 'the head comes back')
     end do
   end subroutine write_and_read
 
   subroutine tell_what_a_file_holds()
-    type(blocks_location), allocatable :: locations(:)
-    type(blocks_array), allocatable :: arrays(:)
-    type(blocks_recovered), allocatable :: left(:)
+    type(arrays_location), allocatable :: locations(:)
+    type(arrays_array), allocatable :: arrays(:)
+    type(arrays_recovered), allocatable :: left(:)
     character(:), allocatable :: mesh
     call store%describe(trim(word(3)), mesh=mesh, locations=locations, arrays=arrays)
     call check(mesh == 'cube' .and. size(locations) == 3 .and. size(arrays) == 6, 'all locations and arrays are told')
     call check(locations(2)%name == 'corners' .and. locations(2)%items == all_corners, 'in the order of their names')
-    call check(arrays(6)%location == 'vertices' .and. arrays(6)%type == FOREBAY_ARRAY_INT64, 'arrays too')
+    call check(arrays(6)%location == 'vertices' .and. arrays(6)%type == FOREBAY_INT64, 'arrays too')
     call check(arrays(6)%name == 'id' .and. arrays(6)%components == 1, 'with their names')
     call store%recovered(left)
     call check(size(left) == 0, 'nobody has left anything')
   end subroutine tell_what_a_file_holds
 
   subroutine refuse()
-    type(blocks_plan) :: none
-    type(blocks_arrays) :: wrong
+    type(arrays_plan) :: none
+    type(arrays_table) :: wrong
+    type(forebay_options) :: options
     character(200) :: words
     integer :: stat, skipped
     call none%create(team, [1_int64, 1_int64], 2_int64 * ranks, stat=stat, errmsg=words)
-    call check(stat == FOREBAY_BLOCKS_INVALID .and. index(words, 'global number') > 0, words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'global number') > 0, words)
+    call options%set('keep', .true.)
+    call none%create(team, cell, int(cells, int64), options, stat, words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'keep') > 0, words)
     call store%read(trim(word(3)), found, mesh='sphere', stat=stat, errmsg=words)
-    call check(stat == FOREBAY_BLOCKS_INVALID .and. index(words, 'another mesh') > 0, words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'another mesh') > 0, words)
     skipped = merge(1, 0, rank == ranks - 1)
     call of_cells%to_block(items(velocity(:, 1 + skipped:)), items(block), stat, words)
-    call check(stat == FOREBAY_BLOCKS_INVALID .and. index(words, 'do not fit') > 0, words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'do not fit') > 0, words)
     call wrong%add('kind', 'cells', of_cells, items(kind_of(2:)), stat, words)
-    call check(stat == FOREBAY_BLOCKS_INVALID .and. index(words, 'kind') > 0, words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'kind') > 0, words)
     call written%add('kind', 'cells', of_cells, items(kind_of), stat, words)
-    call check(stat == FOREBAY_BLOCKS_OK, words)
-    call store%write('never.h5', 1, 0.0_real64, written, stat=stat, errmsg=words)
-    call check(stat == FOREBAY_BLOCKS_INVALID .and. index(words, 'kind') > 0, words)
+    call check(stat == FOREBAY_OK, words)
+    call store%write('never.h5', 1_int64, 0.0_real64, written, stat=stat, errmsg=words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'kind') > 0, words)
   end subroutine refuse
 
-end program blocks_face
+end program arrays_face

@@ -1,16 +1,17 @@
-/* Blocks: arrays whose items are scattered over the ranks of an MPI program, in one file that any number of ranks
+/* Arrays whose items are scattered over the ranks of an MPI program, in one file that any number of ranks
  * reads.
  *
  *     forebay_team *team;                                              // the ranks that write and read together
- *     forebay_team_create(MPI_COMM_WORLD, 0, &team);
+ *     forebay_team_create(MPI_COMM_WORLD, NULL, &team);
  *     forebay_plan *cells;                                             // number[i]: the global number of local cell i
  *     forebay_plan_create(team, number, local_cells, all_cells, NULL, &cells);
  *
- *     forebay_array arrays[] = {{"velocity", "cells", FOREBAY_ARRAY_FLOAT64, 3, cells, u},   // u[3 * i + component]
- *                               {"pressure", "cells", FOREBAY_ARRAY_FLOAT64, 1, cells, p}};
+ *     const size_t size = sizeof(forebay_array);
+ *     forebay_array arrays[] = {{size, "velocity", "cells", FOREBAY_FLOAT64, 3, cells, u},   // u[3 * i + component]
+ *                               {size, "pressure", "cells", FOREBAY_FLOAT64, 1, cells, p}};
  *     forebay_checkpoints *store;
- *     forebay_checkpoints_open(team, "checkpoints", NULL, NULL, NULL, &store);
- *     forebay_head head = {step, time, "solver 2.1", "cavity"};
+ *     forebay_checkpoints_open(team, "checkpoints", NULL, &store);
+ *     forebay_head head = {sizeof head, step, time, "solver 2.1", "cavity"};
  *     forebay_checkpoints_write(store, "restart.h5", &head, arrays, 2);
  *     ...
  *     forebay_checkpoints_read(store, "restart.h5", "cavity", arrays, 2, &head);             // of the next program
@@ -24,13 +25,18 @@
  * something wrong. Handles, names and places for results are given on all ranks alike; a rank that runs out of memory
  * within a call ends the program by MPI_Abort, since the others wait for it.
  *
- * Every function returns FOREBAY_BLOCKS_OK or one of the codes below; forebay_blocks_last_error() then tells what
- * happened, in words. Calls for one team, its plans, checkpoints and mesh outputs come from one thread at a time.
+ * Every function returns FOREBAY_OK or another status (forebay/status.h); forebay_error_get_text() then tells what
+ * happened, in words. Options (forebay/options.h) may be NULL: then none is set. Calls for one team, its plans,
+ * checkpoints and mesh outputs come from one thread at a time. Structs begin with their size, which the program sets to
+ * sizeof, in each element of a table; they may only grow at their end.
  *
- * This library is one of its own (-lforebay_blocks): it belongs to the MPI that it was built with. */
-#ifndef FOREBAY_BLOCKS_H
-#define FOREBAY_BLOCKS_H
+ * This library is one of its own (-lforebay_arrays -lforebay): it belongs to the MPI that it was built with. */
+#ifndef FOREBAY_ARRAYS_H
+#define FOREBAY_ARRAYS_H
 
+#include <forebay/options.h>
+#include <forebay/status.h>
+#include <forebay/types.h>
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,32 +45,16 @@
 extern "C" {
 #endif
 
-typedef enum forebay_blocks_status {
-  FOREBAY_BLOCKS_OK = 0,
-  FOREBAY_BLOCKS_FAILED = 1,  /* the system reported an error; the message says which, and where */
-  FOREBAY_BLOCKS_INVALID = 2, /* an argument, a number or a file does not fit; nothing was changed */
-  FOREBAY_BLOCKS_STAGED = 3,  /* a checkpoint is whole, but could not be carried: it stays in the pool */
-  FOREBAY_BLOCKS_DAMAGED = 4, /* a file is cut off or does not fit its checksums; the message names the array */
-  FOREBAY_BLOCKS_VERSION = 5, /* written by another version of the format */
-  FOREBAY_BLOCKS_BUSY = 7     /* another program stages checkpoints for the same directory */
-} forebay_blocks_status;
-
-/* What the last failing call of this thread has to say, in one line; "" if none has failed. Valid until the thread's
- * next call of this library. Local, as is the name of a status, for example "FOREBAY_BLOCKS_INVALID". */
-const char* forebay_blocks_last_error(void);
-const char* forebay_blocks_status_name(int status);
-
 /* --- the ranks ---------------------------------------------------------------------------------------------------- */
 
 typedef struct forebay_team forebay_team;
 
-/* The ranks of a communicator, which is copied. Ranks that share memory pass their items to each other through it;
- * `most_per_node` cuts those of a machine into groups of at most so many, a socket's for example, which then count as
- * nodes; 0: one group. On failure *team is NULL. */
-int forebay_team_create(MPI_Comm communicator, int most_per_node, forebay_team** team);
+/* The ranks of a communicator, which is copied. Ranks that share memory pass their items to each other through it. On
+ * failure *team is NULL. */
+int forebay_team_create(MPI_Comm communicator, const forebay_options* options, forebay_team** team);
 /* The same for the communicators of other languages (MPI_Comm_c2f). */
-int forebay_team_create_f(MPI_Fint communicator, int most_per_node, forebay_team** team);
-/* Makes what one rank found wrong the error of all: FOREBAY_BLOCKS_OK where all ranks give it, otherwise the status and
+int forebay_team_create_f(MPI_Fint communicator, const forebay_options* options, forebay_team** team);
+/* Makes what one rank found wrong the error of all: FOREBAY_OK where all ranks give it, otherwise the status and
  * the words of the lowest rank that has others. */
 int forebay_team_agree(forebay_team* team, int status, const char* words);
 /* After its plans, checkpoints and mesh outputs, and before MPI_Finalize. NULL is fine, here and wherever something is
@@ -73,31 +63,23 @@ void forebay_team_free(forebay_team* team);
 
 /* --- the way of items to blocks, and back ------------------------------------------------------------------------- */
 
-/* What is asked of the blocks; 0 everywhere is the same as no request. This structure does not change. */
-typedef struct forebay_plan_request {
-  uint64_t least_bytes; /* of a block, in items of 8 bytes, as far as there are items; 0: 1 MiB */
-  int rank_step;        /* at most every so many-th rank owns a block; 0: every rank may */
-  int most_blocks;      /* 1 for serial libraries; 0: as many as there are ranks */
-  int shared;           /* 1: several ranks may have an item (ghosts, interfaces): the lowest of them writes it, all
-                         * read it; 0: that is an error */
-} forebay_plan_request;
-
+/* A block is the range of global numbers that one rank writes, and reads. */
 typedef struct forebay_plan forebay_plan;
 
 /* `numbers` are the global numbers of this rank's `count` items, in the order in which its arrays have them; 1-based,
  * in no particular order, and `items` in all. The numbers are not needed afterwards. A number that is out of range,
- * that no rank has, or that comes twice is FOREBAY_BLOCKS_INVALID, and the message names it and its ranks. A plan
+ * that no rank has, or that comes twice is FOREBAY_E_INVALID, and the message names it and its ranks. A plan
  * serves any number of arrays, of items of any size. On failure *plan is NULL. */
 int forebay_plan_create(forebay_team* team, const uint64_t* numbers, uint64_t count, uint64_t items,
-                        const forebay_plan_request* request, forebay_plan** plan);
+                        const forebay_options* options, forebay_plan** plan);
 void forebay_plan_free(forebay_plan* plan);
 
 /* The block of this rank: `count` items from the global number `first` on. Local; outputs may be NULL. */
-int forebay_plan_block(const forebay_plan* plan, uint64_t* first, uint64_t* count);
+int forebay_plan_get_block(const forebay_plan* plan, uint64_t* first, uint64_t* count);
 /* Items of `item_bytes` each from where ranks have them into blocks, in the order of their global numbers; and back.
  * `block` has room for the items of this rank's block. */
-int forebay_plan_to_block(forebay_plan* plan, const void* items, size_t item_bytes, void* block);
-int forebay_plan_from_block(forebay_plan* plan, const void* block, size_t item_bytes, void* items);
+int forebay_plan_move_to_block(forebay_plan* plan, const void* items, size_t item_bytes, void* block);
+int forebay_plan_move_from_block(forebay_plan* plan, const void* block, size_t item_bytes, void* items);
 
 /* Lists of different lengths, one for each item, such as the vertices of cells. The values of all lists stand behind
  * each other in the order of their items, and are planned like items. number_lists turns the length of each local list
@@ -105,34 +87,27 @@ int forebay_plan_from_block(forebay_plan* plan, const void* block, size_t item_b
  * are in all. Where several ranks have an item, the lengths must agree. */
 int forebay_plan_number_lists(forebay_plan* items, const uint64_t* lengths, uint64_t* ranges, uint64_t* values);
 /* The plan of the values of this rank's lists, which lie behind each other in the order of its items. A checkpoint
- * keeps two arrays: the ranges, two FOREBAY_ARRAY_INT64 (which Fortran has, too) on the location of the items, and the
+ * keeps two arrays: the ranges, two FOREBAY_INT64 (which Fortran has, too) on the location of the items, and the
  * values, on a location of their own. On reading, the ranges come first, then this plan of them, then the values. */
 int forebay_plan_create_lists(forebay_team* team, const uint64_t* ranges, uint64_t lists, uint64_t values,
-                              const forebay_plan_request* request, forebay_plan** plan);
+                              const forebay_options* options, forebay_plan** plan);
 
 /* --- checkpoints -------------------------------------------------------------------------------------------------- */
 
-typedef enum forebay_array_type {
-  FOREBAY_ARRAY_UINT8 = 0,
-  FOREBAY_ARRAY_INT32 = 1,
-  FOREBAY_ARRAY_INT64 = 2,
-  FOREBAY_ARRAY_UINT64 = 3,
-  FOREBAY_ARRAY_FLOAT32 = 4,
-  FOREBAY_ARRAY_FLOAT64 = 5
-} forebay_array_type;
-
-/* An array as this rank has it; the same table serves writing and reading. This structure does not change. */
+/* An array as this rank has it; the same table serves writing and reading. */
 typedef struct forebay_array {
+  size_t size;          /* sizeof(forebay_array) */
   const char* name;     /* "velocity": printable, without '/' */
   const char* location; /* "cells": all arrays on a location have the same number of items */
-  forebay_array_type type;
-  uint32_t components; /* of an item, that lie together: 3 for a vector */
-  forebay_plan* plan;  /* of the location's items */
-  void* data;          /* written to by reading only */
+  forebay_type type;    /* UINT8, INT32, INT64, UINT64, FLOAT32 or FLOAT64 */
+  uint32_t components;  /* of an item, that lie together: 3 for a vector */
+  forebay_plan* plan;   /* of the location's items */
+  void* data;           /* written to by reading only */
 } forebay_array;
 
-/* What a checkpoint is of. This structure does not change. */
+/* What a checkpoint is of. */
 typedef struct forebay_head {
+  size_t size; /* sizeof(forebay_head) */
   int64_t step;
   double time;
   const char* program; /* that writes: name and version; NULL: "" */
@@ -142,20 +117,10 @@ typedef struct forebay_head {
 typedef struct forebay_checkpoints forebay_checkpoints;
 
 /* The checkpoints of a directory, which exists. The bytes of a file do not depend on the method, nor on the number of
- * ranks:
- *   "serial"             all blocks pass through rank 0, standard C I/O
- *   "stdio"              every rank writes its own block, standard C I/O
- *   "mpi-independent"    MPI-IO, each rank opens the file for itself
- *   "mpi-noncollective"  MPI-IO, opened by all together, written by each for itself
- *   "mpi-collective"     MPI-IO, opened and written by all together; the one that NULL stands for
- *   "staged"             into memory or a disk of the node, the pool; carried to the file while the program goes on
- * `hints` are for MPI-IO, "striping_factor=8,cb_nodes=4", or NULL; on Lustre, striping_factor and striping_unit are
- * also set for the directory. `pool` is a directory of the node for "staged"; NULL: /dev/shm. What the environment has
- * in FOREBAY_BLOCKS_METHOD, FOREBAY_BLOCKS_HINTS and FOREBAY_BLOCKS_POOL wins; with FOREBAY_BLOCKS_VERIFY=read-back a
- * file is read again before it gets its name. "staged" first carries what an earlier program left in the pool: see
- * forebay_checkpoints_recovered. On failure *checkpoints is NULL. */
-int forebay_checkpoints_open(forebay_team* team, const char* directory, const char* method, const char* hints,
-                             const char* pool, forebay_checkpoints** checkpoints);
+ * ranks. The method "staged" first carries what an earlier program left in the pool: see
+ * forebay_checkpoints_count_recovered. On failure *checkpoints is NULL. */
+int forebay_checkpoints_open(forebay_team* team, const char* directory, const forebay_options* options,
+                             forebay_checkpoints** checkpoints);
 /* Settles, closes and frees, whatever it returns. */
 int forebay_checkpoints_close(forebay_checkpoints* checkpoints);
 
@@ -164,7 +129,7 @@ int forebay_checkpoints_close(forebay_checkpoints* checkpoints);
  * how, where and when is in `name`.json beside it. */
 int forebay_checkpoints_write(forebay_checkpoints* checkpoints, const char* name, const forebay_head* head,
                               const forebay_array* arrays, int count);
-/* Staged: waits until everything is carried; FOREBAY_BLOCKS_OK at once otherwise. Where the background's last try has
+/* Staged: waits until everything is carried; FOREBAY_OK at once otherwise. Where the background's last try has
  * failed, it begins anew, and returns what comes of that. What cannot be carried stays in the pool: the background
  * tries again, less and less often (on several nodes not where only the name was missing), and so do the next settle
  * or close and the next program that opens this directory. */
@@ -183,19 +148,21 @@ int forebay_checkpoints_read(forebay_checkpoints* checkpoints, const char* name,
  * next call for these checkpoints that is collective. */
 int forebay_checkpoints_describe(forebay_checkpoints* checkpoints, const char* name, forebay_head* head, int* locations,
                                  int* arrays);
-int forebay_checkpoints_location(const forebay_checkpoints* checkpoints, int place, const char** name, uint64_t* items);
-int forebay_checkpoints_array(const forebay_checkpoints* checkpoints, int place, forebay_array* array);
+int forebay_checkpoints_get_location(const forebay_checkpoints* checkpoints, int place, const char** name,
+                                     uint64_t* items);
+int forebay_checkpoints_get_array(const forebay_checkpoints* checkpoints, int place, forebay_array* array);
 
 /* How many checkpoints open found in the pool, staged by an earlier program; and for each the path of its file, and
  * whether that is whole now (1), or a node has lost its part (0). Local. */
-int forebay_checkpoints_recovered(const forebay_checkpoints* checkpoints, int* count);
-int forebay_checkpoints_recovered_at(const forebay_checkpoints* checkpoints, int place, const char** path,
-                                     int* carried);
+int forebay_checkpoints_count_recovered(const forebay_checkpoints* checkpoints, int* count);
+int forebay_checkpoints_get_recovered(const forebay_checkpoints* checkpoints, int place, const char** path,
+                                      int* carried);
 
 /* --- meshes and fields for ParaView ------------------------------------------------------------------------------- */
 
-/* A mesh as this rank has it. This structure does not change. */
+/* A mesh as this rank has it. */
 typedef struct forebay_mesh {
+  size_t size;          /* sizeof(forebay_mesh) */
   forebay_plan* points; /* one with `shared` where several ranks have a point */
   const double* places; /* of each of this rank's points x, y, z */
   forebay_plan* cells;
@@ -213,7 +180,7 @@ typedef struct forebay_mesh_output forebay_mesh_output;
  * The files are NAME-000012.vtkhdf of step 12, and so on; NAME.vtkhdf.series lists them with their times, and is what
  * ParaView opens; NAME has no '/'. A list that is there already is gone on with: it gets the steps that are there
  * without, and loses those that are gone. The plan of the mesh is made here, once. A cell of an unknown type, with a
- * wrong number of vertices, or with one that is out of range is FOREBAY_BLOCKS_INVALID, and the message names it by its
+ * wrong number of vertices, or with one that is out of range is FOREBAY_E_INVALID, and the message names it by its
  * global number. `places` are read by every write, so that points may move; the other arrays of the mesh are not needed
  * afterwards. The plans last until the last write, the checkpoints until after close. On failure *output is NULL. */
 int forebay_mesh_output_open(forebay_checkpoints* files, const char* name, const forebay_mesh* mesh,

@@ -1,6 +1,6 @@
 """The benchmark of global arrays: how figures are judged, and that every part of it runs.
 
-blocks_test.py DIRECTORY-OF-THE-PROGRAMS
+arrays_test.py DIRECTORY-OF-THE-PROGRAMS
 """
 
 import json
@@ -75,7 +75,7 @@ class Parts(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.place = Path(directory.name)
-        self.result = report.Report("blocks", {})
+        self.result = report.Report("arrays", {})
 
     def test_arrays_are_measured_with_every_method_and_beside_others(self):
         ours, peers, saturne = (programs / f"{name}_bench" for name in ("blocks", "peers", "saturne"))
@@ -111,13 +111,13 @@ class Parts(unittest.TestCase):
 
     def test_meshes_are_refined_in_memory_and_onto_a_disk(self):
         """The whole command, of which this is one part: its only output is one JSON object."""
-        command = [programs / "forebay", "bench", "blocks", "--quick", "--json", "--only", "mesh"]
+        command = [programs / "forebay", "bench", "arrays", "--quick", "--json", "--only", "mesh"]
         done = subprocess.run(
             [*command, "--memory", self.place, "--disk", self.place], capture_output=True, text=True, timeout=60
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         told = json.loads(done.stdout)
-        self.assertEqual((list(told), told["bench"]), (["bench", "machine", "results"], "blocks"))
+        self.assertEqual((list(told), told["bench"]), (["bench", "machine", "results"], "arrays"))
         names = [row["name"] for row in told["results"]]
         for name in (
             "mesh multiplication: tetrahedron, fresh",

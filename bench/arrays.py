@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""forebay bench blocks: scattered global arrays, the lid-driven cavity, and refining meshes.
+"""forebay bench arrays: scattered global arrays, the lid-driven cavity, and refining meshes.
 
 Arrays as a partitioned unstructured mesh scatters them are written by every method and by others (parallel HDF5, PnetCDF,
 Code_Saturne's library, MPI-IO with indexed file types), by turns; staged checkpoints are followed to the slow shared
@@ -29,7 +29,7 @@ MESH_DISK_GOAL = 0.9  # of the disk's own rate
 
 def arguments() -> argparse.Namespace:
     parser = command.new_parser(
-        "blocks", __doc__, "the command whose programs are measured", "few repetitions, small sizes"
+        "arrays", __doc__, "the command whose programs are measured", "few repetitions, small sizes"
     )
     parser.add_argument("--memory", type=Path, default=Path("/dev/shm"), help="a tmpfs; pools lie there, too")
     parser.add_argument("--disk", type=Path, default=Path("/var/tmp"), help="a directory on a disk")
@@ -177,7 +177,7 @@ def main() -> int:
     solver.clean_up_when_terminated()
     memory = Path(tempfile.mkdtemp(prefix="forebay-bench-", dir=options.memory))
     disk = Path(tempfile.mkdtemp(prefix="forebay-bench-", dir=options.disk))
-    result = report.Report("blocks", report.machine(memory=str(options.memory), disk=str(options.disk)))
+    result = report.Report("arrays", report.machine(memory=str(options.memory), disk=str(options.disk)))
     try:
         if "arrays" in options.only:
             add_arrays(options, result, memory, disk)

@@ -1,12 +1,12 @@
-! Blocks for Fortran 2008: arrays whose items are scattered over the ranks of an MPI program, in one file that any number
-! of ranks reads. What each call promises is said in include/forebay/blocks.h.
+! Arrays for Fortran 2008, whose items are scattered over the ranks of an MPI program, in one file that any number
+! of ranks reads. What each call promises is said in include/forebay/arrays.h.
 !
 !     use mpi_f08
-!     use forebay_blocks
-!     type(blocks_team) :: team
-!     type(blocks_plan) :: cells
-!     type(blocks_arrays) :: arrays
-!     type(blocks_checkpoints) :: store
+!     use forebay_arrays
+!     type(arrays_team) :: team
+!     type(arrays_plan) :: cells
+!     type(arrays_table) :: arrays
+!     type(arrays_checkpoints) :: store
 !     real(real64), target :: u(3, n), p(n)
 !     integer(int64) :: number(n)                            ! number(i): the global number of cell i
 !
@@ -22,36 +22,37 @@
 !     call cells%free()
 !     call team%free()
 !
-! Errors are as for `allocate`: `stat=` receives 0 or one of FOREBAY_BLOCKS_..., `errmsg=` the words; without `stat` an
+! Errors are as for `allocate`: `stat=` receives 0 or one of FOREBAY_E_..., `errmsg=` the words; without `stat` an
 ! error ends the program with its words. All ranks make all calls together, but for those that are said to be local, and
 ! so they also free and close together: nothing is freed by itself. Nothing here is to be copied.
-module forebay_blocks
+module forebay_arrays
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use mpi_f08, only: MPI_Comm
-  use forebay_blocks_c
+  use forebay_arrays_c
+  use forebay_common
   use forebay_items
   implicit none
   private
 
-  public :: blocks_team, blocks_plan, blocks_arrays, blocks_checkpoints, blocks_mesh_output
-  public :: blocks_items, items, blocks_location, blocks_array, blocks_recovered
+  public :: arrays_team, arrays_plan, arrays_table, arrays_checkpoints, arrays_mesh_output
+  public :: arrays_items, items, arrays_location, arrays_array, arrays_recovered
   public :: int32, int64, real32, real64
-  public :: FOREBAY_BLOCKS_OK, FOREBAY_BLOCKS_FAILED, FOREBAY_BLOCKS_INVALID, FOREBAY_BLOCKS_STAGED, &
-    FOREBAY_BLOCKS_DAMAGED, FOREBAY_BLOCKS_VERSION, FOREBAY_BLOCKS_BUSY
-  public :: FOREBAY_ARRAY_UINT8, FOREBAY_ARRAY_INT32, FOREBAY_ARRAY_INT64, FOREBAY_ARRAY_UINT64, &
-    FOREBAY_ARRAY_FLOAT32, FOREBAY_ARRAY_FLOAT64
+  public :: forebay_options, forebay_message, forebay_library_version
+  public :: FOREBAY_OK, FOREBAY_E_INVALID, FOREBAY_E_NO_SPACE, FOREBAY_E_NO_MEMORY, FOREBAY_E_BUSY, FOREBAY_E_READ_ONLY, &
+    FOREBAY_E_IO, FOREBAY_E_STAGED, FOREBAY_E_VERSION, FOREBAY_E_DAMAGED
+  public :: FOREBAY_UINT8, FOREBAY_INT32, FOREBAY_INT64, FOREBAY_UINT64, FOREBAY_FLOAT32, FOREBAY_FLOAT64
 
   ! The ranks of a communicator, of either MPI module.
-  type :: blocks_team
+  type :: arrays_team
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
     generic :: create => create_team_f08, create_team
     procedure, private :: create_team_f08, create_team
     procedure :: free => free_team
-  end type blocks_team
+  end type arrays_team
 
-  type :: blocks_plan
+  type :: arrays_plan
     private
     type(c_ptr) :: handle = c_null_ptr, team = c_null_ptr
     integer(int64) :: local = 0  ! items of this rank
@@ -60,23 +61,23 @@ module forebay_blocks
     procedure :: create_lists, number_lists, to_block, from_block
     procedure :: block => block_of_plan
     procedure :: free => free_plan
-  end type blocks_plan
+  end type arrays_plan
 
   ! The arrays of a checkpoint: the same table serves writing and reading.
   type :: one_array
     character(kind=c_char, len=:), allocatable :: name, location
     type(c_ptr) :: plan = c_null_ptr
-    type(blocks_items) :: items
+    type(arrays_items) :: items
   end type one_array
-  type :: blocks_arrays
+  type :: arrays_table
     private
     type(one_array), allocatable :: all(:)
   contains
     procedure :: add
     procedure, private :: make_table
-  end type blocks_arrays
+  end type arrays_table
 
-  type :: blocks_checkpoints
+  type :: arrays_checkpoints
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
@@ -85,10 +86,10 @@ module forebay_blocks
     procedure :: write => write_checkpoint
     procedure :: read => read_checkpoint
     procedure :: settle, prepare, describe, recovered
-  end type blocks_checkpoints
+  end type arrays_checkpoints
 
   ! Steps of a mesh with fields, for ParaView: forebay_mesh_output.f90.
-  type :: blocks_mesh_output
+  type :: arrays_mesh_output
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
@@ -96,31 +97,31 @@ module forebay_blocks
     procedure :: close => close_mesh_output
     procedure :: write => write_mesh_output
     procedure :: settle => settle_mesh_output
-  end type blocks_mesh_output
+  end type arrays_mesh_output
 
   ! What a file holds.
-  type :: blocks_location
+  type :: arrays_location
     character(:), allocatable :: name
     integer(int64) :: items = 0
-  end type blocks_location
-  type :: blocks_array
+  end type arrays_location
+  type :: arrays_array
     character(:), allocatable :: name, location
-    integer(c_int) :: type = FOREBAY_ARRAY_UINT8
+    integer(c_int) :: type = FOREBAY_UINT8
     integer :: components = 1
-  end type blocks_array
-  type :: blocks_recovered
+  end type arrays_array
+  type :: arrays_recovered
     character(:), allocatable :: path
     logical :: carried = .false.
-  end type blocks_recovered
+  end type arrays_recovered
 
   interface
     ! `places` are items(x) of x(3, points), read where they lie by every write; the shapes of cells are VTK's numbers.
     module subroutine open_mesh_output(self, files, name, points, places, cells, types, lengths, vertices, stat, errmsg)
-      class(blocks_mesh_output), intent(inout) :: self
-      class(blocks_checkpoints), intent(in) :: files
+      class(arrays_mesh_output), intent(inout) :: self
+      class(arrays_checkpoints), intent(in) :: files
       character(*), intent(in) :: name
-      class(blocks_plan), intent(in) :: points, cells
-      type(blocks_items), intent(in) :: places
+      class(arrays_plan), intent(in) :: points, cells
+      type(arrays_items), intent(in) :: places
       integer, intent(in) :: types(:)
       integer(int64), contiguous, target, intent(in) :: lengths(:), vertices(:)
       integer, intent(out), optional :: stat
@@ -128,23 +129,23 @@ module forebay_blocks
     end subroutine open_mesh_output
 
     module subroutine write_mesh_output(self, step, time, arrays, program, mesh, stat, errmsg)
-      class(blocks_mesh_output), intent(in) :: self
-      integer, intent(in) :: step
+      class(arrays_mesh_output), intent(in) :: self
+      integer(int64), intent(in) :: step
       real(real64), intent(in) :: time
-      type(blocks_arrays), target, intent(in) :: arrays
+      type(arrays_table), target, intent(in) :: arrays
       character(*), intent(in), optional :: program, mesh
       integer, intent(out), optional :: stat
       character(*), intent(inout), optional :: errmsg
     end subroutine write_mesh_output
 
     module subroutine settle_mesh_output(self, stat, errmsg)
-      class(blocks_mesh_output), intent(in) :: self
+      class(arrays_mesh_output), intent(in) :: self
       integer, intent(out), optional :: stat
       character(*), intent(inout), optional :: errmsg
     end subroutine settle_mesh_output
 
     module subroutine close_mesh_output(self, stat, errmsg)
-      class(blocks_mesh_output), intent(inout) :: self
+      class(arrays_mesh_output), intent(inout) :: self
       integer, intent(out), optional :: stat
       character(*), intent(inout), optional :: errmsg
     end subroutine close_mesh_output
@@ -152,136 +153,126 @@ module forebay_blocks
 
 contains
 
+  ! Of optional options: NULL where they are absent.
+  function given(options) result(handle)
+    type(forebay_options), intent(inout), optional :: options
+    type(c_ptr) :: handle
+    handle = c_null_ptr
+    if (present(options)) handle = options%made()
+  end function given
+
   ! --- the ranks ---
 
-  subroutine create_team(self, communicator, most_per_node, stat, errmsg)
-    class(blocks_team), intent(inout) :: self
+  subroutine create_team(self, communicator, options, stat, errmsg)
+    class(arrays_team), intent(inout) :: self
     integer, intent(in) :: communicator
-    integer, intent(in), optional :: most_per_node
+    type(forebay_options), intent(inout), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: most
-    most = 0
-    if (present(most_per_node)) most = int(most_per_node, c_int)
-    call report(forebay_team_create_f(int(communicator, c_int), most, self%handle), stat, errmsg)
+    call report(forebay_team_create_f(int(communicator, c_int), given(options), self%handle), stat, errmsg)
   end subroutine create_team
 
-  subroutine create_team_f08(self, communicator, most_per_node, stat, errmsg)
-    class(blocks_team), intent(inout) :: self
+  subroutine create_team_f08(self, communicator, options, stat, errmsg)
+    class(arrays_team), intent(inout) :: self
     type(MPI_Comm), intent(in) :: communicator
-    integer, intent(in), optional :: most_per_node
+    type(forebay_options), intent(inout), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call self%create(communicator%MPI_VAL, most_per_node, stat, errmsg)
+    call self%create(communicator%MPI_VAL, options, stat, errmsg)
   end subroutine create_team_f08
 
   subroutine free_team(self)
-    class(blocks_team), intent(inout) :: self
+    class(arrays_team), intent(inout) :: self
     call forebay_team_free(self%handle)
     self%handle = c_null_ptr
   end subroutine free_team
 
   ! --- plans ---
 
-  function request_of(least_bytes, rank_step, most_blocks, shared) result(request)
-    integer(int64), intent(in), optional :: least_bytes
-    integer, intent(in), optional :: rank_step, most_blocks
-    logical, intent(in), optional :: shared
-    type(forebay_plan_request) :: request
-    if (present(least_bytes)) request%least_bytes = least_bytes
-    if (present(rank_step)) request%rank_step = int(rank_step, c_int)
-    if (present(most_blocks)) request%most_blocks = int(most_blocks, c_int)
-    if (present(shared)) request%shared = merge(1_c_int, 0_c_int, shared)
-  end function request_of
-
-  ! The other arguments are those of forebay_plan_request.
-  subroutine create_plan(self, team, numbers, items, least_bytes, rank_step, most_blocks, shared, stat, errmsg)
-    class(blocks_plan), intent(inout) :: self
-    class(blocks_team), intent(in) :: team
+  ! Which options there are is said in include/forebay/options.h.
+  subroutine create_plan(self, team, numbers, items, options, stat, errmsg)
+    class(arrays_plan), intent(inout) :: self
+    class(arrays_team), intent(in) :: team
     integer(int64), contiguous, intent(in) :: numbers(:)
     integer(int64), intent(in) :: items
-    integer(int64), intent(in), optional :: least_bytes
-    integer, intent(in), optional :: rank_step, most_blocks
-    logical, intent(in), optional :: shared
+    type(forebay_options), intent(inout), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     self%team = team%handle
     self%local = size(numbers, kind=int64)
     call report(forebay_plan_create(team%handle, numbers, self%local, items, &
-      request_of(least_bytes, rank_step, most_blocks, shared), self%handle), stat, errmsg)
+      given(options), self%handle), stat, errmsg)
   end subroutine create_plan
 
   ! The plan of the values of lists, whose `ranges` have the shape (2, lists).
-  subroutine create_lists(self, team, ranges, values, least_bytes, rank_step, most_blocks, shared, stat, errmsg)
-    class(blocks_plan), intent(inout) :: self
-    class(blocks_team), intent(in) :: team
+  subroutine create_lists(self, team, ranges, values, options, stat, errmsg)
+    class(arrays_plan), intent(inout) :: self
+    class(arrays_team), intent(in) :: team
     integer(int64), contiguous, intent(in) :: ranges(:, :)
     integer(int64), intent(in) :: values
-    integer(int64), intent(in), optional :: least_bytes
-    integer, intent(in), optional :: rank_step, most_blocks
-    logical, intent(in), optional :: shared
+    type(forebay_options), intent(inout), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     self%team = team%handle
     self%local = sum(ranges(2, :) - ranges(1, :))
     call report(forebay_plan_create_lists(team%handle, ranges, size(ranges, 2, kind=int64), values, &
-      request_of(least_bytes, rank_step, most_blocks, shared), self%handle), stat, errmsg)
+      given(options), self%handle), stat, errmsg)
   end subroutine create_lists
 
   subroutine free_plan(self)
-    class(blocks_plan), intent(inout) :: self
+    class(arrays_plan), intent(inout) :: self
     call forebay_plan_free(self%handle)
     self%handle = c_null_ptr
   end subroutine free_plan
 
   ! Local: the block of this rank begins with the global number `first`.
   subroutine block_of_plan(self, first, count, stat, errmsg)
-    class(blocks_plan), intent(in) :: self
+    class(arrays_plan), intent(in) :: self
     integer(int64), intent(out) :: first, count
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(forebay_plan_block(self%handle, first, count), stat, errmsg)
+    call report(forebay_plan_get_block(self%handle, first, count), stat, errmsg)
   end subroutine block_of_plan
 
   function fitting(self, values, block) result(status)
-    class(blocks_plan), intent(in) :: self
-    type(blocks_items), intent(in) :: values, block
+    class(arrays_plan), intent(in) :: self
+    type(arrays_items), intent(in) :: values, block
     integer(c_int) :: status
     integer(int64) :: first, count
-    status = forebay_plan_block(self%handle, first, count)
-    if (status == FOREBAY_BLOCKS_OK) &
+    status = forebay_plan_get_block(self%handle, first, count)
+    if (status == FOREBAY_OK) &
       status = agreed(self%team, values%count == self%local .and. block%count == count .and. &
       values%bytes == block%bytes, 'items and block do not fit the plan, or each other')
   end function fitting
 
   ! call cells%to_block(items(u), items(block)): into the order of global numbers; from_block is the way back.
   subroutine to_block(self, values, block, stat, errmsg)
-    class(blocks_plan), intent(in) :: self
-    type(blocks_items), intent(in) :: values, block
+    class(arrays_plan), intent(in) :: self
+    type(arrays_items), intent(in) :: values, block
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status
     status = fitting(self, values, block)
-    if (status == FOREBAY_BLOCKS_OK) &
-      status = forebay_plan_to_block(self%handle, values%address, values%bytes, block%address)
+    if (status == FOREBAY_OK) &
+      status = forebay_plan_move_to_block(self%handle, values%address, values%bytes, block%address)
     call report(status, stat, errmsg)
   end subroutine to_block
 
   subroutine from_block(self, block, values, stat, errmsg)
-    class(blocks_plan), intent(in) :: self
-    type(blocks_items), intent(in) :: block, values
+    class(arrays_plan), intent(in) :: self
+    type(arrays_items), intent(in) :: block, values
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status
     status = fitting(self, values, block)
-    if (status == FOREBAY_BLOCKS_OK) &
-      status = forebay_plan_from_block(self%handle, block%address, values%bytes, values%address)
+    if (status == FOREBAY_OK) &
+      status = forebay_plan_move_from_block(self%handle, block%address, values%bytes, values%address)
     call report(status, stat, errmsg)
   end subroutine from_block
 
   ! The list of item i has the values ranges(1, i) to ranges(2, i) - 1, counted from 0; `values` is of all lists.
   subroutine number_lists(self, lengths, ranges, values, stat, errmsg)
-    class(blocks_plan), intent(in) :: self
+    class(arrays_plan), intent(in) :: self
     integer(int64), contiguous, intent(in) :: lengths(:)
     integer(int64), contiguous, intent(out) :: ranges(:, :)
     integer(int64), intent(out) :: values
@@ -291,7 +282,7 @@ contains
     values = 0
     status = agreed(self%team, size(lengths, kind=int64) == self%local .and. size(ranges, 1) == 2 .and. &
       size(ranges, 2, kind=int64) == self%local, 'lengths, or ranges, are not as many as there are items')
-    if (status == FOREBAY_BLOCKS_OK) status = forebay_plan_number_lists(self%handle, lengths, ranges, values)
+    if (status == FOREBAY_OK) status = forebay_plan_number_lists(self%handle, lengths, ranges, values)
     call report(status, stat, errmsg)
   end subroutine number_lists
 
@@ -299,16 +290,16 @@ contains
 
   ! Local: an array on a location. Its items stay where they are as long as the table is used.
   subroutine add(self, name, location, plan, values, stat, errmsg)
-    class(blocks_arrays), intent(inout) :: self
+    class(arrays_table), intent(inout) :: self
     character(*), intent(in) :: name, location
-    class(blocks_plan), intent(in) :: plan
-    type(blocks_items), intent(in) :: values
+    class(arrays_plan), intent(in) :: plan
+    type(arrays_items), intent(in) :: values
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(one_array), allocatable :: more(:)
     integer :: known
     if (values%count /= plan%local) then
-      call tell(FOREBAY_BLOCKS_INVALID, 'array '//trim(name)//' has another number of items than its plan', stat, errmsg)
+      call tell(FOREBAY_E_INVALID, 'array '//trim(name)//' has another number of items than its plan', stat, errmsg)
       return
     end if
     known = 0
@@ -320,12 +311,12 @@ contains
     more(known + 1)%plan = plan%handle
     more(known + 1)%items = values
     call move_alloc(more, self%all)
-    call tell(FOREBAY_BLOCKS_OK, '', stat, errmsg)
+    call tell(FOREBAY_OK, '', stat, errmsg)
   end subroutine add
 
   ! The table as C reads it.
   subroutine make_table(self, table)
-    class(blocks_arrays), target, intent(in) :: self
+    class(arrays_table), target, intent(in) :: self
     type(forebay_array), allocatable, intent(out) :: table(:)
     integer :: i, count
     count = 0
@@ -333,29 +324,24 @@ contains
     allocate (table(count))
     do i = 1, count
       associate (one => self%all(i))
-        table(i) = forebay_array(address_of(one%name), address_of(one%location), one%items%type, &
+        table(i) = forebay_array(c_sizeof(table(i)), address_of(one%name), address_of(one%location), one%items%type, &
           int(one%items%components, c_int32_t), one%plan, one%items%address)
       end associate
     end do
   end subroutine make_table
 
-  subroutine open_checkpoints(self, team, directory, method, hints, pool, stat, errmsg)
-    class(blocks_checkpoints), intent(inout) :: self
-    class(blocks_team), intent(in) :: team
+  subroutine open_checkpoints(self, team, directory, options, stat, errmsg)
+    class(arrays_checkpoints), intent(inout) :: self
+    class(arrays_team), intent(in) :: team
     character(*), intent(in) :: directory
-    character(*), intent(in), optional :: method, hints, pool
+    type(forebay_options), intent(inout), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    character(kind=c_char, len=:), allocatable, target :: method_c, hints_c, pool_c
-    if (present(method)) method_c = to_c(method)
-    if (present(hints)) hints_c = to_c(hints)
-    if (present(pool)) pool_c = to_c(pool)
-    call report(forebay_checkpoints_open(team%handle, to_c(directory), optional_address(method_c), &
-      optional_address(hints_c), optional_address(pool_c), self%handle), stat, errmsg)
+    call report(forebay_checkpoints_open(team%handle, to_c(directory), given(options), self%handle), stat, errmsg)
   end subroutine open_checkpoints
 
   subroutine close_checkpoints(self, stat, errmsg)
-    class(blocks_checkpoints), intent(inout) :: self
+    class(arrays_checkpoints), intent(inout) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status
@@ -365,11 +351,11 @@ contains
   end subroutine close_checkpoints
 
   subroutine write_checkpoint(self, name, step, time, arrays, program, mesh, stat, errmsg)
-    class(blocks_checkpoints), intent(in) :: self
+    class(arrays_checkpoints), intent(in) :: self
     character(*), intent(in) :: name
-    integer, intent(in) :: step
+    integer(int64), intent(in) :: step
     real(real64), intent(in) :: time
-    type(blocks_arrays), target, intent(in) :: arrays
+    type(arrays_table), target, intent(in) :: arrays
     character(*), intent(in), optional :: program, mesh
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -378,13 +364,13 @@ contains
     if (present(program)) program_c = to_c(program)
     if (present(mesh)) mesh_c = to_c(mesh)
     call arrays%make_table(table)
-    call report(forebay_checkpoints_write(self%handle, to_c(name), forebay_head(int(step, c_int64_t), time, &
+    call report(forebay_checkpoints_write(self%handle, to_c(name), head_of(step, time, &
       optional_address(program_c), optional_address(mesh_c)), table, size(table, kind=c_int)), stat, errmsg)
   end subroutine write_checkpoint
 
   subroutine prepare(self, arrays, stat, errmsg)
-    class(blocks_checkpoints), intent(in) :: self
-    type(blocks_arrays), target, intent(in) :: arrays
+    class(arrays_checkpoints), intent(in) :: self
+    type(arrays_table), target, intent(in) :: arrays
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(forebay_array), allocatable :: table(:)
@@ -393,7 +379,7 @@ contains
   end subroutine prepare
 
   subroutine settle(self, stat, errmsg)
-    class(blocks_checkpoints), intent(in) :: self
+    class(arrays_checkpoints), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call report(forebay_checkpoints_settle(self%handle), stat, errmsg)
@@ -401,11 +387,11 @@ contains
 
   ! Fills the arrays of the table.
   subroutine read_checkpoint(self, name, arrays, mesh, step, time, program, stat, errmsg)
-    class(blocks_checkpoints), intent(in) :: self
+    class(arrays_checkpoints), intent(in) :: self
     character(*), intent(in) :: name
-    type(blocks_arrays), target, intent(in) :: arrays
+    type(arrays_table), target, intent(in) :: arrays
     character(*), intent(in), optional :: mesh
-    integer, intent(out), optional :: step
+    integer(int64), intent(out), optional :: step
     real(real64), intent(out), optional :: time
     character(:), allocatable, intent(out), optional :: program
     integer, intent(out), optional :: stat
@@ -417,9 +403,10 @@ contains
     mesh_c = to_c('')
     if (present(mesh)) mesh_c = to_c(mesh)
     call arrays%make_table(table)
+    head%size = c_sizeof(head)
     status = forebay_checkpoints_read(self%handle, to_c(name), mesh_c, table, size(table, kind=c_int), head)
-    if (status == FOREBAY_BLOCKS_OK) then
-      if (present(step)) step = int(head%step)
+    if (status == FOREBAY_OK) then
+      if (present(step)) step = head%step
       if (present(time)) time = head%time
       if (present(program)) program = from_c(head%program)
     end if
@@ -428,20 +415,21 @@ contains
 
   ! What a file holds, in the order of names.
   subroutine describe(self, name, step, time, program, mesh, locations, arrays, stat, errmsg)
-    class(blocks_checkpoints), intent(in) :: self
+    class(arrays_checkpoints), intent(in) :: self
     character(*), intent(in) :: name
-    integer, intent(out), optional :: step
+    integer(int64), intent(out), optional :: step
     real(real64), intent(out), optional :: time
     character(:), allocatable, intent(out), optional :: program, mesh
-    type(blocks_location), allocatable, intent(out), optional :: locations(:)
-    type(blocks_array), allocatable, intent(out), optional :: arrays(:)
+    type(arrays_location), allocatable, intent(out), optional :: locations(:)
+    type(arrays_array), allocatable, intent(out), optional :: arrays(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(forebay_head) :: head
     integer(c_int) :: status, location_count, array_count
+    head%size = c_sizeof(head)
     status = forebay_checkpoints_describe(self%handle, to_c(name), head, location_count, array_count)
-    if (status == FOREBAY_BLOCKS_OK) then
-      if (present(step)) step = int(head%step)
+    if (status == FOREBAY_OK) then
+      if (present(step)) step = head%step
       if (present(time)) time = head%time
       if (present(program)) program = from_c(head%program)
       if (present(mesh)) mesh = from_c(head%mesh)
@@ -454,12 +442,12 @@ contains
   subroutine take_locations(handle, count, locations)
     type(c_ptr), intent(in) :: handle
     integer(c_int), intent(in) :: count
-    type(blocks_location), allocatable, intent(out) :: locations(:)
+    type(arrays_location), allocatable, intent(out) :: locations(:)
     type(c_ptr) :: name
     integer(c_int) :: i
     allocate (locations(count))
     do i = 1, count
-      if (forebay_checkpoints_location(handle, i - 1, name, locations(i)%items) == FOREBAY_BLOCKS_OK) &
+      if (forebay_checkpoints_get_location(handle, i - 1, name, locations(i)%items) == FOREBAY_OK) &
         locations(i)%name = from_c(name)
     end do
   end subroutine take_locations
@@ -467,12 +455,13 @@ contains
   subroutine take_arrays(handle, count, arrays)
     type(c_ptr), intent(in) :: handle
     integer(c_int), intent(in) :: count
-    type(blocks_array), allocatable, intent(out) :: arrays(:)
+    type(arrays_array), allocatable, intent(out) :: arrays(:)
     type(forebay_array) :: array
     integer(c_int) :: i
     allocate (arrays(count))
+    array%size = c_sizeof(array)
     do i = 1, count
-      if (forebay_checkpoints_array(handle, i - 1, array) /= FOREBAY_BLOCKS_OK) cycle
+      if (forebay_checkpoints_get_array(handle, i - 1, array) /= FOREBAY_OK) cycle
       arrays(i)%name = from_c(array%name)
       arrays(i)%location = from_c(array%location)
       arrays(i)%type = array%type
@@ -482,21 +471,21 @@ contains
 
   ! Local: what open found in the pool, staged by an earlier program, and whether it is whole now.
   subroutine recovered(self, found, stat, errmsg)
-    class(blocks_checkpoints), intent(in) :: self
-    type(blocks_recovered), allocatable, intent(out) :: found(:)
+    class(arrays_checkpoints), intent(in) :: self
+    type(arrays_recovered), allocatable, intent(out) :: found(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: path
     integer(c_int) :: status, count, i, carried
     count = 0
-    status = forebay_checkpoints_recovered(self%handle, count)
+    status = forebay_checkpoints_count_recovered(self%handle, count)
     allocate (found(count))
     do i = 1, count
-      if (forebay_checkpoints_recovered_at(self%handle, i - 1, path, carried) /= FOREBAY_BLOCKS_OK) cycle
+      if (forebay_checkpoints_get_recovered(self%handle, i - 1, path, carried) /= FOREBAY_OK) cycle
       found(i)%path = from_c(path)
       found(i)%carried = carried == 1
     end do
     call report(status, stat, errmsg)
   end subroutine recovered
 
-end module forebay_blocks
+end module forebay_arrays

@@ -1,12 +1,11 @@
-"""blocks_face.py DIRECTORY METHOD FILE [FILE...]: the Python face of blocks, as blocks_face.c the C face, with the same
+"""arrays_face.py DIRECTORY METHOD FILE [FILE...]: the Python face of arrays, as arrays_face.c the C face, with the same
 fields."""
 
 import sys
 
-import forebay.blocks
+import forebay.arrays
 import numpy as np
-from forebay import _blocks_library
-from forebay.blocks import Status
+from forebay.arrays import Status
 from mpi4py import MPI
 
 CELLS, VERTICES = 1000, 300
@@ -22,7 +21,7 @@ def check(good, words):
 def refused(call, status, words):
     try:
         call()
-    except forebay.blocks.BlocksError as error:
+    except forebay.arrays.ArraysError as error:
         check(error.status == status and words in str(error), f"{status!r} with {words!r}, not {error}")
     else:
         check(False, f"refused: {words}")
@@ -38,7 +37,7 @@ def main(directory, method, *files):
     kind = (cell % 7).astype(np.int32)
     corners = np.array([10 * each + k for each in cell for k in range(each % 5)], np.int64)
 
-    with forebay.blocks.Team(MPI.COMM_WORLD) as team:
+    with forebay.arrays.Team(MPI.COMM_WORLD) as team:
         of_cells = team.plan(cell, CELLS, least_bytes=1)
         of_vertices = team.plan(vertex, VERTICES, shared=True)
         ranges, all_corners = of_cells.number_lists(cell % 5)
@@ -49,7 +48,7 @@ def main(directory, method, *files):
         check(np.array_equal(of_cells.from_block(block), velocity), "what comes back is what went")
 
         arrays = [
-            forebay.blocks.Array("velocity", "cells", of_cells, velocity),
+            forebay.arrays.Array("velocity", "cells", of_cells, velocity),
             ("pressure", "cells", of_cells, pressure),
             ("kind", "cells", of_cells, kind),
             ("ranges", "cells", of_cells, ranges),
@@ -58,12 +57,12 @@ def main(directory, method, *files):
         ]
         store = team.checkpoints(directory, method, pool=directory)
         store.prepare(arrays)
-        head = {"step": 42, "time": 0.125, "program": "blocks_face", "mesh": "cube"}
+        head = {"step": 42, "time": 0.125, "program": "arrays_face", "mesh": "cube"}
         store.write(files[0], arrays, **head)
         store.settle()
         for file in files:
             filled = [(*array[:3], np.zeros_like(array[3])) for array in arrays]
-            check(store.read(file, filled, mesh="cube") == forebay.blocks.Head(**head), "the head comes back")
+            check(store.read(file, filled, mesh="cube") == forebay.arrays.Head(**head), "the head comes back")
             for (name, *_, values), wanted in zip(filled, arrays, strict=True):
                 check(np.array_equal(values, wanted[3]), f"{name} of {file}")
 
@@ -83,9 +82,9 @@ def main(directory, method, *files):
         refused(
             lambda: team.plan(cell, CELLS, **{"shard" if last else "shared": True}),
             Status.INVALID,
-            "did you mean shared?",
+            'did you mean "shared"?',
         )
-        refused(lambda: team.plan(cell, CELLS, sorted=True), Status.INVALID, "no option sorted")
+        refused(lambda: team.plan(cell, CELLS, sorted=True), Status.INVALID, 'no option "sorted"')
         refused(lambda: team.plan(cell, 3.5 if last else CELLS), Status.INVALID, "float")
         refused(lambda: team.plan(np.where(cell == cell[0], -3, cell), CELLS), Status.INVALID, "global number -3 at")
         refused(lambda: team.plan(cell, -5), Status.INVALID, "-5 items")
@@ -96,10 +95,10 @@ def main(directory, method, *files):
         refused(lambda: store.write("never.h5", wrong, step=0, time=0), Status.INVALID, "kind: its values must be")
         kind.flags.writeable = False
         refused(lambda: store.read(files[0], arrays, mesh="cube"), Status.INVALID, "read-only")
+        refused(lambda: team.plan(cell, CELLS, leastbytes=1), Status.INVALID, 'did you mean "least-bytes"')
+        refused(lambda: team.plan(cell, CELLS, rank_step=0 if last else 1), Status.INVALID, "rank-step")
+        refused(lambda: team.checkpoints(directory, "stagged"), Status.INVALID, 'did you mean "staged"')
     refused(lambda: of_cells.block, Status.INVALID, "closed")
-    for status in Status:
-        name = _blocks_library.library.forebay_blocks_status_name(status).decode()
-        check(name == f"FOREBAY_BLOCKS_{status.name}", name)
 
 
 main(*sys.argv[1:])

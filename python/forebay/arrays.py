@@ -1,6 +1,6 @@
-"""Blocks: arrays whose items are scattered over the ranks of an MPI program, in one file that any number of ranks reads.
+"""Arrays whose items are scattered over the ranks of an MPI program, in one file that any number of ranks reads.
 
-    with forebay.blocks.Team() as team:                    # MPI.COMM_WORLD
+    with forebay.arrays.Team() as team:                    # MPI.COMM_WORLD
         cells = team.plan(number, all_cells)               # number[i]: the global number of cell i
         store = team.checkpoints("checkpoints")
         arrays = [("velocity", "cells", cells, u), ("pressure", "cells", cells, p)]     # u: (n, 3), p: (n,)
@@ -10,12 +10,11 @@
 
 Needs mpi4py, built with the same MPI as the library. All ranks of the team make every call together and in the same
 order, and an error is that of all of them. Plans and checkpoints end with their team, if not before. What each call
-promises is said in forebay/blocks.h.
+promises is said in forebay/arrays.h.
 """
 
 import contextlib
 import ctypes
-import difflib
 import operator
 import os
 import typing
@@ -23,12 +22,14 @@ import typing
 import numpy as np
 from mpi4py import MPI
 
-from . import _blocks_library as c
-from ._blocks_library import BlocksError, Status, check, library
+from . import _arrays_library as c
+from ._arrays_library import ArraysError, check, library, sized
+from ._library import Options
+from ._status import Status
 
 __all__ = [
     "Array",
-    "BlocksError",
+    "ArraysError",
     "Checkpoints",
     "Description",
     "Head",
@@ -39,8 +40,9 @@ __all__ = [
     "Team",
 ]
 
-# In the order of forebay_array_type.
-_TYPES = tuple(np.dtype(name) for name in ("u1", "i4", "i8", "u8", "f4", "f8"))
+# Of those that files of arrays have, with the numbers of forebay_type.
+_NUMBERS = {"u1": 7, "i4": 5, "i8": 6, "u8": 10, "f4": 1, "f8": 2}
+_TYPES = {number: np.dtype(name) for name, number in _NUMBERS.items()}
 
 
 class Array(typing.NamedTuple):
@@ -92,7 +94,7 @@ class _Handle:
     @property
     def pointer(self):
         if self._pointer is None:
-            raise BlocksError(Status.INVALID, f"the {type(self).__name__} is closed")
+            raise ArraysError(Status.INVALID, f"the {type(self).__name__} is closed")
         return self._pointer
 
     def close(self):
@@ -109,7 +111,7 @@ class _Handle:
 
     def __exit__(self, kind, value, traceback):
         # An exception of one rank alone must not wait here for the others.
-        if kind is None or issubclass(kind, BlocksError):
+        if kind is None or issubclass(kind, ArraysError):
             self.close()
 
 
@@ -117,15 +119,16 @@ class Team(_Handle):
     """The ranks of a communicator, MPI.COMM_WORLD if none is given. `most_per_node` cuts those that share memory into
     groups."""
 
-    def __init__(self, communicator=None, most_per_node=0):
+    def __init__(self, communicator=None, most_per_node=None):
         communicator = MPI.COMM_WORLD if communicator is None else communicator
         create = library.forebay_team_create_f
-        super().__init__(None, library.forebay_team_free, create, communicator.py2f(), most_per_node)
+        with Options(ArraysError, most_per_node=most_per_node) as options:
+            super().__init__(None, library.forebay_team_free, create, communicator.py2f(), options.pointer)
 
     def plan(self, numbers, items, **request):
         """The way of items to blocks: `numbers` are the global numbers, from 1 on, of this rank's items, and `items` how
         many there are in all. With shared=True several ranks may have an item: the lowest of them writes it, all read
-        it. What else may be asked: least_bytes, rank_step, most_blocks; see forebay_plan_request."""
+        it. What else may be asked: least_bytes, rank_step, most_blocks; see forebay/options.h."""
         numbers = self._agreed(lambda: _integers("numbers", numbers, 1))
         return Plan(self, library.forebay_plan_create, numbers, len(numbers), items, request)
 
@@ -136,10 +139,10 @@ class Team(_Handle):
         local = int((ranges[:, 1] - ranges[:, 0]).sum())
         return Plan(self, library.forebay_plan_create_lists, ranges, local, values, request)
 
-    def checkpoints(self, directory, method=None, hints=None, pool=None):
-        """The checkpoints of a directory; `method` is one of forebay_checkpoints_open, `hints` a dictionary for MPI-IO,
-        `pool` a directory of the node for "staged"."""
-        return Checkpoints(self, directory, method, hints, pool)
+    def checkpoints(self, directory, method=None, hints=None, pool=None, verify=None):
+        """The checkpoints of a directory; `method` is one of forebay/options.h, `hints` a dictionary for MPI-IO, `pool` a
+        directory of the node for "staged", `verify` "read-back" where files are read again before they get their names."""
+        return Checkpoints(self, directory, method, hints, pool, verify)
 
     def _agreed(self, look):
         """What `look` gives, unless it raises on any rank: that is then the error of all."""
@@ -169,35 +172,25 @@ class Plan(_Handle):
     def __init__(self, team, create, numbers, local, items, request):
         self.team = team
         self.local = local
-
-        def look():
-            for name in request.keys() - known:
-                near = difflib.get_close_matches(name, known, 1)
-                advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-                raise TypeError(f"a plan has no option {name}; {advice}")
-            return c.PlanRequest(**request), operator.index(items)
-
-        known = [name for name, _ in c.PlanRequest._fields_]
-        asked, items = team._agreed(look)
-        free = library.forebay_plan_free
-        super().__init__(
-            team, free, create, team.pointer, numbers.ctypes.data, len(numbers), items, ctypes.byref(asked)
-        )
+        with team._agreed(lambda: Options(ArraysError, **request)) as options:
+            count = team._agreed(lambda: operator.index(items))
+            given = team.pointer, numbers.ctypes.data, len(numbers), count, options.pointer
+            super().__init__(team, library.forebay_plan_free, create, *given)
 
     @property
     def block(self):
         """The global numbers of this rank's block."""
         first, count = ctypes.c_uint64(), ctypes.c_uint64()
-        check(library.forebay_plan_block(self.pointer, ctypes.byref(first), ctypes.byref(count)))
+        check(library.forebay_plan_get_block(self.pointer, ctypes.byref(first), ctypes.byref(count)))
         return range(first.value, first.value + count.value)
 
     def to_block(self, values):
         """The items of this rank's block, in the order of their global numbers."""
-        return self._moved(library.forebay_plan_to_block, values, self.local, len(self.block))
+        return self._moved(library.forebay_plan_move_to_block, values, self.local, len(self.block))
 
     def from_block(self, block):
         """The items of this rank, from the blocks of all ranks."""
-        return self._moved(library.forebay_plan_from_block, block, len(self.block), self.local)
+        return self._moved(library.forebay_plan_move_from_block, block, len(self.block), self.local)
 
     def _moved(self, move, values, count, count_after):
         def look():
@@ -232,17 +225,19 @@ class Plan(_Handle):
 class Checkpoints(_Handle):
     """Made by Team.checkpoints()."""
 
-    def __init__(self, team, directory, method, hints, pool):
+    def __init__(self, team, directory, method, hints, pool, verify):
         self.team = team
         hints = ",".join(f"{name}={value}" for name, value in hints.items()) if hints else None
-        texts = [None if text is None else os.fsencode(text) for text in (directory, method, hints, pool)]
+        asked = {"method": method, "hints": hints, "pool": pool, "verify": verify}
         create = library.forebay_checkpoints_open
-        super().__init__(team, library.forebay_checkpoints_close, create, team.pointer, *texts)
+        with team._agreed(lambda: Options(ArraysError, **asked)) as options:
+            given = team.pointer, os.fsencode(directory), options.pointer
+            super().__init__(team, library.forebay_checkpoints_close, create, *given)
 
     def write(self, name, arrays, *, step, time, program="", mesh=""):
         """The file appears whole or not at all; staged, at the latest when settle() returns. The arrays may be changed
         as soon as this returns."""
-        head = self.team._agreed(lambda: c.Head(step, time, program.encode(), mesh.encode()))
+        head = self.team._agreed(lambda: sized(c.Head, step, time, program.encode(), mesh.encode()))
         table = _table(self.team, arrays)
         check(library.forebay_checkpoints_write(self.pointer, name.encode(), ctypes.byref(head), table, len(table)))
 
@@ -264,7 +259,7 @@ class Checkpoints(_Handle):
 
     def read(self, name, arrays, *, mesh=""):
         """Fills the arrays, and tells what the checkpoint is of."""
-        head = c.Head()
+        head = sized(c.Head)
         table = _table(self.team, arrays, to_fill=True)
         read = library.forebay_checkpoints_read
         check(read(self.pointer, name.encode(), mesh.encode(), table, len(table), ctypes.byref(head)))
@@ -272,7 +267,7 @@ class Checkpoints(_Handle):
 
     def describe(self, name):
         """What a file holds."""
-        head, locations, arrays = c.Head(), ctypes.c_int(), ctypes.c_int()
+        head, locations, arrays = sized(c.Head), ctypes.c_int(), ctypes.c_int()
         describe = library.forebay_checkpoints_describe
         check(describe(self.pointer, name.encode(), ctypes.byref(head), ctypes.byref(locations), ctypes.byref(arrays)))
         places = (self._location(place) for place in range(locations.value))
@@ -282,22 +277,22 @@ class Checkpoints(_Handle):
     def recovered(self):
         """What an earlier program had staged, and what became of it."""
         count, path, carried = ctypes.c_int(), ctypes.c_char_p(), ctypes.c_int()
-        check(library.forebay_checkpoints_recovered(self.pointer, ctypes.byref(count)))
+        check(library.forebay_checkpoints_count_recovered(self.pointer, ctypes.byref(count)))
         found = []
         for place in range(count.value):
-            tell = library.forebay_checkpoints_recovered_at
+            tell = library.forebay_checkpoints_get_recovered
             check(tell(self.pointer, place, ctypes.byref(path), ctypes.byref(carried)))
             found.append(Recovered(os.fsdecode(path.value), carried.value == 1))
         return found
 
     def _location(self, place):
         name, items = ctypes.c_char_p(), ctypes.c_uint64()
-        check(library.forebay_checkpoints_location(self.pointer, place, ctypes.byref(name), ctypes.byref(items)))
+        check(library.forebay_checkpoints_get_location(self.pointer, place, ctypes.byref(name), ctypes.byref(items)))
         return name.value.decode(), items.value
 
     def _array(self, place):
-        array = c.Array()
-        check(library.forebay_checkpoints_array(self.pointer, place, ctypes.byref(array)))
+        array = sized(c.Array)
+        check(library.forebay_checkpoints_get_array(self.pointer, place, ctypes.byref(array)))
         return array.location.decode(), array.name.decode(), _TYPES[array.type], array.components
 
 
@@ -328,7 +323,7 @@ class MeshOutput(_Handle):
 
         arrays = self.team._agreed(look)
         addresses = [array.ctypes.data for array in arrays]
-        mesh = c.Mesh(points.pointer, places.ctypes.data, cells.pointer, *addresses)
+        mesh = sized(c.Mesh, points.pointer, places.ctypes.data, cells.pointer, *addresses)
         create = library.forebay_mesh_output_open
         free = library.forebay_mesh_output_close
         super().__init__(store, free, create, store.pointer, name.encode(), ctypes.byref(mesh))
@@ -337,8 +332,8 @@ class MeshOutput(_Handle):
         """The mesh with fields, a table of arrays on "points" and "cells": of the shape (n, 3) for a vector, (n,) for a
         scalar. The places of points are those of now."""
         if None in (plan._pointer for plan in self._plans):
-            raise BlocksError(Status.INVALID, "a plan of the mesh is closed")
-        head = self.team._agreed(lambda: c.Head(step, time, program.encode(), mesh.encode()))
+            raise ArraysError(Status.INVALID, "a plan of the mesh is closed")
+        head = self.team._agreed(lambda: sized(c.Head, step, time, program.encode(), mesh.encode()))
         table = _table(self.team, arrays)
         check(library.forebay_mesh_output_write(self.pointer, ctypes.byref(head), table, len(table)))
 
@@ -354,8 +349,8 @@ def _table(team, arrays, to_fill=False):
 
 def _one(array, to_fill):
     values = array.values
-    if not isinstance(values, np.ndarray) or values.dtype not in _TYPES or not values.flags.c_contiguous:
-        known = ", ".join(dtype.name for dtype in _TYPES)
+    if not isinstance(values, np.ndarray) or values.dtype not in _TYPES.values() or not values.flags.c_contiguous:
+        known = ", ".join(dtype.name for dtype in _TYPES.values())
         raise TypeError(f"{array.name}: its values must be a C-contiguous numpy array of {known}")
     if to_fill and not values.flags.writeable:
         raise TypeError(f"{array.name}: its values are read-only")
@@ -363,7 +358,7 @@ def _one(array, to_fill):
         raise ValueError(f"{array.name}: its plan has {array.plan.local} items, its values the shape {values.shape}")
     components = int(np.prod(values.shape[1:]))
     names = array.name.encode(), array.location.encode()
-    return c.Array(*names, _TYPES.index(values.dtype), components, array.plan.pointer, values.ctypes.data)
+    return sized(c.Array, *names, _NUMBERS[values.dtype.str[1:]], components, array.plan.pointer, values.ctypes.data)
 
 
 def _head(head):

@@ -1,7 +1,7 @@
-"""Proves: each face of blocks, on 1, 2 and 4 ranks and by another method, reads what the others have written, and all
+"""Proves: each face of arrays, on 1, 2 and 4 ranks and by another method, reads what the others have written, and all
 files have the same bytes.
 
-    blocks_test.py MPIEXEC FACE...      each FACE a command, its words separated by ';'
+    arrays_test.py MPIEXEC FACE...      each FACE a command, its words separated by ';'
 """
 
 import os
