@@ -167,6 +167,19 @@ class Python(unittest.TestCase):
         self.assertEqual(TOLD["VERSION_NUMBER"], numbers[0] * 10000 + numbers[1] * 100 + numbers[2])
 
 
+    def test_the_header_has_every_option(self):
+        from forebay import TrajectoryError
+        from forebay._library import Options
+
+        with self.assertRaises(TrajectoryError) as refused:
+            Options(zzzzzzzzzz=1)
+        keys = str(refused.exception).partition("there are ")[2].split(", ")
+        self.assertGreater(len(keys), 10)
+        text = (INCLUDE / "options.h").read_text()
+        told = re.findall(r'"([a-z-]+)"', " ".join(re.findall(r'^ \*   ("[a-z-]+"(?:, "[a-z-]+")?)', text, re.M)))
+        self.assertEqual(sorted(told), sorted(keys))
+
+
 class Fortran(unittest.TestCase):
     def setUp(self):
         files = [path for path in FORTRAN.glob("*_c.f90") if MPI_CC or path.name == "forebay_c.f90"]
