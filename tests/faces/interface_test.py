@@ -166,7 +166,6 @@ class Python(unittest.TestCase):
         self.assertIn(f'FOREBAY_VERSION_TEXT "{text}"', (INCLUDE / "version.h").read_text())
         self.assertEqual(TOLD["VERSION_NUMBER"], numbers[0] * 10000 + numbers[1] * 100 + numbers[2])
 
-
     def test_the_header_has_every_option(self):
         from forebay import TrajectoryError
         from forebay._library import Options
