@@ -121,8 +121,16 @@ class Team(_Handle):
 
     def __init__(self, communicator=None, most_per_node=None):
         communicator = MPI.COMM_WORLD if communicator is None else communicator
-        create = library.forebay_team_create_f
-        with Options(ArraysError, most_per_node=most_per_node) as options:
+        options, failure = None, None
+        try:
+            options = Options(ArraysError, most_per_node=most_per_node)
+        except Exception as raised:  # there is no team yet that could agree about it
+            failure = f"{raised}"
+        for told in communicator.allgather(failure):
+            if told is not None:
+                raise ArraysError(Status.INVALID, told)
+        with options:
+            create = library.forebay_team_create_f
             super().__init__(None, library.forebay_team_free, create, communicator.py2f(), options.pointer)
 
     def plan(self, numbers, items, **request):

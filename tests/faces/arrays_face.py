@@ -37,6 +37,8 @@ def main(directory, method, *files):
     kind = (cell % 7).astype(np.int32)
     corners = np.array([10 * each + k for each in cell for k in range(each % 5)], np.int64)
 
+    few = 0 if RANK == RANKS - 1 else 1
+    refused(lambda: forebay.arrays.Team(MPI.COMM_WORLD, few), Status.INVALID, "most-per-node")
     with forebay.arrays.Team(MPI.COMM_WORLD) as team:
         of_cells = team.plan(cell, CELLS, least_bytes=1)
         of_vertices = team.plan(vertex, VERTICES, shared=True)
