@@ -57,7 +57,7 @@ KINDS = [
 class Refused(Exception):
     def __init__(self, trouble: str, advice: str | None = None, expected: str = EXPECTED):
         super().__init__(trouble)
-        self.trouble, self.advice, self.expected = trouble, advice, expected
+        self.trouble, self.advice, self.expected = trouble.strip(" ."), advice, expected
 
     def text(self, path: str) -> str:
         what, _, advice = kind_of(path)
@@ -107,9 +107,8 @@ def load(path: str):
     if any(re.search(rb"\sNumberOfCells\s*=\s*[\"']0+[\"']", piece) for piece in pieces):
         raise Refused("it has no cells")
     if is_partitioned(path):
-        raise Refused(
-            "it is partitioned", "unpartition it (`UnpartitionMesh;` of Gmsh), and save it", "a mesh in one part"
-        )
+        advice = "let gmsh.model.mesh.unpartition() of Gmsh's Python undo that, and save it again"
+        raise Refused("it is partitioned", advice, "a mesh in one part")
     import meshio
 
     with contextlib.suppress(ImportError, AttributeError):

@@ -338,7 +338,7 @@ TEST(Reader, SaysOfFilesThatAreNoMeshWhatTheyAreAndWhatToDo) {
   const std::vector<Foreign> all = {
       {with(with(kGmsh, "2 3 1 3", "1 1 1 1"), "3 1 4 2\n2 1 2 3 4\n3 2 3 4 5\n", ""), ".msh",
        "a Gmsh file of version 4.1: it has 1 faces and no cells", "mesh the volume"},
-      {partitioned, ".msh", "a Gmsh file of version 4.1: it is partitioned", "UnpartitionMesh"},
+      {partitioned, ".msh", "a Gmsh file of version 4.1: it is partitioned", "gmsh.model.mesh.unpartition()"},
       {"$NOD\n1\n1 0 0 0\n$ENDNOD\n$ELM\n0\n$ENDELM\n", ".msh", "a Gmsh file of version 1", "save it in version 4.1"},
       {"(0 \"fluent\")\n(2 3)\n(10 (0 1 8 0 3))\n", ".msh", "a mesh of Ansys Fluent", "fluentMeshToFoam"},
       {"(2 3)\n(10 (0 1 8 0 3))\n", ".cas", "a mesh of Ansys Fluent", "fluentMeshToFoam"},
