@@ -14,13 +14,20 @@ std::uint32_t crc32(std::span<const std::byte> bytes) {
 
 std::vector<PartCheck> part_checks(std::uint64_t first, std::span<const std::byte> bytes) {
   std::vector<PartCheck> parts;
+  add_checks(first, bytes, parts);
+  return parts;
+}
+
+void add_checks(std::uint64_t first, std::span<const std::byte> bytes, std::vector<PartCheck>& parts) {
   while (!bytes.empty()) {
     const auto length = std::min<std::uint64_t>(bytes.size(), kPieceBytes - first % kPieceBytes);
-    parts.push_back({first, static_cast<std::uint32_t>(length), crc32(bytes.first(length))});
+    const bool goes_on = first % kPieceBytes != 0 && !parts.empty() && parts.back().first + parts.back().bytes == first;
+    if (!goes_on) parts.push_back({first, 0, 0});
+    parts.back().bytes += static_cast<std::uint32_t>(length);
+    parts.back().crc = libdeflate_crc32(parts.back().crc, bytes.data(), length);
     bytes = bytes.subspan(length);
     first += length;
   }
-  return parts;
 }
 
 Result<std::vector<std::uint32_t>> whole_checks(std::vector<PartCheck> parts, std::uint64_t array_bytes) {

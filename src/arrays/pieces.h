@@ -27,6 +27,8 @@ struct PartCheck {
 
 // The checks of the parts of pieces that `bytes`, which begin at byte `first` of the array, consist of.
 std::vector<PartCheck> part_checks(std::uint64_t first, std::span<const std::byte> bytes);
+// Adds them to others; a part that goes on where the last one ends becomes one with it.
+void add_checks(std::uint64_t first, std::span<const std::byte> bytes, std::vector<PartCheck>& parts);
 // One checksum for each piece of an array of so many bytes, from its parts in any order; an error where one is missing.
 Result<std::vector<std::uint32_t>> whole_checks(std::vector<PartCheck> parts, std::uint64_t array_bytes);
 

@@ -81,17 +81,6 @@ Result<arrays::Description> Checkpoints::described(const std::string& name, cons
   return description;
 }
 
-Status Checkpoints::lay_out(const std::string& path, arrays::Description& description) const {
-  Result<arrays::Description> mine = description;
-  if (team_.rank() == 0) {
-    if (auto ok = arrays::lay_out(path, *mine); !ok) mine = forward(ok);
-  }
-  auto laid_out = from_rank_0(team_, mine);
-  if (!laid_out) return forward(laid_out);
-  description = std::move(*laid_out);
-  return {};
-}
-
 Status Checkpoints::write(const std::string& name, const Head& head, std::span<const FieldToWrite> fields,
                           arrays::Form form) {
   auto description = described(name, head, fields, form);

@@ -64,7 +64,6 @@ class Checkpoints {
   Checkpoints(const Team& team, std::string directory, Options options);
   Result<arrays::Description> described(const std::string& name, const Head& head, std::span<const FieldToWrite> fields,
                                         arrays::Form form) const;
-  Status lay_out(const std::string& path, arrays::Description& description) const;
   Status write_directly(const std::string& path, arrays::Description& description,
                         std::span<const FieldToWrite> fields);
   Status write_staged(const std::string& path, arrays::Description& description, std::span<const FieldToWrite> fields);

@@ -43,6 +43,29 @@ void add_extents(const Exchange& exchange, const arrays::Array& array, std::size
   }
 }
 
+// Rank 0 makes a file of a description by make(description), which fills in where its arrays lie; then all know it.
+template <class Make>
+Status lay_out(const Team& team, arrays::Description& description, Make make) {
+  Result<arrays::Description> mine = description;
+  if (team.rank() == 0) {
+    if (auto ok = make(*mine); !ok) mine = forward(ok);
+  }
+  auto laid_out = from_rank_0(team, mine);
+  if (!laid_out) return forward(laid_out);
+  description = std::move(*laid_out);
+  return {};
+}
+
+// As stretches of bytes: the thread that carries them does not call HDF5, which the program may use meanwhile.
+Result<std::vector<slots::Stretch>> laid_out(const std::string& scratch, arrays::Description& description) {
+  ::unlink(scratch.c_str());
+  if (auto ok = arrays::lay_out(scratch, description); !ok) return forward(ok);
+  const auto file = open_file(scratch, O_RDONLY);
+  ::unlink(scratch.c_str());
+  if (!file) return forward(file);
+  return carry::layout_of(file->get(), scratch, description);
+}
+
 // When Open MPI (4.1) writes together, a short write is a whole one to it, such as the last one before a disk is full.
 carry::Verify verify_of(const Options& options) {
   const bool unsure = options.method == Method::mpi_collective && options.verify == carry::Verify::written;
@@ -57,7 +80,8 @@ Status Checkpoints::write_directly(const std::string& path, arrays::Description&
   std::optional<carry::Sidecar> sidecar;
   if (team_.rank() == 0) sidecar.emplace(temporary, carry::sidecar_of(team_.ranks(), name_of(options_.method)));
   const auto write_all_fields = [&]() -> Status {
-    if (auto ok = lay_out(temporary, description); !ok) return ok;
+    const auto make = [&](arrays::Description& made) { return arrays::lay_out(temporary, made); };
+    if (auto ok = lay_out(team_, description, make); !ok) return ok;
     auto file = BlockFile::open(team_, options_, temporary, Access::write);
     if (!file) return forward(file);
     arrays::Checks checks;
@@ -96,9 +120,14 @@ Status Checkpoints::prepare(std::span<const FieldToWrite> fields) {
 Status Checkpoints::write_staged(const std::string& path, arrays::Description& description,
                                  std::span<const FieldToWrite> fields) {
   if (auto ok = staging_->begin(node_bytes(fields)); !ok) return ok;
-  if (team_.rank() == 0) ::unlink(staging_->layout().c_str());
-  if (auto ok = lay_out(staging_->layout(), description); !ok) return ok;
   slots::StagedRecord record;
+  const auto make = [&](arrays::Description& made) -> Status {
+    auto layout = laid_out(staging_->layout(), made);
+    if (!layout) return forward(layout);
+    record.layout = std::move(*layout);
+    return {};
+  };
+  if (auto ok = lay_out(team_, description, make); !ok) return ok;
   record.id = team_.new_identity();
   record.node = team_.my_node();
   record.nodes = team_.nodes();
@@ -109,10 +138,13 @@ Status Checkpoints::write_staged(const std::string& path, arrays::Description& d
     const arrays::Array& array = description.arrays[i];
     const FieldToWrite& field = field_of(array, fields);
     const auto* items = static_cast<const std::byte*>(field.data);
-    if (auto ok = field.exchange->to_image(items, array.item_bytes(), staging_->image() + at); !ok) return ok;
+    slots::ItemSum sum;
+    if (auto ok = field.exchange->to_image(items, array.item_bytes(), staging_->image() + at, &sum); !ok) return ok;
+    record.sums.push_back(sum.value());
     add_extents(*field.exchange, array, i, at, record.extents);
     at += field.exchange->layout().items * array.item_bytes();
   }
+  record.sums = NodeSums(team_, record.sums).all;
   record.description = arrays::encode(description);
   return staging_->commit(std::move(record));
 }

@@ -85,7 +85,7 @@ std::span<std::byte> Exchange::my_block(std::byte* image, std::size_t item_bytes
 }
 
 // With what all ranks of the node have sorted, and what came from others.
-void Exchange::fill_my_block(std::byte* image, std::size_t item_bytes) const {
+void Exchange::fill_my_block(std::byte* image, std::size_t item_bytes, slots::ItemSum* sum) const {
   const Team& team = plan_->team();
   std::vector<Moves::Source> sources;
   for (int rank = 0; rank < team.ranks(); ++rank) {
@@ -97,10 +97,11 @@ void Exchange::fill_my_block(std::byte* image, std::size_t item_bytes) const {
   const std::uint64_t bucket = std::uint64_t{1} << Buckets::bits(plan_->map());
   const std::uint64_t first_end = bucket - plan_->block().first % bucket;
   std::byte* block = my_block(image, item_bytes).data();
-  plan_->writing().incoming.fill_by_stretches(sources, block, item_bytes, first_end, bucket);
+  plan_->writing().incoming.fill_by_stretches(sources, block, item_bytes, first_end, bucket,
+                                              {sum, plan_->block().first});
 }
 
-Status Exchange::to_image(const std::byte* items, std::size_t item_bytes, std::byte* image) {
+Status Exchange::to_image(const std::byte* items, std::size_t item_bytes, std::byte* image, slots::ItemSum* sum) {
   const Team& team = plan_->team();
   const Route& route = plan_->writing();
   if (auto ok = reserve(writing_, item_bytes); !ok) return ok;
@@ -111,7 +112,8 @@ Status Exchange::to_image(const std::byte* items, std::size_t item_bytes, std::b
   if (!plan_->owner_stores()) {
     for (std::size_t place = 0; place < team.members().size(); ++place) {
       const int rank = team.members()[place];
-      route.outgoing.put(index(rank), part_for(rank), image + layout_.first[place] * item_bytes, item_bytes);
+      route.outgoing.put(index(rank), part_for(rank), image + layout_.first[place] * item_bytes, item_bytes,
+                         {sum, plan_->map().block(rank).first});
     }
   } else if (in_order) {
     std::copy_n(items, plan_->local_items() * item_bytes, my_sorted(item_bytes));
@@ -127,12 +129,13 @@ Status Exchange::to_image(const std::byte* items, std::size_t item_bytes, std::b
     team.meet_on_node();  // all have sorted
   }
   if (plan_->owner_stores()) {
-    fill_my_block(image, item_bytes);
+    fill_my_block(image, item_bytes, sum);
   } else if (team.nodes() > 1) {
     std::byte* block = my_block(image, item_bytes).data();
     for (int rank = 0; rank < team.ranks(); ++rank) {
       if (team.is_here(rank)) continue;
-      route.incoming.put(index(rank), in_.data() + writing_.in_at[index(rank)] * item_bytes, block, item_bytes);
+      route.incoming.put(index(rank), in_.data() + writing_.in_at[index(rank)] * item_bytes, block, item_bytes,
+                         {sum, plan_->block().first});
     }
   }
   team.meet_on_node();

@@ -27,15 +27,16 @@ class Exchange {
   std::span<std::byte> my_block(std::byte* image, std::size_t item_bytes) const;
 
   // Collective. When it returns, this node's image is whole. `image` is that of the node, mapped by each of its ranks
-  // (anywhere); it may hold what it likes before. An error is that of the whole team.
-  Status to_image(const std::byte* items, std::size_t item_bytes, std::byte* image);
+  // (anywhere); it may hold what it likes before. An error is that of the whole team. `sum` gets what this rank copies
+  // there: all ranks of a node together have summed its image, each byte once.
+  Status to_image(const std::byte* items, std::size_t item_bytes, std::byte* image, slots::ItemSum* sum = nullptr);
   // Collective; every rank of the node has stored its part of the image before it calls.
   Status from_image(std::byte* image, std::size_t item_bytes, std::byte* items);
 
  private:
   enum class Direction { to_blocks, from_blocks };
   std::byte* my_sorted(std::size_t item_bytes) const { return sorted_.data() + sorted_first_ * item_bytes; }
-  void fill_my_block(std::byte* image, std::size_t item_bytes) const;
+  void fill_my_block(std::byte* image, std::size_t item_bytes, slots::ItemSum* sum) const;
   void deliver(const Post& post, Direction direction, std::size_t item_bytes);
   Status reserve(const Post& post, std::size_t item_bytes);
 

@@ -22,16 +22,47 @@ struct InOrder {
 // item in four that lie on this rank, that makes scattering items a third faster, and runs of 32 of them twice as fast.
 constexpr std::size_t kItemsAhead = 32, kRunsAhead = 16;
 constexpr std::size_t kMostNear = std::size_t{1} << 20;    // what the second cache holds
+constexpr std::size_t kMostSeen = std::size_t{1} << 14;    // of a run, at once: in the first cache
 constexpr std::size_t kLine = 64, kMostAhead = 8 * kLine;  // of a run; longer ones are streams of their own
 
 void fetch(const std::byte* at, std::size_t bytes) {
   for (std::size_t line = 0; line < std::min(bytes, kMostAhead); line += kLine) __builtin_prefetch(at + line);
 }
 
-template <class Size, class To, class From>
-void copy_sized(Size size, std::byte* to, To place, const std::byte* from, From pick, std::size_t count) {
+// What else is done with items that are copied: their sum, or nothing.
+struct Unseen {
+  static constexpr bool kSees = false;
+  template <class Size>
+  void operator()(Size, const std::byte*, std::size_t, std::uint64_t) {}
+};
+struct Summed {
+  static constexpr bool kSees = true;
+  std::uint64_t first;
+  slots::ItemSum sum;
+  template <class Size>
+  void operator()(Size size, const std::byte* items, std::size_t count, std::uint64_t place) {
+    sum.add(size.value(), items, count, first + place);
+  }
+};
+
+template <class Act>
+void with_seen(Summing summing, Act act) {
+  if (summing.sum == nullptr) {
+    Unseen unseen;
+    return act(unseen);
+  }
+  Summed summed{summing.first, {}};
+  act(summed);
+  summing.sum->add(summed.sum);
+}
+
+template <class Size, class To, class From, class Seen>
+void copy_sized(Size size, std::byte* to, To place, const std::byte* from, From pick, std::size_t count, Seen& all) {
+  Seen seen = all;  // no store to an item changes this one
   const auto copy = [&](std::size_t k) {
-    std::memcpy(to + place(k) * size.value(), from + pick(k) * size.value(), size.value());
+    const std::byte* item = from + pick(k) * size.value();
+    std::memcpy(to + place(k) * size.value(), item, size.value());
+    seen(size, item, 1, place(k));
   };
   std::size_t k = 0;
   for (; k + kItemsAhead < count; ++k) {
@@ -39,22 +70,25 @@ void copy_sized(Size size, std::byte* to, To place, const std::byte* from, From 
     copy(k);
   }
   for (; k < count; ++k) copy(k);
+  all = seen;
 }
 
-template <class To, class From>
-void copy_each(std::size_t item_bytes, std::byte* to, To place, const std::byte* from, From pick, std::size_t count) {
-  with_size(item_bytes, [&](auto size) { copy_sized(size, to, place, from, pick, count); });
+template <class To, class From, class Seen>
+void copy_each(std::size_t item_bytes, std::byte* to, To place, const std::byte* from, From pick, std::size_t count,
+               Seen& seen) {
+  with_size(item_bytes, [&](auto size) { copy_sized(size, to, place, from, pick, count, seen); });
 }
 
 // to[place of k] = from[pick of k], where no list stands for 0, 1, 2, ...
 void copy_places(std::size_t item_bytes, std::byte* to, const std::uint32_t* places, const std::byte* from,
                  const std::uint32_t* picks, std::size_t count) {
+  Unseen unseen;
   if (places != nullptr && picks != nullptr) {
-    copy_each(item_bytes, to, Listed{places}, from, Listed{picks}, count);
+    copy_each(item_bytes, to, Listed{places}, from, Listed{picks}, count, unseen);
   } else if (places != nullptr) {
-    copy_each(item_bytes, to, Listed{places}, from, InOrder{}, count);
+    copy_each(item_bytes, to, Listed{places}, from, InOrder{}, count, unseen);
   } else if (picks != nullptr) {
-    copy_each(item_bytes, to, InOrder{}, from, Listed{picks}, count);
+    copy_each(item_bytes, to, InOrder{}, from, Listed{picks}, count, unseen);
   } else if (count > 0) {  // or there may be no memory at all
     std::memcpy(to, from, count * item_bytes);
   }
@@ -189,17 +223,48 @@ void Moves::each_run(std::size_t peer, const std::byte* block, std::size_t item_
   }
 }
 
-void Moves::put(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes) const {
-  if (kept_ == Kept::places) {
-    return copy_places(item_bytes, block, to(peer).data(), items, from(peer), this->items(peer));
+template <class Size, class Seen>
+void copy_run(Size size, const Run& run, const std::byte* items, std::byte* block, Seen& seen) {
+  // What is seen as well is read once: piece by piece.
+  const std::size_t most = Seen::kSees ? std::max<std::size_t>(1, kMostSeen / size.value()) : run.count;
+  for (std::size_t done = 0; done < run.count; done += most) {
+    const std::size_t count = std::min(most, run.count - done), to = run.to + done;
+    const std::byte* from = items + (run.from + done) * size.value();
+    std::memcpy(block + to * size.value(), from, count * size.value());
+    seen(size, from, count, to);
   }
-  each_run(peer, block, item_bytes, [&](const Run& run) {
-    std::memcpy(block + run.to * item_bytes, items + run.from * item_bytes, run.count * item_bytes);
-  });
+}
+
+template <class Seen>
+void Moves::put_seen(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes,
+                     Seen& seen) const {
+  if (kept_ == Kept::runs) {
+    with_size(item_bytes, [&](auto size) {
+      each_run(peer, block, item_bytes, [&](const Run& run) { copy_run(size, run, items, block, seen); });
+    });
+    return;
+  }
+  const Listed places{to(peer).data()};
+  if (const std::uint32_t* picks = from(peer)) {
+    copy_each(item_bytes, block, places, items, Listed{picks}, this->items(peer), seen);
+  } else {
+    copy_each(item_bytes, block, places, items, InOrder{}, this->items(peer), seen);
+  }
+}
+
+void Moves::put(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes,
+                Summing summing) const {
+  with_seen(summing, [&](auto& seen) { put_seen(peer, items, block, item_bytes, seen); });
 }
 
 void Moves::fill_by_stretches(std::span<const Source> sources, std::byte* block, std::size_t item_bytes,
-                              std::uint64_t end, std::uint64_t stretch) const {
+                              std::uint64_t end, std::uint64_t stretch, Summing summing) const {
+  with_seen(summing, [&](auto& seen) { fill_seen(sources, block, item_bytes, end, stretch, seen); });
+}
+
+template <class Seen>
+void Moves::fill_seen(std::span<const Source> sources, std::byte* block, std::size_t item_bytes, std::uint64_t end,
+                      std::uint64_t stretch, Seen& seen) const {
   struct Rest {
     std::span<const std::uint32_t> to;
     const std::byte* items;
@@ -212,7 +277,7 @@ void Moves::fill_by_stretches(std::span<const Source> sources, std::byte* block,
   }
   const std::uint64_t bytes = std::min(stretch, left) * item_bytes;
   if (bytes > kMostNear) {  // large items share few lines, and so many others are far between
-    for (const Source& source : sources) put(source.peer, source.items, block, item_bytes);
+    for (const Source& source : sources) put_seen(source.peer, source.items, block, item_bytes, seen);
     return;
   }
   Large<std::byte> buffer(bytes);
@@ -227,6 +292,7 @@ void Moves::fill_by_stretches(std::span<const Source> sources, std::byte* block,
         }
         rest = {rest.to.subspan(k), rest.items + k * size.value()};
       }
+      seen(size, near, end - begin, begin);
       stream(block + begin * size.value(), near, (end - begin) * size.value());
     }
   });

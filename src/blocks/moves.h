@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "blocks/large.h"
+#include "slots/slots.h"
 
 namespace forebay::blocks {
 
@@ -18,6 +19,12 @@ struct Run {
   std::uint32_t from = 0;  // position among the items of this side, as they are handed to put() and its like
   std::uint32_t to = 0;    // position in the block
   std::uint32_t count = 0;
+};
+
+// Where items that are put into a block are summed while they are copied; `first`: that of the block, in its array.
+struct Summing {
+  slots::ItemSum* sum = nullptr;  // none: nowhere
+  std::uint64_t first = 0;
 };
 
 class Moves {
@@ -53,7 +60,8 @@ class Moves {
   Moves messages_without(std::span<const std::vector<std::uint32_t>> dropped) const;
 
   // block[to] = items[from], and back. Of places, `items` are those of the section.
-  void put(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes) const;
+  void put(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes,
+           Summing summing = {}) const;
   void get(std::size_t peer, const std::byte* block, std::byte* items, std::size_t item_bytes) const;
   // Fills a whole block with places of several peers, none of which was left out. Those of each peer rise by stretches:
   // those below `end` come first, then those of the next `stretch` and so on, in any order within. Each stretch is put
@@ -64,7 +72,7 @@ class Moves {
     const std::byte* items = nullptr;
   };
   void fill_by_stretches(std::span<const Source> sources, std::byte* block, std::size_t item_bytes, std::uint64_t end,
-                         std::uint64_t stretch) const;
+                         std::uint64_t stretch, Summing summing = {}) const;
   // message[k] = items[from of k], and back.
   void pack(std::size_t peer, const std::byte* items, std::byte* message, std::size_t item_bytes) const;
   void unpack(std::size_t peer, const std::byte* message, std::byte* items, std::size_t item_bytes) const;
@@ -78,6 +86,11 @@ class Moves {
   template <class Act>
   void each_left(std::size_t peer, std::span<const std::uint32_t> dropped, Act act) const;
   Moves left(std::span<const std::vector<std::uint32_t>> dropped, bool with_from) const;
+  template <class Seen>
+  void put_seen(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes, Seen& seen) const;
+  template <class Seen>
+  void fill_seen(std::span<const Source> sources, std::byte* block, std::size_t item_bytes, std::uint64_t end,
+                 std::uint64_t stretch, Seen& seen) const;
   template <class Copy>
   void each_run(std::size_t peer, const std::byte* block, std::size_t item_bytes, Copy copy) const;
 

@@ -6,6 +6,13 @@
 #include "carry/carry.h"
 
 namespace forebay::blocks {
+namespace {
+
+bool is_lost(const Status& status) {
+  return !status && status.error().code == Code::lost;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Staging>> Staging::open(const Team& team, const std::string& pool, const std::string& target) {
   auto directory = SlotDirectory::of(pool, target, team.group_of_machine());
@@ -26,10 +33,10 @@ void Staging::start(int slot, StagedRecord record, std::shared_future<Status> be
   carrying.waits_for_others = record.node == 0;
   auto errand = [this, slot, record = std::move(record), before = std::move(before), background = carrying.background] {
     give_way();  // or one of several ranks on few cores goes on milliseconds after the others
-    if (before.valid() && !before.get()) {
+    if (before.valid() && !before.get() && !is_lost(before.get())) {
       return Status(error(Code::undrained, "an earlier checkpoint could not be carried, so neither can", record.path));
     }
-    return carry::carry_until_done(record, directory_.image(slot), directory_.layout(slot), *background);
+    return carry::carry_until_done(record, directory_.image(slot), *background);
   };
   carrying.done = std::async(std::launch::async, std::move(errand)).share();
   carrying_[index(slot)] = std::move(carrying);
@@ -97,7 +104,10 @@ Status Staging::resume(int slot) {
   if (finder < team_.ranks()) recovered_.push_back({broadcast(team_.all(), path, finder), carried});
   if (const int reader = lowest(unreadable); reader < team_.ranks())
     recovered_.push_back({broadcast(team_.all(), path, reader), false});
-  return settle(slot);
+  Status settled = settle(slot);
+  if (!is_lost(settled)) return settled;
+  recovered_.back().carried = false;
+  return {};
 }
 
 Status Staging::prepare(std::uint64_t node_bytes) {
@@ -162,7 +172,8 @@ Status Staging::carried(int slot) {
 
 Status Staging::settle(int slot) {
   if (!taken_[index(slot)]) return {};
-  if (settle_once(slot)) return {};
+  Status done = settle_once(slot);
+  if (done || is_lost(done)) return done;
   // That may have failed long ago. What waits for it in the other slot fails with it, and will be begun anew, too.
   const int other = (slot + 1) % kSlots;
   const Carrying waiting = std::exchange(carrying_[index(other)], {});
@@ -174,13 +185,14 @@ Status Staging::settle(int slot) {
 
 Status Staging::settle_once(int slot) {
   Status mine = team_.is_leader() ? carried(slot) : Status{};
-  if (!mine) mine.error().code = Code::undrained;  // whatever the reason, it stays in the pool
+  if (!mine && !is_lost(mine)) mine.error().code = Code::undrained;  // whatever the reason, it stays in the pool
   const bool again = std::exchange(carrying_[index(slot)], {}).background->again;
   meet_asleep(team_.all());
-  if (auto ok = team_.agree(mine); !ok) return ok;
+  Status all = team_.agree(mine);
+  if (!all && !is_lost(all)) return all;
   taken_[index(slot)] = false;
-  if (team_.is_leader()) again ? directory_.give_up(slot) : directory_.forget(slot);
-  return {};
+  if (team_.is_leader()) again || !all ? directory_.give_up(slot) : directory_.forget(slot);
+  return all;
 }
 
 Status Staging::or_go_on(Status settled) {
@@ -196,10 +208,13 @@ Status Staging::settle() {
 }
 
 Status Staging::settle_all() {
+  Status all;
   for (int i = 0; i < kSlots; ++i) {  // the older one first: it must not replace the newer one
-    if (auto ok = settle((next_ + i) % kSlots); !ok) return ok;
+    Status done = settle((next_ + i) % kSlots);
+    if (!done && !is_lost(done)) return done;
+    if (all) all = std::move(done);
   }
-  return {};
+  return all;
 }
 
 }  // namespace forebay::blocks

@@ -39,12 +39,13 @@ class Staging {
   Status prepare(std::uint64_t node_bytes);
   // The slot to be used next: waits until it is carried, and has room for this node's bytes.
   Status begin(std::uint64_t node_bytes);
+  std::string layout() const { return directory_.layout(); }
   std::byte* image() { return slots_[index(next_)].data(); }
-  std::string layout() const { return directory_.layout(next_); }
   // The image is whole: from here on the checkpoint survives the program, and is carried in the background.
   Status commit(StagedRecord record);
   // Waits until everything is carried. What cannot be carried remains in the pool, and is tried again in the
-  // background, at the next call, at the end, and by the next program.
+  // background, at the next call, at the end, and by the next program. Code::lost once for a checkpoint of which an
+  // image has changed since it was staged: it is given up, and its slot is free.
   Status settle();
 
  private:

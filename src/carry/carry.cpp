@@ -23,6 +23,7 @@ using slots::StagedRecord;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause(200), kLastPause(20'000);
+constexpr std::uint64_t kAtOnce = std::uint64_t{1} << 16;  // bytes that stay near while both checksums are made
 
 Status write_at(int file, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& path) {
   return write_all_at(file, offset, bytes, path, "the checkpoint stays in the pool, and the next run carries it");
@@ -30,99 +31,84 @@ Status write_at(int file, std::uint64_t offset, std::span<const std::byte> bytes
 
 Result<MappedFile> mapped_whole(const std::string& path) {
   auto file = open_file(path, O_RDONLY);
+  if (!file && file.error().errno_value == ENOENT) file.error().code = Code::lost;
   if (!file) return forward(file);
   struct stat status {};
   if (::fstat(file->get(), &status) != 0) return errno_error("cannot examine", path);
   return MappedFile::of(file->get(), 0, static_cast<std::size_t>(status.st_size), PROT_READ, path);
 }
 
-// The arrays and their checksums in rising order of offsets, to know what lies between them.
-std::vector<std::pair<std::uint64_t, std::uint64_t>> occupied(const arrays::Description& description) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
-  for (const arrays::Array& each : description.arrays) {
-    ranges.emplace_back(each.offset, each.bytes());
-    ranges.emplace_back(each.checks_offset, arrays::pieces_of(each.bytes()) * sizeof(std::uint32_t));
-  }
-  std::sort(ranges.begin(), ranges.end());
-  return ranges;
-}
-
-std::span<const std::byte> without_zeros_behind(std::span<const std::byte> bytes) {
-  const auto last = std::find_if(bytes.rbegin(), bytes.rend(), [](std::byte each) { return each != std::byte{}; });
-  return bytes.first(static_cast<std::size_t>(bytes.rend() - last));
-}
-
-Status carry_layout(const StagedRecord& record, const arrays::Description& description, const std::string& layout,
-                    int file) {
-  auto mapped = mapped_whole(layout);
-  if (!mapped) return forward(mapped);
-  const std::string path = record.temporary();
-  const std::uint64_t size = mapped->bytes().size();
-  auto ranges = occupied(description);
-  if (std::any_of(ranges.begin(), ranges.end(),
-                  [&](auto& each) { return each.second > size || each.first > size - each.second; }))
-    return error(Code::lost, "the record of a checkpoint does not fit", layout);
-  std::uint64_t end = 0;
-  ranges.emplace_back(size, 0);
-  for (const auto& [first, bytes] : ranges) {
-    if (first > end) {
-      const std::span between = mapped->bytes().subspan(end, first - end);
-      // What follows comes later, and leaves a hole: a megabyte of zeros before an aligned array need not travel.
-      const std::span told = bytes > 0 ? without_zeros_behind(between) : between;
-      if (auto ok = write_at(file, end, told, path); !ok) return ok;
-    }
-    end = std::max(end, first + bytes);
+Status carry_layout(const StagedRecord& record, int file) {
+  for (const slots::Stretch& each : record.layout) {
+    const auto bytes = std::as_bytes(std::span(each.bytes));
+    if (auto ok = write_at(file, each.offset, bytes, record.temporary()); !ok) return ok;
   }
   return {};
 }
 
-// Calls act(array, first, bytes) for every piece of this node's image, `first` being a byte of the array, until one
-// fails.
-template <class Act>
-Status each_piece(const StagedRecord& record, std::span<const std::byte> image, Act act) {
-  for (const Extent& extent : record.extents) {
-    std::span<const std::byte> bytes = image.subspan(extent.image, extent.bytes);
-    std::uint64_t first = extent.first;
-    while (!bytes.empty()) {
-      const auto piece = std::min<std::uint64_t>(bytes.size(), arrays::kPieceBytes - first % arrays::kPieceBytes);
-      if (Status ok = act(extent.array, first, bytes.first(piece)); !ok) return ok;
-      bytes = bytes.subspan(piece);
-      first += piece;
-    }
-  }
-  return {};
-}
-
-// Whether the record speaks of bytes that the image and the arrays have.
+// Whether the record speaks of bytes that the image and the arrays have, in whole items.
 bool fits(const StagedRecord& record, const arrays::Description& description, std::uint64_t image_bytes) {
+  if (record.sums.size() != description.arrays.size()) return false;
   return std::all_of(record.extents.begin(), record.extents.end(), [&](const Extent& each) {
     if (each.array >= description.arrays.size()) return false;
-    const std::uint64_t array_bytes = description.arrays[each.array].bytes();
-    return each.bytes <= image_bytes && each.image <= image_bytes - each.bytes && each.bytes <= array_bytes &&
-           each.first <= array_bytes - each.bytes;
+    const arrays::Array& array = description.arrays[each.array];
+    return each.bytes <= image_bytes && each.image <= image_bytes - each.bytes && each.bytes <= array.bytes() &&
+           each.first <= array.bytes() - each.bytes && each.first % array.item_bytes() == 0 &&
+           each.bytes % array.item_bytes() == 0;
   });
 }
 
-Checks checks_of(const StagedRecord& record, std::size_t count, std::span<const std::byte> image) {
-  Checks checks(count);
-  (void)each_piece(record, image, [&](std::size_t array, std::uint64_t first, std::span<const std::byte> bytes) {
-    checks[array].push_back(arrays::part_checks(first, bytes).front());
-    return Status{};
-  });
-  return checks;
+// What an image is found to hold.
+struct Looked {
+  Checks checks;                     // for the file
+  std::vector<slots::ItemSum> sums;  // for the record, of each array
+};
+
+// Each byte is read once, for both.
+Looked look_through(const StagedRecord& record, const arrays::Description& description,
+                    std::span<const std::byte> image) {
+  Looked looked{Checks(description.arrays.size()), std::vector<slots::ItemSum>(description.arrays.size())};
+  for (const Extent& extent : record.extents) {
+    const std::uint64_t item_bytes = description.arrays[extent.array].item_bytes();
+    const std::uint64_t most = std::max<std::uint64_t>(1, kAtOnce / item_bytes) * item_bytes;
+    for (std::uint64_t done = 0; done < extent.bytes; done += most) {
+      const auto bytes = image.subspan(extent.image + done, std::min(most, extent.bytes - done));
+      const std::uint64_t first = extent.first + done;
+      looked.sums[extent.array].add(item_bytes, bytes.data(), bytes.size() / item_bytes, first / item_bytes);
+      arrays::add_checks(first, bytes, looked.checks[extent.array]);
+    }
+  }
+  return looked;
+}
+
+Status check(const StagedRecord& record, const arrays::Description& description, const Looked& looked,
+             const std::string& image) {
+  for (std::size_t i = 0; i < looked.sums.size(); ++i) {
+    if (looked.sums[i].value() == record.sums[i]) continue;
+    const arrays::Array& array = description.arrays[i];
+    return error(Code::lost,
+                 fmt::format("array {}/{} of {} is not as it was staged in", array.location, array.name, record.path),
+                 image, "the image was changed since, cut, or mixed up with another: restart from another checkpoint");
+  }
+  return {};
 }
 
 Status carry_extents(const StagedRecord& record, const arrays::Description& description,
                      std::span<const std::byte> image, int file) {
-  return each_piece(record, image, [&](std::size_t array, std::uint64_t first, std::span<const std::byte> bytes) {
-    const std::uint64_t offset = description.arrays[array].offset + first;
-    if (Status ok = write_at(file, offset, bytes, record.temporary()); !ok) return ok;
-    begin_writing_back(file, offset, bytes.size());
-    return Status{};
-  });
+  for (const Extent& extent : record.extents) {
+    const std::uint64_t offset = description.arrays[extent.array].offset + extent.first;
+    for (std::uint64_t done = 0; done < extent.bytes; done += arrays::kPieceBytes) {
+      const auto bytes = image.subspan(extent.image + done, std::min(arrays::kPieceBytes, extent.bytes - done));
+      if (Status ok = write_at(file, offset + done, bytes, record.temporary()); !ok) return ok;
+      begin_writing_back(file, offset + done, bytes.size());
+    }
+  }
+  return {};
 }
 
 constexpr std::size_t kMostTold = std::size_t{1} << 30;
+
+constexpr std::string_view kLost = "lost\n";  // told instead of a part: the checkpoint will never be whole
 
 // A part as text: one line for each check, and a last line.
 std::string told(const Checks& checks) {
@@ -135,8 +121,8 @@ std::string told(const Checks& checks) {
   return text + "carried\n";
 }
 
-Status tell(const StagedRecord& record, const Checks& checks) {
-  return replace_file_through(record.unfinished_part(record.node), record.part(record.node), told(checks));
+Status tell(const StagedRecord& record, std::string_view text) {
+  return replace_file_through(record.unfinished_part(record.node), record.part(record.node), text);
 }
 
 // Adds what another node told; false where it is not whole.
@@ -160,6 +146,11 @@ bool has_told(const StagedRecord& record, std::size_t arrays) {
   return text && hear(*text, heard);
 }
 
+tl::unexpected<Error> lost_by(int node, const StagedRecord& record) {
+  return error(Code::lost, fmt::format("node {} has lost its part of", node), record.path,
+               "restart from another checkpoint");
+}
+
 Status hear_others(const StagedRecord& record, Checks& checks, const std::atomic<bool>& stop) {
   for (int node = 1; node < record.nodes; ++node) {
     milliseconds pause(5);
@@ -167,6 +158,7 @@ Status hear_others(const StagedRecord& record, Checks& checks, const std::atomic
       const auto text = read_file(record.part(node), kMostTold);
       if (text) {
         if (hear(*text, checks)) break;
+        if (*text == kLost) return lost_by(node, record);
         return error(Code::failed, "what a node told of its part is damaged:", record.part(node));
       }
       if (text.error().errno_value != ENOENT) return forward(text);
@@ -200,34 +192,37 @@ Result<std::optional<Descriptor>> open_temporary(const StagedRecord& record, std
 }
 
 // `forgotten`: what the other nodes told is gone, whatever becomes of it.
-Status carry_once(const StagedRecord& record, const std::string& image, const std::string& layout,
-                  const std::atomic<bool>& stop, bool& forgotten) {
+Status carry_part(const StagedRecord& record, const std::string& image, const std::atomic<bool>& stop,
+                  bool& forgotten) {
   const auto description = arrays::decode(record.description);
   if (!description) return forward(description);
   auto mapped = mapped_whole(image);
   if (!mapped) return forward(mapped);
   if (!fits(record, *description, mapped->bytes().size()))
     return error(Code::lost, "the record of a checkpoint does not fit its image:", image);
+  if (record.node != 0 && read_file(record.part(0)) == std::string(kLost)) return lost_by(0, record);
   auto opened = open_temporary(record, description->arrays.size());
   if (!opened) return forward(opened);
   if (!*opened) return record.node == 0 ? sync_directory_of(record.path) : Status{};
   Result<Descriptor> file = *std::move(*opened);
   std::optional<Sidecar> sidecar;
   if (record.node == 0) {
-    if (auto ok = carry_layout(record, *description, layout, file->get()); !ok) return ok;
+    if (auto ok = carry_layout(record, file->get()); !ok) return ok;
   }
   // Beside the writing, so that the file system never waits for them; nor for the name of the sidecar, which takes as
   // long as a megabyte where nothing is on its way.
   auto working_out = std::async(std::launch::async, [&] {
-    Checks checks = checks_of(record, description->arrays.size(), mapped->bytes());
+    Looked looked = look_through(record, *description, mapped->bytes());
     if (record.node == 0) sidecar.emplace(record.temporary(), record.sidecar);
-    return checks;
+    return looked;
   });
   if (auto ok = carry_extents(record, *description, mapped->bytes(), file->get()); !ok) return ok;
-  Checks checks = working_out.get();
+  Looked looked = working_out.get();
+  if (auto ok = check(record, *description, looked, image); !ok) return ok;
+  Checks& checks = looked.checks;
   if (record.nodes > 1) {
     if (::fsync(file->get()) != 0) return errno_error("cannot sync", record.temporary());
-    if (record.node != 0) return tell(record, checks);
+    if (record.node != 0) return tell(record, told(checks));
     if (auto ok = hear_others(record, checks, stop); !ok) return ok;
     // Before the file has its name: whoever carries this record once more must not take them for what it is told then.
     forgotten = true;
@@ -242,6 +237,15 @@ Status carry_once(const StagedRecord& record, const std::string& image, const st
   return publish(file->get(), record.temporary(), record.path, *description, checks, *sidecar, verify);
 }
 
+Status carry_once(const StagedRecord& record, const std::string& image, const std::atomic<bool>& stop,
+                  bool& forgotten) {
+  Status done = carry_part(record, image, stop, forgotten);
+  if (done || done.error().code != Code::lost || what_stands(record) != Standing::older) return done;
+  if (record.node == 0) ::unlink(record.temporary().c_str());
+  if (record.nodes > 1) (void)tell(record, kLost);  // or others would wait for this part for ever
+  return done;
+}
+
 // Whether it ended by itself.
 bool pause_for(milliseconds pause, const std::stop_token& stop) {
   std::mutex mutex;
@@ -253,17 +257,15 @@ bool pause_for(milliseconds pause, const std::stop_token& stop) {
 
 }  // namespace
 
-Status carry_image(const StagedRecord& record, const std::string& image, const std::string& layout,
-                   const std::atomic<bool>& stop) {
+Status carry_image(const StagedRecord& record, const std::string& image, const std::atomic<bool>& stop) {
   bool forgotten = false;
-  return carry_once(record, image, layout, stop, forgotten);
+  return carry_once(record, image, stop, forgotten);
 }
 
-Status carry_until_done(const StagedRecord& record, const std::string& image, const std::string& layout,
-                        Background& background) {
+Status carry_until_done(const StagedRecord& record, const std::string& image, Background& background) {
   for (milliseconds pause = kFirstPause;; pause = std::min(2 * pause, kLastPause)) {
     bool forgotten = false;
-    Status done = carry_once(record, image, layout, background.stop, forgotten);
+    Status done = carry_once(record, image, background.stop, forgotten);
     if (done || forgotten || done.error().code == Code::lost || background.stop) return done;
     if (!pause_for(pause, background.no_more_tries.get_token())) return done;
     background.again = true;

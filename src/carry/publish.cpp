@@ -27,8 +27,11 @@ Status check(int file, const std::string& temporary, const arrays::Description& 
   const bool all = verify == Verify::read_back;
   // From the disk or its server, as far as the system can be told to forget what it has of the file.
   if (all) ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-  const auto damages = arrays::verify(temporary, description, all ? arrays::Look::everywhere : arrays::Look::at_holes);
-  if (!damages) return forward(damages);
+  auto damages = arrays::verify(temporary, description, all ? arrays::Look::everywhere : arrays::Look::at_holes);
+  if (!damages) {
+    damages.error().code = Code::failed;  // what was to be written is whole, and may be written once more
+    return forward(damages);
+  }
   if (damages->empty()) return {};
   const arrays::Damage& first = damages->front();
   return error(Code::failed,

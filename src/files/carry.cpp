@@ -3,11 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 #include "cli/commands.h"
+#include "drain/drain.h"
 #include "files/files.h"
 
 namespace forebay::files {
@@ -26,7 +27,7 @@ Result<bool> bring_home(const slots::SlotDirectory& directory, int slot, const s
       break;
   }
   const std::atomic<bool> no_waiting = true;
-  auto done = carry::carry_image(record, directory.image(slot), directory.layout(slot), no_waiting);
+  auto done = carry::carry_image(record, directory.image(slot), no_waiting);
   if (done) return record.node == 0 || carry::what_stands(record) == carry::Standing::same_or_later;
   if (done.error().code == Code::undrained)
     done.error().advice = "run `forebay drain --resume` there, and then here once more";
@@ -34,16 +35,20 @@ Result<bool> bring_home(const slots::SlotDirectory& directory, int slot, const s
   return forward(done);
 }
 
-int carry_all(slots::SlotDirectory directory) {
+std::optional<Code> carry_all(slots::SlotDirectory directory) {
+  std::optional<Code> trouble;
+  const auto note = [&trouble](Error failed) {
+    trouble = drain::graver(trouble, static_cast<Code>(cli::failed(failed)));
+  };
   if (auto held = directory.lock(); !held) {
     if (held.error().code == Code::busy) held.error().code = Code::undrained;
-    return cli::failed(held.error());
+    note(held.error());
+    return trouble;
   }
-  int exit_status = 0;
   std::set<std::string> left;  // an older file of the same name must not come last
   for (const auto& [slot, record] : directory.committed()) {
     if (!record) {
-      exit_status = std::max(exit_status, cli::failed(record.error()));
+      note(record.error());
       continue;
     }
     if (left.contains(record->path)) continue;
@@ -53,26 +58,29 @@ int carry_all(slots::SlotDirectory directory) {
       fmt::print("checkpoint {}: brought home\n", printable(record->path));
       continue;
     }
-    left.insert(record->path);
     if (at_home) {
       fmt::print(
           "checkpoint {}: the part of node {} of {} is brought home; run `forebay drain --resume` where rank 0 "
           "was, and then here once more\n",
           printable(record->path), record->node, record->nodes);
+      trouble = drain::graver(trouble, Code::undrained);
+    } else {
+      note(at_home.error());
     }
-    exit_status = std::max(exit_status, at_home ? static_cast<int>(Code::undrained) : cli::failed(at_home.error()));
+    const bool never_comes = !at_home && at_home.error().code == Code::lost;
+    if (!never_comes) left.insert(record->path);
   }
   directory.remove_carried();
-  return exit_status;
+  return trouble;
 }
 
 }  // namespace
 
 int carry(const std::vector<std::string>& directories) {
-  int exit_status = 0;
+  std::optional<Code> trouble;
   for (const std::string& each : directories)
-    exit_status = std::max(exit_status, carry_all(slots::SlotDirectory(each)));
-  return exit_status;
+    if (const auto troubled = carry_all(slots::SlotDirectory(each))) trouble = drain::graver(trouble, *troubled);
+  return trouble ? static_cast<int>(*trouble) : 0;
 }
 
 }  // namespace forebay::files

@@ -9,7 +9,7 @@
 namespace forebay::slots {
 namespace {
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 
 StagedRecord record_of(const nlohmann::json& json) {
   StagedRecord record;
@@ -25,6 +25,9 @@ StagedRecord record_of(const nlohmann::json& json) {
   record.read_back = json.value("read_back", false);
   record.sidecar = json.at("sidecar");
   record.description = json.at("description");
+  for (const auto& each : json.at("layout"))
+    record.layout.push_back({each.at(0), unescape(each.at(1).get<std::string>()).value()});
+  json.at("sums").get_to(record.sums);
   for (const auto& each : json.at("extents"))
     record.extents.push_back({each.at(0), each.at(1), each.at(2), each.at(3)});
   return record;
@@ -46,7 +49,7 @@ void clear_away(const StagedRecord& record) {
     ::unlink(record.unfinished_part(node).c_str());
   };
   if (record.node != 0) return clear_part(record.node);
-  for (int node = 1; node < record.nodes; ++node) clear_part(node);
+  for (int node = 0; node < record.nodes; ++node) clear_part(node);
   ::unlink((record.temporary() + ".json").c_str());
   ::unlink(record.temporary().c_str());
 }
@@ -64,7 +67,10 @@ std::string encode(const StagedRecord& record) {
                          {"read_back", record.read_back},
                          {"sidecar", record.sidecar},
                          {"description", record.description},
+                         {"layout", nlohmann::json::array()},
+                         {"sums", record.sums},
                          {"extents", nlohmann::json::array()}};
+  for (const Stretch& each : record.layout) json["layout"].push_back({each.offset, escape(each.bytes)});
   for (const Extent& each : record.extents) {
     json["extents"].push_back({each.array, each.first, each.bytes, each.image});
   }

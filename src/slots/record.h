@@ -17,6 +17,12 @@ struct Extent {
   std::uint64_t image = 0;  // byte of the image
 };
 
+// Bytes of the file.
+struct Stretch {
+  std::uint64_t offset = 0;
+  std::string bytes;
+};
+
 struct StagedRecord {
   std::uint64_t id = 0;        // the same on all nodes of a checkpoint, of no other checkpoint
   std::uint64_t session = 0;   // the same for all checkpoints of a program, on all nodes
@@ -24,15 +30,17 @@ struct StagedRecord {
   std::int64_t committed = 0;  // when it was whole: nanoseconds since 1970 by this node's clock
   std::string boot;            // which start of this node's system has written the image
   int node = 0, nodes = 1;
-  std::string path;         // the file's name when it is whole
-  bool read_back = false;   // before it gets its name
-  std::string sidecar;      // what is told about the writing, beside it
-  std::string description;  // of the file, as arrays::encode tells it
+  std::string path;             // the file's name when it is whole
+  bool read_back = false;       // before it gets its name
+  std::string sidecar;          // what is told about the writing, beside it
+  std::string description;      // of the file, as arrays::encode tells it
+  std::vector<Stretch> layout;  // what the file has besides its arrays; on the node with rank 0
   std::vector<Extent> extents;
+  std::vector<std::uint64_t> sums;  // of what the image has of each array: ItemSum
 
   // Where the file grows until it is whole, in the same directory.
   std::string temporary() const;
-  // What a node tells the one with rank 0 when its part is carried.
+  // What a node tells the one with rank 0 when its part is carried, and any node the others when its part is lost.
   std::string part(int of_node) const;
   // Where it stands until it is whole; always the same, so that whoever was killed there leaves nothing for long.
   std::string unfinished_part(int of_node) const { return part(of_node) + ".new"; }

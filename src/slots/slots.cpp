@@ -106,8 +106,8 @@ int SlotDirectory::remove_carried() const {
       continue;
     }
     if (::unlink(image(slot).c_str()) == 0) ++removed;
-    ::unlink(layout(slot).c_str());
   }
+  ::unlink(layout().c_str());
   if (!keeps && ::unlink(lock_path().c_str()) == 0) ::rmdir(path_.c_str());
   return removed;
 }

@@ -3,8 +3,8 @@
 //   POOL/forebay-UID/blocks-<16 digits of the target directory>-<group>/
 //     lock                 held (flock) while a program uses the directory, or somebody carries what it left
 //     slot-0, slot-1       images, used in turn, until the program ends
-//     slot-0.layout, ...   the file without its arrays, on the node that has rank 0
 //     slot-0.record, ...   the commit record: there only while the image is whole and not yet carried
+//     layout               for a moment, the file without its arrays, for the record of the node that has rank 0
 //
 // Promises: what is found belongs to this user; a record that is told is whole.
 // Must not know: MPI, HDF5, how a file of arrays looks.
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "slots/item_sum.h"
 #include "slots/record.h"
 
 namespace forebay::slots {
@@ -28,8 +29,8 @@ class SlotDirectory {
 
   const std::string& path() const { return path_; }
   std::string image(int slot) const { return join(path_, "slot-" + std::to_string(slot)); }
-  std::string layout(int slot) const { return image(slot) + ".layout"; }
   std::string record(int slot) const { return image(slot) + ".record"; }
+  std::string layout() const { return join(path_, "layout"); }
 
   // Makes the directory where it is missing, and has it until the end of this object's life; Code::busy where somebody
   // else has it.

@@ -6,7 +6,7 @@
 namespace forebay::blocks {
 namespace {
 
-// Every block holds its items afterwards, and every rank gets back what it gave.
+// Every block holds its items afterwards, summed while they were copied, and every rank gets back what it gave.
 void expect_there_and_back(const Team& team, const Numbering& numbering, const PlanRequest& request,
                            std::optional<bool> owner_stores = {}) {
   const auto numbers = numbers_of(numbering, team.ranks(), team.rank());
@@ -17,8 +17,13 @@ void expect_there_and_back(const Team& team, const Numbering& numbering, const P
   for (const std::size_t item_bytes : {1, 4, 8, 12, 24, 40, 8}) {
     ASSERT_TRUE(image.reserve(team.node(), exchange.layout().items * item_bytes + 1));
     const auto items = items_of(numbers, item_bytes);
-    ASSERT_TRUE(exchange.to_image(items.data(), item_bytes, image.data()));
+    slots::ItemSum copied;
+    ASSERT_TRUE(exchange.to_image(items.data(), item_bytes, image.data(), &copied));
     const auto block = exchange.my_block(image.data(), item_bytes);
+    slots::ItemSum read;
+    read.add(item_bytes, block.data(), plan.block().count, plan.block().first);
+    const NodeSums by_all(team, {copied.value(), copied.bytes()}), of_image(team, {read.value(), read.bytes()});
+    EXPECT_EQ(by_all.all, of_image.all) << "each byte once, items of " << item_bytes << " bytes";
     const auto expected = items_of(plan.block(), item_bytes);
     EXPECT_TRUE(std::equal(block.begin(), block.end(), expected.begin(), expected.end()))
         << "items of " << item_bytes << " bytes";

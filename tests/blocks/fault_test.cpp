@@ -235,6 +235,21 @@ class StagedFor {
     EXPECT_FALSE(store_->write("a.h5", {step, 0.25, "test", "box"}, large.to_write()));
   }
   Status settle() { return store_->settle(); }
+  // On the last node, after the checkpoint was staged.
+  void damage_image(int slot) {
+    MPI_Barrier(team_->all());
+    if (team_->is_leader() && team_->my_node() == team_->nodes() - 1) {
+      const std::string real_target = join(must(real_path(scratch_.path())), "target");
+      const auto directory = SlotDirectory::of(scratch_.path(), real_target, team_->group_of_machine());
+      const auto image = open_file(directory.image(slot), O_RDWR);
+      char byte = 0;
+      EXPECT_EQ(::pread(image->get(), &byte, 1, 4321), 1);
+      byte ^= 16;
+      EXPECT_EQ(::pwrite(image->get(), &byte, 1, 4321), 1);
+    }
+    MPI_Barrier(team_->all());
+  }
+  bool has_recovered() const { return store_->recovered().size() == 1 && store_->recovered()[0].carried; }
   void expect(std::int64_t step) {
     EXPECT_EQ(must(store_->read("a.h5", "box", fields_.to_read())).step, step);
     fields_.expect_equal();
@@ -337,6 +352,46 @@ TEST(Faults, WhatCouldNotBeCarriedOutlivesTheProgram) {
   staged.comes_back();
   staged.starts_again();
   staged.expect(8);
+}
+
+TEST(Faults, WhatHasChangedSinceItWasStagedIsLostAndNothingElse) {
+  for (const int ranks_of_a_node : {0, 1}) {
+    for (const int slot : {0, 1}) {
+      SCOPED_TRACE(testing::Message() << "nodes of " << ranks_of_a_node << ", slot " << slot);
+      StagedFor staged(ranks_of_a_node);
+      staged.leaves();
+      staged.write(7);
+      staged.write(8);
+      staged.damage_image(slot);
+      staged.comes_back();
+      const Status settled = staged.settle();
+      ASSERT_FALSE(settled);
+      expect_same_on_all(staged.team(), settled);
+      EXPECT_EQ(settled.error().code, Code::lost);
+      staged.expect(slot == 0 ? 8 : 7);
+      must(staged.settle());
+      staged.write(9);
+      staged.expect(9);
+    }
+  }
+}
+
+TEST(Faults, WhatHasChangedSinceItsProgramEndedIsReportedAsLost) {
+  for (const int ranks_of_a_node : {0, 1}) {
+    SCOPED_TRACE(ranks_of_a_node);
+    StagedFor staged(ranks_of_a_node);
+    staged.leaves();
+    staged.write(7);
+    staged.ends();
+    staged.damage_image(0);
+    staged.comes_back();
+    staged.starts_again();
+    EXPECT_FALSE(staged.has_recovered());
+    staged.by_rank_0([&] { EXPECT_FALSE(name_exists(join(staged.target(), "a.h5"))); });
+    staged.by_rank_0([&] { EXPECT_EQ(unnamed_in(staged.target()), 0U); });
+    staged.write(8);
+    staged.expect(8);
+  }
 }
 
 // A node that dies between the two would take what was told then for what it is told after its return.

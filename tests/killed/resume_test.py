@@ -16,7 +16,7 @@ from two_nodes import Groups, Nodes, TwoNodes, wait_for
 ARGUMENTS = []
 MACHINE = Groups
 HOME = ["a.h5", "a.h5.json"]
-UNDRAINED = 3
+UNDRAINED, LOST = 3, 4
 A_LITTLE = "delay=1500ms"
 
 
@@ -106,6 +106,45 @@ class TwoCheckpointsTest(KilledOnTwoNodes):
                     self.nodes.drain(node)
                 self.assertIn("step 3\n", self.nodes.done())
                 self.expect_at_home()
+
+
+FLIP = """with open(path, "r+b") as file:
+    content = bytearray(file.read())
+    content[len(content) // 3] ^= 1
+    file.seek(0)
+    file.write(content)"""
+CUT = "os.truncate(path, os.path.getsize(path) // 2)"
+CUT_AND_GROWN = "size = os.path.getsize(path)\nos.truncate(path, size // 2)\nos.truncate(path, size)"
+THE_OTHER_ONE = "shutil.copyfile(path[:-1] + str(1 - int(path[-1])), path)"
+GONE = "os.unlink(path)"
+
+
+class DamagedTest(KilledOnTwoNodes):
+    steps = ("2", "3")
+
+    def test_what_has_changed_since_it_was_staged_is_lost_and_the_other_one_comes_home(self):
+        flips = [(FLIP, node, slot) for node in range(2) for slot in range(2)]
+        others = [(CUT, 1, 1), (CUT_AND_GROWN, 0, 1), (THE_OTHER_ONE, 0, 1), (THE_OTHER_ONE, 1, 0), (GONE, 0, 0)]
+        for how, node, slot in flips + others:
+            with self.subTest(how, node=node, slot=slot):
+                self.nodes.come_back()
+                self.nodes.change(node, f"slot-{slot}", how)
+                ends = []
+                for each in (node, 1 - node) * 3:
+                    ends.append(self.nodes.drain(each))
+                    self.assertIn(self.nodes.content(), self.contents)
+                self.assertEqual(self.contents.index(self.nodes.content()), slot)
+                named = [status for status, told in ends if f"/slot-{slot}" in told]
+                self.assertEqual(set(named), {LOST}, ends)
+                for each in range(2):
+                    self.nodes.throw_away(each)
+                self.assertEqual(self.nodes.on_case(), HOME)
+
+    def test_a_damaged_record_is_lost(self):
+        self.nodes.change(0, "slot-1.record", FLIP)
+        status, told = self.nodes.drain(0)
+        self.assertEqual(status, LOST, told)
+        self.assertIn("slot-1.record", told)
 
 
 class ResumeTest(KilledOnTwoNodes):

@@ -153,6 +153,14 @@ class TwoNodes:
         words = ("find", self.machine.pools[node], "-name", "*.record", "-delete")
         subprocess.run(self.machine.command(node, *words), check=True)
 
+    def change(self, node, name, python):
+        """What a pool holds of this name, by a program that has its `path`."""
+        found = subprocess.run(
+            self.machine.command(node, "find", self.machine.pools[node], "-name", name), capture_output=True, text=True
+        )
+        program = f"import os, shutil, sys\npath = sys.argv[1]\n{python}"
+        subprocess.run(self.machine.command(node, "python3", "-c", program, found.stdout.strip()), check=True)
+
     def held(self, node):
         """The names of files in a pool."""
         found = subprocess.run(

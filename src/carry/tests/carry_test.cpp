@@ -1,10 +1,13 @@
-// Proves: an image and its record become a whole file under its name, and a record that does not fit touches nothing.
+// Proves: an image and its record become a whole file under its name; an image that is not what was staged becomes
+// none, and a record that does not fit touches nothing.
 #include "carry/carry.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <limits>
@@ -24,7 +27,10 @@ class Carry : public testing::Test {
     arrays::Description description{7, 0.25, "test", "box", {{"cells", kItems}}, {}, {}};
     description.arrays.push_back({"pressure", "cells", arrays::Type::float64, 1, kItems, 0, 0});
     ASSERT_TRUE(arrays::complete(description));
-    ASSERT_TRUE(arrays::lay_out(layout_, description));
+    const std::string layout = join(scratch_.path(), "layout");
+    ASSERT_TRUE(arrays::lay_out(layout, description));
+    record_.layout = *layout_of(open_file(layout, O_RDONLY)->get(), layout, description);
+    ::unlink(layout.c_str());
     std::string image(kItems * sizeof(double), '\0');
     for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<char>(i * i >> 3);
     ASSERT_TRUE(replace_file(image_, image));
@@ -38,12 +44,21 @@ class Carry : public testing::Test {
     // In two stretches, the second one first in the image.
     const std::uint64_t half = image.size() / 2;
     record_.extents = {{0, half, half, 0}, {0, 0, half, half}};
+    sum_up(image);
   }
-  Status carried() { return carry_image(record_, image_, layout_, false); }
+  // As those who staged this image would have done.
+  void sum_up(const std::string& image) {
+    slots::ItemSum sum;
+    const auto* const bytes = reinterpret_cast<const std::byte*>(image.data());
+    for (const slots::Extent& each : record_.extents)
+      sum.add(sizeof(double), bytes + each.image, each.bytes / sizeof(double), each.first / sizeof(double));
+    record_.sums = {sum.value()};
+  }
+  Status carried() { return carry_image(record_, image_, false); }
   std::string sidecar() const { return read_file(record_.path + ".json").value_or("none"); }
 
   Scratch scratch_;
-  std::string image_ = join(scratch_.path(), "slot-0"), layout_ = image_ + ".layout";
+  std::string image_ = join(scratch_.path(), "slot-0");
   slots::StagedRecord record_;
 };
 
@@ -68,7 +83,7 @@ TEST_F(Carry, AnImageBecomesAWholeFile) {
     ASSERT_EQ(::stat(record_.path.c_str(), &file), 0);
     EXPECT_LT(file.st_blocks * 512, file.st_size - 900'000);  // what aligns the array is a hole
   }
-  EXPECT_EQ(list_directory(scratch_.path())->size(), 4U);  // nothing but these and the image with its layout
+  EXPECT_EQ(list_directory(scratch_.path())->size(), 3U);  // nothing but these and the image
 }
 
 TEST_F(Carry, AFileThatKeepsItsNameKeepsItsSidecar) {
@@ -124,6 +139,7 @@ TEST_F(Carry, ASidecarTellsWhetherItIsOfTheFileBesideIt) {
   std::string image = *read_file(image_);
   image[12345] ^= 1;
   ASSERT_TRUE(replace_file(image_, image));
+  sum_up(image);
   ++record_.sequence;
   ASSERT_TRUE(carried());
   EXPECT_EQ(provenance_in(sidecar())->content, content_of());
@@ -167,6 +183,8 @@ TEST_F(Carry, ARecordThatDoesNotFitTouchesNothing) {
                                      {0, all, 8, 0},
                                      {0, 0, 8, all},
                                      {0, 8, all, 0},
+                                     {0, 4, 8, 0},
+                                     {0, 0, 4, 0},
                                      {0, 0, ~std::uint64_t{0}, 8},
                                      {0, ~std::uint64_t{0}, 8, 0}}) {
     record_.extents = {wrong};
@@ -174,12 +192,80 @@ TEST_F(Carry, ARecordThatDoesNotFitTouchesNothing) {
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, Code::lost);
   }
-  EXPECT_EQ(list_directory(scratch_.path())->size(), 2U);
+  record_.extents = {{0, 0, 8, 0}};
+  record_.sums = {};
+  EXPECT_EQ(carried().error().code, Code::lost);
+  EXPECT_EQ(list_directory(scratch_.path())->size(), 1U);
+}
+
+TEST_F(Carry, AnImageThatIsNotAsItWasStagedBecomesNoFile) {
+  const std::string whole = *read_file(image_);
+  std::vector<std::string> damaged(6, whole);
+  for (std::size_t i = 0; i < 3; ++i) damaged[i][i * (whole.size() - 1) / 2] ^= 1 << 3 * i;  // first, middle, last byte
+  damaged[3].replace(4096, 4096, std::string(4096, '\0'));
+  std::swap_ranges(damaged[4].begin(), damaged[4].begin() + 4096, damaged[4].begin() + 5000);
+  for (std::size_t i = 0; i < whole.size(); i += 8) damaged[5][i] ^= 1;  // of another step
+  for (const std::string& each : damaged) {
+    ASSERT_TRUE(replace_file(image_, each));
+    const Status done = carried();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Code::lost);
+    EXPECT_EQ(done.error().what, "array cells/pressure of " + record_.path + " is not as it was staged in");
+    EXPECT_EQ(done.error().path, image_);
+    EXPECT_FALSE(name_exists(record_.path));
+  }
+  // Of several nodes the one with rank 0 hears of it.
+  record_.node = 1;
+  record_.nodes = 2;
+  EXPECT_EQ(carried().error().code, Code::lost);
+  record_.node = 0;
+  ASSERT_TRUE(replace_file(image_, whole));
+  const Status done = carried();
+  EXPECT_EQ(done.error().what, "node 1 has lost its part of");
+  EXPECT_EQ(done.error().code, Code::lost);
+  EXPECT_FALSE(name_exists(record_.path) || name_exists(record_.temporary()));
+  // And all the others hear it from that one.
+  record_.node = 2;
+  record_.nodes = 3;
+  EXPECT_EQ(carried().error().what, "node 0 has lost its part of");
+  EXPECT_FALSE(name_exists(record_.temporary()));
+  record_.node = 0;
+  slots::clear_away(record_);
+  EXPECT_EQ(list_directory(scratch_.path())->size(), 1U);
+}
+
+TEST_F(Carry, AnImageThatIsGoneIsLost) {
+  ::unlink(image_.c_str());
+  EXPECT_EQ(carried().error().code, Code::lost);
+}
+
+TEST_F(Carry, AnImageOfAnyItemsIsFoundToBeWhole) {
+  const std::string values = *read_file(image_);
+  for (const std::uint32_t components : {1, 3, 5, 8, 11, 70'001}) {
+    const std::uint64_t items = values.size() / components;
+    arrays::Description description{7, 0.25, "test", "box", {{"cells", items}}, {}, {}};
+    description.arrays.push_back({"flag", "cells", arrays::Type::uint8, components, items, 0, 0});
+    const std::string layout = join(scratch_.path(), "layout");
+    ASSERT_TRUE(arrays::lay_out(layout, description));
+    record_.layout = *layout_of(open_file(layout, O_RDONLY)->get(), layout, description);
+    record_.description = arrays::encode(description);
+    record_.extents = {{0, 0, items * components, 0}};
+    ++record_.sequence;
+    slots::ItemSum sum;
+    for (std::uint64_t item = items; item-- > 0;)
+      sum.add(components, reinterpret_cast<const std::byte*>(values.data()) + item * components, 1, item);
+    record_.sums = {sum.value()};
+    EXPECT_EQ(sum.bytes(), items * components);
+    const Status done = carried();
+    ASSERT_TRUE(done) << done.error().text();
+    EXPECT_TRUE(arrays::verify(record_.path, *arrays::describe(record_.path))->empty());
+    ::unlink(layout.c_str());
+  }
 }
 
 TEST_F(Carry, WithoutTheOthersItStaysUndrained) {
   record_.nodes = 2;
-  const Status done = carry_image(record_, image_, layout_, true);
+  const Status done = carry_image(record_, image_, true);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, Code::undrained);
   EXPECT_FALSE(name_exists(record_.path));
@@ -189,7 +275,7 @@ TEST_F(Carry, WithoutTheOthersItStaysUndrained) {
 TEST_F(Carry, GoesOnInTheBackgroundUntilItIsDone) {
   ASSERT_TRUE(make_private_directory(join(record_.path, "in the way")));
   Background background;
-  auto done = std::async(std::launch::async, [&] { return carry_until_done(record_, image_, layout_, background); });
+  auto done = std::async(std::launch::async, [&] { return carry_until_done(record_, image_, background); });
   while (!background.again) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   ASSERT_TRUE(remove_tree(record_.path));
   EXPECT_TRUE(done.get());
@@ -199,7 +285,7 @@ TEST_F(Carry, GoesOnInTheBackgroundUntilItIsDone) {
 TEST_F(Carry, TriesNoMoreWhenItIsToldSo) {
   ASSERT_TRUE(make_private_directory(join(record_.path, "in the way")));
   Background background;
-  auto done = std::async(std::launch::async, [&] { return carry_until_done(record_, image_, layout_, background); });
+  auto done = std::async(std::launch::async, [&] { return carry_until_done(record_, image_, background); });
   while (!background.again) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   background.no_more_tries.request_stop();
   EXPECT_FALSE(done.get());
@@ -210,7 +296,7 @@ TEST_F(Carry, TriesOnceOnlyWhereWhatOthersToldIsForgotten) {
   ASSERT_TRUE(make_private_directory(join(record_.path, "in the way")));
   ASSERT_TRUE(replace_file(record_.part(1), "carried\n"));
   Background background;
-  EXPECT_FALSE(carry_until_done(record_, image_, layout_, background));
+  EXPECT_FALSE(carry_until_done(record_, image_, background));
   EXPECT_FALSE(background.again);
   EXPECT_FALSE(name_exists(record_.part(1)));
 }
@@ -248,7 +334,7 @@ TEST_F(Carry, NorDoesTheNodeWithRank0ThatFailedBehindTheName) {
   ASSERT_TRUE(replace_file(record_.part(1), "carried\n"));
   ASSERT_TRUE(carried());
   const std::string whole = *read_file(record_.path);
-  const Status again = carry_image(record_, image_, layout_, true);
+  const Status again = carry_image(record_, image_, true);
   EXPECT_TRUE(again) << again.error().text();
   EXPECT_FALSE(name_exists(record_.temporary()));
   EXPECT_TRUE(*read_file(record_.path) == whole);
@@ -258,7 +344,7 @@ TEST_F(Carry, WhatANodeToldIsNotBelievedWhereItIsDamaged) {
   record_.nodes = 2;
   for (const char* const told : {"", "0 0 8\ncarried\n", "1 0 8 5\ncarried\n", "0 0 8 5\n", "a b c d\ncarried\n"}) {
     ASSERT_TRUE(replace_file(record_.part(1), told));
-    const Status done = carry_image(record_, image_, layout_, true);
+    const Status done = carry_image(record_, image_, true);
     ASSERT_FALSE(done) << told;
     EXPECT_EQ(done.error().code, Code::failed);
     EXPECT_FALSE(name_exists(record_.path));

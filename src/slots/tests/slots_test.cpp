@@ -25,6 +25,8 @@ StagedRecord some_record(std::uint64_t sequence) {
   record.path = "/case/a \"line\"\n\xff.h5";
   record.sidecar = "{}\n";
   record.description = "arrays";
+  record.layout = {{0, std::string("\x89HDF\0\r\n%", 8)}, {std::uint64_t{1} << 40, "x"}};
+  record.sums = {~std::uint64_t{0}, 5};
   record.extents = {{0, 1, 2, 3}, {4, 5, 6, std::uint64_t{1} << 40}};
   return record;
 }
@@ -51,6 +53,8 @@ TEST_F(Slots, ARecordComesBackAsItWas) {
   EXPECT_EQ(encode(*back), encode(record));
   EXPECT_EQ(back->path, record.path);
   EXPECT_EQ(back->extents[1].image, record.extents[1].image);
+  EXPECT_EQ(back->layout[0].bytes, record.layout[0].bytes);
+  EXPECT_EQ(back->sums, record.sums);
 }
 
 TEST_F(Slots, OnlyTheNodeOfRank0ClearsAwayWhatOthersHaveLeft) {
@@ -83,12 +87,12 @@ TEST_F(Slots, ADamagedRecordIsLost) {
 }
 
 TEST_F(Slots, ARecordThatLacksSomethingIsLost) {
-  for (const std::string text : {"{}", "[]", "7", R"({"version": 2})", R"({"version": 2, "id": "x"})", "{"}) {
+  for (const std::string text : {"{}", "[]", "7", R"({"version": 3})", R"({"version": 3, "id": "x"})", "{"}) {
     const auto back = decode_record(hex(checksum(text)) + " " + text + "\n", "x");
     ASSERT_FALSE(back) << text;
     EXPECT_EQ(back.error().code, Code::lost);
   }
-  const std::string other = R"({"version": 1})";
+  const std::string other = R"({"version": 2})";
   EXPECT_EQ(decode_record(hex(checksum(other)) + " " + other + "\n", "x").error().code, Code::conflict);
 }
 
