@@ -65,11 +65,12 @@ sanitized: ## the unit tests under the address and undefined behaviour sanitizer
 fuzz: ## every fuzz target for a minute
 	scripts/install-dependencies command parts developer
 	cmake --preset fuzz $(call generator,build-fuzz)
-	cmake --build --preset fuzz -j $(JOBS) --target store_fuzz codec_fuzz device_fuzz mesh_fuzz
+	cmake --build --preset fuzz -j $(JOBS) --target store_fuzz codec_fuzz device_fuzz mesh_fuzz arrays_fuzz
 	build-fuzz/bin/store_fuzz -max_total_time=60 -timeout=10 -len_control=0 -max_len=1024
 	build-fuzz/bin/codec_fuzz -max_total_time=60 -timeout=10 -len_control=0 -max_len=1024
 	build-fuzz/bin/device_fuzz -max_total_time=60 -timeout=10 -len_control=0 -max_len=1024
 	build-fuzz/bin/mesh_fuzz -max_total_time=60 -timeout=10 -len_control=0 -max_len=1024
+	build-fuzz/bin/arrays_fuzz -max_total_time=60 -timeout=10 -len_control=0 -max_len=1024
 
 bench: developer ## the figures the project promises; an hour and a half on a quiet machine
 	scripts/install-dependencies demo test

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,8 +12,10 @@
 #include "arrays/file.h"
 #include "arrays/grid.h"
 #include "arrays/grid_hdf5.h"
+#include "arrays/inspect.h"
 #include "arrays/objects.h"
 #include "arrays/pieces.h"
+#include "arrays/read_at.h"
 
 namespace forebay::arrays {
 namespace {
@@ -126,13 +129,16 @@ Status get_arrays(hid_t file, const std::string& path, Description& description)
   const Form form = description.form;
   const Handle checksums(H5Gopen2(file, kChecksums, H5P_DEFAULT), H5Gclose);
   if (!checksums) return error(Code::bad_input, "no checksums of arrays in", path, kRefused);
-  for (const std::string& location : names_in(checksums.get())) {
+  const auto locations = names_in(checksums.get());
+  if (!locations) return error(Code::lost, "the checksums of the arrays are damaged in", path);
+  for (const std::string& location : *locations) {
     const Handle here(H5Gopen2(file, group_of(form, location).c_str(), H5P_DEFAULT), H5Gclose);
     const Handle checks(H5Gopen2(checksums.get(), location.c_str(), H5P_DEFAULT), H5Gclose);
     const auto items = get_number(here.get(), "items");
-    if (!here || !checks || !items) return error(Code::lost, fmt::format("location {} is damaged in", location), path);
+    const auto names = names_in(checks.get());
+    if (!here || !names || !items) return error(Code::lost, fmt::format("location {} is damaged in", location), path);
     description.locations.push_back({location, *items});
-    for (const std::string& name : names_in(checks.get())) {
+    for (const std::string& name : *names) {
       const auto array = find(file, path_of(form, location, name));
       const auto check = find(checks.get(), name, H5T_STD_U32LE);
       const std::uint64_t leading = form == Form::grid ? grid::leading_items(location, name) : 0;
@@ -147,6 +153,20 @@ Status get_arrays(hid_t file, const std::string& path, Description& description)
     }
   }
   return {};
+}
+
+Handle open_to_read(const std::string& path) {
+  const Handle access = file_access();
+  // Whatever damage makes the library leave open goes with the file.
+  H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
+  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose};
+}
+
+bool begins_as_hdf5(const std::string& path) {
+  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+  std::string begin(kSignature.size(), '\0');
+  const auto file = open_file(path, O_RDONLY);
+  return file && read_at(file->get(), 0, std::as_writable_bytes(std::span(begin)), path) && begin == kSignature;
 }
 
 bool lies_within(const Array& array, std::uint64_t file_bytes) {
@@ -171,6 +191,17 @@ Status ask_for_room(int fd, const std::string& path, const Description& descript
 }
 
 }  // namespace
+
+Status check_objects(const std::string& path, const Description& description) {
+  const LibraryErrors errors;
+  const Handle file = open_to_read(path);
+  auto damaged = unreadable_in(file.get(), "/");
+  if (!damaged && description.form == Form::grid) damaged = unfit_for_vtk(file.get(), description);
+  if (!damaged) return {};
+  auto failed = errors.tell(*damaged + " is damaged in", path, "HDF5 programs cannot read it, or read something else");
+  failed.value().code = Code::lost;
+  return failed;
+}
 
 Status lay_out(int fd, const std::string& path_for_errors, Description& description) {
   if (auto ok = complete(description); !ok) return ok;
@@ -197,11 +228,12 @@ Result<Description> describe(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return errno_error("cannot read", path);
   const LibraryErrors errors;
-  const Handle access = file_access();
-  // Whatever damage makes the library leave open goes with the file.
-  H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
-  const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
-  if (!file) return errors.tell("cannot read as HDF5", path, "the file is cut off, damaged, or of another kind");
+  const Handle file = open_to_read(path);
+  if (!file) {
+    auto failed = errors.tell("cannot read as HDF5", path, "the file is cut off, damaged, or of another kind");
+    if (begins_as_hdf5(path)) failed.value().code = Code::lost;
+    return failed;
+  }
   const auto version = get_number(file.get(), "forebay_version");
   const auto format = get_text(file.get(), "forebay_format");
   if ((format != kFormat && format != kGridFormat) || !version) {

@@ -3,10 +3,15 @@
 
 #include <hdf5.h>
 
+#include <optional>
+#include <string>
+
 #include "arrays/description.h"
 
 namespace forebay::arrays {
 
 bool put_grid(hid_t file, const Description& description);
+// The first of them that is not as VTK needs it; nothing where all are.
+std::optional<std::string> unfit_for_vtk(hid_t file, const Description& description);
 
 }  // namespace forebay::arrays

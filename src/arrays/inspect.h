@@ -22,6 +22,10 @@ enum class Look {
 Result<std::vector<Damage>> verify(const std::string& path, const Description& description,
                                    Look look = Look::everywhere);
 
+// Whether HDF5 programs find what describe() has found: every object of the file opens, and a grid has what VTK needs
+// beside its arrays. Code::lost names the object that does not.
+Status check_objects(const std::string& path, const Description& description);
+
 // What two files tell of themselves: step, time or mesh.
 struct HeadDifference {
   std::string what, here, there;

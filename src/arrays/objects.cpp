@@ -14,6 +14,22 @@ Handle properties(hid_t kind) {
   return list;
 }
 
+herr_t read_value(hid_t object, const char* name, const H5A_info_t*, void*) {
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Aget_type(attribute.get()), H5Tclose);
+  // Whatever somebody has added: what has no size of its own is not ours.
+  if (H5Tdetect_class(type.get(), H5T_VLEN) > 0 || H5Tis_variable_str(type.get()) > 0) return 0;
+  std::vector<std::byte> value(H5Aget_storage_size(attribute.get()) + H5Tget_size(type.get()));
+  return H5Aread(attribute.get(), type.get(), value.data());
+}
+
+// Whether a dataset has a type, an extent and a place as the file tells them.
+bool is_placed(hid_t dataset) {
+  const Handle type(H5Dget_type(dataset), H5Tclose), space(H5Dget_space(dataset), H5Sclose);
+  const Handle list(H5Dget_create_plist(dataset), H5Pclose);
+  return type && space && list && H5Sget_simple_extent_npoints(space.get()) >= 0;
+}
+
 }  // namespace
 
 Handle file_access() {
@@ -91,14 +107,29 @@ std::optional<std::string> get_text(hid_t object, const char* name) {
   return std::string(text.c_str());
 }
 
-std::vector<std::string> names_in(hid_t group) {
+std::optional<std::vector<std::string>> names_in(hid_t group) {
   std::vector<std::string> names;
   const auto add = [](hid_t, const char* name, const H5L_info_t*, void* to) -> herr_t {
     static_cast<std::vector<std::string>*>(to)->emplace_back(name);
     return 0;
   };
-  H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names);
+  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names) < 0) return {};
   return names;
+}
+
+std::optional<std::string> unreadable_in(hid_t parent, const std::string& name, int depth) {
+  constexpr int kDeepest = 8;  // a damaged link may lead upwards
+  const Handle object(H5Oopen(parent, name.c_str(), H5P_DEFAULT), H5Oclose);
+  if (!object || depth > kDeepest ||
+      H5Aiterate2(object.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, read_value, nullptr) < 0)
+    return name;
+  if (H5Iget_type(object.get()) != H5I_GROUP) return is_placed(object.get()) ? std::nullopt : std::optional(name);
+  const auto names = names_in(object.get());
+  if (!names) return name;
+  for (const std::string& each : *names)
+    if (const auto unreadable = unreadable_in(object.get(), each, depth + 1))
+      return name == "/" ? name + *unreadable : name + "/" + *unreadable;
+  return {};
 }
 
 }  // namespace forebay::arrays

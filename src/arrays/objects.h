@@ -34,6 +34,9 @@ std::optional<std::uint64_t> place(hid_t group, const std::string& name, hid_t t
 bool get_number(hid_t object, const char* name, hid_t wanted, void* value);
 std::optional<std::uint64_t> get_number(hid_t object, const char* name);
 std::optional<std::string> get_text(hid_t object, const char* name);
-std::vector<std::string> names_in(hid_t group);
+std::optional<std::vector<std::string>> names_in(hid_t group);
+// The path of the first object, from this one down, that does not open with its attributes, type and place; nothing
+// where every one does. Each part of a file that tells of an object has a checksum of its own, which opening compares.
+std::optional<std::string> unreadable_in(hid_t parent, const std::string& name, int depth = 0);
 
 }  // namespace forebay::arrays

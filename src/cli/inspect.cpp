@@ -16,12 +16,12 @@ Declared<InspectOptions> declare_inspect(CLI::App& app) {
   command->add_option("OTHER", options->other, "another checkpoint, to compare it with");
   command->add_flag("--no-verify", options->no_verify, "do not read arrays or states to check them");
   command->add_flag("--json", options->json, "print JSON");
-  command->footer(
-      footer({"forebay inspect checkpoint.h5", "forebay inspect checkpoint.h5 restart/checkpoint.h5",
-              "forebay inspect kept/wake-0"},
-             {"Exits with 4 where bytes of either do not fit their checksums, with 1 where the two differ: in "
-              "step, time, mesh or arrays. Of a trajectory it says and verifies what `forebay trajectory verify` does, "
-              "and ends like that."}));
+  command->footer(footer(
+      {"forebay inspect checkpoint.h5", "forebay inspect checkpoint.h5 restart/checkpoint.h5",
+       "forebay inspect kept/wake-0"},
+      {"Every object is opened as HDF5 programs do, and every byte of the arrays compared with its checksum. Exits "
+       "with 4 where either is damaged, with 1 where the two differ: in step, time, mesh or arrays. Of a "
+       "trajectory it says and verifies what `forebay trajectory verify` does, and ends like that."}));
   return {command, options};
 }
 

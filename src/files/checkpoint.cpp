@@ -38,9 +38,16 @@ Status look_beside(const std::string& path, Inspected& inspected) {
   return {};
 }
 
+Result<arrays::Description> describe(const std::string& path) {
+  auto description = arrays::describe(path);
+  if (!description) return description;
+  if (auto ok = arrays::check_objects(path, *description); !ok) return forward(ok);
+  return description;
+}
+
 Result<Inspected> look(const InspectOptions& options) {
   Inspected inspected;
-  auto description = arrays::describe(options.path);
+  auto description = describe(options.path);
   if (!description) return forward(description);
   inspected.description = std::move(*description);
   if (auto ok = look_beside(options.path, inspected); !ok) return forward(ok);
@@ -53,7 +60,7 @@ Result<Inspected> look(const InspectOptions& options) {
   inspected.damages = std::move(*damages);
   if (options.other.empty()) return inspected;
 
-  const auto other = arrays::describe(options.other);
+  const auto other = describe(options.other);
   if (!other) return forward(other);
   damages = verify(options.other, *other);
   if (!damages) return forward(damages);

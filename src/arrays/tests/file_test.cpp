@@ -71,6 +71,7 @@ TEST(FileOfArrays, CutOffIsRefused) {
     const auto found = describe(path);
     ASSERT_FALSE(found) << bytes << " bytes";
     EXPECT_NE(found.error().text().find(path), std::string::npos);
+    EXPECT_EQ(found.error().code, bytes == 0 ? Code::failed : Code::lost);
   }
 }
 

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstring>
 
 #include "arrays/arrays.h"
+#include "arrays/tests/seen_by_hdf5.h"
 #include "segment/tests/scratch.h"
 
 namespace forebay::arrays {
@@ -65,6 +67,78 @@ TEST(Inspect, FindsWhatNobodyWroteWithoutReadingTheRest) {
                         static_cast<off_t>(zeros.arrays[0].offset), 1 << 20),
             0);
   EXPECT_TRUE(verify(other, zeros, Look::at_holes)->empty());
+}
+
+// A mesh of a few cells with a field, or a checkpoint of the same arrays; whole with its checksums.
+Description write_small(const std::string& path, Form form) {
+  Description description = grid::describe(12, 2, 16);
+  description.arrays.push_back({"pressure", grid::kCells, Type::float32});
+  description.form = form;
+  EXPECT_TRUE(lay_out(path, description));
+  const auto file = open_file(path, O_RDWR);
+  Checks checks;
+  for (const Array& array : description.arrays) {
+    std::vector<std::byte> data(array.bytes());
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 7 + 1);
+    EXPECT_TRUE(write_all_at(file->get(), array.offset, data, path));
+    checks.push_back(part_checks(0, data));
+  }
+  EXPECT_TRUE(write_checks(file->get(), path, description, checks));
+  return description;
+}
+
+// As `forebay inspect` looks.
+bool is_called_good(const std::string& path) {
+  const auto description = describe(path);
+  if (!description || !check_objects(path, *description)) return false;
+  const auto damages = verify(path, *description);
+  return damages && damages->empty();
+}
+
+// Every fifth byte of the file is flipped in one of its bits: the tables of HDF5, the arrays, their
+// checksums, and what lies between.
+TEST(Flips, AreFoundOrAreNothingThatAReaderSees) {
+  const Scratch scratch;
+  const std::string path = join(scratch.path(), "a.h5");
+  for (const Form form : {Form::checkpoint, Form::grid}) {
+    ::unlink(path.c_str());
+    write_small(path, form);
+    ASSERT_TRUE(is_called_good(path));
+    const auto whole = seen_by_hdf5(path);
+    ASSERT_TRUE(whole);
+    const std::string bytes = *read_file(path);
+    const auto file = open_file(path, O_RDWR);
+    std::size_t found = 0, good = 0;
+    for (std::size_t at = form == Form::grid ? 0 : 1; at < bytes.size(); at += 5) {
+      const std::byte flipped = static_cast<std::byte>(bytes[at]) ^ static_cast<std::byte>(1 << at % 8);
+      ASSERT_TRUE(write_all_at(file->get(), at, {&flipped, 1}, path));
+      if (is_called_good(path)) {
+        ++good;
+        EXPECT_TRUE(seen_by_hdf5(path) == whole) << "byte " << at;
+      } else {
+        ++found;
+      }
+      ASSERT_TRUE(write_all_at(file->get(), at, std::as_bytes(std::span(&bytes[at], 1)), path));
+    }
+    EXPECT_GT(found, good) << "of " << bytes.size() << " bytes";
+  }
+}
+
+TEST(Inspect, NamesWhatOfAGridNoReaderCanUse) {
+  const Scratch scratch;
+  const std::string path = join(scratch.path(), "a.vtkhdf");
+  const Description description = write_small(path, Form::grid);
+  EXPECT_TRUE(check_objects(path, description));
+  const auto file = open_file(path, O_RDWR);
+  // The number before the first end is of no cell, and in no checksum.
+  const std::uint64_t before = description.array(grid::kCells, grid::kEnds)->offset - 8;
+  for (const std::byte each : {std::byte{1}, std::byte{0x80}}) {
+    ASSERT_TRUE(write_all_at(file->get(), before + 7, {&each, 1}, path));
+    const Status found = check_objects(path, description);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code, Code::lost);
+    EXPECT_EQ(found.error().what, "VTKHDF/Offsets is damaged in");
+  }
 }
 
 TEST(Inspect, TellsTheLargestDifferenceAndWhereItIs) {
