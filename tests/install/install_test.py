@@ -215,10 +215,10 @@ class InstallTest(unittest.TestCase):
         done, _ = self.outside("trajectory;mesh")
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"There\s+is\s+no\s+component\s+mesh,")
-        alone = os.path.join(self.directory, "alone")
-        shutil.copytree(self.prefix, alone, symlinks=True, ignore=shutil.ignore_patterns("libforebay_fortran.a"))
-        self.addCleanup(shutil.rmtree, alone)
-        with mock.patch.object(self, "prefix", alone):
+        without = os.path.join(self.directory, "without the module")
+        shutil.copytree(self.prefix, without, symlinks=True, ignore=shutil.ignore_patterns("libforebay_fortran.a"))
+        self.addCleanup(shutil.rmtree, without)
+        with mock.patch.object(self, "prefix", without):
             done, _ = self.outside("trajectory;fortran")
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"libforebay_fortran\.a\s+is\s+not\s+installed")
