@@ -39,6 +39,9 @@ Status Drain::begin_finish(bool cleanly) {
   // Behind all that the program did: a journal that ends before this has not seen the end.
   if (cleanly) state.record(ended_cleanly_record());
   state.phase = State::Phase::carrying;
+  // Times that somebody has open were tried again and again, since ranks go on; now they wait for who writes.
+  state.ending = true;
+  state.mover->retry_now();
   state.last_progress = state.last_found = Clock::now();
   state.pending.clear();
   state.unreadable.clear();  // perhaps it was only for a while

@@ -289,6 +289,13 @@ void Mover::hold(bool held) {
   state_->work_changed.notify_all();
 }
 
+void Mover::retry_now() {
+  const std::lock_guard lock(state_->mutex);
+  const auto now = Clock::now();
+  for (auto& [due, order] : std::exchange(state_->retries, {})) state_->retries.emplace(now, std::move(order));
+  state_->work_changed.notify_all();
+}
+
 void Mover::give_up() {
   const std::lock_guard lock(state_->mutex);
   state_->giving_up = true;

@@ -55,6 +55,8 @@ class Mover {
   bool wait_idle(std::chrono::milliseconds at_most);
   // Held: nothing new is started (what is active goes on).
   void hold(bool held);
+  // What waits for a retry is tried at once.
+  void retry_now();
   // From now on a failed attempt is final, and those waiting for a retry end with their last error.
   void give_up();
   // Ends active units at the next write; queued ones are dropped and not reported.

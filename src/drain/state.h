@@ -1,6 +1,7 @@
 // What the parts of a Drain share. Private to the room.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -174,6 +175,7 @@ struct Drain::State {
   bool times_go = false;            // the program has removed some
   bool names_too_long = false;      // to be kept: ranks must tell of each file that they remove
   std::set<std::string> beginning;  // directories whose beginning the events in hand tell, until that event is handled
+  std::atomic<bool> ending{false};  // not running any more, for jobs
   int passes = 0;
   std::optional<OutputWalk> walk;  // of the pass that is under way
   std::size_t submitted_in_pass = 0;

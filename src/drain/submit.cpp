@@ -23,6 +23,7 @@ bool is_no_file(const std::string& local) {
 }  // namespace
 
 void Drain::State::submit(Job job, Mover::Make make) {
+  if (jobs.empty()) last_progress = Clock::now();  // patience counts while there is something to wait for
   in_flight.insert(job.key);
   if (job.from_keep) keep.use(job.time, true);
   const std::uint64_t ticket =
@@ -71,7 +72,7 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed, std
   std::reverse(parents.begin(), parents.end());
   submit(std::move(job),
          [path, local, replaces, parents, must_be_sealed, prepared, partners,
-          must_be_closed = phase != Phase::running && !is_below(local, request.case_path),
+          in_pool = !is_below(local, request.case_path), &at_end = ending,
           files = shared.get()]() -> Result<std::optional<layouts::Unit>> {
            struct stat now {};
            // A link that took the place of a directory on the way: the file is gone from here, what is there is
@@ -84,7 +85,7 @@ void Drain::State::submit_file(const std::string& path, bool must_be_sealed, std
            }
            if (::fstat(there->get(), &now) != 0) return errno_error("cannot stat", local);
            if (S_ISREG(now.st_mode) &&
-               ((must_be_sealed && !is_sealed(local)) || (must_be_closed && is_open_for_writing(local)))) {
+               ((must_be_sealed && !is_sealed(local)) || (at_end && in_pool && is_open_for_writing(local)))) {
              prepared->postponed = true;
              return std::nullopt;
            }
@@ -145,7 +146,7 @@ void Drain::State::submit_rank_time(int rank, const std::string& time, bool from
   Job job{Job::Kind::rank_time, target, rank, rank, time, from_keep, prepared};
   submit(std::move(job),
          [rank, time, target, directory = *directory, prepared, partners, own = std::move(own), placed = request.placed,
-          lower = request.lower, at_end = phase != Phase::running]() -> Result<std::optional<layouts::Unit>> {
+          lower = request.lower, &at_end = ending]() -> Result<std::optional<layouts::Unit>> {
            auto rank_time = read_time(rank, directory, true, placed, lower);
            prepared->postponed = at_end && is_still_open(rank_time);
            if (prepared->postponed) return std::nullopt;
@@ -174,7 +175,7 @@ void Drain::State::submit_group_time(int first, int last, const std::string& tim
   Job job{Job::Kind::group_time, target, first, last, time, from_keep, prepared};
   submit(std::move(job),
          [directories, time, replaces = carried_group(target), all = request.settings.all_ranks, lower = request.lower,
-          at_end = phase != Phase::running, prepared]() -> Result<std::optional<layouts::Unit>> {
+          &at_end = ending, prepared]() -> Result<std::optional<layouts::Unit>> {
            std::vector<layouts::RankTime> ranks;
            for (const auto& [rank, directory] : directories) {
              auto rank_time = read_time(rank, directory, true, {}, lower);

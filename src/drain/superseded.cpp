@@ -36,7 +36,8 @@ void Drain::State::find_superseded() {
   std::erase_if(until_newest, [&](const core::WholeTime& each) { return times.before(*newest, each.time); });
   const std::vector<std::string> points = core::restart_points(until_newest, required());
   std::erase_if(superseding, [&](const std::string& time) {
-    const bool is_point = std::find(points.begin(), points.end(), time) != points.end() || kept_by_others.contains(time);
+    const bool is_point =
+        std::find(points.begin(), points.end(), time) != points.end() || kept_by_others.contains(time);
     if (is_point || !times.before(time, *newest) || purged_from(time).empty()) return false;
     to_leave.push_back(time);
     core::forget_time(safe_whole_times, time);

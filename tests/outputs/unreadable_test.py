@@ -155,7 +155,10 @@ class Unreadable(OutputCase):
                 for name in (*CLOSED, *CLOSED_FILES):
                     os.chmod(self.local(name), 0o700)
                 self.assertEqual(self.resume(case), 0, self.output)
-                carried |= {**{f"{name}/f": f"{name}\n" for name in CLOSED}, **{name: f"{name}\n" for name in CLOSED_FILES}}
+                carried |= {
+                    **{f"{name}/f": f"{name}\n" for name in CLOSED},
+                    **{name: f"{name}\n" for name in CLOSED_FILES},
+                }
                 del carried["gone"]
                 self.assertEqual(files(case), carried)
                 self.assert_pool_is_empty()
