@@ -51,6 +51,9 @@ class FullTest(unittest.TestCase):
             found = differences(os.path.join(case, each), os.path.join(self.direct, each), ignore)
             self.assertEqual(found, [], f"time {time} of rank {rank}\n{output}")
 
+    def has_begun(self):
+        return self.lab.run("n2", "sh", "-c", "ls /mnt/pool/*/*/s0/tree/*/processor2/0.01/U")[0] == 0
+
     def test_the_run_says_so_and_can_go_on_from_the_last_time_that_is_whole_on_all_nodes(self):
         for way in ("namespace", "redirect"):
             with self.subTest(way):
@@ -61,8 +64,7 @@ class FullTest(unittest.TestCase):
                     "--drain-when", "end", "--json", self.lab.seen(json_file), "--", *parallel(), *SOLVER,
                 )  # fmt: skip
                 self.addCleanup(lambda run=run: run.poll() is None and run.kill())
-                began = "ls /mnt/pool/*/*/s0/tree/*/processor2/0.01/U"
-                wait_for(lambda: self.lab.run("n2", "sh", "-c", began)[0] == 0, 60, "the first times")
+                wait_for(self.has_begun, 60, "the first times")
                 self.on("n2", "kill -9 $(pgrep -x forebay-agent)")
                 output, _ = run.communicate(timeout=90)
                 report = report_of(json_file)
