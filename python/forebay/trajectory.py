@@ -100,10 +100,15 @@ class _Handle:
         self.lock = threading.RLock()  # arrays may end in any thread, and in the middle of anything
         self.views = 0
         self.closed = False
-        self.process = os.getpid()  # a forked child has none of the library's threads: it must not close
+        self.process = os.getpid()
+
+    @property
+    def foreign(self):
+        """In a forked child, which has none of the library's threads: it must not close."""
+        return self.process != os.getpid()
 
     def close(self):
-        if self.process != os.getpid():
+        if self.foreign:
             return
         with self.lock:
             self.closed = True
@@ -113,7 +118,7 @@ class _Handle:
 
     def release(self, step):
         """An array of a stored step has ended."""
-        if self.process != os.getpid():
+        if self.foreign:
             return  # nor may it wait for a lock that one of those threads held
         with self.lock:
             self.views -= 1
@@ -159,6 +164,7 @@ class Step:
         owner._open_step = self
 
     def _known(self, field):
+        self._owner._look_whose()
         if self._memory is None:
             raise TrajectoryError(Status.NO_OPEN_STEP, f"step {self.step} is not open any more")
         return self._owner._field(field)
@@ -193,6 +199,7 @@ class Step:
         arrays, memory = self._arrays, self._memory
         self._arrays, self._memory = {}, None
         self._owner._open_step = None
+        self._owner._look_whose()  # before anything is written
         for number, array in arrays.items():
             array.flags.writeable = False
             if how == "commit" and array.nbytes:
@@ -279,17 +286,21 @@ class Trajectory:
         if self.recovery:
             warnings.warn(f"the trajectory {name} is not whole:\n{self.recovery}", RuntimeWarning, stacklevel=2)
 
+    def _look_whose(self):
+        """A forked child must not wait for the lock: the thread that held it is not there."""
+        if self._handle is not None and self._handle.foreign:
+            raise TrajectoryError(Status.FORKED, "the trajectory belongs to the process that this one was forked from")
+
     def _call(self, name, *arguments):
         if self._handle is None or self._handle.closed:
             raise TrajectoryError(Status.INVALID, "the trajectory is closed")
-        if self._handle.process != os.getpid():
-            raise TrajectoryError(Status.FORKED, "the trajectory belongs to the process that this one was forked from")
+        self._look_whose()
         with self._handle.lock:
             check(getattr(library, "forebay_trajectory_" + name)(self._handle.pointer, *arguments))
 
     def close(self):
         """What is not kept is gone. Arrays that are left stay valid; the store ends with the last of them."""
-        if self._handle is None or self._handle.closed:
+        if self._handle is None or self._handle.closed or self._handle.foreign:
             return
         left_open = self._open_step
         if left_open is not None:
@@ -393,7 +404,7 @@ class Trajectory:
         """The field of a stored step: a read-only array, without a copy, that pins the step while it exists."""
         field = self._field(field)
         address = ctypes.c_void_p()
-        with self._handle.lock if self._handle.process == os.getpid() else contextlib.nullcontext():
+        with contextlib.nullcontext() if self._handle.foreign else self._handle.lock:
             self._call("get", step, field.number, ctypes.byref(address))
             return field.shown(_Memory(self._handle, step, address.value, field.bytes)).view(StateArray)
 
@@ -489,6 +500,7 @@ class Trajectory:
     @property
     def recovery(self):
         """What was found in a kept trajectory and could not be taken over; "" if nothing."""
+        self._look_whose()
         with self._handle.lock:
             return library.forebay_trajectory_get_recovery(self._handle.pointer).decode(errors="replace")
 

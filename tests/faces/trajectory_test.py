@@ -3,6 +3,7 @@ several ranks, each with a part of its own in the same directory."""
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -267,6 +268,66 @@ class ErrorTest(TrajectoryCase):
         states.put(2, 1, [4, 5, 6])
         states.close()
         self.assertEqual(len(self.open(keep=True)), 2)
+
+    def in_a_child(self, *calls, refused=Status.FORKED):
+        """Each gives that there; none waits."""
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            told = []
+            try:
+                for call in calls:
+                    try:
+                        call()
+                        told.append(None)
+                    except forebay.TrajectoryError as error:
+                        told.append(error.status)
+            finally:
+                os._exit(0 if told == [refused] * len(calls) else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_a_forked_child_waits_for_no_thread_of_its_parent(self):
+        states = self.open()
+        states.declare("u", 3)
+        states.put(1, 0, [1, 2, 3])
+        taken, done = threading.Event(), threading.Event()
+
+        def call():
+            with states._handle.lock:
+                taken.set()
+                done.wait()
+
+        thread = threading.Thread(target=call)
+        thread.start()
+        taken.wait()
+        try:
+            self.in_a_child(lambda: states.recovery, lambda: states.get(1), lambda: len(states))
+        finally:
+            done.set()
+            thread.join()
+        self.assertEqual(states.recovery, "")
+
+    def test_a_forked_child_writes_nothing_to_the_open_step_of_its_parent(self):
+        states = self.open()
+        states.declare("u", 3)
+        states.declare("v", 3)
+        step = states.begin(1, 0)
+        step["u"] = [1, 2, 3]
+        shown = step["v"]
+        shown[:] = 4
+
+        def assign():
+            step["u"] = [-1, -1, -1]
+
+        def commit():
+            shown[:] = -1
+            step.commit()
+
+        self.in_a_child(assign, lambda: step["u"], commit)
+        self.in_a_child(states.close, refused=None)
+        step["v"][:] = shown
+        step.commit()
+        self.assertEqual([states.get(1, name).tolist() for name in "uv"], [[1, 2, 3], [4, 4, 4]])
 
 
 class EncodedTest(TrajectoryCase):
