@@ -1,8 +1,11 @@
 """libforebay.so: the types of its functions (include/forebay/trajectory.h, options.h), and its errors."""
 
 import ctypes
+import operator
 import os
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
+
+import numpy as np
 
 from ._load import declare, load
 from ._status import Error, Status
@@ -102,6 +105,15 @@ def check(status, kind=TrajectoryError):
     raise kind(status, words)
 
 
+def whole(what, value, kind=TrajectoryError):
+    """A number that is whole, also where it is written 4e9."""
+    if not isinstance(value, float | np.floating):
+        return operator.index(value)
+    if not value.is_integer():
+        raise kind(Status.INVALID, f"{what} cannot be {value}: a whole number is wanted")
+    return int(value)
+
+
 class Options:
     """The options of the C interface; for a `with` block. What is None is not set."""
 
@@ -120,10 +132,11 @@ class Options:
     def set(self, key, value):
         if value is None:
             return
-        if value is True or value is False:
+        if isinstance(value, bool | np.bool_):
             value = "on" if value else "off"
-        text = os.fsencode(value) if isinstance(value, str | os.PathLike) else str(int(value)).encode()
-        check(library.forebay_options_set(self.pointer, key.encode(), text), self._kind)
+        if not isinstance(value, str | os.PathLike):
+            value = str(whole(f"the option {key}", value, self._kind))
+        check(library.forebay_options_set(self.pointer, key.encode(), os.fsencode(value)), self._kind)
 
     def __enter__(self):
         return self

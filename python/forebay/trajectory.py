@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from ._library import EncodingInfo, Options, TierInfo, TrajectoryError, check, library
+from ._library import EncodingInfo, Options, TierInfo, TrajectoryError, check, library, whole
 from ._status import Status
 
 # The library's types, in the order of their numbers; what is none of them is FOREBAY_OPAQUE with the size of an item.
@@ -254,7 +254,7 @@ class Trajectory:
         ranks=1,
         keep=False,
         mode="any",
-        survive_power_cut=True,
+        survives="power-cut",
         checksum=None,
         encoders=None,
         debug=False,
@@ -262,6 +262,7 @@ class Trajectory:
     ):
         """`mode`: what is expected of a store that is to be kept: "any" finds it or begins one, "create" begins one,
         "must-exist" finds it, "read-only" finds it and changes nothing, "partial" does so also where parts are missing.
+        `survives`: what a kept and committed step outlives: "power-cut", as far as the medium can, or "process".
         `tiers`: of dram(), pool() and shared(), fastest first. `checksum`, `encoders` (threads that encode fields with an
         accepted error beside the solver) and `segment_bytes` are chosen where they are None.
         `debug`: finds C code that uses memory which is no longer valid."""
@@ -269,9 +270,8 @@ class Trajectory:
         self._fields = []
         self._open_step = None
         self._scratch = {}
-        survives = "power-cut" if survive_power_cut else "process"
-        asked = {"name": name, "rank": rank, "ranks": ranks, "keep": bool(keep), "mode": mode, "survives": survives}
-        tuned = {"checksum": checksum, "encoders": encoders, "debug": bool(debug), "segment_bytes": segment_bytes}
+        asked = {"name": name, "rank": rank, "ranks": ranks, "keep": keep, "mode": mode, "survives": survives}
+        tuned = {"checksum": checksum, "encoders": encoders, "debug": debug, "segment_bytes": segment_bytes}
         with Options(**asked, **tuned) as options:
             for tier in tiers:
                 if tier.bytes < 0:
@@ -337,7 +337,8 @@ class Trajectory:
                 Status.INVALID, f"field {name}: {codec!r} is no codec; there are {', '.join(_CODECS)}"
             )
         dtype = np.dtype(dtype)
-        shape = (int(shape),) if np.ndim(shape) == 0 else tuple(int(extent) for extent in shape)
+        extents = (shape,) if np.ndim(shape) == 0 else shape
+        shape = tuple(whole(f"field {name}: an extent", extent) for extent in extents)
         if dtype.kind not in "biufcSUVmM" or dtype.names is not None or order not in ("C", "F"):
             raise TypeError(f"field {name}: {dtype} in order {order} cannot be kept")
         if min(shape, default=0) < 0:
@@ -495,7 +496,7 @@ class Trajectory:
 
     def keep(self, keep=True):
         """Whether the trajectory stays on disk for a later process."""
-        self._call("keep", keep)
+        self._call("keep", bool(keep) if isinstance(keep, np.bool_) else keep)
 
     @property
     def recovery(self):

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 _Path: TypeAlias = str | os.PathLike[str]
 _Mode: TypeAlias = Literal["any", "create", "must-exist", "read-only", "partial"]
+_Survives: TypeAlias = Literal["power-cut", "process"]
 _Codec: TypeAlias = Literal["raw", "float32", "truncation", "zfp", "difference"]
 _Name: TypeAlias = str | int
 
@@ -75,7 +76,7 @@ class Trajectory:
         ranks: int = 1,
         keep: bool = False,
         mode: _Mode = "any",
-        survive_power_cut: bool = True,
+        survives: _Survives = "power-cut",
         checksum: bool | None = None,
         encoders: int | None = None,
         debug: bool = False,

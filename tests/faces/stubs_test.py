@@ -26,6 +26,7 @@ with forebay.Trajectory([forebay.dram(1e6)], mode="any", checksum=None) as state
 """
 WRONG = {
     'mode="append"': 'mode="any"',
+    'mode="any", survives="machine"': 'mode="any"',
     "checksum=-1": "checksum=None",
     "number: str": "number: int",
     "step.commit(1)": 'step["u"] = np.zeros((3, 4))',

@@ -178,7 +178,7 @@ class SweepTest(TrajectoryCase):
             states.move(1, 2)
 
     def test_a_kept_trajectory_is_found_again(self):
-        with self.open(keep=True, name="kept", checksum=True, survive_power_cut=False) as states:
+        with self.open(keep=True, name="kept", checksum=True, survives="process") as states:
             states.declare("u", (3, 4), order="F")
             states.put(5, 0.25, np.arange(12).reshape(3, 4))
         with self.open(keep=True, name="kept") as states:
@@ -189,6 +189,16 @@ class SweepTest(TrajectoryCase):
             self.assertEqual(states.state(5).time, 0.25)
             states.keep(False)
         self.assertEqual(os.listdir(self.directory), [])
+
+    def test_a_rank_finds_what_was_kept_by_as_many_ranks(self):
+        with self.open(keep=True, rank=3, ranks=8) as states:
+            states.declare("u", 3)
+            states.put(0, 0, [1, 2, 3])
+        for mode in ("any", "must-exist", "read-only", "partial"):
+            with self.fails(Status.INVALID) as failed:
+                self.open(keep=True, rank=3, ranks=4, mode=mode)
+            self.assertIn("8 ranks", failed.words)
+            self.open(keep=True, rank=3, ranks=8, mode=mode).close()
 
 
 class ErrorTest(TrajectoryCase):
@@ -230,6 +240,43 @@ class ErrorTest(TrajectoryCase):
             open_step.commit()
         with self.assertRaises(TypeError):
             states.declare("w", 3, object)
+
+    def test_options_that_are_on_or_off_are_taken_by_their_word(self):
+        for off in ("off", False, np.False_, None):
+            self.open(keep=off, debug=off).close()
+            self.assertEqual(os.listdir(self.directory), [], repr(off))
+        for on in ("on", True, np.True_):
+            with self.open(keep=on, checksum=on) as states:
+                self.assertNotEqual(os.listdir(self.directory), [], repr(on))
+                states.keep(np.False_)
+        for option in ("keep", "debug", "checksum"):
+            for value in ("no", 1, 0):
+                with self.fails(Status.INVALID) as failed:
+                    self.open(**{option: value})
+                self.assertIn(option, failed.words)
+
+    def test_numbers_that_are_not_whole_are_refused(self):
+        mistakes = ({"rank": 0.9}, {"ranks": 1.5}, {"encoders": np.float32(0.5)}, {"segment_bytes": float("inf")})
+        for mistake in mistakes:
+            with self.fails(Status.INVALID) as failed:
+                self.open(**mistake)
+            self.assertIn("whole number", failed.words)
+        for value in ([1], b"1", 1j):
+            with self.assertRaises(TypeError):
+                self.open(rank=value)
+        with self.open(rank=np.int64(1), ranks=np.float32(2), segment_bytes=65536.0) as states:
+            for shape in (2.5, (3, 2.5), np.array([3, np.nan])):
+                with self.fails(Status.INVALID):
+                    states.declare("u", shape)
+            states.declare("u", (3.0, np.int8(4)))
+            states.put(0, 0, np.ones((3, 4)))
+            self.assertEqual((states.tiers[0]["segment_bytes"], states.get(0).shape), (65536, (3, 4)))
+
+    def test_what_a_step_outlives_has_the_words_of_c(self):
+        with self.fails(Status.INVALID) as failed:
+            self.open(survives="powercut")
+        self.assertIn("power-cut", failed.words)
+        self.open(survives="power-cut")
 
     def test_closing_with_an_open_step_is_told(self):
         states = self.open()
