@@ -241,8 +241,8 @@ class Trajectory:
             for state in states.reverse():
                 adjoint(state.step, state["velocity"])
 
-    Fields are named, or numbered from 0. Errors are TrajectoryError, with a `status`. Calls may come from any thread;
-    they take turns. Everything else is as in forebay/trajectory.h.
+    Fields are named, or numbered from 0. Errors are TrajectoryError, with a `status`. Single calls may come from any
+    thread: they take turns. From begin to commit a step is for one thread. Everything else is as in forebay/trajectory.h.
     """
 
     def __init__(
