@@ -9,7 +9,9 @@ import sys
 import sysconfig
 
 prefix = pathlib.Path(sys.argv[1]).resolve()
-for place in [*site.getsitepackages(), site.getusersitepackages()]:
+# In a virtual environment the user's own directory is not looked at.
+own = [site.getusersitepackages()] if site.ENABLE_USER_SITE is not False else []
+for place in [*site.getsitepackages(), *own]:
     path = pathlib.Path(place).resolve()
     # lib/python3/dist-packages and its like; /usr/local/lib/... lies below /usr, too, but belongs to another prefix.
     if path.is_relative_to(prefix) and len(path.relative_to(prefix).parts) == 3:

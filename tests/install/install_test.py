@@ -106,14 +106,18 @@ class InstallTest(unittest.TestCase):
         environment = os.path.join(self.directory, "environment")
         subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", environment], check=True)
         its_python = os.path.join(environment, "bin/python3")
-        for python, prefix, looks in ((its_python, environment, 0), ("/usr/bin/python3", "/usr/local", 0), ("/usr/bin/python3", "/opt/x", 1)):  # fmt: skip
+        system, home = "/usr/bin/python3", os.path.expanduser("~/.local")
+        places = [(its_python, environment, 0), (its_python, home, 1)]
+        places += [(system, "/usr/local", 0), (system, home, 0), (system, "/opt/x", 1)]
+        for python, prefix, looks in places:
             done = subprocess.run([python, where, prefix], capture_output=True, text=True)
             self.assertEqual(done.returncode, looks, done.stderr)
             path = done.stdout.strip()
             self.assertEqual(os.path.commonpath([path, prefix]), os.path.realpath(prefix))
-            done = subprocess.run(
-                [python, "-c", "import site; print(site.getsitepackages())"], capture_output=True, text=True
+            looked_at = (
+                "import site; print(site.getsitepackages(), site.ENABLE_USER_SITE and site.getusersitepackages())"
             )
+            done = subprocess.run([python, "-c", looked_at], capture_output=True, text=True)
             self.assertEqual(path in done.stdout, not looks, done.stdout)
 
     def test_a_package_is_made_below_destdir(self):
