@@ -38,6 +38,6 @@ class Status(enum.IntEnum):
 class Error(Exception):
     """An error of a library, with its `status`."""
 
-    def __init__(self, status, message):
+    def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
-        self.status = Status(status) if status in Status._value2member_map_ else status
+        self.status: Status | int = Status(status) if status in Status._value2member_map_ else status

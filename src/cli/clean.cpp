@@ -99,7 +99,7 @@ int clean_mark(const CleanOptions& options, const FoundRuns& found) {
                plan->run, plan->submit_host);
     return static_cast<int>(Code::undrained);
   }
-  if (const auto removed = launch::remove_temporaries(*plan); !removed) return failed(removed.error());
+  if (auto removed = launch::remove_temporaries(*plan); !removed) return failed(removed.error());
   if (auto removed = launch::remove_control_directory(found.case_path); !removed) return failed(removed.error());
   fmt::print("run {}: its mark on the case is removed\n", plan->run);
   return 0;
@@ -177,19 +177,16 @@ int clean(const CleanOptions& options) {
       note(static_cast<int>(Code::undrained));
       continue;
     }
-    if (launch::is_case_of(run, run.plan.case_path)) {
-      if (const auto removed = launch::remove_temporaries(run.plan); !removed) {
-        note(failed(removed.error()));
-        continue;
-      }
-    }
-    if (auto removed = launch::remove(run); !removed) {
+    Status removed;
+    if (launch::is_case_of(run, run.plan.case_path)) removed = launch::remove_temporaries(run.plan);
+    if (removed) removed = launch::remove(run);
+    if (!removed) {
       note(failed(removed.error()));
       continue;
     }
     const auto plan = launch::read_plan(run.plan.case_path);
     if (plan && plan->run == run.plan.run)
-      if (auto removed = launch::remove_control_directory(run.plan.case_path); !removed) note(failed(removed.error()));
+      if (removed = launch::remove_control_directory(run.plan.case_path); !removed) note(failed(removed.error()));
     fmt::print("run {}: removed\n", run.plan.run);
   }
   note(clean_staged(*found, options.throw_away >= 2));

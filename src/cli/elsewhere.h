@@ -55,6 +55,11 @@ Declared<std::vector<std::string>> declare_carry(CLI::App& app);
 
 // Runs `forebay-files`, beside this program, with the arguments of this one; returns only when it cannot be started.
 int carry_out_elsewhere();
+// Has a declared command carried out so. Parsing needs its options, though nobody reads them here.
+template <class Options>
+void carry_out_elsewhere(const Declared<Options>& declared, int& exit_status) {
+  declared.command->callback([kept = declared.options, &exit_status] { exit_status = carry_out_elsewhere(); });
+}
 // Lets it carry home, and returns its exit status.
 int carry_elsewhere(const std::vector<std::string>& directories);
 

@@ -26,9 +26,7 @@ Declared<InspectOptions> declare_inspect(CLI::App& app) {
 }
 
 void add_inspect(CLI::App& app, int& exit_status) {
-  const auto inspect = declare_inspect(app);
-  // Parsing needs the options, though nobody reads them here.
-  inspect.command->callback([kept = inspect.options, &exit_status] { exit_status = carry_out_elsewhere(); });
+  carry_out_elsewhere(declare_inspect(app), exit_status);
 }
 
 }  // namespace forebay::cli

@@ -77,16 +77,14 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
        "--partition, appear when they are whole and on the disk, or none of them.",
        "Refused before anything is written: a mesh that cannot be refined or does not conform (a point hangs on an "
        "edge, a quadrilateral lies on triangles), names that are taken (unless --force), and what there is no room "
-       "for. "
-       "Cells that come out inside out are an error, too. Bodies without a common face, and faces that coincide, are "
+       "for. Cells that come out inside out are an error, too. Bodies without a common face, and faces that coincide, "
+       "are "
        "a warning: --merge joins their points."}));
   return {command, options};
 }
 
 void add_mesh(CLI::App& app, int& exit_status) {
-  const auto mesh = declare_mesh(app);
-  // Parsing needs the options, though nobody reads them here.
-  mesh.command->callback([kept = mesh.options, &exit_status] { exit_status = carry_out_elsewhere(); });
+  carry_out_elsewhere(declare_mesh(app), exit_status);
 }
 
 }  // namespace forebay::cli

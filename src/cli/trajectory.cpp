@@ -31,16 +31,14 @@ Declared<TrajectoryOptions> declare_trajectory(CLI::App& app) {
        "rm removes nothing at all where a process uses one of those that are named, where DIR holds trajectories of "
        "several names (name those that are to go), or where a directory holds anything else. Links are not followed.",
        "Exit status: 0; 2 where DIR is no directory or there is nothing to verify or to remove, and where rm refuses; "
-       "4 "
-       "where steps are lost; 5 for a trajectory of another version of forebay; 7 where a process uses one that is to "
+       "4 where steps are lost; 5 for a trajectory of another version of forebay; 7 where a process uses one that is "
+       "to "
        "be verified or removed."}));
   return {command, options};
 }
 
 void add_trajectory(CLI::App& app, int& exit_status) {
-  const auto trajectory = declare_trajectory(app);
-  // Parsing needs the options, though nobody reads them here.
-  trajectory.command->callback([kept = trajectory.options, &exit_status] { exit_status = carry_out_elsewhere(); });
+  carry_out_elsewhere(declare_trajectory(app), exit_status);
 }
 
 }  // namespace forebay::cli

@@ -13,8 +13,6 @@
 #include "openfoam/openfoam.h"
 
 namespace forebay::drain {
-namespace {}  // namespace
-
 Outcomes::Outcomes() : signal_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 void Outcomes::push(Outcome outcome) {

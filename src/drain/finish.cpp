@@ -162,8 +162,7 @@ void Drain::State::submit_found(const std::vector<Output>& found) {
                               times_of_groups.contains(time->time);
         // A rank that was killed while all purged a time has left of it what the others have not: no group any more.
         const auto has_it = [&](int rank) { return name_exists(local_of(roots, time_directory(rank, time->time))); };
-        const bool of_all = std::all_of(times.ranks().begin(), times.ranks().end(), has_it);
-        if (complete && of_all && request.settings.collated) {
+        if (complete && request.settings.collated && std::all_of(times.ranks().begin(), times.ranks().end(), has_it)) {
           submit_time(time->time, false);
         } else {
           submit_rank_time(time->rank, time->time, false);

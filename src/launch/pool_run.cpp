@@ -325,18 +325,17 @@ bool remove_emptied(const std::string& home) {
   return gone;
 }
 
-Result<std::size_t> remove_temporaries(const Plan& plan) {
+Status remove_temporaries(const Plan& plan) {
   const auto linked = linked_directories(plan);
   if (!linked) return forward(linked);
   const auto shared = drain::open_shared(plan.case_path, drain::Resolve::by_kernel, std::nullopt, *linked);
   if (!shared) return forward(shared);
-  auto removed = drain::remove_temporaries(**shared, plan.run);
-  for (const drain::LinkedDirectory& each : *linked) {
-    const auto below = drain::remove_temporaries(**shared, plan.run, each.name);
-    if (!below) return below;
-    if (removed) *removed += *below;
-  }
-  return removed;
+  std::vector<std::string> directories{""};
+  for (const drain::LinkedDirectory& each : *linked) directories.push_back(each.name);
+  for (const std::string& directory : directories)
+    if (const auto removed = drain::remove_temporaries(**shared, plan.run, directory); !removed)
+      return forward(removed);
+  return {};
 }
 
 Status remove(const PoolRun& run) {

@@ -74,7 +74,7 @@ Status remove(const PoolRun& run);
 // What is left of a home where somebody was killed behind the last that tells of the run; false where there is more.
 bool remove_emptied(const std::string& home);
 // Removes from the case what a run that is thrown away was still bringing there, under temporary names of its own.
-Result<std::size_t> remove_temporaries(const Plan& plan);
+Status remove_temporaries(const Plan& plan);
 
 // How the drain of this run works, from the run's settings.
 drain::DrainRequest drain_request(const PoolRun& run);
