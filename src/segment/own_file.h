@@ -8,7 +8,8 @@
 namespace forebay::segment {
 
 // How many forks lie between this process and the first one that asked: another number means another process.
-unsigned forks() noexcept;
+// Whoever is to be told from its children asks before it forks.
+unsigned forks();
 
 // Closed in a child that is forked: it would keep the file's locks, and the room of one that has no name any more, for
 // as long as it lives. Its end gives the locks back, also where a child has the file yet.

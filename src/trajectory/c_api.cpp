@@ -1,6 +1,5 @@
 // The C interface of forebay/trajectory.h over Trajectory. No exception passes: lack of memory becomes a status.
 #include <algorithm>
-#include <string>
 
 #include "api/api.h"
 #include "trajectory/trajectory.h"
@@ -8,7 +7,6 @@
 using forebay::api::fail;
 using forebay::api::missing;
 using forebay::api::Outcome;
-using forebay::api::report;
 using forebay::api::run;
 using forebay::api::tell;
 using forebay::api::unfit;
@@ -29,8 +27,8 @@ bool is_foreign(const forebay_trajectory* trajectory) {
 int unusable(const forebay_trajectory* trajectory) {
   if (trajectory == nullptr) return missing("trajectory");
   if (!is_foreign(trajectory)) return FOREBAY_OK;
-  return report(
-      {FOREBAY_E_FORKED, "the trajectory belongs to the process that this one was forked from; open another"});
+  return forebay_error_set(FOREBAY_E_FORKED,
+                           "the trajectory belongs to the process that this one was forked from; open another");
 }
 
 template <class T>
@@ -75,13 +73,17 @@ int forebay_trajectory_declare(forebay_trajectory* trajectory, const char* name,
 int forebay_trajectory_find_field(forebay_trajectory* trajectory, const char* name, int* field) {
   if (const int refused = unusable(trajectory)) return refused;
   if (name == nullptr) return missing("name of the field");
-  const auto& fields = trajectory->value->fields();
-  const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& known) { return known.name == name; });
-  if (found == fields.end()) {
-    return report({FOREBAY_E_NO_SUCH_FIELD, "there is no field " + forebay::printable(name)});
-  }
-  assign(field, static_cast<int>(found - fields.begin()));
-  return FOREBAY_OK;
+  return run(
+      [&]() -> Outcome<int> {
+        const auto& fields = trajectory->value->fields();
+        const auto found =
+            std::find_if(fields.begin(), fields.end(), [&](const auto& known) { return known.name == name; });
+        if (found == fields.end()) {
+          return fail(FOREBAY_E_NO_SUCH_FIELD, "there is no field {}", forebay::printable(name));
+        }
+        return static_cast<int>(found - fields.begin());
+      },
+      [&](int number) { assign(field, number); });
 }
 
 int forebay_trajectory_count_fields(forebay_trajectory* trajectory, int* fields) {

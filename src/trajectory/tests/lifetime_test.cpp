@@ -6,6 +6,7 @@
 #include <csignal>
 #include <functional>
 
+#include "api/tests/no_memory.h"
 #include "trajectory/tests/api.h"
 
 namespace forebay {
@@ -30,6 +31,37 @@ double* begin(forebay_trajectory* t, std::int64_t step) {
   void* memory = nullptr;
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_begin(t, step, 0, &memory));
   return static_cast<double*>(memory);
+}
+
+// Whether every call is refused in a child: 0, or the number of the first one that is not.
+int use_in_child(States& run) {
+  const void* memory = nullptr;
+  void* begun = nullptr;
+  std::vector<double> out(1000);
+  auto info = sized<forebay_tier_info>();
+  const int statuses[] = {run.put(200),
+                          forebay_trajectory_begin(run, 200, 0, &begun),
+                          forebay_trajectory_commit(run),
+                          forebay_trajectory_get(run, 0, 0, &memory),
+                          forebay_trajectory_get(run, 99, 0, &memory),
+                          forebay_trajectory_release(run, 0),
+                          forebay_trajectory_drop(run, 50),
+                          forebay_trajectory_rewind(run),
+                          forebay_trajectory_move(run, 50, 1),
+                          forebay_trajectory_reverse(run, 50),
+                          forebay_trajectory_interpolate(run, 1, 0, out.data()),
+                          forebay_trajectory_keep(run, 0),
+                          forebay_trajectory_count_steps(run, nullptr),
+                          forebay_trajectory_describe_tier(run, 0, &info),
+                          forebay_trajectory_declare(run, "v", FOREBAY_FLOAT64, 3, nullptr),
+                          forebay_trajectory_get_waited(run, nullptr, nullptr),
+                          forebay_trajectory_close(run)};
+  int number = 1;
+  for (const int status : statuses) {
+    if (status != FOREBAY_E_FORKED) return number;
+    ++number;
+  }
+  return 0;
 }
 
 class Lifetime : public testing::Test {
@@ -85,36 +117,7 @@ TEST_F(Lifetime, AChildHasNoUseOfItsParentsTrajectory) {
     void* open = nullptr;
     ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(run, 100, 0, &open));
     ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_commit(run));
-    const auto uses = [&] {
-      const void* memory = nullptr;
-      void* begun = nullptr;
-      std::vector<double> out(1000);
-      auto info = sized<forebay_tier_info>();
-      const int statuses[] = {run.put(200),
-                              forebay_trajectory_begin(run, 200, 0, &begun),
-                              forebay_trajectory_commit(run),
-                              forebay_trajectory_get(run, 0, 0, &memory),
-                              forebay_trajectory_get(run, 99, 0, &memory),
-                              forebay_trajectory_release(run, 0),
-                              forebay_trajectory_drop(run, 50),
-                              forebay_trajectory_rewind(run),
-                              forebay_trajectory_move(run, 50, 1),
-                              forebay_trajectory_reverse(run, 50),
-                              forebay_trajectory_interpolate(run, 1, 0, out.data()),
-                              forebay_trajectory_keep(run, 0),
-                              forebay_trajectory_count_steps(run, nullptr),
-                              forebay_trajectory_describe_tier(run, 0, &info),
-                              forebay_trajectory_declare(run, "v", FOREBAY_FLOAT64, 3, nullptr),
-                              forebay_trajectory_get_waited(run, nullptr, nullptr),
-                              forebay_trajectory_close(run)};
-      int number = 1;
-      for (const int status : statuses) {
-        if (status != FOREBAY_E_FORKED) return number;
-        ++number;
-      }
-      return 0;
-    };
-    EXPECT_EQ(in_child(uses), 0);
+    EXPECT_EQ(in_child([&] { return use_in_child(run); }), 0);
     for (int step = 101; step < 200; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
     for (int step = 199; step > 100; --step) ASSERT_TRUE(run.whole(step));
     for (int step = 99; step >= 0; --step) ASSERT_TRUE(run.whole(step));
@@ -123,6 +126,39 @@ TEST_F(Lifetime, AChildHasNoUseOfItsParentsTrajectory) {
     States again(with);
     EXPECT_EQ(again.count(), 200u);
   }
+}
+
+// No file is open that a process would have to close after a fork.
+TEST(LifetimeInMemory, AChildHasNoUseOfItsParentsTrajectory) {
+  States run(OptionsOf().dram(50 * kSegment).segments(kSegment));
+  for (int step = 0; step < 100; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+  EXPECT_EQ(in_child([&] { return use_in_child(run); }), 0);
+  for (int step = 99; step >= 0; --step) ASSERT_TRUE(run.whole(step));
+  ASSERT_STATUS(FOREBAY_OK, run.close());
+}
+
+// Neither do the words of an error leave the library as an exception.
+TEST(LifetimeInMemory, ACallWithoutMemoryTellsSo) {
+#ifdef FOREBAY_SANITIZED
+  GTEST_SKIP() << "sanitizers end a process that can have no more memory";
+#endif
+  States run(OptionsOf().dram(50 * kSegment).segments(kSegment));
+  EXPECT_EQ(api::without_memory([&] { return forebay_trajectory_count_steps(run, nullptr); }), FOREBAY_E_FORKED);
+  EXPECT_EQ(api::without_memory([&] { return forebay_trajectory_count_steps(nullptr, nullptr); }), FOREBAY_E_NO_MEMORY);
+}
+
+TEST(LifetimeInMemory, AFieldIsLookedForWithoutMemory) {
+#ifdef FOREBAY_SANITIZED
+  GTEST_SKIP() << "sanitizers end a process that can have no more memory";
+#endif
+  EXPECT_EQ(in_child([]() -> int {
+              States run(OptionsOf().dram(50 * kSegment).segments(kSegment));
+              int field = -1;
+              api::take_all_memory();
+              if (forebay_trajectory_find_field(run, "u", &field) != FOREBAY_OK || field != 0) ::_exit(1);
+              ::_exit(forebay_trajectory_find_field(run, "of another name", &field));
+            }),
+            FOREBAY_E_NO_MEMORY);
 }
 
 TEST_F(Lifetime, ALivingChildKeepsNoLock) {
