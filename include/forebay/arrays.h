@@ -22,8 +22,8 @@
  *
  * Collective: all ranks of the team make every call together and in the same order, but for those that are said to be
  * local. A call then returns the same status and leaves the same words on every rank, also where only one of them found
- * something wrong. Handles, names and places for results are given on all ranks alike; a rank that runs out of memory
- * within a call ends the program by MPI_Abort, since the others wait for it.
+ * something wrong. Handles are given on all ranks alike; a rank that runs out of memory within a call ends the program
+ * by MPI_Abort, since the others wait for it.
  *
  * Every function returns FOREBAY_OK or another status (forebay/status.h); forebay_error_get_text() then tells what
  * happened, in words. Options (forebay/options.h) may be NULL: then none is set. Calls for one team, its plans,

@@ -77,15 +77,26 @@ Status check(const Team& team, const forebay_array& array) {
   return {};
 }
 
-// The table of a program as that of the room, for writing or for reading; an error of one rank is that of all.
+// Of an element where the first one's size leads to, but its own size would lead elsewhere.
+Status other_size(int place, std::size_t size, std::size_t first) {
+  return error(Code::bad_input,
+               fmt::format("the size of element {} of the arrays is {}, that of the first one {}", place, size, first),
+               {}, "set the size of each to sizeof(forebay_array)");
+}
+
+// The table of a program as that of the room, for writing or for reading; an error of one rank, also that of what else
+// it was given, is that of all.
 template <class Field>
-Result<std::vector<Field>> fields_of(const Team& team, const forebay_array* arrays, int count) {
+Result<std::vector<Field>> fields_of(const Team& team, const forebay_array* arrays, int count, Status mine) {
   std::vector<Field> fields;
-  Status mine;
-  if (count < 0 || (count > 0 && arrays == nullptr)) mine = error(Code::bad_input, "the arrays are missing (NULL)");
+  if (mine && (count < 0 || (count > 0 && arrays == nullptr))) {
+    mine = error(Code::bad_input, "the arrays are missing (NULL)");
+  }
   for (int i = 0; i < count && mine; ++i) {
     const forebay_array& array = element(arrays, i);
-    mine = check(team, array);
+    mine = check_size(array, "forebay_array", true);
+    if (mine && array.size != arrays->size) mine = other_size(i, array.size, arrays->size);
+    if (mine) mine = check(team, array);
     if (!mine) break;
     fields.push_back(
         {array.name, array.location, *type_of(array.type), array.components, &array.plan->exchange, array.data});
@@ -100,20 +111,17 @@ void tell_head(const Head& head, forebay_head* told) {
   }
 }
 
-// Of a struct that may be NULL, before anything collective has begun.
+// ok where a struct can be filled, or is NULL.
 template <class T>
-int unfit(const T* told, const char* name) {
-  if (told == nullptr) return FOREBAY_OK;
-  const Status fits = check_size(*told, name, true);
-  return fits ? FOREBAY_OK : report(fits.error());
+Status check_told(const T* told, const char* name) {
+  return told == nullptr ? Status{} : check_size(*told, name, true);
 }
 
-int no_such(const char* what, int place, std::size_t count) {
-  return report({Code::bad_input,
-                 fmt::format("there is no {} {}: they are counted from 0 and there are {}", what, place, count),
-                 {},
-                 0,
-                 {}});
+int no_such(const char* what, int place, std::size_t count) noexcept {
+  return run_alone([&]() -> Status {
+    return error(Code::bad_input,
+                 fmt::format("there is no {} {}: they are counted from 0 and there are {}", what, place, count));
+  });
 }
 
 bool is_in(int place, std::size_t count) {
@@ -124,8 +132,14 @@ bool is_in(int place, std::size_t count) {
 
 namespace forebay::blocks {
 
-Result<std::vector<FieldToWrite>> fields_to_write(const Team& team, const forebay_array* arrays, int count) {
-  return fields_of<FieldToWrite>(team, arrays, count);
+Result<std::vector<FieldToWrite>> fields_to_write(const Team& team, const forebay_array* arrays, int count,
+                                                  Status mine) {
+  return fields_of<FieldToWrite>(team, arrays, count, std::move(mine));
+}
+
+Status check_head(const forebay_head* head) {
+  const Status present = given("head", head);
+  return present ? check_size(*head, "forebay_head") : present;
 }
 
 Head head_of(const forebay_head& head) {
@@ -138,13 +152,14 @@ extern "C" {
 
 int forebay_checkpoints_open(forebay_team* team, const char* directory, const forebay_options* wanted,
                              forebay_checkpoints** checkpoints) {
-  if (checkpoints == nullptr) return missing("place for the checkpoints");
-  *checkpoints = nullptr;
+  assign(checkpoints, nullptr);
   if (team == nullptr) return missing("team");
-  if (directory == nullptr) return missing("directory");
   return run(team->value.all(), [&]() -> Status {
+    Status mine = given("place for the checkpoints", checkpoints);
+    if (mine) mine = given("directory", directory);
     auto options = options_of(wanted);
-    if (auto ok = team->value.agree(options ? Status{} : Status(forward(options))); !ok) return ok;
+    if (mine && !options) mine = forward(options);
+    if (auto ok = team->value.agree(mine); !ok) return ok;
     auto opened = Checkpoints::open(team->value, directory, std::move(*options));
     if (!opened) return forward(opened);
     auto recovered = (*opened)->recovered();
@@ -168,11 +183,10 @@ int forebay_checkpoints_close(forebay_checkpoints* checkpoints) {
 int forebay_checkpoints_write(forebay_checkpoints* checkpoints, const char* name, const forebay_head* head,
                               const forebay_array* arrays, int count) {
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
-  if (name == nullptr) return missing("name of the file");
-  if (head == nullptr) return missing("head");
-  if (const Status fits = check_size(*head, "forebay_head"); !fits) return report(fits.error());
   return run(checkpoints->team->all(), [&]() -> Status {
-    auto fields = fields_to_write(*checkpoints->team, arrays, count);
+    Status mine = given("name of the file", name);
+    if (mine) mine = check_head(head);
+    auto fields = fields_to_write(*checkpoints->team, arrays, count, std::move(mine));
     return fields ? checkpoints->value->write(name, head_of(*head), *fields) : Status(forward(fields));
   });
 }
@@ -188,10 +202,10 @@ int forebay_checkpoints_prepare(forebay_checkpoints* checkpoints, const forebay_
 int forebay_checkpoints_read(forebay_checkpoints* checkpoints, const char* name, const char* mesh,
                              const forebay_array* arrays, int count, forebay_head* head) {
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
-  if (name == nullptr) return missing("name of the file");
-  if (const int refused = unfit(head, "forebay_head")) return refused;
   return run(checkpoints->team->all(), [&]() -> Status {
-    auto fields = fields_of<FieldToRead>(*checkpoints->team, arrays, count);
+    Status mine = given("name of the file", name);
+    if (mine) mine = check_told(head, "forebay_head");
+    auto fields = fields_of<FieldToRead>(*checkpoints->team, arrays, count, std::move(mine));
     if (!fields) return forward(fields);
     auto found = checkpoints->value->read(name, text_of(mesh), *fields);
     if (!found) return forward(found);
@@ -204,9 +218,10 @@ int forebay_checkpoints_read(forebay_checkpoints* checkpoints, const char* name,
 int forebay_checkpoints_describe(forebay_checkpoints* checkpoints, const char* name, forebay_head* head, int* locations,
                                  int* arrays) {
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
-  if (name == nullptr) return missing("name of the file");
-  if (const int refused = unfit(head, "forebay_head")) return refused;
   return run(checkpoints->team->all(), [&]() -> Status {
+    Status mine = given("name of the file", name);
+    if (mine) mine = check_told(head, "forebay_head");
+    if (auto ok = checkpoints->team->agree(mine); !ok) return ok;
     auto found = checkpoints->value->describe(name);
     if (!found) return forward(found);
     checkpoints->description = std::move(*found);
@@ -235,12 +250,12 @@ int forebay_checkpoints_get_array(const forebay_checkpoints* checkpoints, int pl
   const auto& known = checkpoints->description.arrays;
   if (!is_in(place, known.size())) return no_such("array", place, known.size());
   const arrays::Array& found = known[index(place)];
-  if (const int refused = unfit(array, "forebay_array")) return refused;
-  if (array != nullptr) {
+  return run_alone([&]() -> Status {
+    if (auto fits = check_told(array, "forebay_array"); !fits || array == nullptr) return fits;
     forebay::api::tell(array, forebay_array{0, found.name.c_str(), found.location.c_str(), number_of_type(found.type),
                                             found.components, nullptr, nullptr});
-  }
-  return FOREBAY_OK;
+    return {};
+  });
 }
 
 int forebay_checkpoints_count_recovered(const forebay_checkpoints* checkpoints, int* count) {

@@ -37,10 +37,11 @@ namespace forebay::blocks {
 
 // Keeps the words of the error for this thread.
 int report(const Error& error) noexcept;
-// An argument that is NULL, before anything collective has begun.
+// An argument of a local call, or a handle, that is NULL: of the ranks of such a handle nothing is known.
 int missing(const char* what) noexcept;
 
-// ok where `count` values may be read from an argument.
+// ok where an argument is not NULL; where `count` values may be read from it.
+Status given(const char* what, const void* argument);
 Status given(const char* what, const void* memory, std::uint64_t count);
 
 // Whether all that is set of options is one of `user`.
@@ -54,9 +55,13 @@ Status check_size(const T& given, const char* name, bool told = false) {
   return wrong ? Status(error(Code::bad_input, *wrong)) : Status{};
 }
 
-// The table of a program as that of the room, and what it writes. Collective.
-Result<std::vector<FieldToWrite>> fields_to_write(const Team& team, const forebay_array* arrays, int count);
+// ok where a head can be written.
+Status check_head(const forebay_head* head);
 Head head_of(const forebay_head& head);
+// The table of a program as that of the room, where `mine`, what else this rank was given, is ok on all ranks too.
+// Collective.
+Result<std::vector<FieldToWrite>> fields_to_write(const Team& team, const forebay_array* arrays, int count,
+                                                  Status mine = {});
 
 // Calls and turns what comes out into a status. Only lack of memory throws, on this rank alone: the others are in a
 // collective call already, and would wait for ever.
@@ -69,6 +74,16 @@ int run(MPI_Comm communicator, Call&& call) noexcept {
     std::fprintf(stderr, "forebay: %s; the other ranks cannot go on without this one\n", exception.what());
     MPI_Abort(communicator, 1);
     return FOREBAY_E_NO_MEMORY;
+  }
+}
+// The same of a local call: nobody waits for this rank, and lack of memory becomes a status.
+template <class Call>
+int run_alone(Call&& call) noexcept {
+  try {
+    const Status outcome = call();
+    return outcome ? FOREBAY_OK : report(outcome.error());
+  } catch (const std::exception&) {
+    return forebay_error_set(FOREBAY_E_NO_MEMORY, "no memory");
   }
 }
 

@@ -51,14 +51,15 @@ extern "C" {
 
 int forebay_mesh_output_open(forebay_checkpoints* files, const char* name, const forebay_mesh* mesh,
                              forebay_mesh_output** output) {
-  if (output == nullptr) return missing("place for the mesh output");
-  *output = nullptr;
+  assign(output, nullptr);
   if (files == nullptr) return missing("handle of the checkpoints");
-  if (name == nullptr) return missing("name of the files");
-  if (mesh == nullptr) return missing("mesh");
   const Team& team = *files->team;
   return run(team.all(), [&]() -> Status {
-    if (auto ok = team.agree(check_given(team, *mesh)); !ok) return ok;
+    Status mine = given("place for the mesh output", output);
+    if (mine) mine = given("name of the files", name);
+    if (mine) mine = given("mesh", mesh);
+    if (mine) mine = check_given(team, *mesh);
+    if (auto ok = team.agree(mine); !ok) return ok;
     auto made = MeshOutput::make(*files->value, name, mesh_of(*mesh));
     if (!made) return forward(made);
     *output = new forebay_mesh_output{&team, std::move(*made)};
@@ -69,10 +70,8 @@ int forebay_mesh_output_open(forebay_checkpoints* files, const char* name, const
 int forebay_mesh_output_write(forebay_mesh_output* output, const forebay_head* head, const forebay_array* arrays,
                               int count) {
   if (output == nullptr) return missing("handle of the mesh output");
-  if (head == nullptr) return missing("head");
-  if (const Status fits = check_size(*head, "forebay_head"); !fits) return report(fits.error());
   return run(output->team->all(), [&]() -> Status {
-    auto fields = fields_to_write(*output->team, arrays, count);
+    auto fields = fields_to_write(*output->team, arrays, count, check_head(head));
     return fields ? output->value->write(head_of(*head), *fields) : Status(forward(fields));
   });
 }

@@ -58,7 +58,12 @@ int report(const Error& error) noexcept {
 }
 
 int missing(const char* what) noexcept {
-  return report({Code::bad_input, std::string("the ") + what + " is missing (NULL)", {}, 0, {}});
+  return run_alone([&] { return given(what, nullptr); });
+}
+
+Status given(const char* what, const void* argument) {
+  if (argument != nullptr) return {};
+  return error(Code::bad_input, fmt::format("the {} is missing (NULL)", what));
 }
 
 Status given(const char* what, const void* memory, std::uint64_t count) {
@@ -83,21 +88,22 @@ extern "C" {
 // --- the ranks ---
 
 int forebay_team_create(MPI_Comm communicator, const forebay_options* options, forebay_team** team) {
-  if (team == nullptr) return missing("place for the team");
-  *team = nullptr;
+  assign(team, nullptr);
   int begun = 0, ended = 0;
   MPI_Initialized(&begun);
   MPI_Finalized(&ended);
   if (begun == 0 || ended != 0) {
-    return report({Code::bad_input,
-                   "MPI is not initialized, or it is another one than this library was built with",
-                   {},
-                   0,
-                   "call MPI_Init first; build both with the same MPI"});
+    return run_alone([]() -> Status {
+      return forebay::error(Code::bad_input,
+                            "MPI is not initialized, or it is another one than this library was built with", {},
+                            "call MPI_Init first; build both with the same MPI");
+    });
   }
   if (communicator == MPI_COMM_NULL) return missing("communicator");
   return run(communicator, [&]() -> Status {
-    if (auto ok = agree(communicator, check_options(options, "team")); !ok) return ok;
+    Status mine = given("place for the team", team);
+    if (mine) mine = check_options(options, "team");
+    if (auto ok = agree(communicator, mine); !ok) return ok;
     auto made = Team::of(communicator, static_cast<int>(number_of(options, "most-per-node").value_or(0)));
     if (!made) return forward(made);
     *team = new forebay_team{std::move(*made)};
@@ -139,11 +145,11 @@ void forebay_team_free(forebay_team* team) {
 
 int forebay_plan_create(forebay_team* team, const uint64_t* numbers, uint64_t count, uint64_t items,
                         const forebay_options* options, forebay_plan** plan) {
-  if (plan == nullptr) return missing("place for the plan");
-  *plan = nullptr;
+  assign(plan, nullptr);
   if (team == nullptr) return missing("team");
   return run(team->value.all(), [&]() -> Status {
-    Status mine = check_options(options, "plan");
+    Status mine = given("place for the plan", plan);
+    if (mine) mine = check_options(options, "plan");
     if (mine) mine = given("global numbers", numbers, count);
     if (auto ok = team->value.agree(mine); !ok) return ok;
     return keep(Plan::make(team->value, std::span(numbers, count), items, request_of(options)), plan);
@@ -210,11 +216,11 @@ int forebay_plan_number_lists(forebay_plan* items, const uint64_t* lengths, uint
 
 int forebay_plan_create_lists(forebay_team* team, const uint64_t* ranges, uint64_t lists, uint64_t values,
                               const forebay_options* options, forebay_plan** plan) {
-  if (plan == nullptr) return missing("place for the plan");
-  *plan = nullptr;
+  assign(plan, nullptr);
   if (team == nullptr) return missing("team");
   return run(team->value.all(), [&]() -> Status {
-    Status mine = check_options(options, "plan");
+    Status mine = given("place for the plan", plan);
+    if (mine) mine = check_options(options, "plan");
     if (mine) mine = given("ranges", ranges, lists);
     if (auto ok = team->value.agree(mine); !ok) return ok;
     std::vector<ListRange> own;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <thread>
@@ -85,6 +86,11 @@ struct Known {
   std::size_t size;
   std::uint64_t known;
 };
+struct Largest {
+  std::size_t size;
+  std::uint64_t known;
+  std::array<unsigned char, kMostGrowth> newer;
+};
 
 TEST(Sized, WhatANewerProgramGivesIsReadUnlessItAsksForMore) {
   Grown grown{sizeof(Grown), 5, 0};
@@ -102,6 +108,19 @@ TEST(Sized, AStructWithoutItsSizeIsRefused) {
   const Known unset{0, 5};
   EXPECT_TRUE(wrong_size(unset, "known"));
   EXPECT_TRUE(wrong_to_read(unset, "known"));
+}
+
+// What the stack happens to hold, and what the members behind the size make of it.
+TEST(Sized, ASizeThatNoVersionCanHaveIsNotBelieved) {
+  for (const std::size_t size : {sizeof(Known) + kMostGrowth + 1, std::size_t{1} << 32, ~std::size_t{0}}) {
+    const Known garbage{size, 5};
+    const auto wrong = wrong_size(garbage, "known");
+    ASSERT_TRUE(wrong) << size;
+    EXPECT_EQ(*wrong, "the size of known is " + std::to_string(size) + ", not 16: set it to sizeof(known)");
+    EXPECT_TRUE(wrong_to_read(garbage, "known")) << size;
+  }
+  const Largest largest{sizeof(Largest), 5, {}};
+  EXPECT_FALSE(wrong_to_read(reinterpret_cast<const Known&>(largest), "known"));
 }
 
 TEST(LastError, IsOneForEachThread) {
