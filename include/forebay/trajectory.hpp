@@ -101,8 +101,8 @@ class Trajectory {
       return FOREBAY_COMPLEX64;
     } else if constexpr (std::is_same_v<Number, bool>) {
       return FOREBAY_BOOL;
-    } else if constexpr (std::is_integral_v<Number> && !std::is_same_v<Number, char> &&
-                         !std::is_same_v<Number, unsigned char>) {
+    } else if constexpr (std::is_integral_v<Number> && !std::is_same_v<Number, char>) {
+      static_assert(sizeof(Number) <= 8, "fields are of whole numbers of 64 bits at most");
       return static_cast<forebay_type>((std::is_signed_v<Number> ? FOREBAY_INT8 : FOREBAY_UINT8) + size);
     } else {
       static_assert(sizeof(Number) == 1, "fields are of numbers or bytes");

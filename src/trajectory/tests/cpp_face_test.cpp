@@ -46,6 +46,28 @@ TEST(CppFace, ForgetsAStepThatIsNotCommitted) {
   EXPECT_EQ(states.state(1).field<std::byte>(0)[9], std::byte{3});
 }
 
+TEST(CppFace, KnowsTheTypesThatTheOtherLanguagesDeclare) {
+  Trajectory states({.tiers = {dram(1 << 20)}});
+  int field = -1;
+  check(forebay_trajectory_declare(states.get(), "marks", FOREBAY_UINT8, 3, &field));
+  const auto type_of = [&](int number) {
+    forebay_type type = FOREBAY_TYPE_LARGEST;
+    check(forebay_trajectory_get_field(states.get(), number, nullptr, &type, nullptr));
+    return type;
+  };
+  EXPECT_EQ(states.declare<std::uint8_t>("marks", 3), field);
+  EXPECT_EQ(type_of(states.declare<std::int8_t>("signed", 3)), FOREBAY_INT8);
+  EXPECT_EQ(type_of(states.declare<char>("letters", 3)), FOREBAY_BYTES);
+  EXPECT_EQ(type_of(states.declare<std::byte>("bytes", 3)), FOREBAY_BYTES);
+  EXPECT_EQ(type_of(states.declare<bool>("flags", 3)), FOREBAY_BOOL);
+  EXPECT_EQ(type_of(states.declare<std::uint64_t>("numbers", 3)), FOREBAY_UINT64);
+  auto step = states.begin(1, 0);
+  step.field<std::uint8_t>(field)[2] = 200;
+  step.commit();
+  EXPECT_EQ(states.state(1).field<std::uint8_t>(field)[2], 200);
+  EXPECT_THROW((void)states.state(1).field<std::byte>(field), TrajectoryError);
+}
+
 TEST(CppFace, StoresAFieldWithinAnError) {
   Trajectory states({.tiers = {dram(1 << 22)}, .encoders = 1});
   const int u = states.declare<float>("u", 1000, {.accepted_error = 1e-3, .codec = FOREBAY_CODEC_DIFFERENCE});
