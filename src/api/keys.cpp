@@ -95,6 +95,9 @@ Done check_option(std::string_view name, std::string_view value) {
                 "\"{}\" cannot name a trajectory: at most 200 letters, digits, '.', '_' and '-', and no '.' first",
                 printable(value));
   }
+  if (name == "pool" && value.empty()) {
+    return fail(FOREBAY_E_INVALID, "the option pool is empty: it names a directory of the node");
+  }
   return {};
 }
 

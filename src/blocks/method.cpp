@@ -30,6 +30,12 @@ Status check_variables() {
   return {};
 }
 
+// NULL where it is empty, too: that is how a script takes a variable back.
+const char* value_of(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? nullptr : value;
+}
+
 }  // namespace
 
 std::string_view name_of(Method method) {
@@ -60,16 +66,16 @@ Status Options::add_hints(std::string_view text, std::string_view from) {
 
 Result<Options> Options::from_environment(Options options) {
   if (auto ok = check_variables(); !ok) return forward(ok);
-  if (const char* name = std::getenv("FOREBAY_ARRAYS_METHOD")) {
+  if (const char* name = value_of("FOREBAY_ARRAYS_METHOD")) {
     auto method = method_named(name);
     if (!method) return forward(method);
     options.method = *method;
   }
-  if (const char* pool = std::getenv("FOREBAY_ARRAYS_POOL")) options.pool = pool;
-  if (const char* hints = std::getenv("FOREBAY_ARRAYS_HINTS")) {
+  if (const char* pool = value_of("FOREBAY_ARRAYS_POOL")) options.pool = pool;
+  if (const char* hints = value_of("FOREBAY_ARRAYS_HINTS")) {
     if (auto ok = options.add_hints(hints, "FOREBAY_ARRAYS_HINTS"); !ok) return forward(ok);
   }
-  if (const char* verify = std::getenv("FOREBAY_ARRAYS_VERIFY")) {
+  if (const char* verify = value_of("FOREBAY_ARRAYS_VERIFY")) {
     const std::string_view wanted = verify;
     if (wanted != "written" && wanted != "read-back") {
       return error(Code::bad_input, fmt::format("FOREBAY_ARRAYS_VERIFY is '{}'", printable(wanted)), {},

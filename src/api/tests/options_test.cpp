@@ -65,6 +65,13 @@ TEST_F(Options, KeepTheirValueWhereAnotherIsRefused) {
   EXPECT_NE(words().find("did you mean \"read-only\"?"), std::string::npos) << words();
 }
 
+TEST_F(Options, APoolHasAName) {
+  ASSERT_EQ(set("pool", "/dev/shm"), FOREBAY_OK);
+  EXPECT_EQ(set("pool", ""), FOREBAY_E_INVALID);
+  EXPECT_EQ(words(), "the option pool is empty: it names a directory of the node");
+  EXPECT_STREQ(get("pool"), "/dev/shm");
+}
+
 TEST_F(Options, OfOneUserAreNoneOfAnother) {
   EXPECT_EQ(forebay_options_check(nullptr, "plan"), FOREBAY_OK);
   EXPECT_EQ(forebay_options_check(options_.get(), "plan"), FOREBAY_OK);

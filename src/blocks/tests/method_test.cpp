@@ -32,6 +32,21 @@ TEST(Options, OfTheEnvironmentWin) {
   EXPECT_EQ(options->hints[1].second, "4");
 }
 
+TEST(Options, OfTheEnvironmentThatAreEmptyAreNotSet) {
+  const Variable method("FOREBAY_ARRAYS_METHOD", ""), pool("FOREBAY_ARRAYS_POOL", "");
+  const Variable hints("FOREBAY_ARRAYS_HINTS", ""), verify("FOREBAY_ARRAYS_VERIFY", "");
+  Options given;
+  given.method = Method::staged;
+  given.pool = "/mnt/pmem0";
+  given.verify = carry::Verify::read_back;
+  const auto options = Options::from_environment(given);
+  ASSERT_TRUE(options) << options.error().text();
+  EXPECT_EQ(options->method, Method::staged);
+  EXPECT_EQ(options->pool, "/mnt/pmem0");
+  EXPECT_EQ(options->verify, carry::Verify::read_back);
+  EXPECT_TRUE(options->hints.empty());
+}
+
 TEST(Options, OfTheEnvironmentThatMakeNoSenseAreRefused) {
   {
     const Variable method("FOREBAY_ARRAYS_METHOD", "fast");
