@@ -48,7 +48,7 @@ Status SlotDirectory::lock() {
     }
     std::this_thread::sleep_for(kInstant);
   }
-  return error(Code::busy, "another program stages blocks for this directory in", path_,
+  return error(Code::busy, "another program stages checkpoints for this directory in", path_,
                "wait for its end, or use another pool");
 }
 

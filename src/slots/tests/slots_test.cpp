@@ -102,6 +102,8 @@ TEST_F(Slots, OneAtATime) {
   const auto locked = second.lock();
   ASSERT_FALSE(locked);
   EXPECT_EQ(locked.error().code, Code::busy);
+  EXPECT_TRUE(locked.error().text().starts_with("another program stages checkpoints for this directory in"))
+      << locked.error().text();
   EXPECT_TRUE(second.is_locked());
   first = SlotDirectory();
   EXPECT_FALSE(second.is_locked());
