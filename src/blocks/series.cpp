@@ -15,7 +15,7 @@ Result<Series> Series::read(const std::string& path) {
     const auto json = nlohmann::json::parse(*text);
     for (const auto& file : json.at("files")) series.add(file.at("name"), file.at("time"));
   } catch (const nlohmann::json::exception&) {
-    return error(Code::conflict, "not a list of the files of a series:", path, "move it away");
+    return error(Code::lost, "not a list of the files of a series:", path, "move it away");
   }
   return series;
 }
