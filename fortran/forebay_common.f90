@@ -102,7 +102,8 @@ contains
     integer(int64), intent(in) :: bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(forebay_options_add_dram(self%made(), max(bytes, 0_int64)), stat, errmsg)
+    if (is_negative(bytes, stat, errmsg)) return
+    call report(forebay_options_add_dram(self%made(), bytes), stat, errmsg)
   end subroutine add_dram
 
   subroutine add_pool(self, directory, bytes, stat, errmsg)
@@ -111,7 +112,8 @@ contains
     integer(int64), intent(in) :: bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(forebay_options_add_pool(self%made(), to_c(directory), max(bytes, 0_int64)), stat, errmsg)
+    if (is_negative(bytes, stat, errmsg)) return
+    call report(forebay_options_add_pool(self%made(), to_c(directory), bytes), stat, errmsg)
   end subroutine add_pool
 
   subroutine add_shared(self, directory, bytes, stat, errmsg)
@@ -120,7 +122,20 @@ contains
     integer(int64), intent(in) :: bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(forebay_options_add_shared(self%made(), to_c(directory), max(bytes, 0_int64)), stat, errmsg)
+    if (is_negative(bytes, stat, errmsg)) return
+    call report(forebay_options_add_shared(self%made(), to_c(directory), bytes), stat, errmsg)
   end subroutine add_shared
+
+  ! A budget that C, which knows no negative ones, would take for a very large one; is reported then.
+  logical function is_negative(bytes, stat, errmsg)
+    integer(int64), intent(in) :: bytes
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(20) :: number
+    is_negative = bytes < 0
+    if (.not. is_negative) return
+    write (number, '(i0)') bytes
+    call report(FOREBAY_E_INVALID, stat, errmsg, 'the budget of a tier is '//trim(number)//' bytes')
+  end function is_negative
 
 end module forebay_common
