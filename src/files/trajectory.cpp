@@ -1,7 +1,9 @@
 // Trajectories that were kept: what there is, whether it is whole, and its end.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -30,12 +32,29 @@ class Outcome {
   void note(Code code) {
     if (!code_ || code == Code::lost) code_ = code;
   }
-  void fail(const Error& error) { note(static_cast<Code>(cli::failed(error))); }
+  void fail(const Error& error) {
+    cli::failed(error);
+    note(error.code);
+  }
   int status() const { return code_ ? static_cast<int>(*code_) : 0; }
 
  private:
   std::optional<Code> code_;
 };
+
+// The heads of stores, by their identity, each with the newest epoch that one of its tiers has.
+using Stores = std::map<std::uint64_t, segment::DecodedHead>;
+
+// The head of another tier, for a part that has lost its own. Where stores of the same name lie in several directories,
+// its segments tell of which of them it is; where they cannot, nobody can.
+std::optional<segment::DecodedHead> head_for(const Part& part, const Stores& stores) {
+  if (stores.size() == 1) return stores.begin()->second;
+  for (const auto& each : stores) {
+    const auto content = kept::list(part, each.second);
+    if (content && content->segments > 0) return each.second;
+  }
+  return {};
+}
 
 // All that lie in the directories, each once.
 Result<std::vector<Look>> find(const std::vector<std::string>& directories) {
@@ -51,30 +70,36 @@ Result<std::vector<Look>> find(const std::vector<std::string>& directories) {
     }
   }
   // The heads of a store's tiers tell the same, but for the number of the tier; the newest epoch counts for all.
-  const std::vector<Look> own = looks;
+  std::map<std::string, Stores> named;
+  for (const Look& look : looks) {
+    if (!look.head) continue;
+    auto& known_head = named[look.part.name].try_emplace(look.head->head.store, *look.head).first->second;
+    known_head.epoch = std::max(known_head.epoch, look.head->epoch);
+  }
   for (Look& look : looks) {
-    for (const Look& other : own) {
-      if (!other.head || other.part.name != look.part.name) continue;
-      if (!look.head) look.head = other.head;
-      if (look.head->head.store == other.head->head.store)
-        look.head->epoch = std::max(look.head->epoch, other.head->epoch);
+    const Stores& stores = named[look.part.name];
+    if (look.head) {
+      look.head->epoch = stores.at(look.head->head.store).epoch;
+    } else {
+      look.head = head_for(look.part, stores);
     }
   }
   return looks;
 }
 
-// The tiers of the same store that were not found, "2, 3".
-std::string missing_tiers(const std::vector<Look>& looks, const Look& of) {
-  std::string missing;
+// The tiers of the same store that were not found. A part that has lost its head may be any of them, so counts for
+// none.
+std::vector<std::uint32_t> missing_tiers(const std::vector<Look>& looks, const Look& of) {
+  std::vector<std::uint32_t> missing;
   if (!of.head) return missing;
   constexpr std::uint32_t kMostTold = 16;
   const auto is_tier = [&](const Look& look, std::uint32_t tier) {
-    return look.part.name == of.part.name && look.head && look.head->head.store == of.head->head.store &&
-           (!look.part.head || look.part.head->head.tier == tier);
+    return look.part.name == of.part.name && look.part.head && look.part.head->head.store == of.head->head.store &&
+           look.part.head->head.tier == tier;
   };
   for (std::uint32_t tier = 0; tier < std::min(of.head->head.tiers, kMostTold); ++tier) {
     const bool found = std::any_of(looks.begin(), looks.end(), [&](const Look& look) { return is_tier(look, tier); });
-    if (!found) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", tier + 1);
+    if (!found) missing.push_back(tier);
   }
   return missing;
 }
@@ -103,8 +128,8 @@ std::string text_of(const std::vector<std::int64_t>& steps) {
 std::string text_of_place(const Look& look) {
   const segment::StoreHead& head = look.head->head;
   std::string text = fmt::format("rank {} of {}, ", head.rank, head.ranks);
-  text += look.part.head ? fmt::format("tier {} of {}", head.tier + std::uint64_t{1}, head.tiers)
-                         : fmt::format("one of {} tiers", head.tiers);
+  text +=
+      look.part.head ? fmt::format("tier {} of {}", head.tier, head.tiers) : fmt::format("one of {} tiers", head.tiers);
   if (look.part.user) text += fmt::format(", in use by process {}", *look.part.user);
   return text;
 }
@@ -142,7 +167,7 @@ void print(const Look& look, bool verified) {
   if (content.losses.empty() && content.unchecked == 0) fmt::print("  every byte fits its checksum\n");
 }
 
-json json_of(const Look& look, bool verified) {
+json json_of(const Look& look, const std::vector<std::uint32_t>& missing, bool verified) {
   json one = {{"path", look.part.path},
               {"name", look.part.trajectory()},
               {"bytes", look.part.bytes},
@@ -155,6 +180,7 @@ json json_of(const Look& look, bool verified) {
     one["ranks"] = head.ranks;
     one["tier"] = look.part.head ? json(head.tier) : json();
     one["tiers"] = head.tiers;
+    one["not_looked_at"] = missing;
     one["checksums"] = look.part.head ? json(head.payload_checks != 0) : json();
     one["segment_bytes"] = head.segment_bytes;
     one["fields"] = json::array();
@@ -198,14 +224,15 @@ int look_at(std::vector<Look>& looks, How how, bool verified, bool as_json) {
     } else {
       outcome.fail(content.error());
     }
+    const std::vector<std::uint32_t> missing = missing_tiers(looks, look);
     if (as_json) {
-      all.push_back(json_of(look, verified));
+      all.push_back(json_of(look, missing, verified));
     } else if (how == How::line) {
       print_line(look);
     } else if (look.content) {
       print(look, verified);
-      if (const std::string missing = missing_tiers(looks, look); !missing.empty())
-        fmt::print("  tier {} of it was not looked at: name its directory, too\n", missing);
+      if (!missing.empty())
+        fmt::print("  tier {} of it was not looked at: name its directory, too\n", fmt::join(missing, ", "));
     }
     look.content.reset();  // of many ranks each has its steps
   }
@@ -248,8 +275,8 @@ int remove(const std::vector<Look>& looks, const cli::TrajectoryOptions& options
     removed.push_back({{"path", look.part.path}, {"bytes", look.part.bytes}});
     if (options.json) continue;
     fmt::print("{}: removed, {}\n", printable(look.part.path), human_bytes(look.part.bytes));
-    if (const std::string missing = missing_tiers(looks, look); !missing.empty())
-      fmt::print("  tier {} of it lies in another directory\n", missing);
+    if (const auto missing = missing_tiers(looks, look); !missing.empty())
+      fmt::print("  tier {} of it lies in another directory\n", fmt::join(missing, ", "));
   }
   if (options.json) print_json({{"removed", removed}});
   return outcome.status();

@@ -72,7 +72,10 @@ class TrajectoryTest(commandcase.CommandCase):
         self.assertEqual([each["accepted_error"] for each in upper["fields"]], [0, 1e-4])
         self.assertIsNone(upper["in_use_by"])
         self.assertEqual(self.call("trajectory", "ls", self.first), 0)
-        self.assertRegex(self.output, r"first/wake-0 .* steps, \d+ to 59 .*rank 0 of 1, tier 1 of 2")
+        self.assertRegex(self.output, r"first/wake-0 .* steps, \d+ to 59 .*rank 0 of 1, tier 0 of 2")
+        self.assertEqual(upper["not_looked_at"], [1])
+        both = self.told("trajectory", "verify", self.first, self.second)
+        self.assertEqual([each["not_looked_at"] for each in both if each["name"] == "wake"], [[], []])
 
     def test_a_directory_without_trajectories_is_empty_and_one_that_is_none_is_an_error(self):
         self.assertEqual(self.call("trajectory", "ls", self.first), 0, self.output)
@@ -192,7 +195,35 @@ class TrajectoryTest(commandcase.CommandCase):
             found = self.told("trajectory", "verify", self.first, self.second)
             self.assertEqual(found[1]["steps"], whole["steps"])
             self.assertEqual(self.call("trajectory", "verify", self.first), 0)
-            self.assertIn("tier 2 of it was not looked at", self.output)
+            self.assertIn("tier 1 of it was not looked at", self.output)
+            self.assertEqual([each["not_looked_at"] for each in found], [[1], [1]], "it may be any tier")
+
+    def test_without_its_head_a_tier_is_read_by_that_of_its_own_store(self):
+        """Two stores have one name; each directory is named before the others once."""
+        self.keep()
+        [whole] = self.told("trajectory", "verify", self.second)
+        third, fourth = (os.path.join(self.pool, name) for name in ("third", "fourth"))
+        os.rename(self.first, third)
+        os.rename(self.second, fourth)
+        for each in (self.first, self.second):
+            os.mkdir(each)
+        self.keep(steps=40)
+        store = fourth + "/wake-0/store"
+        os.unlink(store)
+        directories = [self.first, self.second, third, fourth]
+        for turned in range(4):
+            words = directories[turned:] + directories[:turned]
+            found = {os.path.dirname(each["path"]): each for each in self.told("trajectory", "verify", *words)}
+            self.assertEqual(found[fourth]["store"], found[third]["store"])
+            for key in ("steps", "first_step", "last_step", "lost"):
+                self.assertEqual(found[fourth][key], whole[key], words)
+        # Where its segments do not tell of which it is, nothing is guessed.
+        with open(fourth + "/wake-0/segments", "r+b") as file:
+            file.write(bytes([1]) * os.path.getsize(file.name))
+        found = self.told("trajectory", "verify", *directories, status=LOST)
+        self.assertIn(f'the head of the store (the file "store") is gone: {fourth}/wake-0', self.output)
+        [lost] = [each for each in found if os.path.dirname(each["path"]) == fourth]
+        self.assertNotIn("steps", lost)
 
     def test_steps_that_were_rewound_or_dropped_are_neither_there_nor_lost(self):
         self.keep()
