@@ -177,8 +177,11 @@ class InstallTest(unittest.TestCase):
             programs.append([f"./{program}"])
         return programs
 
-    def outside(self, components):
-        """What the configuration of a project that asks for these says, and its directory."""
+    def has(self, library):
+        return os.path.exists(os.path.join(self.prefix, "lib", library))
+
+    def outside(self, languages, components, *more):
+        """What the configuration of a project of these languages says that asks for these, and its directory."""
         place = tempfile.mkdtemp(prefix="outside-", dir=self.directory)
         sources = os.path.join(SOURCES, "tests/install/outside")
         for name in os.listdir(sources):
@@ -186,44 +189,80 @@ class InstallTest(unittest.TestCase):
         for name in glob.glob(glob.escape(self.directory) + "/*.*"):
             if name.endswith((".c", ".f90")):
                 shutil.copy(name, place)
-        words = ["-B", "build", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCOMPONENTS={components}"]
+        words = ["-B", "build", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DLANGUAGES={languages}", f"-DCOMPONENTS={components}", *more]  # fmt: skip
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("CMAKE_", "MAKE"))}
         done = subprocess.run(["cmake", *words], cwd=place, env=environment, capture_output=True, text=True, timeout=60)
         return done, place
 
-    def test_a_cmake_project_is_built_with_what_is_installed(self):
-        """In C, C++ and Fortran, from components; the listings are those of the documents."""
-        self.write_listings("docs/trajectory.md", r"memory\.\w+")
-        self.write_listings("docs/arrays.md", r"(?:write|restart)\.\w+")
-        lib = os.path.join(self.prefix, "lib")
-        with_arrays = os.path.exists(os.path.join(lib, "libforebay_arrays.so"))
-        if not os.path.exists(os.path.join(lib, "libforebay_fortran.a")):
-            self.skipTest("built without Fortran")
-        done, place = self.outside("trajectory;arrays;fortran" if with_arrays else "trajectory;fortran")
+    def built_outside(self, languages, components):
+        """The project, and what its programs print that are there in every language."""
+        done, place = self.outside(languages, components)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.built("cmake", "--build", os.path.join(place, "build"), "-j", "2")
-        printed = [
-            self.built(os.path.join(place, "build", name)) for name in ("c_states", "cpp_states", "fortran_states")
-        ]
-        for text in printed:
-            self.assertAlmostEqual(float(text) / float(printed[0]), 1, delta=1e-9)
-        if not with_arrays:
-            return
-        self.built("mpiexec", "-n", "2", "/usr/bin/python3", "write.py")
-        for name in ("c_arrays", "fortran_arrays"):
-            program = os.path.join(place, "build", name)
-            self.assertIn("step 10, time 0.50, 0 wrong", self.built("mpiexec", "-n", "2", program))
+        program = {"C": "c", "CXX": "cpp", "Fortran": "fortran"}
+        states = [self.built(os.path.join(place, "build", program[each] + "_states")) for each in languages.split(";")]
+        if "arrays" not in components:
+            return states, []
+        started = ("mpiexec", "-n", "2")
+        arrays = [self.built(*started, os.path.join(place, "build", program[each] + "_arrays")) for each in languages.split(";")]  # fmt: skip
+        return states, arrays
+
+    def written_listings(self):
+        """Those that the projects compile; and, where there are arrays, what their programs read."""
+        self.write_listings("docs/trajectory.md", r"memory\.\w+")
+        self.write_listings("docs/arrays.md", r"(?:write|restart)\.\w+")
+        if self.has("libforebay_arrays.so"):
+            self.built("mpiexec", "-n", "2", "/usr/bin/python3", "write.py")
+
+    def test_a_cmake_project_is_built_with_what_is_installed(self):
+        """In C, C++ and, where the modules are installed, Fortran, from components."""
+        self.written_listings()
+        languages, components = "C;CXX", "trajectory"
+        if self.has("libforebay_arrays.so"):
+            components += ";arrays"
+        if self.has("libforebay_fortran.a"):
+            languages, components = languages + ";Fortran", components + ";fortran"
+        states, arrays = self.built_outside(languages, components)
+        for text in states:
+            self.assertAlmostEqual(float(text) / float(states[0]), 1, delta=1e-9)
+        for text in arrays:
+            self.assertRegex(text, "step 10, time 0.50, 0 wrong|FOREBAY_OK on 2 ranks")
+
+    def test_a_cmake_project_needs_no_other_language_than_its_own(self):
+        if not self.has("libforebay_arrays.so"):
+            self.skipTest("built without MPI")
+        self.written_listings()
+        states, arrays = self.built_outside("CXX", "arrays")
+        self.assertEqual(arrays, ["FOREBAY_OK on 2 ranks\n"])
+        if self.has("libforebay_arrays_fortran.a"):
+            states, arrays = self.built_outside("Fortran", "arrays;fortran")
+            self.assertIn("step 10, time 0.50, 0 wrong", arrays[0])
+        self.assertGreater(float(states[0]), 0)
+
+    def test_without_mpi_a_cmake_project_has_all_but_the_arrays(self):
+        if not self.has("libforebay_arrays.so"):
+            self.skipTest("built without MPI")
+        self.write_listings("docs/trajectory.md", r"memory\.\w+")
+        without = "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON"
+        done, place = self.outside("C", "trajectory", "-DOPTIONAL=arrays", without)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        targets = os.listdir(os.path.join(place, "build/CMakeFiles"))
+        self.assertIn("c_states.dir", targets)
+        self.assertNotIn("c_arrays.dir", targets)
+        done, _ = self.outside("C", "arrays", without)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"There\s+is\s+no\s+MPI\s+for\s+a\s+language\s+of\s+this\s+project")
 
     def test_a_component_that_is_not_there_is_named(self):
         self.write_listings("docs/trajectory.md", r"memory\.\w+")
-        done, _ = self.outside("trajectory;mesh")
+        done, _ = self.outside("C", "trajectory;mesh")
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"There\s+is\s+no\s+component\s+mesh,")
         without = os.path.join(self.directory, "without the module")
         shutil.copytree(self.prefix, without, symlinks=True, ignore=shutil.ignore_patterns("libforebay_fortran.a"))
         self.addCleanup(shutil.rmtree, without)
         with mock.patch.object(self, "prefix", without):
-            done, _ = self.outside("trajectory;fortran")
+            done, _ = self.outside("C", "trajectory;fortran")
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"libforebay_fortran\.a\s+is\s+not\s+installed")
 
