@@ -20,17 +20,20 @@ constexpr double kOneDirection = 1e-6;  // two edges that leave a point at such 
 constexpr std::string_view kAdvice =
     "mesh both sides of it alike; where points that are to be one lie apart, --merge TOLERANCE joins them";
 
-// How many there are of something, and the first few places.
+// How many there are of something, or at least are where nobody counted on, and the first few places.
 class Places {
  public:
   void add(const Point& place) {
     if (count_++ < kTold) text_ += (text_.empty() ? "" : ", ") + at(place);
   }
+  void more() { all_ = false; }
   std::size_t count() const { return count_; }
+  std::string number() const { return fmt::format("{}{}", all_ ? "" : "at least ", count_); }
   std::string text() const { return text_ + (count_ > kTold ? ", ..." : ""); }
 
  private:
   std::size_t count_ = 0;
+  bool all_ = true;
   std::string text_;
 };
 
@@ -119,7 +122,7 @@ class Boundary {
     return places;
   }
 
-  // Pairs of plane faces that overlap, seen from different sides.
+  // Plane faces that overlap with others, which are seen from the other side.
   Places overlapping() const {
     std::vector<Polygon> polygons;
     for (const Outer& face : faces_) {
@@ -127,8 +130,10 @@ class Boundary {
       for (const std::uint32_t point : face.points()) polygon.corners[polygon.count++] = mesh_.points[point];
       polygons.push_back(polygon);
     }
+    const Overlaps overlaps = overlapping_faces(polygons);
     Places places;
-    for (const std::uint32_t face : overlapping_faces(polygons)) places.add(middle_of(faces_[face]));
+    for (const std::uint32_t face : overlaps.faces) places.add(middle_of(faces_[face]));
+    if (!overlaps.all) places.more();
     return places;
   }
 
@@ -224,8 +229,8 @@ std::string bodies(const Mesh& mesh, const Topology& topology) {
 
 Status refuse(const Places& places, std::string_view what) {
   if (places.count() == 0) return {};
-  return error(Code::bad_input, fmt::format("the mesh does not conform: {} {} {}", places.count(), what, places.text()),
-               {}, kAdvice);
+  return error(Code::bad_input,
+               fmt::format("the mesh does not conform: {} {} {}", places.number(), what, places.text()), {}, kAdvice);
 }
 
 }  // namespace

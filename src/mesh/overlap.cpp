@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kOnPlane = 1e-5;     // of the smaller face: what lies no further from the plane lies on it
 constexpr double kLeastShare = 1e-3;  // of the smaller face
+constexpr double kAsLarge = 1e-9;     // of an area: two that differ by less are rounded differently
 constexpr std::size_t kMost = 1000;
 constexpr std::uint32_t kLeaf = 8;
 
@@ -164,17 +165,25 @@ class Tree {
 
 }  // namespace
 
-std::vector<std::uint32_t> overlapping_faces(std::span<const Polygon> faces) {
+Overlaps overlapping_faces(std::span<const Polygon> faces) {
   std::vector<Plate> plates;
   plates.reserve(faces.size());
   for (const Polygon& face : faces) plates.push_back(plate_of(face));
   const Tree tree(plates);
-  std::vector<std::uint32_t> found;
-  for (std::uint32_t face = 0; face < plates.size() && found.size() < kMost; ++face)
+  Overlaps found;
+  std::vector<bool> is_found(plates.size());
+  for (std::uint32_t face = 0; face < plates.size() && found.all; ++face)
     tree.each_near(face, [&](std::uint32_t other) {
       if (other <= face || !overlap(plates[face], plates[other])) return;
-      found.push_back(length(plates[face].normal) < length(plates[other].normal) ? face : other);
+      const bool smaller = length(plates[face].normal) < (1 - kAsLarge) * length(plates[other].normal);
+      const std::uint32_t wanted = smaller ? face : other;
+      if (is_found[wanted]) return;
+      found.all = found.faces.size() < kMost;
+      if (!found.all) return;
+      is_found[wanted] = true;
+      found.faces.push_back(wanted);
     });
+  std::sort(found.faces.begin(), found.faces.end());
   return found;
 }
 

@@ -16,8 +16,12 @@ struct Polygon {
   unsigned count = 0;
 };
 
-// Of each pair of faces that look in opposite directions, lie in one plane and share a part of it, the smaller one; a
-// face once for each other. Ends after some thousand.
-std::vector<std::uint32_t> overlapping_faces(std::span<const Polygon> faces);
+// Of each pair of faces that look in opposite directions, lie in one plane and share a part of it, the smaller one, or
+// the later one of two that are as large. Each once, the lowest first; some thousand at most.
+struct Overlaps {
+  std::vector<std::uint32_t> faces;
+  bool all = true;  // there are no others
+};
+Overlaps overlapping_faces(std::span<const Polygon> faces);
 
 }  // namespace forebay::mesh

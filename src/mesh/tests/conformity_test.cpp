@@ -4,6 +4,7 @@
 
 #include <ctime>
 #include <functional>
+#include <set>
 
 #include "mesh/join.h"
 #include "mesh/tests/meshes.h"
@@ -176,8 +177,8 @@ TEST(Conformity, TakesASharpGap) {
   }
 }
 
-// Two plates of so many cells along an edge, and one cell thick, on each other.
-Mesh plates(std::uint32_t edge) {
+// Two plates of so many cells along an edge, and one cell thick, on each other; the other one moved.
+Mesh plates(std::uint32_t edge, const Point& move = {1, 0, 0}) {
   Mesh plate;
   const std::uint32_t line = edge + 1;
   for (std::uint32_t k = 0; k < 2; ++k)
@@ -190,7 +191,26 @@ Mesh plates(std::uint32_t edge) {
       const std::array<std::uint32_t, 8> cell{a, a + line, a + line + 1, a + 1, b, b + line, b + line + 1, b + 1};
       plate.add(Shape::hexahedron, cell);
     }
-  return beside(plate, plate, {1, 0, 0});
+  return beside(plate, plate, move);
+}
+
+// However many others it lies on.
+TEST(Conformity, TellsAFaceThatLiesOnOthersOnce) {
+  expect_torn(beside(cavity(2, Shape::hexahedron), cavity(2, Shape::hexahedron), {1, 0.17, 0.31}),
+              "conform: 4 faces lie on others");
+  expect_torn(plates(31, {1, 0.5, 0.5}), "conform: 961 faces lie on others");
+  const Mesh torn = plates(3, {1, 0.5, 0.5});
+  const auto found = conformity(torn, need(number(torn)));
+  ASSERT_FALSE(found);
+  std::set<std::string> places;
+  const std::string& text = found.error().what;
+  for (std::size_t at = text.find('('); at != std::string::npos; at = text.find('(', at + 1))
+    places.insert(text.substr(at, text.find(')', at) - at));
+  EXPECT_EQ(places.size(), 3U) << text;
+}
+
+TEST(Conformity, SaysThatThereMayBeMoreThanItCounted) {
+  expect_torn(plates(32, {1, 0.5, 0.5}), "conform: at least 1000 faces lie on others");
 }
 
 // Of the process, the least of some runs.
