@@ -37,8 +37,9 @@ Result<bool> bring_home(const slots::SlotDirectory& directory, int slot, const s
 
 std::optional<Code> carry_all(slots::SlotDirectory directory) {
   std::optional<Code> trouble;
-  const auto note = [&trouble](Error failed) {
-    trouble = drain::graver(trouble, static_cast<Code>(cli::failed(failed)));
+  const auto note = [&trouble](const Error& failed) {
+    cli::failed(failed);
+    trouble = drain::graver(trouble, failed.code);
   };
   if (auto held = directory.lock(); !held) {
     if (held.error().code == Code::busy) held.error().code = Code::undrained;
