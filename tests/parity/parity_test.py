@@ -7,11 +7,13 @@ parity_test.py FOREBAY [unittest arguments]
 
 import contextlib
 import json
+import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -111,6 +113,32 @@ class Place(unittest.TestCase):
         os.mkdir(self.path(directory))
         self.shell(script, directory)
         return snapshot.take(self.path(directory))
+
+
+def save_beside_another(all_write, look, path):
+    """In a process of its own: what has been written is renamed once the other has been written, too."""
+    written = json.dump
+
+    def dump(*arguments):
+        written(*arguments)
+        all_write.wait(30)
+
+    with mock.patch.object(snapshot.json, "dump", dump):
+        snapshot.save(look, path)
+
+
+class SnapshotTest(Place):
+    def test_two_ranks_that_end_together_both_leave_a_look(self):
+        look, path = self.look("case"), self.path("look")
+        fork = multiprocessing.get_context("fork")
+        all_write = fork.Barrier(2)
+        ranks = [fork.Process(target=save_beside_another, args=(all_write, look, path)) for _ in range(2)]
+        for rank in ranks:
+            rank.start()
+        for rank in ranks:
+            rank.join()
+        self.assertEqual([rank.exitcode for rank in ranks], [0, 0])
+        self.assertEqual(snapshot.load(path), look)
 
 
 class ComparisonTest(Place):

@@ -133,9 +133,10 @@ def without_times(root):
 
 
 def save(look, path):
-    with open(path + ".new", "w") as file:
+    new = f"{path}.{os.getpid()}"  # two ranks that end together may both find that all have ended
+    with open(new, "w") as file:
         json.dump(look, file)
-    os.rename(path + ".new", path)
+    os.rename(new, path)
 
 
 def load(path):
