@@ -54,3 +54,20 @@ function(forebay_room name)
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
   endif()
 endfunction()
+
+# A room's sources once more, with threads whose order a test chooses: <name>/tests/schedules.
+function(forebay_scheduled_test name)
+  if(NOT forebay_has_tests)
+    return()
+  endif()
+  cmake_parse_arguments(ROOM "" "" "ROOMS" ${ARGN})
+  list(TRANSFORM ROOM_ROOMS PREPEND forebay_)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp
+    ${CMAKE_CURRENT_SOURCE_DIR}/${name}/tests/schedules/*.cpp)
+  add_executable(${name}_schedules_test ${sources})
+  target_compile_definitions(${name}_schedules_test PRIVATE FOREBAY_SCHEDULED)
+  target_link_libraries(${name}_schedules_test PRIVATE forebay_options Threads::Threads ${ROOM_ROOMS} GTest::gtest
+    GTest::gtest_main)
+  add_dependencies(unit_tests ${name}_schedules_test)
+  gtest_discover_tests(${name}_schedules_test TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
+endfunction()

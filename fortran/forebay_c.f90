@@ -31,6 +31,8 @@ module forebay_c
     enumerator :: FOREBAY_E_READ_ONLY = 104
     enumerator :: FOREBAY_E_IO = 105
     enumerator :: FOREBAY_E_STAGED = 106
+    enumerator :: FOREBAY_E_NO_SUCH_FILE = 107
+    enumerator :: FOREBAY_E_DENIED = 108
     enumerator :: FOREBAY_E_VERSION = 201
     enumerator :: FOREBAY_E_DAMAGED = 202
   end enum

@@ -31,12 +31,14 @@ typedef enum forebay_status {
   FOREBAY_E_NO_SUCH_STORE = 16, /* no store is kept under this name and rank, and it had to exist */
   FOREBAY_E_STORE_EXISTS = 17,  /* a store is kept under this name and rank, and it had not to */
 
-  FOREBAY_E_NO_SPACE = 101,  /* every tier is full, or a file system is; what is stored stays readable */
-  FOREBAY_E_NO_MEMORY = 102, /* the process can have no more memory */
-  FOREBAY_E_BUSY = 103,      /* another process uses the store, or stages for the same directory */
-  FOREBAY_E_READ_ONLY = 104, /* it cannot be written: permissions, or a read-only file system */
-  FOREBAY_E_IO = 105,        /* the system reported an error; the message says which, and where */
-  FOREBAY_E_STAGED = 106,    /* a checkpoint is whole, but could not be carried: it stays in the pool */
+  FOREBAY_E_NO_SPACE = 101,     /* every tier is full, or a file system is; what is stored stays readable */
+  FOREBAY_E_NO_MEMORY = 102,    /* the process can have no more memory */
+  FOREBAY_E_BUSY = 103,         /* another process uses the store, or stages for the same directory */
+  FOREBAY_E_READ_ONLY = 104,    /* it cannot be written: opened to be read, or a read-only file system */
+  FOREBAY_E_IO = 105,           /* the system reported another error; the message says which, and where */
+  FOREBAY_E_STAGED = 106,       /* a checkpoint is whole, but could not be carried: it stays in the pool */
+  FOREBAY_E_NO_SUCH_FILE = 107, /* there is no checkpoint, file or directory of this name */
+  FOREBAY_E_DENIED = 108,       /* permissions do not allow it */
 
   FOREBAY_E_VERSION = 201, /* written by another version of the format */
   FOREBAY_E_DAMAGED = 202  /* cut off, or it does not fit its checksums; the message says where */

@@ -31,6 +31,8 @@ class Status(enum.IntEnum):
     READ_ONLY = 104
     IO = 105
     STAGED = 106
+    NO_SUCH_FILE = 107
+    DENIED = 108
     VERSION = 201
     DAMAGED = 202
 

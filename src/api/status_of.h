@@ -32,9 +32,13 @@ inline forebay_status status_of(const Error& error) {
     case ENOMEM:
       return FOREBAY_E_NO_MEMORY;
     case EROFS:
+      return FOREBAY_E_READ_ONLY;
+    case ENOENT:
+    case ENOTDIR:
+      return FOREBAY_E_NO_SUCH_FILE;
     case EACCES:
     case EPERM:
-      return FOREBAY_E_READ_ONLY;
+      return FOREBAY_E_DENIED;
     default:
       return FOREBAY_E_IO;
   }

@@ -119,7 +119,9 @@ Status Staging::prepare(std::uint64_t node_bytes) {
 }
 
 Status Staging::begin(std::uint64_t node_bytes) {
-  if (auto ok = or_go_on(settle(next_)); !ok) return ok;
+  Status before = or_go_on(settle(next_));
+  if (!before && !is_lost(before)) return before;
+  if (untold_) untold_ = std::move(before);  // the new checkpoint has nothing to do with it
   return slots_[index(next_)].reserve(team_, directory_.image(next_), node_bytes);
 }
 
@@ -208,7 +210,7 @@ Status Staging::settle() {
 }
 
 Status Staging::settle_all() {
-  Status all;
+  Status all = std::exchange(untold_, {});
   for (int i = 0; i < kSlots; ++i) {  // the older one first: it must not replace the newer one
     Status done = settle((next_ + i) % kSlots);
     if (!done && !is_lost(done)) return done;

@@ -37,7 +37,8 @@ class Staging {
 
   // Takes room ahead of the first checkpoint: for this many bytes of this node.
   Status prepare(std::uint64_t node_bytes);
-  // The slot to be used next: waits until it is carried, and has room for this node's bytes.
+  // The slot to be used next: waits until it is carried, and has room for this node's bytes. Where what it held is
+  // lost, the next settle() says so.
   Status begin(std::uint64_t node_bytes);
   std::string layout() const { return directory_.layout(); }
   std::byte* image() { return slots_[index(next_)].data(); }
@@ -78,6 +79,7 @@ class Staging {
   int next_ = 0;
   std::uint64_t session_ = 0, sequence_ = 0;
   std::vector<Recovered> recovered_;
+  Status untold_;  // Code::lost of what begin() has found, until settle() has returned it
 };
 
 }  // namespace forebay::blocks

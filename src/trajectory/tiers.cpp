@@ -37,13 +37,13 @@ std::span<std::byte> Tiers::memory_of(std::uint32_t number) const {
 void Tiers::start_threads() {
   const NoSignals in_threads;
   if (!read_only()) {
-    preparer_ = std::thread([this] {
+    preparer_ = Thread([this] {
       Lock lock(mutex_);
       prepare(lock);
     });
   }
   if (store_.tiers() > 1) {
-    mover_ = std::thread([this] {
+    mover_ = Thread([this] {
       Lock lock(mutex_);
       move(lock);
     });

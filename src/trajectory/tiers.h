@@ -10,14 +10,12 @@
 // segment is `moving` then, and the place that it goes to is in nobody's hands.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "segment/segment.h"
@@ -27,6 +25,7 @@
 #include "trajectory/policy.h"
 #include "trajectory/read_cache.h"
 #include "trajectory/store.h"
+#include "trajectory/threads.h"
 
 namespace forebay::trajectory {
 
@@ -118,7 +117,7 @@ class Tiers {
     std::uint64_t moved_in = 0;
     std::uint64_t fetched = 0;
   };
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = std::unique_lock<Mutex>;
 
   explicit Tiers(const Options& options) : store_(options) {}
   Done find_segments(std::uint32_t tier);
@@ -154,9 +153,9 @@ class Tiers {
   double waited_for_states_ = 0;
   bool started_ = false;
 
-  std::mutex mutex_;
-  std::condition_variable work_;  // for the threads
-  std::condition_variable done_;  // for the caller
+  Mutex mutex_;
+  Condition work_;  // for the threads
+  Condition done_;  // for the caller
   Log log_;
   ReadCache cache_;
   Wishes wishes_;
@@ -165,8 +164,8 @@ class Tiers {
   std::uint64_t pokes_ = 0;
   bool stop_ = false;
   bool mover_busy_ = false;
-  std::thread preparer_;
-  std::thread mover_;
+  Thread preparer_;
+  Thread mover_;
 };
 
 }  // namespace forebay::trajectory

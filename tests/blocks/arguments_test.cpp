@@ -77,6 +77,15 @@ TEST_F(Arguments, AHeadOfAnotherSizeIsRefusedOnAllRanks) {
   expect_ok(forebay_mesh_output_write(output_, &head_, arrays_.data(), 2));
 }
 
+TEST_F(Arguments, ThatThereIsNoSuchCheckpointIsAStatusOfItsOwn) {
+  forebay_checkpoints* nowhere = nullptr;
+  for (const int status : {forebay_checkpoints_read(store_, "b.h5", "box", arrays_.data(), 2, nullptr),
+                           forebay_checkpoints_describe(store_, "a.h5/b.h5", nullptr, nullptr, nullptr),
+                           forebay_checkpoints_open(team_, scratch_.in("nowhere").c_str(), nullptr, &nowhere)}) {
+    EXPECT_EQ(status, FOREBAY_E_NO_SUCH_FILE) << forebay_error_get_text();
+  }
+}
+
 TEST_F(Arguments, WhatOneRankLeavesOutIsMissedOnAllRanks) {
   const forebay_head* const head = one_gives<const forebay_head*>(nullptr, &head_);
   const char* const name = one_gives<const char*>(nullptr, "a.h5");

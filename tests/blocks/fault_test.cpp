@@ -376,6 +376,25 @@ TEST(Faults, WhatHasChangedSinceItWasStagedIsLostAndNothingElse) {
   }
 }
 
+TEST(Faults, ACheckpointIsWrittenAlsoWhereTheOneThatHadItsSlotIsLost) {
+  for (const int ranks_of_a_node : {0, 1}) {
+    SCOPED_TRACE(ranks_of_a_node);
+    StagedFor staged(ranks_of_a_node);
+    staged.leaves();
+    staged.write(7);
+    staged.write(8);
+    staged.damage_image(0);
+    staged.comes_back();
+    staged.write(9);
+    const Status settled = staged.settle();
+    ASSERT_FALSE(settled);
+    expect_same_on_all(staged.team(), settled);
+    EXPECT_EQ(settled.error().code, Code::lost);
+    must(staged.settle());
+    staged.expect(9);
+  }
+}
+
 TEST(Faults, WhatHasChangedSinceItsProgramEndedIsReportedAsLost) {
   for (const int ranks_of_a_node : {0, 1}) {
     SCOPED_TRACE(ranks_of_a_node);

@@ -168,7 +168,7 @@ TEST(BadMedium, ThatDoesNotExistOrIsReadOnly) {
   forebay_trajectory* t = nullptr;
   OptionsOf nowhere;
   nowhere.pool("/nonexistent/pool", kMiB);
-  EXPECT_STATUS(FOREBAY_E_IO, forebay_trajectory_open(nowhere.get(), &t));
+  EXPECT_STATUS(FOREBAY_E_NO_SUCH_FILE, forebay_trajectory_open(nowhere.get(), &t));
   const SmallTmpfs scratch(MS_RDONLY, "");
   if (!scratch.mounted()) GTEST_SKIP() << "cannot mount";
   for (const bool keep : {false, true}) {
