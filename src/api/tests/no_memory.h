@@ -12,11 +12,16 @@
 
 namespace forebay::api {
 
+// So that whoever is called next needs no more memory for it. (Not in its caller: what that calls lies below.)
+__attribute__((noinline)) inline void grow_stack() {
+  volatile char stack[256 << 10];
+  for (std::size_t at = 0; at < sizeof stack; at += 1024) stack[at] = 0;
+}
+
 // Until nothing can be allocated, however small.
 inline void take_all_memory() {
   (void)forebay_error_get_text();  // the first use of the thread's last error needs memory, too
-  volatile char stack[256 << 10];  // this much of it needs no more memory afterwards
-  for (std::size_t at = 0; at < sizeof stack; at += 1024) stack[at] = 0;
+  grow_stack();
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_AS, &none);
   void* volatile taken = nullptr;
