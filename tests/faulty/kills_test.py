@@ -417,7 +417,12 @@ class ProgramKilled(FaultyCase):
         self.check_after_kill()
 
     def test_when_the_agent_dies_while_it_looks_ranks_go_on_to_free_what_they_purge(self):
-        process = self.start(self.solver("-steps", 3000, "-delay", 3, "-purge", 1, "-crash", 2500, "-bytes", 30_000))
+        # Together: of a rank that is far ahead nothing is freed until the others have come as far.
+        process = self.start(
+            self.solver(
+                "-steps", 3000, "-delay", 3, "-purge", 1, "-crash", 2500, "-bytes", 30_000, "-together", self.directory
+            )
+        )
         agent = self.agent()
         self.solvers()
         time.sleep(1)
@@ -430,7 +435,6 @@ class ProgramKilled(FaultyCase):
         held = os.listdir(handed_over)
         self.assertGreater(len(held), 10 * len(harness.FIELDS), "they were to be held")
         os.kill(agent, signal.SIGKILL)
-        # The ranks wait for nobody, so this one may be many times ahead of another.
         wait_for(lambda: set(held).isdisjoint(os.listdir(handed_over)), 6, "ranks free what they held")
         self.assertIsNone(process.poll())
         self.assertNotEqual(self.finish(process), 0, self.output)
