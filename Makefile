@@ -46,7 +46,7 @@ test-builds: ## the ways to build that docs/install.md promises, each in a Debia
 
 kills: developer ## 300 kills, each followed by a restart; half an hour on a machine that does nothing else
 	scripts/install-dependencies demo test
-	FOREBAY=build/bin/forebay tests/restart/campaign.py
+	FOREBAY=build/bin/forebay tests/run/restart/campaign.py
 
 states: developer ## a million random operations on kept trajectories, in many processes; some minutes
 	FOREBAY_TEST_OPERATIONS=1000000 build/bin/trajectory_test --gtest_filter='Operations.*'
@@ -78,9 +78,9 @@ bench: developer ## the figures the project promises; an hour and a half on a qu
 	build/bin/forebay bench trajectory
 	build/bin/forebay bench arrays
 
-pictures: developer ## those of docs/mesh.md, with VTK of PyPI
+pictures: developer ## those of docs/meshes/mesh.md, with VTK of PyPI
 	scripts/install-dependencies test
-	tests/with_packages build/pictures /usr/bin/python3 "vtk==9.7.1" docs/pictures/draw.py build/bin/forebay docs/pictures
+	tests/with_packages build/pictures /usr/bin/python3 "vtk==9.7.1" docs/meshes/pictures/draw.py build/bin/forebay docs/meshes/pictures
 
 format: ## rewrites sources in the project's style
 	@$(existing) | xargs clang-format -i

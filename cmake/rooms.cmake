@@ -1,5 +1,6 @@
-# A room is a folder of src/: one static library from its sources, and one test program from its tests/ folder.
-#   forebay_room(<name> [ROOMS other rooms it may use, below it] [LIBRARIES external targets])
+# A room is a folder of src/: one static library from its sources, and one test program from its tests/ folder. Its name is
+# the last part of its path.
+#   forebay_room(<path> [ROOMS other rooms it may use, below it] [LIBRARIES external targets])
 # The rooms a room may use are listed in src/CMakeLists.txt only, so the house can be read in one place.
 
 if(forebay_has_tests)
@@ -35,16 +36,17 @@ function(forebay_vectors room)
   endif()
 endfunction()
 
-function(forebay_room name)
+function(forebay_room path)
+  get_filename_component(name ${path} NAME)
   cmake_parse_arguments(ROOM "" "" "ROOMS;LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${path}/*.cpp)
   if(NOT sources)
     return()
   endif()
   list(TRANSFORM ROOM_ROOMS PREPEND forebay_)
   add_library(forebay_${name} STATIC ${sources})
   target_link_libraries(forebay_${name} PUBLIC forebay_options Threads::Threads ${ROOM_ROOMS} ${ROOM_LIBRARIES})
-  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/tests/*.cpp)
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${path}/tests/*.cpp)
   if(tests AND forebay_has_tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE forebay_${name} GTest::gtest GTest::gtest_main)
@@ -55,15 +57,16 @@ function(forebay_room name)
   endif()
 endfunction()
 
-# A room's sources once more, with threads whose order a test chooses: <name>/tests/schedules.
-function(forebay_scheduled_test name)
+# A room's sources once more, with threads whose order a test chooses: <path>/tests/schedules.
+function(forebay_scheduled_test path)
+  get_filename_component(name ${path} NAME)
   if(NOT forebay_has_tests)
     return()
   endif()
   cmake_parse_arguments(ROOM "" "" "ROOMS" ${ARGN})
   list(TRANSFORM ROOM_ROOMS PREPEND forebay_)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp
-    ${CMAKE_CURRENT_SOURCE_DIR}/${name}/tests/schedules/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${path}/*.cpp
+    ${CMAKE_CURRENT_SOURCE_DIR}/${path}/tests/schedules/*.cpp)
   add_executable(${name}_schedules_test ${sources})
   target_compile_definitions(${name}_schedules_test PRIVATE FOREBAY_SCHEDULED)
   target_link_libraries(${name}_schedules_test PRIVATE forebay_options Threads::Threads ${ROOM_ROOMS} GTest::gtest

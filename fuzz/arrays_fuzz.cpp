@@ -10,9 +10,9 @@
 #include <limits>
 #include <string>
 
-#include "arrays/inspect.h"
-#include "arrays/tests/seen_by_hdf5.h"
-#include "carry/carry.h"
+#include "arrays/array_file/inspect.h"
+#include "arrays/array_file/tests/seen_by_hdf5.h"
+#include "arrays/carry/carry.h"
 
 // HDF5 1.10 loses memory of its own when it gives up on a damaged file.
 extern "C" const char* __lsan_default_suppressions();
@@ -40,15 +40,15 @@ class Place {
   std::string path_ = "/dev/shm/forebay-fuzz-XXXXXX";
 };
 
-std::string data_of(const arrays::Array& array) {
+std::string data_of(const array_file::Array& array) {
   std::string data(array.bytes(), '\0');
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i * 7 + 1);
   return data;
 }
 
-arrays::Description some_arrays(arrays::Form form) {
-  arrays::Description description = arrays::grid::describe(12, 2, 16);
-  description.arrays.push_back({"pressure", arrays::grid::kCells, arrays::Type::float32});
+array_file::Description some_arrays(array_file::Form form) {
+  array_file::Description description = array_file::grid::describe(12, 2, 16);
+  description.arrays.push_back({"pressure", array_file::grid::kCells, array_file::Type::float32});
   description.form = form;
   return description;
 }
@@ -64,43 +64,44 @@ void change(FuzzedDataProvider& input, std::string& bytes) {
 
 // A whole file, and what HDF5 programs see of it.
 struct File {
-  File(const Place& place, arrays::Form form) : path(place.in(form == arrays::Form::grid ? "grid" : "checkpoint")) {
-    arrays::Description description = some_arrays(form);
-    must(arrays::lay_out(path, description).has_value());
+  File(const Place& place, array_file::Form form)
+      : path(place.in(form == array_file::Form::grid ? "grid" : "checkpoint")) {
+    array_file::Description description = some_arrays(form);
+    must(array_file::lay_out(path, description).has_value());
     const auto file = open_file(path, O_RDWR);
-    arrays::Checks checks;
-    for (const arrays::Array& array : description.arrays) {
+    array_file::Checks checks;
+    for (const array_file::Array& array : description.arrays) {
       const std::string data = data_of(array);
       must(write_all_at(file->get(), array.offset, std::as_bytes(std::span(data)), path).has_value());
-      checks.push_back(arrays::part_checks(0, std::as_bytes(std::span(data))));
+      checks.push_back(array_file::part_checks(0, std::as_bytes(std::span(data))));
     }
-    must(arrays::write_checks(file->get(), path, description, checks).has_value());
+    must(array_file::write_checks(file->get(), path, description, checks).has_value());
     whole = *read_file(path);
-    seen = *arrays::seen_by_hdf5(path);
+    seen = *array_file::seen_by_hdf5(path);
   }
   std::string path, whole;
-  arrays::SeenByHdf5 seen;
+  array_file::SeenByHdf5 seen;
 };
 
 void read_changed(FuzzedDataProvider& input, const File& file) {
   std::string bytes = file.whole;
   change(input, bytes);
   must(replace_file(file.path, bytes).has_value());
-  const auto description = arrays::describe(file.path);
-  if (!description || !arrays::check_objects(file.path, *description)) return;
-  const auto damages = arrays::verify(file.path, *description);
-  if (damages && damages->empty()) must(arrays::seen_by_hdf5(file.path) == file.seen);
+  const auto description = array_file::describe(file.path);
+  if (!description || !array_file::check_objects(file.path, *description)) return;
+  const auto damages = array_file::verify(file.path, *description);
+  if (damages && damages->empty()) must(array_file::seen_by_hdf5(file.path) == file.seen);
 }
 
 // A staged checkpoint of two nodes, of which this is the one with rank 0.
 struct Staged {
   explicit Staged(const Place& place) : image_path(place.in("slot-0")) {
-    arrays::Description description = some_arrays(arrays::Form::checkpoint);
+    array_file::Description description = some_arrays(array_file::Form::checkpoint);
     const std::string layout = place.in("layout");
-    must(arrays::lay_out(layout, description).has_value());
+    must(array_file::lay_out(layout, description).has_value());
     record.layout = *carry::layout_of(open_file(layout, O_RDONLY)->get(), layout, description);
     for (std::size_t i = 0; i < description.arrays.size(); ++i) {
-      const arrays::Array& array = description.arrays[i];
+      const array_file::Array& array = description.arrays[i];
       const std::string data = data_of(array);
       slots::ItemSum sum;
       sum.add(array.item_bytes(), reinterpret_cast<const std::byte*>(data.data()), array.items, 0);
@@ -113,16 +114,16 @@ struct Staged {
     record.path = place.in("published");
     record.committed = std::numeric_limits<std::int64_t>::max();
     record.sidecar = carry::sidecar_of(1, record);
-    record.description = arrays::encode(description);
+    record.description = array_file::encode(description);
     must(replace_file(image_path, image).has_value());
     must(replace_file(record.part(1), "carried\n").has_value());
     must(carry::carry_image(record, image_path, true).has_value());
-    seen = *arrays::seen_by_hdf5(record.path);
+    seen = *array_file::seen_by_hdf5(record.path);
     ::unlink(record.path.c_str());
   }
   std::string image_path, image;
   slots::StagedRecord record;
-  arrays::SeenByHdf5 seen;
+  array_file::SeenByHdf5 seen;
 };
 
 template <class Number>
@@ -144,7 +145,7 @@ void carry_changed(FuzzedDataProvider& input, const Staged& staged) {
   }
   must(replace_file(staged.image_path, image).has_value());
   must(replace_file(record.part(1), told).has_value());
-  if (carry::carry_image(record, staged.image_path, true)) must(arrays::seen_by_hdf5(record.path) == staged.seen);
+  if (carry::carry_image(record, staged.image_path, true)) must(array_file::seen_by_hdf5(record.path) == staged.seen);
   for (const std::string& each : {record.path, record.path + ".json"}) ::unlink(each.c_str());
   slots::clear_away(record);
 }
@@ -157,15 +158,15 @@ void decode_changed(FuzzedDataProvider& input, const Staged& staged) {
     must(slots::decode_record(encode(*record), "record").has_value());
   std::string text = staged.record.description;
   change(input, text);
-  if (auto description = arrays::decode(text)) (void)arrays::complete(*description);
-  (void)arrays::decode(input.ConsumeRemainingBytesAsString());
+  if (auto description = array_file::decode(text)) (void)array_file::complete(*description);
+  (void)array_file::decode(input.ConsumeRemainingBytesAsString());
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   static const Place place;
-  static const std::array files = {File(place, arrays::Form::checkpoint), File(place, arrays::Form::grid)};
+  static const std::array files = {File(place, array_file::Form::checkpoint), File(place, array_file::Form::grid)};
   static const Staged staged(place);
   FuzzedDataProvider input(bytes, size);
   switch (input.ConsumeIntegralInRange(0, 3)) {

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "codec/codec.h"
-#include "codec/header.h"
+#include "store/codec/codec.h"
+#include "store/codec/header.h"
 
 namespace {
 

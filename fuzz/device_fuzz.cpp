@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "segment/medium.h"
-#include "segment/range.h"
+#include "store/segment/medium.h"
+#include "store/segment/range.h"
 
 namespace {
 

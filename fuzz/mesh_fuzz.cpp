@@ -8,13 +8,13 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "mesh/cavity.h"
-#include "mesh/conformity.h"
-#include "mesh/join.h"
-#include "mesh/part.h"
-#include "mesh/partition.h"
-#include "mesh/reader.h"
-#include "mesh/survey.h"
+#include "meshes/mesh/cavity.h"
+#include "meshes/mesh/conformity.h"
+#include "meshes/mesh/join.h"
+#include "meshes/mesh/part.h"
+#include "meshes/mesh/partition.h"
+#include "meshes/mesh/reader.h"
+#include "meshes/mesh/survey.h"
 
 namespace {
 

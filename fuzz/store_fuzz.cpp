@@ -16,8 +16,8 @@
 
 #include "base/base.h"
 #include "forebay/trajectory.h"
-#include "kept/kept.h"
-#include "segment/format.h"
+#include "store/kept/kept.h"
+#include "store/segment/format.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "check_solver.h"
 #include "fields.h"
-#include "schedule/binomial.h"
+#include "store/schedule/binomial.h"
 #include "sweep.h"
 
 namespace n3d {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "navier_stokes.h"
-#include "schedule/schedule.h"
+#include "store/schedule/schedule.h"
 
 namespace n3d {
 

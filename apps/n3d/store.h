@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "schedule/schedule.h"
+#include "store/schedule/schedule.h"
 
 namespace n3d {
 

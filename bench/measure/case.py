@@ -9,7 +9,7 @@ from . import solver
 
 HERE = Path(__file__).resolve().parent.parent
 # In the sources the maker lies with the tests; an installed benchmark has it beside itself.
-MAKERS = (HERE.parent / "tests/cases/make-case", HERE / "cases/make-case")
+MAKERS = (HERE.parent / "tests/run/cases/make-case", HERE / "cases/make-case")
 NEVER = 1_000_000  # a write interval that no benchmark reaches
 
 

@@ -69,7 +69,7 @@ complete -c forebay -n '__fish_seen_subcommand_from trajectory' -l json -d 'prin
 complete -c forebay -n '__fish_seen_subcommand_from trajectory' -a 'ls verify rm'
 complete -c forebay -n __fish_use_subcommand -a mesh -d 'refine a coarse mesh into a huge one that ParaView opens'
 complete -c forebay -n '__fish_seen_subcommand_from mesh' -s h -l help -d 'Print this help message and exit'
-complete -c forebay -n '__fish_seen_subcommand_from mesh' -l groups -x -d 'the array of IN\'s cells whose values are groups, where its name does not tell (docs/mesh.md)'
+complete -c forebay -n '__fish_seen_subcommand_from mesh' -l groups -x -d 'the array of IN\'s cells whose values are groups, where its name does not tell (docs/meshes/mesh.md)'
 complete -c forebay -n '__fish_seen_subcommand_from mesh' -l join -x -d 'a group of faces of an IN, and the one of the next IN that lies on it: the two meshes become one there; once for each IN but the last'
 complete -c forebay -n '__fish_seen_subcommand_from mesh' -l tolerance -x -d 'how far two points that meet there may lie apart; default: 0, not at all'
 complete -c forebay -n '__fish_seen_subcommand_from mesh' -l merge -x -d 'make points one that lie no further apart: for a mesh whose bodies have points of their own where they touch; 0: at the same place'

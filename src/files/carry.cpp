@@ -1,5 +1,5 @@
 // Carries home the checkpoints that programs which are gone left in a pool.
-#include "carry/carry.h"
+#include "arrays/carry/carry.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <optional>
 #include <set>
 
-#include "cli/commands.h"
-#include "drain/drain.h"
 #include "files/files.h"
+#include "run/cli/commands.h"
+#include "run/drain/drain.h"
 
 namespace forebay::files {
 namespace {

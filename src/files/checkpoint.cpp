@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "arrays/arrays.h"
-#include "arrays/inspect.h"
-#include "carry/sidecar.h"
-#include "cli/commands.h"
+#include "arrays/array_file/array_file.h"
+#include "arrays/array_file/inspect.h"
+#include "arrays/carry/sidecar.h"
 #include "files/files.h"
+#include "run/cli/commands.h"
 
 namespace forebay::files {
 namespace {
@@ -19,10 +19,10 @@ using cli::InspectOptions;
 
 // Gathered first, then printed as text or JSON.
 struct Inspected {
-  arrays::Description description;
-  std::vector<arrays::Damage> damages, damages_of_other;
-  std::vector<arrays::HeadDifference> head_differences;
-  std::vector<arrays::Difference> differences;
+  array_file::Description description;
+  std::vector<array_file::Damage> damages, damages_of_other;
+  std::vector<array_file::HeadDifference> head_differences;
+  std::vector<array_file::Difference> differences;
   std::optional<carry::Provenance> written;
   bool sidecar_of_another_file = false;
 };
@@ -31,17 +31,17 @@ struct Inspected {
 Status look_beside(const std::string& path, Inspected& inspected) {
   inspected.written = carry::provenance_in(read_file(path + ".json").value_or(""));
   if (!inspected.written) return {};
-  const auto content = arrays::content_checksum(path, inspected.description);
+  const auto content = array_file::content_checksum(path, inspected.description);
   if (!content) return forward(content);
   inspected.sidecar_of_another_file = inspected.written->content != *content;
   if (inspected.sidecar_of_another_file) inspected.written.reset();
   return {};
 }
 
-Result<arrays::Description> describe(const std::string& path) {
-  auto description = arrays::describe(path);
+Result<array_file::Description> describe(const std::string& path) {
+  auto description = array_file::describe(path);
   if (!description) return description;
-  if (auto ok = arrays::check_objects(path, *description); !ok) return forward(ok);
+  if (auto ok = array_file::check_objects(path, *description); !ok) return forward(ok);
   return description;
 }
 
@@ -51,9 +51,9 @@ Result<Inspected> look(const InspectOptions& options) {
   if (!description) return forward(description);
   inspected.description = std::move(*description);
   if (auto ok = look_beside(options.path, inspected); !ok) return forward(ok);
-  using Damages = Result<std::vector<arrays::Damage>>;
-  const auto verify = [&](const std::string& path, const arrays::Description& of_path) -> Damages {
-    return options.no_verify ? Damages{} : arrays::verify(path, of_path);
+  using Damages = Result<std::vector<array_file::Damage>>;
+  const auto verify = [&](const std::string& path, const array_file::Description& of_path) -> Damages {
+    return options.no_verify ? Damages{} : array_file::verify(path, of_path);
   };
   auto damages = verify(options.path, inspected.description);
   if (!damages) return forward(damages);
@@ -65,23 +65,23 @@ Result<Inspected> look(const InspectOptions& options) {
   damages = verify(options.other, *other);
   if (!damages) return forward(damages);
   inspected.damages_of_other = std::move(*damages);
-  auto differences = arrays::compare(options.path, inspected.description, options.other, *other);
+  auto differences = array_file::compare(options.path, inspected.description, options.other, *other);
   if (!differences) return forward(differences);
   inspected.differences = std::move(*differences);
-  inspected.head_differences = arrays::compare_heads(inspected.description, *other);
+  inspected.head_differences = array_file::compare_heads(inspected.description, *other);
   return inspected;
 }
 
-nlohmann::json json_of(const std::vector<arrays::Damage>& damages) {
+nlohmann::json json_of(const std::vector<array_file::Damage>& damages) {
   auto json = nlohmann::json::array();
-  for (const arrays::Damage& each : damages) {
+  for (const array_file::Damage& each : damages) {
     json.push_back({{"location", each.location}, {"name", each.array}, {"bytes", each.first_bytes}});
   }
   return json;
 }
 
 nlohmann::json json_of(const Inspected& inspected) {
-  const arrays::Description& description = inspected.description;
+  const array_file::Description& description = inspected.description;
   nlohmann::json json = {{"step", description.step},
                          {"time", description.time},
                          {"program", description.program},
@@ -97,7 +97,7 @@ nlohmann::json json_of(const Inspected& inspected) {
     json["written"] = {
         {"date", written->date}, {"host", written->host}, {"ranks", written->ranks}, {"method", written->method}};
   }
-  for (const arrays::Array& each : description.arrays) {
+  for (const array_file::Array& each : description.arrays) {
     json["arrays"].push_back({{"location", each.location},
                               {"name", each.name},
                               {"type", name_of(each.type)},
@@ -105,10 +105,10 @@ nlohmann::json json_of(const Inspected& inspected) {
                               {"items", each.items},
                               {"offset", each.offset}});
   }
-  for (const arrays::HeadDifference& each : inspected.head_differences) {
+  for (const array_file::HeadDifference& each : inspected.head_differences) {
     json["head_differences"].push_back({{"what", each.what}, {"here", each.here}, {"there", each.there}});
   }
-  for (const arrays::Difference& each : inspected.differences) {
+  for (const array_file::Difference& each : inspected.differences) {
     json["differences"].push_back({{"location", each.location},
                                    {"name", each.array},
                                    {"why_not", each.why_not},
@@ -119,15 +119,15 @@ nlohmann::json json_of(const Inspected& inspected) {
   return json;
 }
 
-void print(const std::vector<arrays::Damage>& damages, const std::string& path) {
-  for (const arrays::Damage& each : damages) {
+void print(const std::vector<array_file::Damage>& damages, const std::string& path) {
+  for (const array_file::Damage& each : damages) {
     fmt::print("DAMAGED {}: {}/{}: {} pieces, the first from byte {} on\n", printable(path), each.location, each.array,
                each.first_bytes.size(), each.first_bytes.front());
   }
 }
 
 void print(const Inspected& inspected, const InspectOptions& options) {
-  const arrays::Description& description = inspected.description;
+  const array_file::Description& description = inspected.description;
   fmt::print("{}: step {}, time {}, by {}, mesh {}\n", printable(options.path), description.step, description.time,
              description.program.empty() ? "?" : printable(description.program),
              description.mesh.empty() ? "?" : printable(description.mesh));
@@ -138,7 +138,7 @@ void print(const Inspected& inspected, const InspectOptions& options) {
   if (inspected.sidecar_of_another_file) {
     fmt::print("  {}.json tells of another file, which was not finished\n", printable(options.path));
   }
-  for (const arrays::Array& each : description.arrays) {
+  for (const array_file::Array& each : description.arrays) {
     fmt::print("  {}/{}: {} x {} {}, {}\n", each.location, each.name, each.items, each.components, name_of(each.type),
                human_bytes(each.bytes()));
   }
@@ -146,10 +146,10 @@ void print(const Inspected& inspected, const InspectOptions& options) {
   print(inspected.damages_of_other, options.other);
   const bool whole = inspected.damages.empty() && inspected.damages_of_other.empty();
   if (!options.no_verify && whole) fmt::print("every byte fits its checksum\n");
-  for (const arrays::HeadDifference& each : inspected.head_differences) {
+  for (const array_file::HeadDifference& each : inspected.head_differences) {
     fmt::print("{}: {} against {}\n", each.what, printable(each.here), printable(each.there));
   }
-  for (const arrays::Difference& each : inspected.differences) {
+  for (const array_file::Difference& each : inspected.differences) {
     if (!each.why_not.empty()) {
       fmt::print("{}/{}: {}\n", each.location, each.array, printable(each.why_not));
     } else if (each.different_values == 0) {
@@ -172,7 +172,7 @@ int inspect_checkpoint(const InspectOptions& options) {
     print(*inspected, options);
   }
   if (!inspected->damages.empty() || !inspected->damages_of_other.empty()) return static_cast<int>(Code::lost);
-  const auto differs = [](const arrays::Difference& each) {
+  const auto differs = [](const array_file::Difference& each) {
     return !each.why_not.empty() || each.different_values > 0;
   };
   const bool any = !inspected->head_differences.empty() ||

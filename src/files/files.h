@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "cli/elsewhere.h"
+#include "run/cli/elsewhere.h"
 
 namespace forebay::files {
 

@@ -1,5 +1,5 @@
-#include "cli/commands.h"
 #include "files/files.h"
+#include "run/cli/commands.h"
 
 namespace forebay::files {
 namespace {

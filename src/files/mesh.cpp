@@ -4,10 +4,10 @@
 
 #include <cstdio>
 
-#include "cli/commands.h"
-#include "cli/progress.h"
 #include "files/files.h"
-#include "multiply/multiply.h"
+#include "meshes/multiply/multiply.h"
+#include "run/cli/commands.h"
+#include "run/cli/progress.h"
 
 namespace forebay::files {
 namespace {
@@ -18,7 +18,7 @@ std::string mesh_reader() {
   const std::string above{command ? parent_of(parent_of(*command)) : std::string_view()};
   const std::string installed = join(above, "share/forebay/mesh/read_mesh.py");
   const bool there = ::access(installed.c_str(), R_OK) == 0;
-  return there ? installed : join(parent_of(above), "src/mesh/read_mesh.py");
+  return there ? installed : join(parent_of(above), "src/meshes/mesh/read_mesh.py");
 }
 
 }  // namespace

@@ -8,10 +8,10 @@
 #include <set>
 
 #include "base/say.h"
-#include "cli/commands.h"
 #include "files/files.h"
-#include "kept/kept.h"
-#include "trajectory/field.h"
+#include "run/cli/commands.h"
+#include "store/kept/kept.h"
+#include "store/trajectory/field.h"
 
 namespace forebay::files {
 namespace {

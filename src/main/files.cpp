@@ -1,5 +1,5 @@
-// forebay-files: the commands of `forebay` that need more libraries (cli/elsewhere.h); its options were looked at by
-// `forebay` already.
+// forebay-files: the commands of `forebay` that need more libraries (run/cli/elsewhere.h); its options were looked at
+// by `forebay` already.
 #include "files/files.h"
 
 #include <cstdlib>

@@ -232,7 +232,7 @@ class DocumentsTest(commandcase.CommandCase):
             "So `forebay plan --ranks 5 --nodes n1:2,n2:2` helps.\n": "do not fit",
             "    make domo\n": "no target domo",
             "Then `make tset`.\n": "no target tset",
-            "    tests/nodes/labor up\n": "no program",
+            "    tests/run/nodes/labor up\n": "no program",
         }
         for text, expected in wrong.items():
             with self.subTest(text):

@@ -7,14 +7,14 @@
 #include <cstdlib>
 #include <vector>
 
-#include "arrays/arrays.h"
+#include "arrays/array_file/array_file.h"
 
 namespace {
 
 using namespace forebay;
 
-Status write_array(int file, const arrays::Array& array, std::span<const std::byte> data) {
-  const auto checks = arrays::whole_checks(arrays::part_checks(0, data), data.size());
+Status write_array(int file, const array_file::Array& array, std::span<const std::byte> data) {
+  const auto checks = array_file::whole_checks(array_file::part_checks(0, data), data.size());
   if (!checks) return forward(checks);
   const auto bytes = std::as_bytes(std::span(*checks));
   if (::pwrite(file, data.data(), data.size(), static_cast<off_t>(array.offset)) != static_cast<ssize_t>(data.size()) ||
@@ -24,9 +24,9 @@ Status write_array(int file, const arrays::Array& array, std::span<const std::by
   return {};
 }
 
-Status write_checkpoint(const std::string& path, double value, arrays::Description description) {
-  description.arrays = {{"pressure", "cells", arrays::Type::float64}};
-  if (auto laid_out = arrays::lay_out(path, description); !laid_out) return forward(laid_out);
+Status write_checkpoint(const std::string& path, double value, array_file::Description description) {
+  description.arrays = {{"pressure", "cells", array_file::Type::float64}};
+  if (auto laid_out = array_file::lay_out(path, description); !laid_out) return forward(laid_out);
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file) return errno_error("cannot open", path);
   const std::vector<double> pressure(1000, value);

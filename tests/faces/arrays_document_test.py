@@ -1,4 +1,4 @@
-"""Proves: every listing of docs/arrays.md is a whole program that compiles without a warning and runs on several ranks; what
+"""Proves: every listing of docs/arrays/arrays.md is a whole program that compiles without a warning and runs on several ranks; what
 one language has written the others read on other numbers of ranks."""
 
 import json
@@ -10,7 +10,7 @@ import listings
 
 
 class ArraysDocumentTest(listings.DocumentCase):
-    document, libraries = "docs/arrays.md", ("forebay_arrays", "forebay")
+    document, libraries = "docs/arrays/arrays.md", ("forebay_arrays", "forebay")
 
     def run_on(self, ranks, name):
         mpiexec, _ = self.tools.more

@@ -42,7 +42,7 @@ def listings_of(path):
 
 
 class DocumentCase(unittest.TestCase):
-    document, libraries = "", ()  # "docs/trajectory.md", ("forebay",)
+    document, libraries = "", ()  # "docs/store/trajectory.md", ("forebay",)
     tools: Tools
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Proves: every listing of docs/trajectory.md is a whole program that compiles without a warning, runs, and prints what
+"""Proves: every listing of docs/store/trajectory.md is a whole program that compiles without a warning, runs, and prints what
 the text says of it."""
 
 import math
@@ -8,7 +8,7 @@ import listings
 
 
 class TrajectoryDocumentTest(listings.DocumentCase):
-    document, libraries = "docs/trajectory.md", ("forebay",)
+    document, libraries = "docs/store/trajectory.md", ("forebay",)
 
     @classmethod
     def setUpClass(cls):

@@ -128,18 +128,18 @@ class InstallTest(unittest.TestCase):
         self.assertTrue(os.path.exists(os.path.join(root, "opt/forebay/share/man/man1/forebay-run.1")))
 
     def test_programs_are_built_against_what_is_installed(self):
-        """The first listings of docs/trajectory.md, outside of the source tree, by the commands that it gives."""
-        self.write_listings("docs/trajectory.md", r"memory\.\w+")
+        """The first listings of docs/store/trajectory.md, outside of the source tree, by the commands that it gives."""
+        self.write_listings("docs/store/trajectory.md", r"memory\.\w+")
         programs = self.compiled_by("memory", "libforebay")
         printed = [self.built(*program) for program in (*programs, ["/usr/bin/python3", "memory.py"])]
         for text in printed:
             self.assertAlmostEqual(float(text) / float(printed[0]), 1, delta=1e-9)
 
     def test_parallel_programs_are_built_against_what_is_installed(self):
-        """The listings of docs/arrays.md that restart, in the same way; the MPI comes with the flags, too."""
+        """The listings of docs/arrays/arrays.md that restart, in the same way; the MPI comes with the flags, too."""
         if not os.path.exists(os.path.join(self.prefix, "lib/libforebay_arrays.so")):
             self.skipTest("built without MPI")
-        self.write_listings("docs/arrays.md", r"(?:write|restart)\.\w+")
+        self.write_listings("docs/arrays/arrays.md", r"(?:write|restart)\.\w+")
         programs = self.compiled_by("restart", "libforebay_arrays")
         ranks = ("mpiexec", "-n", "2")
         self.built(*ranks, "/usr/bin/python3", "write.py")
@@ -209,8 +209,8 @@ class InstallTest(unittest.TestCase):
 
     def written_listings(self):
         """Those that the projects compile; and, where there are arrays, what their programs read."""
-        self.write_listings("docs/trajectory.md", r"memory\.\w+")
-        self.write_listings("docs/arrays.md", r"(?:write|restart)\.\w+")
+        self.write_listings("docs/store/trajectory.md", r"memory\.\w+")
+        self.write_listings("docs/arrays/arrays.md", r"(?:write|restart)\.\w+")
         if self.has("libforebay_arrays.so"):
             self.built("mpiexec", "-n", "2", "/usr/bin/python3", "write.py")
 
@@ -242,7 +242,7 @@ class InstallTest(unittest.TestCase):
     def test_without_mpi_a_cmake_project_has_all_but_the_arrays(self):
         if not self.has("libforebay_arrays.so"):
             self.skipTest("built without MPI")
-        self.write_listings("docs/trajectory.md", r"memory\.\w+")
+        self.write_listings("docs/store/trajectory.md", r"memory\.\w+")
         without = "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON"
         done, place = self.outside("C", "trajectory", "-DOPTIONAL=arrays", without)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -254,7 +254,7 @@ class InstallTest(unittest.TestCase):
         self.assertRegex(done.stderr, r"There\s+is\s+no\s+MPI\s+for\s+a\s+language\s+of\s+this\s+project")
 
     def test_a_component_that_is_not_there_is_named(self):
-        self.write_listings("docs/trajectory.md", r"memory\.\w+")
+        self.write_listings("docs/store/trajectory.md", r"memory\.\w+")
         done, _ = self.outside("C", "trajectory;mesh")
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"There\s+is\s+no\s+component\s+mesh,")
@@ -268,7 +268,7 @@ class InstallTest(unittest.TestCase):
 
     def test_pip_installs_the_python_package_from_the_source_tree(self):
         """Into a virtual environment with the libraries below it, where the package finds them."""
-        self.write_listings("docs/trajectory.md", r"memory\.\w+")
+        self.write_listings("docs/store/trajectory.md", r"memory\.\w+")
         sources, environment = (os.path.join(self.directory, name) for name in ("python sources", "pip environment"))
         # pip leaves what it builds there.
         shutil.copytree(os.path.join(SOURCES, "python"), sources, ignore=shutil.ignore_patterns("__pycache__"))

@@ -11,7 +11,7 @@
 
 #include "fields.h"
 #include "options.h"
-#include "segment/medium.h"
+#include "store/segment/medium.h"
 #include "sweep.h"
 
 namespace n3d {

@@ -1,4 +1,4 @@
-// The model of docs/trajectory.md in C++, over the states of the trajectory.
+// The model of docs/store/trajectory.md in C++, over the states of the trajectory.
 #include <forebay/version.h>
 #include <forebay/trajectory.hpp>
 

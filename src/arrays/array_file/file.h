@@ -1,0 +1,19 @@
+// The HDF5 side of a file of arrays: laying it out, and finding everything again.
+#pragma once
+
+#include <string>
+
+#include "arrays/array_file/description.h"
+
+namespace forebay::array_file {
+
+// Makes an open file one with room for all arrays and their checksums, whatever was in it, and fills in where each
+// lies. What the arrays hold is then written to those offsets, by whoever.
+Status lay_out(int fd, const std::string& path_for_errors, Description& description);
+// The same in a new file (refused where the name exists). One that fails is removed.
+Status lay_out(const std::string& path, Description& description);
+
+// Believed only when its own checksum fits and every array lies within the file, contiguous.
+Result<Description> describe(const std::string& path);
+
+}  // namespace forebay::array_file

@@ -1,0 +1,89 @@
+// forebay bench: runs a benchmark program, <directory>/<name>.py, with this very command as what is measured.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run/cli/commands.h"
+#include "run/cli/interface.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr std::string_view suffix = ".py";
+
+struct BenchOptions {
+  std::string name;
+  bool quick = false, json = false;
+};
+
+// Where the benchmarks lie: installed beside the command, or in the sources above a build tree.
+Result<std::string> bench_directory(const std::string& command) {
+  const std::string above{parent_of(parent_of(command))};
+  for (const std::string& directory : {join(above, "share/forebay/bench"), join(parent_of(above), "bench")})
+    if (::access(join(directory, "measure").c_str(), X_OK) == 0) return directory;
+  return error(Code::failed, "cannot find the benchmarks of", command,
+               "run an installed forebay, or one in a build tree inside its sources");
+}
+
+Result<std::string> find_program(const std::string& directory, const std::string& name) {
+  const auto entries = list_directory(directory);
+  if (!entries) return forward(entries);
+  std::vector<std::string> names;
+  for (const DirectoryEntry& entry : *entries)
+    if (entry.name.ends_with(suffix)) names.push_back(entry.name.substr(0, entry.name.size() - suffix.size()));
+  for (const std::string& known : names)
+    if (known == name) return join(directory, known + std::string(suffix));
+  return error(Code::bad_input, fmt::format("no benchmark is called \"{}\"", printable(name)), {},
+               fmt::format("there are: {}", fmt::join(names, ", ")));
+}
+
+// Returns only when the program cannot be started.
+Status run(const BenchOptions& options, const std::vector<std::string>& more) {
+  const auto command = real_path("/proc/self/exe");
+  if (!command) return forward(command);
+  const auto directory = bench_directory(*command);
+  if (!directory) return forward(directory);
+  const auto program = find_program(*directory, options.name);
+  if (!program) return forward(program);
+
+  std::vector<std::string> words{*program, "--forebay", *command};
+  if (options.quick) words.emplace_back("--quick");
+  if (options.json) words.emplace_back("--json");
+  words.insert(words.end(), more.begin(), more.end());
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv(program->c_str(), arguments.data());
+  return errno_error("cannot start", *program, "the benchmarks need /usr/bin/python3");
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& exit_status) {
+  const auto options = std::make_shared<BenchOptions>();
+  CLI::App* command = app.add_subcommand("bench", "measure what forebay promises, on this machine");
+  command->add_option("name", options->name, "which benchmark: openfoam, trajectory or arrays")
+      ->required()
+      ->type_name("NAME");
+  command->add_flag("--quick", options->quick, "a small selection, within a minute");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->allow_extras();
+  command->footer(footer({"forebay bench openfoam --quick", "forebay bench openfoam --json --sizes 30k --ranks 2,4",
+                          "forebay bench trajectory --only steady,reopen", "forebay bench arrays --pictures cavity"},
+                         {"Further options go to the benchmark. openfoam: --repetitions N, --sizes 30k,62k, --ranks "
+                          "2,4, --mbit N, --create-ms N. trajectory: --only PARTS, --pool DIRECTORY, --disk DIRECTORY, "
+                          "--mbit N, --create-ms N. arrays: --only PARTS, --memory DIRECTORY, --disk DIRECTORY, "
+                          "--pictures DIRECTORY, --mbit N, --create-ms N."}));
+  command->callback([options, command, &exit_status] {
+    const Status status = run(*options, command->remaining());
+    if (!status) exit_status = failed(status.error());
+  });
+}
+
+}  // namespace forebay::cli

@@ -1,0 +1,178 @@
+// forebay drain --resume: bring home what dead runs left in this node's pools.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "base/say.h"
+#include "run/cli/commands.h"
+#include "run/cli/elsewhere.h"
+#include "run/cli/interface.h"
+#include "run/cli/progress.h"
+#include "run/cli/runs.h"
+#include "run/launch/report.h"
+#include "run/launch/resume.h"
+#include "run/launch/run.h"
+#include "run/launch/signals.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr std::chrono::milliseconds look_interval{200};
+
+struct DrainOptions {
+  std::string case_path;
+  std::vector<std::string> pools;
+  bool resume = false, quiet = false;
+};
+
+// Nodes of the run that have told the case of something that is not home.
+std::vector<std::string> unfinished_nodes(const launch::Plan& plan) {
+  std::vector<std::string> nodes;
+  for (const launch::NodeReport& each : launch::read_node_reports(plan.case_path))
+    if (each.run == plan.run && !launch::is_home(each)) nodes.push_back(each.node);
+  return nodes;
+}
+
+// The control directory goes when no node of the run has anything left: the one that was just brought home has told the
+// case so. Code::undrained: others have.
+Status forget_run(const launch::PoolRun& run) {
+  auto plan = launch::read_plan(run.plan.case_path);
+  if (!plan || plan->run != run.plan.run || launch::is_alive(*plan)) return {};
+  plan->case_path = run.plan.case_path;
+  if (const auto others = unfinished_nodes(*plan); !others.empty())
+    return error(Code::undrained, "all of this node is home, but not of " + others.front() + ", for the case",
+                 plan->case_path, "the same command there brings home what it holds");
+  for (const std::string& path : launch::node_report_paths(launch::control_directory(plan->case_path)))
+    if (!launch::read_node_report(path)) return {};
+  return launch::remove_control_directory(plan->case_path);
+}
+
+// The mark of a run of which this node has nothing: where all is home by now, it goes. Where not, the error says what
+// is left to do.
+Status look_at_mark(const FoundRuns& found, const launch::WatchedSignals& signals, Progress& progress) {
+  auto plan = launch::read_plan(found.case_path);
+  if (!plan) {
+    if (plan.error().errno_value == ENOENT) return {};
+    plan.error().code = Code::undrained;  // it may be another user's, whose pools are not seen here
+    return forward(plan);
+  }
+  if (home_of(plan->run, found)) return {};
+  plan->case_path = found.case_path;
+  while (launch::is_alive(*plan)) {
+    progress.show(fmt::format("waits for run {} (process {}), which works on this case", plan->run, plan->submit_pid));
+    if (signals.next(look_interval))
+      return error(Code::undrained, "interrupted while waiting for run " + plan->run + " on", plan->case_path);
+    const auto now = launch::read_plan(found.case_path);
+    if (!now && now.error().errno_value == ENOENT) return {};  // it has ended well
+  }
+  progress.clear();
+  if (const auto lost = lost_here(*plan, found)) return error(Code::lost, text_of_loss(*lost, plan->case_path));
+  if (const auto home = home_elsewhere(*plan, found.case_path))
+    return error(Code::undrained, "run " + plan->run + " has what it left in another pool:", *home,
+                 "name that pool by --pool, or none");
+  if (!launch::is_all_home(*plan)) {
+    const auto others = unfinished_nodes(*plan);
+    if (others.empty() && launch::is_being_removed(found.case_path, plan->run)) return {};
+    return error(Code::undrained,
+                 fmt::format("run {}, started on {}, works on this case or has left its mark there{}:", plan->run,
+                             plan->submit_host, others.empty() ? "" : ", and node " + others.front() + " is not done"),
+                 plan->case_path,
+                 "resume on its nodes; `forebay clean --case` tells how to remove the mark where they are gone");
+  }
+  if (plan->submit_host != launch::host_name()) {
+    say(stderr,
+        "forebay: all that run {} left is home; the same command on {}, where it was started, removes its mark\n",
+        plan->run, plan->submit_host);
+  } else {
+    if (auto removed = launch::remove_control_directory(found.case_path); !removed) return removed;
+    say(stdout, "run {}: all that it left is home; its mark on the case is removed\n", plan->run);
+  }
+  return {};
+}
+
+// Directories in which programs that are gone left checkpoints.
+std::vector<std::string> staged_by_the_dead(const FoundRuns& found) {
+  std::vector<std::string> directories;
+  for (const slots::SlotDirectory& each : found.staged) {
+    if (each.committed().empty()) continue;
+    if (each.is_locked()) {
+      say(stderr, "forebay: {} has its program: nothing to resume\n", each.path());
+    } else {
+      directories.push_back(each.path());
+    }
+  }
+  return directories;
+}
+
+int resume(const DrainOptions& options) {
+  const launch::WatchedSignals signals({SIGINT, SIGTERM});
+  auto found = find_runs(options.case_path, options.pools);
+  if (!found) return failed(found.error());
+  int resumed = 0;
+  std::optional<Code> trouble;
+  for (const auto& each : found->unreadable) trouble = drain::graver(trouble, static_cast<Code>(failed(each.error)));
+  Progress progress(options.quiet);
+  for (const launch::PoolRun& run : found->runs) {
+    ++resumed;
+    const auto show = [&](const launch::NodeReport& now) {
+      progress.show({now});
+      return !signals.next(std::chrono::milliseconds(0));
+    };
+    const auto waits = [&](const std::string& whom, const launch::NodeReport& now) {
+      const std::string line = progress_line(std::vector{now});
+      progress.show(fmt::format("run {}: waits for {}{}", run.plan.run, whom, line.empty() ? "" : "; " + line));
+      return !signals.next(std::chrono::milliseconds(0));
+    };
+    auto report = launch::bring_home(run, false, show, waits);
+    progress.clear();
+    if (!report) {
+      trouble = drain::graver(trouble, static_cast<Code>(failed(report.error())));
+      continue;
+    }
+    const drain::DrainReport& drain = report->drain;
+    say(stdout, "run {}: {} in {} files brought home to {}\n", run.plan.run, human_bytes(drain.shared_bytes),
+        drain.shared_files, printable(run.plan.case_path));
+    for (const std::string& message : drain.messages) say(stderr, "  ! {}\n", printable(message));
+    trouble = drain::graver(trouble, drain.trouble);
+    if (drain::needs_pool(drain.trouble)) continue;
+    if (auto forgotten = forget_run(run); !forgotten)
+      trouble = drain::graver(trouble, static_cast<Code>(failed(forgotten.error())));
+  }
+  if (const auto staged = staged_by_the_dead(*found); !staged.empty()) {
+    ++resumed;
+    if (const int status = carry_elsewhere(staged); status != 0)
+      trouble = drain::graver(trouble, static_cast<Code>(status));
+  }
+  if (resumed == 0 && !options.case_path.empty())
+    if (auto looked = look_at_mark(*found, signals, progress); !looked)
+      trouble = drain::graver(trouble, static_cast<Code>(failed(looked.error())));
+  if (resumed == 0 && !trouble) say(stdout, "nothing to resume on this node\n");
+  return trouble ? static_cast<int>(*trouble) : 0;
+}
+
+}  // namespace
+
+void add_drain(CLI::App& app, int& exit_status) {
+  const auto options = std::make_shared<DrainOptions>();
+  CLI::App* command = app.add_subcommand("drain", "bring home what runs left in this node's pools");
+  command->add_flag("--resume", options->resume, "go on where a dead or interrupted run stopped")->required();
+  command->add_option("--case", options->case_path, "only runs of this case")->type_name("DIR");
+  command->add_option("--pool", options->pools, "look in this pool only, not in those configured or found")
+      ->allow_extra_args(false)
+      ->type_name("DIR");
+  command->add_flag("--quiet,-q", options->quiet, "no progress");
+  command->footer(footer(
+      {"forebay drain --resume", "forebay drain --resume --case /shared/motorBike"},
+      {"A run drains by itself. This is for what is left after a crash, a kill or a full disk; run it on the node "
+       "that holds the data, as often as you like. Staged checkpoints of programs that write global arrays come home "
+       "too; where such a program ran on several nodes, run it on all of them, on the one of rank 0 last, and then on "
+       "the others once more."}));
+  command->callback([options, &exit_status] { exit_status = resume(*options); });
+}
+
+}  // namespace forebay::cli

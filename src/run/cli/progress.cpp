@@ -1,0 +1,78 @@
+#include "run/cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/say.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr int bar_width = 24;
+
+std::string bar(double share) {
+  const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * bar_width);
+  return "[" + std::string(static_cast<std::size_t>(full), '#') +
+         std::string(static_cast<std::size_t>(bar_width - full), '.') + "]";
+}
+
+}  // namespace
+
+Progress::Progress(bool quiet, std::chrono::milliseconds plain_interval)
+    : quiet_(quiet),
+      terminal_(::isatty(STDERR_FILENO) != 0),
+      plain_interval_(plain_interval),
+      last_plain_(std::chrono::steady_clock::now()) {}
+
+std::string progress_line(std::string_view doing, std::uint64_t done, std::uint64_t all) {
+  const double share = all == 0 ? 0 : static_cast<double>(done) / static_cast<double>(all);
+  return fmt::format("{}  {} {} of {}", doing, bar(share), human_bytes(done), human_bytes(all));
+}
+
+std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
+  std::string waits_for;
+  std::uint64_t copied = 0, to_copy = 0, queued = 0, files = 0, bytes = 0;
+  bool staging = false, draining = false;
+  for (const launch::NodeReport& node : nodes) {
+    staging = staging || node.phase == launch::Phase::staging;
+    draining = draining || node.phase == launch::Phase::draining || node.phase == launch::Phase::removing;
+    if (!node.waits_for.empty()) waits_for = "; waits, since " + printable(node.waits_for.front());
+    copied += node.copied_bytes;
+    to_copy += node.copy_bytes_in_all;
+    queued += node.queued_units;
+    files += node.drain.shared_files;
+    bytes += node.drain.shared_bytes;
+  }
+  if (staging) return progress_line("staging ", copied, to_copy);
+  if (draining)
+    return fmt::format("draining  {} in {} files are on the case, {} to go{}", human_bytes(bytes), files, queued,
+                       waits_for);
+  return {};
+}
+
+void Progress::show(const std::string& line) {
+  if (quiet_) return;
+  if (line.empty()) return clear();
+  if (terminal_) {
+    say(stderr, "\r\033[Kforebay: {}", line);
+    std::fflush(stderr);
+    drawn_ = true;
+    return;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_plain_ < plain_interval_) return;
+  last_plain_ = now;
+  say(stderr, "forebay: {}\n", line);
+}
+
+void Progress::clear() {
+  if (!drawn_) return;
+  say(stderr, "\r\033[K");
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+}  // namespace forebay::cli

@@ -1,0 +1,36 @@
+// One line of progress on a terminal, a plain line now and then elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run/launch/report.h"
+
+namespace forebay::cli {
+
+// "draining  12 of 40 files  [####......]  1.2 GB"
+std::string progress_line(const std::vector<launch::NodeReport>& nodes);
+// "writing  [####......] 1.2 GB of 3 GB"
+std::string progress_line(std::string_view doing, std::uint64_t done, std::uint64_t all);
+
+class Progress {
+ public:
+  // Where there is no terminal, a plain line comes that often at most, the first one so long after the start.
+  explicit Progress(bool quiet, std::chrono::milliseconds plain_interval = std::chrono::seconds(10));
+  // Draws while nodes stage or drain; while programs run the terminal is theirs.
+  void show(const std::vector<launch::NodeReport>& nodes) { show(progress_line(nodes)); }
+  // Nothing to tell: takes the line away.
+  void show(const std::string& line);
+  // Takes the line away.
+  void clear();
+
+ private:
+  bool quiet_, terminal_, drawn_ = false;
+  std::chrono::milliseconds plain_interval_;
+  std::chrono::steady_clock::time_point last_plain_;
+};
+
+}  // namespace forebay::cli

@@ -1,0 +1,164 @@
+// forebay run: an unmodified program, its files at the speed of local memory, its results on the case.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/say.h"
+#include "run/cli/commands.h"
+#include "run/cli/interface.h"
+#include "run/cli/progress.h"
+#include "run/launch/run.h"
+#include "run/settings/settings.h"
+
+namespace forebay::cli {
+namespace {
+
+struct RunOptions {
+  std::string case_path = ".", json;
+  bool quiet = false, dry = false;
+  std::vector<std::string> pools, copies, direct, checkpoints, sets, command;
+  std::vector<std::pair<std::string, std::string>> assigned;  // key of the settings, value
+};
+
+Result<settings::Settings> settings_of(const RunOptions& options) {
+  auto settings = settings::load();
+  if (!settings) return settings;
+  if (!options.pools.empty()) settings->pool.paths = options.pools;
+  const auto append = [](std::vector<std::string>& list, const std::vector<std::string>& more) {
+    list.insert(list.end(), more.begin(), more.end());
+  };
+  append(settings->stage.copy, options.copies);
+  append(settings->stage.direct, options.direct);
+  append(settings->drain.checkpoints, options.checkpoints);
+  for (const auto& [key, value] : options.assigned)
+    if (auto set = settings::assign(*settings, key, value, "the command line"); !set) return forward(set);
+  for (const std::string& pair : options.sets) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos)
+      return error(Code::bad_input, "--set takes KEY=VALUE, not", pair, "see `forebay doctor` for the keys");
+    if (auto set = settings::assign(*settings, pair.substr(0, equals), pair.substr(equals + 1), "--set"); !set)
+      return forward(set);
+  }
+  if (auto checked = settings::check(*settings); !checked) return forward(checked);
+  return settings;
+}
+
+// What a flag for this key takes, as --help and completion show it.
+std::string value_of(const std::string& name) {
+  for (const settings::Key& key : settings::keys()) {
+    if (key.name != name) continue;
+    // one of "live" "end"
+    const auto quoted = split(key.type, '"');
+    std::string words;
+    for (std::size_t i = 1; key.type.starts_with("one of") && i < quoted.size(); i += 2)
+      words.append(words.empty() ? "" : "|").append(quoted[i]);
+    if (!words.empty()) return words;
+    return key.type.starts_with("bytes") ? "BYTES" : key.type.starts_with("time") ? "TIME" : "VALUE";
+  }
+  return "VALUE";
+}
+
+std::string own_path() {
+  return real_path("/proc/self/exe").value_or("forebay");
+}
+
+// The report is written last, but a place where it cannot be written is known first.
+Status check_report_file(const std::string& path) {
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  const std::string directory(parent_of(path));
+  if (exists && S_ISDIR(status.st_mode)) return error(Code::bad_input, "--json takes a file, not a directory:", path);
+  if (::access(exists ? path.c_str() : directory.empty() ? "." : directory.c_str(), W_OK) == 0) return {};
+  auto refused = errno_error("cannot write the report to", path);
+  refused.value().code = Code::bad_input;
+  return refused;
+}
+
+int run(const RunOptions& options) {
+  auto settings = settings_of(options);
+  if (!settings) return failed(settings.error());
+  if (!options.json.empty())
+    if (auto writable = check_report_file(options.json); !writable) return failed(writable.error());
+  auto prepared = launch::prepare({options.case_path, options.command, *settings, own_path()});
+  if (!prepared) return failed(prepared.error());
+  for (const std::string& notice : prepared->notices) say(stderr, "forebay: {}\n", notice);
+  if (options.dry) {
+    fmt::print("{}\n", launch::quoted(prepared->line.words));
+    return 0;
+  }
+  Progress progress(options.quiet);
+  std::function<void(const std::vector<launch::NodeReport>&)> show;
+  if (!options.quiet) show = [&](const auto& nodes) { progress.show(nodes); };
+  auto report = launch::carry_out(*prepared, show);
+  progress.clear();
+  if (!report) return failed(report.error());
+  if (!options.quiet || report->trouble) say(stderr, "{}", launch::to_text(*report));
+  if (!options.json.empty()) {
+    auto file = open_file(options.json, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    auto written = file ? write_all(file->get(), launch::to_json(*report) + "\n", options.json) : Status(forward(file));
+    if (!written) {
+      const int status = failed(written.error());
+      return report->exit_status != 0 ? report->exit_status : status;
+    }
+  }
+  return report->exit_status;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_status) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand("run", "run a program on a case, its files in local memory");
+  command->add_option("--case", options->case_path, "the case's directory")->type_name("DIR")->capture_default_str();
+  const auto several = [&](const std::string& flag, std::vector<std::string>& values, const std::string& type,
+                           const std::string& meaning) {
+    command->add_option(flag, values, meaning)->allow_extra_args(false)->type_name(type);
+  };
+  several("--pool", options->pools, "DIR", "directory of local memory to use; once per socket, {socket} is its number");
+  several("--copy", options->copies, "PATTERN", "inputs to copy instead of link, as a pattern like constant/*");
+  several("--direct", options->direct, "DIR",
+          "directory of the case that stays on the shared file system, since ranks of several nodes write into it");
+  several(
+      "--checkpoint", options->checkpoints, "DIR",
+      "directory of the case whose files are one state that the program overwrites: the case always has a whole one");
+  const auto setting = [&](const std::string& flag, const std::string& key, const std::string& meaning) {
+    command
+        ->add_option_function<std::string>(
+            flag, [options, key](const std::string& value) { options->assigned.emplace_back(key, value); }, meaning)
+        ->type_name(value_of(key));
+  };
+  setting("--via", "run.via", "how the program gets to its files");
+  setting("--layout", "drain.layout", "how results are arranged on the case");
+  setting("--drain-when", "drain.when",
+          "drain while the program runs, or hold until it has ended all but the newest complete time and what a nearly "
+          "full pool gives up");
+  setting("--verify", "drain.verify", "checksum of what was written, or of every drained file read again");
+  setting("--bandwidth", "drain.bandwidth", "bytes per second that the drain of a node may take, for example 500M");
+  setting("--safe-interval", "drain.safe_interval", "the newest complete time is drained at least this often");
+  setting("--patience", "drain.patience", "how long the end waits for a shared file system that takes nothing");
+  setting("--budget", "pool.budget", "bytes that a pool may hold");
+  several("--set", options->sets, "KEY=VALUE", "any other key of the configuration");
+  command->add_option("--json", options->json, "write the run's report to this file")->type_name("FILE");
+  command->add_flag("--quiet,-q", options->quiet, "print nothing unless something is wrong");
+  command->add_flag("--dry-run", options->dry, "check everything and print the launch line, run nothing");
+  command->add_option("command", options->command, "the program, as it is run today, behind `--`")
+      ->required()
+      ->type_name("");
+  command->positionals_at_end();
+  command->footer(footer(
+      {"forebay run -- mpirun -n 4 simpleFoam -parallel",
+       "forebay run --case /shared/motorBike --layout collated -- srun simpleFoam -parallel",
+       "forebay run -- decomposePar"},
+      {"The program sees the case under the path that it knows. What it writes is in local memory at once, and on "
+       "the case, whole and verified, when the run has ended; `forebay status` shows how far it is."}));
+  command->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace forebay::cli

@@ -1,0 +1,111 @@
+#include "run/cli/runs.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "run/launch/resume.h"
+#include "run/launch/run.h"
+#include "run/settings/settings.h"
+
+namespace forebay::cli {
+namespace {
+
+// Absolute, with links resolved as far as the path still exists.
+std::string as_plans_have_it(const std::string& path) {
+  if (auto real = real_path(path)) return *real;
+  std::string_view rest = path;
+  while (rest.size() > 1 && rest.ends_with('/')) rest.remove_suffix(1);
+  const std::string above(rest.starts_with('/') && parent_of(rest).empty() ? "/" : parent_of(rest));
+  if (above == path) return path;
+  return join(as_plans_have_it(above.empty() ? "." : above), name_of(rest));
+}
+
+bool stages_for(const slots::SlotDirectory& directory, const std::string& case_path) {
+  const auto committed = directory.committed();
+  return std::any_of(committed.begin(), committed.end(), [&](const slots::SlotDirectory::Committed& each) {
+    return each.record && is_below(each.record->path, case_path);
+  });
+}
+
+}  // namespace
+
+Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std::string>& pools) {
+  auto settings = settings::load();
+  if (!settings) return forward(settings);
+  if (!pools.empty()) settings->pool.paths = pools;
+  const auto machine = node::observe();
+  if (!machine) return forward(machine);
+  std::vector<std::string> paths;
+  const auto chosen = node::choose_pools(*machine, settings->pool);
+  if (chosen) {
+    for (const node::Pool& pool : *chosen) paths.push_back(pool.path);
+  } else if (!pools.empty()) {
+    return forward(chosen);
+  }
+  // Every node-local mount may hold what an earlier run with other settings left. Where pools are named, nothing else
+  // is meant: `clean` throws away what it finds.
+  if (pools.empty())
+    for (const node::Mount& mount : machine->mounts)
+      if (mount.node_local && mount.writable) paths.push_back(mount.path);
+  FoundRuns found;
+  std::string wanted;
+  if (!case_path.empty()) wanted = as_plans_have_it(case_path);
+  for (launch::PoolRun& run : launch::find_pool_runs(paths, found.unreadable))
+    if (wanted.empty() || run.plan.case_path == wanted) {
+      found.runs.push_back(std::move(run));
+    } else if (launch::is_case_of(run, wanted)) {
+      run.plan.case_path = wanted;  // it was renamed
+      found.runs.push_back(std::move(run));
+    }
+  for (slots::SlotDirectory& each : slots::find(paths))
+    if (wanted.empty() || stages_for(each, wanted)) found.staged.push_back(std::move(each));
+  // A case may have vanished and have left something here all the same.
+  struct stat status {};
+  bool known = wanted.empty() || ::stat(wanted.c_str(), &status) == 0 || !found.runs.empty() || !found.staged.empty();
+  for (const std::string& pool : paths)
+    for (const std::string& kept : {launch::warm_directory(pool, wanted), launch::ahead_directory(pool, wanted)})
+      known = known || ::lstat(kept.c_str(), &status) == 0;
+  if (!known) return error(Code::bad_input, "no such case:", case_path);
+  found.pools = std::move(paths);
+  found.case_path = std::move(wanted);
+  return found;
+}
+
+std::optional<std::string> home_elsewhere(const launch::Plan& plan, const std::string& case_path) {
+  const auto own = launch::pools_here(plan);
+  for (const auto& pools : {std::vector<std::string>(), own.value_or(std::vector<std::string>())})
+    if (const auto found = find_runs(case_path, pools))
+      if (auto home = home_of(plan.run, *found)) return home;
+  return std::nullopt;
+}
+
+std::optional<launch::NodeReport> lost_here(const launch::Plan& plan, const FoundRuns& found) {
+  if (home_of(plan.run, found)) return std::nullopt;
+  for (launch::NodeReport& report : launch::read_node_reports(found.case_path)) {
+    if (report.node != launch::host_name() || report.run != plan.run || launch::is_home(report)) continue;
+    struct stat status {};
+    if (::lstat(report.home.c_str(), &status) == 0 || home_elsewhere(plan, found.case_path)) return std::nullopt;
+    return std::move(report);
+  }
+  return std::nullopt;
+}
+
+std::string text_of_loss(const launch::NodeReport& report, const std::string& case_path) {
+  return fmt::format(
+      "run {} had data that only this node held, and its pool is gone (unless it is only not mounted): {}; safe on the "
+      "case: {}, {} files; when you have looked, `forebay clean --case {} --throw-away --throw-away` removes the mark",
+      report.run, printable(report.home), report.drain.newest_safe ? "time " + *report.drain.newest_safe : "no time",
+      report.drain.shared_files, printable(case_path));
+}
+
+std::optional<std::string> home_of(const std::string& run, const FoundRuns& found) {
+  for (const launch::PoolRun& each : found.runs)
+    if (each.plan.run == run) return each.home();
+  for (const launch::UnreadableRun& each : found.unreadable)
+    if (name_of(parent_of(each.home)) == run) return each.home;
+  return std::nullopt;
+}
+
+}  // namespace forebay::cli

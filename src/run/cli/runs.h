@@ -1,0 +1,37 @@
+// Finding what this node's pools hold, for status, drain and clean.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrays/slots/slots.h"
+#include "run/launch/pool_run.h"
+#include "run/launch/report.h"
+
+namespace forebay::cli {
+
+struct FoundRuns {
+  std::vector<launch::PoolRun> runs;
+  std::vector<launch::UnreadableRun> unreadable;  // of all cases
+  std::vector<slots::SlotDirectory>
+      staged;                      // of programs that write global arrays; with a case, all that have one of it
+  std::vector<std::string> pools;  // where was looked
+  std::string case_path;           // resolved; empty: all cases
+};
+// In `pools`, or when there are none in those of the configuration and in every node-local mount; only of `case_path`
+// unless it is empty. A case that is gone is an error only when the pools have nothing of it.
+Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std::string>& pools);
+
+// home_of() in pools that were not named: those found, and where the run was told to have its own, as far as that is
+// there.
+std::optional<std::string> home_elsewhere(const launch::Plan& plan, const std::string& case_path);
+// What a run that has its mark on the case had told of this node, where that has lost what was not home: the node had
+// something that only it held, and its pool is gone.
+std::optional<launch::NodeReport> lost_here(const launch::Plan& plan, const FoundRuns& found);
+// What there is to say of it: what is safe, and what to do.
+std::string text_of_loss(const launch::NodeReport& report, const std::string& case_path);
+// Where a run has what it left, readable or not; nullopt: it was not found.
+std::optional<std::string> home_of(const std::string& run, const FoundRuns& found);
+
+}  // namespace forebay::cli

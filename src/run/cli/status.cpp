@@ -1,0 +1,224 @@
+// forebay status: what this node's runs have locally, and what of it is safe; of a case, also what other nodes told.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/say.h"
+#include "run/cli/commands.h"
+#include "run/cli/interface.h"
+#include "run/cli/progress.h"
+#include "run/cli/runs.h"
+#include "run/launch/plan.h"
+#include "run/launch/report.h"
+#include "run/launch/run.h"
+
+namespace forebay::cli {
+namespace {
+
+struct StatusOptions {
+  std::string case_path;
+  std::vector<std::string> pools;
+  bool watch = false, json = false;
+};
+
+struct Seen {
+  std::string run, case_path, home;
+  launch::NodeReport report;
+  bool alive = false;                         // where its pool is here
+  std::optional<std::chrono::seconds> heard;  // where not: how long ago it told the case
+  bool silent = false;                        // longer ago than a node may be silent
+};
+
+// The run that has its mark on the case.
+std::optional<launch::Plan> marked_by(const std::string& case_path) {
+  if (case_path.empty()) return std::nullopt;
+  auto plan = launch::read_plan(case_path);
+  if (plan) return std::move(*plan);
+  if (plan.error().errno_value != ENOENT) say(stderr, "forebay: {}\n", plan.error().text());
+  return std::nullopt;
+}
+
+// Nodes of the run that have no pool here, as they told the case: so a login node sees the job.
+// `case_path`: as this host has it.
+void add_other_nodes(const std::string& case_path, const launch::Plan& plan, std::vector<Seen>& all) {
+  for (const launch::NodeReport& report : launch::read_node_reports(case_path)) {
+    const bool here = std::any_of(all.begin(), all.end(), [&](const Seen& each) {
+      return each.run == report.run && each.report.node == report.node;
+    });
+    struct stat status {};
+    const std::string path = launch::node_report_path(case_path, report.node);
+    if (here || report.run != plan.run || ::lstat(path.c_str(), &status) != 0) continue;
+    // By two clocks: that of the file system may be ahead of this host's.
+    const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(status.st_mtime);
+    const auto heard = std::max(std::chrono::floor<std::chrono::seconds>(age), std::chrono::seconds(0));
+    all.push_back({plan.run, case_path, report.home, report, false, heard, heard > plan.settings.drain.silence});
+  }
+}
+
+std::vector<Seen> look(const FoundRuns& found) {
+  std::vector<Seen> all;
+  for (const launch::PoolRun& run : found.runs) {
+    Seen seen{run.plan.run, run.plan.case_path, run.home(), {}, launch::has_agent(run), std::nullopt, false};
+    if (auto report = launch::read_node_report(join(run.home(), launch::status_name))) seen.report = std::move(*report);
+    seen.report.node = run.node;
+    if (!seen.alive)
+      if (auto there = launch::expect_case(run); !there) seen.report.drain.messages.push_back(there.error().text());
+    all.push_back(std::move(seen));
+  }
+  return all;
+}
+
+std::string agent_of(const Seen& seen) {
+  if (seen.heard)
+    return fmt::format("{} on node {}, as it told {} s ago{}", phase_name(seen.report.phase), seen.report.node,
+                       seen.heard->count(),
+                       seen.silent && !launch::is_home(seen.report)
+                           ? ": it may be dead; `forebay drain --resume` there carries home what is left"
+                           : "");
+  if (!seen.alive) return "gone: `forebay drain --resume` carries home what is left";
+  return fmt::format("{} (process {})", phase_name(seen.report.phase), seen.report.agent_pid);
+}
+
+// A checkpoint that a program has staged and that is not at home yet.
+struct Staged {
+  std::string path;
+  std::string directory;
+  bool alive = false, readable = true;
+};
+
+std::vector<Staged> look_for_staged(const FoundRuns& found) {
+  std::vector<Staged> all;
+  for (const slots::SlotDirectory& directory : found.staged) {
+    const bool alive = directory.is_locked();
+    for (const auto& [slot, record] : directory.committed())
+      all.push_back({record ? record->path : record.error().text(), directory.path(), alive, record.has_value()});
+  }
+  return all;
+}
+
+void print_text(const std::vector<Staged>& staged) {
+  for (const Staged& each : staged) {
+    fmt::print("checkpoint {}\n", printable(each.path));
+    fmt::print("  {:<20}{}\n", "program",
+               each.alive      ? "carries it home"
+               : each.readable ? "gone: `forebay drain --resume` carries it home"
+                               : "gone, and nobody can carry it home");
+    fmt::print("  {:<20}staged in {}\n", "only local", printable(each.directory));
+  }
+}
+
+void print_text(const std::vector<Seen>& all) {
+  for (const Seen& seen : all) {
+    const drain::DrainReport& drain = seen.report.drain;
+    fmt::print("run {} on {}\n", seen.run, printable(seen.case_path));
+    fmt::print("  {:<20}{}\n", "agent", printable(agent_of(seen)));
+    fmt::print("  {:<20}{}\n", "only local",
+               drain.newest_complete && drain.newest_complete != drain.newest_safe
+                   ? "last complete time " + *drain.newest_complete
+                   : std::string("nothing that is complete"));
+    fmt::print("  {:<20}{}\n", "safe", drain.newest_safe ? "time " + *drain.newest_safe : std::string("no time yet"));
+    for (const auto& [time, why] : drain.kept_beside) fmt::print("  {:<20}time {}: it {}\n", "kept too", time, why);
+    if (!seen.report.accord.agreed.empty())
+      fmt::print("  {:<20}time {}, held by every node and brought home by each\n", "all nodes",
+                 seen.report.accord.agreed);
+    fmt::print("  {:<20}{} in {} files{} locally, {} in {} files on the case, {} units to go\n", "moved",
+               human_bytes(drain.local_bytes), drain.local_files,
+               drain.uncounted_times > 0
+                   ? fmt::format(", and {} time directories that are not counted yet,", drain.uncounted_times)
+                   : "",
+               human_bytes(drain.shared_bytes), drain.shared_files, seen.report.queued_units);
+    if (seen.report.paused_milliseconds > 0)
+      fmt::print("  {:<20}{}\n", "held back",
+                 human_duration(std::chrono::milliseconds(seen.report.paused_milliseconds)));
+    for (const std::string& each : seen.report.waits_for) fmt::print("  {:<20}{}\n", "waits, since", printable(each));
+    for (const std::string& message : drain.messages) fmt::print("  ! {}\n", printable(message));
+  }
+}
+
+void print_json(const std::vector<Seen>& all, const std::vector<Staged>& staged) {
+  auto runs = nlohmann::json::array();
+  for (const Seen& seen : all) {
+    auto report = nlohmann::json::parse(launch::to_json(seen.report));
+    report["run"] = seen.run;
+    report["case"] = printable(seen.case_path);
+    report["home"] = printable(seen.home);
+    if (seen.heard) {
+      report["alive"] = nullptr;
+      report["heard_seconds_ago"] = seen.heard->count();
+    } else {
+      report["alive"] = seen.alive;
+    }
+    runs.push_back(std::move(report));
+  }
+  for (const Staged& each : staged)
+    runs.push_back({{"checkpoint", printable(each.path)}, {"home", printable(each.directory)}, {"alive", each.alive}});
+  fmt::print("{}\n", runs.dump(1));
+}
+
+int status(const StatusOptions& options) {
+  for (;;) {
+    auto found = find_runs(options.case_path, options.pools);
+    if (!found) return failed(found.error());
+    std::vector<Seen> all = look(*found);
+    const auto marked = marked_by(found->case_path);
+    if (marked) add_other_nodes(found->case_path, *marked, all);
+    const std::vector<Staged> staged = look_for_staged(*found);
+    const bool nothing = all.empty() && staged.empty() && !marked;
+    if (options.watch && ::isatty(STDOUT_FILENO) != 0) fmt::print("\033[H\033[2J");
+    if (options.json) {
+      print_json(all, staged);
+    } else {
+      if (all.empty() && marked)
+        fmt::print("run {} on {}: none of its nodes (started on {}) has told of it\n", marked->run,
+                   printable(found->case_path), printable(marked->submit_host));
+      if (nothing)
+        fmt::print(
+            "no run of forebay has anything in this node's pools{}\n",
+            options.case_path.empty() ? "; --case DIR asks the case for other nodes" : ", or works on this case");
+      print_text(all);
+      print_text(staged);
+    }
+    if (marked)
+      if (const auto lost = lost_here(*marked, *found))
+        say(stderr, "forebay: {}\n", text_of_loss(*lost, found->case_path));
+    for (const auto& each : found->unreadable) say(stderr, "forebay: {}\n", each.error.text());
+    std::fflush(stdout);
+    // A run that has all at home takes its mark from the case next; who left it behind tells nothing more.
+    const bool left_behind = !all.empty() && staged.empty() &&
+                             std::all_of(all.begin(), all.end(),
+                                         [](const Seen& each) { return each.silent && launch::is_home(each.report); });
+    if (!options.watch || nothing || left_behind) return 0;
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, int& exit_status) {
+  const auto options = std::make_shared<StatusOptions>();
+  CLI::App* command = app.add_subcommand("status", "show the runs of this node: what is only local, what is safe");
+  command->add_option("--case", options->case_path, "only the run of this case, on all its nodes")->type_name("DIR");
+  command->add_option("--pool", options->pools, "look in this pool only, not in those configured or found")
+      ->allow_extra_args(false)
+      ->type_name("DIR");
+  command->add_flag("--watch,-w", options->watch, "again every second, until no run is left");
+  command->add_flag("--json", options->json, "print a JSON array");
+  command->footer(footer(
+      {"forebay status", "forebay status --watch", "forebay status --case /shared/motorBike --json"},
+      {"\"safe\" is what the case holds, whole and verified; what is \"only local\" goes with this node. Staged "
+       "checkpoints of programs that write global arrays are shown until they are carried home; in JSON they have "
+       "\"checkpoint\" instead of \"run\".",
+       "With --case also nodes are shown that have nothing in this node's pools (from a login node, all), as they last "
+       "told the case; in JSON their \"alive\" is null, and \"heard_seconds_ago\" tells how long ago that was."}));
+  command->callback([options, &exit_status] { exit_status = status(*options); });
+}
+
+}  // namespace forebay::cli

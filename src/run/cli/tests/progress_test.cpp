@@ -1,0 +1,115 @@
+#include "run/cli/progress.h"
+
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <functional>
+#include <string>
+
+namespace forebay::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+launch::NodeReport node_in(launch::Phase phase) {
+  launch::NodeReport node;
+  node.phase = phase;
+  node.copied_bytes = 500'000;
+  node.copy_bytes_in_all = 1'000'000;
+  node.queued_units = 3;
+  node.drain.shared_files = 12;
+  node.drain.shared_bytes = 1'000'000;
+  return node;
+}
+
+TEST(ProgressLine, StagingIsABarOfWhatIsCopiedOverAllNodes) {
+  const auto node = node_in(launch::Phase::staging);
+  EXPECT_EQ(progress_line({node, node}), "staging   [############............] 1.00 MB of 2.00 MB");
+}
+
+TEST(ProgressLine, DrainingTellsWhatIsOnTheCaseAndWhatIsToGo) {
+  const auto node = node_in(launch::Phase::draining);
+  EXPECT_EQ(progress_line({node, node}), "draining  2.00 MB in 24 files are on the case, 6 to go");
+}
+
+TEST(ProgressLine, WhileTheProgramRunsThereIsNone) {
+  EXPECT_EQ(progress_line({node_in(launch::Phase::running)}), "");
+}
+
+TEST(ProgressLine, ABarStaysWithinItsBoundsAndNothingToDoIsNotDone) {
+  EXPECT_EQ(progress_line("writing", 3, 2), "writing  [########################] 3 B of 2 B");
+  EXPECT_EQ(progress_line("writing", 0, 0), "writing  [........................] 0 B of 0 B");
+}
+
+// What is written to standard error where that is no terminal.
+std::string on_a_file(const std::function<void()>& draw) {
+  testing::internal::CaptureStderr();
+  draw();
+  return testing::internal::GetCapturedStderr();
+}
+
+// And where it is one.
+std::string on_a_terminal(const std::function<void()>& draw) {
+  int ours = -1, terminal = -1;
+  EXPECT_EQ(::openpty(&ours, &terminal, nullptr, nullptr, nullptr), 0);
+  std::fflush(stderr);
+  const int before = ::dup(STDERR_FILENO);
+  ::dup2(terminal, STDERR_FILENO);
+  draw();
+  std::fflush(stderr);
+  ::dup2(before, STDERR_FILENO);
+  ::close(before);
+  char text[4096];
+  EXPECT_EQ(::write(terminal, "<end>", 5), 5);  // or reading would wait where nothing was drawn
+  std::string seen;
+  while (!seen.ends_with("<end>")) {
+    const ssize_t count = ::read(ours, text, sizeof text);
+    if (count <= 0) break;
+    seen.append(text, static_cast<std::size_t>(count));
+  }
+  ::close(terminal);
+  ::close(ours);
+  return seen.substr(0, seen.find("<end>"));
+}
+
+TEST(Progress, OnATerminalTheLineIsDrawnOverAndTakenAway) {
+  const std::string seen = on_a_terminal([] {
+    Progress progress(false);
+    progress.show("first");
+    progress.show("second");
+    progress.show("");
+    progress.clear();  // nothing more to take away
+  });
+  EXPECT_EQ(seen, "\r\033[Kforebay: first\r\033[Kforebay: second\r\033[K");
+}
+
+TEST(Progress, ElsewherePlainLinesComeNowAndThen) {
+  const std::string seen = on_a_file([] {
+    Progress progress(false, milliseconds(20));
+    progress.show("too early");
+    ::usleep(25'000);
+    progress.show("first");
+    progress.show("at once");
+    progress.show("");
+    ::usleep(25'000);
+    progress.show("second");
+    progress.clear();
+  });
+  EXPECT_EQ(seen, "forebay: first\nforebay: second\n");
+}
+
+TEST(Progress, QuietSaysNothingAnywhere) {
+  const auto draw = [] {
+    Progress progress(true, milliseconds(0));
+    progress.show("a line");
+    progress.show({node_in(launch::Phase::staging)});
+    progress.clear();
+  };
+  EXPECT_EQ(on_a_file(draw), "");
+  EXPECT_EQ(on_a_terminal(draw), "");
+}
+
+}  // namespace
+}  // namespace forebay::cli

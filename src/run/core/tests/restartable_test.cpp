@@ -1,0 +1,165 @@
+#include "run/core/restartable.h"
+
+#include <gtest/gtest.h>
+
+namespace forebay::core {
+namespace {
+
+NamesOfRanks on_two_ranks(const Names& names) {
+  return {{0, names}, {1, names}};
+}
+
+std::optional<Spread> start_of(const Names& names) {
+  return spread_of(on_two_ranks(names));
+}
+
+Required after(const std::optional<Spread>& start, const std::vector<Names>& whole_times) {
+  Written written;
+  int time = 0;
+  for (const Names& names : whole_times) written.add(std::to_string(++time), on_two_ranks(names));
+  return Required::of(start, written);
+}
+
+std::vector<WholeTime> times(const std::vector<std::pair<std::string, Names>>& all) {
+  std::vector<WholeTime> list;
+  for (const auto& [time, names] : all) list.push_back({time, on_two_ranks(names)});
+  return list;
+}
+
+using Times = std::vector<std::string>;
+const Names state{"U", "p", "phi", "uniform/time"}, poor{"vorticity"}, written_objects{"U", "p"};
+
+TEST(Restartable, NeedsWhatTheStartTimeHadAndTheRunWrites) {
+  const Required required = after(start_of({"U", "p", "nuTilda"}), {state, poor});
+  EXPECT_EQ(required.on_every_rank, (Names{"U", "p"}));
+  EXPECT_TRUE(is_restartable(on_two_ranks(state), required));
+  EXPECT_TRUE(is_restartable(on_two_ranks(written_objects), required));
+  EXPECT_FALSE(is_restartable(on_two_ranks(poor), required));
+}
+
+TEST(Restartable, NothingIsAsLongAsNoRequiredNameIsKnown) {
+  const Required required = after(start_of({"U", "p"}), {poor, poor});
+  EXPECT_FALSE(required.is_known());
+  EXPECT_FALSE(is_restartable(on_two_ranks(state), required));
+}
+
+TEST(Restartable, WithoutAStartTimeNeedsWhatTheTwoRichestTimesShare) {
+  EXPECT_FALSE(after({}, {}).is_known());
+  EXPECT_EQ(after({}, {state}).on_every_rank, state);
+  const Required required = after({}, {poor, state, poor, {"U", "p", "phi"}, poor});
+  EXPECT_EQ(required.on_every_rank, (Names{"U", "p", "phi"}));
+  EXPECT_TRUE(is_restartable(on_two_ranks(state), required));
+  EXPECT_FALSE(is_restartable(on_two_ranks(poor), required));
+}
+
+TEST(Restartable, OneTimeThatIsLookedAtTwiceIsNoTwo) {
+  Written written;
+  written.add("1", on_two_ranks(poor));
+  written.add("1", on_two_ranks({"vorticity", "Q"}));
+  EXPECT_EQ(Required::of({}, written).on_every_rank, (Names{"Q", "vorticity"}));
+}
+
+TEST(Restartable, IsNoTimeThatOneRankLacksAFileOf) {
+  const Required required = after(start_of({"U", "p"}), {state});
+  NamesOfRanks names = on_two_ranks(state);
+  names[1].erase("p");
+  EXPECT_FALSE(is_restartable(names, required));
+  EXPECT_EQ(lacks(names, required).on_rank, (NamesOfRanks{{1, {"p"}}}));
+  EXPECT_TRUE(lacks(names, required).on_all_ranks.empty());
+}
+
+TEST(Restartable, ATimeThatWasCutOnOneRankTeachesTheOthersNothingLess) {
+  Written written;
+  NamesOfRanks torn = on_two_ranks(state);
+  torn[1] = {"U"};
+  written.add("1", torn);
+  EXPECT_FALSE(is_restartable(torn, Required::of(start_of({"U", "p"}), written)));
+}
+
+TEST(Restartable, CloudsAreOnlyWhereParticlesAre) {
+  const std::string cloud = "lagrangian/cloud/positions";
+  NamesOfRanks with_cloud = on_two_ranks(state);
+  with_cloud[1].insert(cloud);
+  Written written;
+  written.add("1", with_cloud);
+  const Required required = Required::of(spread_of(on_two_ranks({"U", "p", cloud})), written);
+  EXPECT_TRUE(is_restartable(with_cloud, required));
+  EXPECT_FALSE(is_restartable(on_two_ranks(state), required));
+  EXPECT_EQ(lacks(on_two_ranks(state), required).on_all_ranks, (Names{cloud}));
+}
+
+TEST(Restartable, ParticlesThatGoToAnotherRankMakeNoRestartPointOfTheTimeBefore) {
+  const std::string cloud = "lagrangian/cloud/positions";
+  NamesOfRanks older = on_two_ranks(state), newer = on_two_ranks(state);
+  older[0].insert(cloud);
+  newer[1].insert(cloud);
+  EXPECT_TRUE(lacks(newer, older).nothing());
+  EXPECT_EQ(lacks(on_two_ranks(state), older).on_rank, (NamesOfRanks{{0, {cloud}}}));
+}
+
+TEST(Restartable, ATimeWithoutRanksIsNot) {
+  EXPECT_FALSE(is_restartable({}, after(start_of({"U"}), {state})));
+}
+
+TEST(Restartable, CompressedFilesHaveTheNamesOfOthers) {
+  EXPECT_EQ(plain_name("U.gz"), "U");
+  EXPECT_EQ(plain_name("U.gzip"), "U.gzip");
+}
+
+TEST(RestartPoints, APoorTimeTakesNoStatesPlace) {
+  const auto all = times({{"10", state}, {"11", poor}, {"12", poor}});
+  const Required required = after(start_of({"U", "p"}), {state, poor});
+  EXPECT_EQ(restart_points(all, required), (Times{"10"}));
+  EXPECT_EQ(superfluous(all, required), Times{});
+}
+
+TEST(RestartPoints, ANewStateTakesTheOldOnesPlaceAndThatOfPoorTimes) {
+  const auto all = times({{"10", state}, {"15", poor}, {"20", state}});
+  const Required required = after(start_of({"U", "p"}), {state, poor});
+  EXPECT_EQ(restart_points(all, required), (Times{"20"}));
+  EXPECT_EQ(superfluous(all, required), (Times{"10", "15"}));
+}
+
+TEST(RestartPoints, AnOlderTimeWithANameThatTheNewerLacksStaysBesideIt) {
+  const auto all = times({{"8", state}, {"10", state}, {"11", written_objects}, {"12", written_objects}});
+  const Required required = after(start_of({"U", "p"}), {state});
+  EXPECT_EQ(restart_points(all, required), (Times{"10", "12"}));
+  EXPECT_EQ(superfluous(all, required), (Times{"8", "11"}));
+}
+
+TEST(RestartPoints, OneRankThatLacksANameKeepsTheOlderTime) {
+  auto all = times({{"1", state}, {"2", state}});
+  all[1].names[1].erase("phi");
+  EXPECT_EQ(restart_points(all, after(start_of({"U", "p"}), {state})), (Times{"1", "2"}));
+}
+
+TEST(RestartPoints, TheMeshThatTheNewestStateRefersToStays) {
+  Names with_mesh = state;
+  with_mesh.insert({"polyMesh/faces", "polyMesh/points"});
+  const auto all = times({{"1", with_mesh}, {"2", with_mesh}, {"3", state}, {"4", state}, {"5", state}});
+  const Required required = after(start_of({"U", "p"}), {state});
+  EXPECT_EQ(restart_points(all, required), (Times{"2", "5"}));
+}
+
+TEST(RestartPoints, AreFourAtMost) {
+  std::vector<std::pair<std::string, Names>> all;
+  for (int i = 1; i <= 8; ++i) all.emplace_back(std::to_string(i), Names{"U", "p", "extra" + std::to_string(i)});
+  const Required required = after(start_of({"U", "p"}), {state});
+  EXPECT_EQ(restart_points(times(all), required), (Times{"5", "6", "7", "8"}));
+  EXPECT_EQ(superfluous(times(all), required), (Times{"1", "2", "3", "4"}));
+}
+
+TEST(RestartPoints, WhileNothingIsRequiredTheRichestTimesStay) {
+  const auto all = times({{"1", state}, {"2", poor}, {"3", poor}, {"4", poor}, {"5", poor}, {"6", poor}});
+  EXPECT_EQ(restart_points(all, Required{}), Times{});
+  EXPECT_EQ(superfluous(all, Required{}), (Times{"2"}));
+}
+
+TEST(RestartPoints, ASetThatGrowsDemotesAndGivesNothingUp) {
+  const auto all = times({{"1", {"U"}}, {"2", state}});
+  EXPECT_EQ(restart_points(times({{"1", {"U"}}}), after(start_of({"U", "p"}), {{"U"}})), (Times{"1"}));
+  EXPECT_EQ(restart_points(all, after(start_of({"U", "p"}), {{"U"}, state})), (Times{"2"}));
+}
+
+}  // namespace
+}  // namespace forebay::core

@@ -1,0 +1,159 @@
+// What a program does to names that the case already has: removes them while they are carried, gives an input another
+// name, puts a directory where a file was.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/page_buffer.h"
+#include "run/drain/state.h"
+
+namespace forebay::drain {
+namespace {
+
+constexpr std::size_t chunk = std::size_t{256} << 10;
+
+// The content, mode and time of `from` under the name of the link `to`, in one step, by way of `temporary`.
+Status replace_link_by_copy(const std::string& from, const std::string& to, const std::string& temporary) {
+  auto source = open_file(from, O_RDONLY | O_NOFOLLOW);
+  if (!source) return forward(source);
+  struct stat status {};
+  if (::fstat(source->get(), &status) != 0) return errno_error("cannot stat", from);
+  ::unlink(temporary.c_str());
+  auto target = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+  if (!target) return forward(target);
+  const PageBuffer buffer(chunk);
+  for (;;) {
+    const ssize_t got = ::read(source->get(), buffer.bytes().data(), chunk);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("cannot read", from);
+    if (got == 0) break;
+    if (auto put = write_all(target->get(), buffer.bytes().first(static_cast<std::size_t>(got)), temporary); !put) {
+      ::unlink(temporary.c_str());
+      return put;
+    }
+  }
+  const std::array times{status.st_atim, status.st_mtim};
+  if (!set_rights(target->get(), owner_of(status), status.st_mode & 07777) ||
+      ::futimens(target->get(), times.data()) != 0 || ::rename(temporary.c_str(), to.c_str()) != 0)
+    return errno_error("cannot copy an input to", to);
+  return {};
+}
+
+}  // namespace
+
+// A removal that comes while the name is on its way to the case: the ledger does not know the name yet.
+void Drain::State::note_removal_in_flight(const std::string& path) {
+  const auto below = in_flight.lower_bound(path);
+  bool concerned = below != in_flight.end() && is_below(*below, path);
+  if (!concerned) {
+    const auto inside = in_flight.lower_bound(path + "/");
+    concerned = inside != in_flight.end() && is_below(*inside, path);
+  }
+  for (std::string at(path); !concerned && !at.empty(); at = parent_of(at)) concerned = in_flight.contains(at);
+  if (concerned) removed_in_flight.insert(path);
+}
+
+// To be called when `path` was recorded as drained.
+void Drain::State::catch_up_removal(const std::string& path) {
+  if (removed_in_flight.empty()) return;
+  bool removed = false;
+  for (std::string at(path); !removed && !at.empty(); at = parent_of(at)) removed = removed_in_flight.contains(at);
+  if (removed && !name_exists(local_of(roots, path))) record(deleted_record(path));
+}
+
+// The program gave the input `origin` the name `path`: a link whose content is the case's own file.
+void Drain::State::note_renamed_input(const std::string& origin, const std::string& path) {
+  if (origin != path) borrowed[origin].insert(path);
+}
+
+// Before the case's `origin` is replaced, every other name that still stands for its old content gets a copy. False:
+// not now, since one of them is being read.
+bool Drain::State::free_borrowers(const std::string& origin) {
+  const auto found = borrowed.find(origin);
+  if (found == borrowed.end()) return true;
+  for (const std::string& path : found->second) {
+    const std::string local = local_of(roots, path);
+    const auto target = read_link(local);
+    if (!target || *target != join(request.lower, origin)) continue;
+    if (in_flight.contains(path)) return false;
+    if (auto copied = replace_link_by_copy(join(request.case_path, origin), local, name_aside(roots, path)); !copied) {
+      failures[origin] = copied.error().text();
+      return false;
+    }
+  }
+  borrowed.erase(found);
+  return true;
+}
+
+// The name at or above `path` under which the case still holds what the program removed, and which is now of the other
+// kind (a directory for a file, or the reverse); empty: none.
+std::string Drain::State::in_the_way(const std::string& path) const {
+  for (std::string at(path); !at.empty(); at = parent_of(at)) {
+    const auto known = ledger.find(at);
+    if (!known || !known->deleted) continue;
+    struct stat status {};
+    if (::lstat(local_of(roots, at).c_str(), &status) == 0 && S_ISDIR(status.st_mode) != known->directory) return at;
+  }
+  return {};
+}
+
+// A write through a link reached the shared file itself: correct, but slow, and the user should know. (Or she edited it
+// there; the two look alike.)
+void Drain::State::note_written_inputs() {
+  std::string first;
+  std::size_t count = 0;
+  ledger.each("", [&](const std::string& path, const Known& known) {
+    if (known.staged != tree::Kind::link || known.deleted || known.drained || !known.on_case) return true;
+    const auto target = read_link(local_of(roots, path));
+    if (!target || *target != join(request.lower, path)) return true;
+    const auto now = shared->status(path);
+    if (!now || !*now) return true;
+    const Identity identity = identity_of(**now);
+    if (identity.size == known.on_case->size && identity.mtime_ns == known.on_case->mtime_ns) return true;
+    if (count++ == 0) first = path;
+    return true;
+  });
+  if (count == 0) return;
+  note(std::nullopt, fmt::format("{} inputs changed on the shared file system during the run, the first is {}: edited "
+                                 "there, or written through a link at that file system's speed (--copy PATTERN keeps "
+                                 "such inputs local)",
+                                 count, printable(first)));
+}
+
+std::vector<tree::WarmFile> Drain::carried_files(const std::function<bool(const std::string& path)>& wanted) const {
+  std::vector<tree::WarmFile> files;
+  state_->ledger.each("", [&](const std::string& path, const Known& known) {
+    if (known.directory || known.deleted || !known.drained || !known.on_case || !wanted(path)) return true;
+    const std::string local = local_of(state_->roots, path);
+    struct stat status {};
+    if (::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode) && mark_of(status) == *known.drained)
+      files.push_back({path, local, *known.on_case});
+    return true;
+  });
+  return files;
+}
+
+// The one removal that cannot come last. Everything else must be on the case by then, and the new content whole in the
+// pool: what stands for content of the case's own under that name, as of a file and a directory that swap names, gets a
+// copy. In what cannot be looked at there may be such names, too.
+bool Drain::State::make_way() {
+  if (ways.empty() || ledger.lost_events() || trouble == Code::conflict || trouble == Code::lost) return false;
+  if (!failures.empty() || !unreadable.empty()) return false;
+  bool made = false;
+  for (const std::string& path : std::exchange(ways, {})) {
+    std::vector<std::string> origins;
+    for (const auto& [origin, names] : borrowed)
+      if (is_below(origin, path)) origins.push_back(origin);
+    const bool free =
+        std::all_of(origins.begin(), origins.end(), [&](const auto& each) { return free_borrowers(each); });
+    made = (free && remove_from_case(path)) || made;
+  }
+  return made;
+}
+
+}  // namespace forebay::drain

@@ -1,0 +1,238 @@
+// drain: carries what a run writes locally to the case, whole and verified, while the program runs and after it.
+//
+// One Drain serves one node of one run. It watches the local trees, knows what is sealed and which times are complete,
+// keeps the last complete time aside, publishes units through the mover, and at the end settles every path: outputs are
+// carried, the program's own deletions follow last, and whatever cannot be carried is named. It holds no process and
+// no socket: the node's agent (launch) drives it from one thread through descriptors and ticks.
+//
+// Promises (design.md, "Users' data comes first"):
+//   - under a final name on the case there is only whole, verified content;
+//   - a file of the case is replaced or removed only if it still is the one that was staged or drained;
+//   - absence never deletes: a removal needs a journalled act of the program, and intact sentinels at the end;
+//   - what is not carried is reported; report().status is then not ok.
+// Must not know: how processes are started, how trees become visible to them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/base.h"
+#include "run/drain/ledger.h"
+#include "run/drain/mover.h"
+#include "run/drain/timeline.h"
+#include "run/tree/tree.h"
+#include "run/tree/warm.h"
+
+namespace forebay::drain {
+
+// A local directory and the directory of the case that it is the image of.
+struct Root {
+  std::string local;   // absolute
+  std::string prefix;  // relative to the case; "" for the tree itself, "processor3" for a rank's directory
+  std::string pool;    // the run's directory in the pool that holds it; its sentinel proves that the pool is intact
+};
+
+struct DrainSettings {
+  bool collated = false;
+  bool live = true;          // false: hold what may wait until the program has ended
+  bool hold_times = false;   // times wait for the end or the safety interval (the program purges them itself)
+  bool handed_over = false;  // the redirection library is loaded: what a rank removes too soon comes to keep.h
+  int all_ranks = 1;         // of the whole run
+  std::vector<std::string> checkpoints = {};  // directories of the case whose files are one state (checkpoint.h)
+  // The time that the run starts from, where there is one, and directories of groups of ranks that may hold it.
+  std::optional<std::string> start_time = {};
+  std::vector<std::string> start_groups = {};
+  std::chrono::milliseconds safe_interval = std::chrono::minutes(10);
+  std::chrono::milliseconds settle = std::chrono::seconds(2);
+  std::chrono::milliseconds vouch_after = std::chrono::seconds(1);  // see take_doubtful_ranks
+  std::chrono::milliseconds patience = std::chrono::minutes(2);  // at the end, without any progress, before giving up
+  MoverSettings mover;
+};
+
+struct DrainRequest {
+  std::string case_path, run;
+  std::string home;      // the run's directory in the home pool: journal, keep
+  std::string lower;     // what staged links point into
+  bool durable = false;  // the pool survives the node
+  DrainSettings settings;
+  // Directories of other pools that hold files of the tree (placed.h), each in its pool's run directory.
+  std::vector<std::string> placed = {};
+  std::vector<LinkedDirectory> linked = {};
+};
+
+struct DrainReport {
+  std::optional<Code> trouble;                       // the gravest of all; nullopt: none
+  std::vector<std::string> messages;                 // one line per trouble or notice, with path and advice
+  std::uint64_t local_files = 0, local_bytes = 0;    // closed by the program
+  std::uint64_t shared_files = 0, shared_bytes = 0;  // published on the case
+  std::uint64_t undrained_files = 0, undrained_bytes = 0;
+  std::uint64_t kept_from_shared = 0;  // files that were deleted before they were drained
+  // Of single ranks, that the program removed before anybody looked into them: their files are counted nowhere.
+  std::uint64_t unseen_times = 0;
+  // Of single ranks, that are there and none of whose files was told of yet: those are counted when they are carried.
+  std::uint64_t uncounted_times = 0;
+  // Only times that a run may restart from (run/core/restartable.h).
+  std::optional<std::string> newest_complete, newest_safe;
+  std::map<std::string, std::string> kept_beside;  // older ones that are kept too, since the newest lacks a file: why
+  double lag_seconds = 0;                          // the longest time between complete and safe
+  std::vector<TimelineEntry> timeline;
+  std::vector<std::pair<int, int>> groups;  // collated: contiguous groups of ranks
+};
+
+// The gravest of two troubles: lost, then undrained, conflict, pool_full, failed. What is only local must never be
+// hidden behind another trouble: pools are removed then.
+std::optional<Code> graver(std::optional<Code> a, std::optional<Code> b);
+
+// True while a pool holds something that is nowhere else, or evidence of a loss: it must not be removed.
+inline bool needs_pool(std::optional<Code> trouble) {
+  return trouble == Code::undrained || trouble == Code::lost;
+}
+
+// Processes that outlived the program that was started, each as a text for people.
+struct Writers {
+  std::vector<std::string> holding;    // and have files of the trees open for writing
+  std::vector<std::string> lingering;  // and work for the run or in its trees, but have nothing open for writing now
+  friend bool operator==(const Writers&, const Writers&) = default;
+};
+
+class Drain {
+ public:
+  static Result<std::unique_ptr<Drain>> open(const DrainRequest& request);
+  // A Drain from the journal that a dead one left: watches nothing, can only finish.
+  static Result<std::unique_ptr<Drain>> resume(const DrainRequest& request, const std::vector<Root>& roots,
+                                               const std::vector<int>& ranks);
+  ~Drain();
+
+  // Begins to watch an image; `staged` is what was put there. To be called before any program runs in it.
+  Status add_root(const Root& root, const std::vector<tree::Entry>& staged);
+  // A directory of an image that is watched already, with all that is in it: `put` gives it its name there, which must
+  // not be told as an act of the program.
+  Status add_directory(const std::string& path, const std::vector<tree::Entry>& staged,
+                       const std::function<Status()>& put);
+  // Something in the ranks' directories leads out of the case by its text: the kernel must come to it by the case's
+  // path.
+  void ranks_need_case_path();
+  // A rank of this node and its run directory in its pool.
+  Status add_rank(int rank, const std::string& pool);
+
+  // Poll these; call on_events() when the first is readable or events_wait(), on_outcomes() when the second is
+  // readable.
+  int events_descriptor() const;
+  // Takes in the events that there are, so that the kernel need not drop any. True when they are many: on_events() is
+  // due.
+  bool events_crowd();
+  // True when events were taken in since on_events().
+  bool events_wait() const;
+  int outcomes_descriptor() const;
+  Status on_events();
+  void on_outcomes();
+  // To be called at least every second: settles, submits, keeps the safety interval.
+  void tick();
+
+  // Back-pressure: makes room in the pools below `pool` by replacing what is drained with links; returns the bytes
+  // freed. Where that is not enough, what is held for the end is carried now.
+  std::uint64_t evict(std::uint64_t wanted, const std::string& pool = "/");
+  // True while something could still be drained, or evicted there.
+  bool can_make_room(const std::string& pool = "/") const;
+  // The last one that is complete over the ranks of this node, restartable, and held.
+  const std::optional<std::string>& newest_complete() const;
+  // What on_events() read last holds a recent time: the last one that all ranks have begun has all its files, and will
+  // be called complete when they go on, or the one before it is complete.
+  bool holds_last_time() const;
+  // The program removes times: it is known to, or has removed some.
+  bool times_go() const;
+  // The ranks keep the newest complete time themselves (hold.h): looks may be rare.
+  bool ranks_keep() const;
+  // Where room is scarce they keep all that they purge instead, and looks free what is known to be older.
+  void room_is_scarce(bool now);
+  // How many times the program has begun, over all ranks of the node.
+  std::size_t times_begun() const;
+  // The most bytes that the program wrote from one time's beginning to the next.
+  std::uint64_t largest_step() const;
+  // Whether a pool is full now, to be told before on_events(): once it was, the run's exit will not be 0, and times
+  // that were written in the meantime are never called complete.
+  void pool_is_full(bool now);
+
+  // When the run has several nodes, they agree on times (run/launch/agreement.h). Until then a node holds up to
+  // Candidates::most complete times, beside the pinned and the agreed one.
+  // Holds a time until another is pinned; false when it is no longer there.
+  bool pin(const std::string& time);
+  // All nodes hold this time: it is carried now and kept until a newer one is agreed; older ones are let go.
+  void agree(const std::string& time);
+  // All nodes have told that this time is on the case for their ranks: parts of older times that the program has purged
+  // here, and that it supersedes, may leave the case.
+  void safe_everywhere(const std::string& time);
+  // Older times that other nodes keep beside newer ones, for what their ranks have of them: half of a time is none.
+  void kept_by_others(std::set<std::string> times);
+  // Whoever asks is told from now on what report() and safe_times() said last. What is superseded now is not called
+  // safe any more in the next report, and leaves the case when the one after it is told: nothing goes that somebody may
+  // just have read of. So not to be called too often.
+  void told();
+  // Carries a complete time that is held to the case, whatever else is asked for.
+  void secure(const std::string& time);
+  // Times of this node that are complete and still held (here or on the case), oldest first.
+  std::vector<std::string> complete_times() const;
+  // The newest of those that are on the case for all ranks of this node, oldest first.
+  std::vector<std::string> safe_times() const;
+
+  // A rank that is killed closes its files too, so that the last one looks whole. What a rank closed last counts only
+  // when the rank goes on to another time, ends well, or was seen at work `vouch_after` later: these are the ranks to
+  // look at now, and vouch() is for those of them whose process is alive and not ending.
+  std::vector<int> take_doubtful_ranks();
+  void vouch(int rank);
+  void rank_ended(int rank, bool cleanly);
+  // The program has ended: submit all that is left. `cleanly`: with status 0; of a resumed run its journal may tell.
+  Status begin_finish(bool cleanly);
+  // Drives the end; true when nothing is left to do (or patience is over). To be called on outcomes and ticks.
+  bool finished();
+  // Who may still write, though the program has ended: to be told before begin_finish(), and again and again while
+  // waits_for_writers(). Nothing that is open for writing gets its name on the case. When all else is carried, the end
+  // waits for these processes, for `patience` at most.
+  void tell_writers(Writers writers);
+  bool waits_for_writers() const;
+  // Files and times on the case that wait for a file to be closed.
+  std::vector<std::string> still_open() const;
+  // Stops as soon as possible; what is not drained stays local.
+  void abandon();
+
+  // With the entries of the timeline that were told of last, at most so many.
+  DrainReport report(std::size_t timeline_entries = SIZE_MAX) const;
+  MoverProgress progress() const;
+  // Those of the program's files that are `wanted` (by their path) and that the case holds as they lie here.
+  std::vector<tree::WarmFile> carried_files(const std::function<bool(const std::string& path)>& wanted) const;
+
+ private:
+  struct State;
+  explicit Drain(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// True when nothing has `path` open for writing (a read lease can be had; mappings count as open).
+bool is_sealed(const std::string& path);
+// True when something is known to have it open for writing. What cannot be opened is not: reading it will tell.
+bool is_open_for_writing(const std::string& path);
+
+// Where the files of a rank's times are kept aside (keep.h), in its run directory of its pool.
+std::string keep_directory(int rank, const std::string& pool_directory);
+
+// What the ranks of a node need to keep times themselves (hold.h), in the run's directory in the home pool.
+inline constexpr const char* hold_name = "hold";
+// The agent that made it was killed: the ranks of its node, which are these, may free what all of them have left
+// behind. Quiet where there is none.
+void let_ranks_free(const std::string& home, const std::vector<int>& ranks);
+
+// What its programs could not write (failed_writes.h), likewise.
+inline constexpr const char* failed_writes_name = "failed-writes";
+
+// The sentinel of a run in a pool directory.
+inline constexpr const char* sentinel_name = "run.json";
+
+}  // namespace forebay::drain

@@ -1,0 +1,177 @@
+// Times that lie on the case as groups of ranks: what was written to them since, and what becomes of their groups.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "run/drain/state.h"
+#include "run/drain/units.h"
+#include "run/openfoam/openfoam.h"
+
+namespace forebay::drain {
+
+std::vector<std::pair<int, int>> Drain::State::groups_of_ranks() const {
+  std::vector<std::pair<int, int>> found;
+  for (const int rank : times.ranks()) {
+    if (!found.empty() && found.back().second + 1 == rank) {
+      found.back().second = rank;
+    } else {
+      found.emplace_back(rank, rank);
+    }
+  }
+  return found;
+}
+
+std::string Drain::State::group_target(int first, int last, const std::string& time) const {
+  return join(layouts::group_name(first, last, request.settings.all_ranks), time);
+}
+
+// A conflict: it lies beside what the case has under its name.
+bool Drain::State::is_given_up(int rank, const std::string& time) const {
+  if (given_up.contains(time_directory(rank, time))) return true;
+  const auto runs = groups_of_ranks();
+  return std::any_of(runs.begin(), runs.end(), [&](const auto& group) {
+    return group.first <= rank && rank <= group.second &&
+           given_up.contains(group_target(group.first, group.second, time));
+  });
+}
+
+// The files of a group that this run has carried and that changed since, as the case has them.
+std::optional<std::map<std::string, Identity>> Drain::State::carried_group(const std::string& target) const {
+  std::map<std::string, Identity> files;
+  bool staged = false;
+  ledger.each(target, [&](const std::string& path, const Known& known) {
+    staged = staged || known.staged;
+    if (!known.directory && known.on_case) files.emplace(path.substr(target.size() + 1), *known.on_case);
+    return true;
+  });
+  if (staged || files.empty()) return std::nullopt;
+  return files;
+}
+
+Result<GroupNow> Drain::State::look_at(const CollatedTime& group, bool must_be_sealed) const {
+  GroupNow now;
+  now.directories = true;
+  std::vector<layouts::RankTime> ranks;
+  bool evicted = false;
+  for (int rank = group.first; rank <= group.last; ++rank) {
+    const std::string directory = time_directory(rank, group.time);
+    auto rank_time = read_time(rank, local_of(roots, directory), must_be_sealed, {}, request.lower);
+    if (!rank_time) return forward(rank_time);
+    evicted = evicted || ledger.evicted_unknown(directory);
+    now.directories = now.directories && *rank_time && !evicted;
+    if (*rank_time) ranks.push_back(std::move(**rank_time));
+  }
+  const Sources sources = sources_of(ranks);
+  now.as_carried = sources == group.sources;
+  if (now.as_carried) return now;
+  const auto carried = carried_group(join(group.group, group.time)).value_or(std::map<std::string, Identity>());
+  std::uint64_t of_group = 0;
+  for (const layouts::RankTime& rank_time : ranks) {
+    for (const std::string& file : rank_time.files) {
+      struct stat status {};
+      if (::lstat(join(rank_time.directory, file).c_str(), &status) != 0) continue;
+      const bool known = carried.contains(file);
+      if (known) ++of_group;
+      now.late = now.late || evicted || !known || mark_of(status).mtime_ns > group.sources.newest_ns;
+    }
+  }
+  now.all_there = now.directories && of_group >= group.sources.files;
+  return now;
+}
+
+// A collated time whose files were written again after it was carried, or that got more of them, is carried anew: the
+// new group takes the place of the old one in one step. Not so where files are gone from here, since what the case has
+// of them is all there is.
+bool Drain::State::renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now) {
+  if (!now || now->as_carried || !now->all_there) return false;
+  record(uncollated_record(group));
+  if (drained_times.erase(group.time) != 0)
+    for (const int rank : times.ranks()) drained_ranks.insert({rank, group.time});
+  for (int rank = group.first; rank <= group.last; ++rank) drained_ranks.erase({rank, group.time});
+  return true;
+}
+
+// At every pass, since a group that was on its way when the program ended is known only later.
+void Drain::State::renew_changed_groups() {
+  const std::vector<CollatedTime> collated = ledger.collated();
+  for (const CollatedTime& each : collated) renew_if_changed(each, look_at(each, false));
+}
+
+// When nothing more is carried: groups that are not what lies here, and could not be renewed.
+void Drain::State::tell_of_changed_groups() {
+  const std::vector<CollatedTime> collated = ledger.collated();
+  for (const CollatedTime& each : collated) {
+    const auto now = look_at(each, false);
+    if (renew_if_changed(each, now)) continue;  // no pass came to it: counted as undrained
+    const std::string target = join(each.group, each.time);
+    if (!now) {
+      note(Code::undrained,
+           fmt::format("whether the case has all of time {} is not known: {}", each.time, now.error().text()));
+    } else if (now->late) {
+      note(Code::undrained,
+           fmt::format("time {} was written to after it was drained, when not all of it was here any more: what came "
+                       "later is only local, in {}",
+                       each.time, printable(local_of(roots, time_directory(each.first, each.time)))));
+    } else if (!now->as_carried && now->directories && ended_cleanly) {
+      note(std::nullopt, fmt::format("the program removed files of time {} after it was drained: {} still has them",
+                                     each.time, printable(target)));
+    }
+  }
+}
+
+// Somebody put a file into it or changed one, or it cannot be told.
+bool Drain::State::is_untouched(const std::string& target) const {
+  bool untouched = true;
+  ledger.each(target, [&](const std::string& path, const Known& known) {
+    if (!known.directory) {
+      const auto status = shared->status(path);
+      untouched = status && (!*status || still_is(**status, known.on_case.value_or(Identity{})));
+    } else if (const auto entries = shared->list(path)) {
+      untouched = std::all_of(entries->begin(), entries->end(), [&](const DirectoryEntry& entry) {
+        return ledger.find(join(path, entry.name)).has_value();
+      });
+    } else {
+      untouched = entries.error().errno_value == ENOENT;
+    }
+    return untouched;
+  });
+  return untouched;
+}
+
+// A time that can no longer be a group was carried rank by rank, which hides the group. It goes when the ranks' own
+// times are there, the whole of it or nothing.
+void Drain::State::remove_replaced_groups() {
+  if (!request.settings.collated) return;
+  for (const auto& ranks : groups_of_ranks()) {
+    const int first = ranks.first, last = ranks.second;  // for the function below: clang 14 lets it take no bindings
+    const std::string group(parent_of(group_target(first, last, "0")));
+    std::vector<std::string> replaced;
+    ledger.each(group, [&](const std::string& path, const Known& known) {
+      if (parent_of(path) != group || !known.directory || known.staged) return true;
+      const std::string time(name_of(path));
+      bool by_ranks = !ledger.collated_of(first, time);
+      for (int rank = first; rank <= last && by_ranks; ++rank) {
+        const auto own = ledger.find(time_directory(rank, time));
+        by_ranks = own && own->directory && !own->deleted;
+      }
+      if (by_ranks) replaced.push_back(path);
+      return true;
+    });
+    for (const std::string& path : replaced) {
+      const std::string reason =
+          fmt::format("time {} can no longer be a group and lies on the case rank by rank, its group is still there",
+                      name_of(path));
+      if (!is_untouched(path)) {
+        note(Code::conflict, fmt::format("{}; {} was changed on the case meanwhile and is kept: remove it when you "
+                                         "have seen what is in it, since readers do not",
+                                         reason, printable(path)));
+      } else {
+        remove_from_case(path, reason);
+      }
+    }
+  }
+}
+
+}  // namespace forebay::drain

@@ -1,0 +1,167 @@
+#include "run/drain/hold.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "run/drain/drain.h"
+
+namespace forebay::drain {
+namespace {
+
+// As in src/run/redirect/redirect.h.
+constexpr std::size_t complete = 2, words_in_line = 8, left = 0, first_lacking = 1, last_lacking = 2;
+constexpr double nobody = std::numeric_limits<double>::infinity(), none = -nobody;
+
+using Words = std::atomic<std::uint64_t>*;
+
+std::size_t bytes_for(std::size_t places) {
+  constexpr std::size_t page = 4096;
+  const std::size_t bytes = (places + 1) * words_in_line * sizeof(std::uint64_t);
+  return (bytes + page - 1) / page * page;
+}
+
+std::size_t line_of(int rank) {
+  return (static_cast<std::size_t>(std::max(rank, 0)) + 1) * words_in_line;
+}
+
+// The same value that ranks read from a name: theirs is the quotient of two numbers that a long double holds.
+double value_of(const std::string& time) {
+  return static_cast<double>(std::strtold(time.c_str(), nullptr));
+}
+
+double time_at(Words words, std::size_t place) {
+  return std::bit_cast<double>(words[place].load());
+}
+void put_time(Words words, std::size_t place, double time) {
+  words[place].store(std::bit_cast<std::uint64_t>(time));
+}
+
+bool any_lacks(Words words, const std::vector<std::size_t>& lines, double time) {
+  return std::any_of(lines.begin(), lines.end(), [&](std::size_t line) {
+    return time_at(words, line + first_lacking) <= time && time <= time_at(words, line + last_lacking);
+  });
+}
+
+// Over the ranks of these lines.
+std::optional<double> newest_complete(Words words, const std::vector<std::size_t>& lines) {
+  double newest = nobody;
+  for (const std::size_t line : lines) newest = std::min(newest, time_at(words, line + left));
+  // Where it may lack something, the one before it is still there.
+  if (any_lacks(words, lines, newest)) newest = time_at(words, complete);
+  if (!std::isfinite(newest) || any_lacks(words, lines, newest)) return std::nullopt;
+  return newest;
+}
+
+std::vector<std::size_t> all_lines(Words words) {
+  std::vector<std::size_t> lines;
+  for (std::size_t place = 1; place <= words[1].load(); ++place) lines.push_back(place * words_in_line);
+  return lines;
+}
+
+// What a dead run left, of any content; no bytes where it is none of ours, or has no line for one of the ranks.
+MappedFile map_page(const std::string& path, const std::vector<int>& ranks) {
+  auto file = open_file(path, O_RDWR | O_NOFOLLOW);
+  struct stat status {};
+  if (!file || ::fstat(file->get(), &status) != 0 || !S_ISREG(status.st_mode) || ranks.empty()) return {};
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  if (bytes < 2 * sizeof(std::uint64_t)) return {};
+  auto page = MappedFile::of(file->get(), 0, bytes, PROT_READ | PROT_WRITE, path);
+  if (!page) return {};
+  const std::uint64_t places = reinterpret_cast<Words>(page->bytes().data())[1].load();
+  if (places >= bytes || bytes_for(places) > bytes) return {};
+  if (line_of(*std::max_element(ranks.begin(), ranks.end())) > places * words_in_line) return {};
+  return std::move(*page);
+}
+
+}  // namespace
+
+Result<Hold> Hold::make(const std::string& path, int ranks) {
+  const auto places = static_cast<std::size_t>(std::max(ranks, 1));
+  auto page = MappedFile::make(path, bytes_for(places));
+  if (!page) return forward(page);
+  Hold hold(std::move(*page));
+  hold.words()[0] = 1;
+  hold.words()[1] = places;
+  put_time(hold.words(), complete, none);
+  for (const std::size_t line : all_lines(hold.words())) {
+    put_time(hold.words(), line + left, none);
+    put_time(hold.words(), line + first_lacking, nobody);
+    put_time(hold.words(), line + last_lacking, none);
+  }
+  return hold;
+}
+
+// Nobody looks after the ranks any more: what they hand over stays.
+Hold::~Hold() {
+  if (words() != nullptr) free_nothing();
+}
+
+void Hold::add_rank(int rank) {
+  lines_.push_back(line_of(rank));
+}
+
+void Hold::begin_look() {
+  free_nothing();
+  complete_ = newest_complete(words(), lines_);
+}
+
+void Hold::end_look(bool let) {
+  let_ = let;
+  words()[0] = let ? 0 : 1;
+}
+
+bool Hold::ranks_keep() const {
+  return let_ && std::all_of(lines_.begin(), lines_.end(),
+                             [&](std::size_t line) { return std::isfinite(time_at(words(), line + left)); });
+}
+
+bool Hold::may_be_freed(const std::string& time) const {
+  return let_ && complete_ && value_of(time) < *complete_;
+}
+
+// Where it was not known what is complete when the look began, it may have been before, and older times been freed.
+bool Hold::keeps(int rank, const std::string& time) const {
+  const double value = value_of(time);
+  return value <= time_at(words(), line_of(rank) + left) && (!let_ || (complete_ && value >= *complete_)) &&
+         !may_lack(time);
+}
+
+bool Hold::may_lack(const std::string& time) const {
+  return any_lacks(words(), lines_, value_of(time));
+}
+
+std::set<std::string> left_by_all(const std::string& path, const std::vector<int>& ranks,
+                                  const std::set<std::string>& times) {
+  const MappedFile page = map_page(path, ranks);
+  if (page.bytes().empty()) return {};
+  std::vector<std::size_t> lines;
+  for (const int rank : ranks) lines.push_back(line_of(rank));
+  const auto words = reinterpret_cast<Words>(page.bytes().data());
+  const auto newest = newest_complete(words, lines);
+  std::set<std::string> found;
+  for (const std::string& time : times)
+    if (newest && value_of(time) <= *newest && !any_lacks(words, lines, value_of(time))) found.insert(time);
+  return found;
+}
+
+void let_ranks_free(const std::string& home, const std::vector<int>& ranks) {
+  const MappedFile page = map_page(join(home, hold_name), ranks);
+  if (page.bytes().empty()) return;
+  const auto words = reinterpret_cast<Words>(page.bytes().data());
+  std::set<std::size_t> here;
+  for (const int rank : ranks) here.insert(line_of(rank));
+  // Ranks of other nodes tell nothing here.
+  for (const std::size_t line : all_lines(words))
+    if (!here.contains(line)) put_time(words, line + left, nobody);
+  words[0] = 0;
+}
+
+}  // namespace forebay::drain

@@ -1,0 +1,202 @@
+#include "run/drain/journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace forebay::drain {
+namespace {
+
+constexpr std::string_view header_kind = "forebay-journal";
+constexpr std::string_view format_version = "1";
+// A checksum in hexadecimal digits and the blank behind it.
+constexpr std::size_t checksum_width = 16;
+// More than any run writes; nothing from outside makes us allocate without bound.
+constexpr std::size_t size_limit = std::size_t{4} << 30;
+// What is reserved at once: enough for some ten thousand files, or less in a small pool, and only where so many times
+// as much is free.
+constexpr std::uint64_t most_reserved = std::uint64_t{4} << 20, least_reserved = std::uint64_t{256} << 10;
+constexpr std::uint64_t times_free = 4;
+
+std::string line_of(const Record& record) {
+  std::string words = escape(record.kind);
+  for (const std::string& word : record.words) words += " " + escape(word);
+  return hex(checksum(words)) + " " + words + "\n";
+}
+
+std::optional<Record> record_of(std::string_view line) {
+  if (line.size() < checksum_width + 2 || line[checksum_width] != ' ') return std::nullopt;
+  const std::string_view words = line.substr(checksum_width + 1);
+  if (line.substr(0, checksum_width) != hex(checksum(words))) return std::nullopt;
+  Record record;
+  bool first = true;
+  for (const std::string_view word : split(words, ' ')) {
+    auto bytes = unescape(word);
+    if (!bytes) return std::nullopt;
+    if (first) {
+      record.kind = std::move(*bytes);
+    } else {
+      record.words.push_back(std::move(*bytes));
+    }
+    first = false;
+  }
+  return record;
+}
+
+tl::unexpected<Error> damaged(const std::string& path, std::size_t line_number, std::string_view why) {
+  return error(Code::lost, fmt::format("line {} {} in the journal", line_number, why), path,
+               "the files it speaks of are untouched; compare the pool with the case by hand before cleaning");
+}
+
+// Tells every whole line, without its line feed; returns the bytes of all of them. What follows is torn.
+Result<std::uint64_t> each_line(int file, const std::string& path,
+                                const std::function<Status(std::string_view line)>& tell) {
+  struct stat status {};
+  if (::fstat(file, &status) != 0) return errno_error("cannot stat", path);
+  if (!S_ISREG(status.st_mode)) return error(Code::bad_input, "not a regular file, so not a journal:", path);
+  if (static_cast<std::size_t>(status.st_size) > size_limit)
+    return error(Code::bad_input, "too large for a journal:", path);
+  constexpr std::size_t window = std::size_t{1} << 20;
+  std::string content;
+  std::uint64_t whole = 0;
+  for (;;) {
+    const std::size_t kept = content.size();
+    content.resize(kept + window);
+    const ssize_t got = ::pread(file, content.data() + kept, window, static_cast<off_t>(whole + kept));
+    if (got < 0 && errno != EINTR) return errno_error("cannot read", path);
+    content.resize(kept + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) return whole;
+    std::size_t begin = 0;
+    for (std::size_t end = content.find('\n'); end != std::string::npos; end = content.find('\n', begin)) {
+      if (auto told = tell(std::string_view(content).substr(begin, end - begin)); !told) return forward(told);
+      begin = end + 1;
+    }
+    content.erase(0, begin);
+    whole += begin;
+  }
+}
+
+Status check_header(const Record& record, const std::string& path) {
+  if (record.kind != header_kind || record.words.empty()) return error(Code::bad_input, "not a journal:", path);
+  if (record.words[0] != format_version)
+    return error(
+        Code::bad_input,
+        fmt::format("journal of version {}, this forebay reads {}:", printable(record.words[0]), format_version), path,
+        "use the forebay that wrote it");
+  return {};
+}
+
+}  // namespace
+
+Result<Journal> Journal::open(const std::string& path, bool durable) {
+  auto file = open_file(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0600);
+  if (!file) return forward(file);
+  bool first = true;
+  const auto whole = each_line(file->get(), path, [&](std::string_view line) -> Status {
+    if (!std::exchange(first, false)) return {};
+    const auto header = record_of(line);
+    if (!header) return damaged(path, 1, "is damaged");
+    return check_header(*header, path);
+  });
+  if (!whole) return forward(whole);
+  struct stat status {};
+  if (::fstat(file->get(), &status) != 0) return errno_error("cannot stat", path);
+  Journal journal(std::move(*file), path, durable);
+  journal.good_size_ = *whole;
+  journal.torn_ = *whole != static_cast<std::uint64_t>(status.st_size);
+  if (*whole == 0) {
+    if (auto made = journal.append(Record{std::string(header_kind), {std::string(format_version)}}); !made)
+      return forward(made);
+    if (durable) {
+      if (auto synced = sync_directory_of(path); !synced) return forward(synced);
+    }
+  }
+  return journal;
+}
+
+Status Journal::replay(const std::string& path, const std::function<void(const Record&)>& tell) {
+  auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file) return forward(file);
+  std::size_t number = 0;
+  const auto whole = each_line(file->get(), path, [&](std::string_view line) -> Status {
+    const auto record = record_of(line);
+    if (!record) return damaged(path, number + 1, "is damaged");
+    if (number++ == 0) return check_header(*record, path);
+    tell(*record);
+    return {};
+  });
+  if (!whole) return forward(whole);
+  return {};
+}
+
+Result<std::vector<Record>> Journal::read(const std::string& path) {
+  std::vector<Record> records;
+  auto replayed = replay(path, [&](const Record& record) { records.push_back(record); });
+  if (!replayed) return forward(replayed);
+  return records;
+}
+
+Status Journal::append(const std::vector<Record>& records) {
+  std::string lines;
+  for (const Record& record : records) lines += line_of(record);
+  const std::lock_guard lock(mutex_);
+  reserve();
+  if (torn_) {
+    if (::ftruncate(file_.get(), static_cast<off_t>(good_size_)) != 0)
+      return errno_error("cannot cut a torn record off", path_);
+    torn_ = false;
+    reserved_ = good_size_;
+  }
+  return write_lines(lines);
+}
+
+Status Journal::write_lines(const std::string& lines) {
+  torn_ = true;
+  if (auto written = write_all(file_.get(), lines, path_); !written) return written;
+  if (durable_ && ::fdatasync(file_.get()) != 0) return errno_error("cannot sync", path_);
+  good_size_ += lines.size();
+  torn_ = false;
+  return {};
+}
+
+void Journal::reserve() {
+  struct statvfs room {};
+  if (good_size_ + least_reserved / 2 <= reserved_ || ::fstatvfs(file_.get(), &room) != 0) return;
+  const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize;
+  has_room_ = free >= times_free * least_reserved;
+  if (!has_room_) return;
+  const std::uint64_t more = free >= times_free * most_reserved ? most_reserved : least_reserved;
+  if (::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(good_size_), static_cast<off_t>(more)) == 0)
+    reserved_ = good_size_ + more;
+}
+
+Journal::Journal(Journal&& other) noexcept
+    : file_(std::move(other.file_)),
+      path_(std::move(other.path_)),
+      good_size_(other.good_size_),
+      reserved_(other.reserved_),
+      has_room_(other.has_room_.load()),
+      torn_(other.torn_),
+      durable_(other.durable_) {}
+
+Journal& Journal::operator=(Journal&& other) noexcept {
+  if (this != &other) {
+    const std::scoped_lock both(mutex_, other.mutex_);
+    file_ = std::move(other.file_);
+    path_ = std::move(other.path_);
+    good_size_ = other.good_size_;
+    reserved_ = other.reserved_;
+    has_room_ = other.has_room_.load();
+    torn_ = other.torn_;
+    durable_ = other.durable_;
+  }
+  return *this;
+}
+
+}  // namespace forebay::drain

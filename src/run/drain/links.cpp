@@ -1,0 +1,90 @@
+// Files with several names: the first one that is carried brings the content, the others become hard links to it.
+#include <sys/stat.h>
+
+#include "run/drain/placed.h"
+#include "run/drain/state.h"
+
+namespace forebay::drain {
+namespace {
+
+bool is_file(const std::string& path, const FileId& file) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && FileId{status.st_dev, status.st_ino} == file;
+}
+
+}  // namespace
+
+bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,
+                  Prepared& prepared) {
+  std::map<FileId, std::pair<layouts::OutputFile*, nlink_t>> elsewhere;  // how many names are not explained yet
+  for (layouts::OutputFile& file : unit.files) {
+    struct stat status {};
+    if (::lstat(join(directory, file.path).c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    const FileId id{status.st_dev, status.st_ino};
+    nlink_t& unknown = elsewhere.try_emplace(id, &file, status.st_nlink).first->second.second;
+    --unknown;
+    if (const auto names = own.find(file.path); names != own.end())
+      for (const std::string& name : names->second)
+        if (is_file(name, id)) --unknown;
+  }
+  for (const auto& [id, found] : elsewhere) {
+    const auto& [file, unknown] = found;
+    if (unknown == 0) continue;
+    if (partners == nullptr) {
+      prepared.several_names.insert(id);
+    } else if (const auto partner = partners->find(id); partner != partners->end()) {
+      file->hard_link = partner->second;
+    }
+  }
+  return prepared.several_names.empty();
+}
+
+// A unit was found to have files with names elsewhere. Where the case has such a name already, as the file is now, it
+// gets a second one. Where another unit is just bringing it, this one comes later.
+void Drain::State::find_partners(const Job& job) {
+  const std::set<FileId>& files = job.prepared->several_names;
+  for (const FileId& file : files) {
+    if (!carrying.contains(file)) continue;
+    if (phase != Phase::running) return;  // the next pass finds it again
+    if (job.kind == Job::Kind::file) {
+      pending[job.key] = Clock::now();
+    } else {
+      waiting_times.push_back(job.time);
+    }
+    return;
+  }
+  std::set<ino_t> inodes;
+  for (const auto& [device, inode] : files) inodes.insert(inode);
+  const auto partners = std::make_shared<Partners>();
+  ledger.each("", [&](const std::string& path, const Known& known) {
+    if (!known.drained || known.deleted || !known.on_case || !inodes.contains(known.drained->inode)) return true;
+    struct stat status {};
+    const std::string local = content_of(local_of(roots, path), request.placed);
+    if (::lstat(local.c_str(), &status) != 0 || mark_of(status) != *known.drained) return true;
+    const FileId file{status.st_dev, status.st_ino};
+    if (files.contains(file)) partners->try_emplace(file, layouts::HardLink{path, false, *known.on_case});
+    return true;
+  });
+  for (const FileId& file : files)
+    if (!partners->contains(file)) carrying.emplace(file, job.key);
+  if (job.kind == Job::Kind::file) {
+    submit_file(job.key, phase == Phase::running, partners);
+  } else {
+    submit_rank_time(job.rank, job.time, job.from_keep, partners);
+  }
+}
+
+// The second name changed the ctime of the first: it is no longer compared.
+void Drain::State::note_second_name(const PublishedFile& file) {
+  const auto first = ledger.find(file.linked_to);
+  if (!first || (!first->drained && !first->staged)) return;
+  if (first->drained) {
+    record(drained_record(file.linked_to, file.identity, *first->drained, file.checksum));
+  } else {
+    record(staged_record({file.linked_to, *first->staged, first->mode, file.identity, first->link_target,
+                          first->owner.value_or(Owner{})}));
+  }
+  if (first->deleted) record(deleted_record(file.linked_to));  // a removal that was told meanwhile stays told
+}
+
+}  // namespace forebay::drain

@@ -1,0 +1,322 @@
+#include "run/drain/mover.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <deque>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace forebay::drain {
+namespace {
+
+// Names made durable by one fsync of their directory: so many at most, so long after their rename at most.
+constexpr std::size_t most_unsynced = 512;
+constexpr std::chrono::milliseconds longest_unsynced{500};
+// Before a unit larger than this starts, what waits for its fsync gets it.
+constexpr std::uint64_t large_unit = std::uint64_t{8} << 20;
+// How much the bandwidth cap lets through at once after a pause.
+constexpr std::chrono::milliseconds cap_burst{100};
+
+struct Order {
+  std::uint64_t ticket = 0;
+  Mover::Make make;
+  Mover::Done done;
+  int attempts = 0;
+  Attempts earlier;                  // what they may have left
+  std::optional<Published> renamed;  // published, its name not durable yet
+  Error last_error;
+};
+
+bool may_pass(const Error& error) {
+  return error.code != Code::conflict && error.code != Code::bad_input && !source_changed(error) &&
+         !source_unreadable(error);
+}
+
+std::uint64_t size_of(const layouts::Unit& unit) {
+  std::uint64_t bytes = 0;
+  for (const layouts::OutputFile& file : unit.files)
+    for (const layouts::Piece& piece : file.pieces) bytes += piece.source.empty() ? piece.literal.size() : piece.length;
+  return bytes;
+}
+
+}  // namespace
+
+// A unit is in exactly one place: queue (not started, or due again), a thread's hands (active), retries (waiting for
+// its time), unsynced (renamed, waiting for the fsync of its directory), or ended (given up, to be reported).
+struct Mover::State {
+  State(SharedFiles& shared_files, std::string run_name, MoverSettings mover_settings)
+      : shared(shared_files), run(std::move(run_name)), settings(std::move(mover_settings)) {
+    publish_settings = settings.publish;
+    publish_settings.defer_directory_sync = true;
+    publish_settings.pace = [this](std::size_t bytes) { return pace(bytes); };
+    const int count = std::max(1, settings.threads);
+    threads.reserve(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
+  }
+
+  void work();
+  void attempt(Order order, std::unique_lock<std::mutex>& lock);
+  void sync_names(std::unique_lock<std::mutex>& lock);
+  void failed(Order order, const Error& error, bool final, std::unique_lock<std::mutex>& lock);
+  void report(const Order& order, Result<Published> result, bool final, std::unique_lock<std::mutex>& lock);
+  void requeue_due();
+  bool pace(std::size_t bytes);
+  bool idle() const { return queue.empty() && retries.empty() && ended.empty() && unsynced.empty() && active == 0; }
+  std::chrono::milliseconds delay_after(int attempts) const;
+  void stop();
+
+  SharedFiles& shared;
+  const std::string run;
+  const MoverSettings settings;
+  PublishSettings publish_settings;
+
+  mutable std::mutex mutex;
+  std::condition_variable work_changed, idle_reached, stop_requested;
+  std::deque<Order> queue;
+  std::multimap<Clock::time_point, Order> retries;
+  std::deque<Order> ended;
+  std::vector<Order> unsynced;
+  Clock::time_point oldest_unsynced;
+  std::uint64_t active = 0, next_ticket = 1, files_written = 0;
+  std::atomic<std::uint64_t> bytes_written{0};
+  bool held = false, giving_up = false, stopping = false;
+  Clock::time_point cap_free;  // when the bandwidth cap lets the next byte through
+
+  std::mutex join_mutex;
+  std::vector<std::thread> threads;
+};
+
+void Mover::State::work() {
+  if (settings.idle_priority) give_way();
+  std::unique_lock lock(mutex);
+  while (!stopping) {
+    requeue_due();
+    if (!ended.empty()) {
+      Order order = std::move(ended.front());
+      ended.pop_front();
+      ++active;
+      report(order, tl::unexpected<Error>(order.last_error), true, lock);
+      --active;
+    } else if (!held && !queue.empty()) {
+      Order order = std::move(queue.front());
+      queue.pop_front();
+      ++active;
+      attempt(std::move(order), lock);
+      --active;
+      if (unsynced.size() >= most_unsynced || (!unsynced.empty() && Clock::now() - oldest_unsynced > longest_unsynced))
+        sync_names(lock);
+    } else if (!unsynced.empty()) {
+      sync_names(lock);
+    } else {
+      if (idle()) idle_reached.notify_all();
+      if (held || retries.empty())
+        work_changed.wait(lock);
+      else
+        work_changed.wait_until(lock, Clock::time_point(retries.begin()->first));
+    }
+  }
+  // What was renamed is on the case; it is told, so that it need not be drained again.
+  if (!unsynced.empty()) sync_names(lock);
+}
+
+void Mover::State::requeue_due() {
+  if (held || retries.empty()) return;
+  const auto due = retries.upper_bound(Clock::now());
+  // In front of the others: they were submitted earlier than what still waits for its first attempt.
+  auto at = queue.begin();
+  for (auto retry = retries.begin(); retry != due; ++retry) at = std::next(queue.insert(at, std::move(retry->second)));
+  retries.erase(retries.begin(), due);
+}
+
+void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
+  ++order.attempts;
+  if (order.renamed) {
+    if (unsynced.empty()) oldest_unsynced = Clock::now();
+    unsynced.push_back(std::move(order));
+    return;
+  }
+  lock.unlock();
+  auto unit = order.make();
+  if (!unit) {
+    const int reason = unit.error().errno_value;
+    lock.lock();
+    return failed(std::move(order), unit.error(), reason == 0 || reason == ENOENT || source_unreadable(unit.error()),
+                  lock);
+  }
+  if (!*unit) {
+    lock.lock();
+    return report(order, Published{}, true, lock);
+  }
+  if (size_of(**unit) > large_unit) {
+    lock.lock();
+    if (!unsynced.empty()) sync_names(lock);
+    lock.unlock();
+  }
+  // What a failed attempt wrote does not count: who waits for progress would wait for ever.
+  std::uint64_t written = 0;
+  PublishSettings counting = publish_settings;
+  counting.pace = [this, &written](std::size_t bytes) {
+    if (!pace(bytes)) return false;
+    written += bytes;
+    return true;
+  };
+  auto published = publish(shared, **unit, run, counting, order.earlier);
+  if (!published) bytes_written.fetch_sub(written, std::memory_order_relaxed);
+  lock.lock();
+  if (!published) return failed(std::move(order), published.error(), !may_pass(published.error()), lock);
+  files_written += published->files.size();
+  order.renamed = std::move(*published);
+  if (unsynced.empty()) oldest_unsynced = Clock::now();
+  unsynced.push_back(std::move(order));
+}
+
+void Mover::State::sync_names(std::unique_lock<std::mutex>& lock) {
+  std::vector<Order> batch = std::exchange(unsynced, {});
+  std::vector<std::string> directories;
+  for (const Order& order : batch)
+    directories.insert(directories.end(), order.renamed->unsynced.begin(), order.renamed->unsynced.end());
+  active += batch.size();
+  lock.unlock();
+  const auto synced = sync_directories(shared, directories);
+  lock.lock();
+  for (Order& order : batch) {
+    if (synced) {
+      order.renamed->unsynced.clear();
+      report(order, std::move(*order.renamed), true, lock);
+    } else {
+      failed(std::move(order), synced.error(), false, lock);
+    }
+    --active;
+  }
+}
+
+void Mover::State::failed(Order order, const Error& error, bool final, std::unique_lock<std::mutex>& lock) {
+  final = final || giving_up || stopping;
+  report(order, tl::unexpected<Error>(error), final, lock);
+  if (final) return;
+  order.last_error = error;
+  if (giving_up) {  // since the report
+    ended.push_back(std::move(order));
+  } else {
+    const auto due = Clock::now() + delay_after(order.attempts);
+    retries.emplace(due, std::move(order));
+  }
+  work_changed.notify_all();
+}
+
+void Mover::State::report(const Order& order, Result<Published> result, bool final,
+                          std::unique_lock<std::mutex>& lock) {
+  if (!order.done) return;
+  lock.unlock();
+  order.done(Outcome{order.ticket, final, order.attempts, std::move(result)});
+  lock.lock();
+}
+
+std::chrono::milliseconds Mover::State::delay_after(int attempts) const {
+  auto delay = settings.first_retry;
+  for (int i = 1; i < attempts && delay < settings.last_retry; ++i) delay *= 2;
+  return std::min(delay, settings.last_retry);
+}
+
+bool Mover::State::pace(std::size_t bytes) {
+  {
+    std::unique_lock lock(mutex);
+    if (settings.bytes_per_second && *settings.bytes_per_second > 0) {
+      // Each write books its share of the future and waits for its beginning.
+      const auto now = Clock::now();
+      const auto begin = std::max(cap_free, now - cap_burst);
+      const std::chrono::duration<double> share(static_cast<double>(bytes) /
+                                                static_cast<double>(*settings.bytes_per_second));
+      cap_free = begin + std::chrono::duration_cast<Clock::duration>(share);
+      stop_requested.wait_until(lock, begin, [this] { return stopping; });
+    }
+    if (stopping) return false;
+  }
+  if (settings.publish.pace && !settings.publish.pace(bytes)) return false;
+  bytes_written.fetch_add(bytes, std::memory_order_relaxed);
+  return true;
+}
+
+void Mover::State::stop() {
+  {
+    const std::lock_guard lock(mutex);
+    stopping = true;
+    work_changed.notify_all();
+    stop_requested.notify_all();
+  }
+  const std::lock_guard joining(join_mutex);
+  for (std::thread& thread : threads) thread.join();
+  threads.clear();
+  const std::lock_guard lock(mutex);
+  queue.clear();
+  retries.clear();
+  ended.clear();
+  idle_reached.notify_all();
+}
+
+Mover::Mover(SharedFiles& shared, std::string run, MoverSettings settings)
+    : state_(std::make_unique<State>(shared, std::move(run), std::move(settings))) {}
+
+Mover::~Mover() {
+  stop();
+}
+
+std::uint64_t Mover::submit(Make make, Done done) {
+  const std::lock_guard lock(state_->mutex);
+  const std::uint64_t ticket = state_->next_ticket++;
+  if (state_->stopping) return ticket;
+  state_->queue.push_back(Order{ticket, std::move(make), std::move(done), 0, {}, std::nullopt, {}});
+  state_->work_changed.notify_one();
+  return ticket;
+}
+
+bool Mover::wait_idle(std::chrono::milliseconds at_most) {
+  // A time that no clock can hold is as good as a year.
+  const auto until = Clock::now() + std::min<std::chrono::milliseconds>(at_most, std::chrono::hours(24 * 365));
+  std::unique_lock lock(state_->mutex);
+  return state_->idle_reached.wait_until(lock, until, [this] { return state_->idle(); });
+}
+
+void Mover::hold(bool held) {
+  const std::lock_guard lock(state_->mutex);
+  state_->held = held;
+  state_->work_changed.notify_all();
+}
+
+void Mover::retry_now() {
+  const std::lock_guard lock(state_->mutex);
+  const auto now = Clock::now();
+  for (auto& [due, order] : std::exchange(state_->retries, {})) state_->retries.emplace(now, std::move(order));
+  state_->work_changed.notify_all();
+}
+
+void Mover::give_up() {
+  const std::lock_guard lock(state_->mutex);
+  state_->giving_up = true;
+  for (auto& [due, order] : state_->retries) state_->ended.push_back(std::move(order));
+  state_->retries.clear();
+  state_->work_changed.notify_all();
+}
+
+void Mover::stop() {
+  state_->stop();
+}
+
+MoverProgress Mover::progress() const {
+  const std::lock_guard lock(state_->mutex);
+  MoverProgress progress;
+  progress.queued = state_->queue.size();
+  progress.active = state_->active + state_->unsynced.size();
+  progress.waiting_for_retry = state_->retries.size() + state_->ended.size();
+  progress.bytes_written = state_->bytes_written;
+  progress.files_written = state_->files_written;
+  return progress;
+}
+
+}  // namespace forebay::drain

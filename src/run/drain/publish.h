@@ -1,0 +1,113 @@
+// Carries one unit to the case: temporary name, write, verify, fsync, rename. Nothing half-done is ever seen under a
+// final name, whatever fails or is killed in between.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/drain/shared.h"
+#include "run/layouts/layouts.h"
+
+namespace forebay::drain {
+
+enum class Verify {
+  written,    // XXH3 of the bytes handed to write, and the size found afterwards
+  read_back,  // also read the file again from the shared file system and compare
+};
+
+struct PublishSettings {
+  Verify verify = Verify::written;
+  // Called before each write with the bytes about to be written; it may sleep (bandwidth cap) and returns false to
+  // stop.
+  std::function<bool(std::size_t)> pace;
+  // Called with each temporary name before it is made and after it is gone, so that the journal knows which stale names
+  // are ours. May be empty.
+  std::function<Status(const std::string& path, bool made)> temporary;
+  // Called with a whole file just before it gets its name (the rename changes its ctime only): a run that goes on after
+  // a crash then knows the case's file as its own. May be empty.
+  std::function<Status(const std::string& path, const Identity& identity)> placing;
+  // Of who runs the program: directories of the case that no directory here stands for get what it leaves of 0777, as
+  // from mkdir by the program itself.
+  mode_t umask = 0022;
+  // The group that files get here by themselves, where it is another than this process's (the pool's directory hands it
+  // down): who has that one was given none.
+  std::optional<gid_t> local_group;
+  // Leaves the fsync of the directories that hold the new names to the caller (sync_directories), so that one serves
+  // many units. Until then a crash of the file server may lose the name, never show a part of the file.
+  bool defer_directory_sync = false;
+};
+
+// What the case holds, as it is to be known from now on: another name that a file gets or loses changes its ctime, so
+// where there are several it is 0 and not compared.
+Identity known_identity(const struct stat& status);
+
+struct PublishedFile {
+  std::string path;   // relative to the case
+  Identity identity;  // on the case, after the rename
+  std::uint64_t bytes = 0;
+  std::uint64_t checksum = 0;
+  std::string linked_to = {};  // the path on the case that this is a hard link to
+};
+struct Published {
+  std::vector<PublishedFile> files;
+  std::uint64_t bytes = 0;
+  std::uint64_t separated = 0;              // second names that became files of their own
+  std::vector<std::string> without_set_id;  // whose owner or group could not be given, and so their set-id bits neither
+  std::vector<std::string> unsynced;        // directories for sync_directories; empty unless defer_directory_sync
+};
+
+// What earlier attempts at a unit may have left under its name where nothing was: a server may do what it was asked and
+// lose the answer, and when it comes back, show half of a directory for a while. A later attempt takes it for the
+// unit's own and replaces it, even where the program has written on since. What an exchange may have brought is not
+// among them: something of the user's could have come out of it unseen, and she is told of a conflict then. For the
+// attempts at one unit, one after the other; publish() adds to them.
+struct Attempts {
+  std::vector<std::map<std::string, Identity>> placed;  // of each, by paths below the target; "" for a file unit
+};
+
+// Errors: Code::conflict when the name exists and is not what the unit may replace (then the new content is kept on the
+// case beside it as "<name>.forebay-<run>" and the error's advice says so); others carry errno, and leave no temporary
+// behind where that is possible. A directory of the target that is missing is made. A name that exists already with the
+// very content of the unit counts as published (a run that was killed between the rename and its journal gets there).
+// Thread-safe for different targets.
+Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const std::string& run,
+                          const PublishSettings& settings, Attempts& attempts);
+
+// True when the unit no longer fits the local files: a source vanished, is shorter than promised, or is no regular
+// file.
+bool source_changed(const Error& error);
+
+// True when the local file or directory is one that this user may not read, or has too long a path: another attempt
+// would do no better, however long one waits.
+bool source_unreadable(const Error& error);
+// Calls it so where its errno says so.
+Error told_as_unreadable(Error error);
+
+// Whom the program gave a file or directory to; nullopt: nobody, it has the owner and the group that its maker has.
+std::optional<Owner> given_to(const std::optional<Owner>& owner, std::optional<gid_t> local_group);
+
+// Makes the names in these directories durable. A directory that is gone needs nothing.
+Status sync_directories(SharedFiles& shared, const std::vector<std::string>& directories);
+
+// Removes a stale temporary, file or directory with all below it. Refuses names that are not of the temporary form;
+// fine when it is gone.
+Status remove_temporary(SharedFiles& shared, const std::string& path);
+
+// The same for all of a run below `directory` (empty: the case), for who throws away a run whose journal is gone. They
+// are known by their names. Returns how many there were; a directory that cannot be read ends it.
+Result<std::size_t> remove_temporaries(SharedFiles& shared, const std::string& run, const std::string& directory = {});
+
+// Removes the file from the case if it still is `expected`; Code::conflict when it changed; fine when it is gone.
+Status remove_published(SharedFiles& shared, const std::string& path, const Identity& expected);
+
+// Temporary names lie beside the target and are ".fb-" and 16 hexadecimal digits, whatever the length of the target's
+// name. A new name at each call, so nobody can plant one and a stale one is never in the way. The digits tell which run
+// made it.
+std::string temporary_name(const std::string& target, const std::string& run);
+
+}  // namespace forebay::drain

@@ -1,0 +1,139 @@
+// What a program does to names that the case already has, carried by a whole Drain.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "run/drain/tests/whole_case.h"
+
+namespace forebay::drain {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ActsTest : public WholeCaseTest {
+ protected:
+  void SetUp() override {
+    WholeCaseTest::SetUp();
+    write(case_ + "/data/a", "content of a");
+    write(case_ + "/data/b", "content of b");
+    std::filesystem::permissions(case_ + "/data", std::filesystem::perms(0755));
+  }
+
+  // Until something is on its way to the case.
+  void carry_until_active() {
+    const auto until = Clock::now() + 5s;
+    while (drain_->progress().active == 0 && Clock::now() < until) {
+      ASSERT_TRUE(drain_->on_events());
+      drain_->tick();
+      std::this_thread::sleep_for(1ms);
+    }
+    ASSERT_GT(drain_->progress().active, 0u) << "nothing was on its way";
+  }
+  void rename(const std::string& from, const std::string& to) {
+    ASSERT_EQ(::rename((tree_ + "/" + from).c_str(), (tree_ + "/" + to).c_str()), 0);
+  }
+  static mode_t mode_of(const std::string& path) {
+    struct stat status {};
+    EXPECT_EQ(::lstat(path.c_str(), &status), 0) << path;
+    return status.st_mode & 07777;
+  }
+};
+
+TEST_F(ActsTest, TwoInputsThatExchangeTheirNamesKeepTheirContent) {
+  start();
+  rename("data/a", "t");
+  rename("data/b", "data/a");
+  rename("t", "data/b");
+  const DrainReport report = finish();
+  EXPECT_FALSE(report.trouble) << report.messages.front();
+  EXPECT_EQ(content(case_ + "/data/a"), "content of b");
+  EXPECT_EQ(content(case_ + "/data/b"), "content of a");
+}
+
+TEST_F(ActsTest, ARenamedInputKeepsItsContentWhenItsOldNameIsWrittenAnew) {
+  start();
+  rename("data/a", "data/old");
+  write(tree_ + "/data/a", "new");
+  const DrainReport report = finish();
+  EXPECT_FALSE(report.trouble) << report.messages.front();
+  EXPECT_EQ(content(case_ + "/data/a"), "new");
+  EXPECT_EQ(content(case_ + "/data/old"), "content of a");
+}
+
+TEST_F(ActsTest, AFileThatIsRemovedOnItsWayIsNotOnTheCaseInTheEnd) {
+  settings_.mover.bytes_per_second = 2'000'000;
+  start();
+  write(tree_ + "/made/large", std::string(1'000'000, 'x'));
+  carry_until_active();
+  std::filesystem::remove_all(tree_ + "/made");
+  ASSERT_TRUE(drain_->on_events());
+  const DrainReport report = finish();
+  EXPECT_FALSE(report.trouble) << report.messages.front();
+  EXPECT_FALSE(names().contains("made/large"));
+  EXPECT_FALSE(names().contains("made"));
+}
+
+TEST_F(ActsTest, ADirectoryThatWasMadeForAFileThatNeverArrivedGoesWithIt) {
+  settings_.mover.bytes_per_second = 2'000'000;
+  start();
+  write(tree_ + "/made/large", std::string(1'000'000, 'x'));
+  carry_until_active();
+  write(tree_ + "/made/large", "changed while it is read");
+  std::filesystem::remove_all(tree_ + "/made");
+  ASSERT_TRUE(drain_->on_events());
+  const DrainReport report = finish();
+  EXPECT_FALSE(report.trouble) << report.messages.front();
+  EXPECT_FALSE(names().contains("made"));
+}
+
+TEST_F(ActsTest, AChangedModeOfADirectoryReachesTheCase) {
+  start();
+  std::filesystem::permissions(tree_ + "/data", std::filesystem::perms(0700));
+  std::filesystem::create_directories(tree_ + "/closed/in");
+  write(tree_ + "/closed/in/file", "x");
+  std::filesystem::permissions(tree_ + "/closed", std::filesystem::perms(0550));
+  const DrainReport report = finish();
+  EXPECT_FALSE(report.trouble) << report.messages.front();
+  EXPECT_EQ(mode_of(case_ + "/data"), 0700u);
+  EXPECT_EQ(mode_of(case_ + "/closed"), 0550u);
+  EXPECT_EQ(content(case_ + "/closed/in/file"), "x");
+}
+
+TEST_F(ActsTest, ADirectoryTakesThePlaceOfAFileAndTheReverse) {
+  write(case_ + "/kept", "kept");
+  start();
+  std::filesystem::remove(tree_ + "/kept");
+  write(tree_ + "/kept/in", "in");
+  std::filesystem::remove_all(tree_ + "/data");
+  write(tree_ + "/data", "file");
+  const DrainReport report = finish();
+  EXPECT_FALSE(report.trouble) << report.messages.front();
+  EXPECT_EQ(content(case_ + "/kept/in"), "in");
+  EXPECT_EQ(content(case_ + "/data"), "file");
+}
+
+TEST_F(ActsTest, AFileThatTheUserPutsIntoAReplacedDirectoryStays) {
+  start();
+  std::filesystem::remove_all(tree_ + "/data");
+  write(tree_ + "/data", "file");
+  write(case_ + "/data/of-the-user", "hers");
+  const DrainReport report = finish();
+  EXPECT_TRUE(report.trouble);
+  EXPECT_EQ(content(case_ + "/data/of-the-user"), "hers");
+  EXPECT_EQ(content(tree_ + "/data"), "file");
+}
+
+TEST_F(ActsTest, AnInputThatWasWrittenThroughItsLinkIsTold) {
+  start();
+  write(tree_ + "/data/a", "written through the link");
+  const DrainReport report = finish();
+  EXPECT_FALSE(report.trouble);
+  ASSERT_EQ(report.messages.size(), 1u);
+  EXPECT_NE(report.messages.front().find("data/a"), std::string::npos) << report.messages.front();
+}
+
+}  // namespace
+}  // namespace forebay::drain

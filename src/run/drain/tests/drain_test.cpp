@@ -1,0 +1,428 @@
+// A Drain driven by hand: events, ticks and the end, on temporary directories.
+#include "run/drain/drain.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "run/drain/tests/ranks_fixture.h"
+
+namespace forebay::drain {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST_F(DrainTest, CarriesATimeLiveAsSoonAsTheNextHasBegun) {
+  open();
+  write_time("1");
+  EXPECT_FALSE(on_case("processor0/1"));
+  write_time("2");
+  EXPECT_TRUE(drive([&] { return on_case("processor0/1/p") && on_case("processor1/1/p"); }));
+  EXPECT_FALSE(on_case("processor0/2"));
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt);
+  EXPECT_EQ(report.newest_complete, "2");
+  EXPECT_EQ(content(case_ + "/processor1/2/p"), field("2", "values of 1"));
+  EXPECT_EQ(report.undrained_files, 0u);
+}
+
+TEST_F(DrainTest, HoldsEverythingUntilTheEndWhenAskedTo) {
+  settings_.live = false;
+  open();
+  write_time("1");
+  write_time("2");
+  write(tree() + "/log", "a line");
+  for (int i = 0; i < 20; ++i) round();
+  EXPECT_FALSE(on_case("processor0/1") || on_case("log"));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_TRUE(on_case("processor0/1/p") && on_case("processor1/2/p"));
+  EXPECT_EQ(content(case_ + "/log"), "a line");
+}
+
+TEST_F(DrainTest, WritesOneFilePerFieldAndTimeWhenCollated) {
+  settings_.collated = true;
+  open();
+  write_time("1");
+  write_time("2");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt);
+  EXPECT_TRUE(on_case("processors2/1/p") && on_case("processors2/2/p"));
+  EXPECT_FALSE(on_case("processor0/1") || on_case("processor1/2"));
+  EXPECT_EQ(report.groups, (std::vector<std::pair<int, int>>{{0, 1}}));
+}
+
+TEST_F(DrainTest, WhatTheProgramPurgedBeforeItWasDrainedNeverReachesTheCase) {
+  settings_.hold_times = true;
+  open();
+  for (const std::string time : {"1", "2", "3"}) {
+    write_time(time);
+    if (time != "1") purge(std::to_string(std::stoi(time) - 1));
+  }
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt);
+  EXPECT_FALSE(on_case("processor0/1") || on_case("processor0/2"));
+  EXPECT_TRUE(on_case("processor0/3/p"));
+  EXPECT_EQ(report.unseen_times, 0);
+  EXPECT_EQ(report.local_files, 3 * 4);
+}
+
+// What is let go is not forgotten to have been seen.
+TEST_F(DrainTest, ATimeThatIsPurgedLongAfterItWasSeenIsNotCountedAsUnseen) {
+  settings_.hold_times = true;
+  open();
+  for (const std::string time : {"1", "2", "3", "4"}) write_time(time);
+  ASSERT_TRUE(drive([&] { return drain_->report().newest_complete >= "3"; }));
+  purge("1");
+  purge("2");
+  EXPECT_EQ(finish().unseen_times, 0);
+}
+
+// With purgeWrite 3 a time is let go while the program still has it, and handed over when it is purged at last.
+TEST_F(DrainTest, ATimeThatIsHandedOverAfterItWasLetGoIsNotTakenForANewOne) {
+  settings_.hold_times = true;
+  settings_.handed_over = true;
+  open();
+  for (const std::string time : {"1", "2", "3", "4"}) write_time(time);
+  ASSERT_TRUE(drive([&] { return drain_->report().newest_complete >= "3"; }));
+  for (const int rank : {0, 1}) {
+    const std::string handed_over = keep_directory(rank, home_) + "/handed-over/";
+    std::filesystem::rename(local(rank) + "/1/p", handed_over + "1%2Fp");
+    std::filesystem::rename(local(rank) + "/1/uniform/time", handed_over + "1%2Funiform%2Ftime");
+  }
+  purge("1");
+  write_time("5");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.local_files, 5 * 4);
+  EXPECT_EQ(report.newest_complete, "5");
+  EXPECT_FALSE(on_case("processor0/1"));
+}
+
+// A script that runs its solver twice, from the same time on.
+TEST_F(DrainTest, ATimeThatIsBegunAnewIsTakenAlthoughItWasLetGoOnce) {
+  settings_.hold_times = true;
+  settings_.handed_over = true;
+  open();
+  for (const std::string time : {"1", "2", "3"}) write_time(time);
+  ASSERT_TRUE(drive([&] { return drain_->report().newest_complete == "3"; }));
+  for (const std::string time : {"1", "2", "3"}) purge(time);
+  for (const int rank : {0, 1}) {  // purged between two looks
+    std::filesystem::create_directory(local(rank) + "/1");
+    write(keep_directory(rank, home_) + "/handed-over/1%2Fp", "anew");
+    std::filesystem::remove(local(rank) + "/1");
+  }
+  write_time("2");
+  EXPECT_EQ(finish().local_files, 3 * 4 + 2 + 4);
+}
+
+TEST_F(DrainTest, AStepIsMeasuredByItselfThoughSeveralAreToldOfAtOnce) {
+  open();
+  write_unseen({"1", "2", "3", "4"});
+  round();
+  const std::uint64_t of_one_rank = field("1", "values of 0").size() + field("1", "1").size();
+  EXPECT_EQ(drain_->largest_step(), 2 * of_one_rank);
+  finish();
+}
+
+TEST_F(DrainTest, TheLastCompleteTimeComesHomeAfterACrashThoughItWasPurged) {
+  settings_.hold_times = true;
+  open();
+  write_time("1");
+  write_time("2");
+  purge("1");
+  write_time("3", 0);  // rank 1 never gets there
+  // Files that a listing found count as closed when they have been quiet for a moment.
+  ASSERT_TRUE(drive([&] { return drain_->report().newest_complete == "2"; }));
+  std::filesystem::remove_all(local(0) + "/2");
+  const DrainReport report = finish(false);
+  EXPECT_EQ(report.newest_complete, "2");
+  for (const int rank : {0, 1})
+    EXPECT_EQ(content(case_ + "/processor" + std::to_string(rank) + "/2/p"),
+              field("2", "values of " + std::to_string(rank)));
+}
+
+TEST_F(DrainTest, ATimeThatWasClosedByDyingRanksIsNotCalledComplete) {
+  settings_.hold_times = true;
+  at_work_ = false;
+  open();
+  write_time("1");
+  write_time("2");
+  for (int i = 0; i < 100; ++i) round();
+  const DrainReport report = finish(false);
+  EXPECT_EQ(report.newest_complete, "1") << "nobody saw the ranks at work after the last file of 2 was closed";
+  EXPECT_TRUE(on_case("processor0/2/p")) << "what there is comes home all the same";
+}
+
+TEST_F(DrainTest, HardLinksBetweenOutputsAreHardLinksOnTheCase) {
+  for (const bool live : {true, false}) {
+    settings_.live = live;
+    open();
+    // Within a time, across times, across ranks, and outside times; one of them when its partner was carried long ago.
+    write_time("1");
+    write_time("2");
+    for (int i = 0; i < 30; ++i) round();
+    const auto link = [&](const std::string& from, const std::string& to) {
+      std::filesystem::create_directories(std::filesystem::path(to).parent_path());
+      std::filesystem::create_hard_link(from, to);
+    };
+    link(local(0) + "/1/p", local(0) + "/3/p_old");
+    write(local(0) + "/3/p", "fresh");
+    link(local(0) + "/3/p", local(0) + "/3/uniform/p");
+    link(local(0) + "/3/p", local(1) + "/3/p_of_0");
+    write(tree() + "/post/a", "one content");
+    link(tree() + "/post/a", tree() + "/post/b");
+    link(tree() + "/post/a", tree() + "/post/sub/c");
+    for (int i = 0; i < 30; ++i) round();
+    const DrainReport report = finish();
+    EXPECT_EQ(report.trouble, std::nullopt);
+    const auto inode = [&](const std::string& path) { return identity(case_ + "/" + path).inode; };
+    EXPECT_EQ(inode("processor0/3/p_old"), inode("processor0/1/p"));
+    EXPECT_EQ(inode("processor0/3/uniform/p"), inode("processor0/3/p"));
+    EXPECT_EQ(inode("processor1/3/p_of_0"), inode("processor0/3/p"));
+    EXPECT_EQ(inode("post/b"), inode("post/a"));
+    EXPECT_EQ(inode("post/sub/c"), inode("post/a"));
+    EXPECT_EQ(std::filesystem::hard_link_count(case_ + "/post/a"), 3u);
+    EXPECT_EQ(std::filesystem::hard_link_count(case_ + "/processor0/3/p"), 3u);
+    EXPECT_EQ(std::filesystem::hard_link_count(case_ + "/processor0/2/p"), 1u) << "kept aside is no name of its own";
+    EXPECT_EQ(content(case_ + "/processor1/3/p_of_0"), "fresh");
+    TearDown();
+    SetUp();
+  }
+}
+
+TEST_F(DrainTest, ALinkedFileThatIsWrittenAgainOrRemovedIsFollowedUnderEachName) {
+  open();
+  write(tree() + "/a", "first");
+  std::filesystem::create_hard_link(tree() + "/a", tree() + "/b");
+  std::filesystem::create_hard_link(tree() + "/a", tree() + "/c");
+  ASSERT_TRUE(drive([&] { return on_case("a") && on_case("b") && on_case("c"); }));
+  write(tree() + "/a", "second version");
+  std::filesystem::remove(tree() + "/c");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt) << (report.messages.empty() ? "" : report.messages.front());
+  EXPECT_EQ(content(case_ + "/b"), "second version");
+  EXPECT_EQ(identity(case_ + "/a").inode, identity(case_ + "/b").inode);
+  EXPECT_FALSE(on_case("c"));
+}
+
+TEST_F(DrainTest, ASafeTimeThatTheProgramPurgedGoesWhenANewerOneIsSafe) {
+  for (const bool collated : {false, true}) {
+    settings_.hold_times = true;
+    settings_.collated = collated;
+    settings_.safe_interval = 1h;
+    open();
+    const auto directory = [&](const std::string& time) {
+      return collated ? "processors2/" + time : "processor1/" + time;
+    };
+    write_time("1");
+    for (const std::string time : {"2", "3"}) {
+      write_time(time);
+      write_time(time + ".5");  // the rank went on
+      drain_->secure(time);
+      ASSERT_TRUE(drive([&] { return drain_->report().newest_safe == time; })) << time;
+      EXPECT_TRUE(on_case(directory(time) + "/p"));
+      if (time == "2") purge("2");
+    }
+    EXPECT_TRUE(drive([&] { return !on_case(directory("2")); })) << "2 was purged, and 3 is safe";
+    write_time("4");
+    write_time("4.5");
+    drain_->secure("4");
+    ASSERT_TRUE(drive([&] { return drain_->report().newest_safe == "4"; }));
+    for (int i = 0; i < 20; ++i) round();
+    EXPECT_TRUE(on_case(directory("3") + "/p")) << "the program has not purged it";
+    EXPECT_EQ(finish().trouble, std::nullopt);
+    EXPECT_TRUE(on_case(directory("3") + "/p") && on_case(directory("4") + "/p"));
+    TearDown();
+    SetUp();
+  }
+}
+
+TEST_F(DrainTest, WithSeveralNodesASafeTimeThatWasPurgedGoesWhenANewerOneIsSafeOnAllOfThem) {
+  for (const bool collated : {false, true}) {
+    settings_.hold_times = true;
+    settings_.collated = collated;
+    settings_.all_ranks = 4;
+    open();
+    const auto directory = [&](const std::string& time) {
+      return collated ? "processors4_0-1/" + time : "processor1/" + time;
+    };
+    for (const std::string time : {"1", "2", "3"}) {
+      write_time(time);
+      write_time(time + ".5");  // the ranks went on
+      drain_->secure(time);
+      ASSERT_TRUE(drive([&] { return drain_->report().newest_safe == time; })) << time;
+      if (time != "3") purge(time);
+    }
+    drain_->safe_everywhere("1");
+    for (int i = 0; i < 20; ++i) round();
+    EXPECT_TRUE(on_case(directory("1") + "/p") && on_case(directory("2") + "/p")) << "nothing newer is safe everywhere";
+    drain_->safe_everywhere("2");
+    EXPECT_TRUE(drive([&] { return !on_case(directory("1")); }));
+    EXPECT_EQ(drain_->safe_times(), (std::vector<std::string>{"2", "3"}));
+    drain_->safe_everywhere("1");
+    drain_->safe_everywhere("4");
+    for (int i = 0; i < 20; ++i) round();
+    EXPECT_TRUE(on_case(directory("2") + "/p")) << "3 is on the case for the ranks of this node only";
+    drain_->safe_everywhere("3");
+    EXPECT_TRUE(drive([&] { return !on_case(directory("2")); }));
+    EXPECT_TRUE(on_case(directory("3") + "/p"));
+    EXPECT_EQ(finish().trouble, std::nullopt);
+    EXPECT_TRUE(on_case(directory("3") + "/p"));
+    TearDown();
+    SetUp();
+  }
+}
+
+TEST_F(DrainTest, ATimeThatWasSafeAndThenPurgedStaysAfterACrash) {
+  settings_.hold_times = true;
+  settings_.safe_interval = 1ms;
+  open();
+  write_time("1");
+  write_time("2");
+  ASSERT_TRUE(drive([&] { return on_case("processor0/1/p") && on_case("processor1/1/p"); }));
+  purge("1");
+  // What is complete by now may be 1 or 2; both ranks have it on the case.
+  const DrainReport report = finish(false);
+  ASSERT_TRUE(report.newest_complete);
+  EXPECT_TRUE(on_case("processor0/" + *report.newest_complete + "/p"));
+  EXPECT_TRUE(on_case("processor1/" + *report.newest_complete + "/p"));
+}
+
+TEST_F(DrainTest, ADeletionReachesTheCaseAtTheEndOnly) {
+  open();
+  std::filesystem::remove(tree() + "/doomed");
+  write(tree() + "/new", "new");
+  ASSERT_TRUE(drive([&] { return on_case("new"); }));
+  EXPECT_TRUE(on_case("doomed"));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_FALSE(on_case("doomed"));
+}
+
+TEST_F(DrainTest, ADeletedInputThatTheUserChangedIsKept) {
+  open();
+  std::filesystem::remove(tree() + "/doomed");
+  rounds();
+  write(case_ + "/doomed", "changed by the user");
+  EXPECT_EQ(finish().trouble, Code::conflict);
+  EXPECT_EQ(content(case_ + "/doomed"), "changed by the user");
+}
+
+TEST_F(DrainTest, AWipedPoolIsALossAndDeletesNothing) {
+  open();
+  write_time("1");
+  std::filesystem::remove_all(home_ + "/tree");
+  std::filesystem::remove_all(local(0));
+  std::filesystem::remove(home_ + "/" + sentinel_name);
+  rounds();
+  EXPECT_EQ(finish().trouble, Code::lost);
+  EXPECT_TRUE(on_case("setup") && on_case("doomed") && on_case("processor0/constant/points"));
+}
+
+TEST_F(DrainTest, BothVersionsOfAFileThatWasEditedTwiceAreKept) {
+  open();
+  write(tree() + "/setup", "of the program");
+  write(case_ + "/setup", "of the user");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, Code::conflict);
+  EXPECT_EQ(content(case_ + "/setup"), "of the user");
+  EXPECT_EQ(content(case_ + "/setup.forebay-run1"), "of the program");
+}
+
+TEST_F(DrainTest, WhatIsOnlyLocalIsNotHiddenBehindAConflict) {
+  open();
+  write(tree() + "/setup", "of the program");
+  write(case_ + "/setup", "of the user");
+  write(case_ + "/elsewhere/x", "");
+  std::filesystem::create_directories(tree() + "/results");
+  write(tree() + "/results/data", "only here");
+  std::filesystem::create_symlink(case_ + "/elsewhere", case_ + "/results");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, Code::undrained);
+  EXPECT_EQ(report.undrained_files, 1u);
+  EXPECT_FALSE(on_case("elsewhere/data")) << "written through a link";
+}
+
+TEST_F(DrainTest, EvictingADrainedFileLeavesALinkToTheCase) {
+  open();
+  write(tree() + "/log", std::string(100'000, 'x'));
+  ASSERT_TRUE(drive([&] { return drain_->report().shared_files == 1; }));
+  EXPECT_TRUE(drain_->can_make_room());
+  EXPECT_GE(drain_->evict(1), 100'000u);
+  EXPECT_TRUE(std::filesystem::is_symlink(tree() + "/log"));
+  EXPECT_EQ(content(tree() + "/log").size(), 100'000u);
+  EXPECT_FALSE(drain_->can_make_room());
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_EQ(content(case_ + "/log").size(), 100'000u);
+  EXPECT_FALSE(std::filesystem::is_symlink(case_ + "/log"));
+}
+
+TEST_F(DrainTest, RoomIsMadeInThePoolThatNeedsIt) {
+  two_pools_ = true;
+  open();
+  for (const int rank : {0, 1}) write_results(rank, 5);
+  EXPECT_GT(drain_->evict(8192 * 100, pool_of(1)), 0u);
+  EXPECT_EQ(evicted_results(1, 5), 5);
+  EXPECT_EQ(evicted_results(0, 5), 0);
+  EXPECT_FALSE(drain_->can_make_room(pool_of(1)));
+  EXPECT_TRUE(drain_->can_make_room(pool_of(0)));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+}
+
+TEST_F(DrainTest, APoolWithoutAnythingToEvictIsLookedAtAgainWhenSomethingWasCarried) {
+  open();
+  EXPECT_EQ(drain_->evict(8192 * 100), 0u);
+  EXPECT_FALSE(drain_->can_make_room());
+  write_results(0, 5);
+  EXPECT_TRUE(drain_->can_make_room());
+  EXPECT_GT(drain_->evict(8192 * 100), 0u);
+  EXPECT_EQ(evicted_results(0, 5), 5);
+}
+
+TEST_F(DrainTest, HeldTimesAreCarriedWhenTheirRoomIsNeeded) {
+  settings_.live = false;
+  open();
+  write_time("1");
+  write_time("2");
+  (void)drain_->evict(1'000'000);
+  EXPECT_TRUE(drive([&] { return on_case("processor0/1/p") && on_case("processor1/1/p"); }));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+}
+
+TEST_F(DrainTest, ASafeTimeThatIsSpoiledLaterDoesNotPassForTheNewestForEver) {
+  settings_.hold_times = true;
+  open();
+  write_time("1");
+  write_time("2");
+  drain_->secure("1");
+  ASSERT_TRUE(drive([&] { return is_safe("1"); }));
+  drain_->pool_is_full(true);
+  write(local(0) + "/1/p", field("1", "perhaps cut"));
+  rounds();
+  drain_->pool_is_full(false);
+  for (const std::string time : {"3", "4", "5"}) write_time(time);
+  drain_->secure("4");
+  ASSERT_TRUE(drive([&] { return is_safe("4"); }));
+  EXPECT_EQ(drain_->report().newest_safe, "4");
+  purge("4");
+  for (int i = 0; i < 10; ++i) round();
+  EXPECT_TRUE(on_case("processor0/4/p")) << "the last state that is whole";
+}
+
+TEST_F(DrainTest, APoolThatWasFullSpoilsTheOpenTimeAndIsRememberedByAResumedRun) {
+  open();
+  write_time("1");
+  drain_->pool_is_full(true);
+  write_time("2");
+  drain_.reset();
+  resume();
+  const DrainReport report = finish(false);
+  EXPECT_EQ(report.trouble, Code::pool_full);
+  EXPECT_NE(report.newest_complete, "1");
+}
+
+}  // namespace
+}  // namespace forebay::drain

@@ -1,0 +1,364 @@
+#include "run/drain/mover.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <ctime>
+#include <mutex>
+#include <thread>
+
+#include "run/drain/tests/case_fixture.h"
+#include "run/drain/tests/faulty_files.h"
+
+namespace forebay::drain {
+namespace {
+
+using std::chrono::milliseconds;
+// Far more than any of these tests needs.
+constexpr milliseconds patience{20'000};
+
+// What `done` was told, from any thread.
+class Outcomes {
+ public:
+  struct Seen {
+    std::uint64_t ticket;
+    bool final;
+    int attempts;
+    bool good;
+    Error error;
+    std::size_t files;
+  };
+  Mover::Done collector() {
+    return [this](const Outcome& outcome) {
+      const std::lock_guard lock(mutex_);
+      seen_.push_back({outcome.ticket, outcome.final, outcome.attempts, outcome.result.has_value(),
+                       outcome.result ? Error{} : outcome.result.error(),
+                       outcome.result ? outcome.result->files.size() : 0});
+      changed_.notify_all();
+    };
+  }
+  bool wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, patience, [&] { return seen_.size() >= count; });
+  }
+  std::vector<Seen> seen() {
+    const std::lock_guard lock(mutex_);
+    return seen_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Seen> seen_;
+};
+
+class MoverTest : public CaseTest {
+ protected:
+  static MoverSettings quick(int threads = 2) {
+    MoverSettings settings;
+    settings.threads = threads;
+    settings.first_retry = milliseconds(5);
+    settings.last_retry = milliseconds(20);
+    return settings;
+  }
+  static Mover::Make make(const layouts::Unit& unit) {
+    return [unit]() -> Result<std::optional<layouts::Unit>> { return unit; };
+  }
+
+  Outcomes outcomes_;
+};
+
+TEST_F(MoverTest, ManyUnitsOfSeveralThreadsAllArriveAndAreReportedOnce) {
+  std::atomic<int> paced{0};
+  MoverSettings settings = quick(4);
+  settings.publish.pace = [&](std::size_t) { return ++paced > 0; };
+  Mover mover(*files_, "run", settings);
+  std::vector<layouts::Unit> units;
+  for (int i = 0; i < 200; ++i)
+    units.push_back(file_unit("d" + std::to_string(i % 7) + "/" + std::to_string(i), std::to_string(i)));
+  std::vector<std::thread> submitters;
+  for (std::size_t thread = 0; thread < 4; ++thread)
+    submitters.emplace_back([&, thread] {
+      for (std::size_t i = thread; i < units.size(); i += 4) mover.submit(make(units[i]), outcomes_.collector());
+    });
+  for (std::thread& thread : submitters) thread.join();
+  ASSERT_TRUE(mover.wait_idle(patience));
+  std::set<std::uint64_t> tickets;
+  for (const auto& seen : outcomes_.seen()) {
+    EXPECT_TRUE(seen.good && seen.final) << seen.error.text();
+    EXPECT_EQ(seen.attempts, 1);
+    tickets.insert(seen.ticket);
+  }
+  EXPECT_EQ(tickets.size(), 200u);
+  EXPECT_EQ(outcomes_.seen().size(), 200u);
+  for (const layouts::Unit& unit : units) EXPECT_TRUE(std::filesystem::exists(case_ + "/" + unit.target));
+  EXPECT_EQ(mover.progress().files_written, 200u);
+  EXPECT_EQ(mover.progress().bytes_written, 10u + 90 * 2 + 100 * 3);
+  EXPECT_EQ(paced, 200);
+}
+
+TEST_F(MoverTest, UnitsStartInTheOrderOfSubmission) {
+  Mover mover(*files_, "run", quick(1));
+  mover.hold(true);
+  std::vector<int> order;
+  for (int i = 0; i < 20; ++i)
+    mover.submit(
+        [&order, i]() -> Result<std::optional<layouts::Unit>> {
+          order.push_back(i);
+          return std::nullopt;
+        },
+        outcomes_.collector());
+  EXPECT_EQ(mover.progress().queued, 20u);
+  mover.hold(false);
+  ASSERT_TRUE(mover.wait_idle(patience));
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  EXPECT_EQ(order.size(), 20u);
+}
+
+TEST_F(MoverTest, AUnitThatIsNothingByItsTurnCostsNothing) {
+  FaultyFiles counted(*files_);
+  Mover mover(counted, "run", quick());
+  mover.submit([]() -> Result<std::optional<layouts::Unit>> { return std::nullopt; }, outcomes_.collector());
+  ASSERT_TRUE(mover.wait_idle(patience));
+  ASSERT_EQ(outcomes_.seen().size(), 1u);
+  EXPECT_TRUE(outcomes_.seen()[0].good && outcomes_.seen()[0].final);
+  EXPECT_EQ(outcomes_.seen()[0].files, 0u);
+  EXPECT_EQ(counted.calls(), 0);
+}
+
+TEST_F(MoverTest, AFailureIsRetriedUntilItPassesAndEachAttemptIsReported) {
+  FaultyFiles files(*files_);
+  files.refuse("create", EIO, "", 3);
+  Mover mover(files, "run", quick());
+  const auto ticket = mover.submit(make(file_unit("U", "x")), outcomes_.collector());
+  ASSERT_TRUE(mover.wait_idle(patience));
+  const auto seen = outcomes_.seen();
+  ASSERT_EQ(seen.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(seen[i].ticket, ticket);
+    EXPECT_EQ(seen[i].attempts, static_cast<int>(i) + 1);
+    EXPECT_EQ(seen[i].final, i == 3);
+    EXPECT_EQ(seen[i].good, i == 3);
+  }
+  EXPECT_EQ(content(case_ + "/U"), "x");
+}
+
+TEST_F(MoverTest, WaitingForARetryOccupiesNoThread) {
+  FaultyFiles files(*files_);
+  files.refuse("rename_new", EIO, "bad");
+  auto settings = quick(1);
+  settings.first_retry = settings.last_retry = milliseconds(60'000);
+  Mover mover(files, "run", settings);
+  mover.submit(make(file_unit("bad", "x")), outcomes_.collector());
+  mover.submit(make(file_unit("good", "x")), outcomes_.collector());
+  ASSERT_TRUE(outcomes_.wait_for(2));
+  EXPECT_EQ(content(case_ + "/good"), "x");
+  EXPECT_EQ(mover.progress().waiting_for_retry, 1u);
+  EXPECT_FALSE(mover.wait_idle(milliseconds(1)));
+}
+
+TEST_F(MoverTest, TheTimeBetweenRetriesDoublesUpToItsLimit) {
+  FaultyFiles files(*files_);
+  std::mutex mutex;
+  std::vector<Clock::time_point> tries;
+  files.before = [&](const std::string& call, const std::string&) {
+    const std::lock_guard lock(mutex);
+    if (call == "create") tries.push_back(Clock::now());
+  };
+  files.refuse("create", EIO, "", 4);
+  auto settings = quick(1);
+  settings.first_retry = milliseconds(20);
+  settings.last_retry = milliseconds(40);
+  Mover mover(files, "run", settings);
+  mover.submit(make(file_unit("U", "x")), outcomes_.collector());
+  ASSERT_TRUE(mover.wait_idle(patience));
+  ASSERT_EQ(tries.size(), 5u);
+  EXPECT_GE(tries[1] - tries[0], milliseconds(20));
+  for (std::size_t i = 2; i < 5; ++i) EXPECT_GE(tries[i] - tries[i - 1], milliseconds(40)) << i;
+}
+
+TEST_F(MoverTest, AConflictAVanishedSourceAndBadInputAreFinalAtOnce) {
+  write(case_ + "/taken", "hers");
+  Mover mover(*files_, "run", quick(1));
+  mover.submit(make(file_unit("taken", "ours")), outcomes_.collector());
+  layouts::Unit gone = file_unit("gone", "x");
+  std::filesystem::remove(gone.files[0].pieces[0].source);
+  mover.submit(make(gone), outcomes_.collector());
+  mover.submit(make(file_unit("../out", "x")), outcomes_.collector());
+  mover.submit([]() -> Result<std::optional<layouts::Unit>> { return error(Code::failed, "not of this layout"); },
+               outcomes_.collector());
+  ASSERT_TRUE(mover.wait_idle(patience));
+  const auto seen = outcomes_.seen();
+  ASSERT_EQ(seen.size(), 4u);
+  for (const auto& one : seen) EXPECT_TRUE(one.final && !one.good) << one.ticket;
+  EXPECT_EQ(seen[0].error.code, Code::conflict);
+  EXPECT_TRUE(source_changed(seen[1].error));
+}
+
+TEST_F(MoverTest, HeldNothingNewStarts) {
+  Mover mover(*files_, "run", quick());
+  mover.hold(true);
+  mover.submit(make(file_unit("U", "x")), outcomes_.collector());
+  EXPECT_FALSE(mover.wait_idle(milliseconds(50)));
+  EXPECT_TRUE(names().empty());
+  mover.hold(false);
+  EXPECT_TRUE(mover.wait_idle(patience));
+  EXPECT_EQ(content(case_ + "/U"), "x");
+}
+
+TEST_F(MoverTest, GivingUpEndsWhatWaitsWithItsLastError) {
+  FaultyFiles files(*files_);
+  files.refuse("create", ENOSPC);
+  auto settings = quick();
+  settings.first_retry = settings.last_retry = milliseconds(60'000);
+  Mover mover(files, "run", settings);
+  mover.submit(make(file_unit("U", "x")), outcomes_.collector());
+  ASSERT_TRUE(outcomes_.wait_for(1));
+  mover.give_up();
+  ASSERT_TRUE(mover.wait_idle(patience));
+  mover.submit(make(file_unit("V", "x")), outcomes_.collector());
+  ASSERT_TRUE(mover.wait_idle(patience));
+  const auto seen = outcomes_.seen();
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_FALSE(seen[0].final);
+  for (std::size_t i = 1; i < 3; ++i) {
+    EXPECT_TRUE(seen[i].final);
+    EXPECT_EQ(seen[i].error.errno_value, ENOSPC);
+  }
+}
+
+TEST_F(MoverTest, StoppingEndsWhatIsActiveAndDropsWhatIsQueued) {
+  auto settings = quick(1);
+  std::atomic<bool> writing{false};
+  settings.publish.pace = [&](std::size_t) {
+    writing = true;
+    writing.notify_all();
+    return true;
+  };
+  settings.bytes_per_second = 1 << 20;  // the file would take a minute
+  Mover mover(*files_, "run", settings);
+  mover.submit(make(file_unit("large", std::string(60 << 20, 'x'))), outcomes_.collector());
+  mover.submit(make(file_unit("queued", "x")), outcomes_.collector());
+  writing.wait(false);
+  const auto begin = Clock::now();
+  mover.stop();
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
+  const auto seen = outcomes_.seen();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_TRUE(seen[0].final && !seen[0].good);
+  EXPECT_TRUE(names().empty());
+  mover.submit(make(file_unit("late", "x")), outcomes_.collector());
+  EXPECT_TRUE(mover.wait_idle(milliseconds(0)));
+  mover.stop();
+}
+
+TEST_F(MoverTest, WhatWasRenamedIsStillToldWhenItStops) {
+  Mover mover(*files_, "run", quick(1));
+  std::atomic<bool> turn{false};
+  mover.submit(make(file_unit("U", "x")), outcomes_.collector());
+  mover.submit(
+      [&]() -> Result<std::optional<layouts::Unit>> {
+        turn = true;
+        turn.notify_all();
+        return std::nullopt;
+      },
+      {});
+  turn.wait(false);
+  mover.stop();
+  ASSERT_EQ(outcomes_.seen().size(), 1u);
+  EXPECT_TRUE(outcomes_.seen()[0].good);
+}
+
+TEST_F(MoverTest, TheBandwidthCapHoldsOverAllThreads) {
+  auto settings = quick(4);
+  settings.bytes_per_second = 20 << 20;
+  Mover mover(*files_, "run", settings);
+  std::vector<layouts::Unit> units;
+  for (int i = 0; i < 8; ++i) units.push_back(file_unit(std::to_string(i), std::string(1 << 20, 'x')));
+  const auto begin = Clock::now();
+  for (const layouts::Unit& unit : units) mover.submit(make(unit), outcomes_.collector());
+  ASSERT_TRUE(mover.wait_idle(patience));
+  // 8 MiB at 20 MiB/s are 400 ms, less the burst of 100 ms and the last write, which is not waited for.
+  EXPECT_GE(Clock::now() - begin, milliseconds(240));
+}
+
+TEST_F(MoverTest, OneSyncOfADirectoryServesManyUnitsAndComesBeforeTheyAreReported) {
+  FaultyFiles files(*files_);
+  std::atomic<int> syncs{0};
+  files.before = [&](const std::string& call, const std::string&) {
+    if (call == "sync_directory") ++syncs;
+  };
+  Mover mover(files, "run", quick(1));
+  mover.hold(true);
+  std::atomic<int> unsynced{0};
+  for (int i = 0; i < 50; ++i)
+    mover.submit(make(file_unit(std::to_string(i), "x")), [&](const Outcome&) { unsynced += syncs == 0 ? 1 : 0; });
+  mover.hold(false);
+  ASSERT_TRUE(mover.wait_idle(patience));
+  EXPECT_EQ(unsynced, 0);
+  EXPECT_GE(syncs, 1);
+  EXPECT_LT(syncs, 25);
+}
+
+TEST_F(MoverTest, AFailedSyncOfADirectoryIsTriedAgainWithoutWritingAgain) {
+  FaultyFiles files(*files_);
+  files.refuse("sync_directory", EIO, "", 2);
+  Mover mover(files, "run", quick(1));
+  mover.submit(make(file_unit("U", "x")), outcomes_.collector());
+  ASSERT_TRUE(mover.wait_idle(patience));
+  const auto seen = outcomes_.seen();
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_FALSE(seen[0].good || seen[0].final || seen[1].good);
+  EXPECT_TRUE(seen[2].good && seen[2].final);
+  EXPECT_EQ(mover.progress().files_written, 1u);
+  EXPECT_EQ(mover.progress().bytes_written, 1u);
+}
+
+TEST_F(MoverTest, ACallbackMaySubmitMore) {
+  Mover mover(*files_, "run", quick(1));
+  const layouts::Unit second = file_unit("second", "2");
+  mover.submit(make(file_unit("first", "1")),
+               [&](const Outcome&) { mover.submit(make(second), outcomes_.collector()); });
+  ASSERT_TRUE(outcomes_.wait_for(1));
+  EXPECT_EQ(content(case_ + "/second"), "2");
+}
+
+TEST_F(MoverTest, AnIdleMoverUsesNoProcessorTime) {
+  auto settings = quick(4);
+  settings.first_retry = settings.last_retry = milliseconds(60'000);
+  FaultyFiles files(*files_);
+  files.refuse("create", EIO);
+  Mover mover(files, "run", settings);
+  mover.submit(make(file_unit("waiting", "x")), outcomes_.collector());
+  ASSERT_TRUE(outcomes_.wait_for(1));
+  std::this_thread::sleep_for(milliseconds(20));
+  const auto used = [] {
+    struct timespec time {};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  };
+  const auto before = used();
+  std::this_thread::sleep_for(milliseconds(300));
+  EXPECT_LT(used() - before, milliseconds(3));
+}
+
+TEST_F(MoverTest, ItsThreadsGiveWayToTheProgram) {
+  std::atomic<int> niceness{0};
+  Mover mover(*files_, "run", quick(1));
+  mover.submit(
+      [&]() -> Result<std::optional<layouts::Unit>> {
+        niceness = getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
+        return std::nullopt;
+      },
+      {});
+  ASSERT_TRUE(mover.wait_idle(patience));
+  EXPECT_EQ(niceness, 19);
+  EXPECT_LT(getpriority(PRIO_PROCESS, 0), 19);
+}
+
+}  // namespace
+}  // namespace forebay::drain

@@ -1,0 +1,198 @@
+// A Drain on a decomposed case of two ranks, driven by hand.
+#pragma once
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "run/drain/drain.h"
+#include "run/drain/tests/case_fixture.h"
+#include "run/openfoam/openfoam.h"
+#include "run/tree/tree.h"
+
+namespace forebay::drain {
+
+inline std::string field(const std::string& time, const std::string& values) {
+  return "FoamFile\n{\n    version 2.0;\n    format ascii;\n    class volScalarField;\n    location \"" + time +
+         "\";\n    object p;\n}\n\n" + values + std::string(openfoam::closing_line);
+}
+
+// Two ranks; processor0 and processor1 in the pool, the rest of the case in the tree.
+class DrainTest : public CaseTest {
+ protected:
+  void SetUp() override {
+    CaseTest::SetUp();
+    for (const std::string rank : {"0", "1"}) write(case_ + "/processor" + rank + "/constant/points", "points");
+    write(case_ + "/setup", "original");
+    write(case_ + "/doomed", "an input");
+    home_ = pool_ + "/s0";
+    std::filesystem::create_directories(home_ + "/tree/case");
+    std::filesystem::create_symlink(case_, home_ + "/lower");
+    for (const std::string pool : {"/s0/", "/s1/"}) write(pool_ + pool + sentinel_name, "{}");
+    settings_.all_ranks = 2;
+    settings_.settle = std::chrono::milliseconds(10);
+    settings_.vouch_after = std::chrono::milliseconds(10);
+    settings_.patience = std::chrono::milliseconds(500);
+    settings_.mover.first_retry = std::chrono::milliseconds(5);
+    settings_.mover.last_retry = std::chrono::milliseconds(20);
+    settings_.mover.idle_priority = false;
+  }
+
+  DrainRequest request() const { return {case_, "run1", home_, home_ + "/lower", false, settings_}; }
+  std::string tree() const { return home_ + "/tree/case"; }
+  std::string pool_of(int rank) const { return rank == 1 && two_pools_ ? pool_ + "/s1" : home_; }
+  std::string local(int rank) const { return pool_of(rank) + "/processor" + std::to_string(rank); }
+  std::vector<Root> roots() const {
+    return {{tree(), "", home_}, {local(0), "processor0", pool_of(0)}, {local(1), "processor1", pool_of(1)}};
+  }
+
+  std::vector<tree::Entry> stage(const Root& root) {
+    const tree::StageRequest stage{
+        case_,
+        root.prefix,
+        root.local,
+        home_ + "/lower",
+        [&](const std::string& path) { return root.prefix.empty() && path.starts_with("processor"); },
+        [](const std::string& path) { return path == "setup"; },
+        1};
+    auto plan = tree::plan(stage);
+    tree::StageProgress progress;
+    EXPECT_TRUE(plan && tree::carry_out(stage, *plan, progress));
+    return plan ? plan->entries : std::vector<tree::Entry>();
+  }
+
+  void open() {
+    auto opened = Drain::open(request());
+    ASSERT_TRUE(opened) << opened.error().text();
+    drain_ = std::move(*opened);
+    for (const Root& root : roots()) ASSERT_TRUE(drain_->add_root(root, stage(root)));
+    for (const int rank : {0, 1}) ASSERT_TRUE(drain_->add_rank(rank, pool_of(rank)));
+  }
+
+  void resume() {
+    auto resumed = Drain::resume(request(), roots(), {0, 1});
+    ASSERT_TRUE(resumed) << resumed.error().text();
+    drain_ = std::move(*resumed);
+  }
+
+  void round() {
+    ASSERT_TRUE(drain_->on_events());
+    drain_->on_outcomes();
+    for (const int rank : drain_->take_doubtful_ranks())
+      if (at_work_) drain_->vouch(rank);
+    drain_->tick();
+    drain_->told();
+    ::usleep(2000);
+  }
+  void rounds() {
+    for (int i = 0; i < 5; ++i) round();
+  }
+  bool drive(const std::function<bool()>& until) {
+    for (int i = 0; i < 1000 && !until(); ++i) round();
+    return until();
+  }
+  DrainReport finish(bool cleanly = true) {
+    if (cleanly)
+      for (const int rank : {0, 1}) drain_->rank_ended(rank, true);
+    EXPECT_TRUE(drain_->begin_finish(cleanly));
+    for (int i = 0; i < 3000 && !drain_->finished(); ++i) ::usleep(1000);
+    DrainReport report = drain_->report();
+    drain_.reset();
+    return report;
+  }
+
+  void write_time(const std::string& time, int rank) {
+    write(local(rank) + "/" + time + "/p", field(time, "values of " + std::to_string(rank)));
+    write(local(rank) + "/" + time + "/uniform/time", field(time, time));
+  }
+  void write_time(const std::string& time) {
+    for (const int rank : {0, 1}) write_time(time, rank);
+    rounds();
+  }
+  // One after the other, before anybody looks.
+  void write_unseen(const std::vector<std::string>& times) {
+    for (const std::string& time : times)
+      for (const int rank : {0, 1}) write_time(time, rank);
+  }
+  // Two times that are first seen when a rank has begun to remove the first.
+  void write_half_purged() {
+    write_unseen({"1", "2"});
+    std::filesystem::remove(local(0) + "/1/p");
+    rounds();
+  }
+  void purge(const std::string& time) {
+    for (const int rank : {0, 1}) std::filesystem::remove_all(local(rank) + "/" + time);
+    rounds();
+  }
+  void expect_half_purged_is_not_complete() {
+    write_half_purged();
+    EXPECT_EQ(drain_->report().newest_complete, std::nullopt);
+    purge("1");
+    for (const int rank : {0, 1}) write_time("3", rank);
+    EXPECT_TRUE(drive([&] { return drain_->report().newest_complete == "2"; }));
+    EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"2"}));
+  }
+  // More events than the kernel's queue holds. Of two files by turns: those that are like the last one are merged with
+  // it.
+  void lose_events() {
+    std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
+    int most = 0;
+    ASSERT_TRUE(limit >> most);
+    for (int i = 0; i < most; ++i) write(local(0) + "/flood" + std::to_string(i % 2), "");
+  }
+  // Of the first time one file is seen.
+  void write_half_and_lose_events() {
+    for (const int rank : {0, 1}) write(local(rank) + "/1/p", "pressure");
+    round();
+    lose_events();
+  }
+  // So many files of 8 KiB beside the times of a rank, until the case has them.
+  void write_results(int rank, int count) {
+    const std::uint64_t wanted = drain_->report().shared_files + static_cast<std::uint64_t>(count);
+    for (int i = 0; i < count; ++i) write(local(rank) + "/post/" + std::to_string(i), std::string(8192, 'x'));
+    ASSERT_TRUE(drive([&] { return drain_->report().shared_files == wanted; }));
+  }
+  // How many of them are links by now.
+  int evicted_results(int rank, int count) const {
+    int links = 0;
+    for (int i = 0; i < count; ++i)
+      if (std::filesystem::is_symlink(local(rank) + "/post/" + std::to_string(i))) ++links;
+    return links;
+  }
+  static std::set<std::string> completed(const DrainReport& report) {
+    std::set<std::string> times;
+    for (const TimelineEntry& entry : report.timeline)
+      if (entry.complete >= 0) times.insert(entry.time);
+    return times;
+  }
+  bool on_case(const std::string& path) const { return std::filesystem::exists(case_ + "/" + path); }
+  bool is_safe(const std::string& time) const {
+    const auto safe = drain_->safe_times();
+    return std::find(safe.begin(), safe.end(), time) != safe.end();
+  }
+  // Of any rank or group.
+  std::set<std::string> times_on_case() const {
+    std::set<std::string> times;
+    for (const std::string& name : names())
+      if (const std::string parent(parent_of(name));
+          parent.starts_with("processor") && parent.find('/') == std::string::npos && name_of(name) != "constant")
+        times.emplace(name_of(name));
+    return times;
+  }
+
+  std::string home_;
+  DrainSettings settings_;
+  bool two_pools_ = false;  // rank 1 has one of its own
+  bool at_work_ = true;     // whether somebody sees the ranks alive
+  std::unique_ptr<Drain> drain_;
+};
+
+}  // namespace forebay::drain

@@ -1,0 +1,56 @@
+// What this user may not read, or cannot reach since its path is too long: all else is carried, and it is named.
+#include <fmt/format.h>
+
+#include "base/shell.h"
+#include "run/drain/publish.h"
+#include "run/drain/state.h"
+
+namespace forebay::drain {
+namespace {
+
+constexpr std::size_t most_shown = 1000;
+
+// What a message says is to be dropped: of a path that is too long to be shown, the directory above.
+std::string to_drop(const std::string& path) {
+  if (path.size() <= most_shown) return path;
+  const std::size_t slash = path.rfind('/', most_shown);
+  return path.substr(0, slash == std::string::npos ? most_shown : slash);
+}
+
+}  // namespace
+
+void Drain::State::note_unreadable(const std::string& path, const Error& error, std::optional<Code> code) {
+  constexpr std::size_t most_told = 20;
+  const auto [found, is_new] = unreadable.try_emplace(path);
+  if (is_new && unreadable.size() <= most_told) {
+    const std::string name = to_drop(path), of_case = shell_word(request.case_path);
+    Error reason = error;
+    if (reason.path.size() > most_shown) reason.path = name + "/...";
+    reason.advice = fmt::format(
+        "all else is carried; when you have made it readable there, `forebay drain --resume --case {}` brings it home",
+        of_case);
+    if (!name.empty())
+      reason.advice += fmt::format("; `forebay clean --case {} --drop{}{}` throws it away", of_case,
+                                   name.starts_with('-') ? '=' : ' ', shell_word(name));
+    found->second = reason.text();
+  } else if (is_new) {
+    found->second = fmt::format("more than {} files or directories cannot be read: they stay in the pool", most_told);
+  }
+  note(code, found->second);
+}
+
+// Something of it cannot be read by this user. All else is carried: a time rank by rank, and then file by file, at the
+// end. True where the ranks of a group are to be carried by themselves.
+bool Drain::State::set_aside_unreadable(const Job& job, const Error& error) {
+  if (job.kind != Job::Kind::rank_time && job.kind != Job::Kind::group_time) {
+    if (phase != Phase::running) note_unreadable(job.key, error, std::nullopt);  // else it may be for a while only
+    return false;
+  }
+  if (job.from_keep) note(Code::undrained, error.text());  // no walk finds it
+  failures.erase(job.key);
+  if (job.kind == Job::Kind::rank_time) in_pieces.insert({job.rank, job.time});
+  if (job.kind == Job::Kind::group_time) not_collatable.insert(job.time);
+  return job.kind == Job::Kind::group_time;
+}
+
+}  // namespace forebay::drain

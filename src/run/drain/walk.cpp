@@ -1,0 +1,193 @@
+#include "run/drain/walk.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "run/drain/placed.h"
+#include "run/drain/publish.h"
+#include "run/openfoam/openfoam.h"
+#include "run/redirect/redirect.h"
+
+namespace forebay::drain {
+namespace {
+
+// A mode that the program changed. That the pool lacks a bit which directories of the case hand down is no change.
+bool other_mode(const Known& known, mode_t mode) {
+  return ((mode ^ known.mode) & 01777) != 0 || ((mode & ~known.mode) & (S_ISUID | S_ISGID)) != 0;
+}
+
+}  // namespace
+
+OutputWalk::OutputWalk(const std::vector<Root>& roots, const std::vector<std::string>& placed, const Ledger& ledger,
+                       const std::string& lower, const std::string& case_path)
+    : roots_(roots),
+      placed_(placed),
+      ledger_(ledger),
+      lower_(lower),
+      case_path_(case_path),
+      local_group_(roots.empty() ? std::nullopt : local_group(roots.front().pool)) {
+  for (auto root = roots.rbegin(); root != roots.rend(); ++root) open_.push_back({root->local, root->prefix, true});
+}
+
+std::vector<Output> OutputWalk::next(std::size_t at_most) {
+  found_.clear();
+  while (found_.size() < at_most) {
+    if (next_entry_ == entries_.size()) {
+      if (open_.empty()) break;
+      begin_directory();
+      continue;
+    }
+    const std::string& name = entries_[next_entry_++].name;
+    if (!is_copy_up(name, lower_)) one(join(now_.local, name), join(now_.path, name));
+    // The directories in it come next, the first one first.
+    if (next_entry_ == entries_.size())
+      std::reverse(open_.begin() + static_cast<std::ptrdiff_t>(open_before_), open_.end());
+  }
+  return std::move(found_);
+}
+
+void OutputWalk::begin_directory() {
+  now_ = std::move(open_.back());
+  open_.pop_back();
+  open_before_ = open_.size();
+  next_entry_ = 0;
+  entries_.clear();
+  if (now_.is_root) look_at_root();
+  auto entries = list_directory(now_.local);
+  if (entries) {
+    entries_ = std::move(*entries);
+  } else if (entries.error().errno_value != ENOENT && entries.error().errno_value != ENOTDIR) {
+    missed_.push_back({now_.path, entries.error()});
+  }
+}
+
+// The case's own directory, or that of a rank: it is there, but the program may have changed its mode or owner.
+void OutputWalk::look_at_root() {
+  const auto known = ledger_.find(now_.path);
+  struct stat status {};
+  if (!known || !known->directory || known->deleted || ::lstat(now_.local.c_str(), &status) != 0) return;
+  const auto owner = given_to(owner_of(status), local_group_);
+  if (S_ISDIR(status.st_mode) && (other_mode(*known, status.st_mode & 07777) || (owner && known->owner != owner)))
+    found_.push_back({now_.path, now_.local, Output::Kind::directory, {}, {}});
+}
+
+void OutputWalk::one(const std::string& local, const std::string& path) {
+  struct stat status {};
+  if (::lstat(local.c_str(), &status) != 0) {
+    if (errno == EACCES) {  // one that may be listed, but not be entered: nothing in it can be looked at
+      missed_.push_back({now_.path, errno_error("cannot enter", now_.local).value()});
+      next_entry_ = entries_.size();
+    } else if (errno != ENOENT) {
+      missed_.push_back({path, errno_error("cannot stat", local).value()});
+    }
+    return;
+  }
+  if (S_ISDIR(status.st_mode)) return one_directory(local, path, status);
+  if (S_ISLNK(status.st_mode)) return one_link(local, path);
+  if (S_ISREG(status.st_mode)) one_file(local, path, status);
+  // Sockets, pipes and devices live only as long as the run.
+}
+
+void OutputWalk::one_directory(const std::string& local, const std::string& path, const struct stat& status) {
+  if (const auto time = openfoam::time_path(path); time && time->rest.empty() && time->rank >= 0)
+    if (ledger_.collated_of(time->rank, time->time)) return;
+  const auto known = ledger_.find(path);
+  const auto owner = given_to(owner_of(status), local_group_);
+  if (!known || !known->directory || known->deleted || other_mode(*known, status.st_mode & 07777) ||
+      (owner && known->owner != owner))
+    found_.push_back({path, local, Output::Kind::directory, {}, {}});
+  open_.push_back({local, path, false});
+}
+
+void OutputWalk::one_link(const std::string& local, const std::string& path) {
+  auto target = read_link(local);
+  if (!target) {
+    const int reason = target.error().errno_value;
+    if (reason != ENOENT && reason != EINVAL) missed_.push_back({path, target.error()});  // else it is no link any more
+    return;
+  }
+  for (const Root& root : roots_)
+    if (*target == root.local) return;  // a rank's directory in its own pool: a root of its own
+  if (const std::string content = content_of(local, placed_); content != local) {
+    struct stat status {};
+    if (::lstat(content.c_str(), &status) == 0) one_file(content, path, status);
+    return;
+  }
+  if (tree::is_staged_link(*target, lower_)) {
+    const std::string origin = target->substr(lower_.size() + 1);
+    if (origin == path) return;
+    renamed_.push_back({origin, path});
+    return renamed_input(join(case_path_, origin), path);
+  }
+  const auto known = ledger_.find(path);
+  if (known && !known->directory && known->link_target == *target && !known->deleted) return;
+  found_.push_back({path, local, Output::Kind::link, {}, *target});
+}
+
+void OutputWalk::renamed_input(const std::string& origin, const std::string& path) {
+  struct stat status {};
+  if (::lstat(origin.c_str(), &status) == 0) return one_file(origin, path, status);
+  missed_.push_back({path, errno_error("cannot stat the input that was renamed to it:", origin).value()});
+}
+
+void OutputWalk::one_file(const std::string& local, const std::string& path, const struct stat& status) {
+  const LocalMark mark = mark_of(status);
+  const auto known = ledger_.find(path);
+  if (known && known->drained == mark) return;
+  // A copy that was never written has the size, time, mode and, if this user may give it, owner of its original.
+  if (known && known->staged == tree::Kind::copy && !known->drained && known->on_case &&
+      known->on_case->size == mark.size && known->on_case->mtime_ns == mark.mtime_ns && known->mode == mark.mode &&
+      (!given_to(mark.owner, local_group_) || known->owner == mark.owner))
+    return;
+  found_.push_back({path, local, Output::Kind::file, mark, {}});
+}
+
+std::optional<gid_t> local_group(const std::string& pool) {
+  struct stat status {};
+  if (::lstat(join(pool, sentinel_name).c_str(), &status) != 0) return std::nullopt;
+  return status.st_gid;
+}
+
+bool is_copy_up(std::string_view name, std::string_view lower) {
+  constexpr std::string_view prefix = redirect::temporary_prefix;
+  if (!name.starts_with(prefix)) return false;
+  return name.substr(prefix.size()).starts_with(hex(redirect::hash_of(lower.data(), lower.size())) + "-");
+}
+
+Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::vector<std::string>& placed,
+                                    const Ledger& ledger, const std::string& lower, const std::string& case_path) {
+  OutputWalk walk(roots, placed, ledger, lower, case_path);
+  auto found = walk.next(SIZE_MAX);
+  if (const auto missed = walk.take_missed(); !missed.empty()) return tl::unexpected<Error>(missed.front().reason);
+  return found;
+}
+
+namespace {
+
+const Root* root_of(const std::vector<Root>& roots, const std::string& path) {
+  const Root* best = nullptr;
+  for (const Root& root : roots) {
+    const bool covers = root.prefix.empty() || is_below(path, root.prefix);
+    if (covers && (best == nullptr || root.prefix.size() > best->prefix.size())) best = &root;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string local_of(const std::vector<Root>& roots, const std::string& path) {
+  const Root* best = root_of(roots, path);
+  if (best == nullptr) return {};
+  if (best->prefix.empty()) return join(best->local, path);
+  return path.size() == best->prefix.size() ? best->local : join(best->local, path.substr(best->prefix.size() + 1));
+}
+
+std::string name_aside(const std::vector<Root>& roots, const std::string& path) {
+  const Root* root = root_of(roots, path);
+  return root == nullptr ? std::string() : join(parent_of(root->local), ".fb-" + hex(checksum(path)));
+}
+
+}  // namespace forebay::drain

@@ -1,0 +1,635 @@
+#include "run/launch/agent.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <malloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <thread>
+
+#include "base/say.h"
+#include "run/drain/drain.h"
+#include "run/launch/agreement.h"
+#include "run/launch/namespace.h"
+#include "run/launch/pool_run.h"
+#include "run/launch/pressure.h"
+#include "run/launch/processes.h"
+#include "run/launch/protocol.h"
+#include "run/launch/report.h"
+#include "run/launch/reporter.h"
+#include "run/launch/run.h"
+#include "run/launch/several_nodes.h"
+#include "run/launch/staging.h"
+#include "run/launch/writers.h"
+
+namespace forebay::launch {
+namespace {
+
+using namespace std::chrono_literals;
+using drain::Clock;
+
+// Events are read in batches, so that following the program takes 1/256 of a core, or a batch in a quarter of a second:
+// what this costs, the solver waits for. A purge comes a time step after the files that it removes were closed, so
+// every time is seen complete where steps are longer than the pause. Where they are shorter, and nothing is carried
+// before the end, times are only sampled however short the pause. One that was found to have all its files is called
+// complete at the next look. So the pause is longer only where looks find such times, and not after a look that came
+// while ranks wrote: after a crash the last complete time is a second old at most; two, where the agent is killed too.
+// Nothing is lost between two looks where the program removes no times, nor where ranks keep them (run/drain/hold.h).
+constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
+constexpr int pause_per_work = 256, longer_when_sampling = 4, longer_when_none_is_missed = 32;
+// Two of these fit into the shorter of the pauses.
+constexpr auto step_to_sample = longest_pause / 2;
+// A time must be seen complete several times within the interval after which it is made safe.
+constexpr int pauses_in_safe_interval = 8;
+// While events wait, and at most so often in a pause: how often they are taken from the kernel, whose queue is short.
+// Waking for that costs as much as following. More than this only while times are sampled, where most directories are
+// not watched and tell nothing; and no more than to the next tick. Ticks are rarer the longer
+// ago the last look is, which has made the newest directories watched; but no rarer than what the run tells of itself.
+constexpr auto glance_interval = 20ms;
+constexpr int glances_in_pause = 6;
+constexpr auto tick_interval = 200ms;
+constexpr auto status_interval = 1s;
+constexpr auto beat_interval = 5s;
+// How long a node may be without any rank before its parent's end counts as the end of the run.
+constexpr auto empty_interval = 2s;
+
+// The log lies in the pool, which may be full.
+void log(const std::string& message) {
+  say(stderr, "forebay agent: {}\n", message);
+}
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::chrono::milliseconds milliseconds_until(Clock::time_point when) {
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(when - Clock::now()), 0ms);
+}
+
+class Agent {
+ public:
+  Agent(const Plan& plan, Descriptor listener, Descriptor parent)
+      : plan_(plan), listener_(std::move(listener)), parent_(std::move(parent)) {}
+
+  int run() {
+    if (auto started = start(); !started) return refuse_all(started.error());
+    serve();
+    finish();
+    return 0;
+  }
+
+ private:
+  struct Member {
+    Descriptor socket, process;
+    pid_t pid = 0;
+    int rank = -1;
+    bool welcome = false;
+  };
+
+  Status start();
+  int refuse_all(const Error& failure);
+  void serve();
+  Status wait_also_for(int descriptor);
+  Clock::time_point next_work() const { return std::min({next_events_, next_tick_, pressure_->next_look()}); }
+  bool stays_quiet();
+  void look_at_pools();
+  void accept_member();
+  void hear(Member& member);
+  Result<Welcome> admit(const Hello& hello);
+  const std::string& socket_directory(const Hello& hello);
+  Status stage_for(const Hello& hello, const std::string& pool);
+  void members_ended();
+  void vouch_for_ranks();
+  void read_events();
+  Clock::duration pause_after(Clock::duration work, std::size_t times_begun, bool found_one) const;
+  bool ended_cleanly() const;
+  void finish();
+  void publish_status(bool at_once);
+  bool alone() const;
+  void agree_with_others();
+  int ranks_that_came() const;
+  bool over() const;
+
+  const Plan plan_;
+  const Pace pace_ = pace_of(plan_.settings.drain.safe_interval);
+  Descriptor listener_, parent_;
+  Descriptor wakers_;  // an epoll of all that is waited for, but for events
+  node::Machine machine_;
+  std::vector<node::Pool> pools_;
+  PoolRun run_;
+  Descriptor lock_;
+  Namespace namespace_;
+  std::unique_ptr<drain::Drain> drain_;
+  std::optional<Staging> staging_;
+  std::unique_ptr<Pressure> pressure_;
+  std::unique_ptr<Reporter> reporter_;
+  std::vector<Member> members_;
+  NodeReport report_;
+  bool news_ = true;                    // something happened since the report was last told
+  std::vector<std::string> told_safe_;  // its safe times, when the case was last told
+  std::optional<int> parent_status_;
+  int ranks_on_node_ = 0;  // as the launcher says; 0: not known
+  bool admitted_ = false, rank_failed_ = false;
+  Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, last_told_{},
+                    next_events_{}, next_tick_{}, last_round_ = started_;
+  Clock::duration pause_{};  // before the next events
+};
+
+// A path as an element of a list that ':' separates (src/run/redirect/redirect.h).
+std::string list_word(const std::string& path) {
+  std::string word;
+  for (const char c : path) word += c == ':' ? "%3A" : c == '%' ? "%25" : std::string(1, c);
+  return word;
+}
+
+Status Agent::start() {
+  // Modes on the case are set exactly; everything private is made with its mode.
+  const mode_t umask = ::umask(0);
+  auto machine = node::observe();
+  if (!machine) return forward(machine);
+  machine_ = std::move(*machine);
+  auto pools = node::choose_pools(machine_, plan_.settings.pool);
+  if (!pools) return forward(pools);
+  pools_ = std::move(*pools);
+  for (const node::Pool& pool : pools_)
+    if (pool.medium == node::Medium::tmpfs) report_.pools_in_memory.insert(pool.path);
+  auto run = make_pool_run(plan_, pools_, umask);
+  if (!run) return forward(run);
+  run_ = std::move(*run);
+  auto lock = launch::lock(run_);
+  if (!lock) {
+    run_ = {};  // somebody else's: it stays
+    return forward(lock);
+  }
+  lock_ = std::move(*lock);
+  if (needs_one_node(plan_))
+    if (auto claimed = claim_case(plan_); !claimed) return claimed;
+  report_.node = run_.node;
+  report_.run = plan_.run;
+  report_.home = run_.home();
+  report_.agent_pid = report_.pool_of = run_.agent_pid;
+  if (auto log = open_file(join(run_.home(), "agent.log"), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)) {
+    ::dup2(log->get(), STDOUT_FILENO);
+    ::dup2(log->get(), STDERR_FILENO);
+  }
+  if (auto made = make_private_directory(std::string(parent_of(run_.tree()))); !made) return made;
+  if (plan_.way == node::Way::namespaces) {
+    // Descends into the case only inside the namespace; before threads exist.
+    if (auto made = make_private_directory(run_.lower()); !made) return made;
+    if (auto made = make_private_directory(run_.tree()); !made) return made;
+    auto space = make_namespace(plan_.case_path, run_.lower(), run_.tree());
+    if (!space) return forward(space);
+    namespace_ = std::move(*space);
+  } else if (::symlink(plan_.case_path.c_str(), run_.lower().c_str()) != 0) {
+    return errno_error("cannot link", run_.lower());
+  }
+  reporter_ = std::make_unique<Reporter>(node_report_path(plan_.case_path, run_.node));
+  auto pressure = Pressure::make(join(run_.home(), "gate"), pools_, plan_.settings);
+  if (!pressure) return forward(pressure);
+  pressure_ = std::move(*pressure);
+  auto drain = drain::Drain::open(drain_request(run_));
+  if (!drain) return forward(drain);
+  drain_ = std::move(*drain);
+  wakers_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  if (!wakers_) return errno_error("cannot wait for ranks", "");
+  for (const int each : {listener_.get(), parent_.get(), drain_->outcomes_descriptor()})
+    if (auto waits = wait_also_for(each); !waits) return waits;
+  staging_.emplace(plan_, run_, *drain_, report_, [this] { publish_status(false); });
+  return staging_->common();
+}
+
+// Nothing can be done on this node: every rank that comes is told why.
+int Agent::refuse_all(const Error& failure) {
+  log(failure.text());
+  Welcome welcome;
+  welcome.error = failure.text();
+  welcome.error_code = static_cast<int>(failure.code);
+  const auto until = Clock::now() + 10s;
+  while (Clock::now() < until) {
+    pollfd waits[2] = {{listener_.get(), POLLIN, 0}, {parent_.get(), POLLIN, 0}};
+    ::poll(waits, 2, 500);
+    if ((waits[0].revents & POLLIN) != 0) {
+      const Descriptor member(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (member && receive_hello(member.get())) (void)send_welcome(member.get(), welcome, -1, -1);
+    }
+    if (waits[1].revents != 0) break;
+  }
+  drain_.reset();
+  if (!run_.directories.empty()) (void)remove(run_);
+  return static_cast<int>(failure.code);
+}
+
+void Agent::accept_member() {
+  Member member;
+  member.socket = Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!member.socket) return;
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  ::getsockopt(member.socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length);
+  if (peer.uid != ::geteuid()) return;
+  member.pid = peer.pid;
+  auto watch = watch_process(peer.pid);
+  if (!watch) return;
+  member.process = std::move(*watch);
+  for (const int each : {member.socket.get(), member.process.get()}) {
+    if (auto waits = wait_also_for(each); !waits) {
+      log(waits.error().text());
+      return;
+    }
+  }
+  members_.push_back(std::move(member));
+}
+
+// The run directory in the pool of the socket that the rank runs on.
+const std::string& Agent::socket_directory(const Hello& hello) {
+  const int socket = node::socket_of(machine_, node::Whereabouts{hello.cpus, hello.cpu});
+  const auto index = static_cast<std::size_t>(std::clamp(socket, 0, static_cast<int>(run_.directories.size()) - 1));
+  report_.sockets[hello.rank] = static_cast<int>(index);
+  return run_.directories[index];
+}
+
+// Where all ranks are here, and in one pool, all their directories are there before the first program begins: it may
+// remove the others', and make them anew.
+Status Agent::stage_for(const Hello& hello, const std::string& pool) {
+  const bool all = run_.one_mount && hello.on_node == plan_.ranks;
+  for (int rank = all ? 0 : hello.rank; rank < (all ? plan_.ranks : hello.rank + 1); ++rank)
+    if (!run_.ranks.contains(rank))
+      if (auto staged = staging_->rank(rank, pool); !staged) return staged;
+  return {};
+}
+
+Result<Welcome> Agent::admit(const Hello& hello) {
+  if (report_.phase == Phase::draining) return error(Code::failed, "this run is over", plan_.run);
+  Welcome welcome;
+  welcome.case_path = plan_.case_path;
+  welcome.typed_path = plan_.typed_path;
+  std::string pool = run_.home();
+  if (plan_.decomposed && plan_.launched) {
+    if (hello.rank < 0)
+      return error(Code::bad_input, "the launcher did not say which rank this is", "",
+                   "forebay knows Open MPI, PMIx, PMI (MPICH, Intel MPI) and Slurm");
+    if (hello.rank >= plan_.ranks || (hello.size != 0 && hello.size != plan_.ranks))
+      return error(Code::bad_input,
+                   fmt::format("{} ranks, but the case is decomposed into {}", hello.size, plan_.ranks),
+                   plan_.case_path, "decompose the case for this number of ranks, or start as many as it has");
+    const std::string& own = socket_directory(hello);
+    if (!run_.one_mount) pool = own;
+    if (auto staged = stage_for(hello, pool); !staged) return forward(staged);
+  }
+  const bool in_namespace = plan_.way == node::Way::namespaces;
+  welcome.tree = in_namespace ? plan_.case_path : run_.tree();
+  welcome.enter_namespace = in_namespace;
+  welcome.rewrite_arguments = plan_.way == node::Way::path;
+  welcome.environment["FOREBAY_RUN"] = plan_.run;
+  if (plan_.redirect) {
+    std::string pools;
+    for (const std::string& directory : run_.directories) pools += (pools.empty() ? "" : ":") + list_word(directory);
+    welcome.environment["FOREBAY_CASE"] = plan_.case_path;
+    if (plan_.typed_path != plan_.case_path) welcome.environment["FOREBAY_CASE_ALIASES"] = list_word(plan_.typed_path);
+    welcome.environment["FOREBAY_TREE"] = welcome.tree;
+    welcome.environment["FOREBAY_LOWER"] = run_.lower();
+    welcome.environment["FOREBAY_POOLS"] = pools;
+    welcome.environment["FOREBAY_GATE"] = join(run_.home(), "gate");
+    welcome.environment["FOREBAY_ERRORS"] = join(run_.home(), drain::failed_writes_name);
+    const bool of_rank = plan_.decomposed && plan_.launched;
+    welcome.environment["FOREBAY_KEEP"] = drain::keep_directory(of_rank ? hello.rank : -1, pool);
+    if (in_namespace && !of_rank) welcome.environment["FOREBAY_TIMES"] = run_.tree();
+    if (in_namespace && of_rank && run_.one_mount)
+      welcome.environment["FOREBAY_TIMES"] = join(run_.tree(), fmt::format("processor{}", hello.rank));
+    welcome.environment["FOREBAY_HOLD"] = join(run_.home(), drain::hold_name);
+    if (!run_.placed.empty()) {
+      const std::string own = hello.rank >= 0 ? socket_directory(hello) : run_.home();
+      const auto placed = std::find_if(run_.placed.begin(), run_.placed.end(),
+                                       [&](const std::string& each) { return parent_of(each) == own; });
+      welcome.environment["FOREBAY_SOCKET_POOL"] = placed != run_.placed.end() ? *placed : "home";
+    }
+    welcome.preload = plan_.library;
+  }
+  return welcome;
+}
+
+void Agent::hear(Member& member) {
+  auto hello = receive_hello(member.socket.get());
+  if (!hello) {
+    member.socket.reset();
+    return;
+  }
+  member.rank = hello->rank;
+  auto welcome = admit(*hello);
+  if (!welcome) {
+    log(fmt::format("rank {}: {}", hello->rank, welcome.error().text()));
+    Welcome refusal;
+    refusal.error = welcome.error().text();
+    refusal.error_code = static_cast<int>(welcome.error().code);
+    (void)send_welcome(member.socket.get(), refusal, -1, -1);
+    member.socket.reset();
+    return;
+  }
+  if (!admitted_) {
+    report_.stage_seconds = since(started_);
+    started_ = Clock::now();
+    report_.phase = Phase::running;
+    last_status_ = last_beat_ = {};  // told at once
+  }
+  admitted_ = member.welcome = true;
+  ranks_on_node_ = std::max(ranks_on_node_, hello->on_node);
+  if (member.rank >= 0) report_.ranks.push_back(member.rank);
+  pressure_->watch(member.pid);
+  if (auto sent = send_welcome(member.socket.get(), *welcome, namespace_.user.get(), namespace_.mount.get()); !sent)
+    log(fmt::format("rank {}: {}", hello->rank, sent.error().text()));
+  member.socket.reset();
+}
+
+void Agent::members_ended() {
+  std::erase_if(members_, [&](Member& member) {
+    pollfd wait{member.process.get(), POLLIN, 0};
+    if (::poll(&wait, 1, 0) <= 0) return false;
+    pressure_->forget(member.pid);
+    ended_ = Clock::now();
+    if (member.welcome && status_of_ended(member.process, member.pid).value_or(0) != 0) rank_failed_ = true;
+    return true;
+  });
+}
+
+// Where a program of the node is a script, its children may be killed while it lives: then nobody can vouch.
+void Agent::vouch_for_ranks() {
+  for (const int rank : drain_->take_doubtful_ranks()) {
+    std::size_t writers = 0, working = 0;
+    for (const Member& member : members_) {
+      if (!member.welcome || (rank >= 0 && member.rank != rank)) continue;
+      ++writers;
+      if (is_working_itself(member.pid)) ++working;
+    }
+    // What ranks write together counts only while all of them live.
+    const bool all = rank >= 0 || static_cast<int>(writers) >= ranks_that_came();
+    if (writers > 0 && working == writers && all) drain_->vouch(rank);
+  }
+}
+
+// The parent tells of its own program only; a rank that was killed beside it ends a run as badly.
+bool Agent::ended_cleanly() const {
+  if (!parent_status_ || !WIFEXITED(*parent_status_) || WEXITSTATUS(*parent_status_) != 0) return false;
+  return !rank_failed_;
+}
+
+// A rank may run one program after the other.
+int Agent::ranks_that_came() const {
+  return static_cast<int>(std::set<int>(report_.ranks.begin(), report_.ranks.end()).size());
+}
+
+// The parent's own program is a member too, so its status comes when its member has ended. Ranks that are no part of an
+// MPI program need not start together: the first may have ended before the last has come.
+bool Agent::over() const {
+  if (!members_.empty() || parent_) return false;
+  const int expected = ranks_on_node_ > 0 ? ranks_on_node_ : plan_.ranks;
+  if (admitted_ && (!plan_.launched || ranks_that_came() >= expected)) return true;
+  return since(ended_) > std::chrono::duration<double>(empty_interval).count();
+}
+
+void Agent::read_events() {
+  const auto work = [] {
+    timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+  };
+  const auto before = work();
+  const std::size_t times_before = drain_->times_begun();
+  const auto complete_before = drain_->newest_complete();
+  if (auto read = drain_->on_events(); !read) log(read.error().text());
+  const bool found_one = drain_->newest_complete() != complete_before;
+  pause_ = pause_after(work() - before, drain_->times_begun() - times_before, found_one);
+  next_events_ = Clock::now() + pause_;
+}
+
+// `work`: of the processor, for what came in a pause in which so many times were begun, and one was found to be
+// complete or none.
+Clock::duration Agent::pause_after(Clock::duration work, std::size_t times_begun, bool found_one) const {
+  // Making room needs to know what was written, and nodes that must agree on a time all have to see the same ones.
+  if (pressure_->tight() || !alone()) return shortest_pause;
+  const auto& settings = plan_.settings.drain;
+  const bool held = settings.when == settings::DrainWhen::end || plan_.hold_times;
+  const bool ranks_keep = drain_->ranks_keep();
+  // Of a program that has not removed a time yet, one is kept by then, and it is known how much a step writes.
+  const bool keeps_all = !drain_->times_go() && drain_->newest_complete() && drain_->largest_step() > 0;
+  const bool none_is_missed = (ranks_keep || keeps_all) && settings.checkpoints.empty();
+  const bool found = found_one && drain_->holds_last_time();
+  const bool steps_are_short = times_begun >= 2 && pause_ < step_to_sample * times_begun;
+  const bool samples = held && (none_is_missed ? times_begun > 0 : found && steps_are_short);
+  const int longer = none_is_missed ? longer_when_none_is_missed : longer_when_sampling;
+  Clock::duration pause = std::clamp<Clock::duration>(work * pause_per_work, shortest_pause, longest_pause);
+  if (samples)
+    pause = std::clamp<Clock::duration>(settings.safe_interval / pauses_in_safe_interval, pause, longer * pause);
+  return pause;
+}
+
+// A descriptor leaves the set when it is closed.
+Status Agent::wait_also_for(int descriptor) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  if (::epoll_ctl(wakers_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0)
+    return errno_error("cannot wait for ranks", "");
+  return {};
+}
+
+// While events wait for their batch: a solver shares its processor with this, so the kernel is asked for as little as
+// there is to know. True when nothing else happened for a moment, and the queue of events is not filling.
+bool Agent::stays_quiet() {
+  epoll_event event{};
+  const auto glance = std::max<Clock::duration>(pause_ / glances_in_pause, glance_interval);
+  const auto moment = milliseconds_until(std::min(next_work(), Clock::now() + glance));
+  if (::epoll_wait(wakers_.get(), &event, 1, static_cast<int>(moment.count())) != 0 || drain_->events_crowd())
+    return false;
+  if (Clock::now() >= pressure_->next_look()) look_at_pools();
+  return Clock::now() < next_work();
+}
+
+void Agent::look_at_pools() {
+  pressure_->act(*drain_);
+  const bool tight = pressure_->tight();
+  drain_->room_is_scarce(tight || pressure_->paused());
+  // Room is made of what is known to be written.
+  if (tight) next_events_ = std::min<Clock::time_point>(next_events_, Clock::now() + shortest_pause);
+}
+
+void Agent::serve() {
+  publish_status(false);
+  while (!over()) {
+    const bool in_pause = Clock::now() < next_work();
+    if (in_pause && stays_quiet()) continue;
+    std::vector<pollfd> waits{{listener_.get(), POLLIN, 0},
+                              {parent_.get(), POLLIN, 0},
+                              {drain_->events_descriptor(), POLLIN, 0},
+                              {drain_->outcomes_descriptor(), POLLIN, 0}};
+    for (const Member& member : members_) {
+      waits.push_back({member.socket.get(), POLLIN, 0});
+      waits.push_back({member.process.get(), POLLIN, 0});
+    }
+    const bool early = Clock::now() < next_events_ && !drain_->events_crowd();
+    if (early) waits[2].fd = -1;
+    const bool due = !early && drain_->events_wait();
+    auto timeout = in_pause || due                ? 0ms
+                   : pressure_->tight()           ? shortest_pause
+                   : early || pressure_->paused() ? glance_interval
+                                                  : tick_interval;
+    if (early) timeout = std::min(timeout, milliseconds_until(next_events_));
+    if (!pressure_->tight() && !pressure_->paused())
+      timeout = std::min(timeout, milliseconds_until(pressure_->next_look()));
+    const bool nothing = ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count())) == 0;
+    // Before the events: what was closed while a pool was full may be cut.
+    look_at_pools();
+    const bool calm = !pressure_->tight() && !pressure_->paused();
+    if (nothing && early && calm && Clock::now() < next_tick_) continue;
+    news_ = news_ || due || !nothing;
+    if (due || (waits[2].revents & POLLIN) != 0) read_events();
+    if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
+    if (waits[1].revents != 0) {
+      int status = 0;
+      if (::read(parent_.get(), &status, sizeof status) == static_cast<ssize_t>(sizeof status)) parent_status_ = status;
+      parent_.reset();  // it tells no more, or is gone
+    }
+    const std::size_t known = members_.size();
+    for (std::size_t i = 0; i < known; ++i)
+      if (waits[4 + 2 * i].revents != 0 && members_[i].socket) hear(members_[i]);
+    if ((waits[0].revents & POLLIN) != 0) accept_member();
+    members_ended();
+    vouch_for_ranks();
+    drain_->tick();
+    agree_with_others();
+    publish_status(false);
+    const auto now = Clock::now(), last_look = next_events_ - pause_;
+    const auto longest = std::clamp<Clock::duration>(pause_, tick_interval, status_interval);
+    const auto tick = std::clamp<Clock::duration>(now - last_look, tick_interval, longest);
+    const auto tells = last_status_ + status_interval;
+    next_tick_ = tells > now ? std::min(now + tick, tells) : now + tick;
+  }
+}
+
+bool Agent::alone() const {
+  if (!plan_.decomposed || !plan_.launched) return true;
+  return ranks_that_came() == plan_.ranks;
+}
+
+// Reading and telling is the reporter's thread; here is only what follows from it.
+void Agent::agree_with_others() {
+  if (!reporter_) return;
+  if (alone()) {
+    reporter_->stop_listening();  // before the last rank came others were expected
+    return;
+  }
+  reporter_->listen(pace_.listen, std::find(report_.ranks.begin(), report_.ranks.end(), 0) != report_.ranks.end());
+  const auto others = reporter_->heard();
+  if (!others) return;
+  std::set<std::string> kept;
+  for (const NodeReport& other : *others)
+    for (const auto& [time, why] : other.drain.kept_beside) kept.insert(time);
+  drain_->kept_by_others(std::move(kept));
+  report_.complete_times = drain_->complete_times();
+  report_.safe_times = drain_->safe_times();
+  Accord next = next_accord(report_, *others, plan_.ranks, Clock::now() - last_round_ >= pace_.round);
+  if (next == report_.accord) return;
+  if (next.pinned != report_.accord.pinned && !drain_->pin(next.pinned)) next.pinned.clear();
+  if (next.agreed != report_.accord.agreed) {
+    drain_->agree(next.agreed);
+    last_round_ = Clock::now();
+  }
+  if (next.safe != report_.accord.safe) drain_->safe_everywhere(next.safe);
+  report_.accord = std::move(next);
+  publish_status(true);
+}
+
+void Agent::finish() {
+  report_.program_seconds = since(started_);
+  report_.phase = Phase::draining;
+  look_at_pools();
+  pressure_->release();
+  publish_status(true);  // what the program has purged will leave the case, whatever was called safe
+  const auto began = Clock::now();
+  const bool cleanly = ended_cleanly();
+  if (auto read = drain_->on_events(); !read) log(read.error().text());
+  if (cleanly)
+    for (const auto& [rank, pool] : run_.ranks) drain_->rank_ended(rank, true);
+  WriterWatch watch(run_, *drain_);
+  if (auto begun = drain_->begin_finish(cleanly); !begun) log(begun.error().text());
+  while (!drain_->finished()) {
+    pollfd wait{drain_->outcomes_descriptor(), POLLIN, 0};
+    ::poll(&wait, 1, static_cast<int>(watch.pause().count()));
+    watch.look();
+    auto waits_for = watch.waits_for();
+    const bool news = waits_for.empty() != report_.waits_for.empty();
+    report_.waits_for = std::move(waits_for);
+    publish_status(news);
+  }
+  report_.waits_for.clear();
+  report_.drain_seconds = since(began);
+  report_.drain = drain_->report();
+  report_.complete_times = drain_->complete_times();
+  report_.safe_times = drain_->safe_times();
+  const bool keep = drain::needs_pool(report_.drain.trouble);
+  staging_->keep_warm(cleanly && !report_.drain.trouble, pools_.front().budget);
+  drain_.reset();
+  const auto told = [&](Phase phase) {
+    report_.phase = phase;
+    publish_status(true);
+    return reporter_->flush(plan_.settings.drain.patience);
+  };
+  report_.phase = keep ? Phase::done : Phase::removing;
+  leave_outcome(lock_, report_);
+  // The case learns of it while there is a pool: a node with neither pool nor report would have lost its data.
+  bool knows = keep || told(Phase::removing);
+  if (!keep && knows)
+    if (auto removed = remove(run_); !removed) report_.drain.messages.push_back(removed.error().text());
+  knows = knows && told(Phase::done);
+  if (!knows) log("the case cannot be told that this node is done");
+}
+
+void Agent::publish_status(bool at_once) {
+  const auto now = Clock::now();
+  const auto beat = alone() ? std::chrono::milliseconds(beat_interval) : pace_.listen;
+  const bool same = report_.phase == Phase::running && pause_ > status_interval && !news_;
+  const auto rest = same ? beat : std::min<std::chrono::milliseconds>(status_interval, beat);
+  if (!at_once && now - last_status_ < rest) return;
+  last_status_ = now;
+  news_ = false;
+  ++report_.beat;
+  if (drain_) take_state(report_, *drain_);
+  if (report_.phase == Phase::running) report_.program_seconds = since(started_);
+  report_.paused_milliseconds = pressure_ ? static_cast<std::uint64_t>(pressure_->paused_for().count()) : 0;
+  add_usage(report_);
+  const std::string text = to_json(report_);
+  struct stat status {};
+  if (::lstat(run_.home().c_str(), &status) == 0) (void)replace_file(join(run_.home(), status_name), text);
+  const auto interval = report_.phase == Phase::running ? beat : std::chrono::milliseconds(status_interval);
+  const bool due = at_once || told_safe_ != report_.safe_times || now - last_beat_ >= interval;
+  if (!reporter_) return;
+  if (due) {
+    last_beat_ = now;
+    reporter_->post(text);
+    told_safe_ = report_.safe_times;
+  }
+  if (drain_ && now - last_told_ >= status_interval) {
+    last_told_ = now;
+    drain_->told();
+  }
+}
+
+}  // namespace
+
+int run_agent(const Plan& plan, Descriptor listener, Descriptor parent) {
+  // The node's memory is the program's: what is freed goes back at once, and threads share their heaps.
+  ::mallopt(M_ARENA_MAX, 2);
+  ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  ::mallopt(M_TRIM_THRESHOLD, 128 << 10);
+  ::signal(SIGIO, SIG_IGN);  // a program that opens a file at the very moment when it is asked for a lease
+  return Agent(plan, std::move(listener), std::move(parent)).run();
+}
+
+}  // namespace forebay::launch

@@ -1,0 +1,286 @@
+#include "run/launch/exec.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "base/say.h"
+#include "run/launch/agent.h"
+#include "run/launch/namespace.h"
+#include "run/launch/plan.h"
+#include "run/launch/processes.h"
+#include "run/launch/protocol.h"
+#include "run/launch/resume.h"
+#include "run/launch/signals.h"
+#include "run/node/node.h"
+
+namespace forebay::launch {
+namespace {
+
+constexpr int not_found_status = 127, not_started_status = 126;
+// After one of a node's ranks has failed, where all fail.
+constexpr std::chrono::milliseconds others_end_within(1000);
+
+std::optional<int> variable(const char* name) {
+  const char* text = std::getenv(name);
+  const auto value = text == nullptr ? std::nullopt : parse_integer(text);
+  return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+}
+
+std::string current_directory() {
+  std::unique_ptr<char, void (*)(void*)> path(::getcwd(nullptr, 0), std::free);
+  return path ? std::string(path.get()) : std::string();
+}
+
+// A path that leads into the case, as the local tree has it; others as they are.
+std::string into_tree(const std::string& path, const Welcome& welcome) {
+  for (const std::string& prefix : {welcome.case_path, welcome.typed_path})
+    if (!prefix.empty() && is_below(path, prefix)) return welcome.tree + path.substr(prefix.size());
+  return path;
+}
+
+// The node's first has its name a moment before the agent listens.
+Result<Descriptor> reach_agent(const std::string& name) {
+  constexpr int attempts = 5000;
+  for (int attempt = 1;; ++attempt) {
+    auto socket = connect_to(name);
+    const bool early = !socket && socket.error().errno_value == ECONNREFUSED;
+    if (!early || attempt == attempts) return socket;
+    ::usleep(1000);
+  }
+}
+
+// Joins the run and becomes the program. Returns only on failure.
+Error become(const Plan& plan, std::vector<std::string> program) {
+  auto socket = reach_agent(meeting_of(plan).agent);
+  if (!socket) return socket.error();
+  Hello hello;
+  const RankOfProcess self = plan.launched ? rank_of_process() : RankOfProcess{};
+  hello.rank = self.rank;
+  hello.size = self.size;
+  hello.on_node = self.on_node;
+  const node::Whereabouts where = node::whereabouts();
+  hello.cpus = where.allowed;
+  hello.cpu = where.cpu;
+  hello.program = program.front();
+  if (auto sent = send_hello(socket->get(), hello); !sent) return sent.error();
+  Descriptor user, mount;
+  auto welcome = receive_welcome(socket->get(), user, mount);
+  if (!welcome) return welcome.error();
+  if (!welcome->error.empty()) return {static_cast<Code>(welcome->error_code), welcome->error, "", 0, ""};
+  const std::string directory = current_directory();
+  if (welcome->enter_namespace)
+    if (auto entered = enter(user.get(), mount.get()); !entered) return entered.error();
+  // Also under the same name: in the namespace the path leads elsewhere than before.
+  const std::string start = into_tree(directory, *welcome);
+  if (!directory.empty() && ::chdir(start.c_str()) != 0) return errno_error("cannot start in", start).value();
+  ::setenv("PWD", welcome->rewrite_arguments ? start.c_str() : directory.c_str(), 1);
+  for (const auto& [name, value] : welcome->environment) ::setenv(name.c_str(), value.c_str(), 1);
+  ::setenv(process_variable, std::to_string(::getpid()).c_str(), 1);
+  // Open MPI keeps the shared file pointer of ranks on several nodes in a file beside the one that they open. It would
+  // lie in the pool of one node, and those of the others would wait for it for ever. Who has set this stays with it.
+  if (hello.on_node > 0 && hello.on_node < hello.size) ::setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
+  if (!welcome->preload.empty()) {
+    const char* before = std::getenv("LD_PRELOAD");
+    const std::string preload =
+        before == nullptr || *before == '\0' ? welcome->preload : welcome->preload + ":" + before;
+    ::setenv("LD_PRELOAD", preload.c_str(), 1);
+  }
+  std::vector<char*> arguments;
+  for (std::string& argument : program) {
+    if (welcome->rewrite_arguments) argument = into_tree(argument, *welcome);
+    arguments.push_back(argument.data());
+  }
+  arguments.push_back(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  return errno_error("cannot run", program.front(), errno == ENOENT ? "check the name and PATH" : "").value();
+}
+
+[[noreturn]] void run_program(const Plan& plan, const std::vector<std::string>& program) {
+  const Error failure = become(plan, program);
+  say(stderr, "forebay exec: {}\n", failure.text());
+  ::_exit(failure.errno_value == ENOENT && failure.what == "cannot run" ? not_found_status
+          : failure.errno_value != 0                                    ? not_started_status
+                                                                        : static_cast<int>(failure.code));
+}
+
+// The node's first: makes the agent, runs its own program as a child, and waits for both. Between it and the agent
+// there is a keeper, which carries what an agent that is killed has not carried: this process may be killed, too, since
+// a launcher that sees a rank fail kills the others within a millisecond.
+class Parent {
+ public:
+  Parent(const Plan& plan, Descriptor first) : plan_(plan), first_(std::move(first)) {}
+
+  Result<int> run(const std::vector<std::string>& program) {
+    auto listener = listen_at(meeting_of(plan_).agent);
+    if (!listener) return forward(listener);
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return errno_error("cannot make a pipe", "");
+    Descriptor from_parent(ends[0]);
+    to_agent_ = Descriptor(ends[1]);
+    // SIGPIPE: from the pipe to an agent that was killed.
+    WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE});
+    keeper_ = ::fork();
+    if (keeper_ < 0) return errno_error("cannot start the node's agent", "");
+    if (keeper_ == 0) {
+      to_agent_.reset();
+      become_keeper(signals, std::move(*listener), std::move(from_parent));
+    }
+    from_parent.reset();
+    listener->reset();
+    program_ = ::fork();
+    if (program_ < 0) return errno_error("cannot start", program.front());
+    if (program_ == 0) {
+      to_agent_.reset();
+      signals.restore();
+      run_program(plan_, program);
+    }
+    return wait(signals);
+  }
+
+ private:
+  [[noreturn]] void become_keeper(WatchedSignals& signals, Descriptor listener, Descriptor from_parent) {
+    // A session of its own: what is meant for the program's terminal or process group passes it by. It goes when its
+    // work is done, not when it is told to: batch systems send SIGTERM long before they kill.
+    ::setsid();
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
+    signals.restore();
+    (void)!::chdir("/");
+    const auto null = open_file("/dev/null", O_RDWR);
+    if (null) ::dup2(null->get(), STDIN_FILENO);
+    const pid_t agent = ::fork();
+    if (agent == 0) {
+      ::prctl(PR_SET_NAME, "forebay-agent");
+      std::exit(run_agent(plan_, std::move(listener), std::move(from_parent)));
+    }
+    if (agent < 0) {
+      say(stderr, "forebay exec: {}\n", errno_error("cannot start the node's agent", "").value().text());
+      ::_exit(not_started_status);
+    }
+    listener.reset();
+    // The launcher waits for the end of what it reads.
+    for (const int each : {STDOUT_FILENO, STDERR_FILENO})
+      if (null) ::dup2(null->get(), each);
+    int status = 0;
+    while (::waitpid(agent, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFSIGNALED(status)) resume(agent, from_parent.get());
+    ::_exit(0);
+  }
+
+  // The agent was killed. What it had not carried is carried when the program has ended: its parent tells how, or is
+  // killed with it. (The case is told what comes of it.)
+  void resume(pid_t agent, int from_parent) const {
+    release_held(plan_);
+    int program = -1;
+    ssize_t got = 0;
+    while ((got = ::read(from_parent, &program, sizeof program)) < 0 && errno == EINTR) {
+    }
+    const bool cleanly = got == sizeof program && WIFEXITED(program) && WEXITSTATUS(program) == 0;
+    (void)resume_node(plan_, cleanly, agent);
+  }
+
+  // Until both have ended. Where the program failed and other ranks of the node go on, its keeper is not waited for:
+  // they may wait for the failed one for ever, and the launcher, which would end them, learns of it by our end only.
+  // Ranks that fail together end together: then we wait, since batch systems kill what outlives the processes they
+  // started.
+  Result<int> wait(const WatchedSignals& signals) {
+    while (program_ > 0 || keeper_ > 0) {
+      const bool failed = program_ == 0 && program_status_ != 0;
+      const auto got = signals.next(failed ? others_end_within : std::chrono::milliseconds(-1));
+      if (!got) {
+        if (failed && !ranks_of(plan_.run).empty()) break;
+        continue;
+      }
+      const int signal = static_cast<int>(got->ssi_signo);
+      if (signal == SIGCHLD) {
+        reap();
+      } else if (program_ > 0 && got->ssi_code <= 0) {
+        ::kill(program_, signal);  // sent to us alone; what the terminal sends reaches the program by itself
+      }
+    }
+    if (WIFSIGNALED(program_status_)) return 128 + WTERMSIG(program_status_);
+    return WEXITSTATUS(program_status_);
+  }
+
+  void reap() {
+    int status = 0;
+    for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (ended == program_) {
+        program_ = 0;
+        program_status_ = status;
+        // Once for the agent, and once for its keeper.
+        const int told[2] = {status, status};
+        (void)!::write(to_agent_.get(), told, sizeof told);
+        to_agent_.reset();
+      } else if (ended == keeper_) {
+        keeper_ = 0;
+      }
+    }
+  }
+
+  const Plan& plan_;
+  Descriptor first_, to_agent_;
+  pid_t keeper_ = 0, program_ = 0;
+  int program_status_ = 0;
+};
+
+}  // namespace
+
+RankOfProcess rank_of_process() {
+  static constexpr std::array<std::array<const char*, 2>, 4> names{{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                                                    {"PMIX_RANK", "PMIX_SIZE"},
+                                                                    {"PMI_RANK", "PMI_SIZE"},
+                                                                    {"SLURM_PROCID", "SLURM_NTASKS"}}};
+  int on_node = 0;
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
+    if (on_node == 0) on_node = variable(name).value_or(0);
+  if (const char* tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE"); on_node == 0 && tasks != nullptr)
+    on_node = tasks_of_node(tasks, variable("SLURM_NODEID").value_or(0));
+  for (const auto& [rank, size] : names)
+    if (const auto found = variable(rank)) return {*found, variable(size).value_or(0), on_node};
+  return {};
+}
+
+int tasks_of_node(std::string_view tasks_per_node, int node) {
+  for (int before = 0; !tasks_per_node.empty();) {
+    const std::size_t comma = std::min(tasks_per_node.find(','), tasks_per_node.size());
+    const std::string_view word = tasks_per_node.substr(0, comma);
+    const std::size_t times = word.find("(x");
+    const auto tasks = parse_integer(word.substr(0, times));
+    const auto nodes = times == std::string_view::npos || !word.ends_with(')')
+                           ? std::optional<std::int64_t>(1)
+                           : parse_integer(word.substr(times + 2, word.size() - times - 3));
+    if (!tasks || !nodes || *nodes < 1) return 0;
+    if (node < before + *nodes) return static_cast<int>(*tasks);
+    before += static_cast<int>(*nodes);
+    tasks_per_node.remove_prefix(std::min(comma + 1, tasks_per_node.size()));
+  }
+  return 0;
+}
+
+Result<int> exec_program(const ExecRequest& request) {
+  auto plan = read_plan(request.case_path);
+  if (!plan && plan.error().errno_value == ENOENT)
+    return error(Code::bad_input, "no run of forebay on", request.case_path,
+                 "start the launcher by `forebay run --case DIR -- ...`");
+  if (!plan) return forward(plan);
+  // Who gets the name is the first, and holds it until the end; its keeper and agent hold it too, by inheritance.
+  auto first = take_name(meeting_of(*plan).first);
+  if (!first) return forward(first);
+  if (*first) return Parent(*plan, std::move(**first)).run(request.program);
+  run_program(*plan, request.program);
+}
+
+}  // namespace forebay::launch

@@ -1,0 +1,181 @@
+// Deciding: from what the user typed to a plan. Looks at the case and the machine, touches neither.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+#include "run/launch/run.h"
+#include "run/launch/several_nodes.h"
+#include "run/node/node.h"
+#include "run/node/ways.h"
+#include "run/openfoam/case_times.h"
+#include "run/openfoam/openfoam.h"
+
+namespace forebay::launch {
+namespace {
+
+std::string absolute(const std::string& path) {
+  if (path.starts_with('/')) return path;
+  // PWD keeps the links that the user came through; the program may print or use that path.
+  const char* logical = std::getenv("PWD");
+  struct stat typed {
+  }, real{};
+  if (logical != nullptr && *logical == '/' && ::stat(logical, &typed) == 0 && ::stat(".", &real) == 0 &&
+      typed.st_ino == real.st_ino && typed.st_dev == real.st_dev)
+    return path == "." ? std::string(logical) : join(logical, path);
+  std::unique_ptr<char, void (*)(void*)> current(::getcwd(nullptr, 0), std::free);
+  return current ? join(current.get(), path) : path;
+}
+
+bool is_program(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
+}
+
+bool in_path(const std::string& program) {
+  if (program.find('/') != std::string::npos) return is_program(program);
+  const char* path = std::getenv("PATH");
+  for (const std::string_view directory : split(path == nullptr ? "/usr/bin:/bin" : path, ':'))
+    if (is_program(join(directory.empty() ? "." : directory, program))) return true;
+  return false;
+}
+
+// `openfoam::tolerates_links`, and the solver that the case itself names reads its inputs once and rewrites none.
+bool links_do(const std::vector<std::string>& programs, const openfoam::CaseFacts& facts) {
+  return std::all_of(programs.begin(), programs.end(), [&](const std::string& program) {
+    return std::string(forebay::name_of(program)) == facts.application &&
+           openfoam::tolerates_links(forebay::name_of(program));
+  });
+}
+
+// A program of OpenFOAM, by its name; or another that is told what those are told, on a case that has been decomposed.
+bool runs_on_ranks(const openfoam::CaseFacts& facts, const LaunchLine& line) {
+  const bool decomposed = facts.ranks > 0 || facts.group_ranks > 0 || facts.missing_rank;
+  if (facts.is_case && decomposed && std::find(line.words.begin(), line.words.end(), "-parallel") != line.words.end())
+    return true;
+  return std::all_of(line.programs.begin(), line.programs.end(),
+                     [](const std::string& program) { return openfoam::tolerates_links(forebay::name_of(program)); });
+}
+
+Status check_ranks(const openfoam::CaseFacts& facts, const LaunchLine& line, const std::string& case_path, Plan& plan) {
+  const int decomposed = facts.ranks > 0 ? facts.ranks : facts.group_ranks;
+  plan.decomposed = plan.openfoam && plan.launched && decomposed > 0;
+  if (!plan.openfoam || !plan.launched || line.ranks.value_or(2) == 1) {
+    plan.decomposed = plan.decomposed && line.ranks.value_or(2) > 1;
+    return {};
+  }
+  const bool makes_them = std::all_of(line.programs.begin(), line.programs.end(), openfoam::makes_rank_directories);
+  if (makes_them && (decomposed == 0 || (line.ranks && *line.ranks != decomposed))) {
+    plan.decomposed = false;  // ranks share what they make
+    return {};
+  }
+  if (decomposed == 0) {
+    const std::string missing =
+        facts.missing_rank ? fmt::format("processor{} is missing", *facts.missing_rank) : "the case is not decomposed";
+    return error(Code::bad_input, missing + ":", case_path, "run decomposePar (under `forebay run` too) first");
+  }
+  plan.ranks = decomposed;
+  if (line.ranks && *line.ranks != decomposed)
+    return error(Code::bad_input, fmt::format("{} ranks, but the case is decomposed into {}:", *line.ranks, decomposed),
+                 case_path, "decompose it anew, or start as many ranks as it has");
+  return {};
+}
+
+// Code_Saturne's solver removes the files of its old checkpoint before it writes the new ones, and its ranks write
+// these and its post-processing together.
+void take_code_saturne(const LaunchLine& line, Plan& plan) {
+  const auto is_solver = [](const std::string& program) { return forebay::name_of(program) == "cs_solver"; };
+  if (std::none_of(line.programs.begin(), line.programs.end(), is_solver)) return;
+  auto& checkpoints = plan.settings.drain.checkpoints;
+  if (std::find(checkpoints.begin(), checkpoints.end(), "checkpoint") == checkpoints.end())
+    checkpoints.emplace_back("checkpoint");
+  plan.written_together = {"checkpoint", "postprocessing"};
+}
+
+// "results/" is what a shell completes.
+void strip_slashes(std::vector<std::string>& directories) {
+  for (std::string& directory : directories)
+    while (directory.ends_with('/')) directory.pop_back();
+}
+
+Status choose_way(const RunRequest& request, bool links_tolerated, Prepared& prepared) {
+  const node::WayFacts facts = node::observe_ways();
+  const auto choice = node::choose_way(facts, settings::forced_way(request.settings.run.via));
+  if (!choice) return forward(choice);
+  Plan& plan = prepared.plan;
+  plan.way = choice->way;
+  plan.library = facts.redirect_library;
+  // Beside a namespace the library notes what a program cannot write (run/drain/failed_writes.h), hides staged links,
+  // and keeps the newest complete time where ranks purge times (run/drain/hold.h); ranks that have directories of their
+  // own reach them without walking through the shared file system. The way "path" changes the program's paths, so a
+  // library that knows the case by its own path would not see them.
+  plan.redirect = plan.way != node::Way::path && !plan.library.empty();
+  plan.copy_inputs = !links_tolerated && !plan.redirect;
+  if (plan.copy_inputs)
+    prepared.notices.push_back("inputs are copied, not linked: this program is not known to tolerate links");
+  return {};
+}
+
+}  // namespace
+
+Result<Prepared> prepare(const RunRequest& request) {
+  Prepared prepared;
+  Plan& plan = prepared.plan;
+  plan.settings = request.settings;
+  plan.typed_path = absolute(request.case_path);
+  while (plan.typed_path.size() > 1 && plan.typed_path.back() == '/') plan.typed_path.pop_back();
+  auto real = real_path(plan.typed_path);
+  if (!real) return error(Code::bad_input, "no such case:", plan.typed_path, "give the case's directory with --case");
+  plan.case_path = *real;
+  struct stat status {};
+  if (::stat(plan.case_path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+    return error(Code::bad_input, "not a directory:", plan.case_path, "give the case's directory with --case");
+  if (::access(plan.case_path.c_str(), R_OK | W_OK | X_OK) != 0) {
+    auto refused = errno_error("cannot write to the case", plan.case_path, "results could not be brought home");
+    refused.value().code = Code::bad_input;
+    return refused;
+  }
+  auto line = insert_exec(request.command, {request.forebay, "exec", "--case", plan.case_path, "--"});
+  if (!line) return forward(line);
+  prepared.line = std::move(*line);
+  if (!in_path(request.command.front()))
+    return error(Code::bad_input, "no such program:", request.command.front(), "check its name and PATH");
+  take_code_saturne(prepared.line, plan);
+  strip_slashes(plan.settings.stage.direct);
+  strip_slashes(plan.settings.drain.checkpoints);
+  plan.launched = prepared.line.launched();
+  plan.ranks = prepared.line.ranks.value_or(0);
+  auto facts = openfoam::inspect(plan.case_path);
+  if (!facts) return forward(facts);
+  plan.openfoam = facts->is_case;
+  const bool tolerated = facts->is_case && links_do(prepared.line.programs, *facts);
+  plan.hold_times = facts->purge_write.value_or(0) > 0;
+  plan.start_groups = facts->groups;
+  if (facts->write_control == "timeStep" && facts->write_interval.value_or(0) >= 1)
+    prepared.steps_per_time = facts->write_interval;
+  if (runs_on_ranks(*facts, prepared.line)) {
+    if (auto checked = check_ranks(*facts, prepared.line, plan.case_path, plan); !checked) return forward(checked);
+  } else if (plan.openfoam && facts->ranks > 0 && plan.launched && prepared.line.ranks == facts->ranks) {
+    plan.decomposed = true;  // a program that looks for the ranks' directories by itself
+    plan.ranks = facts->ranks;
+  }
+  if (plan.openfoam) plan.start_time = openfoam::start_time(plan.case_path, plan.decomposed).value_or("");
+  if (const int nodes = nodes_in(prepared.line.launcher).value_or(1); nodes > 1 && needs_one_node(plan))
+    return too_many_nodes(fmt::format("{} nodes in the launch line", nodes), plan);
+  if (auto checked = check_direct_directories(plan); !checked) return forward(checked);
+  if (auto way = choose_way(request, tolerated, prepared); !way) return forward(way);
+  auto machine = node::observe();
+  if (!machine) return forward(machine);
+  if (auto pools = node::choose_pools(*machine, plan.settings.pool); !pools) return forward(pools);
+  plan.run = new_run_name();
+  plan.meeting = new_meeting();
+  plan.submit_host = host_name();
+  plan.submit_pid = ::getpid();
+  return prepared;
+}
+
+}  // namespace forebay::launch

@@ -1,0 +1,409 @@
+#include "run/launch/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "run/launch/agreement.h"
+#include "run/layouts/layouts.h"
+
+namespace forebay::launch {
+namespace {
+
+using nlohmann::json;
+
+// A report that grows with the steps would be written every second, and read by every node.
+constexpr std::size_t interim_timeline = 50;
+
+constexpr std::array phase_names{"staging", "running", "draining", "removing", "done"};
+
+json json_of(const drain::TimelineEntry& entry) {
+  return {{"time", entry.time}, {"begun", entry.begun}, {"complete", entry.complete}, {"safe", entry.safe}};
+}
+
+json json_of(const drain::DrainReport& report) {
+  json timeline = json::array();
+  for (const drain::TimelineEntry& entry : report.timeline) timeline.push_back(json_of(entry));
+  json messages = json::array();
+  for (const std::string& message : report.messages) messages.push_back(printable(message));
+  json kept_beside = json::object();
+  for (const auto& [time, why] : report.kept_beside) kept_beside[time] = why;
+  return {{"trouble", report.trouble ? static_cast<int>(*report.trouble) : 0},
+          {"messages", messages},
+          {"local_files", report.local_files},
+          {"local_bytes", report.local_bytes},
+          {"shared_files", report.shared_files},
+          {"shared_bytes", report.shared_bytes},
+          {"undrained_files", report.undrained_files},
+          {"undrained_bytes", report.undrained_bytes},
+          {"kept_from_shared", report.kept_from_shared},
+          {"unseen_times", report.unseen_times},
+          {"uncounted_times", report.uncounted_times},
+          {"newest_complete", report.newest_complete.value_or("")},
+          {"newest_safe", report.newest_safe.value_or("")},
+          {"kept_beside", kept_beside},
+          {"lag_seconds", report.lag_seconds},
+          {"timeline", timeline},
+          {"groups", report.groups}};
+}
+
+std::optional<std::string> not_empty(const json& from, const char* key) {
+  const std::string text = from.at(key);
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+drain::DrainReport drain_report(const json& from) {
+  drain::DrainReport report;
+  if (const int code = from.at("trouble"); code != 0) report.trouble = static_cast<Code>(code);
+  report.messages = from.at("messages").get<std::vector<std::string>>();
+  report.local_files = from.at("local_files");
+  report.local_bytes = from.at("local_bytes");
+  report.shared_files = from.at("shared_files");
+  report.shared_bytes = from.at("shared_bytes");
+  report.undrained_files = from.at("undrained_files");
+  report.undrained_bytes = from.at("undrained_bytes");
+  report.kept_from_shared = from.at("kept_from_shared");
+  report.unseen_times = from.at("unseen_times");
+  report.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
+  report.newest_complete = not_empty(from, "newest_complete");
+  report.newest_safe = not_empty(from, "newest_safe");
+  report.kept_beside = from.value("kept_beside", std::map<std::string, std::string>());
+  report.lag_seconds = from.at("lag_seconds");
+  for (const json& entry : from.at("timeline"))
+    report.timeline.push_back({entry.at("time"), entry.at("begun"), entry.at("complete"), entry.at("safe")});
+  report.groups = from.at("groups").get<std::vector<std::pair<int, int>>>();
+  return report;
+}
+
+// As escape() writes them: JSON holds no bytes that are not UTF-8.
+json json_of_paths(const std::set<std::string>& paths) {
+  json out = json::array();
+  for (const std::string& path : paths) out.push_back(escape(path));
+  return out;
+}
+
+json json_of(const NodeReport& report) {
+  json sockets = json::object();
+  for (const auto& [rank, socket] : report.sockets) sockets[std::to_string(rank)] = socket;
+  return {{"node", report.node},
+          {"run", report.run},
+          {"home", escape(report.home)},
+          {"phase", phase_name(report.phase)},
+          {"beat", report.beat},
+          {"agent_pid", report.agent_pid},
+          {"pool_of", report.pool_of},
+          {"staged_files", report.staged_files},
+          {"staged_bytes", report.staged_bytes},
+          {"copied_bytes", report.copied_bytes},
+          {"copy_bytes_in_all", report.copy_bytes_in_all},
+          {"stage_seconds", report.stage_seconds},
+          {"program_seconds", report.program_seconds},
+          {"drain_seconds", report.drain_seconds},
+          {"queued_units", report.queued_units},
+          {"paused_milliseconds", report.paused_milliseconds},
+          {"agent_peak_bytes", report.agent_peak_bytes},
+          {"agent_cpu_seconds", report.agent_cpu_seconds},
+          {"ranks", report.ranks},
+          {"sockets", sockets},
+          {"pools_in_memory", json_of_paths(report.pools_in_memory)},
+          {"complete_times", report.complete_times},
+          {"safe_times", report.safe_times},
+          {"waits_for", report.waits_for},
+          {"accord",
+           {{"proposed", report.accord.proposed},
+            {"pinned", report.accord.pinned},
+            {"agreed", report.accord.agreed},
+            {"safe", report.accord.safe}}},
+          {"drain", json_of(report.drain)}};
+}
+
+// The pace of the program on the node that saw most of it. When each time began is known only by the batch in which it
+// was told, so what lies between two of them says nothing; what lies between the first and the last does.
+std::optional<double> written_time_seconds(const std::vector<NodeReport>& nodes) {
+  std::size_t most = 1;
+  std::optional<double> mean;
+  for (const NodeReport& node : nodes) {
+    std::vector<double> begun;
+    for (const drain::TimelineEntry& entry : node.drain.timeline)
+      if (entry.begun >= 0) begun.push_back(entry.begun);
+    if (begun.size() <= most) continue;
+    most = begun.size();
+    const auto [first, last] = std::minmax_element(begun.begin(), begun.end());
+    mean = (*last - *first) / static_cast<double>(begun.size() - 1);
+  }
+  return mean;
+}
+
+template <class Member>
+std::uint64_t sum(const RunReport& report, Member member) {
+  std::uint64_t total = 0;
+  for (const NodeReport& node : report.nodes) total += node.drain.*member;
+  return total;
+}
+
+template <class Value>
+json or_null(const std::optional<Value>& value) {
+  return value ? json(*value) : json();
+}
+
+double lag(const RunReport& report) {
+  double longest = 0;
+  for (const NodeReport& node : report.nodes) longest = std::max(longest, node.drain.lag_seconds);
+  return longest;
+}
+
+}  // namespace
+
+bool is_home(const NodeReport& report) {
+  return (report.phase == Phase::removing || report.phase == Phase::done) && !drain::needs_pool(report.drain.trouble);
+}
+
+std::string phase_name(Phase phase) {
+  return phase_names[static_cast<std::size_t>(phase)];
+}
+
+void take_state(NodeReport& report, const drain::Drain& drain) {
+  report.drain = drain.report(interim_timeline);
+  report.complete_times = drain.complete_times();
+  report.safe_times = drain.safe_times();
+  const drain::MoverProgress progress = drain.progress();
+  report.queued_units = progress.queued + progress.active + progress.waiting_for_retry;
+}
+
+void add_usage(NodeReport& report) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  report.agent_peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  report.agent_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::string to_json(const NodeReport& report) {
+  return json_of(report).dump();
+}
+
+void leave_outcome(const Descriptor& lock, const NodeReport& report) {
+  const std::string text = to_json(report);
+  (void)!::pwrite(lock.get(), text.data(), text.size(), 0);  // cut, it is understood by nobody
+}
+
+std::optional<NodeReport> outcome_in(const Descriptor& lock) {
+  struct stat status {};
+  if (::fstat(lock.get(), &status) != 0 || status.st_size == 0) return std::nullopt;
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  if (::pread(lock.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) return std::nullopt;
+  auto report = node_report_from_json(text);
+  if (!report) return std::nullopt;
+  return std::move(*report);
+}
+
+Result<NodeReport> node_report_from_json(const std::string& text) {
+  try {
+    const json from = json::parse(text);
+    NodeReport report;
+    report.node = from.at("node");
+    report.run = from.at("run");
+    report.home = unescape(from.at("home").get<std::string>()).value_or("");
+    const auto phase = std::find(phase_names.begin(), phase_names.end(), from.at("phase").get<std::string>());
+    if (phase == phase_names.end()) return error(Code::failed, "not a report of a node (its phase is unknown)");
+    report.phase = static_cast<Phase>(phase - phase_names.begin());
+    report.beat = from.at("beat");
+    report.agent_pid = from.at("agent_pid");
+    report.pool_of = from.value("pool_of", report.agent_pid);
+    report.staged_files = from.at("staged_files");
+    report.staged_bytes = from.at("staged_bytes");
+    report.copied_bytes = from.at("copied_bytes");
+    report.copy_bytes_in_all = from.at("copy_bytes_in_all");
+    report.stage_seconds = from.at("stage_seconds");
+    report.program_seconds = from.at("program_seconds");
+    report.drain_seconds = from.at("drain_seconds");
+    report.queued_units = from.at("queued_units");
+    report.paused_milliseconds = from.at("paused_milliseconds");
+    report.agent_peak_bytes = from.at("agent_peak_bytes");
+    report.agent_cpu_seconds = from.at("agent_cpu_seconds");
+    report.ranks = from.at("ranks").get<std::vector<int>>();
+    for (const auto& [rank, socket] : from.at("sockets").items())
+      report.sockets[static_cast<int>(parse_integer(rank).value_or(-1))] = socket;
+    for (const std::string path : from.at("pools_in_memory"))
+      report.pools_in_memory.insert(unescape(path).value_or(""));
+    report.complete_times = from.at("complete_times").get<std::vector<std::string>>();
+    report.safe_times = from.at("safe_times").get<std::vector<std::string>>();
+    report.waits_for = from.value("waits_for", std::vector<std::string>());
+    const json& accord = from.at("accord");
+    report.accord = {accord.at("proposed"), accord.at("pinned"), accord.at("agreed"), accord.at("safe")};
+    report.drain = drain_report(from.at("drain"));
+    return report;
+  } catch (const json::exception& failure) {
+    return error(Code::failed, fmt::format("not a report of a node ({})", failure.what()));
+  }
+}
+
+Result<NodeReport> read_node_report(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return forward(text);
+  return node_report_from_json(*text);
+}
+
+std::vector<std::string> node_report_paths(const std::string& control_directory) {
+  std::vector<std::string> paths;
+  const auto entries = list_directory(control_directory);
+  if (!entries) return paths;
+  for (const DirectoryEntry& entry : *entries)
+    if (entry.name.starts_with("node-") && entry.name.ends_with(".json"))
+      paths.push_back(join(control_directory, entry.name));
+  return paths;
+}
+
+// Ranks of a node that do not follow each other cannot share a file.
+void explain_groups(RunReport& report) {
+  for (const NodeReport& node : report.nodes)
+    if (node.drain.groups.size() > 1)
+      report.messages.push_back(fmt::format(
+          "{}: its ranks are not contiguous, so its collated times lie in {} groups; fewer files come of an order that "
+          "fills node after node (mpirun --map-by core, srun --distribution=block)",
+          node.node, node.drain.groups.size()));
+}
+
+// The program's own failure comes first.
+void settle_exit_status(RunReport& report) {
+  report.exit_status = report.program_status;
+  if (report.exit_status == 0 && report.trouble) report.exit_status = static_cast<int>(*report.trouble);
+}
+
+std::optional<double> step_seconds(const RunReport& report) {
+  if (!report.written_time_seconds || !report.steps_per_time) return std::nullopt;
+  return *report.written_time_seconds / *report.steps_per_time;
+}
+
+void summarise(RunReport& report, bool collated, int all_ranks) {
+  std::set<std::pair<int, int>> groups;
+  for (const NodeReport& node : report.nodes) {
+    report.trouble = drain::graver(report.trouble, node.drain.trouble);
+    for (const std::string& message : node.drain.messages)
+      report.messages.push_back(report.nodes.size() > 1 ? node.node + ": " + message : message);
+    report.program_seconds = std::max(report.program_seconds, node.program_seconds);
+    report.stage_seconds = std::max(report.stage_seconds, node.stage_seconds);
+    groups.insert(node.drain.groups.begin(), node.drain.groups.end());
+  }
+  report.written_time_seconds = written_time_seconds(report.nodes);
+  if (collated && !groups.empty()) report.io_ranks = layouts::io_ranks({groups.begin(), groups.end()});
+  if (collated) explain_groups(report);
+  if (report.nodes.size() == 1) {
+    report.last_complete = report.nodes.front().drain.newest_complete;
+    report.last_safe = report.nodes.front().drain.newest_safe;
+  } else {
+    report.last_complete = complete_over_all(report.nodes, all_ranks);
+    report.last_safe = safe_over_all(report.nodes, all_ranks);
+  }
+  report.ranks = all_ranks;
+  settle_exit_status(report);
+}
+
+void add_trouble(RunReport& report, Code code, const std::string& message) {
+  report.trouble = drain::graver(report.trouble, code);
+  report.messages.push_back(message);
+  settle_exit_status(report);
+}
+
+std::string to_json(const RunReport& report) {
+  json agents = json::array(), nodes = json::array(), timeline = json::array(), messages = json::array();
+  for (const NodeReport& node : report.nodes) {
+    agents.push_back(
+        {{"node", node.node}, {"peak_resident_bytes", node.agent_peak_bytes}, {"cpu_seconds", node.agent_cpu_seconds}});
+    nodes.push_back(json_of(node));
+  }
+  for (const std::string& message : report.messages) messages.push_back(printable(message));
+  if (!report.nodes.empty())
+    for (const drain::TimelineEntry& entry : report.nodes.front().drain.timeline) timeline.push_back(json_of(entry));
+  const json out{{"case", printable(report.case_path)},
+                 {"run", report.run},
+                 {"command", printable(report.command)},
+                 {"ranks", report.ranks},
+                 {"wall_seconds", report.wall_seconds},
+                 {"program_seconds", report.program_seconds},
+                 {"stage_seconds", report.stage_seconds},
+                 {"step_seconds", or_null(step_seconds(report))},
+                 {"written_time_seconds", or_null(report.written_time_seconds)},
+                 {"local",
+                  {{"files", sum(report, &drain::DrainReport::local_files)},
+                   {"bytes", sum(report, &drain::DrainReport::local_bytes)},
+                   {"unseen_times", sum(report, &drain::DrainReport::unseen_times)}}},
+                 {"shared",
+                  {{"files", sum(report, &drain::DrainReport::shared_files)},
+                   {"bytes", sum(report, &drain::DrainReport::shared_bytes)}}},
+                 {"never_shared_files", sum(report, &drain::DrainReport::kept_from_shared)},
+                 {"undrained",
+                  {{"files", sum(report, &drain::DrainReport::undrained_files)},
+                   {"bytes", sum(report, &drain::DrainReport::undrained_bytes)}}},
+                 {"drain_lag_seconds", lag(report)},
+                 {"io_ranks", report.io_ranks},
+                 {"last_complete", or_null(report.last_complete)},
+                 {"last_safe", or_null(report.last_safe)},
+                 {"agents", agents},
+                 {"timeline", timeline},
+                 {"messages", messages},
+                 {"nodes", nodes},
+                 {"program_status", report.program_status},
+                 {"exit_status", report.exit_status}};
+  return out.dump(1);
+}
+
+std::string to_text(const RunReport& report) {
+  std::string text;
+  const auto line = [&](const std::string& name, const std::string& value) {
+    text += fmt::format("  {:<22}{}\n", name, value);
+  };
+  const auto amount = [&](std::uint64_t files, std::uint64_t bytes) {
+    return fmt::format("{} in {} file{}", human_bytes(bytes), files, files == 1 ? "" : "s");
+  };
+  text += fmt::format("forebay: run {} on {}\n", report.run, printable(report.case_path));
+  line("wall time",
+       fmt::format("{} (staging {}, program {})", human_duration(std::chrono::duration<double>(report.wall_seconds)),
+                   human_duration(std::chrono::duration<double>(report.stage_seconds)),
+                   human_duration(std::chrono::duration<double>(report.program_seconds))));
+  if (const auto step = step_seconds(report))
+    line("time per step", human_duration(std::chrono::duration<double>(*step)));
+  if (report.written_time_seconds && report.steps_per_time != 1)
+    line("per written time", human_duration(std::chrono::duration<double>(*report.written_time_seconds)));
+  const auto unseen = sum(report, &drain::DrainReport::unseen_times);
+  line("written locally",
+       amount(sum(report, &drain::DrainReport::local_files), sum(report, &drain::DrainReport::local_bytes)) +
+           (unseen == 0 ? std::string()
+                        : fmt::format(", and {} time director{} that came and went between two looks", unseen,
+                                      unseen == 1 ? "y" : "ies")));
+  line("to the shared system",
+       amount(sum(report, &drain::DrainReport::shared_files), sum(report, &drain::DrainReport::shared_bytes)));
+  if (const auto never = sum(report, &drain::DrainReport::kept_from_shared); never != 0)
+    line("never had to go there", fmt::format("{} files, deleted by the program", never));
+  std::set<std::string> in_memory;
+  for (const NodeReport& node : report.nodes)
+    in_memory.insert(node.pools_in_memory.begin(), node.pools_in_memory.end());
+  if (!in_memory.empty())
+    line("pools in memory",
+         printable(fmt::format("{}", fmt::join(in_memory, ", "))) +
+             ": part of the job's memory; a restart of the node empties them, at some sites a logout");
+  line("drain lag", human_duration(std::chrono::duration<double>(lag(report))));
+  if (report.last_complete || report.last_safe)
+    line("last complete time",
+         report.last_complete == report.last_safe
+             ? *report.last_complete
+             : fmt::format("{} (safe: {})", report.last_complete.value_or("none"), report.last_safe.value_or("none")));
+  if (!report.io_ranks.empty())
+    line("collated groups", fmt::format("for -fileHandler collated: FOAM_IORANKS='{}'", report.io_ranks));
+  for (const std::string& message : report.messages) text += "  ! " + printable(message) + "\n";
+  line("exit status", report.exit_status == report.program_status
+                          ? fmt::format("{}", report.exit_status)
+                          : fmt::format("{} (the program's own: {})", report.exit_status, report.program_status));
+  return text;
+}
+
+}  // namespace forebay::launch

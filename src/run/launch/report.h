@@ -1,0 +1,88 @@
+// What the agents of a run report, and the run's summary made of it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/base.h"
+#include "run/drain/drain.h"
+
+namespace forebay::launch {
+
+// removing: everything is home, and the pool is being emptied.
+enum class Phase { staging, running, draining, removing, done };
+std::string phase_name(Phase phase);
+
+// What a node says about the time to keep and to drain, when the run has several (agreement.h). Empty: none.
+struct Accord {
+  std::string proposed;   // by the leader: all are asked to hold it
+  std::string pinned;     // held until another is asked for
+  std::string agreed;     // held by all nodes, drained by all
+  std::string safe = {};  // the newest that all nodes have told to be on the case
+  friend bool operator==(const Accord&, const Accord&) = default;
+};
+
+// One node. Written by its agent: status.json in the home pool, and node-<host>.json in the control directory.
+struct NodeReport {
+  std::string node, run, home;
+  Phase phase = Phase::staging;
+  std::uint64_t beat = 0;  // grows while the agent lives
+  int agent_pid = 0;
+  int pool_of = 0;  // the agent that made the pool: itself, or the one that was killed
+  std::uint64_t staged_files = 0, staged_bytes = 0, copied_bytes = 0, copy_bytes_in_all = 0;
+  double stage_seconds = 0, program_seconds = 0, drain_seconds = 0;
+  std::uint64_t queued_units = 0, paused_milliseconds = 0;
+  std::uint64_t agent_peak_bytes = 0;
+  double agent_cpu_seconds = 0;
+  std::vector<int> ranks;
+  std::map<int, int> sockets;               // rank -> socket
+  std::set<std::string> pools_in_memory;    // paths of those in tmpfs
+  std::vector<std::string> complete_times;  // complete on this node and still held, oldest first
+  std::vector<std::string> safe_times;      // the newest ones that are on the case for all ranks of this node
+  Accord accord;
+  std::vector<std::string> waits_for;  // at the end: processes that still write, for people
+  drain::DrainReport drain;
+};
+// Nothing of this node is only local: what its pool still holds may go.
+bool is_home(const NodeReport& report);
+// What the drain has to tell while it works: of the timeline only the newest entries.
+void take_state(NodeReport& report, const drain::Drain& drain);
+// The processor time and memory of this process.
+void add_usage(NodeReport& report);
+std::string to_json(const NodeReport& report);
+// What whoever works on a run leaves in its lock (pool_run.h) when the drain has ended: who waited for it is told also
+// when the pool is gone.
+void leave_outcome(const Descriptor& lock, const NodeReport& report);
+std::optional<NodeReport> outcome_in(const Descriptor& lock);
+Result<NodeReport> node_report_from_json(const std::string& text);
+Result<NodeReport> read_node_report(const std::string& path);
+// The paths of those that nodes have written to a control directory so far. (Other names are of reports that were being
+// written when their agent was killed.)
+std::vector<std::string> node_report_paths(const std::string& control_directory);
+
+struct RunReport {
+  std::string case_path, run, command;
+  int ranks = 0;
+  int program_status = 0, exit_status = 0;
+  double wall_seconds = 0, program_seconds = 0, stage_seconds = 0;
+  std::optional<double> steps_per_time;        // as the case said when the run began
+  std::optional<double> written_time_seconds;  // between written times, on average
+  std::vector<NodeReport> nodes;
+  std::optional<Code> trouble;
+  std::vector<std::string> messages;
+  std::string io_ranks;                                 // collated: the FOAM_IORANKS that fits
+  std::optional<std::string> last_complete, last_safe;  // over all ranks: anywhere, on the case
+};
+// Of one time step, where the case says how many lie between written times.
+std::optional<double> step_seconds(const RunReport& report);
+// Fills in everything that follows from `nodes` and `program_status`.
+void summarise(RunReport& report, bool collated, int all_ranks);
+// Something that no node could tell. The gravest trouble of all decides the exit status.
+void add_trouble(RunReport& report, Code code, const std::string& message);
+std::string to_json(const RunReport& report);
+std::string to_text(const RunReport& report);
+
+}  // namespace forebay::launch

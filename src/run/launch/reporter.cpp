@@ -1,0 +1,125 @@
+#include "run/launch/reporter.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay::launch {
+namespace {
+
+constexpr std::chrono::milliseconds retry_after{500};
+
+// A reader may see a mixture of two texts; it then fails to parse, and reads again. `cut`: what lies there may be
+// longer.
+bool write_in_place(const std::string& path, const std::string& text, bool cut) {
+  auto directory = open_file(std::string(parent_of(path)), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (!directory) return false;
+  auto file = open_file_at(directory->get(), std::string(forebay::name_of(path)), O_WRONLY | O_CREAT | O_NOFOLLOW);
+  if (!file) return false;
+  if (!write_all(file->get(), text, path)) return false;
+  return !cut || ::ftruncate(file->get(), static_cast<off_t>(text.size())) == 0;
+}
+
+}  // namespace
+
+Reporter::Reporter(std::string path)
+    : path_(std::move(path)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+Reporter::~Reporter() {
+  thread_.request_stop();
+  changed_.notify_all();
+}
+
+void Reporter::post(std::string text) {
+  const std::scoped_lock lock(mutex_);
+  newest_ = std::move(text);
+  changed_.notify_all();
+}
+
+bool Reporter::flush(std::chrono::milliseconds at_most) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, at_most, [this] { return !newest_ && !writing_; });
+}
+
+void Reporter::listen(std::chrono::milliseconds pace, bool all) {
+  const std::scoped_lock lock(mutex_);
+  if (pace_ == pace && all_ == all) return;
+  pace_ = pace;
+  all_ = all;
+  changed_.notify_all();
+}
+
+void Reporter::stop_listening() {
+  const std::scoped_lock lock(mutex_);
+  pace_.reset();
+  heard_.reset();
+}
+
+std::optional<std::vector<NodeReport>> Reporter::heard() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(heard_, std::nullopt);
+}
+
+// A report that is being rewritten does not parse; it is read again at the next look.
+std::vector<NodeReport> Reporter::read_others(bool all) {
+  std::vector<std::string> paths;
+  if (!all && !leader_.empty()) {
+    paths.push_back(leader_);
+  } else {
+    paths = node_report_paths(std::string(parent_of(path_)));
+    std::erase(paths, path_);
+  }
+  std::vector<NodeReport> reports;
+  for (const std::string& path : paths) {
+    auto report = read_node_report(path);
+    if (!report) continue;
+    if (std::find(report->ranks.begin(), report->ranks.end(), 0) != report->ranks.end()) leader_ = path;
+    reports.push_back(std::move(*report));
+  }
+  return reports;
+}
+
+void Reporter::work(std::stop_token stop) {
+  using Clock = std::chrono::steady_clock;
+  std::unique_lock lock(mutex_);
+  Clock::time_point next_look = Clock::now();
+  std::size_t length = 0;
+  bool cut = true;
+  while (!stop.stop_requested()) {
+    const auto wake = [&] { return newest_.has_value() || (pace_ && Clock::now() >= next_look); };
+    if (pace_) {
+      changed_.wait_until(lock, stop, next_look, wake);
+    } else {
+      changed_.wait(lock, stop, [&] { return newest_.has_value() || pace_.has_value(); });
+    }
+    if (newest_) {
+      std::string text = std::move(*newest_);
+      newest_.reset();
+      // Never shorter than the last, so that one that is killed meanwhile leaves no end of it. So only what lay there
+      // before the first is cut, which spares the file server a call each time.
+      text.resize(std::max(text.size(), length), ' ');
+      length = text.size();
+      writing_ = true;
+      lock.unlock();
+      const bool written = write_in_place(path_, text, cut);
+      lock.lock();
+      writing_ = false;
+      cut = cut && !written;
+      if (!written && !newest_) newest_ = text;
+      changed_.notify_all();
+      if (!written) changed_.wait_for(lock, stop, retry_after, [] { return false; });
+    }
+    if (!pace_ || Clock::now() < next_look || stop.stop_requested()) continue;
+    const bool all = all_;
+    lock.unlock();
+    auto reports = read_others(all);
+    lock.lock();
+    if (!pace_) continue;
+    heard_ = std::move(reports);
+    next_look = Clock::now() + *pace_;
+  }
+}
+
+}  // namespace forebay::launch

@@ -1,0 +1,50 @@
+// Keeps a node's report on the shared file system up to date and reads those of the other nodes, from a thread of its
+// own: the agent never waits for that file system. One file per node and run, made once and rewritten in place, by one
+// process at a time.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/base.h"
+#include "run/launch/report.h"
+
+namespace forebay::launch {
+
+class Reporter {
+ public:
+  explicit Reporter(std::string path);
+  ~Reporter();
+  // Takes the newest text; older ones that were not yet written are dropped. Thread-safe.
+  void post(std::string text);
+  // From now on reads the others' reports at this pace: all of them, or (not `all`) once it is known only that of the
+  // node with rank 0, so that a thousand nodes do not read each other a million times.
+  void listen(std::chrono::milliseconds pace, bool all);
+  // Nothing is heard after it.
+  void stop_listening();
+  // What was read since the last call; nullopt: nothing.
+  std::optional<std::vector<NodeReport>> heard();
+  // Waits until the newest text is there, or until the time is over.
+  bool flush(std::chrono::milliseconds at_most);
+
+ private:
+  void work(std::stop_token stop);
+  std::vector<NodeReport> read_others(bool all);
+
+  const std::string path_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::optional<std::string> newest_;
+  bool writing_ = false;
+  std::optional<std::chrono::milliseconds> pace_;
+  bool all_ = true;
+  std::optional<std::vector<NodeReport>> heard_;
+  std::string leader_;  // the path of the report of the node with rank 0, once known; the thread's own
+  std::jthread thread_;
+};
+
+}  // namespace forebay::launch

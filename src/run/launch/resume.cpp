@@ -1,0 +1,281 @@
+#include "run/launch/resume.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "run/drain/drain.h"
+#include "run/launch/pool_run.h"
+#include "run/launch/processes.h"
+#include "run/launch/reporter.h"
+#include "run/launch/run.h"
+#include "run/launch/writers.h"
+#include "run/node/node.h"
+
+namespace forebay::launch {
+namespace {
+
+constexpr std::chrono::milliseconds end_look_interval{200};
+
+// What the agent said before it began to empty the pool; nullopt: it had not come so far.
+std::optional<NodeReport> report_of_all_home(const PoolRun& run) {
+  auto report = read_node_report(join(run.home(), status_name));
+  if (!report || report->run != run.plan.run || !is_home(*report)) return std::nullopt;
+  return std::move(*report);
+}
+
+// The case knows that all is home before the pool goes: a node with neither pool nor report would have lost its data.
+Status tell_case(const PoolRun& run, const NodeReport& report) {
+  const auto plan = read_plan(run.plan.case_path);
+  if (!plan || plan->run != run.plan.run) return {};
+  auto told = replace_file(node_report_path(run.plan.case_path, run.node), to_json(report));
+  if (!told) told.error().code = Code::undrained;
+  return told;
+}
+
+void empty_pool(const PoolRun& run, NodeReport& report) {
+  if (auto removed = remove(run); !removed) report.drain.messages.push_back(removed.error().text());
+  report.phase = Phase::done;
+}
+
+}  // namespace
+
+Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const ResumeProgress& progress) {
+  const std::string& home = found.home();
+  auto held = lock(found);
+  if (!held) return forward(held);
+  // As it is now: since it was found more ranks may have come, or somebody has emptied it.
+  auto run = load_pool_run(home);
+  if (!run && run.error().errno_value == ENOENT && remove_emptied(home))
+    return error(Code::busy, "the pool of run " + found.plan.run + " has just been emptied:", home);
+  if (!run) return forward(run);
+  run->plan.case_path = found.plan.case_path;
+  if (!ranks_of(run->plan.run).empty())
+    return error(Code::busy, "the program of run " + run->plan.run + " still runs on", run->plan.case_path,
+                 "when it has ended, `forebay drain --resume` brings home what it wrote");
+  if (auto home_already = report_of_all_home(*run)) {
+    leave_outcome(*held, *home_already);
+    if (auto told = tell_case(*run, *home_already); !told) return forward(told);
+    empty_pool(*run, *home_already);
+    (void)tell_case(*run, *home_already);
+    return std::move(*home_already);
+  }
+  if (auto there = expect_case(*run); !there) return forward(there);
+  ::umask(0);
+  ::signal(SIGIO, SIG_IGN);
+  auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers());
+  if (!drain) return forward(drain);
+  NodeReport report;
+  report.node = run->node;
+  report.run = run->plan.run;
+  report.home = home;
+  report.agent_pid = ::getpid();
+  report.pool_of = run->agent_pid;
+  report.phase = Phase::draining;
+  report.ranks = run->rank_numbers();
+  const auto began = drain::Clock::now();
+  const auto update = [&] {
+    ++report.beat;
+    take_state(report, **drain);
+    report.drain_seconds = std::chrono::duration<double>(drain::Clock::now() - began).count();
+    add_usage(report);
+    (void)replace_file(join(home, status_name), to_json(report));
+    return progress(report);
+  };
+  WriterWatch watch(*run, **drain);
+  if (auto begun = (*drain)->begin_finish(cleanly); !begun) return forward(begun);
+  while (!(*drain)->finished()) {
+    pollfd wait{(*drain)->outcomes_descriptor(), POLLIN, 0};
+    ::poll(&wait, 1, static_cast<int>(watch.pause().count()));
+    watch.look();
+    report.waits_for = watch.waits_for();
+    if (!update()) (*drain)->abandon();
+  }
+  report.waits_for.clear();
+  const bool keep = drain::needs_pool((*drain)->report().trouble);
+  report.phase = keep ? Phase::done : Phase::removing;
+  (void)update();
+  leave_outcome(*held, report);
+  drain->reset();
+  if (keep) return report;
+  if (auto told = tell_case(*run, report); !told) return forward(told);
+  empty_pool(*run, report);
+  (void)tell_case(*run, report);
+  return report;
+}
+
+namespace {
+// Of a run whose pool went before its lock was seen: who emptied it had told the case, unless the mark was to go, too.
+Result<NodeReport> outcome_on_case(const PoolRun& run) {
+  for (NodeReport& each : read_node_reports(run.plan.case_path))
+    if (each.node == run.node && each.run == run.plan.run && is_home(each)) return std::move(each);
+  if (!is_being_removed(run.plan.case_path, run.plan.run))
+    return error(Code::lost,
+                 "the pool was emptied, and nobody has told that all of run " + run.plan.run + " is home:", run.home());
+  NodeReport report;
+  report.node = run.node;
+  report.run = run.plan.run;
+  report.phase = Phase::done;
+  return report;
+}
+}  // namespace
+
+Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProgress& progress,
+                              const std::function<bool(const std::string& whom, const NodeReport&)>& waits) {
+  const auto stopped = [&] {
+    return error(Code::undrained, "interrupted while waiting for run " + run.plan.run + ": what it left may be only at",
+                 run.home(), "`forebay status` shows it");
+  };
+  std::optional<NodeReport> last;
+  const auto wait = [&](const std::string& whom) {
+    if (auto told = read_node_report(join(run.home(), status_name))) last = std::move(*told);
+    std::this_thread::sleep_for(end_look_interval);
+    return waits(whom, last.value_or(NodeReport()));
+  };
+  for (;;) {
+    // Who works on it may be another process in each round.
+    const auto lock = open_lock(run);
+    const bool worked_on = lock && is_held(*lock);
+    while (lock && is_held(*lock))
+      if (!wait("the process that works on it")) return stopped();
+    if (worked_on)
+      if (auto outcome = outcome_in(*lock)) {
+        outcome->phase = Phase::done;
+        return std::move(*outcome);
+      }
+    if (!ranks_of(run.plan.run).empty()) {
+      if (!wait("its program, which still runs")) return stopped();
+      continue;
+    }
+    struct stat status {};
+    if (::lstat(run.home().c_str(), &status) != 0) return outcome_on_case(run);
+    auto report = resume_drain(run, cleanly, progress);
+    if (report || report.error().code != Code::busy) return report;
+  }
+}
+
+Result<std::vector<std::string>> pools_here(const Plan& plan) {
+  auto machine = node::observe();
+  if (!machine) return forward(machine);
+  auto pools = node::choose_pools(*machine, plan.settings.pool);
+  if (!pools) return forward(pools);
+  std::vector<std::string> paths;
+  for (const node::Pool& pool : *pools) paths.push_back(pool.path);
+  return paths;
+}
+
+namespace {
+
+// What this node's pools hold of a run; nullopt: nothing.
+Result<std::optional<PoolRun>> find_here(const Plan& plan) {
+  const auto paths = pools_here(plan);
+  if (!paths) return forward(paths);
+  std::vector<UnreadableRun> unreadable;
+  for (PoolRun& run : find_pool_runs(*paths, unreadable))
+    if (run.plan.run == plan.run && run.node == host_name()) return std::optional(std::move(run));
+  if (!unreadable.empty()) return tl::unexpected<Error>(unreadable.front().error);
+  return std::optional<PoolRun>();
+}
+
+// What is left where an agent was killed when it had removed all that tells of the run.
+void remove_empty_directories(const Plan& plan) {
+  const auto paths = pools_here(plan);
+  if (!paths) return;
+  for (const std::string& path : *paths) {
+    for (const std::string& own : user_directories_in(path)) (void)remove_emptied(join(join(own, plan.run), "s0"));
+  }
+}
+
+// No rank is let in before the journal is there.
+bool had_begun(const PoolRun& run) {
+  struct stat status {};
+  return ::lstat(join(run.home(), "journal").c_str(), &status) == 0;
+}
+
+Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Reporter& reporter) {
+  auto run = find_here(plan);
+  const bool empties = run && *run && report_of_all_home(**run);
+  if (run && *run && (empties || had_begun(**run))) {
+    const auto tell = [&](const NodeReport& now) {
+      reporter.post(to_json(now));
+      return true;
+    };
+    // Somebody may be resuming it already.
+    auto resumed =
+        bring_home(**run, cleanly, tell, [&](const std::string&, const NodeReport& now) { return tell(now); });
+    if (resumed && !empties)
+      resumed->drain.messages.push_back(
+          "the agent was killed while the program ran; the drain was resumed after its end");
+    return resumed;
+  }
+  NodeReport report;
+  for (NodeReport& each : read_node_reports(plan.case_path))
+    if (each.node == host_name() && each.run == plan.run) report = std::move(each);
+  // Told by the agent, or by who resumed its run; not by an agent that this run had here before.
+  if (report.pool_of == agent && is_home(report)) {
+    report.phase = Phase::done;
+    if (run && *run) {
+      empty_pool(**run, report);
+    } else {
+      remove_empty_directories(plan);
+    }
+    return report;
+  }
+  if (!run) return forward(run);
+  report.node = host_name();
+  report.run = plan.run;
+  report.phase = Phase::done;
+  if (report.ranks.empty()) {
+    if (*run)
+      if (auto removed = remove(**run); !removed) return forward(removed);
+    report.drain.messages.push_back("the agent was killed before the program began; nothing was written");
+  } else {
+    report.drain.trouble = Code::lost;
+    report.drain.messages.push_back("the agent was killed and its pool is gone: what was not drained before is lost");
+  }
+  return report;
+}
+
+}  // namespace
+
+void release_held(const Plan& plan) {
+  if (auto run = find_here(plan); run && *run) {
+    // Who waits at the gate looks again after a second.
+    constexpr std::uint32_t open = 0;
+    if (auto gate = open_file(join((*run)->home(), "gate"), O_WRONLY | O_NOFOLLOW))
+      (void)!::pwrite(gate->get(), &open, sizeof open, 0);
+    drain::let_ranks_free((*run)->home(), (*run)->rank_numbers());
+  }
+  pause_processes(processes_of(plan.run), false);
+}
+
+Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent) {
+  while (!ranks_of(plan.run).empty()) std::this_thread::sleep_for(end_look_interval);
+  Reporter reporter(node_report_path(plan.case_path, host_name()));
+  auto report = resume_here(plan, cleanly, agent, reporter);
+  if (!report) {
+    // Who waits for this node must learn that nobody works on it any more.
+    NodeReport failure;
+    failure.node = host_name();
+    failure.run = plan.run;
+    failure.phase = Phase::done;
+    failure.drain.trouble = report.error().code == Code::lost ? Code::lost : Code::undrained;
+    failure.drain.messages.push_back("the agent was killed, and resuming failed: " + report.error().text() +
+                                     "; run `forebay drain --resume --case " + printable(plan.case_path) +
+                                     "` on this node");
+    reporter.post(to_json(failure));
+  } else {
+    reporter.post(to_json(*report));
+  }
+  reporter.flush(plan.settings.drain.patience);
+  return report;
+}
+
+}  // namespace forebay::launch

@@ -1,0 +1,50 @@
+// `forebay run`: decides, starts the launcher with `forebay exec` put in, waits for the program and then for every
+// node's drain, and says what happened.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/base.h"
+#include "run/launch/line.h"
+#include "run/launch/plan.h"
+#include "run/launch/report.h"
+#include "run/settings/settings.h"
+
+namespace forebay::launch {
+
+struct RunRequest {
+  std::string case_path;             // as typed
+  std::vector<std::string> command;  // behind `--`
+  settings::Settings settings;
+  std::string forebay;  // this program's own path
+};
+
+// What will be done; nothing is touched yet.
+struct Prepared {
+  Plan plan;
+  LaunchLine line;
+  std::optional<double> steps_per_time;  // time steps from one written time to the next, where the case says
+  std::vector<std::string> notices;
+};
+// Validates everything that can be known beforehand: the case, the launch line, the launcher, ranks against the
+// decomposition, pools, the way in, whether the case can be written.
+Result<Prepared> prepare(const RunRequest& request);
+
+// Carries it out. `progress` (may be empty) is given the latest reports, and may draw: about five times a second once
+// nodes are seen to stage or drain. While all run their programs it is called ever more rarely, at last every 10 s, so
+// what a node begins meanwhile may be shown so late. Errors are those of before the program started.
+Result<RunReport> carry_out(const Prepared& prepared,
+                            const std::function<void(const std::vector<NodeReport>&)>& progress);
+
+// Where a node keeps its report in the control directory of a case.
+std::string node_report_path(const std::string& case_path, const std::string& node);
+// The reports that nodes have written there so far.
+std::vector<NodeReport> read_node_reports(const std::string& case_path);
+
+// All nodes of the run have told on its case that what they had is home and their pools are empty. (The mark stays
+// where `forebay run` had not waited for that.)
+bool is_all_home(const Plan& plan);
+
+}  // namespace forebay::launch

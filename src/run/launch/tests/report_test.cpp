@@ -1,0 +1,213 @@
+// The run's summary: what it makes of the nodes' reports, and what the user reads of it.
+#include "run/launch/report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace forebay::launch {
+namespace {
+
+NodeReport told_by(const std::string& name, std::vector<int> ranks, std::optional<Code> trouble = {}) {
+  NodeReport report;
+  report.node = name;
+  report.run = "20261121-204600-3f2a";
+  report.phase = Phase::done;
+  report.ranks = std::move(ranks);
+  report.drain.trouble = trouble;
+  return report;
+}
+
+RunReport run_of(std::vector<NodeReport> nodes, int program_status = 0) {
+  RunReport report;
+  report.case_path = "/shared/motorBike";
+  report.run = "20261121-204600-3f2a";
+  report.command = "mpirun -n 4 simpleFoam -parallel";
+  report.program_status = program_status;
+  report.nodes = std::move(nodes);
+  summarise(report, false, 4);
+  return report;
+}
+
+TEST(RunReportTest, WhatIsOnlyLocalOnOneNodeIsNotHiddenBehindTheTroubleOfAnother) {
+  const std::vector<Code> by_gravity{Code::lost, Code::undrained, Code::conflict, Code::pool_full, Code::failed};
+  for (std::size_t graver = 0; graver < by_gravity.size(); ++graver) {
+    for (std::size_t other = graver; other < by_gravity.size(); ++other) {
+      for (const bool first : {true, false}) {
+        const Code here = by_gravity[first ? graver : other], there = by_gravity[first ? other : graver];
+        const RunReport report = run_of({told_by("n1", {0, 1}, here), told_by("n2", {2, 3}, there)});
+        EXPECT_EQ(report.trouble, by_gravity[graver]) << static_cast<int>(here) << " " << static_cast<int>(there);
+        EXPECT_EQ(report.exit_status, static_cast<int>(by_gravity[graver]));
+        EXPECT_EQ(drain::needs_pool(report.trouble), graver < 2) << "the mark on the case stays while a pool does";
+      }
+    }
+  }
+}
+
+TEST(NodeReportTest, EveryPhaseIsReadBackAndAnUnknownOneIsAnError) {
+  for (const Phase phase : {Phase::staging, Phase::running, Phase::draining, Phase::removing, Phase::done}) {
+    NodeReport report = told_by("n1", {0, 1});
+    report.phase = phase;
+    const auto again = node_report_from_json(to_json(report));
+    ASSERT_TRUE(again) << again.error().text();
+    EXPECT_EQ(again->phase, phase);
+    EXPECT_EQ(is_home(*again), phase == Phase::removing || phase == Phase::done);
+  }
+  std::string text = to_json(told_by("n1", {0, 1}));
+  text.replace(text.find("\"done\""), 6, "\"gone\"");
+  const auto unknown = node_report_from_json(text);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().text().find("phase"), std::string::npos) << unknown.error().text();
+}
+
+TEST(RunReportTest, TheTroubleOfOneNodeIsTheTroubleOfTheRun) {
+  EXPECT_EQ(run_of({told_by("n1", {0, 1}), told_by("n2", {2, 3}, Code::conflict)}).trouble, Code::conflict);
+  EXPECT_EQ(run_of({told_by("n1", {0, 1}, Code::conflict), told_by("n2", {2, 3})}).trouble, Code::conflict);
+  const RunReport well = run_of({told_by("n1", {0, 1}), told_by("n2", {2, 3})});
+  EXPECT_EQ(well.trouble, std::nullopt);
+  EXPECT_EQ(well.exit_status, 0);
+}
+
+TEST(RunReportTest, ATroubleThatIsAddedCountsByItsGravity) {
+  RunReport silent = run_of({told_by("n1", {0, 1}, Code::conflict), told_by("n2", {2, 3})});
+  add_trouble(silent, Code::undrained, "node n2 has been silent");
+  EXPECT_EQ(silent.trouble, Code::undrained);
+  EXPECT_EQ(silent.exit_status, 3);
+  EXPECT_EQ(silent.messages.back(), "node n2 has been silent");
+  RunReport lost = run_of({told_by("n1", {0, 1}, Code::lost), told_by("n2", {2, 3})});
+  add_trouble(lost, Code::undrained, "node n2 has been silent");
+  EXPECT_EQ(lost.trouble, Code::lost);
+  EXPECT_EQ(lost.exit_status, 4);
+}
+
+TEST(RunReportTest, TheProgramsOwnFailureIsTheExitStatus) {
+  RunReport report = run_of({told_by("n1", {0, 1, 2, 3}, Code::undrained)}, 9);
+  add_trouble(report, Code::lost, "gone");
+  EXPECT_EQ(report.exit_status, 9);
+  EXPECT_EQ(report.trouble, Code::lost);
+  EXPECT_NE(to_text(report).find("exit status           9\n"), std::string::npos) << to_text(report);
+}
+
+// Two nodes that did well; every figure is another one, so that none can stand for another.
+RunReport measured() {
+  NodeReport first = told_by("n1", {0, 1}), second = told_by("n2", {2, 3});
+  first.program_seconds = 2;
+  second.program_seconds = 2.5;
+  first.stage_seconds = 0.25;
+  second.stage_seconds = 0.125;
+  for (NodeReport* each : {&first, &second}) each->complete_times = {"1", "2"};
+  first.safe_times = {"1", "2"};
+  second.safe_times = {"1"};
+  first.drain.local_files = 10;
+  first.drain.local_bytes = 3'000'000;
+  second.drain.local_files = 20;
+  second.drain.local_bytes = 4'000'000;
+  first.drain.shared_files = 3;
+  first.drain.shared_bytes = 1'000'000;
+  second.drain.shared_files = 5;
+  second.drain.shared_bytes = 1'500'000;
+  first.drain.kept_from_shared = 7;
+  first.drain.unseen_times = 3;
+  second.drain.kept_from_shared = 15;
+  first.drain.undrained_files = 1;
+  second.drain.undrained_bytes = 11;
+  first.drain.lag_seconds = 0.5;
+  second.drain.lag_seconds = 0.75;
+  second.drain.messages = {"a notice"};
+  // The second has seen more of the program, two times of it at once.
+  first.drain.timeline = {{"1", 1, 1.5, 2}, {"2", 3, 3.5, -1}};
+  second.drain.timeline = {{"1", 1, 1.5, 2}, {"2", 2, 2.5, 3}, {"3", 2, -1, -1}, {"4", 2.5, -1, -1}};
+  first.pools_in_memory = second.pools_in_memory = {"/dev/shm"};
+  RunReport report = run_of({first, second});
+  report.wall_seconds = 3;
+  return report;
+}
+
+TEST(RunReportTest, TheSummaryTellsTimesBytesFilesAndLag) {
+  EXPECT_EQ(to_text(measured()),
+            "forebay: run 20261121-204600-3f2a on /shared/motorBike\n"
+            "  wall time             3 s (staging 250 ms, program 2.5 s)\n"
+            "  per written time      500 ms\n"
+            "  written locally       7.00 MB in 30 files, and 3 time directories that came and went between two looks\n"
+            "  to the shared system  2.50 MB in 8 files\n"
+            "  never had to go there 22 files, deleted by the program\n"
+            "  pools in memory       /dev/shm: part of the job's memory; a restart of the node empties them, at some "
+            "sites a logout\n"
+            "  drain lag             750 ms\n"
+            "  last complete time    2 (safe: 1)\n"
+            "  ! n2: a notice\n"
+            "  exit status           0\n");
+}
+
+TEST(RunReportTest, TheSummarySaysOnlyWhatThereIsToSay) {
+  RunReport report = run_of({told_by("n1", {0, 1, 2, 3}, Code::conflict)});
+  report.nodes.front().drain.local_files = report.nodes.front().drain.shared_files = 1;
+  EXPECT_EQ(to_text(report),
+            "forebay: run 20261121-204600-3f2a on /shared/motorBike\n"
+            "  wall time             0 us (staging 0 us, program 0 us)\n"
+            "  written locally       0 B in 1 file\n"
+            "  to the shared system  0 B in 1 file\n"
+            "  drain lag             0 us\n"
+            "  exit status           5 (the program's own: 0)\n");
+}
+
+TEST(RunReportTest, TheJsonHasTheSumsOverTheNodesAndTheLongestLag) {
+  const auto json = nlohmann::json::parse(to_json(measured()));
+  EXPECT_EQ(json.at("local"), (nlohmann::json{{"files", 30}, {"bytes", 7'000'000}, {"unseen_times", 3}}));
+  EXPECT_EQ(json.at("shared"), (nlohmann::json{{"files", 8}, {"bytes", 2'500'000}}));
+  EXPECT_EQ(json.at("undrained"), (nlohmann::json{{"files", 1}, {"bytes", 11}}));
+  EXPECT_EQ(json.at("never_shared_files"), 22);
+  EXPECT_EQ(json.at("drain_lag_seconds"), 0.75);
+  EXPECT_TRUE(json.at("step_seconds").is_null());
+  EXPECT_EQ(json.at("written_time_seconds"), 0.5);
+  EXPECT_EQ(json.at("wall_seconds"), 3);
+  EXPECT_EQ(json.at("program_seconds"), 2.5);
+  EXPECT_EQ(json.at("stage_seconds"), 0.25);
+  EXPECT_EQ(json.at("last_complete"), "2");
+  EXPECT_EQ(json.at("last_safe"), "1");
+  EXPECT_EQ(json.at("messages"), nlohmann::json{"n2: a notice"});
+  EXPECT_EQ(json.at("ranks"), 4);
+  EXPECT_EQ(json.at("exit_status"), 0);
+  EXPECT_EQ(json.at("timeline").size(), 2u);
+  EXPECT_EQ(json.at("nodes").size(), 2u);
+}
+
+TEST(RunReportTest, WithoutTwoWrittenTimesThereIsNoIntervalBetweenThem) {
+  NodeReport only = told_by("n1", {0, 1, 2, 3});
+  only.drain.timeline = {{"1", 1, 2, 3}};
+  const RunReport report = run_of({only});
+  EXPECT_EQ(report.written_time_seconds, std::nullopt);
+  EXPECT_TRUE(nlohmann::json::parse(to_json(report)).at("written_time_seconds").is_null());
+}
+
+TEST(RunReportTest, WhereTheCaseTellsItsIntervalTheTimeOfAStepIsTold) {
+  RunReport report = measured();
+  report.steps_per_time = 10;
+  EXPECT_EQ(nlohmann::json::parse(to_json(report)).at("step_seconds"), 0.05);
+  EXPECT_NE(to_text(report).find("  time per step         50 ms\n  per written time      500 ms\n"), std::string::npos)
+      << to_text(report);
+  report.steps_per_time = 1;
+  EXPECT_NE(to_text(report).find("  time per step         500 ms\n  written locally"), std::string::npos)
+      << to_text(report);
+}
+
+TEST(NodeReportTest, ComesBackAsItWasWritten) {
+  NodeReport report = measured().nodes.back();
+  report.home = "/pool/odd \n name";
+  report.sockets = {{2, 0}, {3, 1}};
+  report.pools_in_memory = {"/dev/shm", "/mnt/odd \n name"};
+  report.accord = {"3", "2", "1"};
+  report.drain.trouble = Code::undrained;
+  report.drain.groups = {{2, 3}};
+  const std::string text = to_json(report);
+  const auto again = node_report_from_json(text);
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(to_json(*again), text);
+  EXPECT_EQ(again->home, report.home);
+  EXPECT_EQ(again->pools_in_memory, report.pools_in_memory);
+  EXPECT_EQ(again->drain.trouble, Code::undrained);
+  EXPECT_FALSE(node_report_from_json("{}"));
+}
+
+}  // namespace
+}  // namespace forebay::launch

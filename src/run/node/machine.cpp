@@ -1,0 +1,78 @@
+// Gathers a Machine from this node.
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "run/node/dax.h"
+#include "run/node/memory.h"
+#include "run/node/mounts.h"
+#include "run/node/node.h"
+#include "run/node/topology.h"
+
+namespace forebay::node {
+
+std::string name_of(Medium medium) {
+  switch (medium) {
+    case Medium::fsdax:
+      return "fsdax";
+    case Medium::devdax:
+      return "devdax";
+    case Medium::tmpfs:
+      return "tmpfs";
+    case Medium::file:
+      return "file";
+  }
+  return {};
+}
+
+Result<Machine> observe() {
+  Machine machine;
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) == 0) machine.node = name.data();
+
+  auto sockets = load_sockets();
+  if (!sockets) return forward(sockets);
+  machine.sockets = std::move(*sockets);
+
+  const auto meminfo = read_file("/proc/meminfo");
+  if (!meminfo) return forward(meminfo);
+  machine.memory_total = memory_line(*meminfo, "MemTotal").value_or(0);
+  machine.memory_available = memory_line(*meminfo, "MemAvailable").value_or(0);
+
+  const auto mountinfo = read_file("/proc/self/mountinfo");
+  if (!mountinfo) return forward(mountinfo);
+  const auto lines = parse_mountinfo(*mountinfo);
+  machine.mounts = storage_mounts(lines, "/sys", measure_mount);
+  // A tmpfs without a size limit reports zero blocks: memory is its only limit.
+  for (Mount& mount : machine.mounts)
+    if (mount.medium == Medium::tmpfs && mount.total == 0) {
+      mount.total = machine.memory_total;
+      mount.available = machine.memory_available;
+    }
+  machine.dax_devices = dax_devices("/sys", "/dev");
+  if (const auto cgroup = read_file("/proc/self/cgroup"))
+    machine.cgroup_headroom = cgroup_headroom(*cgroup, visible(lines));
+
+  if (const char* named = std::getenv("TMPDIR"); named != nullptr && *named == '/') machine.temporary.push_back(named);
+  machine.temporary.push_back("/tmp");
+  return machine;
+}
+
+Directory look_at(const std::string& path) {
+  Directory directory;
+  const auto resolved = real_path(path);
+  if (!resolved) return directory;
+  directory.path = *resolved;
+  struct stat status {};
+  directory.is_directory = ::stat(resolved->c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  directory.writable = directory.is_directory && ::faccessat(AT_FDCWD, resolved->c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+  struct statvfs sizes {};
+  if (::statvfs(resolved->c_str(), &sizes) == 0)
+    directory.available = static_cast<std::uint64_t>(sizes.f_bavail) * sizes.f_frsize;
+  return directory;
+}
+
+}  // namespace forebay::node

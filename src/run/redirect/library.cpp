@@ -1,0 +1,50 @@
+// dlopen of a library that lies in the case.
+//
+// libc looks at the return address of dlopen to find the caller's search path (DT_RUNPATH), so nothing may stand
+// between: the path is mapped, and the call jumps on with the caller's own return address.
+#include "run/redirect/link.h"
+#include "run/redirect/next.h"
+
+namespace forebay::redirect {
+
+extern "C" {
+__attribute__((visibility("hidden"), used)) void* forebay_next_dlopen = nullptr;
+__attribute__((visibility("hidden"), used)) const char* forebay_library_path(const char* path);
+}
+
+namespace {
+constinit std::atomic<void*> slot{nullptr};
+constinit thread_local char mapped[Path::capacity + 1]{};  // outlives the mapping
+}  // namespace
+
+extern "C" const char* forebay_library_path(const char* path) {
+  if (slot.load(std::memory_order_relaxed) == nullptr)
+    __atomic_store_n(&forebay_next_dlopen, next_function(slot, "dlopen"), __ATOMIC_RELAXED);
+  if (path == nullptr || strchr(path, '/') == nullptr) return path;
+  Path buffer;
+  Place place = locate(AT_FDCWD, path, buffer);
+  follow(place, buffer);
+  if (place.path == path) return path;
+  memcpy(mapped, place.path, strlen(place.path) + 1);
+  return mapped;
+}
+
+__asm__(R"(
+        .text
+        .globl  dlopen
+        .type   dlopen, @function
+dlopen: .cfi_startproc
+        endbr64
+        pushq   %rsi
+        .cfi_adjust_cfa_offset 8
+        call    forebay_library_path
+        popq    %rsi
+        .cfi_adjust_cfa_offset -8
+        movq    %rax, %rdi
+        movq    forebay_next_dlopen(%rip), %r11
+        jmp     *%r11
+        .cfi_endproc
+        .size   dlopen, .-dlopen
+)");
+
+}  // namespace forebay::redirect

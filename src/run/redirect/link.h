@@ -1,0 +1,41 @@
+// What a link in the tree stands for, and copy-up.
+#pragma once
+
+#include "run/redirect/hand_over.h"
+#include "run/redirect/path.h"
+
+namespace forebay::redirect {
+
+enum class Link : unsigned char {
+  none,     // not a link, or not there
+  staged,   // stands for an untouched input; the text is the input's lower path
+  pool,     // leads into a pool: shown as what it leads to
+  genuine,  // a link of the case
+};
+
+Link classify(const char* text);
+// Reads a link without following it. `text` is set for every kind but none.
+Link look(int directory, const char* path, Path& text);
+
+// The path to use for a call that follows links: a genuine last component is resolved in the case, not by the kernel.
+// True when that made `place` another one.
+bool follow(Place& place, Path& buffer);
+// Makes sure that `place` is not a staged link, for a call that changes the file itself: follows genuine links when
+// `following`, and copies a staged link up. `discard`: the content is about to be cut to nothing. 0 or a negative
+// errno.
+int make_own(Place& place, Path& buffer, bool following, bool discard = false);
+// Replaces the staged link, whose text is `lower`, by a copy. Safe when many do it at once. 0 or a negative errno.
+int copy_up(int directory, const char* path, const char* lower, bool discard);
+
+// Moves a regular file or a link between file systems of the tree; -EXDEV for anything else. 0 or a negative errno.
+int move_across(const Place& source, const Place& target, unsigned flags);
+
+// Waits while the gate is closed.
+void wait_at_gate(const Place& place);
+inline void pass_gate(const Place& place) {
+  if (state.gate != nullptr && state.gate->load(std::memory_order_relaxed) != 0) [[unlikely]]
+    wait_at_gate(place);
+  make_room();
+}
+
+}  // namespace forebay::redirect

@@ -1,0 +1,174 @@
+// open, openat, creat and their checked variants.
+#include "run/redirect/open.h"
+
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <sys/single_threaded.h>
+
+#include "run/redirect/errors.h"
+#include "run/redirect/link.h"
+#include "run/redirect/next.h"
+#include "run/redirect/placed.h"
+
+namespace forebay::redirect {
+namespace {
+
+bool changes(int flags) {
+  return (flags & O_PATH) == 0 && ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0);
+}
+HOT int kernel_open(const Place& place, int flags, mode_t mode);
+
+void* next_open();
+
+// Nothing stands between this library and libc's open. Then, and where no thread could want to cancel this one, the way
+// through libc can be left out, which is a third of what redirect adds to the making of a file.
+COLD int ask_whether_libc_is_next() {
+  Dl_info open_in, libc;
+  return dladdr(next_open(), &open_in) != 0 && dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &libc) != 0 &&
+                 open_in.dli_fbase == libc.dli_fbase
+             ? 1
+             : -1;
+}
+bool libc_is_next() {
+  static constinit std::atomic<int> known{0};
+  int answer = known.load(std::memory_order_relaxed);
+  if (answer == 0) known.store(answer = ask_whether_libc_is_next(), std::memory_order_relaxed);
+  return answer > 0;
+}
+
+// O_PATH and O_NOFOLLOW: the kernel would hand out the link itself.
+COLD int open_name(const Place& place, int flags, mode_t mode) {
+  Path text;
+  const Link kind = look(place.directory, place.path, text);
+  if (kind == Link::staged) return kernel_open({AT_FDCWD, text.text, Where::inside}, flags, mode);
+  return kernel_open(place, kind == Link::pool ? flags & ~O_NOFOLLOW : flags, mode);
+}
+
+// The first try met a link where none was to be followed. Finds out what it stands for, and tries again.
+COLD int open_link(Place place, int flags, mode_t mode, int errno_before) {
+  const int met = errno;
+  Path buffer;
+  for (int tries = 0; tries < 40; ++tries) {
+    Path text;
+    const Link kind = look(place.directory, place.path, text);
+    switch (kind) {
+      case Link::none:  // someone has just replaced it
+        break;
+      case Link::staged: {
+        struct stat status;
+        if (!changes(flags) ||
+            (sys_fstatat(AT_FDCWD, text.text, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(status.st_mode))) {
+          errno = errno_before;
+          return kernel_open({AT_FDCWD, text.text, Where::inside}, flags, mode);
+        }
+        if (const int failed = copy_up(place.directory, place.path, text.text, (flags & O_TRUNC) != 0); failed < 0)
+          return with_errno_int(failed);
+        break;
+      }
+      case Link::pool:
+        errno = errno_before;
+        return kernel_open(place, flags & ~O_NOFOLLOW, mode);
+      case Link::genuine:
+        if ((flags & O_NOFOLLOW) != 0) {
+          errno = met;
+          return -1;
+        }
+        if (!follow(place, buffer) || place.outside()) {  // cannot be resolved, or leads out of the case
+          errno = errno_before;
+          return kernel_open(place, flags, mode);
+        }
+        break;
+    }
+    errno = errno_before;
+    const int fd = kernel_open(place, flags | O_NOFOLLOW, mode);
+    const bool link_again = errno == ELOOP || (errno == ENOTDIR && kind == Link::genuine);
+    if (fd >= 0 || !link_again) return fd;
+  }
+  return -1;
+}
+
+int open_inside(const Place& place, int flags, mode_t mode);
+
+}  // namespace
+
+[[gnu::noinline]] int open_near(int directory, const char* path, int flags, mode_t mode) {
+  Path buffer;
+  return open_place(locate_near(directory, path, buffer), flags, mode);
+}
+
+int open_place(const Place& place, int flags, mode_t mode) {
+  if (place.outside()) return kernel_open(place, flags, mode);
+  const int fd = open_inside(place, flags, mode);
+  if (fd < 0 && changes(flags)) [[unlikely]]
+    note_failed(place, errno);
+  return fd;
+}
+
+namespace {
+int open_inside(const Place& place, int flags, mode_t mode) {
+  if (changes(flags)) pass_gate(place);
+  if ((flags & (O_PATH | O_NOFOLLOW)) == (O_PATH | O_NOFOLLOW)) return open_name(place, flags, mode);
+  if (state.places && (flags & O_CREAT) != 0) [[unlikely]]
+    if (const int fd = open_placed(place, flags, mode); fd >= 0) return fd;
+  const int errno_before = errno;
+  // One system call unless the name is a link, which is looked at closer then.
+  const int first_flags = flags | ((flags & O_PATH) != 0 ? 0 : O_NOFOLLOW);
+  int fd;
+  if ((flags & O_CREAT) != 0 && __libc_single_threaded != 0 && libc_is_next())
+    fd = with_errno_int(sys_openat(place.directory, place.path, first_flags, mode));
+  else
+    fd = kernel_open(place, first_flags, mode);
+  if (fd >= 0) [[likely]]
+    return fd;
+  if (errno == ELOOP || (errno == ENOTDIR && (flags & O_DIRECTORY) != 0))
+    return open_link(place, flags, mode, errno_before);
+  return fd;
+}
+}  // namespace
+
+// libc takes the mode as an unnamed argument. Here it is named, which is the same to a caller on x86_64: the register
+// is passed on as it came, and the kernel looks at it only where the flags ask for a new file.
+ENTRY(int, open, (const char* path, int flags, mode_t mode)) {
+  if (is_outside(path)) return NEXT(open)(path, flags, mode);
+  return open_near(AT_FDCWD, path, flags, mode);
+}
+ENTRY_ALIAS(open64, open);
+ENTRY_ALIAS(__open, open);
+ENTRY_ALIAS(__open64, open);
+
+ENTRY(int, openat, (int directory, const char* path, int flags, mode_t mode)) {
+  if (is_outside(directory, path)) return NEXT(openat)(directory, path, flags, mode);
+  return open_near(directory, path, flags, mode);
+}
+ENTRY_ALIAS(openat64, openat);
+
+int open_redirected(int directory, const char* path, int flags, mode_t mode) {
+  return directory == AT_FDCWD ? entry_open(path, flags, mode) : entry_openat(directory, path, flags, mode);
+}
+
+ENTRY(int, creat, (const char* path, mode_t mode)) {
+  return entry_open(path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
+ENTRY_ALIAS(creat64, creat);
+
+// What -D_FORTIFY_SOURCE makes of an open without a mode.
+ENTRY(int, __open_2, (const char* path, int flags)) {
+  return entry_open(path, flags, 0);
+}
+ENTRY_ALIAS(__open64_2, __open_2);
+ENTRY(int, __openat_2, (int directory, const char* path, int flags)) {
+  return entry_openat(directory, path, flags, 0);
+}
+ENTRY_ALIAS(__openat64_2, __openat_2);
+
+namespace {
+void* next_open() {
+  return reinterpret_cast<void*>(NEXT(open));
+}
+int kernel_open(const Place& place, int flags, mode_t mode) {
+  if (place.directory == AT_FDCWD) return NEXT(open)(place.path, flags, mode);
+  return NEXT(openat)(place.directory, place.path, flags, mode);
+}
+}  // namespace
+
+}  // namespace forebay::redirect

@@ -1,0 +1,295 @@
+#include "run/redirect/state.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bit>
+
+#include "run/redirect/link.h"
+#include "run/redirect/redirect.h"
+
+namespace forebay::redirect {
+
+alignas(64) constinit State state{};
+
+namespace {
+
+const char* variable(const char* name) {
+  const size_t length = strlen(name);
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry;
+  return nullptr;
+}
+
+const char* store(const char* bytes, size_t count) {
+  if (count + 1 > sizeof state.storage - state.stored) return nullptr;
+  char* at = state.storage + state.stored;
+  memcpy(at, bytes, count);
+  at[count] = '\0';
+  state.stored += count + 1;
+  return at;
+}
+
+int digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+// A stored prefix without slashes at its end; empty unless it is absolute and not the root.
+Prefix prefix_from(const char* bytes, size_t count, bool escaped) {
+  char text[PATH_MAX];
+  size_t size = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (size + 1 >= sizeof text) return {"", 0};
+    if (escaped && bytes[i] == '%' && i + 2 < count && digit(bytes[i + 1]) >= 0 && digit(bytes[i + 2]) >= 0) {
+      text[size++] = static_cast<char>(digit(bytes[i + 1]) * 16 + digit(bytes[i + 2]));
+      i += 2;
+    } else {
+      text[size++] = bytes[i];
+    }
+  }
+  while (size > 0 && text[size - 1] == '/') --size;
+  if (size < 2 || text[0] != '/') return {"", 0};
+  const char* stored = store(text, size);
+  return stored != nullptr ? Prefix{stored, size} : Prefix{"", 0};
+}
+
+// Keeps the variable for children, and returns its value.
+const char* configured(const char* name) {
+  const char* entry = variable(name);
+  if (entry == nullptr) return nullptr;
+  const char* kept = store(entry, strlen(entry));
+  if (kept != nullptr) state.variables[state.variable_count++] = kept;
+  return entry + strlen(name) + 1;
+}
+
+Prefix configured_prefix(const char* name) {
+  const char* value = configured(name);
+  return value != nullptr ? prefix_from(value, strlen(value), false) : Prefix{"", 0};
+}
+
+short configured_list(const char* name, Prefix* list, int capacity) {
+  const char* value = configured(name);
+  short count = 0;
+  while (value != nullptr && *value != '\0' && count < capacity) {
+    const char* end = strchrnul(value, ':');
+    const Prefix prefix = prefix_from(value, static_cast<size_t>(end - value), true);
+    if (prefix.size > 0) list[count++] = prefix;
+    value = *end == ':' ? end + 1 : end;
+  }
+  return count;
+}
+
+void note_names(const Prefix& prefix) {
+  const char* at = prefix.text + 1;
+  while (state.name_count < State::max_names) {
+    const char* end = strchrnul(at, '/');
+    state.names[state.name_count++] = {at, static_cast<size_t>(end - at)};
+    state.initials[static_cast<unsigned char>(*at) / 64] |= uint64_t{1} << (static_cast<unsigned char>(*at) % 64);
+    if (*end == '\0') return;
+    at = end + 1;
+  }
+}
+
+template <class Visit>
+void for_each_prefix(Visit visit) {
+  visit(state.case_root);
+  visit(state.tree);
+  for (int i = 0; i < state.alias_count; ++i) visit(state.aliases[i]);
+  for (int i = 0; i < state.pool_count; ++i) visit(state.pools[i]);
+}
+
+void make_marks() {
+  Marks& marks = state.marks;
+  size_t shortest = state.case_root.size;
+  for_each_prefix([&](const Prefix& prefix) { shortest = prefix.size < shortest ? prefix.size : shortest; });
+  const size_t count = shortest < 8 ? shortest : 8;
+  marks.offset = shortest - count;
+  marks.mask = count == 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * count)) - 1;
+  for_each_prefix([&](const Prefix& prefix) {
+    uint64_t bytes = 0;
+    memcpy(&bytes, prefix.text + marks.offset, count);
+    for (int i = 0; i < marks.count; ++i)
+      if (marks.bytes[i] == bytes) return;
+    if (marks.count < Marks::capacity) {
+      marks.bytes[marks.count++] = bytes;
+    } else {
+      marks.mask = 0;  // too many: none is told apart
+      marks.bytes[0] = 0;
+    }
+  });
+}
+
+// A file, from its beginning to `size`, which is set when it is 0; nullptr where it cannot be had.
+void* map_shared(const char* path, bool writable, size_t& size) {
+  const int fd = sys_openat(AT_FDCWD, path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return nullptr;
+  struct stat status;
+  if (size == 0 && sys_fstat(fd, &status) == 0) size = static_cast<size_t>(status.st_size);
+  const long mapped =
+      system_call(SYS_mmap, 0, word(size), writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+  sys_close(fd);
+  return mapped > 0 || mapped < -4096 ? reinterpret_cast<void*>(mapped) : nullptr;
+}
+
+void open_gate() {
+  size_t size = sizeof *state.gate;
+  if (const char* path = configured(gate_variable))
+    state.gate = static_cast<std::atomic<uint32_t>*>(map_shared(path, false, size));
+}
+
+void open_errors() {
+  const char* path = configured(errors_variable);
+  size_t size = 0;
+  auto* errors = path != nullptr ? static_cast<WriteErrors*>(map_shared(path, true, size)) : nullptr;
+  if (errors == nullptr || size < sizeof *errors || errors->version != WriteErrors::current_version) return;
+  state.errors = errors;
+  errors->programs.fetch_add(1, std::memory_order_relaxed);
+  state.closing_fails = errors->closing_fails != 0;
+}
+
+void open_hold() {
+  const char* path = state.keep.size > 0 ? configured(hold_variable) : nullptr;
+  size_t size = 0;
+  auto* words = path != nullptr ? static_cast<std::atomic<uint64_t>*>(map_shared(path, true, size)) : nullptr;
+  if (words == nullptr || size < 2 * hold_line * sizeof *words) return;
+  uint64_t rank = 0;
+  if (state.keep_name.size > 0)
+    for (const char* at = state.keep_name.text + strcspn(state.keep_name.text, "0123456789"); *at != '\0'; ++at)
+      rank = rank * 10 + static_cast<uint64_t>(*at - '0');
+  const uint64_t places = words[1].load();
+  if (rank >= places || (places + 1) * hold_line * sizeof *words > size) return;
+  state.hold = words;
+  state.place = words + (rank + 1) * hold_line;
+  state.begun = state.purged = state.freed = std::bit_cast<uint64_t>(-__builtin_inf());
+}
+
+// The kernel looks through the directories above the case for each path in it, and has to ask the shared file system
+// for them, again and again where that lets what it said expire. What lies in this rank's own directory needs none of
+// them: it is known where its times lie, or the link in the tree tells where it is. Without the page nobody would tell
+// that the link was moved, or that the directory got a link which leads out of the case.
+void find_rank_directory() {
+  if (!state.beside_namespace) return;
+  const size_t below = state.keep_name.size > 0 ? state.keep_name.size + 1 : 0;
+  if (state.times.size > below) state.local_tree = prefix_from(state.times.text, state.times.size - below, false);
+  if (state.keep_name.size == 0 || state.hold == nullptr) return;
+  if (state.times.size > 0) {
+    state.rank_directory = state.times;
+    return;
+  }
+  Path link, text;
+  link.append(state.case_root.text, state.case_root.size);
+  link.append("/", 1);
+  link.append(state.keep_name.text, state.keep_name.size);
+  if (look(AT_FDCWD, link.text, text) != Link::pool) return;
+  state.rank_directory = prefix_from(text.text, text.size, false);
+}
+
+Prefix temporary_names() {
+  char text[64];
+  const size_t size = strlen(temporary_prefix);
+  memcpy(text, temporary_prefix, size);
+  put_digits(text + size, hash_of(state.lower.text, state.lower.size));
+  text[size + 16] = '-';
+  const char* stored = store(text, size + 17);
+  return {stored, stored != nullptr ? size + 17 : 0};
+}
+
+bool configure() {
+  state.case_root = configured_prefix(case_variable);
+  state.tree = configured_prefix(tree_variable);
+  state.lower = configured_prefix(lower_variable);
+  if (state.case_root.size == 0 || state.tree.size == 0 || state.lower.size == 0) return false;
+  state.temporary = temporary_names();
+  if (state.temporary.size == 0) return false;
+  state.beside_namespace = strcmp(state.case_root.text, state.tree.text) == 0;
+  state.alias_count = configured_list(aliases_variable, state.aliases, State::max_aliases);
+  state.pool_count = configured_list(pools_variable, state.pools, State::max_pools);
+  state.keep = configured_prefix(keep_variable);
+  if (const char* name = state.keep.size > 0 ? strrchr(state.keep.text, '/') + 1 : "serial";
+      strcmp(name, "serial") != 0)
+    state.keep_name = {name, strlen(name)};
+  state.times = configured_prefix(times_variable);
+  if (const char* value = configured(socket_pool_variable)) {
+    state.meets_placed = true;
+    state.placed = prefix_from(value, strlen(value), false);
+    state.places = state.placed.size > 0;
+    state.made.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
+  }
+  open_gate();
+  open_errors();
+  open_hold();
+  find_rank_directory();
+  note_names(state.case_root);
+  for (int i = 0; i < state.alias_count; ++i) note_names(state.aliases[i]);
+  make_marks();
+  struct stat status;
+  if (sys_fstatat(AT_FDCWD, state.lower.text, &status, 0) == 0) state.lower_device = status.st_dev;
+  state.pid = static_cast<pid_t>(system_call(SYS_getpid));
+  return true;
+}
+
+// A program that was started with its working directory in the case itself goes on in the tree.
+void enter_tree() {
+  Path here;
+  if (sys_getcwd(here.text, PATH_MAX) < 0) return;
+  const char* rest = state.case_root.rest(here.text);
+  if (rest == nullptr || state.beside_namespace) return;
+  Path there;
+  there.append(state.tree.text, state.tree.size);
+  there.append(rest);
+  system_call(SYS_chdir, word(there.text));
+}
+
+}  // namespace
+
+bool start() {
+  if (environ == nullptr) return false;  // too early in the life of the process to know
+  const SignalsHeld held;
+  int expected = unknown;
+  if (!state.phase.compare_exchange_strong(expected, starting, std::memory_order_acq_rel)) {
+    while ((expected = state.phase.load(std::memory_order_acquire)) == starting) system_call(SYS_sched_yield);
+    return expected == active_phase;
+  }
+  const bool usable = configure();
+  if (usable) {
+    enter_tree();
+    note_working_directory();
+  }
+  state.phase.store(usable ? active_phase : inactive_phase, std::memory_order_release);
+  return usable;
+}
+
+namespace {
+bool working_directory_is_inside() {
+  Path here;
+  if (sys_getcwd(here.text, PATH_MAX) < 0) return true;
+  if (state.case_root.rest(here.text) != nullptr || state.tree.rest(here.text) != nullptr) return true;
+  for (int i = 0; i < state.pool_count; ++i)
+    if (state.pools[i].rest(here.text) != nullptr) return true;
+  return false;
+}
+}  // namespace
+
+void note_working_directory() {
+  forget_plain_directories();
+  if (working_directory_is_inside()) {
+    state.maybe_inside.store(true);
+    return;
+  }
+  // A child of vfork shares this memory but not the working directory: it may only ever raise the flag.
+  if (static_cast<pid_t>(system_call(SYS_getpid)) != state.pid) return;
+  state.maybe_inside.store(false);
+  // Another thread may have gone inside in between.
+  if (working_directory_is_inside()) state.maybe_inside.store(true);
+}
+
+namespace {
+__attribute__((constructor)) void start_early() {
+  active();
+}
+}  // namespace
+
+}  // namespace forebay::redirect

@@ -1,0 +1,123 @@
+// The library's one mutable state: what the environment said, and hints that spare system calls.
+#pragma once
+
+#include <atomic>
+
+#include "run/redirect/system.h"
+
+struct _IO_FILE;
+
+namespace forebay::redirect {
+
+struct Prefix {
+  const char* text;
+  size_t size;
+
+  // The text behind the prefix ("" or "/..."), or nullptr where `path` does not lie in it.
+  const char* rest(const char* path) const {
+    if (size == 0 || !begins(path)) return nullptr;
+    const char* behind = path + size;
+    return *behind == '/' || *behind == '\0' ? behind : nullptr;
+  }
+
+ private:
+  // Sixteen bytes at a time, the last ones overlapping; they may be bytes behind the end of `path`, but on the same
+  // page.
+  bool begins(const char* path) const {
+    if (size < 16 || (reinterpret_cast<uintptr_t>(path) & 4095) + size > 4096) return strncmp(path, text, size) == 0;
+    const auto same = [&](size_t at) {
+      const __m128i ours = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at));
+      const __m128i theirs = _mm_loadu_si128(reinterpret_cast<const __m128i*>(path + at));
+      return _mm_movemask_epi8(_mm_cmpeq_epi8(ours, theirs)) == 0xffff;
+    };
+    for (size_t at = 0; at + 16 <= size; at += 16)
+      if (!same(at)) return false;
+    return same(size - 16);
+  }
+};
+
+// How an absolute path is told apart from ours: eight bytes at one offset (fewer where the shortest prefix has fewer),
+// as far behind as the shortest prefix allows, since prefixes share their beginnings with their neighbours.
+struct Marks {
+  static constexpr int capacity = 32;
+  size_t offset;
+  uint64_t mask;
+  int count;
+  uint64_t bytes[capacity];  // of the case, its aliases, the tree and the pools, each value once
+};
+
+struct WriteErrors;
+
+enum Phase : int { unknown, starting, active_phase, inactive_phase };
+
+struct State {
+  static constexpr int max_aliases = 16, max_pools = 64, max_names = 128, max_variables = 16;
+
+  // First what every call looks at, side by side: after a system call each line of it comes from afar.
+  std::atomic<int> phase;
+  // These and all that is not atomic are set once by start(), and read-only from then on.
+  short alias_count, pool_count;
+  // A hint that errs on the side of true: the working directory may lie in the tree.
+  std::atomic<bool> maybe_inside;
+  bool beside_namespace;  // the tree is bound over the case: only what lies in `rank_directory` is to be mapped
+  bool meets_placed;      // files of the tree may be links to files in the pool of another socket (placed.h)
+  bool places;            // and this rank makes such
+  bool closing_fails;     // close() may be the first to tell that a file was not written (redirect.h)
+  std::atomic<bool> has_handed_over;  // something by this process may not be freed yet
+  std::atomic<uint32_t> changes;  // counts what can make a known directory name lead elsewhere; `plain` then forgets
+  std::atomic<uint32_t>* gate;
+  Prefix case_root, tree;
+  // Beside a namespace: what `keep_name` in the case leads to, as long as the page `hold` does not tell otherwise.
+  Prefix rank_directory, keep_name;  // the name is that of the directory that holds times, empty for the case itself
+  dev_t lower_device;                // st_dev of what staged links lead to
+  uint64_t initials[4];              // of `names`, a bit for each
+  Marks marks;
+  // Hashes of names of directories that are known to be free of links which the kernel would follow astray.
+  static constexpr size_t plain_slots = 512;
+  std::atomic<uint64_t> plain[plain_slots];
+
+  Prefix lower;
+  Prefix temporary;              // how the library's own names in the tree begin
+  Prefix placed;                 // where this rank's new files are made
+  std::atomic<uint64_t> made;    // counts them, from a number that no other process began with
+  Prefix local_tree;             // beside a namespace: where the tree lies without the mount over the case, if known
+  Prefix keep;                   // where the agent keeps this rank's times
+  Prefix times;                  // where these lie without the mount over the case; empty: as the program sees them
+  WriteErrors* errors;           // where calls are noted that fail (redirect.h), or null
+  std::atomic<_IO_FILE*> noted;  // the stream whose error was noted last
+  std::atomic<uint64_t>* hold;   // what ranks have left (redirect.h), or null
+  std::atomic<uint64_t>* place;  // this rank's in it
+  std::atomic<uint64_t> begun;   // the time that this process began last, a double; -infinity: none
+  std::atomic<uint64_t> purged;  // the time of which this process removed something last, likewise
+  std::atomic<uint64_t> freed;   // what is older was freed by this process, likewise
+  Prefix aliases[max_aliases];
+  Prefix pools[max_pools];
+  Prefix names[max_names];               // the components of the case's path and its aliases
+  const char* variables[max_variables];  // "FOREBAY_...=...", for children whose environment lost them
+  int name_count, variable_count;
+  pid_t pid;  // of the process that started the library
+
+  size_t stored;
+  char storage[64 * 1024];  // the texts above
+};
+
+extern State state;
+
+// Reads the environment; idempotent, thread-safe, async-signal-safe. True when there is a case to redirect.
+bool start();
+
+inline bool active() {
+  const int phase = state.phase.load(std::memory_order_acquire);
+  if (phase == active_phase) [[likely]]
+    return true;
+  return phase != inactive_phase && start();
+}
+
+// Looks where the kernel's working directory is now and keeps the hint.
+void note_working_directory();
+// To be called when a link was made, a directory removed or something renamed.
+inline void forget_plain_directories() {
+  state.changes.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace forebay::redirect

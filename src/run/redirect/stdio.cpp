@@ -1,0 +1,114 @@
+// fopen and freopen.
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <unistd.h>
+
+#include "run/redirect/errors.h"
+#include "run/redirect/link.h"
+#include "run/redirect/next.h"
+#include "run/redirect/open.h"
+#include "run/redirect/streams.h"
+
+namespace forebay::redirect {
+
+ENTRY_DECLARATION(FILE*, fopen, (const char*, const char*));
+
+namespace {
+
+// The open flags of a mode string, or -1 where libc knows better (an unknown mode, or ",ccs=").
+int flags_of(const char* mode) {
+  int flags;
+  switch (mode[0]) {
+    case 'r':
+      flags = O_RDONLY;
+      break;
+    case 'w':
+      flags = O_WRONLY | O_CREAT | O_TRUNC;
+      break;
+    case 'a':
+      flags = O_WRONLY | O_CREAT | O_APPEND;
+      break;
+    default:
+      return -1;
+  }
+  for (const char* at = mode + 1; *at != '\0'; ++at) {
+    if (*at == ',') return -1;
+    if (*at == '+') flags = (flags & ~O_ACCMODE) | O_RDWR;
+    if (*at == 'x') flags |= O_EXCL;
+    if (*at == 'e') flags |= O_CLOEXEC;
+  }
+  return flags;
+}
+
+// For calls of libc that open by themselves: what they would open is made ready.
+int prepare(Place& place, Path& buffer, int flags) {
+  if (place.outside()) return 0;
+  if ((flags & (O_ACCMODE | O_CREAT)) == O_RDONLY) {
+    follow(place, buffer);
+    return 0;
+  }
+  pass_gate(place);
+  const int failed = make_own(place, buffer, true, (flags & O_TRUNC) != 0);
+  if (failed < 0) note_failed(place, -failed);
+  return failed;
+}
+
+}  // namespace
+
+namespace {
+HOT [[gnu::noinline]] FILE* fopen_near(const char* path, const char* mode) {
+  Path buffer;
+  Place place = locate_near(AT_FDCWD, path, buffer);
+  if (place.outside()) return NEXT(fopen)(place.path, mode);
+  const int flags = flags_of(mode);
+  if (flags < 0) {
+    if (with_errno(prepare(place, buffer, O_RDWR)) < 0) return nullptr;
+    return NEXT(fopen)(place.path, mode);
+  }
+  if ((flags & (O_CREAT | O_EXCL)) == O_CREAT && !state.places) {
+    // Nearly always a new file, which libc can make by itself: an exclusive open follows no link.
+    char exclusive[16] = {mode[0], 'x'};
+    const int errno_before = errno;
+    strncat(exclusive, mode + 1, sizeof exclusive - 3);
+    pass_gate(place);
+    if (FILE* stream = NEXT(fopen)(place.path, exclusive)) return stream;
+    if (errno != EEXIST) {
+      note_failed(place, errno);
+      return nullptr;
+    }
+    errno = errno_before;
+  }
+  // Not libc's own open, which would follow a staged link.
+  const int fd = open_place(place, flags, 0666);
+  if (fd < 0) return nullptr;
+  if ((flags & (O_APPEND | O_ACCMODE)) == (O_APPEND | O_WRONLY)) system_call(SYS_lseek, fd, 0, SEEK_END);  // as fopen
+  FILE* stream = fdopen(fd, mode);
+  if (stream == nullptr) sys_close(fd);
+  return stream;
+}
+}  // namespace
+
+ENTRY(FILE*, fopen, (const char* path, const char* mode)) {
+  return is_outside(path) ? NEXT(fopen)(path, mode) : fopen_near(path, mode);
+}
+ENTRY_ALIAS(fopen64, fopen);
+
+ENTRY(FILE*, freopen, (const char* path, const char* mode, FILE* stream)) {
+  Path buffer;
+  if (__fpending(stream) > 0) fflush(stream);
+  note_end_of_stream(stream);
+  Place place = locate(AT_FDCWD, path, buffer);
+  const int flags = flags_of(mode);
+  if (with_errno(prepare(place, buffer, flags < 0 ? O_RDWR : flags)) < 0) {
+    const int failed = errno;
+    fclose(stream);
+    errno = failed;
+    return nullptr;
+  }
+  FILE* const opened = NEXT(freopen)(place.path, mode, stream);
+  if (opened == nullptr && (flags < 0 || (flags & O_CREAT) != 0)) note_failed(place, errno);
+  return opened;
+}
+ENTRY_ALIAS(freopen64, freopen);
+
+}  // namespace forebay::redirect

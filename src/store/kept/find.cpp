@@ -1,0 +1,113 @@
+// Which stores lie in a directory.
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <map>
+#include <tuple>
+
+#include "store/kept/files.h"
+
+namespace forebay::kept {
+namespace {
+
+// Who has locked which file (flock), as this node's kernel tells: asking for the lock itself would keep a program out
+// that opens the store in this moment.
+using FileKey = std::tuple<unsigned, unsigned, std::uint64_t>;
+std::map<FileKey, int> lock_holders() {
+  std::map<FileKey, int> holders;
+  const std::string text = read_file("/proc/locks").value_or("");
+  for (const std::string_view line : split(text, '\n')) {
+    int number = 0, holder = 0;
+    unsigned major = 0, minor = 0;
+    unsigned long long inode = 0;
+    const std::string one(line);
+    if (std::sscanf(one.c_str(), "%d: FLOCK %*s %*s %d %x:%x:%llu", &number, &holder, &major, &minor, &inode) == 5)
+      holders.emplace(FileKey(major, minor, inode), holder);
+  }
+  return holders;
+}
+
+// "<name>-<rank>": the rank.
+std::optional<std::int64_t> rank_in(const std::string& name) {
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string::npos || dash == 0) return std::nullopt;
+  return parse_integer(std::string_view(name).substr(dash + 1));
+}
+
+// What the file `store` tells. Another program's directories may have a file of that name.
+void read_head(const Files& files, Part& part) {
+  const std::string path = join(part.path, "store");
+  if (!files.store) {
+    part.head = error(Code::lost, "the head of the store (the file \"store\") is gone:", part.path,
+                      "only a head that another tier has tells what lies here");
+    return;
+  }
+  std::string bytes(segment::kStoreFileBytes, '\0');
+  const auto got = read_at(files.store, 0, std::as_writable_bytes(std::span(bytes)), path);
+  if (!got) {
+    part.head = forward(got);
+    return;
+  }
+  bytes.resize(*got);
+  part.marked = segment::is_head(bytes);
+  part.head = segment::decode_head(bytes, path);
+}
+
+std::optional<Part> part_in(const std::string& pool, const std::string& name, const std::string& path,
+                            const std::map<FileKey, int>& holders) {
+  auto files = open_directory(pool, name);
+  if (!files) return std::nullopt;
+  Part part{.path = path, .pool = pool, .name = name, .head = segment::DecodedHead{}};
+  if (const auto opened = open_files(*files, path); !opened) {
+    // Told where the directory is named as ours are.
+    if (!rank_in(name)) return std::nullopt;
+    part.head = forward(opened);
+    return part;
+  }
+  bool holds_segments = false;
+  for (const Descriptor* const file : {&files->store, &files->segments}) {
+    struct stat status {};
+    if (!*file || ::fstat(file->get(), &status) != 0) continue;
+    part.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    if (file != &files->segments) continue;
+    holds_segments = status.st_blocks > 0;
+    const auto holder = holders.find({major(status.st_dev), minor(status.st_dev), status.st_ino});
+    if (holder != holders.end()) part.user = holder->second;
+  }
+  read_head(*files, part);
+  if (part.marked || (holds_segments && rank_in(name))) return part;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::vector<Part>> find(const std::string& directory) {
+  const auto real = real_path(directory);
+  if (!real) {
+    return error(Code::bad_input, "no such directory:", directory, "give the directory that a pool was given as");
+  }
+  const auto holders = lock_holders();
+  std::vector<Part> parts;
+  if (auto part = part_in(std::string(directory_of(*real)), std::string(name_of(*real)), directory, holders)) {
+    parts.push_back(std::move(*part));
+    return parts;
+  }
+  const auto entries = list_directory(*real);
+  if (!entries && entries.error().errno_value == ENOTDIR) {
+    return error(Code::bad_input, "not a directory:", directory, "give the directory that a pool was given as");
+  }
+  if (!entries) return forward(entries);
+  for (const DirectoryEntry& entry : *entries) {
+    if (entry.type != DT_DIR) continue;
+    if (auto part = part_in(*real, entry.name, join(directory, entry.name), holders)) parts.push_back(std::move(*part));
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+    const auto place = [](const Part& part) { return std::tuple(part.trajectory(), rank_in(part.name).value_or(-1)); };
+    return place(a) < place(b);
+  });
+  return parts;
+}
+
+}  // namespace forebay::kept

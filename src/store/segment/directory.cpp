@@ -1,0 +1,157 @@
+#include "store/segment/directory.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+namespace forebay::segment {
+namespace {
+
+Status sync_path(const std::string& path) {
+  auto file = open_file(path, O_RDONLY);
+  if (!file) return forward(file);
+  if (::fsync(file->get()) != 0 && errno != EINVAL) return errno_error("cannot sync", path);
+  return {};
+}
+
+}  // namespace
+
+Status StoreDirectory::lock() {
+  auto again = open_file("/proc/self/fd/" + std::to_string(segments_.get()), read_only_ ? O_RDONLY : O_RDWR);
+  if (!again) return forward(again);
+  lock_ = OwnFile(std::move(*again));
+  // Where there are no locks, the first tier, a local one, guards the store.
+  const auto taken = take_lock(lock_.get(), path(), read_only_);
+  if (!taken) return forward(taken);
+  if (*taken) return {};
+  return error(Code::busy, "the store is in use by another process:", path(),
+               "wait until that has closed it, or give this one another name");
+}
+
+bool StoreDirectory::exists(const std::string& pool, const std::string& name) {
+  struct stat status {};
+  const std::string path = join(pool, name);
+  const auto is_there = [&](const char* file) { return ::stat(join(path, file).c_str(), &status) == 0; };
+  return is_there("store") || (is_there("segments") && status.st_blocks > 0);
+}
+
+Result<StoreDirectory> StoreDirectory::open(const std::string& pool, const std::string& name, How how) {
+  StoreDirectory directory;
+  directory.pool_ = pool;
+  directory.path_ = join(pool, name);
+  directory.kept_ = how != How::unnamed;
+  directory.read_only_ = how == How::read_only;
+  if (auto ok = directory.kept_ ? directory.open_named() : directory.open_unnamed(); !ok) return forward(ok);
+  return directory;
+}
+
+Status StoreDirectory::open_named() {
+  if (!read_only_) {
+    if (auto ok = make_private_directory(path_); !ok) return ok;
+  }
+  const std::string file = join(path_, "segments");
+  auto opened = open_file(file, (read_only_ ? O_RDONLY : O_RDWR | O_CREAT) | O_NOFOLLOW);
+  if (!opened) return forward(opened);
+  segments_ = std::move(*opened);
+  return lock();
+}
+
+Status StoreDirectory::open_unnamed() {
+  if (auto opened = open_file(pool_, O_RDWR | O_TMPFILE)) {
+    segments_ = std::move(*opened);
+    return lock();
+  } else if (opened.error().errno_value != EOPNOTSUPP && opened.error().errno_value != EISDIR) {
+    return forward(opened);
+  }
+  std::string file = join(pool_, ".forebay-XXXXXX");
+  const int fd = ::mkostemp(file.data(), O_CLOEXEC);
+  if (fd < 0) return errno_error("cannot make a file in", pool_);
+  segments_ = Descriptor(fd);
+  if (::unlink(file.c_str()) != 0) return errno_error("cannot remove", file);
+  return lock();
+}
+
+bool StoreDirectory::has_segments() const {
+  struct stat status {};
+  return ::fstat(segments_.get(), &status) == 0 && status.st_blocks > 0;
+}
+
+Result<std::optional<DecodedHead>> StoreDirectory::read_head() const {
+  const std::string file = join(path_, "store");
+  auto bytes = read_file(file, 2 * kStoreFileBytes);
+  if (!bytes) {
+    if (bytes.error().errno_value == ENOENT) return std::nullopt;
+    if (bytes.error().errno_value == 0) return error(Code::lost, "the store is damaged, it is too long:", file);
+    return forward(bytes);
+  }
+  auto head = decode_head(*bytes, file);
+  if (!head) return forward(head);
+  return std::optional(std::move(*head));
+}
+
+Status StoreDirectory::write_head(const StoreHead& head, std::uint64_t epoch) {
+  const std::string file = join(path_, "store");
+  const std::string temporary = file + ".new";
+  auto opened = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
+  if (!opened) return forward(opened);
+  if (auto ok = write_all(opened->get(), std::string_view(encode_head(head, epoch)), temporary); !ok) return ok;
+  if (::fsync(opened->get()) != 0) return errno_error("cannot sync", temporary);
+  if (::rename(temporary.c_str(), file.c_str()) != 0) return errno_error("cannot rename to", file);
+  return sync_path(path_);
+}
+
+Status StoreDirectory::write_epoch(std::uint64_t store, std::uint64_t epoch) {
+  const std::string path = join(path_, "store");
+  auto file = open_file(path, O_WRONLY | O_NOFOLLOW);
+  if (!file) return forward(file);
+  const EpochLine line = epoch_line(store, epoch);
+  for (const std::uint64_t at : {line.at, line.other_at}) {
+    const ssize_t written = ::pwrite(file->get(), &line.line, sizeof(line.line), static_cast<off_t>(at));
+    if (written != static_cast<ssize_t>(sizeof(line.line))) return errno_error("cannot write", path);
+    if (::fdatasync(file->get()) != 0) return errno_error("cannot sync", path);
+  }
+  return {};
+}
+
+Status StoreDirectory::keep(bool kept) {
+  if (kept == kept_) return {};
+  if (!kept) {
+    // The head first: without it nothing here counts as committed.
+    for (const char* name : {"store", "store.new", "segments"}) {
+      const std::string file = join(path_, name);
+      if (::unlink(file.c_str()) != 0 && errno != ENOENT) return errno_error("cannot remove", file);
+    }
+    if (::rmdir(path_.c_str()) != 0 && errno != ENOENT) return errno_error("cannot remove", path_);
+    kept_ = false;
+    return {};
+  }
+  if (auto ok = make_private_directory(path_); !ok) return ok;
+  const std::string file = join(path_, "segments");
+  const std::string unnamed = "/proc/self/fd/" + std::to_string(segments_.get());
+  if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, file.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    const char* const advice = errno == EEXIST   ? "another one is kept there"
+                               : errno == ENOENT ? "its name was removed when it was not to be kept"
+                                                 : "ask for keep when it is opened";
+    auto failed = errno_error("cannot keep the store as", file, advice);
+    (void)::rmdir(path_.c_str());
+    return failed;
+  }
+  kept_ = true;
+  return {};
+}
+
+Result<StoreHome::Room> StoreDirectory::room(std::uint64_t) const {
+  struct stat status {};
+  if (::fstat(segments_.get(), &status) != 0) return errno_error("cannot examine", path());
+  return Room{static_cast<std::uint64_t>(status.st_size), static_cast<std::uint64_t>(status.st_blocks) * 512};
+}
+
+Result<std::size_t> StoreDirectory::read(std::uint64_t at, std::span<std::byte> to) const {
+  const ssize_t got = ::pread(segments_.get(), to.data(), to.size(), static_cast<off_t>(at));
+  if (got < 0) return errno_error("cannot read", path());
+  return static_cast<std::size_t>(got);
+}
+
+}  // namespace forebay::segment

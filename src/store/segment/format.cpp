@@ -1,0 +1,199 @@
+#include "store/segment/format.h"
+
+#include <fmt/format.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace forebay::segment {
+namespace {
+
+// So that no header of one kind is ever taken for one of another.
+constexpr std::uint64_t kRecordSalt = 0x7265636f72640001;
+constexpr std::uint64_t kSegmentSalt = 0x7365676d656e0001;
+constexpr std::uint64_t kEpochSalt = 0x65706f6368000001;
+constexpr std::uint64_t kHeadSalt = 0x7374726561640001;
+// What `state` is, combined with the header's check.
+constexpr std::uint64_t kLive = 0x4c4956454c495645;
+constexpr std::uint64_t kDropped = 0x44524f5044524f50;
+
+constexpr char kMagic[8] = {'f', 'o', 'r', 'e', 'b', 'a', 'y', 'T'};
+
+std::uint64_t hash(const void* bytes, std::size_t count, std::uint64_t seed) noexcept {
+  return XXH3_64bits_withSeed(bytes, count, seed);
+}
+
+template <class Header>
+std::uint64_t check_of(const Header& header, std::size_t end, std::uint64_t seed) noexcept {
+  return hash(reinterpret_cast<const char*>(&header) + sizeof(header.check), end - sizeof(header.check), seed);
+}
+
+std::uint64_t record_check(const RecordHeader& header, std::uint64_t store) noexcept {
+  return check_of(header, offsetof(RecordHeader, state), store ^ kRecordSalt);
+}
+
+// Fixed part of the head; the fields follow, the check of both ends the head.
+struct FixedHead {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t field_count;
+  std::uint64_t store;
+  std::uint64_t segment_bytes;
+  std::uint32_t rank, ranks, tier, tiers;
+  std::uint32_t payload_checks;
+  std::uint32_t reserved;
+};
+struct FixedField {
+  char name[kFieldName + 1];
+  std::uint64_t count;
+  std::uint32_t type;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(FixedHead) == 56 && sizeof(FixedField) == 64);
+constexpr std::size_t kCheckAt = kHeadBytes - sizeof(std::uint64_t);
+// The accepted errors of the fields, in a table behind the room for all fields.
+constexpr std::size_t kAcceptedAt = sizeof(FixedHead) + kFieldLimit * sizeof(FixedField);
+static_assert(kAcceptedAt + kFieldLimit * sizeof(double) <= kCheckAt);
+
+tl::unexpected<Error> damaged(const std::string& path, std::size_t place, std::string_view what) {
+  return error(Code::lost, fmt::format("the store is damaged at byte {} ({}):", place, what), path,
+               "remove it, or restore it from a copy");
+}
+
+}  // namespace
+
+void seal_header(RecordHeader& header, std::uint64_t store, RecordState state) noexcept {
+  header.check = record_check(header, store);
+  header.state = header.check ^ (state == RecordState::dropped ? kDropped : kLive);
+}
+
+RecordState state_of(const RecordHeader& header, std::uint64_t store) noexcept {
+  if (header.check != record_check(header, store)) return RecordState::none;
+  if (header.state == (header.check ^ kLive)) return RecordState::live;
+  return header.state == (header.check ^ kDropped) ? RecordState::dropped : RecordState::none;
+}
+
+std::uint64_t dropped_state(const RecordHeader& header) noexcept {
+  return header.check ^ kDropped;
+}
+
+void seal_header(SegmentHeader& header, std::uint64_t store) noexcept {
+  header.check = check_of(header, sizeof(header), store ^ kSegmentSalt);
+}
+
+bool fits(const SegmentHeader& header, std::uint64_t store) noexcept {
+  return header.generation != 0 && header.check == check_of(header, sizeof(header), store ^ kSegmentSalt);
+}
+
+std::optional<FoundHeader> newest_header(std::span<const std::byte, kFirstRecord> lines, std::uint64_t store) noexcept {
+  std::optional<FoundHeader> newest;
+  for (unsigned which = 0; which < 2; ++which) {
+    SegmentHeader header;
+    std::memcpy(&header, lines.data() + which * kLine, sizeof(header));
+    if (!fits(header, store)) continue;
+    if (!newest || header.serial > newest->header.serial) newest = FoundHeader{header, which};
+  }
+  return newest;
+}
+
+unsigned set_free(std::span<std::byte, kFirstRecord> lines, std::uint64_t store) noexcept {
+  const auto newest = newest_header(lines, store);
+  SegmentHeader header;
+  header.generation = newest ? newest->header.generation : 1;
+  header.serial = newest ? newest->header.serial + 1 : 1;
+  seal_header(header, store);
+  const unsigned line = newest ? 1 - newest->which : 0;
+  std::memcpy(lines.data() + line * kLine, &header, sizeof(header));
+  return line;
+}
+
+EpochLine epoch_line(std::uint64_t store, std::uint64_t epoch) noexcept {
+  EpochLine line;
+  line.line.epoch = epoch;
+  line.line.check = check_of(line.line, sizeof(Epoch), store ^ kEpochSalt);
+  line.at = kEpochAt + (epoch % 2) * kLine;
+  line.other_at = kEpochAt + (1 - epoch % 2) * kLine;
+  return line;
+}
+
+std::string encode_head(const StoreHead& head, std::uint64_t epoch) {
+  std::string bytes(kStoreFileBytes, '\0');
+  FixedHead fixed{};
+  std::copy(std::begin(kMagic), std::end(kMagic), fixed.magic);
+  fixed.version = kVersion;
+  fixed.field_count = static_cast<std::uint32_t>(head.fields.size());
+  fixed.store = head.store;
+  fixed.segment_bytes = head.segment_bytes;
+  fixed.rank = head.rank;
+  fixed.ranks = head.ranks;
+  fixed.tier = head.tier;
+  fixed.tiers = head.tiers;
+  fixed.payload_checks = head.payload_checks;
+  std::memcpy(bytes.data(), &fixed, sizeof(fixed));
+  std::size_t at = sizeof(fixed);
+  for (const FieldEntry& field : head.fields) {
+    FixedField entry{};
+    field.name.copy(entry.name, kFieldName);
+    entry.count = field.count;
+    entry.type = field.type;
+    std::memcpy(bytes.data() + at, &entry, sizeof(entry));
+    at += sizeof(entry);
+  }
+  for (std::size_t i = 0; i < head.fields.size(); ++i) {
+    std::memcpy(bytes.data() + kAcceptedAt + i * sizeof(double), &head.fields[i].accepted, sizeof(double));
+  }
+  const std::uint64_t check = hash(bytes.data(), kCheckAt, kHeadSalt);
+  std::memcpy(bytes.data() + kCheckAt, &check, sizeof(check));
+  const EpochLine line = epoch_line(head.store, epoch);
+  for (const std::uint64_t place : {line.at, line.other_at}) std::memcpy(bytes.data() + place, &line.line, kLine);
+  return bytes;
+}
+
+bool is_head(std::string_view bytes) noexcept {
+  return bytes.starts_with(std::string_view(kMagic, sizeof(kMagic)));
+}
+
+Result<DecodedHead> decode_head(std::string_view bytes, const std::string& path) {
+  FixedHead fixed{};
+  if (bytes.size() < sizeof(fixed)) return damaged(path, bytes.size(), "the file ends here");
+  if (!is_head(bytes)) return damaged(path, 0, "not a store");
+  std::memcpy(&fixed, bytes.data(), sizeof(fixed));
+  if (fixed.version != kVersion) {
+    return error(
+        Code::conflict,
+        fmt::format("the store has version {} of the format, this forebay reads version {}:", fixed.version, kVersion),
+        path, "read it with the forebay that wrote it, or remove it");
+  }
+  if (bytes.size() < kStoreFileBytes) return damaged(path, bytes.size(), "the file ends here");
+  std::uint64_t check = 0;
+  std::memcpy(&check, bytes.data() + kCheckAt, sizeof(check));
+  if (check != hash(bytes.data(), kCheckAt, kHeadSalt)) return damaged(path, kCheckAt, "the check of the head");
+  if (fixed.field_count > kFieldLimit) return damaged(path, offsetof(FixedHead, field_count), "too many fields");
+
+  DecodedHead decoded;
+  decoded.head = {fixed.store, fixed.segment_bytes, fixed.rank,           fixed.ranks,
+                  fixed.tier,  fixed.tiers,         fixed.payload_checks, {}};
+  for (std::size_t i = 0; i < fixed.field_count; ++i) {
+    FixedField entry{};
+    std::memcpy(&entry, bytes.data() + sizeof(fixed) + i * sizeof(entry), sizeof(entry));
+    const std::string name(entry.name, strnlen(entry.name, kFieldName));
+    double accepted = 0;
+    std::memcpy(&accepted, bytes.data() + kAcceptedAt + i * sizeof(accepted), sizeof(accepted));
+    decoded.head.fields.push_back({name, entry.type, entry.count, accepted});
+  }
+  bool found = false;
+  for (std::size_t which = 0; which < 2; ++which) {
+    Epoch line;
+    std::memcpy(&line, bytes.data() + kEpochAt + which * kLine, sizeof(line));
+    if (line.check != check_of(line, sizeof(line), fixed.store ^ kEpochSalt)) continue;
+    found = true;
+    decoded.epoch = std::max(decoded.epoch, line.epoch);
+  }
+  if (!found) return damaged(path, kEpochAt, "no epoch fits");
+  return decoded;
+}
+
+}  // namespace forebay::segment

@@ -1,0 +1,50 @@
+// Where one tier of a store lies, beside the segments themselves: what is kept of it, and whether another process may
+// find it. A directory of a file system (directory.h) or a range of a device (range.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/base.h"
+#include "store/segment/format.h"
+
+namespace forebay::segment {
+
+class StoreHome {
+ public:
+  virtual ~StoreHome() = default;
+
+  virtual bool kept() const = 0;
+  // For messages.
+  virtual const std::string& path() const = 0;
+
+  // Whether anything was ever written behind the head.
+  virtual bool has_segments() const = 0;
+  // nullopt when there is no head: nothing was committed here.
+  virtual Result<std::optional<DecodedHead>> read_head() const = 0;
+  virtual Status write_head(const StoreHead& head, std::uint64_t epoch) = 0;
+  virtual Status write_epoch(std::uint64_t store, std::uint64_t epoch) = 0;
+  // From now on as if opened so; the head is written by the caller, afterwards.
+  virtual Status keep(bool kept) = 0;
+
+  // Where segments lie: how many bytes there are, and how many of them have room on the medium.
+  struct Room {
+    std::uint64_t bytes = 0;
+    std::uint64_t allocated = 0;
+  };
+  virtual Result<Room> room(std::uint64_t segment_bytes) const = 0;
+  // What is there from byte `at` on; less than asked for where it ends.
+  virtual Result<std::size_t> read(std::uint64_t at, std::span<std::byte> to) const = 0;
+
+ protected:
+  StoreHome() = default;
+  StoreHome(const StoreHome&) = default;
+  StoreHome(StoreHome&&) noexcept = default;
+  StoreHome& operator=(const StoreHome&) = default;
+  StoreHome& operator=(StoreHome&&) noexcept = default;
+};
+
+}  // namespace forebay::segment

@@ -1,0 +1,151 @@
+#include <sys/mman.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+#include "store/segment/copy.h"
+#include "store/segment/medium.h"
+#include "store/segment/pmem.h"
+
+namespace forebay::segment {
+namespace {
+
+constexpr long kTmpfs = 0x01021994;
+constexpr long kRamfs = static_cast<long>(0x858458f6);
+
+// Maps `segments` of a store's directory. What makes stores last depends on what lies beneath: nothing on tmpfs, a
+// flush of cache lines on DAX, msync on anything else.
+class DirectoryMemory final : public Medium {
+ public:
+  enum class Beneath { tmpfs, pmem, pages };
+
+  DirectoryMemory(StoreDirectory& directory, Beneath beneath, Persist persist)
+      : directory_(directory), beneath_(beneath), persist_(persist) {}
+
+  std::string_view kind() const override {
+    if (beneath_ == Beneath::pmem) return "fsdax";
+    return beneath_ == Beneath::tmpfs ? "tmpfs" : "file";
+  }
+
+  Result<Mapping> make(std::uint32_t slot, std::uint64_t bytes) override {
+    if (auto ok = allocate(slot * bytes, bytes); !ok) return forward(ok);
+    auto mapping = map_at(slot * bytes, bytes);
+    if (!mapping) return mapping;
+    if (auto ok = touch(mapping->bytes, directory_.path()); !ok) return forward(ok);
+    return mapping;
+  }
+
+  Result<Mapping> map(std::uint32_t slot, std::uint64_t bytes) override {
+    struct stat status {};
+    if (::fstat(directory_.segments(), &status) != 0) return errno_error("cannot examine", directory_.path());
+    if (static_cast<std::uint64_t>(status.st_size) < (slot + std::uint64_t{1}) * bytes) {
+      return error(Code::lost, fmt::format("segment {} is cut off in", slot), directory_.path());
+    }
+    return map_at(slot * bytes, bytes);
+  }
+
+  int store(void* to, const void* from, std::size_t bytes) noexcept override {
+    if (beneath_ == Beneath::pmem) {
+      persist_.copy(to, from, bytes, persist_.copy_flags);
+      return 0;
+    }
+    if (beneath_ == Beneath::pages && durable_) {
+      std::memcpy(to, from, bytes);
+      return flush(to, bytes);
+    }
+    stream(to, from, bytes);
+    return 0;
+  }
+
+  int flush(const void* from, std::size_t bytes) noexcept override {
+    if (!durable_ || beneath_ == Beneath::tmpfs) return 0;
+    if (beneath_ == Beneath::pmem) {
+      persist_.flush(from, bytes);
+      return 0;
+    }
+    const auto address = reinterpret_cast<std::uintptr_t>(from);
+    const std::uintptr_t first = address & ~(page_bytes() - 1);
+    return ::msync(reinterpret_cast<void*>(first), address + bytes - first, MS_SYNC) == 0 ? 0 : errno;
+  }
+
+  int fence() noexcept override {
+    if (durable_ && beneath_ == Beneath::pmem) {
+      persist_.drain();
+    } else {
+      order_stores();  // and where pages are durable, flush() has synced them
+    }
+    return 0;
+  }
+
+  bool persistent() const override { return beneath_ != Beneath::tmpfs; }
+  void set_durable(bool durable) override { durable_ = durable; }
+
+ private:
+  Result<Mapping> map_at(std::uint64_t offset, std::uint64_t bytes) {
+    if (beneath_ == Beneath::pmem) {
+      auto mapped = map_persistent(directory_.segments(), offset, bytes, directory_.path());
+      if (!mapped) return forward(mapped);
+      if (!*mapped) return error(Code::failed, "no longer persistent memory:", directory_.path());
+      return std::move((*mapped)->mapping);
+    }
+    const int access = directory_.read_only() ? PROT_READ : PROT_READ | PROT_WRITE;
+    auto mapped = MappedFile::of(directory_.segments(), offset, bytes, access, directory_.path());
+    if (!mapped) return forward(mapped);
+    const auto owner = std::make_shared<MappedFile>(std::move(*mapped));
+    return Mapping{owner->bytes(), owner};
+  }
+
+  Status allocate(std::uint64_t offset, std::uint64_t bytes) {
+    const int file = directory_.segments();
+    // On tmpfs touching allocates, in huge pages if the mount gives them; elsewhere blocks are taken now, so that
+    // no store fails later.
+    const std::lock_guard lock(growing_);
+    struct stat status {};
+    if (::fstat(file, &status) != 0) return errno_error("cannot examine the segments of", directory_.path());
+    if (static_cast<std::uint64_t>(status.st_size) < offset + bytes &&
+        ::ftruncate(file, static_cast<off_t>(offset + bytes)) != 0) {
+      return errno_error("cannot grow the segments of", directory_.path());
+    }
+    if (beneath_ == Beneath::tmpfs) return {};
+    const int failed = ::posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    if (failed == 0 || failed == EOPNOTSUPP) return {};
+    errno = failed;
+    return errno_error("cannot get room for a segment in", directory_.path());
+  }
+
+  StoreDirectory& directory_;
+  Beneath beneath_;
+  Persist persist_;
+  bool durable_ = false;
+  std::mutex growing_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Medium>> memory_of_directory(StoreDirectory& directory) {
+  using Beneath = DirectoryMemory::Beneath;
+  struct statfs system {};
+  if (::fstatfs(directory.segments(), &system) != 0) return errno_error("cannot examine", directory.path());
+  if (system.f_type == kTmpfs || system.f_type == kRamfs) {
+    return std::make_unique<DirectoryMemory>(directory, Beneath::tmpfs, Persist{});
+  }
+  if (directory.read_only()) return std::make_unique<DirectoryMemory>(directory, Beneath::pages, Persist{});
+  // One page, to see whether it lies on persistent memory.
+  struct stat status {};
+  if (::fstat(directory.segments(), &status) != 0) return errno_error("cannot examine", directory.path());
+  const auto page = static_cast<off_t>(page_bytes());
+  if (status.st_size < page && ::ftruncate(directory.segments(), page) != 0) {
+    return errno_error("cannot grow the segments of", directory.path());
+  }
+  auto probe = map_persistent(directory.segments(), 0, page_bytes(), directory.path());
+  if (!probe) return forward(probe);
+  if (!*probe) return std::make_unique<DirectoryMemory>(directory, Beneath::pages, Persist{});
+  return std::make_unique<DirectoryMemory>(directory, Beneath::pmem, (*probe)->persist);
+}
+
+}  // namespace forebay::segment

@@ -1,0 +1,174 @@
+// The fields of a trajectory: what is declared before the first step.
+#include <algorithm>
+#include <cstring>
+
+#include "store/trajectory/trajectory.h"
+
+namespace forebay::trajectory {
+namespace {
+
+constexpr std::uint64_t kLargestStep = std::uint64_t{1} << 40;
+
+std::string name_of_type(std::uint32_t type) {
+  const auto info = info_of(type);
+  return info ? info->name : "?";
+}
+
+// Written so that NaN fails.
+bool can_be_accepted(double error) {
+  return error >= 0 && error < 1;
+}
+
+}  // namespace
+
+std::optional<TypeInfo> info_of(std::uint32_t type) {
+  static const TypeInfo kTypes[] = {{"bytes", 1, 0},       {"float32", 4, 4}, {"float64", 8, 8},  {"int8", 1, 0},
+                                    {"int16", 2, 0},       {"int32", 4, 0},   {"int64", 8, 0},    {"uint8", 1, 0},
+                                    {"uint16", 2, 0},      {"uint32", 4, 0},  {"uint64", 8, 0},   {"complex64", 8, 4},
+                                    {"complex128", 16, 8}, {"float16", 2, 0}, {"bfloat16", 2, 0}, {"bool", 1, 0}};
+  constexpr std::uint32_t kOpaqueUnit = FOREBAY_OPAQUE(1), kMostOpaque = FOREBAY_OPAQUE(65535);
+  if (type < std::size(kTypes)) return kTypes[type];
+  if (type % kOpaqueUnit != 0 || type > kMostOpaque) return std::nullopt;
+  return TypeInfo{fmt::format("items of {} bytes", type / kOpaqueUnit), type / kOpaqueUnit, 0};
+}
+
+Outcome<Field> field_of(const segment::FieldEntry& entry) {
+  const auto info = info_of(entry.type);
+  const bool sound = info && entry.count <= kLargestStep / info->bytes && !entry.name.empty() &&
+                     can_be_accepted(entry.accepted) && (entry.accepted == 0 || info->real_bytes != 0);
+  if (!sound) {
+    return fail(FOREBAY_E_DAMAGED, "the store is damaged: a field of type {} with {} values", entry.type, entry.count);
+  }
+  return Field{.name = entry.name,
+               .type = static_cast<forebay_type>(entry.type),
+               .count = entry.count,
+               .bytes = entry.count * info->bytes,
+               .real_bytes = info->real_bytes,
+               .accepted = entry.accepted};
+}
+
+void Trajectory::lay_out(Field& field) {
+  const auto info = info_of(field.type);
+  field.bytes = field.count * info->bytes;
+  field.real_bytes = info->real_bytes;
+  field.offset = payload_bytes_;
+  payload_bytes_ += segment::round_to_lines(field.bytes);
+}
+
+Outcome<int> Trajectory::declare(const char* name, forebay_type type, std::uint64_t count) {
+  if (name == nullptr || *name == '\0' || std::strlen(name) > segment::kFieldName) {
+    return fail(FOREBAY_E_INVALID, "a field needs a name of 1 to {} bytes", segment::kFieldName);
+  }
+  const auto info = info_of(type);
+  if (!info) return fail(FOREBAY_E_INVALID, "field {}: {} is no type", printable(name), static_cast<int>(type));
+  const std::uint64_t size = info->bytes;
+  if (count > kLargestStep / size) {
+    return fail(FOREBAY_E_INVALID, "field {}: a count of {} is out of range", printable(name), count);
+  }
+  if (step_open_) return fail(FOREBAY_E_STEP_OPEN, "a field cannot be declared while step {} is open", open_step_);
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    const Field& known = fields_[i];
+    if (known.name != name) continue;
+    if (known.type != type || known.count != count) {
+      return fail(FOREBAY_E_FIELD_CHANGED, "field {} has {} values of {} here, not {} of {}", known.name, known.count,
+                  name_of_type(known.type), count, name_of_type(type));
+    }
+    return static_cast<int>(i);
+  }
+  if (tiers_->started()) {
+    return fail(FOREBAY_E_FIELDS_FIXED, "field {} comes too late: all fields are declared before the first step",
+                printable(name));
+  }
+  if (fields_.size() == segment::kFieldLimit || payload_bytes_ > kLargestStep - count * size) {
+    return fail(FOREBAY_E_INVALID, "field {} is one too many", printable(name));
+  }
+  fields_.push_back({.name = name, .type = type, .count = count});
+  lay_out(fields_.back());
+  return static_cast<int>(fields_.size() - 1);
+}
+
+Outcome<const Field*> Trajectory::field(int number) const {
+  if (number < 0 || static_cast<std::size_t>(number) >= fields_.size()) {
+    return fail(FOREBAY_E_NO_SUCH_FIELD, "there is no field {}: {} are declared, counted from 0", number,
+                fields_.size());
+  }
+  return &fields_[static_cast<std::size_t>(number)];
+}
+
+Done Trajectory::set_accepted_error(int number, double error) {
+  auto found = field(number);
+  if (!found) return pass_on(found);
+  Field& changed = fields_[static_cast<std::size_t>(number)];
+  if (!can_be_accepted(error)) {
+    return fail(FOREBAY_E_TOLERANCE, "field {}: {} cannot be accepted as a relative error: it is 0 to less than 1",
+                changed.name, error);
+  }
+  if (error > 0 && changed.real_bytes == 0) {
+    return fail(FOREBAY_E_INVALID, "field {} holds {}, not real or complex numbers: they have no error", changed.name,
+                name_of_type(changed.type));
+  }
+  if (tiers_->started() && error != changed.accepted) {
+    if (!tiers_->found_head()) {
+      return fail(FOREBAY_E_FIELDS_FIXED,
+                  "the accepted error of field {} comes too late: it is set before the first step", changed.name);
+    }
+    return fail(FOREBAY_E_FIELD_CHANGED, "field {} is kept with an accepted error of {} here, not {}", changed.name,
+                changed.accepted, error);
+  }
+  changed.accepted = error;
+  return {};
+}
+
+Done Trajectory::set_codec(int number, forebay_codec codec) {
+  auto found = field(number);
+  if (!found) return pass_on(found);
+  Field& changed = fields_[static_cast<std::size_t>(number)];
+  if (codec < FOREBAY_CODEC_RAW || codec > FOREBAY_CODEC_DIFFERENCE) {
+    return fail(FOREBAY_E_INVALID, "field {}: {} is no codec", changed.name, static_cast<int>(codec));
+  }
+  if (tiers_->started() && (encoder_ || !tiers_->found_head())) {
+    return fail(FOREBAY_E_FIELDS_FIXED, "the codec of field {} comes too late: it is set before the first step",
+                changed.name);
+  }
+  const auto wanted = static_cast<codec::Codec>(codec);
+  if (!codec::is_built(wanted)) {
+    return fail(FOREBAY_E_INVALID, "field {}: this forebay was built without {}", changed.name, codec::name(wanted));
+  }
+  changed.codec = wanted;
+  return {};
+}
+
+Outcome<forebay_encoding_info> Trajectory::encoding(int number) {
+  auto found = field(number);
+  if (!found) return pass_on(found);
+  if (auto ok = settle(); !ok) return pass_on(ok);
+  const auto position = static_cast<std::size_t>(number);
+  forebay_encoding_info info = encoder_ ? encoder_->info(position) : nothing_stored(**found);
+  if (!encoded_) {
+    info.states = index_.size();
+    info.raw_bytes = info.stored_bytes = info.states * (*found)->bytes;
+  }
+  if (decoder_) info.decoded_ahead = decoder_->decoded_ahead(position);
+  return info;
+}
+
+Done Trajectory::take_over(const segment::FieldEntry& entry) {
+  auto field = field_of(entry);
+  if (!field) return pass_on(field);
+  fields_.push_back(std::move(*field));
+  lay_out(fields_.back());
+  return {};
+}
+
+bool Trajectory::encoded() const {
+  return std::any_of(fields_.begin(), fields_.end(), [](const Field& field) { return field.encoded(); });
+}
+
+// What follows from them: they stay as they are.
+void Trajectory::fix_fields() {
+  encoded_ = encoded();
+  record_bytes_ = segment::kLine + (encoded_ ? largest_payload(fields_) : payload_bytes_);
+  if (encoded_) decoder_ = std::make_unique<Decoder>(fields_);
+}
+
+}  // namespace forebay::trajectory

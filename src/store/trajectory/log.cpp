@@ -1,0 +1,60 @@
+#include "store/trajectory/log.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace forebay::trajectory {
+
+std::uint32_t Log::add(std::uint64_t generation, Place place) {
+  auto number = size();
+  if (unused_.empty()) {
+    segments_.emplace_back();
+  } else {
+    number = unused_.back();
+    unused_.pop_back();
+  }
+  segments_[number].generation = generation;
+  segments_[number].place = place;
+  slots_[place.tier].resident.emplace(generation, number);
+  return number;
+}
+
+void Log::relocate(std::uint32_t number, Place to) {
+  Segment& segment = segments_[number];
+  slots_[segment.place.tier].resident.erase(segment.generation);
+  slots_[segment.place.tier].free.push_back(segment.place.slot);
+  segment.place = to;
+  slots_[to.tier].resident.emplace(segment.generation, number);
+}
+
+void Log::erase(std::uint32_t number) {
+  Segment& segment = segments_[number];
+  slots_[segment.place.tier].resident.erase(segment.generation);
+  slots_[segment.place.tier].free.push_back(segment.place.slot);
+  segment = {};
+  unused_.push_back(number);
+}
+
+void Log::clear() {
+  for (const Segment& segment : segments_) {
+    if (segment.used()) slots_[segment.place.tier].free.push_back(segment.place.slot);
+  }
+  for (Slots& tier : slots_) {
+    tier.resident.clear();
+    std::sort(tier.free.begin(), tier.free.end(), std::greater<>());
+  }
+  segments_.clear();
+  unused_.clear();
+}
+
+std::uint32_t Log::sparsest(std::uint32_t records) const {
+  std::uint32_t found = kNone;
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    const Segment& segment = segments_[i];
+    if (!segment.movable() || segment.live == 0 || segment.live >= records) continue;
+    if (found == kNone || segment.live < segments_[found].live) found = i;
+  }
+  return found;
+}
+
+}  // namespace forebay::trajectory

@@ -1,0 +1,164 @@
+// The mover: the part of Tiers that carries segments down, and brings back what is read.
+#include <algorithm>
+#include <cerrno>
+
+#include "store/trajectory/tiers.h"
+
+namespace forebay::trajectory {
+
+void Tiers::move(Lock& lock) {
+  while (!stop_) {
+    const std::uint64_t pokes = pokes_;  // the lock is given up on the way: what changes meanwhile counts
+    const bool moved = do_job(lock, next_job(look()));
+    done_.notify_all();
+    if (!moved) work_.wait(lock, [&] { return pokes_ != pokes; });
+  }
+}
+
+Look Tiers::look() const {
+  std::vector<bool> failing;
+  for (const Traffic& tier : traffic_) {
+    failing.push_back(tier.failure && tier.failure->status != FOREBAY_E_NO_SPACE);
+  }
+  return look_at(log_, cache_, wishes_, failing, read_only());
+}
+
+bool Tiers::do_job(Lock& lock, const Job& job) {
+  switch (job.kind) {
+    case Job::Kind::none:
+      return false;
+    case Job::Kind::fetch:
+      if (auto ok = fetch(lock, job.segment); !ok) wishes_.not_fetched = ok.error();
+      return true;
+    case Job::Kind::fetch_ahead:
+      // Whoever asks for it hears why it does not come; until then nothing more is fetched ahead.
+      if (!fetch(lock, job.segment)) wishes_.reversing = false;
+      return true;
+    case Job::Kind::move_for_request:
+      wishes_.move.outcome = relocate(lock, job.segment, job.tier);
+      return true;
+    case Job::Kind::move:
+      (void)relocate(lock, job.segment, job.tier);
+      return true;
+  }
+  return false;
+}
+
+std::uint32_t Tiers::buffer_for(std::uint64_t generation) {
+  if (const std::uint32_t free = cache_.free(); free != kNone) return free;
+  std::uint32_t farthest = kNone;
+  std::uint64_t distance = 0;
+  for (std::uint32_t i = 0; i < ReadCache::kBuffers; ++i) {
+    const std::uint32_t number = cache_.segment_in(i);
+    if (number == kNone || !log_[number].movable() || number == wishes_.segment) continue;
+    const std::uint64_t there = log_[number].generation;
+    const std::uint64_t away = there > generation ? there - generation : generation - there;
+    if (farthest != kNone && away <= distance) continue;
+    farthest = i;
+    distance = away;
+  }
+  if (farthest != kNone) give_up_buffer(cache_.segment_in(farthest));
+  return farthest;
+}
+
+// Into the cache.
+Done Tiers::fetch(Lock& lock, std::uint32_t number) {
+  const Place place = log_[number].place;
+  const std::uint32_t buffer = buffer_for(log_[number].generation);
+  if (buffer == kNone) {
+    return fail(
+        FOREBAY_E_PINNED,
+        "no memory for a state that lies in {}: what was read from there before, {} segments, is pinned; release "
+        "steps",
+        store_.options(place.tier).path, ReadCache::kBuffers);
+  }
+  const segment::Extent used = log_[number].extent;
+  log_[number].moving = mover_busy_ = true;
+  cache_.set_busy(buffer, true);
+  lock.unlock();
+  Status read;
+  if (!cache_.has_memory(buffer)) {
+    auto made = segment::memory_of_process()->make(0, segment_bytes());
+    if (made) cache_.give_memory(buffer, std::move(*made));
+    if (!made) read = forward(made);
+  }
+  if (read) read = store_.read(place, used, cache_.bytes(buffer));
+  lock.lock();
+  cache_.set_busy(buffer, false);
+  log_[number].moving = mover_busy_ = false;
+  if (!read) {
+    settle(number);
+    return pass_on(read);
+  }
+  cache_.put(buffer, number);
+  log_[number].buffer = buffer;
+  log_[number].arrivals += store_.checks(place.tier) ? 1 : 0;
+  ++traffic_[place.tier].fetched;
+  settle(number);
+  return {};
+}
+
+// To another tier. It is not held.
+Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
+  if (!log_.at_hand(number)) {
+    const std::uint64_t generation = log_[number].generation;
+    if (auto ok = fetch(lock, number); !ok) return ok;
+    if (log_[number].generation != generation) return {};
+  }
+  mover_busy_ = log_[number].moving = true;
+  const auto finish = [&] {
+    mover_busy_ = log_[number].moving = false;
+    settle(number);
+  };
+  const auto slot = take_slot(lock, to_tier);
+  Traffic& reached = traffic_[to_tier];
+  Slots& slots = log_.tier(to_tier);
+  if (!slot) {
+    finish();
+    return fail(FOREBAY_E_NO_SPACE, "no room in {}: {} of {} segments of {} bytes are free{}",
+                store_.options(to_tier).path.empty() ? "dram" : store_.options(to_tier).path, slots.room(), slots.limit,
+                segment_bytes(), reached.failure ? " (" + reached.failure->text + ")" : "");
+  }
+  const Place target{to_tier, *slot};
+  const Segment before = log_[number];
+  const std::span<const std::byte> from = memory_of(number);
+  const std::span<std::byte> to = slots.streamed ? std::span<std::byte>() : store_.bytes(target);
+  const bool down = to_tier > before.place.tier;
+  lock.unlock();
+  const Status carried = store_.carry(before.extent, from, target, to);
+  lock.lock();
+  Segment& segment = log_[number];
+  // Whoever reads it where it is, or has dropped a record of it meanwhile, makes the copy worthless.
+  const bool worthless = segment.live != before.live || segment.holds > 0;
+  if (!carried || worthless) {
+    store_.retire(target);
+    slots.free.insert(slots.free.begin(), *slot);  // where it failed for lack of room, it is tried last
+    finish();
+    if (carried) return {};
+    const Failure failure = failure_of(carried.error());
+    // Full before its budget: what it holds is what it can hold.
+    if (failure.status == FOREBAY_E_NO_SPACE) slots.limit = std::min(slots.limit, slots.used());
+    if (down) reached.failure = failure;
+    return tl::unexpected(failure);
+  }
+  store_.retire(before.place);
+  log_.relocate(number, target);
+  if (!slots.streamed) give_up_buffer(number);
+  segment.arrivals += store_.checks(to_tier) && !slots.streamed ? 1 : 0;
+  ++(down ? reached.moved_in : traffic_[before.place.tier].fetched);
+  finish();
+  return {};
+}
+
+Done Tiers::move_to(std::uint32_t number, std::uint32_t tier) {
+  Lock lock(mutex_);
+  done_.wait(lock, [&] { return !mover_busy_; });
+  if (log_[number].place.tier == tier) return {};
+  wishes_.move = {number, tier, std::nullopt};
+  poke();
+  done_.wait(lock, [&] { return wishes_.move.outcome.has_value(); });
+  wishes_.move.segment = kNone;
+  return *std::exchange(wishes_.move.outcome, std::nullopt);
+}
+
+}  // namespace forebay::trajectory

@@ -1,0 +1,187 @@
+// What memory from begin and get is good for, and for how long; and that a trajectory is its opener's alone.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+
+#include "api/tests/no_memory.h"
+#include "store/trajectory/tests/api.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::uint64_t kSegment = 64 << 10;  // 8 steps of 1000 doubles
+
+// How a child ended that did this: its exit status, or minus the signal.
+int in_child(const std::function<int()>& work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    ::signal(SIGSEGV, SIG_DFL);  // a sanitizer makes an exit of it
+    ::_exit(work());
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+double* begin(forebay_trajectory* t, std::int64_t step) {
+  void* memory = nullptr;
+  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_begin(t, step, 0, &memory));
+  return static_cast<double*>(memory);
+}
+
+// Whether every call is refused in a child: 0, or the number of the first one that is not.
+int use_in_child(States& run) {
+  const void* memory = nullptr;
+  void* begun = nullptr;
+  std::vector<double> out(1000);
+  auto info = sized<forebay_tier_info>();
+  const int statuses[] = {run.put(200),
+                          forebay_trajectory_begin(run, 200, 0, &begun),
+                          forebay_trajectory_commit(run),
+                          forebay_trajectory_get(run, 0, 0, &memory),
+                          forebay_trajectory_get(run, 99, 0, &memory),
+                          forebay_trajectory_release(run, 0),
+                          forebay_trajectory_drop(run, 50),
+                          forebay_trajectory_rewind(run),
+                          forebay_trajectory_move(run, 50, 1),
+                          forebay_trajectory_reverse(run, 50),
+                          forebay_trajectory_interpolate(run, 1, 0, out.data()),
+                          forebay_trajectory_keep(run, 0),
+                          forebay_trajectory_count_steps(run, nullptr),
+                          forebay_trajectory_describe_tier(run, 0, &info),
+                          forebay_trajectory_declare(run, "v", FOREBAY_FLOAT64, 3, nullptr),
+                          forebay_trajectory_get_waited(run, nullptr, nullptr),
+                          forebay_trajectory_close(run)};
+  int number = 1;
+  for (const int status : statuses) {
+    if (status != FOREBAY_E_FORKED) return number;
+    ++number;
+  }
+  return 0;
+}
+
+class Lifetime : public testing::Test {
+ protected:
+  const Scratch pool_, shared_{"/tmp"};
+  OptionsOf options() const {
+    return std::move(
+        OptionsOf().pool(pool_.path(), 3 * kSegment).shared(shared_.path(), 50 * kSegment).segments(kSegment));
+  }
+};
+
+TEST_F(Lifetime, MemoryOfAStepStaysUntilTheNextBegins) {
+  for (const bool debug : {false, true}) {
+    auto with = options();
+    if (debug) with.debug();
+    States run(with);
+    for (int step = 0; step < 100; ++step) {
+      double* const u = begin(run, step);
+      for (int i = 0; i < 1000; ++i) u[i] = States::value(step, static_cast<std::uint64_t>(i));
+      ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_commit(run));
+      ASSERT_TRUE(run.whole(step / 3)) << "what else is fetched changes nothing";
+      ASSERT_TRUE(run.whole(step));
+      for (int i = 0; i < 1000; ++i) ASSERT_EQ(u[i], States::value(step, static_cast<std::uint64_t>(i)));
+    }
+  }
+}
+
+TEST_F(Lifetime, DebugMarksWhatIsNoLongerValid) {
+  States run(options().debug());
+  double* const first = begin(run, 0);
+  first[0] = 1;
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_commit(run));
+  EXPECT_EQ(in_child([&] { return first[0] = 2, 0; }), -SIGSEGV) << "a write after commit";
+  EXPECT_EQ(first[0], 1);
+  double* const second = begin(run, 1);
+  EXPECT_EQ(reinterpret_cast<unsigned char*>(first)[7999], 0xfb);
+  second[0] = 3;
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_cancel(run));
+  EXPECT_EQ(in_child([&] { return second[0] = 2, 0; }), -SIGSEGV) << "a write after cancel";
+  ASSERT_STATUS(FOREBAY_OK, run.put(2));
+  EXPECT_EQ(reinterpret_cast<unsigned char*>(second)[0], 0xfb);
+  const double* stored = nullptr;
+  ASSERT_STATUS(FOREBAY_OK, get_values(run, 0, stored));
+  EXPECT_EQ(stored[0], 1);
+}
+
+TEST_F(Lifetime, AChildHasNoUseOfItsParentsTrajectory) {
+  for (const bool keep : {false, true}) {
+    auto with = options();
+    if (keep) with.keep().process_only();
+    States run(with);
+    for (int step = 0; step < 100; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    void* open = nullptr;
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(run, 100, 0, &open));
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_commit(run));
+    EXPECT_EQ(in_child([&] { return use_in_child(run); }), 0);
+    for (int step = 101; step < 200; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    for (int step = 199; step > 100; --step) ASSERT_TRUE(run.whole(step));
+    for (int step = 99; step >= 0; --step) ASSERT_TRUE(run.whole(step));
+    ASSERT_STATUS(FOREBAY_OK, run.close());
+    if (!keep) continue;
+    States again(with);
+    EXPECT_EQ(again.count(), 200u);
+  }
+}
+
+// No file is open that a process would have to close after a fork.
+TEST(LifetimeInMemory, AChildHasNoUseOfItsParentsTrajectory) {
+  States run(OptionsOf().dram(50 * kSegment).segments(kSegment));
+  for (int step = 0; step < 100; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+  EXPECT_EQ(in_child([&] { return use_in_child(run); }), 0);
+  for (int step = 99; step >= 0; --step) ASSERT_TRUE(run.whole(step));
+  ASSERT_STATUS(FOREBAY_OK, run.close());
+}
+
+// Neither do the words of an error leave the library as an exception.
+TEST(LifetimeInMemory, ACallWithoutMemoryTellsSo) {
+#ifdef FOREBAY_SANITIZED
+  GTEST_SKIP() << "sanitizers end a process that can have no more memory";
+#endif
+  States run(OptionsOf().dram(50 * kSegment).segments(kSegment));
+  EXPECT_EQ(api::without_memory([&] { return forebay_trajectory_count_steps(run, nullptr); }), FOREBAY_E_FORKED);
+  EXPECT_EQ(api::without_memory([&] { return forebay_trajectory_count_steps(nullptr, nullptr); }), FOREBAY_E_NO_MEMORY);
+}
+
+TEST(LifetimeInMemory, AFieldIsLookedForWithoutMemory) {
+#ifdef FOREBAY_SANITIZED
+  GTEST_SKIP() << "sanitizers end a process that can have no more memory";
+#endif
+  EXPECT_EQ(in_child([]() -> int {
+              States run(OptionsOf().dram(50 * kSegment).segments(kSegment));
+              int field = -1;
+              api::take_all_memory();
+              if (forebay_trajectory_find_field(run, "u", &field) != FOREBAY_OK || field != 0) ::_exit(1);
+              ::_exit(forebay_trajectory_find_field(run, "of another name", &field));
+            }),
+            FOREBAY_E_NO_MEMORY);
+}
+
+TEST_F(Lifetime, ALivingChildKeepsNoLock) {
+  auto with = std::move(options().keep().process_only());
+  auto run = std::make_unique<States>(with);
+  ASSERT_STATUS(FOREBAY_OK, run->put(0));
+  int wait[2];
+  ASSERT_EQ(::pipe(wait), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char end = 0;
+    ::alarm(20);
+    ::close(wait[1]);
+    ::_exit(static_cast<int>(::read(wait[0], &end, 1)));
+  }
+  ASSERT_STATUS(FOREBAY_OK, run->close());
+  States again(with);
+  EXPECT_EQ(again.count(), 1u);
+  ::close(wait[1]);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace forebay

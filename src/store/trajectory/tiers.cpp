@@ -1,0 +1,346 @@
+#include "store/trajectory/tiers.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "store/trajectory/clock.h"
+#include "store/trajectory/threads.h"
+
+namespace forebay::trajectory {
+namespace {
+
+tl::unexpected<Failure> medium_failed(int errno_value, const std::string& path) {
+  Error error;
+  error.what = "cannot write to the store";
+  error.path = path;
+  error.errno_value = errno_value;
+  return tl::unexpected<Failure>(failure_of(error));
+}
+
+}  // namespace
+
+Tiers::~Tiers() {
+  stop_threads();
+}
+
+std::span<std::byte> Tiers::memory_of(std::uint32_t number) const {
+  const Segment& segment = log_[number];
+  if (!log_.at_hand(number)) return {};
+  return log_.tier(segment.place.tier).streamed ? cache_.bytes(segment.buffer) : store_.bytes(segment.place);
+}
+
+// --- threads
+// -----------------------------------------------------------------------------------------------------------
+
+void Tiers::start_threads() {
+  const NoSignals in_threads;
+  if (!read_only()) {
+    preparer_ = Thread([this] {
+      Lock lock(mutex_);
+      prepare(lock);
+    });
+  }
+  if (store_.tiers() > 1) {
+    mover_ = Thread([this] {
+      Lock lock(mutex_);
+      move(lock);
+    });
+  }
+  started_ = true;
+}
+
+void Tiers::stop_threads() {
+  {
+    const Lock lock(mutex_);
+    stop_ = true;
+    poke();
+  }
+  if (preparer_.joinable()) preparer_.join();
+  if (mover_.joinable()) mover_.join();
+}
+
+void Tiers::poke() {
+  ++pokes_;
+  work_.notify_all();
+}
+
+void Tiers::prepare(Lock& lock) {
+  const Slots& first = log_.tier(0);
+  while (!stop_) {
+    // The next is made while the second half of one is written, and while all of it is once the writer has waited for
+    // that. More would only take time from a solver that needs no more: where memory is slow to come, 64 MiB cost as
+    // much as steps do, and ranks that fill all cores pay for it.
+    const bool possible = first.free.empty() && first.made < first.limit && !first.making;
+    if (!possible || !(wishes_.writer.wants_next || wishes_.writer.always_wants)) {
+      work_.wait(lock);
+    } else {
+      (void)make_slot(lock, 0, first.limit);
+      done_.notify_all();
+      poke();
+    }
+  }
+}
+
+// Makes the next slot of a tier, and adds it to the free ones; false when that failed, or another thread is at it, or
+// there are `most` already.
+bool Tiers::make_slot(Lock& lock, std::uint32_t number, std::uint32_t most) {
+  Slots& slots = log_.tier(number);
+  if (slots.making || slots.made >= most) return false;
+  if (!slots.streamed) {
+    slots.making = true;
+    lock.unlock();
+    auto made = store_.make(number, slots.made);
+    lock.lock();
+    slots.making = false;
+    if (!made) {
+      // A medium that is full before its budget: it has what it has.
+      traffic_[number].failure = made.error();
+      slots.limit = std::min(slots.limit, slots.made);
+      return false;
+    }
+    store_.add(number, std::move(*made));
+  }
+  slots.add();
+  return true;
+}
+
+std::optional<std::uint32_t> Tiers::take_slot(Lock& lock, std::uint32_t number) {
+  Slots& slots = log_.tier(number);
+  while (slots.free.empty() || slots.room() == 0) {
+    if (slots.making) {
+      done_.wait(lock);
+    } else if (slots.room() == 0 || !make_slot(lock, number, slots.limit)) {
+      return std::nullopt;
+    }
+  }
+  const std::uint32_t slot = slots.take();
+  if (wishes_.writer.waits) poke();  // for this one, perhaps: the preparer makes it another
+  return slot;
+}
+
+// --- the writer
+// --------------------------------------------------------------------------------------------------------
+
+Failure Tiers::no_room() {
+  std::string text = "no room for another step:";
+  forebay_status status = FOREBAY_E_NO_SPACE;
+  for (std::uint32_t i = 0; i < store_.tiers(); ++i) {
+    const TierOptions& tier = store_.options(i);
+    std::optional<Failure>& failure = traffic_[i].failure;
+    text += fmt::format("{} {} {}: {} of {} bytes used", i == 0 ? "" : ",", store_.kind(i), tier.path,
+                        log_.tier(i).used() * segment_bytes(), tier.budget);
+    if (!failure) continue;
+    text += fmt::format(" ({})", failure->text);
+    // Not lack of room but a failing medium is what the caller must hear of. The next attempt starts afresh.
+    if (failure->status != FOREBAY_E_NO_SPACE) status = failure->status;
+    if (i != 0) failure.reset();
+  }
+  return {status, text + "; drop steps, or open the trajectory with larger budgets"};
+}
+
+Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
+  Lock lock(mutex_);
+  const Slots& first = log_.tier(0);
+  wishes_.reversing = false;
+  std::optional<std::chrono::steady_clock::time_point> start_of_wait;
+  while (first.free.empty() || first.room() == 0) {
+    const bool being_made = first.room() > 0 && (first.made < first.limit || first.making);
+    if (!being_made && !mover_busy_ && !can_spill(look(), 0)) {
+      wishes_.writer.waits = wishes_.writer.wants_next = false;
+      return tl::unexpected<Failure>(no_room());
+    }
+    if (!start_of_wait) {
+      start_of_wait = std::chrono::steady_clock::now();
+      wishes_.writer.waits = wishes_.writer.wants_next = true;
+      wishes_.writer.always_wants |= wishes_.writer.took_one && first.free.empty();
+      poke();
+    }
+    done_.wait(lock);
+  }
+  wishes_.writer.waits = wishes_.writer.wants_next = false;
+  wishes_.writer.took_one = true;
+  if (start_of_wait) waited_for_room_ += seconds_since(*start_of_wait);
+  return start(lock, writer);
+}
+
+Outcome<Tiers::Active> Tiers::next_for_cleaning(segment::Writer& writer) {
+  Lock lock(mutex_);
+  const Slots& first = log_.tier(0);
+  // The last cleaning may have freed a slot further down: the mover makes room here by that.
+  done_.wait(lock, [&] { return first.used() <= first.limit || (!mover_busy_ && !can_spill(look(), 0)); });
+  if (first.used() > first.limit || (first.free.empty() && !make_slot(lock, 0, first.limit + 1))) {
+    return tl::unexpected<Failure>(no_room());
+  }
+  return start(lock, writer);
+}
+
+// In a free slot of the first tier.
+Outcome<Tiers::Active> Tiers::start(Lock& lock, segment::Writer& writer) {
+  const std::uint64_t generation = next_generation_++;
+  const std::uint32_t number = log_.add(generation, {0, log_.tier(0).take()});
+  const std::span<std::byte> memory = memory_of(number);
+  poke();
+  lock.unlock();
+  const int failed = writer.start(first_medium(), memory, {store(), store_.checks(0)}, generation, store_.epoch());
+  if (failed == 0) return Active{number, memory.data()};
+  lock.lock();
+  forget(number);
+  return medium_failed(failed, store_.path(0));
+}
+
+std::uint32_t Tiers::sparsest(std::uint32_t records) {
+  const Lock lock(mutex_);
+  return log_.sparsest(records);
+}
+
+void Tiers::leave(std::uint32_t number, std::uint32_t records) {
+  const Lock lock(mutex_);
+  log_[number].live -= records;
+  settle(number);
+  poke();
+}
+
+bool Tiers::announce_next() {
+  const Lock lock(mutex_, std::try_to_lock);
+  if (!lock) return false;
+  wishes_.writer.wants_next = true;
+  poke();
+  return true;
+}
+
+Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t live, bool held) {
+  const int failed = writer.seal();
+  segment::fence_stores();  // the mover reads what this thread has streamed
+  {
+    const Lock lock(mutex_);
+    Segment& sealed = log_[number];
+    sealed.sealed = true;
+    sealed.extent = writer.extent();
+    sealed.live = live;
+    sealed.holds = held ? 1 : 0;
+    sealed.arrivals = store_.checks(0) ? 1 : 0;
+    settle(number);
+    poke();
+  }
+  if (failed != 0) return medium_failed(failed, store_.path(0));
+  return {};
+}
+
+// --- the reader
+// --------------------------------------------------------------------------------------------------------
+
+Outcome<const std::byte*> Tiers::hold(std::uint32_t number) {
+  Lock lock(mutex_);
+  wishes_.cursor = log_[number].generation;
+  if (!log_.at_hand(number)) {
+    const auto start_of_wait = std::chrono::steady_clock::now();
+    wishes_.not_fetched.reset();
+    wishes_.segment = number;
+    poke();
+    done_.wait(lock, [&] { return log_.at_hand(number) || wishes_.not_fetched; });
+    wishes_.segment = kNone;
+    waited_for_states_ += seconds_since(start_of_wait);
+    if (!log_.at_hand(number)) return tl::unexpected<Failure>(*wishes_.not_fetched);
+  }
+  ++log_[number].holds;
+  if (wishes_.reversing) poke();
+  return memory_of(number).data();
+}
+
+const std::byte* Tiers::hold_if_at_hand(std::uint32_t number) {
+  const Lock lock(mutex_);
+  const std::span<const std::byte> memory = memory_of(number);
+  if (!memory.empty()) ++log_[number].holds;
+  return memory.data();
+}
+
+void Tiers::unhold(std::uint32_t number) {
+  const Lock lock(mutex_);
+  --log_[number].holds;
+  settle(number);
+  poke();
+}
+
+Segment Tiers::about(std::uint32_t number) {
+  const Lock lock(mutex_);
+  return log_[number];
+}
+
+Done Tiers::drop(std::uint32_t number, std::uint32_t record) {
+  Lock lock(mutex_);
+  // A kept segment is marked where it lies.
+  if (kept()) {
+    done_.wait(lock, [&] { return !log_[number].moving; });
+    if (auto ok = store_.mark_dropped(log_[number].place, record, memory_of(number)); !ok) return ok;
+  }
+  --log_[number].live;
+  settle(number);
+  poke();
+  return {};
+}
+
+void Tiers::reverse(std::uint32_t from_segment) {
+  const Lock lock(mutex_);
+  wishes_.reversing = true;
+  wishes_.cursor = from_segment == kNone ? next_generation_ : log_[from_segment].generation;
+  poke();
+}
+
+std::string Tiers::place_of(std::uint32_t number) {
+  const Lock lock(mutex_);
+  const Place place = log_[number].place;
+  const std::string& path = store_.path(place.tier);
+  return fmt::format("{}, segment {}", path.empty() ? "dram" : path, place.slot);
+}
+
+// --- segments
+// ----------------------------------------------------------------------------------------------------------
+
+void Tiers::give_up_buffer(std::uint32_t number) {
+  Segment& segment = log_[number];
+  if (segment.buffer != kNone) cache_.give_up(std::exchange(segment.buffer, kNone));
+}
+
+void Tiers::settle(std::uint32_t number) {
+  if (log_[number].live == 0 && log_[number].movable()) forget(number);
+}
+
+void Tiers::forget(std::uint32_t number) {
+  give_up_buffer(number);
+  store_.retire(log_[number].place);
+  log_.erase(number);
+  done_.notify_all();
+}
+
+Done Tiers::rewind() {
+  Lock lock(mutex_);
+  done_.wait(lock, [&] { return !mover_busy_; });
+  if (!started_) return {};
+  if (auto ok = store_.rewind(); !ok) return ok;
+  // Headers of the old epoch count no more: nothing needs to be written.
+  log_.clear();
+  cache_.clear();
+  wishes_.reversing = false;
+  return {};
+}
+
+Outcome<forebay_tier_info> Tiers::info(std::size_t number) {
+  const Lock lock(mutex_);
+  const auto tier = static_cast<std::uint32_t>(number);
+  const Slots& slots = log_.tier(tier);
+  forebay_tier_info info{};
+  info.medium = store_.kind(tier);
+  info.path = store_.options(tier).path.c_str();
+  info.budget = store_.options(tier).budget;
+  info.segment_bytes = segment_bytes();
+  info.segments = slots.limit;
+  info.prepared = slots.made;
+  info.used = slots.used();
+  info.moved_in = traffic_[number].moved_in;
+  info.fetched = traffic_[number].fetched;
+  return info;
+}
+
+}  // namespace forebay::trajectory
