@@ -7,8 +7,8 @@
 // Must not know: MPI, ranks, blocks, or who writes the arrays.
 #pragma once
 
-#include "arrays/checks.h"
-#include "arrays/description.h"
-#include "arrays/file.h"
-#include "arrays/grid.h"
-#include "arrays/pieces.h"
+#include "arrays/array_file/checks.h"
+#include "arrays/array_file/description.h"
+#include "arrays/array_file/file.h"
+#include "arrays/array_file/grid.h"
+#include "arrays/array_file/pieces.h"
