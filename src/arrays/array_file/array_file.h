@@ -1,4 +1,4 @@
-// arrays: files of named arrays that HDF5 programs read, and whose raw bytes anybody may write at known offsets.
+// array_file: files of named arrays that HDF5 programs read, and whose raw bytes anybody may write at known offsets.
 //
 // Promises: the HDF5 library lays a file out, with every array contiguous and allocated, so that the arrays can then be
 // written and read in parallel without it. The bytes of a file depend on its description and its data alone: no times,

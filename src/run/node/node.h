@@ -1,4 +1,4 @@
-// place: sockets, mounts and pools of one node, and which rank uses which pool.
+// node: sockets, mounts and pools of one node, and which rank uses which pool.
 //
 // Promises: looks, never writes. Decisions (choose_pools, place_ranks) are pure functions of plain values, so they are
 // tested for machines that are not here; observe() gathers those values by hwloc, /proc and /sys.
