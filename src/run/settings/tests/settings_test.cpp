@@ -261,7 +261,7 @@ TEST(Keys, give_their_defaults_as_a_file_would_say_them) {
 }
 
 TEST(Documentation, holds_the_table_of_keys_as_it_is) {
-  const std::string page = std::string(parent_of(__FILE__)) + "/../../../docs/run/configuration.md";
+  const std::string page = std::string(parent_of(__FILE__)) + "/../../../../docs/run/configuration.md";
   const auto text = read_file(page);
   ASSERT_TRUE(text) << text.error().text();
   EXPECT_NE(text->find(keys_as_markdown()), std::string::npos) << "docs/run/configuration.md should hold this table:\n"

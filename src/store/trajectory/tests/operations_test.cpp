@@ -77,7 +77,7 @@ class Session {
   void give_up() {
     check(FOREBAY_OK, forebay_trajectory_keep(t_, 0), "keep");
     operate(20);
-    check(FOREBAY_E_IO, forebay_trajectory_keep(t_, 1), "keep again, without a name");
+    check(FOREBAY_E_NO_SUCH_FILE, forebay_trajectory_keep(t_, 1), "keep again, without a name");
     look_at_all();
   }
   void close() {
