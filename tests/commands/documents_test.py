@@ -173,7 +173,7 @@ class DocumentsTest(commandcase.CommandCase):
         return found
 
     def test_every_command_of_the_documents_works(self):
-        documents = [SOURCES / "README.md", *sorted((SOURCES / "docs").glob("*.md"))]
+        documents = [SOURCES / "README.md", *sorted((SOURCES / "docs").rglob("*.md"))]
         commands = 0
         for document in documents:
             text = document.read_text()

@@ -67,8 +67,8 @@ class FunctionsTest(unittest.TestCase):
 
     def test_a_page_is_a_screen(self):
         for name in ("lifetimes", "threads", "forks", "open-modes"):
-            self.assertIn(f"]({name}.md)", PAGE)
-            self.assertLessEqual(len((ROOT / f"docs/{name}.md").read_text().splitlines()), 40, name)
+            self.assertIn(f"](store/{name}.md)", PAGE)
+            self.assertLessEqual(len((ROOT / f"docs/store/{name}.md").read_text().splitlines()), 40, name)
 
 
 if __name__ == "__main__":
