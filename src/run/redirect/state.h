@@ -15,24 +15,9 @@ struct Prefix {
 
   // The text behind the prefix ("" or "/..."), or nullptr where `path` does not lie in it.
   const char* rest(const char* path) const {
-    if (size == 0 || !begins(path)) return nullptr;
+    if (size == 0 || strncmp(path, text, size) != 0) return nullptr;
     const char* behind = path + size;
     return *behind == '/' || *behind == '\0' ? behind : nullptr;
-  }
-
- private:
-  // Sixteen bytes at a time, the last ones overlapping; they may be bytes behind the end of `path`, but on the same
-  // page.
-  bool begins(const char* path) const {
-    if (size < 16 || (reinterpret_cast<uintptr_t>(path) & 4095) + size > 4096) return strncmp(path, text, size) == 0;
-    const auto same = [&](size_t at) {
-      const __m128i ours = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at));
-      const __m128i theirs = _mm_loadu_si128(reinterpret_cast<const __m128i*>(path + at));
-      return _mm_movemask_epi8(_mm_cmpeq_epi8(ours, theirs)) == 0xffff;
-    };
-    for (size_t at = 0; at + 16 <= size; at += 16)
-      if (!same(at)) return false;
-    return same(size - 16);
   }
 };
 
