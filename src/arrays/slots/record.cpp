@@ -7,27 +7,20 @@
 #include <stdexcept>
 
 namespace forebay::slots {
+// Members whose JSON is their value. The others are put in and taken out by hand.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StagedRecord, id, session, sequence, committed, boot, node, nodes, sidecar,
+                                   description, sums)
 namespace {
 
 constexpr int kVersion = 3;
 
 StagedRecord record_of(const nlohmann::json& json) {
-  StagedRecord record;
-  record.id = json.at("id");
-  record.session = json.at("session");
-  record.sequence = json.at("sequence");
-  record.committed = json.at("committed");
-  record.boot = json.at("boot");
-  record.node = json.at("node");
-  record.nodes = json.at("nodes");
+  StagedRecord record = json;
   if (record.node < 0 || record.node >= record.nodes) throw std::out_of_range("node");
   record.path = unescape(json.at("path").get<std::string>()).value();
   record.read_back = json.value("read_back", false);
-  record.sidecar = json.at("sidecar");
-  record.description = json.at("description");
   for (const auto& each : json.at("layout"))
     record.layout.push_back({each.at(0), unescape(each.at(1).get<std::string>()).value()});
-  json.at("sums").get_to(record.sums);
   for (const auto& each : json.at("extents"))
     record.extents.push_back({each.at(0), each.at(1), each.at(2), each.at(3)});
   return record;
@@ -55,21 +48,12 @@ void clear_away(const StagedRecord& record) {
 }
 
 std::string encode(const StagedRecord& record) {
-  nlohmann::json json = {{"version", kVersion},
-                         {"id", record.id},
-                         {"session", record.session},
-                         {"sequence", record.sequence},
-                         {"committed", record.committed},
-                         {"boot", record.boot},
-                         {"node", record.node},
-                         {"nodes", record.nodes},
-                         {"path", escape(record.path)},
-                         {"read_back", record.read_back},
-                         {"sidecar", record.sidecar},
-                         {"description", record.description},
-                         {"layout", nlohmann::json::array()},
-                         {"sums", record.sums},
-                         {"extents", nlohmann::json::array()}};
+  nlohmann::json json = record;
+  json["version"] = kVersion;
+  json["path"] = escape(record.path);
+  json["read_back"] = record.read_back;
+  json["layout"] = nlohmann::json::array();
+  json["extents"] = nlohmann::json::array();
   for (const Stretch& each : record.layout) json["layout"].push_back({each.offset, escape(each.bytes)});
   for (const Extent& each : record.extents) {
     json["extents"].push_back({each.array, each.first, each.bytes, each.image});

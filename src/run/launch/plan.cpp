@@ -14,6 +14,9 @@
 #include <thread>
 
 namespace forebay::launch {
+// Members whose JSON is their value. The others are put in and taken out by hand.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Plan, run, way, redirect, launched, decomposed, ranks, openfoam, hold_times,
+                                   start_time, start_groups, written_together, copy_inputs, submit_host, submit_pid)
 namespace {
 
 using nlohmann::json;
@@ -37,26 +40,13 @@ bool is_alive(const Plan& plan) {
 }
 
 std::string to_json(const Plan& plan) {
-  json out{{"version", plan_version},
-           {"run", plan.run},
-           {"meeting", plan.meeting},
-           {"case", escape(plan.case_path)},
-           {"typed", escape(plan.typed_path)},
-           {"settings", json::parse(settings::to_json(plan.settings))},
-           {"way", static_cast<int>(plan.way)},
-           {"redirect", plan.redirect},
-           {"library", escape(plan.library)},
-           {"launched", plan.launched},
-           {"decomposed", plan.decomposed},
-           {"ranks", plan.ranks},
-           {"openfoam", plan.openfoam},
-           {"hold_times", plan.hold_times},
-           {"start_time", plan.start_time},
-           {"start_groups", plan.start_groups},
-           {"written_together", plan.written_together},
-           {"copy_inputs", plan.copy_inputs},
-           {"submit_host", plan.submit_host},
-           {"submit_pid", plan.submit_pid}};
+  json out = plan;
+  out["version"] = plan_version;
+  out["meeting"] = plan.meeting;
+  out["case"] = escape(plan.case_path);
+  out["typed"] = escape(plan.typed_path);
+  out["settings"] = json::parse(settings::to_json(plan.settings));
+  out["library"] = escape(plan.library);
   return out.dump(1);
 }
 
@@ -65,28 +55,14 @@ Result<Plan> plan_from_json(const std::string& text) {
     const json from = json::parse(text);
     if (from.at("version") != plan_version)
       return error(Code::bad_input, "the plan was written by another version of forebay");
-    Plan plan;
-    plan.run = from.at("run");
+    Plan plan = from;
     plan.meeting = from.value("meeting", std::string());
     plan.case_path = path_at(from, "case");
     plan.typed_path = path_at(from, "typed");
     auto settings = settings::from_json(from.at("settings").dump());
     if (!settings) return forward(settings);
     plan.settings = *settings;
-    plan.way = static_cast<node::Way>(from.at("way").get<int>());
-    plan.redirect = from.at("redirect");
     plan.library = path_at(from, "library");
-    plan.launched = from.at("launched");
-    plan.decomposed = from.at("decomposed");
-    plan.ranks = from.at("ranks");
-    plan.openfoam = from.at("openfoam");
-    plan.hold_times = from.at("hold_times");
-    plan.start_time = from.at("start_time");
-    plan.start_groups = from.at("start_groups").get<std::vector<std::string>>();
-    plan.written_together = from.at("written_together").get<std::vector<std::string>>();
-    plan.copy_inputs = from.at("copy_inputs");
-    plan.submit_host = from.at("submit_host");
-    plan.submit_pid = from.at("submit_pid");
     return plan;
   } catch (const json::exception& failure) {
     return error(Code::bad_input, fmt::format("not a plan of a run ({})", failure.what()));

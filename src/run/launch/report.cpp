@@ -14,7 +14,19 @@
 #include "run/launch/agreement.h"
 #include "run/layouts/layouts.h"
 
+// Members whose JSON is their value. The others are put in and taken out by hand.
+namespace forebay::drain {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimelineEntry, time, begun, complete, safe)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrainReport, local_files, local_bytes, shared_files, shared_bytes, undrained_files,
+                                   undrained_bytes, kept_from_shared, unseen_times, lag_seconds, timeline, groups)
+}  // namespace forebay::drain
+
 namespace forebay::launch {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Accord, proposed, pinned, agreed, safe)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport, node, run, beat, agent_pid, staged_files, staged_bytes, copied_bytes,
+                                   copy_bytes_in_all, stage_seconds, program_seconds, drain_seconds, queued_units,
+                                   paused_milliseconds, agent_peak_bytes, agent_cpu_seconds, ranks, complete_times,
+                                   safe_times, accord)
 namespace {
 
 using nlohmann::json;
@@ -24,34 +36,16 @@ constexpr std::size_t interim_timeline = 50;
 
 constexpr std::array phase_names{"staging", "running", "draining", "removing", "done"};
 
-json json_of(const drain::TimelineEntry& entry) {
-  return {{"time", entry.time}, {"begun", entry.begun}, {"complete", entry.complete}, {"safe", entry.safe}};
-}
-
 json json_of(const drain::DrainReport& report) {
-  json timeline = json::array();
-  for (const drain::TimelineEntry& entry : report.timeline) timeline.push_back(json_of(entry));
-  json messages = json::array();
-  for (const std::string& message : report.messages) messages.push_back(printable(message));
-  json kept_beside = json::object();
-  for (const auto& [time, why] : report.kept_beside) kept_beside[time] = why;
-  return {{"trouble", report.trouble ? static_cast<int>(*report.trouble) : 0},
-          {"messages", messages},
-          {"local_files", report.local_files},
-          {"local_bytes", report.local_bytes},
-          {"shared_files", report.shared_files},
-          {"shared_bytes", report.shared_bytes},
-          {"undrained_files", report.undrained_files},
-          {"undrained_bytes", report.undrained_bytes},
-          {"kept_from_shared", report.kept_from_shared},
-          {"unseen_times", report.unseen_times},
-          {"uncounted_times", report.uncounted_times},
-          {"newest_complete", report.newest_complete.value_or("")},
-          {"newest_safe", report.newest_safe.value_or("")},
-          {"kept_beside", kept_beside},
-          {"lag_seconds", report.lag_seconds},
-          {"timeline", timeline},
-          {"groups", report.groups}};
+  json out = report;
+  out["trouble"] = report.trouble ? static_cast<int>(*report.trouble) : 0;
+  out["messages"] = json::array();
+  for (const std::string& message : report.messages) out["messages"].push_back(printable(message));
+  out["uncounted_times"] = report.uncounted_times;
+  out["newest_complete"] = report.newest_complete.value_or("");
+  out["newest_safe"] = report.newest_safe.value_or("");
+  out["kept_beside"] = report.kept_beside;
+  return out;
 }
 
 std::optional<std::string> not_empty(const json& from, const char* key) {
@@ -60,25 +54,13 @@ std::optional<std::string> not_empty(const json& from, const char* key) {
 }
 
 drain::DrainReport drain_report(const json& from) {
-  drain::DrainReport report;
+  drain::DrainReport report = from;
   if (const int code = from.at("trouble"); code != 0) report.trouble = static_cast<Code>(code);
   report.messages = from.at("messages").get<std::vector<std::string>>();
-  report.local_files = from.at("local_files");
-  report.local_bytes = from.at("local_bytes");
-  report.shared_files = from.at("shared_files");
-  report.shared_bytes = from.at("shared_bytes");
-  report.undrained_files = from.at("undrained_files");
-  report.undrained_bytes = from.at("undrained_bytes");
-  report.kept_from_shared = from.at("kept_from_shared");
-  report.unseen_times = from.at("unseen_times");
   report.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
   report.newest_complete = not_empty(from, "newest_complete");
   report.newest_safe = not_empty(from, "newest_safe");
   report.kept_beside = from.value("kept_beside", std::map<std::string, std::string>());
-  report.lag_seconds = from.at("lag_seconds");
-  for (const json& entry : from.at("timeline"))
-    report.timeline.push_back({entry.at("time"), entry.at("begun"), entry.at("complete"), entry.at("safe")});
-  report.groups = from.at("groups").get<std::vector<std::pair<int, int>>>();
   return report;
 }
 
@@ -90,38 +72,16 @@ json json_of_paths(const std::set<std::string>& paths) {
 }
 
 json json_of(const NodeReport& report) {
-  json sockets = json::object();
-  for (const auto& [rank, socket] : report.sockets) sockets[std::to_string(rank)] = socket;
-  return {{"node", report.node},
-          {"run", report.run},
-          {"home", escape(report.home)},
-          {"phase", phase_name(report.phase)},
-          {"beat", report.beat},
-          {"agent_pid", report.agent_pid},
-          {"pool_of", report.pool_of},
-          {"staged_files", report.staged_files},
-          {"staged_bytes", report.staged_bytes},
-          {"copied_bytes", report.copied_bytes},
-          {"copy_bytes_in_all", report.copy_bytes_in_all},
-          {"stage_seconds", report.stage_seconds},
-          {"program_seconds", report.program_seconds},
-          {"drain_seconds", report.drain_seconds},
-          {"queued_units", report.queued_units},
-          {"paused_milliseconds", report.paused_milliseconds},
-          {"agent_peak_bytes", report.agent_peak_bytes},
-          {"agent_cpu_seconds", report.agent_cpu_seconds},
-          {"ranks", report.ranks},
-          {"sockets", sockets},
-          {"pools_in_memory", json_of_paths(report.pools_in_memory)},
-          {"complete_times", report.complete_times},
-          {"safe_times", report.safe_times},
-          {"waits_for", report.waits_for},
-          {"accord",
-           {{"proposed", report.accord.proposed},
-            {"pinned", report.accord.pinned},
-            {"agreed", report.accord.agreed},
-            {"safe", report.accord.safe}}},
-          {"drain", json_of(report.drain)}};
+  json out = report;
+  out["home"] = escape(report.home);
+  out["phase"] = phase_name(report.phase);
+  out["pool_of"] = report.pool_of;
+  out["sockets"] = json::object();
+  for (const auto& [rank, socket] : report.sockets) out["sockets"][std::to_string(rank)] = socket;
+  out["pools_in_memory"] = json_of_paths(report.pools_in_memory);
+  out["waits_for"] = report.waits_for;
+  out["drain"] = json_of(report.drain);
+  return out;
 }
 
 // The pace of the program on the node that saw most of it. When each time began is known only by the batch in which it
@@ -209,37 +169,17 @@ std::optional<NodeReport> outcome_in(const Descriptor& lock) {
 Result<NodeReport> node_report_from_json(const std::string& text) {
   try {
     const json from = json::parse(text);
-    NodeReport report;
-    report.node = from.at("node");
-    report.run = from.at("run");
+    NodeReport report = from;
     report.home = unescape(from.at("home").get<std::string>()).value_or("");
     const auto phase = std::find(phase_names.begin(), phase_names.end(), from.at("phase").get<std::string>());
     if (phase == phase_names.end()) return error(Code::failed, "not a report of a node (its phase is unknown)");
     report.phase = static_cast<Phase>(phase - phase_names.begin());
-    report.beat = from.at("beat");
-    report.agent_pid = from.at("agent_pid");
     report.pool_of = from.value("pool_of", report.agent_pid);
-    report.staged_files = from.at("staged_files");
-    report.staged_bytes = from.at("staged_bytes");
-    report.copied_bytes = from.at("copied_bytes");
-    report.copy_bytes_in_all = from.at("copy_bytes_in_all");
-    report.stage_seconds = from.at("stage_seconds");
-    report.program_seconds = from.at("program_seconds");
-    report.drain_seconds = from.at("drain_seconds");
-    report.queued_units = from.at("queued_units");
-    report.paused_milliseconds = from.at("paused_milliseconds");
-    report.agent_peak_bytes = from.at("agent_peak_bytes");
-    report.agent_cpu_seconds = from.at("agent_cpu_seconds");
-    report.ranks = from.at("ranks").get<std::vector<int>>();
     for (const auto& [rank, socket] : from.at("sockets").items())
       report.sockets[static_cast<int>(parse_integer(rank).value_or(-1))] = socket;
     for (const std::string path : from.at("pools_in_memory"))
       report.pools_in_memory.insert(unescape(path).value_or(""));
-    report.complete_times = from.at("complete_times").get<std::vector<std::string>>();
-    report.safe_times = from.at("safe_times").get<std::vector<std::string>>();
     report.waits_for = from.value("waits_for", std::vector<std::string>());
-    const json& accord = from.at("accord");
-    report.accord = {accord.at("proposed"), accord.at("pinned"), accord.at("agreed"), accord.at("safe")};
     report.drain = drain_report(from.at("drain"));
     return report;
   } catch (const json::exception& failure) {
@@ -315,15 +255,13 @@ void add_trouble(RunReport& report, Code code, const std::string& message) {
 }
 
 std::string to_json(const RunReport& report) {
-  json agents = json::array(), nodes = json::array(), timeline = json::array(), messages = json::array();
+  json agents = json::array(), nodes = json::array(), messages = json::array();
   for (const NodeReport& node : report.nodes) {
     agents.push_back(
         {{"node", node.node}, {"peak_resident_bytes", node.agent_peak_bytes}, {"cpu_seconds", node.agent_cpu_seconds}});
     nodes.push_back(json_of(node));
   }
   for (const std::string& message : report.messages) messages.push_back(printable(message));
-  if (!report.nodes.empty())
-    for (const drain::TimelineEntry& entry : report.nodes.front().drain.timeline) timeline.push_back(json_of(entry));
   const json out{{"case", printable(report.case_path)},
                  {"run", report.run},
                  {"command", printable(report.command)},
@@ -349,7 +287,7 @@ std::string to_json(const RunReport& report) {
                  {"last_complete", or_null(report.last_complete)},
                  {"last_safe", or_null(report.last_safe)},
                  {"agents", agents},
-                 {"timeline", timeline},
+                 {"timeline", report.nodes.empty() ? json::array() : json(report.nodes.front().drain.timeline)},
                  {"messages", messages},
                  {"nodes", nodes},
                  {"program_status", report.program_status},
