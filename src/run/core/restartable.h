@@ -25,6 +25,8 @@
 #include <string_view>
 #include <vector>
 
+#include "run/contract/contract.h"
+
 namespace forebay::core {
 
 using Names = std::set<std::string>;
@@ -100,7 +102,7 @@ std::optional<std::size_t> newest_restartable(const std::vector<WholeTime>& time
 // The times that a restart may need, oldest first: the newest restartable one, older restartable ones with names that
 // every newer restartable one lacks, and the newest earlier meshes (`polyMesh/`) that the newest restartable one
 // refers to. At most `most_restart_points`, but never less than the newest restartable one with its mesh.
-inline constexpr std::size_t most_restart_points = 4;
+inline constexpr std::size_t most_restart_points = contract::most_restart_points;
 std::vector<std::string> restart_points(const std::vector<WholeTime>& times, const Required& required);
 
 // The times that may be given up: where a restartable time is known, all older ones that are no restart points. Of

@@ -10,14 +10,14 @@
 #include <cerrno>
 #include <cstring>
 
-#include "run/redirect/redirect.h"
+#include "run/contract/pages.h"
 
 namespace forebay::drain {
 namespace {
 
-using redirect::WriteErrors;
+using contract::WriteErrors;
 
-constexpr std::size_t page_bytes = 8192;
+constexpr std::size_t page_bytes = contract::errors_bytes;
 constexpr long xfs = 0x58465342;
 
 WriteErrors& errors_in(const MappedFile& page) {
@@ -42,7 +42,7 @@ Result<FailedWrites> FailedWrites::make(const std::string& path, const std::vect
   FailedWrites made(std::move(*page));
   WriteErrors& errors = errors_in(made.page_);
   errors.closing_fails = std::any_of(pools.begin(), pools.end(), closing_may_fail) ? 1 : 0;
-  errors.version = WriteErrors::current_version;
+  errors.version = contract::version;
   return made;
 }
 
@@ -52,7 +52,7 @@ std::optional<FailedWrites> FailedWrites::left_in(const std::string& path) {
   if (!file || ::fstat(file->get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   if (status.st_size < static_cast<off_t>(page_bytes)) return std::nullopt;
   auto page = MappedFile::of(file->get(), 0, page_bytes, PROT_READ, path);
-  if (!page || errors_in(*page).version != WriteErrors::current_version) return std::nullopt;
+  if (!page || errors_in(*page).version != contract::version) return std::nullopt;
   return FailedWrites(std::move(*page));
 }
 

@@ -1,5 +1,5 @@
 // Failed writes: what the redirection library has noted of calls that failed in the tree for want of room or by an
-// error of the device (WriteErrors in src/run/redirect/redirect.h). The note stays when the agent dies, and when the
+// error of the device (WriteErrors in run/contract/pages.h). The note stays when the agent dies, and when the
 // program tried again later: that something failed is a fact.
 #pragma once
 

@@ -7,34 +7,27 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
-#include <limits>
 #include <utility>
 
+#include "run/contract/text.h"
 #include "run/drain/drain.h"
 
 namespace forebay::drain {
 namespace {
 
-// As in src/run/redirect/redirect.h.
-constexpr std::size_t complete = 2, words_in_line = 8, left = 0, first_lacking = 1, last_lacking = 2;
-constexpr double nobody = std::numeric_limits<double>::infinity(), none = -nobody;
+using contract::value_of;
+
+constexpr double nobody = contract::every_time, none = contract::no_time;
 
 using Words = std::atomic<std::uint64_t>*;
 
 std::size_t bytes_for(std::size_t places) {
   constexpr std::size_t page = 4096;
-  const std::size_t bytes = (places + 1) * words_in_line * sizeof(std::uint64_t);
-  return (bytes + page - 1) / page * page;
+  return (contract::hold_bytes(places) + page - 1) / page * page;
 }
 
 std::size_t line_of(int rank) {
-  return (static_cast<std::size_t>(std::max(rank, 0)) + 1) * words_in_line;
-}
-
-// The same value that ranks read from a name: theirs is the quotient of two numbers that a long double holds.
-double value_of(const std::string& time) {
-  return static_cast<double>(std::strtold(time.c_str(), nullptr));
+  return contract::hold_place(static_cast<std::size_t>(std::max(rank, 0)));
 }
 
 double time_at(Words words, std::size_t place) {
@@ -46,38 +39,43 @@ void put_time(Words words, std::size_t place, double time) {
 
 bool any_lacks(Words words, const std::vector<std::size_t>& lines, double time) {
   return std::any_of(lines.begin(), lines.end(), [&](std::size_t line) {
-    return time_at(words, line + first_lacking) <= time && time <= time_at(words, line + last_lacking);
+    return time_at(words, line + contract::hold_first_lacking) <= time &&
+           time <= time_at(words, line + contract::hold_last_lacking);
   });
 }
 
 // Over the ranks of these lines.
 std::optional<double> newest_complete(Words words, const std::vector<std::size_t>& lines) {
   double newest = nobody;
-  for (const std::size_t line : lines) newest = std::min(newest, time_at(words, line + left));
+  for (const std::size_t line : lines) newest = std::min(newest, time_at(words, line + contract::hold_left));
   // Where it may lack something, the one before it is still there.
-  if (any_lacks(words, lines, newest)) newest = time_at(words, complete);
+  if (any_lacks(words, lines, newest)) newest = time_at(words, contract::hold_complete);
   if (!std::isfinite(newest) || any_lacks(words, lines, newest)) return std::nullopt;
   return newest;
 }
 
 std::vector<std::size_t> all_lines(Words words) {
   std::vector<std::size_t> lines;
-  for (std::size_t place = 1; place <= words[1].load(); ++place) lines.push_back(place * words_in_line);
+  for (std::size_t place = 0; place < words[contract::hold_places].load(); ++place)
+    lines.push_back(contract::hold_place(place));
   return lines;
 }
 
-// What a dead run left, of any content; no bytes where it is none of ours, or has no line for one of the ranks.
+// What a dead run left, of any content; no bytes where it is none of ours, of another contract, or has no line for one
+// of the ranks.
 MappedFile map_page(const std::string& path, const std::vector<int>& ranks) {
   auto file = open_file(path, O_RDWR | O_NOFOLLOW);
   struct stat status {};
   if (!file || ::fstat(file->get(), &status) != 0 || !S_ISREG(status.st_mode) || ranks.empty()) return {};
   const auto bytes = static_cast<std::size_t>(status.st_size);
-  if (bytes < 2 * sizeof(std::uint64_t)) return {};
+  if (bytes < contract::hold_bytes(0)) return {};
   auto page = MappedFile::of(file->get(), 0, bytes, PROT_READ | PROT_WRITE, path);
   if (!page) return {};
-  const std::uint64_t places = reinterpret_cast<Words>(page->bytes().data())[1].load();
+  const auto words = reinterpret_cast<Words>(page->bytes().data());
+  if (words[contract::hold_version].load() != contract::version) return {};
+  const std::uint64_t places = words[contract::hold_places].load();
   if (places >= bytes || bytes_for(places) > bytes) return {};
-  if (line_of(*std::max_element(ranks.begin(), ranks.end())) > places * words_in_line) return {};
+  if (line_of(*std::max_element(ranks.begin(), ranks.end())) >= contract::hold_place(places)) return {};
   return std::move(*page);
 }
 
@@ -88,13 +86,14 @@ Result<Hold> Hold::make(const std::string& path, int ranks) {
   auto page = MappedFile::make(path, bytes_for(places));
   if (!page) return forward(page);
   Hold hold(std::move(*page));
-  hold.words()[0] = 1;
-  hold.words()[1] = places;
-  put_time(hold.words(), complete, none);
+  hold.words()[contract::hold_held] = 1;
+  hold.words()[contract::hold_places] = places;
+  hold.words()[contract::hold_version] = contract::version;
+  put_time(hold.words(), contract::hold_complete, none);
   for (const std::size_t line : all_lines(hold.words())) {
-    put_time(hold.words(), line + left, none);
-    put_time(hold.words(), line + first_lacking, nobody);
-    put_time(hold.words(), line + last_lacking, none);
+    put_time(hold.words(), line + contract::hold_left, none);
+    put_time(hold.words(), line + contract::hold_first_lacking, nobody);
+    put_time(hold.words(), line + contract::hold_last_lacking, none);
   }
   return hold;
 }
@@ -115,12 +114,13 @@ void Hold::begin_look() {
 
 void Hold::end_look(bool let) {
   let_ = let;
-  words()[0] = let ? 0 : 1;
+  words()[contract::hold_held] = let ? 0 : 1;
 }
 
 bool Hold::ranks_keep() const {
-  return let_ && std::all_of(lines_.begin(), lines_.end(),
-                             [&](std::size_t line) { return std::isfinite(time_at(words(), line + left)); });
+  return let_ && std::all_of(lines_.begin(), lines_.end(), [&](std::size_t line) {
+           return std::isfinite(time_at(words(), line + contract::hold_left));
+         });
 }
 
 bool Hold::may_be_freed(const std::string& time) const {
@@ -130,8 +130,8 @@ bool Hold::may_be_freed(const std::string& time) const {
 // Where it was not known what is complete when the look began, it may have been before, and older times been freed.
 bool Hold::keeps(int rank, const std::string& time) const {
   const double value = value_of(time);
-  return value <= time_at(words(), line_of(rank) + left) && (!let_ || (complete_ && value >= *complete_)) &&
-         !may_lack(time);
+  return value <= time_at(words(), line_of(rank) + contract::hold_left) &&
+         (!let_ || (complete_ && value >= *complete_)) && !may_lack(time);
 }
 
 bool Hold::may_lack(const std::string& time) const {
@@ -160,8 +160,8 @@ void let_ranks_free(const std::string& home, const std::vector<int>& ranks) {
   for (const int rank : ranks) here.insert(line_of(rank));
   // Ranks of other nodes tell nothing here.
   for (const std::size_t line : all_lines(words))
-    if (!here.contains(line)) put_time(words, line + left, nobody);
-  words[0] = 0;
+    if (!here.contains(line)) put_time(words, line + contract::hold_left, nobody);
+  words[contract::hold_held] = 0;
 }
 
 }  // namespace forebay::drain

@@ -13,7 +13,7 @@
 // know. (Of what was purged as a whole the agent finds it out, while there is one, and then lets them free nothing any
 // more.)
 //
-// The file: src/run/redirect/redirect.h. Times are compared by the value of their names, as ranks do. One thread at a
+// The file: run/contract/pages.h. Times are compared by the value of their names, as ranks do. One thread at a
 // time, beside any number of ranks.
 #pragma once
 
@@ -27,6 +27,7 @@
 
 #include "base/base.h"
 #include "base/mapped_file.h"
+#include "run/contract/pages.h"
 
 namespace forebay::drain {
 
@@ -42,10 +43,10 @@ class Hold {
   void add_rank(int rank);
 
   // From now on ranks go to their directories by the case's path only.
-  void map_nothing() { words()[renamed] = 1; }
+  void map_nothing() { words()[contract::hold_renamed] = 1; }
 
   // From now on, until end_look() lets them.
-  void free_nothing() { words()[0] = 1; }
+  void free_nothing() { words()[contract::hold_held] = 1; }
   void begin_look();
   // `let`: ranks free what they may until the next look.
   void end_look(bool let);
@@ -62,7 +63,6 @@ class Hold {
   bool may_lack(const std::string& time) const;
 
  private:
-  static constexpr std::size_t renamed = 3;  // as in src/run/redirect/redirect.h
   explicit Hold(MappedFile page) : page_(std::move(page)) {}
   std::atomic<std::uint64_t>* words() const {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(page_.bytes().data());

@@ -10,57 +10,17 @@
 #include <set>
 #include <utility>
 
+#include "run/contract/contract.h"
+#include "run/contract/text.h"
 #include "run/drain/drain.h"
 #include "run/drain/walk.h"
 
 namespace forebay::drain {
 namespace {
 
-std::string flat_name(const std::string& time, const std::string& file) {
-  std::string name;
-  name.reserve(time.size() + file.size() + 8);
-  for (const std::string* part : {&time, &file}) {
-    if (part == &file) name += "%2F";
-    for (const char c : *part) {
-      if (c == '/') {
-        name += "%2F";
-      } else if (c == '%') {
-        name += "%25";
-      } else {
-        name += c;
-      }
-    }
-  }
-  return name;
-}
-
-std::string path_of_flat(const std::string& name) {
-  std::string path;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name.compare(i, 3, "%2F") == 0 || name.compare(i, 3, "%25") == 0) {
-      path += name[i + 2] == 'F' ? '/' : '%';
-      i += 2;
-    } else {
-      path += name[i];
-    }
-  }
-  return path;
-}
-
-// "<time>" and "<file>"; nullopt where the name is none of ours.
-std::optional<std::pair<std::string, std::string>> parts_of_flat(const std::string& name) {
-  const std::string path = path_of_flat(name);
-  const std::size_t slash = path.find('/');
-  if (slash == std::string::npos) return std::nullopt;
-  return std::pair(path.substr(0, slash), path.substr(slash + 1));
-}
-
-std::string directory_name(int rank) {
-  return rank < 0 ? std::string("serial") : fmt::format("processor{}", rank);
-}
-
-// As in src/run/redirect/redirect.h.
-constexpr const char* handed_over_name = "handed-over";
+using contract::flat_name;
+using contract::handed_over_name;
+using contract::parts_of_flat;
 
 // The directory `path` below `directory`, if no link leads there.
 Result<Descriptor> open_below(int directory, std::string_view path) {
@@ -100,13 +60,13 @@ bool list_files(int parent, const std::string& name, const std::string& path, st
 }  // namespace
 
 std::string keep_directory(int rank, const std::string& pool_directory) {
-  return fmt::format("{}/keep/{}", pool_directory, directory_name(rank));
+  return fmt::format("{}/keep/{}", pool_directory, contract::name_of_kept(rank));
 }
 
 Status Keep::add_rank(int rank, const std::string& pool_directory) {
   Place place;
   place.path = keep_directory(rank, pool_directory);
-  place.directories = fmt::format("{}/kept-times/{}", pool_directory, directory_name(rank));
+  place.directories = fmt::format("{}/kept-times/{}", pool_directory, contract::name_of_kept(rank));
   const std::string handed = join(place.path, handed_over_name);
   if (auto made = make_private_directory(place.path); !made) return made;
   if (auto made = make_private_directory(handed); !made) return made;

@@ -2,8 +2,7 @@
 // complete time away. No bytes are copied; a kept time costs space only after the program has removed it.
 //
 // Layout: <pool run directory>/keep/processor<K>/<name>, or keep/serial/<name> for an undecomposed case, where the name
-// is "<time>/<file>" with '/' and '%' written as %2F and %25. Flat, since making and removing directories would cost as
-// much as the links, in the middle of the program's time step. The redirection library, where it is loaded, leaves a
+// is the flat one of "<time>/<file>" (run/contract/flat_name.h). The redirection library, where it is loaded, leaves a
 // link to each file that the program removes before it is kept in <...>/handed-over/<name>, or moves what is removed as
 // a whole to <...>/handed-over/<time>: so even what is deleted at once after closing is kept. One thread at a time.
 #pragma once

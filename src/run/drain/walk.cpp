@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "run/contract/contract.h"
 #include "run/drain/placed.h"
 #include "run/drain/publish.h"
 #include "run/openfoam/openfoam.h"
-#include "run/redirect/redirect.h"
 
 namespace forebay::drain {
 namespace {
@@ -152,9 +152,9 @@ std::optional<gid_t> local_group(const std::string& pool) {
 }
 
 bool is_copy_up(std::string_view name, std::string_view lower) {
-  constexpr std::string_view prefix = redirect::temporary_prefix;
+  constexpr std::string_view prefix = contract::temporary_prefix;
   if (!name.starts_with(prefix)) return false;
-  return name.substr(prefix.size()).starts_with(hex(redirect::hash_of(lower.data(), lower.size())) + "-");
+  return name.substr(prefix.size()).starts_with(hex(contract::hash_of(lower.data(), lower.size())) + "-");
 }
 
 Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::vector<std::string>& placed,

@@ -17,6 +17,8 @@
 #include <thread>
 
 #include "base/say.h"
+#include "run/contract/contract.h"
+#include "run/contract/text.h"
 #include "run/drain/drain.h"
 #include "run/launch/agreement.h"
 #include "run/launch/namespace.h"
@@ -143,13 +145,6 @@ class Agent {
                     next_events_{}, next_tick_{}, last_round_ = started_;
   Clock::duration pause_{};  // before the next events
 };
-
-// A path as an element of a list that ':' separates (src/run/redirect/redirect.h).
-std::string list_word(const std::string& path) {
-  std::string word;
-  for (const char c : path) word += c == ':' ? "%3A" : c == '%' ? "%25" : std::string(1, c);
-  return word;
-}
 
 Status Agent::start() {
   // Modes on the case are set exactly; everything private is made with its mode.
@@ -289,28 +284,31 @@ Result<Welcome> Agent::admit(const Hello& hello) {
   welcome.tree = in_namespace ? plan_.case_path : run_.tree();
   welcome.enter_namespace = in_namespace;
   welcome.rewrite_arguments = plan_.way == node::Way::path;
-  welcome.environment["FOREBAY_RUN"] = plan_.run;
+  std::map<std::string, std::string>& environment = welcome.environment;
+  environment[contract::run_variable] = plan_.run;
   if (plan_.redirect) {
     std::string pools;
-    for (const std::string& directory : run_.directories) pools += (pools.empty() ? "" : ":") + list_word(directory);
-    welcome.environment["FOREBAY_CASE"] = plan_.case_path;
-    if (plan_.typed_path != plan_.case_path) welcome.environment["FOREBAY_CASE_ALIASES"] = list_word(plan_.typed_path);
-    welcome.environment["FOREBAY_TREE"] = welcome.tree;
-    welcome.environment["FOREBAY_LOWER"] = run_.lower();
-    welcome.environment["FOREBAY_POOLS"] = pools;
-    welcome.environment["FOREBAY_GATE"] = join(run_.home(), "gate");
-    welcome.environment["FOREBAY_ERRORS"] = join(run_.home(), drain::failed_writes_name);
+    for (const std::string& directory : run_.directories)
+      pools += (pools.empty() ? "" : ":") + contract::list_word(directory);
+    environment[contract::case_variable] = plan_.case_path;
+    if (plan_.typed_path != plan_.case_path)
+      environment[contract::aliases_variable] = contract::list_word(plan_.typed_path);
+    environment[contract::tree_variable] = welcome.tree;
+    environment[contract::lower_variable] = run_.lower();
+    environment[contract::pools_variable] = pools;
+    environment[contract::gate_variable] = join(run_.home(), "gate");
+    environment[contract::errors_variable] = join(run_.home(), drain::failed_writes_name);
     const bool of_rank = plan_.decomposed && plan_.launched;
-    welcome.environment["FOREBAY_KEEP"] = drain::keep_directory(of_rank ? hello.rank : -1, pool);
-    if (in_namespace && !of_rank) welcome.environment["FOREBAY_TIMES"] = run_.tree();
+    environment[contract::keep_variable] = drain::keep_directory(of_rank ? hello.rank : -1, pool);
+    if (in_namespace && !of_rank) environment[contract::times_variable] = run_.tree();
     if (in_namespace && of_rank && run_.one_mount)
-      welcome.environment["FOREBAY_TIMES"] = join(run_.tree(), fmt::format("processor{}", hello.rank));
-    welcome.environment["FOREBAY_HOLD"] = join(run_.home(), drain::hold_name);
+      environment[contract::times_variable] = join(run_.tree(), fmt::format("processor{}", hello.rank));
+    environment[contract::hold_variable] = join(run_.home(), drain::hold_name);
     if (!run_.placed.empty()) {
       const std::string own = hello.rank >= 0 ? socket_directory(hello) : run_.home();
       const auto placed = std::find_if(run_.placed.begin(), run_.placed.end(),
                                        [&](const std::string& each) { return parent_of(each) == own; });
-      welcome.environment["FOREBAY_SOCKET_POOL"] = placed != run_.placed.end() ? *placed : "home";
+      environment[contract::socket_pool_variable] = placed != run_.placed.end() ? *placed : "home";
     }
     welcome.preload = plan_.library;
   }

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "run/contract/contract.h"
 #include "run/openfoam/openfoam.h"
 
 namespace forebay::launch {
@@ -19,8 +20,6 @@ namespace {
 
 using nlohmann::json;
 
-// As in src/run/redirect/redirect.h.
-constexpr const char* placed_name = "placed";
 constexpr const char *warm_prefix = "warm-", *ahead_prefix = "stage-";
 constexpr const char* lock_name = "agent.lock";
 
@@ -47,7 +46,7 @@ Status make_placed(PoolRun& run, const std::vector<std::string>& others) {
   if (!run.plan.launched || run.plan.decomposed || !run.plan.redirect) return {};
   if (!run.plan.settings.drain.checkpoints.empty()) return {};
   for (const std::string& directory : others) {
-    run.placed.push_back(join(directory, placed_name));
+    run.placed.push_back(join(directory, contract::placed_name));
     if (auto made = make_private_directory(run.placed.back()); !made) return made;
   }
   return {};

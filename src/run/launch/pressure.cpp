@@ -10,8 +10,8 @@
 #include <atomic>
 #include <climits>
 
+#include "run/contract/pages.h"
 #include "run/launch/processes.h"
-#include "run/redirect/redirect.h"
 
 namespace forebay::launch {
 namespace {
@@ -89,7 +89,7 @@ bool Pressure::look() {
     const auto [now, any_inodes] = available(pool);
     const std::uint64_t used = pool.available_at_start > now ? pool.available_at_start - now : 0;
     pool.fill = pool.budget > 0 ? static_cast<double>(used) / static_cast<double>(pool.budget) : 0;
-    full = full || now < redirect::as_good_as_full || !any_inodes;
+    full = full || now < contract::as_good_as_full || !any_inodes;
   }
   return full;
 }

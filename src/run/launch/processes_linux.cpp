@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <map>
 
+#include "run/contract/contract.h"
 #include "run/launch/processes.h"
 
 namespace forebay::launch {
@@ -119,7 +120,7 @@ bool is_working_itself(pid_t process) {
 }
 
 bool works_for(pid_t process, const std::string& run) {
-  return has_variable(process, "FOREBAY_RUN=" + run);
+  return has_variable(process, contract::run_variable + ("=" + run));
 }
 
 std::vector<pid_t> own_processes() {

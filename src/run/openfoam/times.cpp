@@ -2,22 +2,18 @@
 #include <charconv>
 #include <cmath>
 
+#include "run/contract/text.h"
+#include "run/contract/time_name.h"
 #include "run/openfoam/openfoam.h"
 
 namespace forebay::openfoam {
 namespace {
 
-// A decimal number with nothing around it. OpenFOAM's strtod would also take "+1" and "0x10" (and stops with a floating
-// point exception at a directory named "nan"); no solver writes those, and such a directory is more likely something
-// else.
+// What no double holds OpenFOAM does not read.
 std::optional<double> parse_time(std::string_view name) {
-  if (name.empty() || name.front() == '.') return std::nullopt;  // hidden ones are not listed
-  const std::size_t first = name.front() == '-' ? 1 : 0;
-  if (name.find_first_not_of("0123456789.eE+-", first) != std::string_view::npos) return std::nullopt;
-  double value = 0;
-  const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), value);
-  if (end != name.data() + name.size() || failure == std::errc::invalid_argument) return std::nullopt;
-  if (failure == std::errc::result_out_of_range) return std::nullopt;
+  if (!contract::is_time_name(name)) return std::nullopt;
+  const double value = contract::value_of(name), size = std::abs(value);
+  if (value != 0 && (size <= contract::least_time || size >= contract::largest_time)) return std::nullopt;
   return value;
 }
 

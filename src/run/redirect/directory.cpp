@@ -6,7 +6,6 @@
 #include "run/redirect/link.h"
 #include "run/redirect/next.h"
 #include "run/redirect/open.h"
-#include "run/redirect/redirect.h"
 
 namespace forebay::redirect {
 namespace {

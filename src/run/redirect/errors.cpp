@@ -1,7 +1,6 @@
 #include "run/redirect/errors.h"
 
 #include "run/redirect/hand_over.h"
-#include "run/redirect/redirect.h"
 
 namespace forebay::redirect {
 namespace {
@@ -34,8 +33,8 @@ void note(Path& path, int error) {
   const bool in_case = rest != nullptr && *rest == '/';
   note_cut(in_case ? rest : "/");
   const uint64_t number = state.errors->count.fetch_add(1, std::memory_order_acq_rel);
-  if (number >= static_cast<uint64_t>(WriteErrors::slots)) return;
-  WriteErrors::Slot& slot = state.errors->slot[number];
+  if (number >= static_cast<uint64_t>(contract::WriteErrors::slots)) return;
+  contract::WriteErrors::Slot& slot = state.errors->slot[number];
   slot.error = error;
   copy_end(in_case ? rest + 1 : path.text, slot.path, sizeof slot.path);
   slot.written.store(1, std::memory_order_release);
@@ -123,7 +122,7 @@ void note_failed_for_some_reason(int fd) {
   struct statfs status;
   const bool full =
       system_call(SYS_fstatfs, fd, word(&status)) == 0 &&
-      (static_cast<uint64_t>(status.f_bavail) * static_cast<uint64_t>(status.f_frsize) < as_good_as_full ||
+      (static_cast<uint64_t>(status.f_bavail) * static_cast<uint64_t>(status.f_frsize) < contract::as_good_as_full ||
        (status.f_files > 0 && status.f_ffree == 0));
   note(path, full ? ENOSPC : 0);
 }

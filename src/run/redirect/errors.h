@@ -1,5 +1,6 @@
 // Calls that fail because a pool has no room left, or by an error of its device, are noted for the agent (WriteErrors
-// in redirect.h): many programs ignore such errors and end as if all were well. All of this runs after a failure only.
+// in run/contract/pages.h): many programs ignore such errors and end as if all were well. All of this runs after a
+// failure only.
 #pragma once
 
 #include "run/redirect/path.h"

@@ -5,55 +5,33 @@
 
 #include <bit>
 
-#include "run/redirect/redirect.h"
+#include "run/contract/flat_name.h"
+#include "run/contract/time_name.h"
 
 namespace forebay::redirect {
 namespace {
 
-constexpr double none = -__builtin_inf();
+using contract::hash_of;
+using contract::is_time_name;
+using contract::value_of;
 
-// "/0.1/uniform/time" -> "0.1%2Funiform%2Ftime" at the end of `out`, as in src/run/drain/keep.h. False where the text
-// is not that of a time's file.
+constexpr double none = contract::no_time;
+
+// "/0.1/uniform/time" -> "0.1%2Funiform%2Ftime" at the end of `out`. False where the text is not that of a time's file.
 bool append_flat(const char* text, Path& out) {
-  const size_t begin = out.size;
+  const char* const path = text + 1;
   for (bool first = true; *text == '/'; first = false) {
     const char* name = text + 1;
     const char* end = strchrnul(name, '/');
     const auto size = static_cast<size_t>(end - name);
     if (first ? !is_time_name(name, size) || *end == '\0' : size == 0 || (size <= 2 && memcmp(name, "..", size) == 0))
       return false;
-    if (!first) out.append("%2F", 3);
-    for (const char* at = name; at != end; ++at) *at == '%' ? out.append("%25", 3) : out.append(at, 1);
     text = end;
   }
-  return out.size > begin;
-}
-
-// Of a time's name. The libc's own would ask the locale for the decimal point. Up to 19 digits are exact, so times that
-// differ have different values in the order of their names.
-double value_of(const char* name, size_t size) {
-  long double value = 0;
-  int scale = 0;
-  size_t at = *name == '-' ? 1 : 0;
-  for (bool fraction = false; at < size && name[at] != 'e'; ++at) {
-    if (name[at] == '.') fraction = true;
-    if (name[at] < '0' || name[at] > '9') continue;
-    value = value * 10 + (name[at] - '0');
-    if (fraction) --scale;
-  }
-  int exponent = 0;
-  const bool negative = at + 1 < size && name[at + 1] == '-';
-  for (; at < size && exponent < 100; ++at)
-    if (name[at] >= '0' && name[at] <= '9') exponent = exponent * 10 + (name[at] - '0');
-  scale += negative ? -exponent : exponent;
-  for (; scale > 0; --scale) value *= 10;
-  long double divisor = 1;
-  for (; scale < 0; ++scale) divisor *= 10;
-  value /= divisor;
-  // OpenFOAM has the processor signal what overflows (and a comparison with what is no number: there is none here).
-  constexpr long double largest = 1e300L;
-  if (value > largest) value = largest;
-  return static_cast<double>(*name == '-' ? -value : value);
+  if (text < path) return false;
+  contract::put_flat(path, static_cast<size_t>(text - path),
+                     [&](const char* bytes, size_t count) { out.append(bytes, count); });
+  return true;
 }
 
 // The last component is one.
@@ -74,22 +52,22 @@ void tell(std::atomic<uint64_t>& word, double time) {
 }
 
 bool lacks(const std::atomic<uint64_t>* place, double time) {
-  return told(place[hold_first_lacking]) <= time && time <= told(place[hold_last_lacking]);
+  return told(place[contract::hold_first_lacking]) <= time && time <= told(place[contract::hold_last_lacking]);
 }
 
 const std::atomic<uint64_t>* end_of_places() {
-  return state.hold + (state.hold[1].load(std::memory_order_relaxed) + 1) * hold_line;
+  return state.hold + contract::hold_place(state.hold[contract::hold_places].load(std::memory_order_relaxed));
 }
 
 bool any_lacks(double time) {
-  for (const auto* place = state.hold + hold_line; place < end_of_places(); place += hold_line)
+  for (const auto* place = state.hold + contract::hold_line; place < end_of_places(); place += contract::hold_line)
     if (lacks(place, time)) return true;
   return false;
 }
 
 bool anything_lacks() {
-  for (const auto* place = state.hold + hold_line; place < end_of_places(); place += hold_line)
-    if (told(place[hold_last_lacking]) != none) return true;
+  for (const auto* place = state.hold + contract::hold_line; place < end_of_places(); place += contract::hold_line)
+    if (told(place[contract::hold_last_lacking]) != none) return true;
   return false;
 }
 
@@ -97,8 +75,9 @@ bool anything_lacks() {
 double left_by_all() {
   double left = __builtin_inf(), lacking = none;
   const auto* const end = end_of_places();
-  for (const auto* place = state.hold + hold_line; place < end && left != none; place += hold_line) {
-    const double of_rank = told(place[hold_left]), last = told(place[hold_last_lacking]);
+  for (const auto* place = state.hold + contract::hold_line; place < end && left != none;
+       place += contract::hold_line) {
+    const double of_rank = told(place[contract::hold_left]), last = told(place[contract::hold_last_lacking]);
     if (of_rank < left) left = of_rank;
     if (last > lacking) lacking = last;
   }
@@ -111,7 +90,7 @@ double left_by_all() {
 // freed: where a newer one lacks something, it is what is left.
 double newest_complete() {
   if (state.hold == nullptr) return none;
-  std::atomic<uint64_t>& known = state.hold[hold_complete];
+  std::atomic<uint64_t>& known = state.hold[contract::hold_complete];
   double complete = left_by_all();
   uint64_t word = known.load(std::memory_order_acquire);
   if (complete == none) {
@@ -121,7 +100,7 @@ double newest_complete() {
   while (std::bit_cast<double>(word) < complete &&
          !known.compare_exchange_weak(word, std::bit_cast<uint64_t>(complete), std::memory_order_acq_rel))
     continue;
-  return state.hold[0].load(std::memory_order_acquire) == 0 ? complete : none;
+  return state.hold[contract::hold_held].load(std::memory_order_acquire) == 0 ? complete : none;
 }
 
 // Stores `time` unless `keeps` holds for what is told. Threads of a program may do so at once.
@@ -137,7 +116,8 @@ void tell_unless(std::atomic<uint64_t>& word, double time, const Keeps& keeps) {
 // does not matter any more.
 void note_lacking(double time) {
   if (state.hold == nullptr) return;
-  std::atomic<uint64_t>&first = state.place[hold_first_lacking], &last = state.place[hold_last_lacking];
+  std::atomic<uint64_t>& first = state.place[contract::hold_first_lacking];
+  std::atomic<uint64_t>& last = state.place[contract::hold_last_lacking];
   if (told(last) < left_by_all()) {
     tell(last, time);
     return tell(first, time);
@@ -152,7 +132,7 @@ void note_full_pool() {
   const double begun = told(state.begun);
   struct statfs status;
   if (begun == none || sys_statfs(state.keep.text, &status) != 0) return;
-  if (static_cast<uint64_t>(status.f_bavail) * static_cast<uint64_t>(status.f_frsize) < as_good_as_full)
+  if (static_cast<uint64_t>(status.f_bavail) * static_cast<uint64_t>(status.f_frsize) < contract::as_good_as_full)
     note_lacking(begun);
 }
 
@@ -161,7 +141,7 @@ void note_full_pool() {
 double left_since_freed() {
   // What is complete is no newer than what this rank has left: in most cases the others need not be asked.
   const double freed = told(state.freed);
-  if (told(state.place[hold_left]) <= freed || anything_lacks()) return none;
+  if (told(state.place[contract::hold_left]) <= freed || anything_lacks()) return none;
   const double complete = newest_complete();
   return complete > freed ? complete : none;
 }
@@ -208,7 +188,7 @@ bool remove_entry(int directory, const char* name, int deep) {
 void handed_over_directory(Path& path) {
   path.assign(state.keep.text, state.keep.size);
   path.append("/", 1);
-  path.append(handed_over_name);
+  path.append(contract::handed_over_name);
 }
 
 constexpr int deepest = 8;  // directories in each other that a time may have
@@ -240,7 +220,7 @@ class HandedOverTimes {
   // More times are held than a restart needs, and this one has the fewest files of those before `complete`, or is the
   // oldest of such.
   bool is_one_too_many(double time, double complete) const {
-    constexpr int most = 4;  // core::most_restart_points
+    constexpr int most = contract::most_restart_points;
     const Time* const own = find(time);
     int richer = 0;
     for (int i = 0; own != nullptr && i < count_ && richer < most; ++i) {
@@ -272,7 +252,7 @@ class HandedOverTimes {
     if (!is_time_name(name, length)) return;
     const double time = value_of(name, length);
     if (name[length] == '\0' && type == DT_DIR) {
-      add_below(directory, name, time, hash_of_nothing, deepest);
+      add_below(directory, name, time, contract::hash_of_nothing, deepest);
     } else if (name[length] != '\0') {
       put(time, hash_of(name + length, strlen(name + length)));
     }
@@ -286,9 +266,10 @@ class HandedOverTimes {
       return put(time, own);
     }
     for_entries(fd, [&](const char* entry, unsigned char type) {
-      uint64_t of_entry = hash_of("%2F", 3, hash);
-      for (const char* at = entry; *at != '\0'; ++at)
-        of_entry = *at == '%' ? hash_of("%25", 3, of_entry) : hash_of(at, 1, of_entry);
+      uint64_t of_entry = hash;
+      const auto add_hash = [&](const char* bytes, size_t count) { of_entry = hash_of(bytes, count, of_entry); };
+      contract::put_flat("/", 1, add_hash);
+      contract::put_flat(entry, strlen(entry), add_hash);
       if (type == DT_DIR) {
         add_below(fd, entry, time, of_entry, deep - 1);
       } else {
@@ -392,25 +373,6 @@ Place linkable(const char* rest, const Place& place, Path& own) {
 
 }  // namespace
 
-bool is_time_name(const char* name, size_t size) {
-  if (size > NAME_MAX) return false;
-  size_t at = size > 0 && name[0] == '-' ? 1 : 0;
-  const auto digits = [&] {
-    const size_t first = at;
-    while (at < size && name[at] >= '0' && name[at] <= '9') ++at;
-    return at > first;
-  };
-  if (!digits()) return false;
-  if (at < size && name[at] == '.') {
-    ++at;
-    digits();
-  }
-  if (at == size || name[at] != 'e') return at == size;
-  ++at;
-  if (at < size && (name[at] == '+' || name[at] == '-')) ++at;
-  return digits() && at == size;
-}
-
 void hand_over(int directory, const char* path, const Place& place) {
   if (state.keep.size == 0) return;
   Path text;
@@ -420,7 +382,7 @@ void hand_over(int directory, const char* path, const Place& place) {
   target.assign(state.keep.text, state.keep.size);
   target.append("/", 1);
   const size_t keep_size = target.size;
-  target.append(handed_over_name);
+  target.append(contract::handed_over_name);
   target.append("/", 1);
   const size_t directory_size = target.size;
   if (!append_flat(rest, target)) return;
@@ -430,7 +392,7 @@ void hand_over(int directory, const char* path, const Place& place) {
     note_room_made_by(time);
     return note_lacking(time);
   }
-  if (state.hold == nullptr || state.hold[0].load(std::memory_order_relaxed) != 0) {
+  if (state.hold == nullptr || state.hold[contract::hold_held].load(std::memory_order_relaxed) != 0) {
     Path kept;
     kept.assign(target.text, keep_size);
     kept.append(target.text + directory_size, target.size - directory_size);
@@ -457,7 +419,9 @@ void hand_over(int directory, const char* path, const Place& place) {
 }
 
 bool move_over(const char* path) {
-  if (state.hold == nullptr || state.meets_placed || state.hold[0].load(std::memory_order_acquire) != 0) return false;
+  if (state.hold == nullptr || state.meets_placed ||
+      state.hold[contract::hold_held].load(std::memory_order_acquire) != 0)
+    return false;
   if (strstr(path, "..") != nullptr) return false;  // behind a link it may lead elsewhere than its text says
   Path buffer, text;
   const Place place = locate(AT_FDCWD, path, buffer);
@@ -505,14 +469,14 @@ void note_begun(int directory, const char* path, const Place& place, bool made) 
   tell(state.purged, none);
   if (last == none || time < last) {
     // A program that has just begun, or goes back, has left nothing that tells of what comes.
-    tell(state.place[hold_left], none);
-    tell(state.hold[hold_complete], none);
+    tell(state.place[contract::hold_left], none);
+    tell(state.hold[contract::hold_complete], none);
     tell(state.freed, none);
-    if (time > told(state.place[hold_last_lacking])) return;  // it may be a child of the rank
-    tell(state.place[hold_last_lacking], none);
-    tell(state.place[hold_first_lacking], __builtin_inf());
+    if (time > told(state.place[contract::hold_last_lacking])) return;  // it may be a child of the rank
+    tell(state.place[contract::hold_last_lacking], none);
+    tell(state.place[contract::hold_first_lacking], contract::every_time);
   } else if (!lacks(state.place, last)) {
-    tell(state.place[hold_left], last);
+    tell(state.place[contract::hold_left], last);
     // As make_room(), but whether the pool is full was asked just now.
     if (!state.has_handed_over.load(std::memory_order_relaxed)) return;
     if (const double complete = left_since_freed(); complete != none) free_older(complete);
@@ -525,7 +489,8 @@ void note_cut(const char* path) {
   const auto size_of = [](const char* name) { return strcspn(name, "/"); };
   const char* name = path + 1;
   // Whichever rank's it is.
-  if (strncmp(name, "processor", 9) == 0 && name[size_of(name)] == '/') name += size_of(name) + 1;
+  if (strncmp(name, contract::rank_prefix, contract::rank_prefix_size) == 0 && name[size_of(name)] == '/')
+    name += size_of(name) + 1;
   if (is_time_name(name, size_of(name))) note_lacking(value_of(name, size_of(name)));
 }
 
@@ -533,7 +498,7 @@ void free_handed_over(const Place& place) {
   if (state.hold == nullptr || !state.has_handed_over.load(std::memory_order_relaxed) || !names_a_time(place.path))
     return;
   const double complete = newest_complete();
-  if (state.hold[0].load(std::memory_order_acquire) != 0) return;
+  if (state.hold[contract::hold_held].load(std::memory_order_acquire) != 0) return;
   if (complete <= told(state.freed) && !anything_lacks()) return;
   note_full_pool();
   free_older(complete);

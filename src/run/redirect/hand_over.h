@@ -7,9 +7,6 @@
 
 namespace forebay::redirect {
 
-// As OpenFOAM writes numbers; the agent, which knows better, throws away what is no time.
-bool is_time_name(const char* name, size_t size);
-
 // To be called before `path`, located at `place`, is unlinked. Where it is a file of a time of this rank that may be
 // the newest complete one, leaves a link to it. Changes nothing that the program can see, errno included.
 COLD void hand_over(int directory, const char* path, const Place& place);

@@ -4,7 +4,6 @@
 #include <sys/xattr.h>
 
 #include "run/redirect/parent.h"
-#include "run/redirect/redirect.h"
 
 namespace forebay::redirect {
 namespace {
@@ -14,7 +13,7 @@ struct TemporaryName {
   char text[64];
   explicit TemporaryName(const char* name) {
     memcpy(text, state.temporary.text, state.temporary.size);
-    put_digits(text + state.temporary.size, hash_of(name, strlen(name)));
+    put_digits(text + state.temporary.size, contract::hash_of(name, strlen(name)));
     text[state.temporary.size + 16] = '\0';
   }
 };

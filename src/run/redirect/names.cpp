@@ -8,19 +8,19 @@
 #include "run/redirect/next.h"
 #include "run/redirect/parent.h"
 #include "run/redirect/placed.h"
-#include "run/redirect/redirect.h"
 
 namespace forebay::redirect {
 namespace {
 
 // Only ranks' directories are links into a pool: other names are not worth a look.
 bool may_be_pool_link(const Place& place) {
-  return !place.outside() && state.pool_count != 0 && strncmp(last_component(place.path), "processor", 9) == 0;
+  return !place.outside() && state.pool_count != 0 &&
+         strncmp(last_component(place.path), contract::rank_prefix, contract::rank_prefix_size) == 0;
 }
 
 // From now on no process of the node goes to ranks' directories at once.
 void note_no_longer_mapped() {
-  if (state.hold != nullptr) state.hold[hold_renamed].store(1, std::memory_order_release);
+  if (state.hold != nullptr) state.hold[contract::hold_renamed].store(1, std::memory_order_release);
 }
 
 // To be called before the name of what may be a link to a rank's directory changes. (What lies in the tree itself is
@@ -54,8 +54,10 @@ void note_link_out(const char* target, const Place& place) {
 bool names_a_rank(const Place& place) {
   if (place.outside()) return false;
   const char* name = last_component(place.path);
-  if (strncmp(name, "processor", 9) != 0 || name[9] == '\0') return false;
-  const char* behind = name + 9 + strspn(name + 9, "0123456789");
+  if (strncmp(name, contract::rank_prefix, contract::rank_prefix_size) != 0) return false;
+  const char* number = name + contract::rank_prefix_size;
+  if (*number == '\0') return false;
+  const char* behind = number + strspn(number, "0123456789");
   return behind[strspn(behind, "/")] == '\0';
 }
 

@@ -5,7 +5,6 @@
 
 #include "run/redirect/link.h"
 #include "run/redirect/recent.h"
-#include "run/redirect/redirect.h"
 
 namespace forebay::redirect {
 namespace {
@@ -240,7 +239,8 @@ COLD Place locate_untidy(const Place& asked, Path& buffer, Reach reach) {
 
 // Of "/processor3/name..." the size of the first component, where it is known to lead to this rank's directory; else 0.
 HOT size_t in_rank_directory(const char* rest) {
-  if (state.rank_directory.size == 0 || state.hold[hold_renamed].load(std::memory_order_acquire) != 0) return 0;
+  if (state.rank_directory.size == 0 || state.hold[contract::hold_renamed].load(std::memory_order_acquire) != 0)
+    return 0;
   const char* behind = state.keep_name.rest(rest + (*rest == '/'));
   if (behind == nullptr || behind[0] != '/' || behind[1] == '/' || behind[1] == '\0') return 0;
   return static_cast<size_t>(behind - rest);

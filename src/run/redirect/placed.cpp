@@ -1,9 +1,8 @@
 #include "run/redirect/placed.h"
 
-#include "run/redirect/hand_over.h"
+#include "run/contract/time_name.h"
 #include "run/redirect/open.h"
 #include "run/redirect/parent.h"
-#include "run/redirect/redirect.h"
 
 namespace forebay::redirect {
 namespace {
@@ -47,7 +46,8 @@ bool is_shared_directory(int fd) {
   if (rest == nullptr || *rest == '\0') return rest != nullptr;
   const char* first = rest + 1;
   const auto length = static_cast<size_t>(strchrnul(first, '/') - first);
-  return !is_time_name(first, length) && strncmp(first, "processor", 9) != 0;
+  return !contract::is_time_name(first, length) &&
+         strncmp(first, contract::rank_prefix, contract::rank_prefix_size) != 0;
 }
 
 // The link is at a name that is ours alone: when it has no other, the file has none either.
@@ -66,10 +66,11 @@ int rename_plainly(int from, const char* name, int to, const char* new_name) {
 }  // namespace
 
 bool is_placed(const char* text) {
-  const size_t size = strlen(placed_name);
+  const size_t size = strlen(contract::placed_name);
   for (int i = 0; i < state.pool_count; ++i) {
     const char* rest = state.pools[i].rest(text);
-    if (rest == nullptr || *rest != '/' || strncmp(rest + 1, placed_name, size) != 0 || rest[size + 1] != '/') continue;
+    if (rest == nullptr || *rest != '/' || strncmp(rest + 1, contract::placed_name, size) != 0 || rest[size + 1] != '/')
+      continue;
     const char* name = rest + size + 2;
     if (*name != '\0' && *name != '.' && strchr(name, '/') == nullptr) return true;
   }

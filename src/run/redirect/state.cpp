@@ -6,7 +6,6 @@
 #include <bit>
 
 #include "run/redirect/link.h"
-#include "run/redirect/redirect.h"
 
 namespace forebay::redirect {
 
@@ -30,25 +29,13 @@ const char* store(const char* bytes, size_t count) {
   return at;
 }
 
-int digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
 // A stored prefix without slashes at its end; empty unless it is absolute and not the root.
 Prefix prefix_from(const char* bytes, size_t count, bool escaped) {
   char text[PATH_MAX];
   size_t size = 0;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t at = 0; at < count;) {
     if (size + 1 >= sizeof text) return {"", 0};
-    if (escaped && bytes[i] == '%' && i + 2 < count && digit(bytes[i + 1]) >= 0 && digit(bytes[i + 2]) >= 0) {
-      text[size++] = static_cast<char>(digit(bytes[i + 1]) * 16 + digit(bytes[i + 2]));
-      i += 2;
-    } else {
-      text[size++] = bytes[i];
-    }
+    text[size++] = escaped ? contract::next_of_word(bytes, count, at) : bytes[at++];
   }
   while (size > 0 && text[size - 1] == '/') --size;
   if (size < 2 || text[0] != '/') return {"", 0};
@@ -136,34 +123,48 @@ void* map_shared(const char* path, bool writable, size_t& size) {
 
 void open_gate() {
   size_t size = sizeof *state.gate;
-  if (const char* path = configured(gate_variable))
+  if (const char* path = configured(contract::gate_variable))
     state.gate = static_cast<std::atomic<uint32_t>*>(map_shared(path, false, size));
 }
 
 void open_errors() {
-  const char* path = configured(errors_variable);
+  const char* path = configured(contract::errors_variable);
   size_t size = 0;
-  auto* errors = path != nullptr ? static_cast<WriteErrors*>(map_shared(path, true, size)) : nullptr;
-  if (errors == nullptr || size < sizeof *errors || errors->version != WriteErrors::current_version) return;
+  auto* errors = path != nullptr ? static_cast<contract::WriteErrors*>(map_shared(path, true, size)) : nullptr;
+  if (errors == nullptr || size < sizeof *errors || errors->version != contract::version) return;
   state.errors = errors;
   errors->programs.fetch_add(1, std::memory_order_relaxed);
   state.closing_fails = errors->closing_fails != 0;
 }
 
-void open_hold() {
-  const char* path = state.keep.size > 0 ? configured(hold_variable) : nullptr;
-  size_t size = 0;
+// The ranks' page; nullptr where there is none.
+std::atomic<uint64_t>* map_hold(size_t& size) {
+  const char* path = configured(contract::hold_variable);
   auto* words = path != nullptr ? static_cast<std::atomic<uint64_t>*>(map_shared(path, true, size)) : nullptr;
-  if (words == nullptr || size < 2 * hold_line * sizeof *words) return;
+  return words != nullptr && size >= contract::hold_bytes(1) ? words : nullptr;
+}
+
+void say_other_version() {
+  static const char text[] =
+      "forebay: the redirection library in this program and the agent of its run are of different versions: the "
+      "program "
+      "goes on without the library, and what it writes may go straight to the case; start the run again with one "
+      "version "
+      "of forebay on all nodes\n";
+  system_call(SYS_write, STDERR_FILENO, word(text), sizeof text - 1);
+}
+
+void take_hold(std::atomic<uint64_t>* words, size_t size) {
+  if (words == nullptr || state.keep.size == 0) return;
   uint64_t rank = 0;
   if (state.keep_name.size > 0)
     for (const char* at = state.keep_name.text + strcspn(state.keep_name.text, "0123456789"); *at != '\0'; ++at)
       rank = rank * 10 + static_cast<uint64_t>(*at - '0');
-  const uint64_t places = words[1].load();
-  if (rank >= places || (places + 1) * hold_line * sizeof *words > size) return;
+  const uint64_t places = words[contract::hold_places].load();
+  if (rank >= places || contract::hold_bytes(places) > size) return;
   state.hold = words;
-  state.place = words + (rank + 1) * hold_line;
-  state.begun = state.purged = state.freed = std::bit_cast<uint64_t>(-__builtin_inf());
+  state.place = words + contract::hold_place(rank);
+  state.begun = state.purged = state.freed = std::bit_cast<uint64_t>(contract::no_time);
 }
 
 // The kernel looks through the directories above the case for each path in it, and has to ask the shared file system
@@ -189,30 +190,36 @@ void find_rank_directory() {
 
 Prefix temporary_names() {
   char text[64];
-  const size_t size = strlen(temporary_prefix);
-  memcpy(text, temporary_prefix, size);
-  put_digits(text + size, hash_of(state.lower.text, state.lower.size));
+  const size_t size = strlen(contract::temporary_prefix);
+  memcpy(text, contract::temporary_prefix, size);
+  put_digits(text + size, contract::hash_of(state.lower.text, state.lower.size));
   text[size + 16] = '-';
   const char* stored = store(text, size + 17);
   return {stored, stored != nullptr ? size + 17 : 0};
 }
 
 bool configure() {
-  state.case_root = configured_prefix(case_variable);
-  state.tree = configured_prefix(tree_variable);
-  state.lower = configured_prefix(lower_variable);
+  state.case_root = configured_prefix(contract::case_variable);
+  state.tree = configured_prefix(contract::tree_variable);
+  state.lower = configured_prefix(contract::lower_variable);
   if (state.case_root.size == 0 || state.tree.size == 0 || state.lower.size == 0) return false;
+  size_t hold_size = 0;
+  std::atomic<uint64_t>* const hold = map_hold(hold_size);
+  if (hold != nullptr && hold[contract::hold_version].load() != contract::version) {
+    say_other_version();
+    return false;
+  }
   state.temporary = temporary_names();
   if (state.temporary.size == 0) return false;
   state.beside_namespace = strcmp(state.case_root.text, state.tree.text) == 0;
-  state.alias_count = configured_list(aliases_variable, state.aliases, State::max_aliases);
-  state.pool_count = configured_list(pools_variable, state.pools, State::max_pools);
-  state.keep = configured_prefix(keep_variable);
-  if (const char* name = state.keep.size > 0 ? strrchr(state.keep.text, '/') + 1 : "serial";
-      strcmp(name, "serial") != 0)
+  state.alias_count = configured_list(contract::aliases_variable, state.aliases, State::max_aliases);
+  state.pool_count = configured_list(contract::pools_variable, state.pools, State::max_pools);
+  state.keep = configured_prefix(contract::keep_variable);
+  if (const char* name = state.keep.size > 0 ? strrchr(state.keep.text, '/') + 1 : contract::serial_name;
+      strcmp(name, contract::serial_name) != 0)
     state.keep_name = {name, strlen(name)};
-  state.times = configured_prefix(times_variable);
-  if (const char* value = configured(socket_pool_variable)) {
+  state.times = configured_prefix(contract::times_variable);
+  if (const char* value = configured(contract::socket_pool_variable)) {
     state.meets_placed = true;
     state.placed = prefix_from(value, strlen(value), false);
     state.places = state.placed.size > 0;
@@ -220,7 +227,7 @@ bool configure() {
   }
   open_gate();
   open_errors();
-  open_hold();
+  take_hold(hold, hold_size);
   find_rank_directory();
   note_names(state.case_root);
   for (int i = 0; i < state.alias_count; ++i) note_names(state.aliases[i]);

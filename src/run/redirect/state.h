@@ -1,8 +1,23 @@
-// The library's one mutable state: what the environment said, and hints that spare system calls.
+// redirect: libforebay_redirect.so, loaded by LD_PRELOAD, leads every path of a case to its local tree.
+//
+// Promises: what a program does in the case has the same observable result as in a plain directory. It hands out real
+// kernel descriptors, and data goes between the program and the kernel as without it: read, mmap, dup and fork are not
+// touched, and of write and its kin only the result is looked at. A call that fails for want of room, or by an error of
+// the device, is noted in a page for the agent; a file that the kernel wrote a part of is written on. An input that is
+// only a link (a *staged link*) is shown as the file it stands for and copied up before anything changes it; the file
+// that it stands for is never written. Calls that POSIX names async-signal-safe stay so: no allocation, no locks. Paths
+// outside the case cost one comparison of their first bytes, a write without an error one of its result.
+// Must not know: any other room, but the headers of the contract. It stands alone, since it is loaded into every
+// program of a run.
+//
+// docs/run/redirect.md tells how it works, what it covers, and its limits; run/contract/contract.h what it agrees on
+// with whoever starts programs. Here is its one mutable state: what the environment said, and hints that spare system
+// calls.
 #pragma once
 
 #include <atomic>
 
+#include "run/contract/pages.h"
 #include "run/redirect/system.h"
 
 struct _IO_FILE;
@@ -31,8 +46,6 @@ struct Marks {
   uint64_t bytes[capacity];  // of the case, its aliases, the tree and the pools, each value once
 };
 
-struct WriteErrors;
-
 enum Phase : int { unknown, starting, active_phase, inactive_phase };
 
 struct State {
@@ -47,7 +60,7 @@ struct State {
   bool beside_namespace;  // the tree is bound over the case: only what lies in `rank_directory` is to be mapped
   bool meets_placed;      // files of the tree may be links to files in the pool of another socket (placed.h)
   bool places;            // and this rank makes such
-  bool closing_fails;     // close() may be the first to tell that a file was not written (redirect.h)
+  bool closing_fails;     // close() may be the first to tell that a file was not written (pages.h)
   std::atomic<bool> has_handed_over;  // something by this process may not be freed yet
   std::atomic<uint32_t> changes;  // counts what can make a known directory name lead elsewhere; `plain` then forgets
   std::atomic<uint32_t>* gate;
@@ -62,19 +75,19 @@ struct State {
   std::atomic<uint64_t> plain[plain_slots];
 
   Prefix lower;
-  Prefix temporary;              // how the library's own names in the tree begin
-  Prefix placed;                 // where this rank's new files are made
-  std::atomic<uint64_t> made;    // counts them, from a number that no other process began with
-  Prefix local_tree;             // beside a namespace: where the tree lies without the mount over the case, if known
-  Prefix keep;                   // where the agent keeps this rank's times
-  Prefix times;                  // where these lie without the mount over the case; empty: as the program sees them
-  WriteErrors* errors;           // where calls are noted that fail (redirect.h), or null
-  std::atomic<_IO_FILE*> noted;  // the stream whose error was noted last
-  std::atomic<uint64_t>* hold;   // what ranks have left (redirect.h), or null
-  std::atomic<uint64_t>* place;  // this rank's in it
-  std::atomic<uint64_t> begun;   // the time that this process began last, a double; -infinity: none
-  std::atomic<uint64_t> purged;  // the time of which this process removed something last, likewise
-  std::atomic<uint64_t> freed;   // what is older was freed by this process, likewise
+  Prefix temporary;               // how the library's own names in the tree begin
+  Prefix placed;                  // where this rank's new files are made
+  std::atomic<uint64_t> made;     // counts them, from a number that no other process began with
+  Prefix local_tree;              // beside a namespace: where the tree lies without the mount over the case, if known
+  Prefix keep;                    // where the agent keeps this rank's times
+  Prefix times;                   // where these lie without the mount over the case; empty: as the program sees them
+  contract::WriteErrors* errors;  // where calls are noted that fail, or null
+  std::atomic<_IO_FILE*> noted;   // the stream whose error was noted last
+  std::atomic<uint64_t>* hold;    // the ranks' page, or null
+  std::atomic<uint64_t>* place;   // this rank's in it
+  std::atomic<uint64_t> begun;    // the time that this process began last, a double; -infinity: none
+  std::atomic<uint64_t> purged;   // the time of which this process removed something last, likewise
+  std::atomic<uint64_t> freed;    // what is older was freed by this process, likewise
   Prefix aliases[max_aliases];
   Prefix pools[max_pools];
   Prefix names[max_names];               // the components of the case's path and its aliases

@@ -7,7 +7,6 @@
 
 #include "run/redirect/errors.h"
 #include "run/redirect/next.h"
-#include "run/redirect/redirect.h"
 #include "run/redirect/streams.h"
 
 extern "C" {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "run/contract/pages.h"
 #include "run/drain/tests/ranks_fixture.h"
-#include "run/redirect/redirect.h"
 
 namespace forebay::drain {
 namespace {
@@ -24,11 +24,11 @@ class FailedWritesTest : public DrainTest {
   void fail(const std::string& path, int error) const {
     auto file = open_file(page_, O_RDWR);
     ASSERT_TRUE(file);
-    auto page = MappedFile::of(file->get(), 0, sizeof(redirect::WriteErrors), PROT_READ | PROT_WRITE, page_);
+    auto page = MappedFile::of(file->get(), 0, sizeof(contract::WriteErrors), PROT_READ | PROT_WRITE, page_);
     ASSERT_TRUE(page);
-    auto& errors = *reinterpret_cast<redirect::WriteErrors*>(page->bytes().data());
+    auto& errors = *reinterpret_cast<contract::WriteErrors*>(page->bytes().data());
     const std::uint64_t number = errors.count.fetch_add(1);
-    if (number >= redirect::WriteErrors::slots) return;
+    if (number >= contract::WriteErrors::slots) return;
     errors.slot[number].error = error;
     std::strncpy(errors.slot[number].path, path.c_str(), sizeof errors.slot[number].path - 1);
     errors.slot[number].written = 1;
@@ -123,7 +123,7 @@ TEST_F(FailedWritesTest, WhoWasKilledWhileItNotedAnErrorIsCounted) {
   auto file = open_file(page_, O_RDWR);
   ASSERT_TRUE(file);
   const std::uint64_t one = 1;
-  ASSERT_EQ(::pwrite(file->get(), &one, sizeof one, offsetof(redirect::WriteErrors, count)), 8);
+  ASSERT_EQ(::pwrite(file->get(), &one, sizeof one, offsetof(contract::WriteErrors, count)), 8);
   expect_named(finish(), "1 call failed. What it wrote then may be short");
 }
 
@@ -140,7 +140,7 @@ TEST_F(FailedWritesTest, WhereNoProgramHadTheLibraryASummaryOfANearlyFullPoolSay
   const std::uint64_t one = 1;
   auto file = open_file(page_, O_RDWR);
   ASSERT_TRUE(file);
-  ASSERT_EQ(::pwrite(file->get(), &one, sizeof one, offsetof(redirect::WriteErrors, programs)), 8);
+  ASSERT_EQ(::pwrite(file->get(), &one, sizeof one, offsetof(contract::WriteErrors, programs)), 8);
   EXPECT_FALSE(tells());
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -416,6 +417,8 @@ TEST_P(HoldTest, WhereARankHasLeftNothingNoTimeIsKnown) {
   EXPECT_EQ(left_by_all(page(), {1}, names), (Times{"-90.5", "6", "7"}));
   EXPECT_EQ(left_by_all(page(), {1, 2}, names), Times{}) << "of another run";
   EXPECT_EQ(left_by_all(home_ + "/none", {0}, names), Times{});
+  put(8 * contract::hold_version, std::bit_cast<double>(contract::version + 1));
+  EXPECT_EQ(left_by_all(page(), {1}, names), Times{}) << "of another version";
 }
 
 TEST_P(HoldTest, WhereItCannotBeListedWhatWasHandedOverNoFurtherTimeIsComplete) {

@@ -1,18 +1,16 @@
-"""Calls that fail on files of the tree are noted in the agent's page (WriteErrors in redirect.h), whoever makes them and
+"""Calls that fail on files of the tree are noted in the agent's page (WriteErrors in run/contract/pages.h), whoever makes them and
 however they are ignored; calls on other files, and what is no loss, are not."""
 
 import errno
-import math
 import os
 import struct
 import subprocess
 import sys
 from collections import namedtuple
 
-from harness import Pair, finish, report, skip, write
+from harness import CONTRACT, Pair, finish, ranks_page, report, skip, write
 
 SLOTS, SLOT_BYTES, FIRST_SLOT = 7, 1016, 64
-NONE = -math.inf
 Failure = namedtuple("Failure", "error path")
 
 
@@ -55,9 +53,8 @@ class SmallPool(Pair):
             os.unlink(os.path.join(self.local, "ballast"))
         self.stage()
         os.makedirs(os.path.join(self.keep, "handed-over"), exist_ok=True)
-        write(self.page, struct.pack("=QQ", 1, int(closing_fails)) + bytes(8192 - 16))
-        words = struct.pack("=QQd40x", 0, 1, NONE) + struct.pack("=ddd40x", NONE, math.inf, NONE)
-        write(self.hold, words + bytes(4096 - len(words)))
+        write(self.page, struct.pack("=QQ", CONTRACT, int(closing_fails)) + bytes(8192 - 16))
+        write(self.hold, ranks_page(1))
 
     def fill(self, bytes_left):
         with open(os.path.join(self.local, "ballast"), "wb", buffering=0) as file:
@@ -219,7 +216,7 @@ def without_inodes(pool):
     pool.prepare()
     pool.take_all_inodes()
     for name in NO_INODE:
-        write(pool.page, struct.pack("=QQ", 1, 0) + bytes(8192 - 16))
+        write(pool.page, struct.pack("=QQ", CONTRACT, 0) + bytes(8192 - 16))
         problems = pool.start([program, name])
         path = pool.noted()[1][0].path if pool.noted()[0] else ""
         outcomes.append(

@@ -13,6 +13,15 @@ import subprocess
 import sys
 import tempfile
 
+CONTRACT = 1  # its version: src/run/contract/contract.h
+
+
+def ranks_page(ranks, held=False, version=CONTRACT):
+    """As the agent makes it: src/run/contract/pages.h."""
+    words = struct.pack("=QQdQQ24x", int(held), ranks, -math.inf, 0, version)
+    words += ranks * struct.pack("=ddd40x", -math.inf, math.inf, -math.inf)
+    return words + bytes(4096 - len(words))
+
 
 class Pair:
     def __init__(self, library, build, copied=()):
@@ -211,8 +220,7 @@ class RankPair(NamespacePair):
         shutil.rmtree(self.keep, ignore_errors=True)
         os.makedirs(os.path.join(self.keep, "processor0/handed-over"))
         self.page = os.path.join(self.local, "hold")
-        never, always = -math.inf, math.inf
-        write(self.page, struct.pack("=QQd40xddd40x", 0, 1, never, never, always, never))
+        write(self.page, ranks_page(1))
 
     def environment(self, **more):
         keep = os.path.join(self.keep, "processor0")

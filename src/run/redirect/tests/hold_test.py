@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 
-from harness import Pair, finish, report, skip, write
+from harness import Pair, finish, ranks_page, report, skip, write
 
 NONE = -math.inf
 # What is invalid, divides by zero or overflows kills the program, as OpenFOAM wants it.
@@ -54,9 +54,7 @@ class Ranks:
         shutil.rmtree(self.handed)
         os.mkdir(self.handed)
         self.page = os.path.join(pair.local, "hold")
-        words = bytearray(4096)
-        struct.pack_into("=QQd", words, 0, int(held), 2, NONE)
-        struct.pack_into("=ddd", words, 64, NONE, -NONE, NONE)
+        words = bytearray(ranks_page(2, held))
         struct.pack_into("=ddd", words, 128, other, *other_lacks)
         write(self.page, bytes(words))
 

@@ -1,0 +1,107 @@
+#include "run/contract/contract.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "run/contract/flat_name.h"
+#include "run/contract/pages.h"
+#include "run/contract/text.h"
+#include "run/contract/time_name.h"
+
+namespace forebay::contract {
+namespace {
+
+// Lines of vectors.txt of one kind, without it.
+std::vector<std::vector<std::string>> vectors_of(const std::string& kind) {
+  std::ifstream file(VECTORS);
+  std::vector<std::vector<std::string>> found;
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string> columns;
+    std::istringstream rest(line);
+    for (std::string column; std::getline(rest, column, '\t');) columns.push_back(column);
+    if (columns.empty() || columns[0] != kind) continue;
+    columns.erase(columns.begin());
+    found.push_back(columns);
+  }
+  EXPECT_FALSE(found.empty()) << kind << " in " << VECTORS;
+  return found;
+}
+
+std::string read_word(const std::string& word) {
+  std::string path;
+  for (std::size_t at = 0; at < word.size();) path += next_of_word(word.data(), word.size(), at);
+  return path;
+}
+
+TEST(ContractTest, ATimeHasTheValueOfItsName) {
+  for (const auto& vector : vectors_of("time")) {
+    EXPECT_TRUE(is_time_name(vector[0])) << vector[0];
+    EXPECT_EQ(value_of(vector[0]), std::strtod(vector[1].c_str(), nullptr)) << vector[0];
+  }
+}
+
+TEST(ContractTest, WhatIsNoNumberIsNoTime) {
+  for (const auto& vector : vectors_of("no-time")) EXPECT_FALSE(is_time_name(vector[0])) << vector[0];
+  for (const char* name : {"", "1 "}) EXPECT_FALSE(is_time_name(name)) << name;
+  EXPECT_FALSE(is_time_name(std::string_view("1\0", 2)));
+}
+
+TEST(ContractTest, ValuesAreInTheOrderOfTheNames) {
+  EXPECT_LT(value_of("0.1"), value_of("0.1000000000000001"));
+  EXPECT_LT(value_of("-2"), value_of("-1.9999999999999998"));
+  EXPECT_LT(value_of("1e-9999"), value_of("1e-299"));
+  EXPECT_LT(value_of("1e299"), value_of("1e9999"));
+}
+
+TEST(ContractTest, TimesAreReadWhileTheProgramIsCompiled) {
+  static_assert(is_time_name("0.25", 4) && value_of("0.25", 4) == 0.25);
+  static_assert(!is_time_name("constant", 8));
+}
+
+TEST(ContractTest, AFlatNameTellsTimeAndFile) {
+  for (const auto& vector : vectors_of("flat")) {
+    EXPECT_EQ(flat_name(vector[0], vector[1]), vector[2]);
+    EXPECT_EQ(parts_of_flat(vector[2]), std::pair(vector[0], vector[1]));
+  }
+  for (const char* name : {"", "0.1", "handed-over", "0.1%252FU"}) EXPECT_EQ(parts_of_flat(name), std::nullopt) << name;
+}
+
+TEST(ContractTest, PiecesOfAPathGivePiecesOfItsName) {
+  std::string name;
+  const auto put = [&name](const char* bytes, std::size_t count) { name.append(bytes, count); };
+  for (const std::string piece : {"0.1", "/", "uni%form", "/", "time"}) put_flat(piece.data(), piece.size(), put);
+  EXPECT_EQ(name, flat_name("0.1", "uni%form/time"));
+}
+
+TEST(ContractTest, APathInAListIsReadAsItWas) {
+  for (const auto& vector : vectors_of("word")) {
+    EXPECT_EQ(list_word(vector[0]), vector[1]);
+    EXPECT_EQ(read_word(vector[1]), vector[0]);
+  }
+  // Whatever stands there, no byte behind its end is read.
+  for (const std::string word : {"%", "%3", "%3g", "a%"}) EXPECT_EQ(read_word(word), word);
+}
+
+TEST(ContractTest, TheCaseItselfIsKeptBesideNoRank) {
+  EXPECT_EQ(name_of_kept(-1), "serial");
+  EXPECT_EQ(name_of_kept(12), "processor12");
+}
+
+// What programs with an older library, and runs that were killed, have on disk.
+TEST(ContractTest, ThePagesLieAsThisVersionSays) {
+  static_assert(version == 1);
+  static_assert(hold_place(0) == 8 && hold_bytes(2) == 3 * 64);
+  static_assert(hold_held == 0 && hold_places == 1 && hold_complete == 2 && hold_renamed == 3 && hold_version == 4);
+  static_assert(hold_left == 0 && hold_first_lacking == 1 && hold_last_lacking == 2);
+  static_assert(sizeof(WriteErrors::Slot) == 1016 && offsetof(WriteErrors, count) == 16);
+  static_assert(offsetof(WriteErrors, slot) == 64 && sizeof(WriteErrors) == 64 + 7 * 1016);
+  EXPECT_EQ(hash_of("", 0), hash_of_nothing);
+  EXPECT_EQ(hash_of("a", 1), 0xaf63dc4c8601ec8cU);  // of FNV's own test vectors
+}
+
+}  // namespace
+}  // namespace forebay::contract
