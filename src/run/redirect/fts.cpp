@@ -1,5 +1,6 @@
-// fts: as with nftw, libc's own would walk past this library. Never changes the working directory, whatever the
-// options say: fts_accpath is the whole path.
+// fts: as with nftw, libc's own would walk past this library. Tcl copies and removes directories by it (`file copy`,
+// `file delete -force`): with libc's own it leaves a directory of the tree as it is without a word, and copies no
+// staged link. Never changes the working directory, whatever the options say: fts_accpath is the whole path.
 #include <dirent.h>
 #include <fts.h>
 #include <stdlib.h>

@@ -168,6 +168,13 @@ SCENARIOS = {
         "rsync",
     ],
     "perl": ["perl", "-e", PERL],
+    # Copies and removes directories by libc's fts.
+    "tclsh": [
+        "bash",
+        "-c",
+        r"""cd "$1"; printf '%s\n' 'file copy sub copied' "file copy $1/processor0 copied-rank" 'file mkdir made/below' 'close [open made/x w]' "close [open $1/made/below/y w]" 'puts [file type copied/inner.txt]' "file delete -force $1/made" 'file delete -force removed processor1' 'file rename sub made' 'puts [lsort [glob *]]' | tclsh""",
+        "tcl",
+    ],
     "coreutils": [
         "bash",
         "-c",
@@ -230,7 +237,9 @@ def run_all(pair, suffix=""):
     for name, command in SCENARIOS.items():
         if wanted and name not in wanted:
             continue
-        if shutil.which(command[0]) is None or (name in ("rsync", "git", "sqlite3") and shutil.which(name) is None):
+        if shutil.which(command[0]) is None or (
+            name in ("rsync", "git", "sqlite3", "tclsh") and shutil.which(name) is None
+        ):
             outcomes.append(skip(name, "not installed"))
             continue
         command = [*command[:-1], command[-1] + pair.case] if name == "fio" else [*command, pair.case]
