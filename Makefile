@@ -6,7 +6,7 @@ BUILD_TREE ?= build
 sources = git ls-files --cached --others --exclude-standard -- 'include/*.h' 'include/*.hpp' 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'bench/*.h' 'apps/*.cpp' 'apps/*.h' 'fuzz/*.cpp' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build demo developer manual test test-builds kills states unit sanitized fuzz bench pictures format check-format lint tidy install clean
+.PHONY: build demo developer manual test test-builds kills drive states unit sanitized fuzz bench pictures format check-format lint tidy install clean
 
 threaded = tree drain launch segment trajectory multiply
 space = $() $()
@@ -47,6 +47,10 @@ test-builds: ## the ways to build that docs/install.md promises, each in a Debia
 kills: developer ## 300 kills, each followed by a restart; half an hour on a machine that does nothing else
 	scripts/install-dependencies demo test
 	FOREBAY=build/bin/forebay tests/run/restart/campaign.py
+
+drive: developer ## 2,000 programs made from seeds, killed and starved, judged by what they recorded; half an hour
+	scripts/install-dependencies test
+	FOREBAY=build/bin/forebay PLAYER=build/bin/player FAULT_LIBRARY=build/lib/libforebay_fault.so tests/run/drive/drive.py
 
 states: developer ## a million random operations on kept trajectories, in many processes; some minutes
 	FOREBAY_TEST_OPERATIONS=1000000 build/bin/trajectory_test --gtest_filter='Operations.*'

@@ -119,6 +119,15 @@ def substitute(path, *pairs):
         file.write(text)
 
 
+def numbers(text):
+    """Of seeds: "1-20,37"."""
+    found = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
 def wait_for(condition, seconds=60):
     until = time.monotonic() + seconds
     while time.monotonic() < until:

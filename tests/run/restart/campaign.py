@@ -110,17 +110,9 @@ class Campaign:
         return counts["failed"] == counts["not run"] == 0
 
 
-def numbers(text):
-    found = []
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
-
-
 def main():
     parser = argparse.ArgumentParser(description="kills runs under forebay, and restarts them")
-    parser.add_argument("--seeds", type=numbers, default=list(SEEDS), help="such as 1-20,37")
+    parser.add_argument("--seeds", type=casetools.numbers, default=list(SEEDS), help="such as 1-20,37")
     parser.add_argument("--ten", action="store_true", help="only the ten of `make test`")
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
     parser.add_argument("--minutes", type=float, default=30, help="begins no run after so long")

@@ -13,69 +13,10 @@ import time
 
 import casetools
 from cavity import SOLUTION, STATE, solver, step_of
+from processes import MARK, Processes, kill
 
-MARK = "RESTART_CAMPAIGN"  # a variable of the environment that all processes of a run inherit
 FOREBAY = os.path.abspath(os.environ["FOREBAY"])
 ENOUGH = 90  # seconds that anything may take, also beside other tests
-
-
-class Processes:
-    """Those of one run: also where their parents are gone."""
-
-    def __init__(self, mark):
-        self.mark = f"{MARK}={mark}".encode()
-
-    def all(self):
-        return [pid for pid in (int(each) for each in os.listdir("/proc") if each.isdigit()) if self.is_ours(pid)]
-
-    def is_ours(self, pid):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                return self.mark in file.read().split(b"\0")
-        except OSError:
-            return False
-
-    @staticmethod
-    def stat(pid):
-        """Name and parent."""
-        try:
-            with open(f"/proc/{pid}/stat", errors="replace") as file:
-                name, rest = file.read().split(" (", 1)[1].rsplit(") ", 1)
-                return name, int(rest.split()[1])
-        except OSError:
-            return "", 0
-
-    def of_kind(self, kind, run):
-        found = {pid: self.stat(pid) for pid in self.all()}
-        agents = [pid for pid, (name, _) in found.items() if name == "forebay-agent"]
-        keepers = [found[agent][1] for agent in agents if found[agent][1] in found]
-        return {
-            "rank": lambda: [pid for pid, (name, _) in found.items() if name == "icoFoam"],
-            "mpirun": lambda: [pid for pid, (name, _) in found.items() if name == "mpirun"],
-            "run": lambda: [run] if run in found else [],
-            "exec": lambda: [found[each][1] for each in keepers if found[each][1] in found],
-            "agent": lambda: agents,
-            "keeper": lambda: keepers,
-            "all": lambda: list(found),
-            "all and the pool": lambda: list(found),
-        }[kind]()
-
-    def kill_all(self):
-        while pids := self.all():
-            for pid in pids:
-                kill(pid)
-            time.sleep(0.005)
-
-    def names(self):
-        return [f"{self.stat(pid)[0]} ({pid})" for pid in self.all()]
-
-
-def kill(pid):
-    try:
-        os.kill(pid, signal.SIGKILL)
-        return True
-    except ProcessLookupError:
-        return False
 
 
 @dataclasses.dataclass
@@ -101,7 +42,7 @@ class Run:
     def __init__(self, plan, case, pool, mark):
         self.plan, self.case, self.pool = plan, case, pool
         self.environment = casetools.environment(**{MARK: mark})
-        self.processes = Processes(mark)
+        self.processes = Processes(mark, "icoFoam", "mpirun")
         self.report = os.path.join(os.path.dirname(case.directory), "report.json")
         self.seen = Seen()
         self.step = 0
