@@ -9,7 +9,8 @@ player.c does what the plan says and records it, running.py runs it, judge.py co
 is told that is wrong; `drive.py --seeds N --keep DIR` does it again, and keeps the case, the records and what forebay said.
 
 Seeds that fail today stand in expected_failures.txt, each with its reason. They are run like all others; it is told when
-one of them passes. What is decided by who is faster fails only now and then: such a seed is marked `sometimes` there.
+one of them passes. What is decided by who is faster fails only now and then: such a seed is marked `sometimes` there. As
+nobody has met all of those, `make test` runs a seed that fails unexpectedly twice more (--again 2), and tells of it.
 
 Whether the driver finds mistakes is seen by planting some: see the script `plant`.
 
@@ -48,6 +49,17 @@ class Driver:
         self.stopped = False
 
     def one(self, seed):
+        """As often as is asked for: a seed that passes when it is run again is told, and passes."""
+        plan, outcome, wrong, seconds = self.once(seed)
+        again = 0 if seed in self.tally.expected else self.options.again
+        while outcome == FAILED and again > 0:
+            again -= 1
+            print(f"seed {seed} failed, and is run again: " + "; ".join(wrong), flush=True)
+            plan, outcome, wrong, more = self.once(seed)
+            seconds += more
+        return plan, outcome, wrong, seconds
+
+    def once(self, seed):
         plan = plan_of(seed)
         begun = time.monotonic()
         if (plan.pool == "small" and not self.mounts) or (plan.way == "namespace" and not self.namespaces):
@@ -91,6 +103,7 @@ def main():
     parser.add_argument("--seeds", type=casetools.numbers, default=list(SEEDS), help="such as 1-20,37")
     parser.add_argument("--fixed", action="store_true", help="only those of `make test`")
     parser.add_argument("--jobs", type=int, default=4, help="runs at the same time; they mostly wait")
+    parser.add_argument("--again", type=int, default=0, help="how often a seed that failed unexpectedly is run again")
     parser.add_argument("--minutes", type=float, default=120, help="begins no run after so long")
     parser.add_argument("--keep", help="a directory for what those that failed left")
     parser.add_argument(
