@@ -57,20 +57,18 @@ function(forebay_room path)
   endif()
 endfunction()
 
-# A room's sources once more, with threads whose order a test chooses: <path>/tests/schedules.
+# The sources of a room that is there once more, with threads whose order a test chooses: <path>/tests/schedules.
 function(forebay_scheduled_test path)
   get_filename_component(name ${path} NAME)
   if(NOT forebay_has_tests)
     return()
   endif()
-  cmake_parse_arguments(ROOM "" "" "ROOMS" ${ARGN})
-  list(TRANSFORM ROOM_ROOMS PREPEND forebay_)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${path}/*.cpp
-    ${CMAKE_CURRENT_SOURCE_DIR}/${path}/tests/schedules/*.cpp)
-  add_executable(${name}_schedules_test ${sources})
+  get_target_property(sources forebay_${name} SOURCES)
+  get_target_property(libraries forebay_${name} LINK_LIBRARIES)
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${path}/tests/schedules/*.cpp)
+  add_executable(${name}_schedules_test ${sources} ${tests})
   target_compile_definitions(${name}_schedules_test PRIVATE FOREBAY_SCHEDULED)
-  target_link_libraries(${name}_schedules_test PRIVATE forebay_options Threads::Threads ${ROOM_ROOMS} GTest::gtest
-    GTest::gtest_main)
+  target_link_libraries(${name}_schedules_test PRIVATE ${libraries} GTest::gtest GTest::gtest_main)
   add_dependencies(unit_tests ${name}_schedules_test)
   gtest_discover_tests(${name}_schedules_test TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
 endfunction()

@@ -125,8 +125,8 @@ int forebay_checkpoints_open(forebay_team* team, const char* directory, const fo
 int forebay_checkpoints_close(forebay_checkpoints* checkpoints);
 
 /* The file `name` in the directory appears whole or not at all, and replaces another one only then: when this returns,
- * or, staged, at the latest when settle returns. That an earlier one was damaged in the pool is told by settle and
- * close. The arrays may be changed as soon as this returns. What was written
+ * or, staged, at the latest when settle returns. Settle and close tell of an earlier file
+ * that was damaged in the pool. The arrays may be changed as soon as this returns. What was written
  * how, where and when is in `name`.json beside it. */
 int forebay_checkpoints_write(forebay_checkpoints* checkpoints, const char* name, const forebay_head* head,
                               const forebay_array* arrays, int count);
@@ -139,9 +139,9 @@ int forebay_checkpoints_settle(forebay_checkpoints* checkpoints);
 int forebay_checkpoints_prepare(forebay_checkpoints* checkpoints, const forebay_array* arrays, int count);
 
 /* Fills the arrays, which may be fewer than the file has, on any number of ranks. Every byte is verified before it is
- * handed on. Where there is none, FOREBAY_E_NO_SUCH_FILE. A file of another mesh, type or number of components is
- * refused, and the message names the difference.
- * `head` may be NULL; its texts are valid until the next call for these checkpoints. */
+ * handed on. FOREBAY_E_NO_SUCH_FILE where no file has this name. A file of another mesh, type or number of components
+ * is refused, and the message names the difference. `head` may be NULL; its texts are valid until the next call for
+ * these checkpoints. */
 int forebay_checkpoints_read(forebay_checkpoints* checkpoints, const char* name, const char* mesh,
                              const forebay_array* arrays, int count, forebay_head* head);
 

@@ -40,8 +40,12 @@ std::optional<std::pair<std::string, std::string>> parts_of_flat(std::string_vie
   return std::pair(path.substr(0, slash), path.substr(slash + 1));
 }
 
+std::string name_of_rank(int rank) {
+  return rank_prefix + std::to_string(rank);
+}
+
 std::string name_of_kept(int rank) {
-  return rank < 0 ? serial_name : rank_prefix + std::to_string(rank);
+  return rank < 0 ? serial_name : name_of_rank(rank);
 }
 
 std::string list_word(std::string_view path) {

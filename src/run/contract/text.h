@@ -16,6 +16,8 @@ std::string flat_name(std::string_view time, std::string_view file);
 // The two again; nullopt where the name is no flat one.
 std::optional<std::pair<std::string, std::string>> parts_of_flat(std::string_view name);
 
+// The name of a rank's directory in the case and in the tree: "processor3".
+std::string name_of_rank(int rank);
 // The name of the directory where a rank's times are kept. -1: the case in one piece.
 std::string name_of_kept(int rank);
 

@@ -302,7 +302,7 @@ Result<Welcome> Agent::admit(const Hello& hello) {
     environment[contract::keep_variable] = drain::keep_directory(of_rank ? hello.rank : -1, pool);
     if (in_namespace && !of_rank) environment[contract::times_variable] = run_.tree();
     if (in_namespace && of_rank && run_.one_mount)
-      environment[contract::times_variable] = join(run_.tree(), fmt::format("processor{}", hello.rank));
+      environment[contract::times_variable] = join(run_.tree(), contract::name_of_rank(hello.rank));
     environment[contract::hold_variable] = join(run_.home(), drain::hold_name);
     if (!run_.placed.empty()) {
       const std::string own = hello.rank >= 0 ? socket_directory(hello) : run_.home();

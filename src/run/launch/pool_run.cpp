@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "run/contract/contract.h"
+#include "run/contract/text.h"
 #include "run/openfoam/openfoam.h"
 
 namespace forebay::launch {
@@ -69,10 +70,6 @@ Result<std::vector<drain::LinkedDirectory>> linked_directories(const Plan& plan)
   return linked;
 }
 
-std::string rank_directory(int rank) {
-  return fmt::format("processor{}", rank);
-}
-
 drain::DrainSettings drain_settings(const PoolRun& run) {
   const Plan& plan = run.plan;
   const auto& from = plan.settings.drain;
@@ -110,7 +107,7 @@ std::vector<drain::Root> PoolRun::roots() const {
   for (const DirectoryEntry& entry : *entries) {
     const auto link = entry.type == DT_LNK ? read_link(join(tree(), entry.name)) : Result<std::string>();
     for (const auto& [rank, directory] : ranks) {
-      const std::string local = join(directory, rank_directory(rank));
+      const std::string local = join(directory, contract::name_of_rank(rank));
       if (rank >= 0 && link && *link == local) roots.push_back({local, entry.name, directory});
     }
   }

@@ -10,6 +10,7 @@
 #include <future>
 #include <map>
 
+#include "run/contract/text.h"
 #include "run/launch/plan.h"
 #include "run/launch/pool_run.h"
 #include "run/node/node.h"
@@ -148,7 +149,7 @@ Result<std::vector<Share>> divide(const AheadRequest& request, const std::string
         node::plan_ranks({{machine->node, count}}, count, node::Order::by_core, *machine, *pools);
     for (int i = 0; i < count; ++i)
       if (auto added = add_part(share_of(shares, placement.ranks[static_cast<std::size_t>(i)].pool),
-                                fmt::format("processor{}", ranks->first + i), request, case_path, selection);
+                                contract::name_of_rank(ranks->first + i), request, case_path, selection);
           !added)
         return forward(added);
   }

@@ -10,6 +10,7 @@
 #include <future>
 #include <utility>
 
+#include "run/contract/text.h"
 #include "run/launch/several_nodes.h"
 #include "run/openfoam/openfoam.h"
 
@@ -82,7 +83,7 @@ Status Staging::common() {
   if (auto linked = direct.link(run_.tree(), run_.lower()); !linked) return linked;
   if (apart) {
     for (int rank = 0; rank < plan_.ranks; ++rank) {
-      const std::string name = fmt::format("processor{}", rank);
+      const std::string name = contract::name_of_rank(rank);
       struct stat status {};
       if (::stat(join(plan_.case_path, name).c_str(), &status) != 0) continue;
       if (::symlink(join(run_.lower(), name).c_str(), join(run_.tree(), name).c_str()) != 0)
@@ -99,7 +100,7 @@ Status Staging::common() {
 }
 
 Status Staging::rank(int rank, const std::string& pool) {
-  const std::string name = fmt::format("processor{}", rank), local = join(pool, name);
+  const std::string name = contract::name_of_rank(rank), local = join(pool, name);
   tree::StageRequest request{plan_.case_path,
                              name,
                              local,

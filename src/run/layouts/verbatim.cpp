@@ -1,17 +1,17 @@
 // The layout that changes nothing.
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <map>
 #include <utility>
 
+#include "run/contract/text.h"
 #include "run/layouts/local_files.h"
 
 namespace forebay::layouts {
 
 Result<Unit> verbatim_time(const RankTime& rank_time, const std::string& time) {
   Unit unit;
-  unit.target = fmt::format("processor{}/{}", rank_time.rank, time);
+  unit.target = contract::name_of_rank(rank_time.rank) + "/" + time;
   unit.is_directory = true;
   auto directories = directories_below(rank_time.directory);
   if (!directories) return forward(directories);

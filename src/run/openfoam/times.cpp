@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "run/contract/contract.h"
 #include "run/contract/text.h"
 #include "run/contract/time_name.h"
 #include "run/openfoam/openfoam.h"
@@ -45,7 +46,7 @@ bool same_time(std::string_view a, std::string_view b) {
 }
 
 std::optional<int> processor_of(std::string_view name) {
-  constexpr std::string_view prefix = "processor";
+  constexpr std::string_view prefix = contract::rank_prefix;
   if (!name.starts_with(prefix)) return std::nullopt;
   return parse_rank(name.substr(prefix.size()));
 }

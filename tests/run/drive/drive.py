@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs programs that are made from seeds under `forebay run`, and judges what is left by what the programs recorded.
 
-    drive.py [--seeds 1-2000] [--jobs N] [--minutes M] [--keep DIR] [--until-one-fails]
+    drive.py [--seeds 1-2000] [--jobs N] [--again N] [--minutes M] [--keep DIR] [--until-one-fails]
 
 A seed (plan.py) stands for a case, for what each rank of a program writes, appends, purges, removes, renames and writes
 again, and for what happens to the run: who dies and when, how small the pool is, how slowly results are carried.
@@ -31,9 +31,10 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "equivalence")]
 
 import casetools  # noqa: E402
 from judge import Judge  # noqa: E402
-from plan import FIXED, SEEDS, plan_of  # noqa: E402
 from running import Run, may_mount  # noqa: E402
 from tally import FAILED, NOT_RUN, PASSED, Tally, expected_failures  # noqa: E402
+
+from plan import FIXED, SEEDS, plan_of  # noqa: E402
 
 EXPECTED = os.path.join(HERE, "expected_failures.txt")
 
@@ -49,12 +50,12 @@ class Driver:
         self.stopped = False
 
     def one(self, seed):
-        """As often as is asked for: a seed that passes when it is run again is told, and passes."""
+        """Runs a seed. One that fails unexpectedly is run again, as often as was asked for; when it passes then, it is told."""
         plan, outcome, wrong, seconds = self.once(seed)
         again = 0 if seed in self.tally.expected else self.options.again
         while outcome == FAILED and again > 0:
             again -= 1
-            print(f"seed {seed} failed, and is run again: " + "; ".join(wrong), flush=True)
+            self.tally.tell(f"seed {seed} failed, and is run again: " + "; ".join(wrong))
             plan, outcome, wrong, more = self.once(seed)
             seconds += more
         return plan, outcome, wrong, seconds

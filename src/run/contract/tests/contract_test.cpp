@@ -89,6 +89,7 @@ TEST(ContractTest, APathInAListIsReadAsItWas) {
 TEST(ContractTest, TheCaseItselfIsKeptBesideNoRank) {
   EXPECT_EQ(name_of_kept(-1), "serial");
   EXPECT_EQ(name_of_kept(12), "processor12");
+  EXPECT_EQ(name_of_rank(12), "processor12");
 }
 
 // What programs with an older library, and runs that were killed, have on disk.
