@@ -31,10 +31,9 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "equivalence")]
 
 import casetools  # noqa: E402
 from judge import Judge  # noqa: E402
+from plan import FIXED, SEEDS, plan_of  # noqa: E402
 from running import Run, may_mount  # noqa: E402
 from tally import FAILED, NOT_RUN, PASSED, Tally, expected_failures  # noqa: E402
-
-from plan import FIXED, SEEDS, plan_of  # noqa: E402
 
 EXPECTED = os.path.join(HERE, "expected_failures.txt")
 
