@@ -47,42 +47,43 @@ Status replace_link_by_copy(const std::string& from, const std::string& to, cons
 }  // namespace
 
 // A removal that comes while the name is on its way to the case: the ledger does not know the name yet.
-void Drain::State::note_removal_in_flight(const std::string& path) {
-  const auto below = in_flight.lower_bound(path);
-  bool concerned = below != in_flight.end() && is_below(*below, path);
+void Acts::note_removal_in_flight(const std::string& path) {
+  const auto below = work.in_flight.lower_bound(path);
+  bool concerned = below != work.in_flight.end() && is_below(*below, path);
   if (!concerned) {
-    const auto inside = in_flight.lower_bound(path + "/");
-    concerned = inside != in_flight.end() && is_below(*inside, path);
+    const auto inside = work.in_flight.lower_bound(path + "/");
+    concerned = inside != work.in_flight.end() && is_below(*inside, path);
   }
-  for (std::string at(path); !concerned && !at.empty(); at = parent_of(at)) concerned = in_flight.contains(at);
+  for (std::string at(path); !concerned && !at.empty(); at = parent_of(at)) concerned = work.in_flight.contains(at);
   if (concerned) removed_in_flight.insert(path);
 }
 
 // To be called when `path` was recorded as drained.
-void Drain::State::catch_up_removal(const std::string& path) {
+void Acts::catch_up_removal(const std::string& path) {
   if (removed_in_flight.empty()) return;
   bool removed = false;
   for (std::string at(path); !removed && !at.empty(); at = parent_of(at)) removed = removed_in_flight.contains(at);
-  if (removed && !name_exists(local_of(roots, path))) record(deleted_record(path));
+  if (removed && !name_exists(local_of(run.roots, path))) run.record(deleted_record(path));
 }
 
 // The program gave the input `origin` the name `path`: a link whose content is the case's own file.
-void Drain::State::note_renamed_input(const std::string& origin, const std::string& path) {
+void Acts::note_renamed_input(const std::string& origin, const std::string& path) {
   if (origin != path) borrowed[origin].insert(path);
 }
 
 // Before the case's `origin` is replaced, every other name that still stands for its old content gets a copy. False:
 // not now, since one of them is being read.
-bool Drain::State::free_borrowers(const std::string& origin) {
+bool Acts::free_borrowers(const std::string& origin) {
   const auto found = borrowed.find(origin);
   if (found == borrowed.end()) return true;
   for (const std::string& path : found->second) {
-    const std::string local = local_of(roots, path);
+    const std::string local = local_of(run.roots, path);
     const auto target = read_link(local);
-    if (!target || *target != join(request.lower, origin)) continue;
-    if (in_flight.contains(path)) return false;
-    if (auto copied = replace_link_by_copy(join(request.case_path, origin), local, name_aside(roots, path)); !copied) {
-      failures[origin] = copied.error().text();
+    if (!target || *target != join(run.request.lower, origin)) continue;
+    if (work.in_flight.contains(path)) return false;
+    if (auto copied = replace_link_by_copy(join(run.request.case_path, origin), local, name_aside(run.roots, path));
+        !copied) {
+      work.failures[origin] = copied.error().text();
       return false;
     }
   }
@@ -92,26 +93,27 @@ bool Drain::State::free_borrowers(const std::string& origin) {
 
 // The name at or above `path` under which the case still holds what the program removed, and which is now of the other
 // kind (a directory for a file, or the reverse); empty: none.
-std::string Drain::State::in_the_way(const std::string& path) const {
+std::string Acts::in_the_way(const std::string& path) const {
   for (std::string at(path); !at.empty(); at = parent_of(at)) {
-    const auto known = ledger.find(at);
+    const auto known = run.ledger.find(at);
     if (!known || !known->deleted) continue;
     struct stat status {};
-    if (::lstat(local_of(roots, at).c_str(), &status) == 0 && S_ISDIR(status.st_mode) != known->directory) return at;
+    if (::lstat(local_of(run.roots, at).c_str(), &status) == 0 && S_ISDIR(status.st_mode) != known->directory)
+      return at;
   }
   return {};
 }
 
 // A write through a link reached the shared file itself: correct, but slow, and the user should know. (Or she edited it
 // there; the two look alike.)
-void Drain::State::note_written_inputs() {
+void Acts::note_written_inputs() {
   std::string first;
   std::size_t count = 0;
-  ledger.each("", [&](const std::string& path, const Known& known) {
+  run.ledger.each("", [&](const std::string& path, const Known& known) {
     if (known.staged != tree::Kind::link || known.deleted || known.drained || !known.on_case) return true;
-    const auto target = read_link(local_of(roots, path));
-    if (!target || *target != join(request.lower, path)) return true;
-    const auto now = shared->status(path);
+    const auto target = read_link(local_of(run.roots, path));
+    if (!target || *target != join(run.request.lower, path)) return true;
+    const auto now = run.shared->status(path);
     if (!now || !*now) return true;
     const Identity identity = identity_of(**now);
     if (identity.size == known.on_case->size && identity.mtime_ns == known.on_case->mtime_ns) return true;
@@ -119,17 +121,18 @@ void Drain::State::note_written_inputs() {
     return true;
   });
   if (count == 0) return;
-  note(std::nullopt, fmt::format("{} inputs changed on the shared file system during the run, the first is {}: edited "
-                                 "there, or written through a link at that file system's speed (--copy PATTERN keeps "
-                                 "such inputs local)",
-                                 count, printable(first)));
+  run.note(std::nullopt,
+           fmt::format("{} inputs changed on the shared file system during the run, the first is {}: edited "
+                       "there, or written through a link at that file system's speed (--copy PATTERN keeps "
+                       "such inputs local)",
+                       count, printable(first)));
 }
 
 std::vector<tree::WarmFile> Drain::carried_files(const std::function<bool(const std::string& path)>& wanted) const {
   std::vector<tree::WarmFile> files;
-  state_->ledger.each("", [&](const std::string& path, const Known& known) {
+  state_->run.ledger.each("", [&](const std::string& path, const Known& known) {
     if (known.directory || known.deleted || !known.drained || !known.on_case || !wanted(path)) return true;
-    const std::string local = local_of(state_->roots, path);
+    const std::string local = local_of(state_->run.roots, path);
     struct stat status {};
     if (::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode) && mark_of(status) == *known.drained)
       files.push_back({path, local, *known.on_case});
@@ -141,9 +144,10 @@ std::vector<tree::WarmFile> Drain::carried_files(const std::function<bool(const 
 // The one removal that cannot come last. Everything else must be on the case by then, and the new content whole in the
 // pool: what stands for content of the case's own under that name, as of a file and a directory that swap names, gets a
 // copy. In what cannot be looked at there may be such names, too.
-bool Drain::State::make_way() {
-  if (ways.empty() || ledger.lost_events() || trouble == Code::conflict || trouble == Code::lost) return false;
-  if (!failures.empty() || !unreadable.empty()) return false;
+bool Acts::make_way() {
+  if (ways.empty() || run.ledger.lost_events() || run.trouble == Code::conflict || run.trouble == Code::lost)
+    return false;
+  if (!work.failures.empty() || !work.unreadable.told.empty()) return false;
   bool made = false;
   for (const std::string& path : std::exchange(ways, {})) {
     std::vector<std::string> origins;
@@ -151,9 +155,24 @@ bool Drain::State::make_way() {
       if (is_below(origin, path)) origins.push_back(origin);
     const bool free =
         std::all_of(origins.begin(), origins.end(), [&](const auto& each) { return free_borrowers(each); });
-    made = (free && remove_from_case(path)) || made;
+    made = (free && end.remove_from_case(path)) || made;
   }
   return made;
+}
+
+// The program's own act, journalled when the case has (or had) something under this name.
+void Acts::removed_by_program(const std::string& path) {
+  const auto time = openfoam::time_path(path);
+  const bool collated = time && time->rest.empty() && run.ledger.collated_of(time->rank, time->time);
+  note_removal_in_flight(path);
+  std::vector<std::string> affected;
+  if (collated) affected.push_back(path);
+  // A directory that was renamed away takes everything below it along.
+  run.ledger.each(path, [&](const std::string& each, const Known& known) {
+    if (!known.deleted) affected.push_back(each);
+    return true;
+  });
+  for (const std::string& each : affected) run.record(deleted_record(each));
 }
 
 }  // namespace forebay::drain

@@ -49,28 +49,28 @@ void take_modes(layouts::Unit& unit, const std::string& local) {
 
 }  // namespace
 
-Status Drain::State::open_checkpoints() {
-  for (const std::string& path : request.settings.checkpoints) {
-    const std::string aside = fmt::format("{}/checkpoints/{}", request.home, checkpoints.size());
-    const CheckpointVersions before = ledger.checkpoint(path);
-    if (auto opened = checkpoints.emplace_back(path).open(aside, before.whole, before.home); !opened) return opened;
+Status Checkpoints::open() {
+  for (const std::string& path : run.request.settings.checkpoints) {
+    const std::string aside = fmt::format("{}/checkpoints/{}", run.request.home, all.size());
+    const CheckpointVersions before = run.ledger.checkpoint(path);
+    if (auto opened = all.emplace_back(path).open(aside, before.whole, before.home); !opened) return opened;
   }
   return {};
 }
 
-Checkpoint* Drain::State::checkpoint_of(std::string_view path) {
-  for (Checkpoint& each : checkpoints)
+Checkpoint* Checkpoints::holding(std::string_view path) {
+  for (Checkpoint& each : all)
     if (path != each.path() && is_below(path, each.path())) return &each;
   return nullptr;
 }
 
-void Drain::State::handle_checkpoint(Checkpoint& checkpoint, const Event& event) {
-  const std::string file = event.path.substr(checkpoint.path().size() + 1), local = local_of(roots, event.path);
+void Checkpoints::handle(Checkpoint& checkpoint, const Event& event) {
+  const std::string file = event.path.substr(checkpoint.path().size() + 1), local = local_of(run.roots, event.path);
   if (event.gone()) {
     // Of what is in a directory that goes away, nothing is told.
     if (event.directory && event.kind == Event::Kind::moved_out) checkpoint.lose_track();
     checkpoint.removed(file);
-    return removed_by_program(event.path);
+    return work.acts.removed_by_program(event.path);
   }
   if (event.directory) {
     if (event.kind == Event::Kind::moved_in) checkpoint.lose_track();
@@ -80,125 +80,127 @@ void Drain::State::handle_checkpoint(Checkpoint& checkpoint, const Event& event)
   const bool there = ::lstat(local.c_str(), &status) == 0, link = there && S_ISLNK(status.st_mode);
   if (link) {
     const auto target = read_link(local);
-    if (target && *target == join(request.lower, event.path)) return;  // evicted
-    if (target && tree::is_staged_link(*target, request.lower))
-      note_renamed_input(target->substr(request.lower.size() + 1), event.path);
+    if (target && *target == join(run.request.lower, event.path)) return;  // evicted
+    if (target && tree::is_staged_link(*target, run.request.lower))
+      work.acts.note_renamed_input(target->substr(run.request.lower.size() + 1), event.path);
   }
   const bool has_new_name = event.kind == Event::Kind::created || event.kind == Event::Kind::moved_in;
   if (has_new_name) checkpoint.made(file);
   // Its closing will be told; but for a link, or another name of a file, nothing is closed.
   if (event.kind == Event::Kind::created && !link && status.st_nlink <= 1) return;
   if (event.kind == Event::Kind::closed) {
-    ++local_files;
-    local_bytes += static_cast<std::uint64_t>(status.st_size);
+    ++run.numbers.local_files;
+    run.numbers.local_bytes += static_cast<std::uint64_t>(status.st_size);
   }
   if (auto kept = checkpoint.closed(file, local, Clock::now()); !kept)
-    note(std::nullopt, "a checkpoint cannot be kept aside: " + kept.error().text());
-  if (pool_is_full) checkpoint.distrust();
+    run.note(std::nullopt, "a checkpoint cannot be kept aside: " + kept.error().text());
+  if (seen.room.pool_is_full) checkpoint.distrust();
 }
 
-void Drain::State::settle_checkpoints() {
+void Checkpoints::settle() {
   const auto now = Clock::now();
-  const auto& settings = request.settings;
-  for (Checkpoint& each : checkpoints) {
+  const auto& settings = run.request.settings;
+  for (Checkpoint& each : all) {
     if (const auto whole = each.settle(now, std::max(settings.settle, settings.vouch_after)))
-      record(whole_checkpoint_record(each.path(), *whole));
-    if (settings.live || now - each.last_home() >= settings.safe_interval) carry_checkpoint(each);
+      run.record(whole_checkpoint_record(each.path(), *whole));
+    if (settings.live || now - each.last_home() >= settings.safe_interval) carry(each);
   }
 }
 
-void Drain::State::carry_checkpoint(Checkpoint& checkpoint) {
-  if (const auto version = checkpoint.to_carry()) submit_checkpoint(checkpoint, version);
+void Checkpoints::carry(Checkpoint& checkpoint) {
+  if (const auto version = checkpoint.to_carry()) submit(checkpoint, version);
 }
 
 // A version that was kept, or (nullopt) the directory as it is now, in the place of what the case has.
-void Drain::State::submit_checkpoint(Checkpoint& checkpoint, std::optional<int> version) {
+void Checkpoints::submit(Checkpoint& checkpoint, std::optional<int> version) {
   const std::string path = checkpoint.path();
-  if (in_flight.contains(path) || given_up.contains(path)) return;
-  const auto directory = version ? checkpoint.take(*version) : Result<std::string>(local_of(roots, path));
-  if (!directory) return note(Code::undrained, "the kept checkpoint cannot be drained: " + directory.error().text());
+  if (work.in_flight.contains(path) || work.given_up.contains(path)) return;
+  const auto directory = version ? checkpoint.take(*version) : Result<std::string>(local_of(run.roots, path));
+  if (!directory)
+    return run.note(Code::undrained, "the kept checkpoint cannot be drained: " + directory.error().text());
   std::map<std::string, Identity> replaces;
   std::vector<std::pair<std::string, Known>> untouched;
-  ledger.each(path, [&](const std::string& each, const Known& known) {
+  run.ledger.each(path, [&](const std::string& each, const Known& known) {
     if (known.directory || !known.on_case) return true;
     const std::string file = each.substr(path.size() + 1);
     replaces.emplace(file, *known.on_case);
-    const auto target = read_link(local_of(roots, each));
-    if (target && *target == join(request.lower, each)) untouched.emplace_back(file, known);
+    const auto target = read_link(local_of(run.roots, each));
+    if (target && *target == join(run.request.lower, each)) untouched.emplace_back(file, known);
     return true;
   });
-  const auto on_case = ledger.find(path);
+  const auto on_case = run.ledger.find(path);
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::checkpoint, path, 0, 0, version ? std::to_string(*version) : std::string(), false, prepared};
-  submit(std::move(job),
-         [path, directory = *directory, local = local_of(roots, path), lower = request.lower,
-          case_path = request.case_path, untouched, prepared, must_be_closed = !version && phase != Phase::running,
-          replaces = on_case && on_case->directory ? std::optional(replaces)
-                                                   : std::nullopt]() -> Result<std::optional<layouts::Unit>> {
-           auto listed = read_time(-1, directory, must_be_closed, {}, lower);
-           prepared->postponed = is_still_open(listed);
-           if (prepared->postponed) return std::nullopt;
-           if (!listed) return forward(listed);
-           if (!*listed) return std::nullopt;
-           auto unit = layouts::verbatim_time(**listed, "");
-           if (!unit) return forward(unit);
-           unit->target = path;
-           unit->replaces_directory = replaces;
-           take_modes(*unit, local);
-           std::erase_if(unit->files,
-                         [&](const auto& file) { return file.link_target == join(lower, join(path, file.path)); });
-           mark_sources(*unit, directory, {}, *prepared);
-           for (layouts::OutputFile& file : unit->files) {
-             if (!tree::is_staged_link(file.link_target, lower)) continue;
-             const std::string origin = file.link_target.substr(lower.size() + 1), name = join(path, file.path);
-             auto input = as_input(case_path, origin, name, file.path, *prepared);
-             if (!input) return forward(input);
-             prepared->links.erase(name);
-             file = std::move(*input);
-           }
-           for (const auto& [file, known] : untouched) {
-             const bool newer = std::any_of(unit->files.begin(), unit->files.end(),
-                                            [&, name = &file](const auto& each) { return each.path == *name; });
-             if (newer) continue;
-             auto kept = as_on_case(case_path, join(path, file), file, known);
-             if (!kept && kept.error().errno_value == ENOENT) continue;  // the user removed it
-             if (!kept) return forward(kept);
-             unit->files.push_back(std::move(*kept));
-             prepared->marks[join(path, file)] = known.drained.value_or(LocalMark{});
-           }
-           return std::optional(std::move(*unit));
-         });
+  work.submit(
+      std::move(job),
+      [path, directory = *directory, local = local_of(run.roots, path), lower = run.request.lower,
+       case_path = run.request.case_path, untouched, prepared, must_be_closed = !version && end.phase != Phase::running,
+       replaces = on_case && on_case->directory ? std::optional(replaces)
+                                                : std::nullopt]() -> Result<std::optional<layouts::Unit>> {
+        auto listed = read_time(-1, directory, must_be_closed, {}, lower);
+        prepared->postponed = is_still_open(listed);
+        if (prepared->postponed) return std::nullopt;
+        if (!listed) return forward(listed);
+        if (!*listed) return std::nullopt;
+        auto unit = layouts::verbatim_time(**listed, "");
+        if (!unit) return forward(unit);
+        unit->target = path;
+        unit->replaces_directory = replaces;
+        take_modes(*unit, local);
+        std::erase_if(unit->files,
+                      [&](const auto& file) { return file.link_target == join(lower, join(path, file.path)); });
+        mark_sources(*unit, directory, {}, *prepared);
+        for (layouts::OutputFile& file : unit->files) {
+          if (!tree::is_staged_link(file.link_target, lower)) continue;
+          const std::string origin = file.link_target.substr(lower.size() + 1), name = join(path, file.path);
+          auto input = as_input(case_path, origin, name, file.path, *prepared);
+          if (!input) return forward(input);
+          prepared->links.erase(name);
+          file = std::move(*input);
+        }
+        for (const auto& [file, known] : untouched) {
+          const bool newer = std::any_of(unit->files.begin(), unit->files.end(),
+                                         [&, name = &file](const auto& each) { return each.path == *name; });
+          if (newer) continue;
+          auto kept = as_on_case(case_path, join(path, file), file, known);
+          if (!kept && kept.error().errno_value == ENOENT) continue;  // the user removed it
+          if (!kept) return forward(kept);
+          unit->files.push_back(std::move(*kept));
+          prepared->marks[join(path, file)] = known.drained.value_or(LocalMark{});
+        }
+        return std::optional(std::move(*unit));
+      });
 }
 
-void Drain::State::checkpoint_carried(const Job& job, const Published& published) {
+void Checkpoints::carried(const Job& job, const Published& published) {
   std::set<std::string> there;
   for (const PublishedFile& file : published.files) there.insert(file.path);
   std::vector<std::string> gone;
-  ledger.each(job.key, [&](const std::string& path, const Known& known) {
+  run.ledger.each(job.key, [&](const std::string& path, const Known& known) {
     if (!known.directory && known.on_case && !there.contains(path)) gone.push_back(path);
     return true;
   });
-  for (const std::string& path : gone) record(removed_record(path));
+  for (const std::string& path : gone) run.record(removed_record(path));
 }
 
-void Drain::State::checkpoint_landed(const Job& job, bool home) {
+void Checkpoints::landed(const Job& job, bool home) {
   if (job.time.empty()) return;
-  if (home) record(carried_checkpoint_record(job.key, static_cast<int>(parse_integer(job.time).value_or(0))));
-  for (Checkpoint& each : checkpoints)
+  if (home) run.record(carried_checkpoint_record(job.key, static_cast<int>(parse_integer(job.time).value_or(0))));
+  for (Checkpoint& each : all)
     if (each.path() == job.key) each.landed(home, Clock::now());
 }
 
 // The program did not end well: what it was writing is no checkpoint, so the case gets the last whole one.
-void Drain::State::submit_last_checkpoints() {
-  for (Checkpoint& each : checkpoints) carry_checkpoint(each);
+void Checkpoints::submit_last() {
+  for (Checkpoint& each : all) carry(each);
 }
 
 // What the program was writing when it ended badly stays behind where there is a whole version, here or on the case.
-bool Drain::State::stays_behind(const Checkpoint& checkpoint) const {
-  if (given_up.contains(checkpoint.path())) return true;
-  if (ended_cleanly) return false;
+bool Checkpoints::stays_behind(const Checkpoint& checkpoint) const {
+  if (work.given_up.contains(checkpoint.path())) return true;
+  if (end.ended_cleanly) return false;
   bool whole = checkpoint.whole().has_value();
-  ledger.each(checkpoint.path(), [&](const std::string&, const Known& known) {
+  run.ledger.each(checkpoint.path(), [&](const std::string&, const Known& known) {
     whole = whole || (!known.directory && known.on_case);
     return !whole;
   });

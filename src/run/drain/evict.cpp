@@ -35,39 +35,40 @@ std::uint64_t size_below(const std::string& local) {
 }  // namespace
 
 // Where a file's content lies in `pool` that the case has too; empty: nowhere there.
-std::string Drain::State::evictable(const std::string& path, const Known& known, const std::string& pool) const {
+std::string Eviction::evictable(const std::string& path, const Known& known, const std::string& pool) const {
   if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return {};
-  std::string content = content_of(local_of(roots, path), request.placed);
+  std::string content = content_of(local_of(run.roots, path), run.request.placed);
   return is_below(content, pool) ? content : std::string();
 }
 
 std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
   State& state = *state_;
-  std::uint64_t freed = state.evict_carried(wanted, pool);
-  if (freed < wanted && !state.alone()) {
+  std::uint64_t freed = state.work.eviction.evict_carried(wanted, pool);
+  if (freed < wanted && !state.seen.alone()) {
     // Held only so that nodes can agree: the next agreement will be on a later time.
-    for (const std::string& time : state.candidates.times())
-      if (time != state.newest_complete && time != state.pinned) state.candidates.remove(time);
-    state.release_kept();
+    for (const std::string& time : state.policy.nodes.candidates.times())
+      if (time != state.policy.newest_complete && time != state.policy.nodes.pinned)
+        state.policy.nodes.candidates.remove(time);
+    state.policy.release_kept();
   }
-  if (freed < wanted) state.submit_held();
+  if (freed < wanted) state.work.submit_held();
   return freed;
 }
 
-std::uint64_t Drain::State::evict_carried(std::uint64_t wanted, const std::string& pool) {
+std::uint64_t Eviction::evict_carried(std::uint64_t wanted, const std::string& pool) {
   std::uint64_t freed = evict_files(wanted, pool);
-  const std::vector<CollatedTime> collated = ledger.collated();
+  const std::vector<CollatedTime> collated = run.ledger.collated();
   for (const CollatedTime& each : collated)
     if (freed < wanted) freed += evict_group(each, pool);
   return freed;
 }
 
-std::uint64_t Drain::State::evict_files(std::uint64_t wanted, const std::string& pool) {
+std::uint64_t Eviction::evict_files(std::uint64_t wanted, const std::string& pool) {
   if (nothing_to_evict.contains(pool)) return 0;
   std::uint64_t freed = 0;
   std::vector<std::pair<std::string, std::string>> found;  // path on the case, where the content lies
   std::uint64_t in_view = 0;
-  ledger.each("", [&](const std::string& path, const Known& known) {
+  run.ledger.each("", [&](const std::string& path, const Known& known) {
     std::string content = evictable(path, known, pool);
     if (content.empty()) return true;
     found.emplace_back(path, std::move(content));
@@ -78,63 +79,65 @@ std::uint64_t Drain::State::evict_files(std::uint64_t wanted, const std::string&
   for (const auto& [path, content] : found) {
     if (freed >= wanted) break;
     struct stat status {};
-    const std::string local = local_of(roots, path);
+    const std::string local = local_of(run.roots, path);
     if (::lstat(content.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    if (mark_of(status) != ledger.find(path)->drained || !is_sealed(content)) continue;
+    if (mark_of(status) != run.ledger.find(path)->drained || !is_sealed(content)) continue;
     // The link takes the place of the file by one rename, so the name never vanishes for the program.
-    const std::string temporary = name_aside(roots, path);
+    const std::string temporary = name_aside(run.roots, path);
     ::unlink(temporary.c_str());
-    if (::symlink(join(request.lower, path).c_str(), temporary.c_str()) != 0) continue;
+    if (::symlink(join(run.request.lower, path).c_str(), temporary.c_str()) != 0) continue;
     if (content == local ? ::rename(temporary.c_str(), local.c_str()) != 0 : !replace_placed(temporary, local, content))
       continue;
-    record(evicted_record(path));
-    if (Checkpoint* checkpoint = checkpoint_of(path)) checkpoint->let_go(path.substr(checkpoint->path().size() + 1));
+    run.record(evicted_record(path));
+    if (Checkpoint* checkpoint = work.checkpoints.holding(path))
+      checkpoint->let_go(path.substr(checkpoint->path().size() + 1));
     freed += static_cast<std::uint64_t>(status.st_blocks) * 512;
   }
   return freed;
 }
 
 // All ranks of it at once: when some are gone, the rest can no longer be compared with what was carried.
-std::uint64_t Drain::State::evict_group(const CollatedTime& group, const std::string& pool) {
+std::uint64_t Eviction::evict_group(const CollatedTime& group, const std::string& pool) {
   const std::string target = join(group.group, group.time);
   // OpenFOAM's last files of a time come a step late.
-  if (group.time == newest_complete || changed_groups.contains(target)) return 0;
+  if (group.time == policy.newest_complete || changed_groups.contains(target)) return 0;
   std::vector<std::pair<std::string, std::string>> directories;  // path on the case, local path
   bool in_pool = false;
   for (int rank = group.first; rank <= group.last; ++rank) {
     const std::string path = time_directory(rank, group.time);
-    if (ledger.evicted_unknown(path)) return 0;
-    directories.emplace_back(path, local_of(roots, path));
+    if (run.ledger.evicted_unknown(path)) return 0;
+    directories.emplace_back(path, local_of(run.roots, path));
     in_pool = in_pool || is_below(directories.back().second, pool);
   }
   if (!in_pool) return 0;
   // What was written since is nowhere else, or is being written.
-  const auto now = look_at(group, true);
+  const auto now = work.groups.look_at(group, true);
   if (now && !now->as_carried) changed_groups.insert(target);
   if (!now || !now->as_carried || !now->directories) return 0;
   std::uint64_t freed = 0;
   for (const auto& [path, local] : directories) {
-    record(evicted_record(path));
+    run.record(evicted_record(path));
     if (is_below(local, pool)) freed += size_below(local);
-    if (auto removed = remove_tree(local); !removed) note(std::nullopt, removed.error().text());
+    if (auto removed = remove_tree(local); !removed) run.note(std::nullopt, removed.error().text());
   }
   return freed;
 }
 
 std::uint64_t Drain::largest_step() const {
-  return state_->largest_step;
+  return state_->run.numbers.largest_step;
 }
 
 bool Drain::can_make_room(const std::string& pool) const {
-  const MoverProgress progress = state_->mover->progress();
+  const MoverProgress progress = state_->work.mover->progress();
   if (progress.queued + progress.active + progress.waiting_for_retry > 0) return true;
-  if (state_->request.settings.live && (!state_->pending.empty() || state_->overlooked || state_->catch_up))
+  if (state_->run.request.settings.live &&
+      (!state_->seen.others.pending.empty() || state_->seen.others.overlooked || state_->seen.others.catch_up))
     return true;
-  if (state_->nothing_to_evict.contains(pool)) return false;
+  if (state_->work.eviction.nothing_to_evict.contains(pool)) return false;
   bool found = false;
-  state_->ledger.each("", [&](const std::string& path, const Known& known) {
+  state_->run.ledger.each("", [&](const std::string& path, const Known& known) {
     struct stat status {};
-    const std::string content = state_->evictable(path, known, pool);
+    const std::string content = state_->work.eviction.evictable(path, known, pool);
     found = !content.empty() && ::lstat(content.c_str(), &status) == 0 && S_ISREG(status.st_mode);
     return !found;
   });

@@ -24,117 +24,119 @@ constexpr std::uint64_t room_for_journal = std::uint64_t{4} << 20;
 Status Drain::begin_finish(bool cleanly) {
   State& state = *state_;
   // A resumed run knows it from its journal.
-  state.ended_cleanly = cleanly || state.ledger.ended_cleanly();
-  if (state.watcher) {
+  state.end.ended_cleanly = cleanly || state.run.ledger.ended_cleanly();
+  if (state.seen.watcher) {
     if (auto read = on_events(); !read) return read;
-    state.look_into_passed_over(true);
-    for (const int rank : state.times.ranks()) state.adopt(rank);
-    state.ask_unsure(State::Ask::all);  // nobody writes any more, however the program ended
-    state.new_complete_times();
-    state.watcher.reset();
+    state.seen.look_into_passed_over(true);
+    for (const int rank : state.seen.times.ranks()) state.seen.adopt(rank);
+    state.seen.ask_unsure(Observation::Ask::all);  // nobody writes any more, however the program ended
+    state.policy.new_complete_times();
+    state.seen.watcher.reset();
     if (!cleanly)
-      if (auto found = state.find_last_times(false); !found) return found;
+      if (auto found = state.policy.find_last_times(false); !found) return found;
   }
-  state.note_failed_writes();
+  state.seen.note_failed_writes();
   // Behind all that the program did: a journal that ends before this has not seen the end.
-  if (cleanly) state.record(ended_cleanly_record());
-  state.phase = State::Phase::carrying;
+  if (cleanly) state.run.record(ended_cleanly_record());
+  state.end.phase = Phase::carrying;
   // Times that somebody has open were tried again and again, since ranks go on; now they wait for who writes.
-  state.ending = true;
-  state.mover->retry_now();
-  state.last_progress = state.last_found = Clock::now();
-  state.pending.clear();
-  state.unreadable.clear();  // perhaps it was only for a while
-  state.catch_up.reset();
-  state.waiting_times.clear();
-  if (!state.pools_intact()) return {};
-  state.submit_last_complete();
-  state.submit_outputs();
+  state.end.ending = true;
+  state.work.mover->retry_now();
+  state.work.last_progress = state.work.last_submitted = Clock::now();
+  state.seen.others.pending.clear();
+  state.work.unreadable.told.clear();  // perhaps it was only for a while
+  state.seen.others.catch_up.reset();
+  state.work.waiting_times.clear();
+  if (!state.end.pools_intact()) return {};
+  state.end.submit_last_complete();
+  state.end.submit_outputs();
   return {};
 }
 
 bool Drain::finished() {
   State& state = *state_;
   on_outcomes();
-  if (state.phase == State::Phase::carrying) {
-    if (!state.journal->has_room()) state.evict_carried(room_for_journal, state.request.home);
-    if (!state.gave_up) state.submit_more_outputs();
-    if (!state.jobs.empty()) {
-      if (!state.gave_up && !state.worth_waiting()) {
-        state.gave_up = true;
-        state.mover->give_up();
+  if (state.end.phase == Phase::carrying) {
+    if (!state.run.journal->has_room()) state.work.eviction.evict_carried(room_for_journal, state.run.request.home);
+    if (!state.end.gave_up) state.end.submit_more_outputs();
+    if (!state.work.jobs.empty()) {
+      if (!state.end.gave_up && !state.end.worth_waiting()) {
+        state.end.gave_up = true;
+        state.work.mover->give_up();
       }
       return false;
     }
-    if (!state.pools_intact()) {
-      state.phase = State::Phase::done;
+    if (!state.end.pools_intact()) {
+      state.end.phase = Phase::done;
       return true;
     }
-    if (!state.gave_up && state.passes < most_passes) {
-      state.submit_outputs();
-      if (!state.jobs.empty()) return false;
-      if (state.make_way()) {
-        state.passes = 0;
-        state.submit_outputs();
+    if (!state.end.gave_up && state.end.passes < most_passes) {
+      state.end.submit_outputs();
+      if (!state.work.jobs.empty()) return false;
+      if (state.work.acts.make_way()) {
+        state.end.passes = 0;
+        state.end.submit_outputs();
         return false;
       }
     }
-    if (!state.gave_up && state.wait_for_writers()) return false;
-    state.note_failed_writes();  // of who outlived the program
-    state.remove_stale();
-    state.count_undrained();
-    state.note_written_inputs();
-    if (state.unfinished_checkpoint)
-      state.note(std::nullopt,
-                 "the program ended while it wrote a checkpoint, or too soon after: the case has the last one that is "
-                 "known to be whole");
-    if (state.separated > 0)
-      state.note(std::nullopt,
-                 fmt::format("{} hard links are files of their own on the case, whose file system did not "
-                             "make them",
-                             state.separated));
-    state.phase = State::Phase::removing;
+    if (!state.end.gave_up && state.end.writers.wait()) return false;
+    state.seen.note_failed_writes();  // of who outlived the program
+    state.end.remove_stale();
+    state.end.count_undrained();
+    state.work.acts.note_written_inputs();
+    if (state.work.checkpoints.is_unfinished)
+      state.run.note(
+          std::nullopt,
+          "the program ended while it wrote a checkpoint, or too soon after: the case has the last one that is "
+          "known to be whole");
+    if (state.work.links.separated > 0)
+      state.run.note(std::nullopt,
+                     fmt::format("{} hard links are files of their own on the case, whose file system did not "
+                                 "make them",
+                                 state.work.links.separated));
+    state.end.phase = Phase::removing;
   }
-  if (state.phase == State::Phase::removing) {
+  if (state.end.phase == Phase::removing) {
     // What cannot be looked at is not absent.
-    if (state.undrained_files + state.undrained_unreadable == 0 && !state.outlasted) {
-      state.remove_replaced_groups();
-      state.remove_deleted();
+    if (state.end.undrained_files + state.end.undrained_unreadable == 0 && !state.end.writers.outlasted) {
+      state.work.groups.remove_replaced();
+      state.end.remove_deleted();
     }
-    state.phase = State::Phase::done;
+    state.end.phase = Phase::done;
   }
-  return state.phase == State::Phase::done;
+  return state.end.phase == Phase::done;
 }
 
-bool Drain::State::worth_waiting() {
-  const MoverProgress progress = mover->progress();
+bool End::worth_waiting() {
+  const MoverProgress progress = work.mover->progress();
   const std::uint64_t mark = progress.bytes_written + progress.files_written;
   const auto now = Clock::now();
   if (mark > progress_mark) {  // failed attempts let it fall
     progress_mark = mark;
-    last_progress = now;
+    work.last_progress = now;
   }
-  return now - last_progress < request.settings.patience;
+  return now - work.last_progress < run.request.settings.patience;
 }
 
 // Begins a pass over the local trees. Only so much is submitted at once: what waits for its turn costs memory.
-void Drain::State::submit_outputs() {
+void End::submit_outputs() {
   ++passes;
-  renew_changed_groups();
-  if (!ended_cleanly) submit_last_checkpoints();
-  walk.emplace(roots, request.placed, ledger, request.lower, request.case_path);
-  submitted_in_pass = 0;
+  work.groups.renew_changed();
+  if (!ended_cleanly) work.checkpoints.submit_last();
+  walk.emplace(run.roots, run.request.placed, run.ledger, run.request.lower, run.request.case_path);
+  work.submitted_in_pass = 0;
   changed_modes.clear();
   submit_more_outputs();
 }
 
-void Drain::State::submit_more_outputs() {
+void End::submit_more_outputs() {
   constexpr std::size_t portion = 1000;
-  while (walk && jobs.size() < most_jobs) {
+  while (walk && work.jobs.size() < Work::most_jobs) {
     const std::vector<Output> found = walk->next(portion);
     for (const OutputWalk::Missed& missed : walk->take_missed())
-      note_unreadable(missed.path, missed.reason, std::nullopt);
-    for (const OutputWalk::Renamed& renamed : walk->take_renamed()) note_renamed_input(renamed.origin, renamed.path);
+      work.unreadable.note(missed.path, missed.reason, std::nullopt);
+    for (const OutputWalk::Renamed& renamed : walk->take_renamed())
+      work.acts.note_renamed_input(renamed.origin, renamed.path);
     if (!found.empty()) {
       submit_found(found);
       continue;
@@ -142,110 +144,118 @@ void Drain::State::submit_more_outputs() {
     walk.reset();
     // In a pass of their own: a mode may forbid to put anything into the directory. So it waits where that is still to
     // come.
-    if (submitted_in_pass > 0) return;
+    if (work.submitted_in_pass > 0) return;
     for (const std::string& path : changed_modes)
-      if (!unreadable.contains(path)) submit_directory(path);
+      if (!work.unreadable.told.contains(path)) work.submit_directory(path);
   }
 }
 
-void Drain::State::submit_found(const std::vector<Output>& found) {
+void End::submit_found(const std::vector<Output>& found) {
   for (const Output& output : found) {
-    if (given_up.contains(output.path) || in_flight.contains(output.path) || still_open.contains(output.path)) continue;
-    if (output.kind == Output::Kind::file && unreadable.contains(output.path)) continue;
+    if (work.given_up.contains(output.path) || work.in_flight.contains(output.path) ||
+        work.still_open.contains(output.path))
+      continue;
+    if (output.kind == Output::Kind::file && work.unreadable.told.contains(output.path)) continue;
     const auto time = time_of(output.path, output.kind == Output::Kind::directory);
-    if (time && serves(time->rank) && is_new_time(time->rank, time->time)) {
+    if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time)) {
       const std::string directory = time_directory(time->rank, time->time);
-      if (is_given_up(time->rank, time->time) || in_flight.contains(directory) || still_open.contains(directory))
+      if (work.groups.is_given_up(time->rank, time->time) || work.in_flight.contains(directory) ||
+          work.still_open.contains(directory))
         continue;
-      if (!ledger.find(directory) && !in_pieces.contains({time->rank, time->time})) {
-        const bool complete = times.complete(time->time) || ledger.complete_times().contains(time->time) ||
-                              times_of_groups.contains(time->time);
+      if (!run.ledger.find(directory) && !work.unreadable.in_pieces.contains({time->rank, time->time})) {
+        const bool complete = seen.times.complete(time->time) || run.ledger.complete_times().contains(time->time) ||
+                              work.groups.times.contains(time->time);
         // A rank that was killed while all purged a time has left of it what the others have not: no group any more.
-        const auto has_it = [&](int rank) { return name_exists(local_of(roots, time_directory(rank, time->time))); };
-        if (complete && request.settings.collated && std::all_of(times.ranks().begin(), times.ranks().end(), has_it)) {
-          submit_time(time->time, false);
+        const auto has_it = [&](int rank) {
+          return name_exists(local_of(run.roots, time_directory(rank, time->time)));
+        };
+        if (complete && run.request.settings.collated &&
+            std::all_of(seen.times.ranks().begin(), seen.times.ranks().end(), has_it)) {
+          work.submit_time(time->time, false);
         } else {
-          submit_rank_time(time->rank, time->time, false);
+          work.submit_rank_time(time->rank, time->time, false);
         }
         continue;
       }
     }
-    Checkpoint* const checkpoint = checkpoint_of(output.path);
-    const auto known = output.kind == Output::Kind::directory ? ledger.find(output.path) : std::nullopt;
+    Checkpoint* const checkpoint = work.checkpoints.holding(output.path);
+    const auto known = output.kind == Output::Kind::directory ? run.ledger.find(output.path) : std::nullopt;
     if (known && known->directory) {
       changed_modes.push_back(output.path);
     } else if (checkpoint != nullptr) {
-      if (!stays_behind(*checkpoint) && !still_open.contains(checkpoint->path()))
-        submit_checkpoint(*checkpoint, std::nullopt);
+      if (!work.checkpoints.stays_behind(*checkpoint) && !work.still_open.contains(checkpoint->path()))
+        work.checkpoints.submit(*checkpoint, std::nullopt);
     } else if (output.kind == Output::Kind::directory) {
-      submit_directory(output.path);
+      work.submit_directory(output.path);
     } else {
-      submit_file(output.path, false);
+      work.submit_file(output.path, false);
     }
   }
 }
 
 // Where the program removed the last complete time before it could complete a newer one, the case gets the one that
 // was kept. After a clean end the program's own last state is there, and what it purged stays purged.
-void Drain::State::submit_last_complete() {
-  if (!alone()) {
+void End::submit_last_complete() {
+  if (!seen.alone()) {
     if (!ended_cleanly) submit_newest_candidates();
   }
   if (ended_cleanly) return;
-  for (const std::string& time : restart_points()) submit_purged(time);
-  for (const std::string& time : kept_by_others)
-    if (core::find_time(whole_times, time) != nullptr) submit_purged(time);
+  for (const std::string& time : policy.restart_points()) submit_purged(time);
+  for (const std::string& time : policy.nodes.kept_by_others)
+    if (core::find_time(policy.whole_times, time) != nullptr) submit_purged(time);
 }
 
 // A restart point that the program removed, or a part of it.
-void Drain::State::submit_purged(const std::string& time) {
-  if (safe_times.contains(time) || is_home(time)) return;
-  const auto& ranks = times.ranks();
+void End::submit_purged(const std::string& time) {
+  if (policy.safe_times.contains(time) || policy.is_home(time)) return;
+  const auto& ranks = seen.times.ranks();
   const bool whole_in_tree = std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
-    const std::string local = local_of(roots, time_directory(rank, time));
-    const std::set<std::string> kept = keep.files(rank, time);
+    const std::string local = local_of(run.roots, time_directory(rank, time));
+    const std::set<std::string> kept = seen.keep.files(rank, time);
     return std::all_of(kept.begin(), kept.end(),
                        [&](const std::string& file) { return name_exists(join(local, file)); });
   });
   if (whole_in_tree) return;
-  const auto beside = kept_beside();
+  const auto beside = policy.kept_beside();
   const auto older = beside.find(time);
-  const std::string why = older != beside.end()           ? older->second
-                          : kept_by_others.contains(time) ? "is kept by another node"
-                                                          : "was the last that all ranks had completed";
-  note(std::nullopt, fmt::format("time {} {}; it was kept and is drained", time, why));
-  submit_time(time, true);
+  const std::string why = older != beside.end()                        ? older->second
+                          : policy.nodes.kept_by_others.contains(time) ? "is kept by another node"
+                                                                       : "was the last that all ranks had completed";
+  run.note(std::nullopt, fmt::format("time {} {}; it was kept and is drained", time, why));
+  work.submit_time(time, true);
 }
 
 // Ranks that compute together are at most one time apart, so the newest time that all nodes have complete is one of the
 // two newest of each node.
-void Drain::State::submit_newest_candidates() {
-  std::vector<std::string> newest = candidates.times();
+void End::submit_newest_candidates() {
+  std::vector<std::string> newest = policy.nodes.candidates.times();
   if (newest.size() > 2) newest.erase(newest.begin(), newest.end() - 2);
   for (const std::string& time : newest)
-    if (!safe_times.contains(time)) submit_time(time, true);
+    if (!policy.safe_times.contains(time)) work.submit_time(time, true);
 }
 
 // A pool that was wiped looks like a program that removed everything. Its sentinel tells the two apart.
-bool Drain::State::pools_intact() {
+bool End::pools_intact() {
   bool intact = true;
-  std::vector<Root> all = roots;
-  for (const std::string& directory : request.placed) all.push_back({directory, {}, std::string(parent_of(directory))});
+  std::vector<Root> all = run.roots;
+  for (const std::string& directory : run.request.placed)
+    all.push_back({directory, {}, std::string(parent_of(directory))});
   for (const Root& root : all) {
     if (name_exists(join(root.pool, sentinel_name)) && name_exists(root.local)) continue;
     intact = false;
-    note(Code::lost, fmt::format("the pool {} was emptied while the run used it: what was not drained before is gone; "
-                                 "nothing is removed from the case; go on from the time that is safe, with a pool that "
-                                 "nothing empties (--pool)",
-                                 printable(root.pool)));
+    run.note(Code::lost,
+             fmt::format("the pool {} was emptied while the run used it: what was not drained before is gone; "
+                         "nothing is removed from the case; go on from the time that is safe, with a pool that "
+                         "nothing empties (--pool)",
+                         printable(root.pool)));
   }
   return intact;
 }
 
 // Files that the drain knows below `path`, if they still are what it knows, then the directories that are empty.
-bool Drain::State::remove_from_case(const std::string& path, std::string_view reason) {
+bool End::remove_from_case(const std::string& path, std::string_view reason) {
   std::vector<std::pair<std::string, Known>> below;
-  ledger.each(path, [&](const std::string& each, const Known& known) {
+  run.ledger.each(path, [&](const std::string& each, const Known& known) {
     below.emplace_back(each, known);
     return true;
   });
@@ -253,27 +263,27 @@ bool Drain::State::remove_from_case(const std::string& path, std::string_view re
   // Children come after their parents, so backwards.
   for (auto at = below.rbegin(); at != below.rend(); ++at) {
     const auto& [each, known] = *at;
-    const Status removed = known.directory ? shared->remove_directory(each)
-                                           : remove_published(*shared, each, known.on_case.value_or(Identity{}));
+    const Status removed = known.directory ? run.shared->remove_directory(each)
+                                           : remove_published(*run.shared, each, known.on_case.value_or(Identity{}));
     if (removed || removed.error().errno_value == ENOENT) {
-      record(removed_record(each));
+      run.record(removed_record(each));
     } else if (known.directory && (removed.error().errno_value == ENOTEMPTY || removed.error().errno_value == EEXIST)) {
       all = false;
       if (known.deleted)
-        note(Code::conflict,
-             fmt::format("the program removed {}, but the case holds files in it that this run does not "
-                         "know: they are kept",
-                         printable(each)));
+        run.note(Code::conflict,
+                 fmt::format("the program removed {}, but the case holds files in it that this run does not "
+                             "know: they are kept",
+                             printable(each)));
     } else {
       all = false;
-      note(removed.error().code == Code::conflict ? Code::conflict : Code::undrained,
-           fmt::format("{}: {}", reason, removed.error().text()));
+      run.note(removed.error().code == Code::conflict ? Code::conflict : Code::undrained,
+               fmt::format("{}: {}", reason, removed.error().text()));
     }
   }
   return all;
 }
 
-void Drain::State::remove_deleted() {
+void End::remove_deleted() {
   std::set<std::string> deleted;
   const auto goes_with_parent = [&](std::string_view path) {
     for (std::string at(parent_of(path)); !at.empty(); at = parent_of(at))
@@ -282,80 +292,83 @@ void Drain::State::remove_deleted() {
   };
   // After a crash the restart points stay, though the program had purged them. Another node may be dead, and what it
   // brought home is not known here: then every complete time that this node brought home stays.
-  const std::vector<std::string> points = restart_points();
+  const std::vector<std::string> points = policy.restart_points();
   const auto stays = [&](const std::string& time) {
     if (ended_cleanly) return false;
-    return time == newest_safe || std::find(points.begin(), points.end(), time) != points.end() ||
-           (!alone() && ledger.complete_times().contains(time));
+    return time == policy.newest_safe || std::find(points.begin(), points.end(), time) != points.end() ||
+           (!seen.alone() && run.ledger.complete_times().contains(time));
   };
-  ledger.each("", [&](const std::string& path, const Known& known) {
+  run.ledger.each("", [&](const std::string& path, const Known& known) {
     // What is absent since events were lost was removed by the program or not: it is only told of.
-    if (!(known.deleted || ledger.lost_events()) || goes_with_parent(path) || name_exists(local_of(roots, path)))
+    if (!(known.deleted || run.ledger.lost_events()) || goes_with_parent(path) ||
+        name_exists(local_of(run.roots, path)))
       return true;
     // The program may have been about to replace it.
-    if (!ended_cleanly && checkpoint_of(path)) return true;
+    if (!ended_cleanly && work.checkpoints.holding(path)) return true;
     const auto time = openfoam::time_path(path);
     if (!time || !stays(time->time)) deleted.insert(path);
     return true;
   });
-  const std::vector<CollatedTime> collated = ledger.collated();
+  const std::vector<CollatedTime> collated = run.ledger.collated();
   for (const CollatedTime& each : collated) {
     bool gone = !stays(each.time);
     for (int rank = each.first; rank <= each.last; ++rank) {
       const std::string directory = time_directory(rank, each.time);
-      gone = gone && ledger.deleted_unknown(directory) && !name_exists(local_of(roots, directory));
+      gone = gone && run.ledger.deleted_unknown(directory) && !name_exists(local_of(run.roots, directory));
     }
     if (gone) deleted.insert(join(each.group, each.time));
   }
   if (deleted.empty()) return;
-  if (trouble == Code::conflict || trouble == Code::lost || ledger.lost_events()) {
-    note(Code::conflict,
-         fmt::format("{} files or directories that are gone locally stay on the case, because not all is "
-                     "known for sure (see above): remove what the program had removed; the first is {}",
-                     deleted.size(), printable(*deleted.begin())));
+  if (run.trouble == Code::conflict || run.trouble == Code::lost || run.ledger.lost_events()) {
+    run.note(Code::conflict,
+             fmt::format("{} files or directories that are gone locally stay on the case, because not all is "
+                         "known for sure (see above): remove what the program had removed; the first is {}",
+                         deleted.size(), printable(*deleted.begin())));
     return;
   }
   for (const std::string& path : deleted) remove_from_case(path);
 }
 
 // Temporary names that could not be removed while the shared file system failed.
-void Drain::State::remove_stale() {
-  std::set<std::string> stale = temporaries.names();
-  stale.insert(ledger.temporaries().begin(), ledger.temporaries().end());
+void End::remove_stale() {
+  std::set<std::string> stale = work.temporaries.names();
+  stale.insert(run.ledger.temporaries().begin(), run.ledger.temporaries().end());
   // A directory for which the case has a file or link of this run by now was removed, with nothing in it.
   const auto went_with_directory = [&](const std::string& path) {
     for (std::string at(parent_of(path)); !at.empty(); at = parent_of(at))
-      if (const auto known = ledger.find(at); known && known->on_case && !known->directory) return true;
+      if (const auto known = run.ledger.find(at); known && known->on_case && !known->directory) return true;
     return false;
   };
   for (const std::string& temporary : stale) {
-    if (auto removed = remove_temporary(*shared, temporary); !removed && !went_with_directory(temporary)) {
-      note(Code::undrained, "a half-written file stays on the case until `forebay drain --resume` can remove it: " +
-                                removed.error().text());
+    if (auto removed = remove_temporary(*run.shared, temporary); !removed && !went_with_directory(temporary)) {
+      run.note(Code::undrained, "a half-written file stays on the case until `forebay drain --resume` can remove it: " +
+                                    removed.error().text());
     } else {
-      record(temporary_record(temporary, false));
+      run.record(temporary_record(temporary, false));
     }
   }
 }
 
-void Drain::State::count_undrained() {
-  tell_of_changed_groups();
+void End::count_undrained() {
+  work.groups.tell_of_changed();
   constexpr std::size_t portion = 1000;
-  OutputWalk all(roots, request.placed, ledger, request.lower, request.case_path);
+  OutputWalk all(run.roots, run.request.placed, run.ledger, run.request.lower, run.request.case_path);
   std::string first;
   for (;;) {
     const std::vector<Output> found = all.next(portion);
     for (const OutputWalk::Missed& missed : all.take_missed()) {
-      note_unreadable(missed.path, missed.reason, Code::undrained);
+      work.unreadable.note(missed.path, missed.reason, Code::undrained);
       ++undrained_unreadable;
     }
     if (found.empty()) break;
     for (const Output& output : found) {
       const auto time = time_of(output.path, output.kind == Output::Kind::directory);
-      const bool refused = given_up.contains(output.path) || (time && is_given_up(time->rank, time->time));
+      const bool refused =
+          work.given_up.contains(output.path) || (time && work.groups.is_given_up(time->rank, time->time));
       if (refused || output.kind == Output::Kind::directory) continue;
-      if (const Checkpoint* checkpoint = checkpoint_of(output.path); checkpoint && stays_behind(*checkpoint)) {
-        unfinished_checkpoint = !ended_cleanly;
+      if (const Checkpoint* checkpoint = work.checkpoints.holding(output.path);
+          checkpoint && work.checkpoints.stays_behind(*checkpoint)) {
+        work.checkpoints.is_unfinished = !ended_cleanly;
         continue;
       }
       if (first.empty()) first = output.path;
@@ -363,30 +376,31 @@ void Drain::State::count_undrained() {
       undrained_bytes += output.mark.size;
     }
   }
-  for (const std::string& time : ended_cleanly ? std::vector<std::string>() : restart_points()) {
-    if (safe_times.contains(time) || is_home(time)) continue;
-    for (const int rank : times.ranks())
-      for (const std::string& file : keep.files(rank, time)) {
+  for (const std::string& time : ended_cleanly ? std::vector<std::string>() : policy.restart_points()) {
+    if (policy.safe_times.contains(time) || policy.is_home(time)) continue;
+    for (const int rank : seen.times.ranks())
+      for (const std::string& file : seen.keep.files(rank, time)) {
         const std::string path = join(time_directory(rank, time), file);
-        const auto known = ledger.find(path);
-        if ((known && known->on_case) || name_exists(local_of(roots, path))) continue;  // home, or counted above
+        const auto known = run.ledger.find(path);
+        if ((known && known->on_case) || name_exists(local_of(run.roots, path))) continue;  // home, or counted above
         if (first.empty()) first = path;
         ++undrained_files;
-        undrained_bytes += keep.size(rank, time, file).value_or(0);
+        undrained_bytes += seen.keep.size(rank, time, file).value_or(0);
       }
   }
-  for (const Checkpoint& each : checkpoints) {
-    if (ended_cleanly || !each.to_carry() || given_up.contains(each.path())) continue;
+  for (const Checkpoint& each : work.checkpoints.all) {
+    if (ended_cleanly || !each.to_carry() || work.given_up.contains(each.path())) continue;
     if (first.empty()) first = each.path();
     undrained_files += each.files(*each.to_carry()).size();
   }
   if (undrained_files == 0) return;
-  const std::string reason = failures.empty() ? std::string() : "; " + failures.begin()->second;
-  note(Code::undrained,
-       fmt::format(
-           "{} files ({}) are only local, the first is {}{}; run `forebay drain --resume --case {}` on this node "
-           "when the cause is gone",
-           undrained_files, human_bytes(undrained_bytes), printable(first), reason, printable(request.case_path)));
+  const std::string reason = work.failures.empty() ? std::string() : "; " + work.failures.begin()->second;
+  run.note(
+      Code::undrained,
+      fmt::format(
+          "{} files ({}) are only local, the first is {}{}; run `forebay drain --resume --case {}` on this node "
+          "when the cause is gone",
+          undrained_files, human_bytes(undrained_bytes), printable(first), reason, printable(run.request.case_path)));
 }
 
 }  // namespace forebay::drain

@@ -11,9 +11,9 @@
 
 namespace forebay::drain {
 
-std::vector<std::pair<int, int>> Drain::State::groups_of_ranks() const {
+std::vector<std::pair<int, int>> Groups::of_ranks() const {
   std::vector<std::pair<int, int>> found;
-  for (const int rank : times.ranks()) {
+  for (const int rank : seen.times.ranks()) {
     if (!found.empty() && found.back().second + 1 == rank) {
       found.back().second = rank;
     } else {
@@ -23,25 +23,25 @@ std::vector<std::pair<int, int>> Drain::State::groups_of_ranks() const {
   return found;
 }
 
-std::string Drain::State::group_target(int first, int last, const std::string& time) const {
-  return join(layouts::group_name(first, last, request.settings.all_ranks), time);
+std::string Groups::path_of(int first, int last, const std::string& time) const {
+  return join(layouts::group_name(first, last, run.request.settings.all_ranks), time);
 }
 
 // A conflict: it lies beside what the case has under its name.
-bool Drain::State::is_given_up(int rank, const std::string& time) const {
-  if (given_up.contains(time_directory(rank, time))) return true;
-  const auto runs = groups_of_ranks();
+bool Groups::is_given_up(int rank, const std::string& time) const {
+  if (work.given_up.contains(time_directory(rank, time))) return true;
+  const auto runs = of_ranks();
   return std::any_of(runs.begin(), runs.end(), [&](const auto& group) {
     return group.first <= rank && rank <= group.second &&
-           given_up.contains(group_target(group.first, group.second, time));
+           work.given_up.contains(path_of(group.first, group.second, time));
   });
 }
 
 // The files of a group that this run has carried and that changed since, as the case has them.
-std::optional<std::map<std::string, Identity>> Drain::State::carried_group(const std::string& target) const {
+std::optional<std::map<std::string, Identity>> Groups::files_on_case(const std::string& target) const {
   std::map<std::string, Identity> files;
   bool staged = false;
-  ledger.each(target, [&](const std::string& path, const Known& known) {
+  run.ledger.each(target, [&](const std::string& path, const Known& known) {
     staged = staged || known.staged;
     if (!known.directory && known.on_case) files.emplace(path.substr(target.size() + 1), *known.on_case);
     return true;
@@ -50,23 +50,23 @@ std::optional<std::map<std::string, Identity>> Drain::State::carried_group(const
   return files;
 }
 
-Result<GroupNow> Drain::State::look_at(const CollatedTime& group, bool must_be_sealed) const {
+Result<GroupNow> Groups::look_at(const CollatedTime& group, bool must_be_sealed) const {
   GroupNow now;
   now.directories = true;
   std::vector<layouts::RankTime> ranks;
   bool evicted = false;
   for (int rank = group.first; rank <= group.last; ++rank) {
     const std::string directory = time_directory(rank, group.time);
-    auto rank_time = read_time(rank, local_of(roots, directory), must_be_sealed, {}, request.lower);
+    auto rank_time = read_time(rank, local_of(run.roots, directory), must_be_sealed, {}, run.request.lower);
     if (!rank_time) return forward(rank_time);
-    evicted = evicted || ledger.evicted_unknown(directory);
+    evicted = evicted || run.ledger.evicted_unknown(directory);
     now.directories = now.directories && *rank_time && !evicted;
     if (*rank_time) ranks.push_back(std::move(**rank_time));
   }
   const Sources sources = sources_of(ranks);
   now.as_carried = sources == group.sources;
   if (now.as_carried) return now;
-  const auto carried = carried_group(join(group.group, group.time)).value_or(std::map<std::string, Identity>());
+  const auto carried = files_on_case(join(group.group, group.time)).value_or(std::map<std::string, Identity>());
   std::uint64_t of_group = 0;
   for (const layouts::RankTime& rank_time : ranks) {
     for (const std::string& file : rank_time.files) {
@@ -84,53 +84,54 @@ Result<GroupNow> Drain::State::look_at(const CollatedTime& group, bool must_be_s
 // A collated time whose files were written again after it was carried, or that got more of them, is carried anew: the
 // new group takes the place of the old one in one step. Not so where files are gone from here, since what the case has
 // of them is all there is.
-bool Drain::State::renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now) {
+bool Groups::renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now) {
   if (!now || now->as_carried || !now->all_there) return false;
-  record(uncollated_record(group));
-  if (drained_times.erase(group.time) != 0)
-    for (const int rank : times.ranks()) drained_ranks.insert({rank, group.time});
-  for (int rank = group.first; rank <= group.last; ++rank) drained_ranks.erase({rank, group.time});
+  run.record(uncollated_record(group));
+  if (work.drained_times.erase(group.time) != 0)
+    for (const int rank : seen.times.ranks()) work.drained_ranks.insert({rank, group.time});
+  for (int rank = group.first; rank <= group.last; ++rank) work.drained_ranks.erase({rank, group.time});
   return true;
 }
 
 // At every pass, since a group that was on its way when the program ended is known only later.
-void Drain::State::renew_changed_groups() {
-  const std::vector<CollatedTime> collated = ledger.collated();
+void Groups::renew_changed() {
+  const std::vector<CollatedTime> collated = run.ledger.collated();
   for (const CollatedTime& each : collated) renew_if_changed(each, look_at(each, false));
 }
 
 // When nothing more is carried: groups that are not what lies here, and could not be renewed.
-void Drain::State::tell_of_changed_groups() {
-  const std::vector<CollatedTime> collated = ledger.collated();
+void Groups::tell_of_changed() {
+  const std::vector<CollatedTime> collated = run.ledger.collated();
   for (const CollatedTime& each : collated) {
     const auto now = look_at(each, false);
     if (renew_if_changed(each, now)) continue;  // no pass came to it: counted as undrained
     const std::string target = join(each.group, each.time);
     if (!now) {
-      note(Code::undrained,
-           fmt::format("whether the case has all of time {} is not known: {}", each.time, now.error().text()));
+      run.note(Code::undrained,
+               fmt::format("whether the case has all of time {} is not known: {}", each.time, now.error().text()));
     } else if (now->late) {
-      note(Code::undrained,
-           fmt::format("time {} was written to after it was drained, when not all of it was here any more: what came "
-                       "later is only local, in {}",
-                       each.time, printable(local_of(roots, time_directory(each.first, each.time)))));
-    } else if (!now->as_carried && now->directories && ended_cleanly) {
-      note(std::nullopt, fmt::format("the program removed files of time {} after it was drained: {} still has them",
-                                     each.time, printable(target)));
+      run.note(
+          Code::undrained,
+          fmt::format("time {} was written to after it was drained, when not all of it was here any more: what came "
+                      "later is only local, in {}",
+                      each.time, printable(local_of(run.roots, time_directory(each.first, each.time)))));
+    } else if (!now->as_carried && now->directories && end.ended_cleanly) {
+      run.note(std::nullopt, fmt::format("the program removed files of time {} after it was drained: {} still has them",
+                                         each.time, printable(target)));
     }
   }
 }
 
 // Somebody put a file into it or changed one, or it cannot be told.
-bool Drain::State::is_untouched(const std::string& target) const {
+bool Groups::is_untouched(const std::string& target) const {
   bool untouched = true;
-  ledger.each(target, [&](const std::string& path, const Known& known) {
+  run.ledger.each(target, [&](const std::string& path, const Known& known) {
     if (!known.directory) {
-      const auto status = shared->status(path);
+      const auto status = run.shared->status(path);
       untouched = status && (!*status || still_is(**status, known.on_case.value_or(Identity{})));
-    } else if (const auto entries = shared->list(path)) {
+    } else if (const auto entries = run.shared->list(path)) {
       untouched = std::all_of(entries->begin(), entries->end(), [&](const DirectoryEntry& entry) {
-        return ledger.find(join(path, entry.name)).has_value();
+        return run.ledger.find(join(path, entry.name)).has_value();
       });
     } else {
       untouched = entries.error().errno_value == ENOENT;
@@ -142,18 +143,18 @@ bool Drain::State::is_untouched(const std::string& target) const {
 
 // A time that can no longer be a group was carried rank by rank, which hides the group. It goes when the ranks' own
 // times are there, the whole of it or nothing.
-void Drain::State::remove_replaced_groups() {
-  if (!request.settings.collated) return;
-  for (const auto& ranks : groups_of_ranks()) {
+void Groups::remove_replaced() {
+  if (!run.request.settings.collated) return;
+  for (const auto& ranks : of_ranks()) {
     const int first = ranks.first, last = ranks.second;  // for the function below: clang 14 lets it take no bindings
-    const std::string group(parent_of(group_target(first, last, "0")));
+    const std::string group(parent_of(path_of(first, last, "0")));
     std::vector<std::string> replaced;
-    ledger.each(group, [&](const std::string& path, const Known& known) {
+    run.ledger.each(group, [&](const std::string& path, const Known& known) {
       if (parent_of(path) != group || !known.directory || known.staged) return true;
       const std::string time(name_of(path));
-      bool by_ranks = !ledger.collated_of(first, time);
+      bool by_ranks = !run.ledger.collated_of(first, time);
       for (int rank = first; rank <= last && by_ranks; ++rank) {
-        const auto own = ledger.find(time_directory(rank, time));
+        const auto own = run.ledger.find(time_directory(rank, time));
         by_ranks = own && own->directory && !own->deleted;
       }
       if (by_ranks) replaced.push_back(path);
@@ -164,14 +165,46 @@ void Drain::State::remove_replaced_groups() {
           fmt::format("time {} can no longer be a group and lies on the case rank by rank, its group is still there",
                       name_of(path));
       if (!is_untouched(path)) {
-        note(Code::conflict, fmt::format("{}; {} was changed on the case meanwhile and is kept: remove it when you "
-                                         "have seen what is in it, since readers do not",
-                                         reason, printable(path)));
+        run.note(Code::conflict, fmt::format("{}; {} was changed on the case meanwhile and is kept: remove it when you "
+                                             "have seen what is in it, since readers do not",
+                                             reason, printable(path)));
       } else {
-        remove_from_case(path, reason);
+        end.remove_from_case(path, reason);
       }
     }
   }
+}
+
+// The journal may end before it calls a time complete. But in the collated layout no time may lie on the case both as a
+// group and rank by rank, and the group may be there all the same (a full pool ends a journal). And what all ranks had
+// left behind by two times the dead run would have carried as a group, as soon as it had looked again; if it was purged
+// in part, the layout refuses it, or it is a group of what is left, like the ranks' own times would be.
+Status Groups::find() {
+  if (!run.request.settings.collated) return {};
+  std::map<std::string, std::size_t> here;  // time -> how many ranks have it
+  for (const int rank : seen.times.ranks())
+    for (const std::string& time : run.times_here(rank)) ++here[time];
+  std::vector<std::string> of_all;
+  for (const auto& [time, count] : here)
+    if (count == seen.times.ranks().size() && run.is_new_time(seen.times.ranks().front(), time)) of_all.push_back(time);
+  std::sort(of_all.begin(), of_all.end(), openfoam::time_less);
+  for (std::size_t i = 0; i < of_all.size(); ++i) {
+    const std::string& time = of_all[i];
+    if (run.ledger.complete_times().contains(time)) continue;
+    const bool carried_by_rank = std::any_of(seen.times.ranks().begin(), seen.times.ranks().end(), [&](int rank) {
+      return run.ledger.find(time_directory(rank, time)).has_value();
+    });
+    if (i + 2 < of_all.size() && !carried_by_rank && !run.ledger.pool_was_full()) {
+      times.insert(time);
+      continue;
+    }
+    for (const auto& [first, last] : of_ranks()) {
+      const auto status = run.shared->status(path_of(first, last, time));
+      if (!status) return forward(status);
+      if (*status) times.insert(time);
+    }
+  }
+  return {};
 }
 
 }  // namespace forebay::drain

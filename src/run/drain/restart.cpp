@@ -46,21 +46,22 @@ void put_time(std::vector<core::WholeTime>& times, core::WholeTime time, const B
 }  // namespace
 
 // The names of the time that the run started from, as they were staged for the ranks that have come so far.
-core::Required Drain::State::required() const {
+core::Required Policy::required() const {
   std::optional<core::Spread> started_from;
-  if (request.settings.start_time) {
+  if (run.request.settings.start_time) {
     core::NamesOfRanks names;
-    for (const int rank : times.ranks()) {
+    for (const int rank : seen.times.ranks()) {
       core::Names& of_rank = names[rank];
       const auto add = [&](const std::string& directory) {
-        ledger.each(directory, [&](const std::string& path, const Known& known) {
+        run.ledger.each(directory, [&](const std::string& path, const Known& known) {
           if (known.staged && !known.directory) of_rank.insert(core::plain_name(path.substr(directory.size() + 1)));
           return true;
         });
       };
-      add(time_directory(rank, *request.settings.start_time));
+      add(time_directory(rank, *run.request.settings.start_time));
       if (of_rank.empty())
-        for (const std::string& group : request.settings.start_groups) add(join(group, *request.settings.start_time));
+        for (const std::string& group : run.request.settings.start_groups)
+          add(join(group, *run.request.settings.start_time));
     }
     core::Spread spread = core::spread_of(names);
     if (!spread.on_some_rank.empty()) started_from = std::move(spread);
@@ -69,15 +70,15 @@ core::Required Drain::State::required() const {
 }
 
 // What there is of a time here: where the program wrote it, and kept aside.
-core::NamesOfRanks Drain::State::names_here(const std::string& time) const {
+core::NamesOfRanks Policy::names_here(const std::string& time) const {
   core::NamesOfRanks names;
-  for (const int rank : times.ranks()) {
+  for (const int rank : seen.times.ranks()) {
     core::Names& of_rank = names[rank];
-    const std::set<std::string> kept = keep.files(rank, time);
+    const std::set<std::string> kept = seen.keep.files(rank, time);
     for (const std::string& file : kept)
-      if (!openfoam::is_cut(keep.path(rank, time, file))) of_rank.insert(core::plain_name(file));
-    const std::string directory = local_of(roots, time_directory(rank, time));
-    for (const std::string& file : files_in(directory, request.lower)) {
+      if (!openfoam::is_cut(seen.keep.path(rank, time, file))) of_rank.insert(core::plain_name(file));
+    const std::string directory = local_of(run.roots, time_directory(rank, time));
+    for (const std::string& file : files_in(directory, run.request.lower)) {
       // A link leads to the case, or is the program's own.
       const std::string path = join(directory, file);
       if (!kept.contains(file) && (read_link(path) || !openfoam::is_cut(path))) of_rank.insert(core::plain_name(file));
@@ -87,13 +88,13 @@ core::NamesOfRanks Drain::State::names_here(const std::string& time) const {
 }
 
 // What the case has of a time that this run has carried.
-core::NamesOfRanks Drain::State::names_on_case(const std::string& time) const {
+core::NamesOfRanks Policy::names_on_case(const std::string& time) const {
   core::NamesOfRanks names;
-  for (const int rank : times.ranks()) {
+  for (const int rank : seen.times.ranks()) {
     core::Names& of_rank = names[rank];
-    const auto collated = ledger.collated_of(rank, time);
+    const auto collated = run.ledger.collated_of(rank, time);
     const std::string directory = collated ? join(collated->group, time) : time_directory(rank, time);
-    ledger.each(directory, [&](const std::string& path, const Known& known) {
+    run.ledger.each(directory, [&](const std::string& path, const Known& known) {
       if (!known.directory && known.on_case) of_rank.insert(core::plain_name(path.substr(directory.size() + 1)));
       return true;
     });
@@ -101,14 +102,14 @@ core::NamesOfRanks Drain::State::names_on_case(const std::string& time) const {
   return names;
 }
 
-core::NamesOfRanks Drain::State::names_anywhere(const std::string& time) const {
+core::NamesOfRanks Policy::names_anywhere(const std::string& time) const {
   core::NamesOfRanks names = names_here(time);
   for (const auto& [rank, on_case] : names_on_case(time)) names[rank].insert(on_case.begin(), on_case.end());
   return names;
 }
 
 // The case has all that there is of the time here.
-bool Drain::State::is_home(const std::string& time) const {
+bool Policy::is_home(const std::string& time) const {
   const core::NamesOfRanks on_case = names_on_case(time);
   for (const auto& [rank, here] : names_here(time)) {
     const core::Names& home = on_case.at(rank);
@@ -118,7 +119,7 @@ bool Drain::State::is_home(const std::string& time) const {
 }
 
 // A file of it was closed after the time was called complete.
-void Drain::State::renew_names(const std::string& time) {
+void Policy::renew_names(const std::string& time) {
   if (core::WholeTime* whole = core::find_time(whole_times, time)) {
     whole->names = names_here(time);
     written.add(time, whole->names);
@@ -126,33 +127,35 @@ void Drain::State::renew_names(const std::string& time) {
 }
 
 // A time that is complete, and kept aside for all ranks (only what is kept aside may stand for the last).
-void Drain::State::note_whole(const std::string& time) {
+void Policy::note_whole(const std::string& time) {
   core::NamesOfRanks names = names_here(time);
   written.add(time, names);
   if (!alike_names) alike_names = names;
   times_are_alike = times_are_alike && names == *alike_names;
-  put_time(whole_times, {time, std::move(names)}, [&](const auto& a, const auto& b) { return times.before(a, b); });
+  put_time(whole_times, {time, std::move(names)},
+           [&](const auto& a, const auto& b) { return seen.times.before(a, b); });
 }
 
 // To be called when a time has become complete, or has got a file.
-void Drain::State::choose_restart_points() {
+void Policy::choose_restart_points() {
   const core::Required needed = required();
   const auto newest = core::newest_restartable(whole_times, needed);
   newest_complete = newest ? std::optional(whole_times[*newest].time) : std::nullopt;
   auto each = whole_times.begin();
-  if (newest_candidate)
-    each = std::find_if(whole_times.begin(), whole_times.end(),
-                        [&](const core::WholeTime& time) { return times.before(*newest_candidate, time.time); });
+  if (nodes.newest_candidate)
+    each = std::find_if(whole_times.begin(), whole_times.end(), [&](const core::WholeTime& time) {
+      return seen.times.before(*nodes.newest_candidate, time.time);
+    });
   for (; each != whole_times.end(); ++each) {
     if (!core::is_restartable(each->names, needed)) continue;
-    candidates.add(each->time);
-    newest_candidate = each->time;
+    nodes.candidates.add(each->time);
+    nodes.newest_candidate = each->time;
   }
   choose_safe(needed);
 }
 
 // Of the times that the case has whole.
-void Drain::State::choose_safe(const core::Required& needed) {
+void Policy::choose_safe(const core::Required& needed) {
   const auto newest = core::newest_restartable(safe_whole_times, needed);
   newest_safe = newest ? std::optional(safe_whole_times[*newest].time) : std::nullopt;
   recently_safe.clear();
@@ -163,7 +166,7 @@ void Drain::State::choose_safe(const core::Required& needed) {
 }
 
 // True when it is a restart point, as far as is known now.
-bool Drain::State::note_safe(const std::string& time) {
+bool Policy::note_safe(const std::string& time) {
   core::NamesOfRanks names = names_on_case(time);
   if (const core::WholeTime* whole = core::find_time(whole_times, time))  // its cut files are cut on the case, too
     for (auto& [rank, of_rank] : names) {
@@ -173,7 +176,7 @@ bool Drain::State::note_safe(const std::string& time) {
   const core::Required needed = required();
   const bool restartable = core::is_restartable(names, needed);
   put_time(safe_whole_times, {time, std::move(names)},
-           [&](const auto& a, const auto& b) { return times.before(a, b); });
+           [&](const auto& a, const auto& b) { return seen.times.before(a, b); });
   // With several nodes the newest ones are what they agree on, whatever supersedes them here.
   if (safe_whole_times.size() > Candidates::most + core::most_restart_points)
     if (const auto go = core::superfluous(safe_whole_times, needed); !go.empty())
@@ -182,13 +185,13 @@ bool Drain::State::note_safe(const std::string& time) {
   return restartable;
 }
 
-std::vector<std::string> Drain::State::restart_points() const {
+std::vector<std::string> Policy::restart_points() const {
   return core::restart_points(whole_times, required());
 }
 
 // Of a time that may not have been seen whole: the newest complete one has all that this rank has of it.
-bool Drain::State::is_superseded(int rank, const std::string& time, const core::Names& names) const {
-  if (!newest_complete || !times.before(time, *newest_complete)) return false;
+bool Policy::is_superseded(int rank, const std::string& time, const core::Names& names) const {
+  if (!newest_complete || !seen.times.before(time, *newest_complete)) return false;
   const std::vector<std::string> points = restart_points();
   if (std::find(points.begin(), points.end(), time) != points.end()) return false;
   const core::Names& newest = core::find_time(whole_times, *newest_complete)->names.at(rank);
@@ -196,16 +199,16 @@ bool Drain::State::is_superseded(int rank, const std::string& time, const core::
 }
 
 // The newest complete time, held here or on the case. What could not be kept aside may be safe all the same.
-std::optional<std::string> Drain::State::newest_anywhere() const {
+std::optional<std::string> Policy::newest_anywhere() const {
   const bool safe_is_newer =
       newest_safe && (!newest_complete || core::find_time(safe_whole_times, *newest_complete) != nullptr);
   return safe_is_newer ? newest_safe : newest_complete;
 }
 
 // Restart points beside the newest complete time, each with what it has. At a clean end none is kept for a restart.
-std::map<std::string, std::string> Drain::State::kept_beside() const {
+std::map<std::string, std::string> Policy::kept_beside() const {
   std::map<std::string, std::string> kept;
-  if (!newest_complete || ended_cleanly) return kept;
+  if (!newest_complete || end.ended_cleanly) return kept;
   const core::WholeTime* newest = core::find_time(whole_times, *newest_complete);
   const std::vector<std::string> points = restart_points();
   for (const core::WholeTime& each : whole_times) {
@@ -220,41 +223,42 @@ std::map<std::string, std::string> Drain::State::kept_beside() const {
 // What a run left that ended badly, as it lies on disk. Ranks that keep times themselves (hold.h) may have left newer
 // ones than were looked at: then no file of these is lost. They lie in part where they were written, in part where the
 // ranks have handed them over. `resumed`: of the times that the dead run had called complete only the journal tells.
-Status Drain::State::find_last_times(bool resumed) {
-  if (times.ranks().empty()) return {};
+Status Policy::find_last_times(bool resumed) {
+  if (seen.times.ranks().empty()) return {};
   std::map<std::string, core::NamesOfRanks> handed_over;
   std::set<std::string> whole;
-  if (resumed) whole = ledger.complete_times();
-  if (request.settings.handed_over && alone() && holds_times() && !ledger.pool_was_full() && !ledger.lost_events()) {
+  if (resumed) whole = run.ledger.complete_times();
+  if (run.request.settings.handed_over && seen.alone() && run.holds_times() && !run.ledger.pool_was_full() &&
+      !run.ledger.lost_events()) {
     std::set<std::string> here;
-    for (const int rank : times.ranks()) {
-      const auto handed = keep.handed_over(rank, request.lower);
+    for (const int rank : seen.times.ranks()) {
+      const auto handed = seen.keep.handed_over(rank, run.request.lower);
       if (!handed) {  // it may be of any time
-        note(std::nullopt, "the last times cannot be vouched for: " + handed.error().text());
+        run.note(std::nullopt, "the last times cannot be vouched for: " + handed.error().text());
         return {};
       }
       for (const Keep::HandedOver& each : *handed) handed_over[each.time][rank].insert(core::plain_name(each.file));
       for (const Keep::HandedOver& each : *handed) here.insert(each.time);
-      for (const std::string& time : times_here(rank)) here.insert(time);
+      for (const std::string& time : run.times_here(rank)) here.insert(time);
     }
-    whole.merge(left_by_all(join(request.home, hold_name), times.ranks(), here));
+    whole.merge(left_by_all(join(run.request.home, hold_name), seen.times.ranks(), here));
   }
   std::erase_if(whole, [&](const std::string& time) {
-    return core::find_time(whole_times, time) != nullptr || !is_new_time(times.ranks().front(), time);
+    return core::find_time(whole_times, time) != nullptr || !run.is_new_time(seen.times.ranks().front(), time);
   });
   add_found(whole, handed_over);
   while (!keep_restart_points()) continue;
   choose_restart_points();
-  if (newest_complete && ledger.newest_complete() != newest_complete) record(complete_record(*newest_complete));
+  if (newest_complete && run.ledger.newest_complete() != newest_complete) run.record(complete_record(*newest_complete));
   return {};
 }
 
 // False: one of them cannot be kept, or is found to be cut now, and others take its place. Journalled first: what was
 // handed over is not, once it is kept, where another attempt would look for it.
-bool Drain::State::keep_restart_points() {
+bool Policy::keep_restart_points() {
   const std::vector<std::string> points = restart_points();
   for (const std::string& time : points)
-    if (!ledger.complete_times().contains(time)) record(complete_record(time));
+    if (!run.ledger.complete_times().contains(time)) run.record(complete_record(time));
   for (const std::string& time : points) {
     if (safe_times.contains(time)) continue;
     if (!keep_aside(time)) {
@@ -272,12 +276,12 @@ bool Drain::State::keep_restart_points() {
 
 // Whole times that were found on disk, from the newest back to the newest restartable one and to all that is kept or
 // was handed over.
-void Drain::State::add_found(const std::set<std::string>& whole,
-                             const std::map<std::string, core::NamesOfRanks>& handed_over) {
+void Policy::add_found(const std::set<std::string>& whole,
+                       const std::map<std::string, core::NamesOfRanks>& handed_over) {
   std::vector<std::string> order(whole.begin(), whole.end());
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return openfoam::time_less(b, a); });
   std::set<std::string> aside;
-  for (const std::string& time : keep.times()) aside.insert(time);
+  for (const std::string& time : seen.keep.times()) aside.insert(time);
   for (const auto& [time, names] : handed_over) aside.insert(time);
   std::erase_if(aside, [&](const std::string& time) { return !whole.contains(time); });
   for (const std::string& time : order) {
@@ -292,22 +296,22 @@ void Drain::State::add_found(const std::set<std::string>& whole,
 }
 
 // All that there is of a time, for each rank. False: something of it cannot be kept.
-bool Drain::State::keep_aside(const std::string& time) {
-  for (const int rank : times.ranks()) {
-    const auto handed = keep.handed_over(rank, request.lower);
+bool Policy::keep_aside(const std::string& time) {
+  for (const int rank : seen.times.ranks()) {
+    const auto handed = seen.keep.handed_over(rank, run.request.lower);
     if (!handed) return false;
     for (const Keep::HandedOver& each : *handed)
-      if (each.time == time && !keep.contains(rank, time, each.file) && !keep.take(each)) return false;
-    const std::string local = local_of(roots, time_directory(rank, time));
-    for (const std::string& file : files_in(local, request.lower)) {
-      if (keep.contains(rank, time, file) || read_link(join(local, file))) continue;  // the walk carries links
-      const auto kept = keep.add(rank, time, file, join(local, file));
+      if (each.time == time && !seen.keep.contains(rank, time, each.file) && !seen.keep.take(each)) return false;
+    const std::string local = local_of(run.roots, time_directory(rank, time));
+    for (const std::string& file : files_in(local, run.request.lower)) {
+      if (seen.keep.contains(rank, time, file) || read_link(join(local, file))) continue;  // the walk carries links
+      const auto kept = seen.keep.add(rank, time, file, join(local, file));
       // A pool without an inode to spare: what lies in the tree is carried all the same.
-      if (!kept) note(std::nullopt, fmt::format("time {} cannot be kept aside: {}", time, kept.error().text()));
+      if (!kept) run.note(std::nullopt, fmt::format("time {} cannot be kept aside: {}", time, kept.error().text()));
       if (!kept || !*kept) return false;
     }
-    passed_over.erase({rank, time});
-    unseen.erase({rank, time});
+    seen.passed_over.erase({rank, time});
+    seen.unseen.erase({rank, time});
   }
   return true;
 }

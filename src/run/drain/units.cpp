@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "run/drain/placed.h"
+#include "run/drain/walk.h"
 
 namespace forebay::drain {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "run/drain/state.h"
+#include "run/drain/jobs.h"
 #include "run/layouts/layouts.h"
 
 namespace forebay::drain {

@@ -19,11 +19,11 @@ std::string to_drop(const std::string& path) {
 
 }  // namespace
 
-void Drain::State::note_unreadable(const std::string& path, const Error& error, std::optional<Code> code) {
+void Unreadable::note(const std::string& path, const Error& error, std::optional<Code> code) {
   constexpr std::size_t most_told = 20;
-  const auto [found, is_new] = unreadable.try_emplace(path);
-  if (is_new && unreadable.size() <= most_told) {
-    const std::string name = to_drop(path), of_case = shell_word(request.case_path);
+  const auto [found, is_new] = told.try_emplace(path);
+  if (is_new && told.size() <= most_told) {
+    const std::string name = to_drop(path), of_case = shell_word(run.request.case_path);
     Error reason = error;
     if (reason.path.size() > most_shown) reason.path = name + "/...";
     reason.advice = fmt::format(
@@ -36,20 +36,20 @@ void Drain::State::note_unreadable(const std::string& path, const Error& error, 
   } else if (is_new) {
     found->second = fmt::format("more than {} files or directories cannot be read: they stay in the pool", most_told);
   }
-  note(code, found->second);
+  run.note(code, found->second);
 }
 
 // Something of it cannot be read by this user. All else is carried: a time rank by rank, and then file by file, at the
 // end. True where the ranks of a group are to be carried by themselves.
-bool Drain::State::set_aside_unreadable(const Job& job, const Error& error) {
+bool Unreadable::set_aside(const Job& job, const Error& error) {
   if (job.kind != Job::Kind::rank_time && job.kind != Job::Kind::group_time) {
-    if (phase != Phase::running) note_unreadable(job.key, error, std::nullopt);  // else it may be for a while only
+    if (end.phase != Phase::running) note(job.key, error, std::nullopt);  // else it may be for a while only
     return false;
   }
-  if (job.from_keep) note(Code::undrained, error.text());  // no walk finds it
-  failures.erase(job.key);
+  if (job.from_keep) run.note(Code::undrained, error.text());  // no walk finds it
+  work.failures.erase(job.key);
   if (job.kind == Job::Kind::rank_time) in_pieces.insert({job.rank, job.time});
-  if (job.kind == Job::Kind::group_time) not_collatable.insert(job.time);
+  if (job.kind == Job::Kind::group_time) work.groups.not_collatable.insert(job.time);
   return job.kind == Job::Kind::group_time;
 }
 

@@ -13,52 +13,52 @@ constexpr std::chrono::milliseconds look_interval{200};
 
 void Drain::tell_writers(Writers writers) {
   // What they wrote last is found by another look at the trees.
-  if (writers != state_->writers) state_->look_again();
-  state_->writers = std::move(writers);
+  if (writers != state_->end.writers.told) state_->end.writers.look_again();
+  state_->end.writers.told = std::move(writers);
 }
 
 bool Drain::waits_for_writers() const {
-  return state_->phase == State::Phase::carrying && state_->waiting_since.has_value();
+  return state_->end.phase == Phase::carrying && state_->end.writers.waiting_since.has_value();
 }
 
 std::vector<std::string> Drain::still_open() const {
-  return {state_->still_open.begin(), state_->still_open.end()};
+  return {state_->work.still_open.begin(), state_->work.still_open.end()};
 }
 
-void Drain::State::look_again() {
-  still_open.clear();
-  passes = 0;
+void LateWriters::look_again() {
+  work.still_open.clear();
+  end.passes = 0;
 }
 
 // When nothing else is left to carry. Whoever has a file open for writing is waited for as long as patience allows.
 // Other processes of the run may open one again (a loop of `echo >> file`): they are waited for while they do so.
-bool Drain::State::wait_for_writers() {
+bool LateWriters::wait() {
   const auto now = Clock::now();
-  const bool open = !writers.holding.empty() || !still_open.empty();
-  const bool changes = !writers.lingering.empty() && now - last_found < request.settings.settle;
+  const bool open = !told.holding.empty() || !work.still_open.empty();
+  const bool changes = !told.lingering.empty() && now - work.last_submitted < run.request.settings.settle;
   if (!open && !changes) {
-    if (!writers.lingering.empty())
-      note(std::nullopt,
-           fmt::format("still running when all was home: {}; what it writes to the case from now on is lost",
-                       listed(writers.lingering)));
+    if (!told.lingering.empty())
+      run.note(std::nullopt,
+               fmt::format("still running when all was home: {}; what it writes to the case from now on is lost",
+                           listed(told.lingering)));
     return false;
   }
   if (!waiting_since) {
     waiting_since = now;
     next_look = now + look_interval;
   }
-  if (now - *waiting_since >= request.settings.patience) {
-    const std::string who = listed(!writers.holding.empty() ? writers.holding : writers.lingering);
-    const std::string files = listed(still_open);
+  if (now - *waiting_since >= run.request.settings.patience) {
+    const std::string who = listed(!told.holding.empty() ? told.holding : told.lingering);
+    const std::string files = listed(work.still_open);
     outlasted = true;
-    note(
+    run.note(
         Code::undrained,
         fmt::format("the program has ended, but {} (drain.patience) later {}; what is open stays in the pool, since it "
                     "would be cut: end that process or let it finish, then run `forebay drain --resume --case {}`",
-                    human_duration(request.settings.patience),
+                    human_duration(run.request.settings.patience),
                     !who.empty() ? who + (open ? "" : " still writes")
                                  : "a process that cannot be looked into has this open for writing: " + files,
-                    printable(request.case_path)));
+                    printable(run.request.case_path)));
     return false;
   }
   if (now >= next_look) {

@@ -1,0 +1,56 @@
+// End: what is left is carried, then the program's deletions follow, then it is said what could not be done. Private to
+// the room.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run/drain/run.h"
+#include "run/drain/walk.h"
+#include "run/drain/writers.h"
+
+namespace forebay::drain {
+
+struct Observation;
+struct Policy;
+
+enum class Phase { running, carrying, removing, done };
+
+struct End {
+  Run& run;
+  Observation& seen;
+  Policy& policy;
+  Work& work;
+
+  Phase phase = Phase::running;
+  std::atomic<bool> ending = false;  // not running any more, for jobs
+  bool ended_cleanly = false, gave_up = false;
+  int passes = 0;
+  std::optional<OutputWalk> walk = {};          // of the pass that is under way
+  std::vector<std::string> changed_modes = {};  // directories
+  std::uint64_t progress_mark = 0;
+  LateWriters writers{run, work, *this};
+  std::uint64_t undrained_files = 0, undrained_bytes = 0;
+  std::size_t undrained_unreadable = 0;
+
+  void submit_outputs();
+  void submit_more_outputs();
+  void submit_found(const std::vector<Output>& found);
+  void submit_last_complete();
+  void submit_purged(const std::string& time);
+  void submit_newest_candidates();
+  bool worth_waiting();
+  bool pools_intact();
+  bool remove_from_case(const std::string& path,
+                        std::string_view reason = "the program removed a file, the case still has it");
+  void remove_deleted();
+  void remove_stale();
+  void count_undrained();
+};
+
+}  // namespace forebay::drain

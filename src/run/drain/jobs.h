@@ -1,0 +1,72 @@
+// Jobs: units on their way to the case, and what the mover's threads tell of them. Private to the room.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/drain/drain.h"
+#include "run/layouts/layouts.h"
+
+namespace forebay::drain {
+
+// A local file, whatever its names.
+using FileId = std::pair<dev_t, ino_t>;
+
+// What a unit was made of, filled by a mover thread in Mover::Make and read by the agent's thread when the outcome is
+// there (the queue of outcomes orders the two).
+struct Prepared {
+  std::map<std::string, LocalMark> marks;     // by path on the case
+  std::map<std::string, std::string> links;   // path on the case -> target
+  std::map<std::string, mode_t> directories;  // made or found on the case, with the mode that was asked for
+  std::optional<Owner> owner = {};            // directory: whom the program gave it to
+  bool postponed = false;                     // still open for writing: try again later
+  std::vector<std::string> removed;           // from the case
+  Sources sources;                            // group_time
+  bool not_collatable = false;                // group_time: the layout cannot hold it
+  std::set<FileId> several_names;  // files with names elsewhere: whether the case has one must be known first
+};
+
+struct Job {
+  enum class Kind { file, directory, rank_time, group_time, checkpoint, removal };
+  Kind kind = Kind::file;
+  std::string key;         // what is in flight: a path on the case
+  int rank = 0, last = 0;  // rank_time: rank; group_time: first and last
+  std::string time;        // checkpoint: the version that was kept; empty: as the program left it
+  bool from_keep = false;
+  std::shared_ptr<Prepared> prepared;
+};
+
+// Outcomes cross from the mover's threads to the agent's thread here.
+class Outcomes {
+ public:
+  Outcomes();
+  void push(Outcome outcome);
+  std::vector<Outcome> take();
+  int descriptor() const { return signal_.get(); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Outcome> outcomes_;
+  Descriptor signal_;
+};
+
+// The temporary names that are on the case now. Thread-safe.
+class Temporaries {
+ public:
+  void tell(const std::string& path, bool made);
+  std::set<std::string> names() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::string> names_;
+};
+
+}  // namespace forebay::drain

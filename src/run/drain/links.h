@@ -1,0 +1,40 @@
+// Files with several names. Private to the room.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "run/drain/jobs.h"
+#include "run/drain/run.h"
+
+namespace forebay::drain {
+
+struct End;
+struct Observation;
+struct Work;
+
+// Where the case has files that are to get a second name.
+using Partners = std::map<FileId, layouts::HardLink>;
+// Where files of a time have other names that are ours: kept aside, or in the tree.
+using OwnNames = std::map<std::string, std::vector<std::string>>;
+// Makes those files of a time that have a name on the case already hard links to it. False: whether they have must be
+// found out first (`several_names`).
+bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,
+                  Prepared& prepared);
+
+struct Links {
+  Run& run;
+  Observation& seen;
+  Work& work;
+  End& end;
+
+  std::map<FileId, std::string> carrying = {};  // files with several names that are on their way, and by which job
+  std::uint64_t separated = 0;                  // second names that became files of their own
+
+  void find_partners(const Job& job);
+  void note_second_name(const PublishedFile& file);
+};
+
+}  // namespace forebay::drain

@@ -1,0 +1,98 @@
+// What was seen of the program, as a whole: one look, its counts, and what goes wrong for all times.
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "run/drain/state.h"
+
+namespace forebay::drain {
+
+bool Observation::serves(int rank) const {
+  const auto& ranks = times.ranks();
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+bool Observation::alone() const {
+  return run.request.settings.all_ranks <= static_cast<int>(times.ranks().size());
+}
+
+Status Observation::look() {
+  auto events = read_events();
+  if (!events) return forward(events);
+  note_failed_writes();
+  batch.left.clear();  // a time may have been left without events
+  for (const Event& event : *events)
+    if (event.directory && !event.gone()) batch.beginning.insert(event.path);
+  for (const Event& event : *events) handle(event);
+  batch.beginning.clear();
+  trust_like_others();
+  batch.made.clear();
+  for (Checkpoint& each : work.checkpoints.all) each.told_all();
+  policy.new_complete_times();
+  return {};
+}
+
+// Where times are carried while the program runs, or several nodes must agree on one, it is known only here what may
+// go.
+bool Observation::may_let_ranks_free() const {
+  return run.holds_times() && alone() && !room.is_scarce && !room.pool_is_full && !run.ledger.lost_events() &&
+         !names_too_long;
+}
+
+void Observation::pool_ran_full() {
+  for (Checkpoint& each : work.checkpoints.all) each.distrust();
+  run.trouble = graver(run.trouble, Code::pool_full);
+  const auto first = room.failed_writes ? room.failed_writes->first() : std::nullopt;
+  if (!run.ledger.pool_was_full()) run.record(pool_full_record(first ? first->path : ""));
+}
+
+// The ranks' page tells which times may be cut (hold.h), until a rank begins an older one.
+void Observation::note_failed_writes() {
+  const std::uint64_t count = room.failed_writes ? room.failed_writes->count() : 0;
+  if (count == room.failures_seen) return;
+  room.failures_seen = count;
+  pool_ran_full();
+  for (const std::string& time : times.all())
+    if (hold && hold->may_lack(time) && !times.complete(time))
+      for (const int rank : times.ranks()) times.spoil(rank, time);
+}
+
+// By any of its ranks.
+void Observation::begin_time(const std::string& time) {
+  const std::size_t before = timeline.steps();
+  timeline.begun(time, run.now());
+  if (timeline.steps() == before) return;
+  run.numbers.largest_step = std::max(run.numbers.largest_step, run.numbers.local_bytes - run.numbers.step_began_at);
+  run.numbers.step_began_at = run.numbers.local_bytes;
+}
+
+void Observation::file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file) {
+  if (keep.contains(rank, time, file)) {
+    ++run.numbers.local_files;
+    run.numbers.local_bytes += keep.size(rank, time, file).value_or(0);
+  } else {
+    count_local(path);
+  }
+  times.file_closed(rank, time, file);
+  late_files_of.insert(time);
+  doubtful[rank] = Clock::now();
+  // Written again after the time was carried, or a late function object: carried as a file of its own. What belongs to
+  // a group is found at the end (renew_changed_groups): alone it would hide the group.
+  if (work.is_drained(rank, time) && !run.ledger.collated_of(rank, time)) others.pending[path] = Clock::now();
+}
+
+void Observation::count_local(const std::string& path) {
+  ++run.numbers.local_files;
+  struct stat status {};
+  if (::lstat(local_of(run.roots, path).c_str(), &status) == 0)
+    run.numbers.local_bytes += static_cast<std::uint64_t>(status.st_size);
+}
+
+// What was written in an earlier step.
+void Observation::count_late(const std::string& path) {
+  const std::uint64_t before = run.numbers.local_bytes;
+  count_local(path);
+  run.numbers.step_began_at += run.numbers.local_bytes - before;
+}
+
+}  // namespace forebay::drain

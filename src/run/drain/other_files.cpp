@@ -1,0 +1,81 @@
+// Files outside new times: what events tell of them, and those that no event told of.
+#include <sys/stat.h>
+
+#include "run/drain/placed.h"
+#include "run/drain/state.h"
+#include "run/openfoam/openfoam.h"
+
+namespace forebay::drain {
+
+void OtherFiles::handle(const Event& event) {
+  if (event.gone()) {
+    if (pending.erase(event.path) != 0) ++run.numbers.kept_from_shared;
+    // What is below has another name now, or none; something else may take the directory's place.
+    if (event.directory) std::erase_if(pending, [&](const auto& each) { return is_below(each.first, event.path); });
+    return work.acts.removed_by_program(event.path);
+  }
+  if (event.directory) return;
+  struct stat status {};
+  const std::string local = local_of(run.roots, event.path);
+  if (::lstat(local.c_str(), &status) != 0) return;
+  if (S_ISLNK(status.st_mode)) {
+    const auto target = read_link(local);
+    if (target && *target == join(run.request.lower, event.path)) return;  // staged, or evicted by us
+    if (target && is_placed(*target, run.request.placed)) placed_names[*target] = event.path;
+    if (target && tree::is_staged_link(*target, run.request.lower))
+      work.acts.note_renamed_input(target->substr(run.request.lower.size() + 1), event.path);
+  }
+  // Its closing will be told; but for another name of a file nothing is closed.
+  if (event.kind == Event::Kind::created && S_ISREG(status.st_mode) && status.st_nlink == 1) return;
+  if (event.kind == Event::Kind::closed) {
+    ++run.numbers.local_files;
+    run.numbers.local_bytes += static_cast<std::uint64_t>(status.st_size);
+  }
+  wait_for_quiet(event.path);
+}
+
+// The directories of placed files are watched under their own paths, and their files have the tree's names by its
+// links.
+void OtherFiles::handle_placed(const Event& event) {
+  if (event.kind == Event::Kind::deleted) placed_names.erase(event.path);
+  struct stat status {};
+  if (event.kind != Event::Kind::closed || ::lstat(event.path.c_str(), &status) != 0) return;
+  ++run.numbers.local_files;
+  run.numbers.local_bytes += static_cast<std::uint64_t>(status.st_size);
+  const auto known = placed_names.find(event.path);
+  if (known == placed_names.end()) return;  // the event of its name is still to come
+  const std::string& path = known->second;
+  const auto time = openfoam::time_path(path);
+  if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time)) return;  // carried with its time
+  if (const auto target = read_link(local_of(run.roots, path)); target && *target == event.path) wait_for_quiet(path);
+}
+
+void OtherFiles::wait_for_quiet(const std::string& path) {
+  if (pending.size() >= most_pending && !pending.contains(path)) {
+    overlooked = true;
+  } else {
+    pending[path] = Clock::now();
+  }
+}
+
+void OtherFiles::find_overlooked() {
+  constexpr std::size_t portion = 1000;
+  if (overlooked && !catch_up && pending.size() < most_pending / 2) {
+    overlooked = false;
+    catch_up.emplace(run.roots, run.request.placed, run.ledger, run.request.lower, run.request.case_path);
+  }
+  while (catch_up && pending.size() < most_pending / 2) {
+    const std::vector<Output> found = catch_up->next(portion);
+    if (found.empty()) return catch_up.reset();
+    for (const Output& output : found) {
+      const auto time = time_of(output.path, output.kind == Output::Kind::directory);
+      const bool of_new_time = time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time);
+      if (output.kind == Output::Kind::directory || of_new_time || work.in_flight.contains(output.path) ||
+          work.checkpoints.holding(output.path))
+        continue;
+      handle({Event::Kind::found, output.path});
+    }
+  }
+}
+
+}  // namespace forebay::drain

@@ -1,0 +1,35 @@
+// Files outside new times. Private to the room.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "run/drain/run.h"
+#include "run/drain/walk.h"
+#include "run/drain/watch.h"
+
+namespace forebay::drain {
+
+struct Observation;
+struct Work;
+
+struct OtherFiles {
+  Run& run;
+  Observation& seen;
+  Work& work;
+
+  static constexpr std::size_t most_pending = 16'384;
+  std::map<std::string, Clock::time_point> pending = {};  // closed files, and when they last changed
+  bool overlooked = false;                  // more files were closed than `pending` holds: they are found by looking
+  std::optional<OutputWalk> catch_up = {};  // looks for them
+  std::map<std::string, std::string> placed_names = {};  // placed file -> its path in the case, as last told
+
+  void handle(const Event& event);
+  void handle_placed(const Event& event);
+  void wait_for_quiet(const std::string& path);
+  void find_overlooked();
+};
+
+}  // namespace forebay::drain

@@ -1,0 +1,156 @@
+// What the outcomes of the mover mean.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "run/drain/state.h"
+
+namespace forebay::drain {
+namespace {
+
+bool is_no_file(const std::string& local) {
+  struct stat status {};
+  return ::lstat(local.c_str(), &status) != 0 ? errno == ENOENT || errno == ENOTDIR : S_ISDIR(status.st_mode);
+}
+
+}  // namespace
+
+bool Work::is_drained(int rank, const std::string& time) const {
+  return drained_times.contains(time) || drained_ranks.contains({rank, time});
+}
+
+void Work::settle(const Outcome& outcome) {
+  const auto found = jobs.find(outcome.ticket);
+  if (found == jobs.end()) return;
+  eviction.nothing_to_evict.clear();
+  Job& job = found->second;
+  bool by_ranks = false;
+  if (outcome.result) {
+    failures.erase(job.key);
+    carried(job, *outcome.result);
+  } else {
+    const Error& error = outcome.result.error();
+    failures[job.key] = error.text();
+    if (!outcome.final) return;
+    note_made_directories(job);
+    if (error.code == Code::conflict) {
+      run.record(conflict_record(job.key));
+      given_up.insert(job.key);
+      failures.erase(job.key);
+      run.note(Code::conflict, error.text());
+    } else if (job.prepared->not_collatable && end.phase != Phase::done) {
+      // The layout cannot hold this time (the error names the file): it is carried as it is.
+      groups.not_collatable.insert(job.time);
+      by_ranks = true;
+      run.note(std::nullopt, fmt::format("time {} is drained uncollated: {}", job.time, error.text()));
+      failures.erase(job.key);
+    } else if (source_unreadable(error) && end.phase != Phase::done) {
+      by_ranks = unreadable.set_aside(job, error);
+    } else if (job.kind == Job::Kind::file && is_no_file(local_of(run.roots, job.key))) {
+      failures.erase(job.key);  // the program removed it, or made a directory of it: it is nothing to carry any more
+    } else if (job.kind == Job::Kind::file && end.phase == Phase::running) {
+      seen.others.pending[job.key] = Clock::now();  // changed while it was read
+    }
+  }
+  in_flight.erase(job.key);
+  std::erase_if(links.carrying, [&](const auto& each) { return each.second == job.key; });
+  if (in_flight.empty()) acts.removed_in_flight.clear();
+  if (job.from_keep) seen.keep.use(job.time, false);
+  const Job done = std::move(job);
+  jobs.erase(found);
+  if (by_ranks) submit_time(done.time, done.from_keep);
+  if (done.kind == Job::Kind::checkpoint) checkpoints.landed(done, outcome.result && !outcome.result->files.empty());
+  if (!done.prepared->several_names.empty()) links.find_partners(done);
+  if (done.from_keep) policy.release_kept();
+}
+
+void Work::note_made_directories(const Job& job) {
+  for (const auto& [directory, mode] : job.prepared->directories) {
+    const auto known = run.ledger.find(directory);
+    if (known && known->directory && job.kind != Job::Kind::directory) continue;
+    run.record(drained_directory_record(directory, mode, job.prepared->owner));
+    // Its own job may have come before the one that made its parent. That of a new time carries more than the
+    // directory.
+    const auto time = time_of(directory, true);
+    if (!time || !seen.serves(time->rank) || !run.is_new_time(time->rank, time->time)) failures.erase(directory);
+    acts.catch_up_removal(directory);
+  }
+}
+
+void Work::carried(const Job& job, const Published& published) {
+  for (const std::string& path : job.prepared->removed) run.record(removed_record(path));
+  if (job.kind == Job::Kind::removal) return;
+  note_made_directories(job);
+  if (job.prepared->postponed) {
+    if (end.phase == Phase::running) {
+      seen.others.pending[job.key] = Clock::now();
+    } else {
+      still_open.insert(job.key);
+    }
+    return;
+  }
+  if (job.kind == Job::Kind::directory || !job.prepared->several_names.empty()) return;
+  if (published.files.empty()) {  // gone before its turn came
+    if (job.kind == Job::Kind::file) ++run.numbers.kept_from_shared;
+    return;
+  }
+  for (const PublishedFile& file : published.files) {
+    const auto link = job.prepared->links.find(file.path);
+    if (link != job.prepared->links.end()) {
+      run.record(drained_link_record(file.path, file.identity, link->second));
+    } else {
+      const auto mark = job.prepared->marks.find(file.path);
+      run.record(drained_record(file.path, file.identity,
+                                mark == job.prepared->marks.end() ? LocalMark{} : mark->second, file.checksum));
+    }
+    if (!file.linked_to.empty()) links.note_second_name(file);
+    acts.catch_up_removal(file.path);
+    struct stat status {};
+    const bool purged = job.from_keep && job.kind == Job::Kind::rank_time &&
+                        ::lstat(local_of(run.roots, file.path).c_str(), &status) != 0;
+    if (purged) acts.removed_by_program(file.path);  // before it was carried, so that no event will tell
+  }
+  links.separated += published.separated;
+  for (const std::string& path : published.without_set_id)
+    run.note(std::nullopt,
+             fmt::format("{} is without its setuid or setgid bit on the case, since this user may not give it "
+                         "the owner or group that the bit was set for",
+                         printable(path)));
+  run.numbers.shared_files += published.files.size();
+  run.numbers.shared_bytes += published.bytes;
+  if (job.kind == Job::Kind::file) return;
+  if (job.kind == Job::Kind::checkpoint) return checkpoints.carried(job, published);
+  if (job.kind == Job::Kind::group_time) {
+    run.record(collated_record({job.time, std::string(parent_of(job.key)), job.rank, job.last, job.prepared->sources}));
+    const std::pair group{job.rank, job.last};
+    if (std::find(groups.made.begin(), groups.made.end(), group) == groups.made.end()) groups.made.push_back(group);
+  }
+  // Carried from what was kept, the program having purged it: its removal follows like any other, at the end.
+  const auto purged = seen.purged_kept.find(job.time);
+  for (int rank = job.rank; rank <= job.last; ++rank) {
+    drained_ranks.insert({rank, job.time});
+    if (purged != seen.purged_kept.end() && purged->second.contains(rank))
+      acts.removed_by_program(time_directory(rank, job.time));
+  }
+  time_carried(job.time);
+}
+
+void Work::time_carried(const std::string& time) {
+  for (const int rank : seen.times.ranks())
+    if (!is_drained(rank, time)) return;
+  drained_times.insert(time);
+  for (const int rank : seen.times.ranks()) drained_ranks.erase({rank, time});
+  if (!seen.times.complete(time) && !run.ledger.complete_times().contains(time)) return;
+  policy.safe_times.insert(time);
+  if (policy.note_safe(time)) {
+    seen.timeline.safe(time, run.now());
+    policy.last_safe = Clock::now();
+  }
+  if (run.request.settings.hold_times) policy.superseded.superseding.insert(time);
+  seen.times.compact(time);
+}
+
+}  // namespace forebay::drain

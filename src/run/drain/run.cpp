@@ -1,0 +1,67 @@
+// What all parts of a Drain know of its run.
+#include "run/drain/run.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "run/drain/walk.h"
+
+namespace forebay::drain {
+
+void Run::record(const std::vector<Record>& entries) {
+  for (const Record& entry : entries) ledger.apply(entry);
+  if (!journal || journal_failed || entries.empty()) return;
+  if (auto appended = journal->append(entries); !appended) {
+    journal_failed = true;
+    note(std::nullopt,
+         "the journal can no longer be written, so this run could not be resumed: " + appended.error().text());
+  }
+}
+
+void Run::note(std::optional<Code> code, const std::string& message) {
+  trouble = graver(trouble, code);
+  if (std::find(messages.begin(), messages.end(), message) == messages.end()) messages.push_back(message);
+}
+
+std::string time_directory(int rank, const std::string& time) {
+  return rank < 0 ? time : fmt::format("processor{}/{}", rank, time);
+}
+
+std::vector<std::string> Run::times_here(int rank) const {
+  std::vector<std::string> names;
+  const auto entries = list_directory(local_of(roots, std::string(parent_of(time_directory(rank, "0")))));
+  if (!entries) return names;  // that it is gone is told elsewhere
+  for (const DirectoryEntry& entry : *entries)
+    if (entry.type == DT_DIR && openfoam::is_time_name(entry.name)) names.push_back(entry.name);
+  return names;
+}
+
+// A time that the case did not have: it appears there as a whole. Files of a time that was there are carried one by
+// one.
+bool Run::is_new_time(int rank, const std::string& time) const {
+  const auto known = ledger.find(time_directory(rank, time));
+  return !known || !known->staged;
+}
+
+double Run::now() const {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Status Run::record_staged(const std::vector<tree::Entry>& staged) {
+  std::vector<Record> records;
+  records.reserve(staged.size());
+  for (const tree::Entry& entry : staged) records.push_back(staged_record(entry));
+  for (const Record& entry : records) ledger.apply(entry);
+  return journal->append(records);
+}
+
+// The time that a path is of. A file whose own name is a number is none.
+std::optional<openfoam::TimePath> time_of(const std::string& path, bool is_directory) {
+  auto time = openfoam::time_path(path);
+  if (time && time->rest.empty() && !is_directory) time.reset();
+  return time;
+}
+
+}  // namespace forebay::drain

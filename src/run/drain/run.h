@@ -1,0 +1,54 @@
+// What all parts of a Drain know of its run: where it works, the ledger with its journal, and what people are told.
+// Private to the room.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/drain/drain.h"
+#include "run/openfoam/openfoam.h"
+
+namespace forebay::drain {
+
+using RankTimes = std::set<std::pair<int, std::string>>;
+
+// For people.
+struct Numbers {
+  std::uint64_t local_files = 0, local_bytes = 0, shared_files = 0, shared_bytes = 0, kept_from_shared = 0;
+  std::uint64_t unseen_times = 0;  // times of ranks of which no file was told before the program removed them
+  std::uint64_t largest_step = 0, step_began_at = 0;  // local bytes
+};
+
+struct Run {
+  explicit Run(const DrainRequest& from) : request(from) {}
+
+  DrainRequest request;
+  std::unique_ptr<SharedFiles> shared;
+  std::optional<Journal> journal;
+  bool journal_failed = false;
+  Ledger ledger;
+  std::vector<Root> roots;
+  Numbers numbers;
+  std::vector<std::string> messages;
+  std::optional<Code> trouble;
+  Clock::time_point start = Clock::now();
+
+  Status record_staged(const std::vector<tree::Entry>& staged);
+  void record(const std::vector<Record>& records);
+  void record(const Record& entry) { record(std::vector<Record>{entry}); }
+  void note(std::optional<Code> code, const std::string& message);
+  bool is_new_time(int rank, const std::string& time) const;
+  bool holds_times() const { return !request.settings.live || request.settings.hold_times; }
+  std::vector<std::string> times_here(int rank) const;  // directories of the rank's local tree
+  double now() const;
+};
+
+std::string time_directory(int rank, const std::string& time);  // path on the case
+std::optional<openfoam::TimePath> time_of(const std::string& path, bool is_directory);
+
+}  // namespace forebay::drain

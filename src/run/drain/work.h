@@ -1,0 +1,76 @@
+// Work: what is under way to the case, and what became of it. Private to the room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "run/drain/acts.h"
+#include "run/drain/checkpoints.h"
+#include "run/drain/evict.h"
+#include "run/drain/groups.h"
+#include "run/drain/jobs.h"
+#include "run/drain/links.h"
+#include "run/drain/run.h"
+#include "run/drain/unreadable.h"
+
+namespace forebay::drain {
+
+struct End;
+struct Observation;
+struct Policy;
+
+struct Work {
+  Run& run;
+  Observation& seen;
+  Policy& policy;
+  End& end;
+
+  static constexpr std::size_t most_jobs = 2048;
+  Outcomes outcomes = {};
+  Temporaries temporaries = {};
+  std::map<std::uint64_t, Job> jobs = {};            // by ticket
+  std::set<std::string> in_flight = {};              // keys of jobs
+  std::map<std::string, std::string> failures = {};  // key -> last error, of what is not carried yet
+  std::set<std::string> given_up = {};               // conflicts, by path or time directory
+  std::set<std::string> still_open = {};             // keys of what waits for a file to be closed, at the end
+  std::deque<std::string> waiting_times = {};        // complete, to be submitted when fewer jobs wait
+  std::set<std::string> drained_times = {};          // for all ranks of the node
+  RankTimes drained_ranks = {};                      // of other times
+  std::size_t submitted_in_pass = 0;
+  Clock::time_point last_progress = run.start, last_submitted = {};
+  Acts acts{run, *this, end};
+  Links links{run, seen, *this, end};
+  Checkpoints checkpoints{run, seen, *this, end};
+  Unreadable unreadable{run, *this, end};
+  Groups groups{run, seen, *this, end};
+  Eviction eviction{run, policy, *this};
+  // Last, so that its threads end before anything that they use.
+  std::unique_ptr<Mover> mover = {};
+
+  // submit.cpp
+  void submit(Job job, Mover::Make make);
+  void submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners = nullptr);
+  void submit_directory(const std::string& path);
+  void submit_rank_time(int rank, const std::string& time, bool from_keep,
+                        std::shared_ptr<const Partners> partners = nullptr);
+  void submit_group_time(int first, int last, const std::string& time, bool from_keep);
+  void submit_time(const std::string& time, bool from_keep);
+  void submit_waiting();
+  void submit_held();
+  void submit_removal(const std::string& path);
+
+  // outcomes.cpp
+  void settle(const Outcome& outcome);
+  // They are on the case, whatever became of what they were made for.
+  void note_made_directories(const Job& job);
+  void carried(const Job& job, const Published& published);
+  void time_carried(const std::string& time);
+  bool is_drained(int rank, const std::string& time) const;
+};
+
+}  // namespace forebay::drain

@@ -1,0 +1,27 @@
+// The end waits for processes that outlived the program and still write. Private to the room.
+#pragma once
+
+#include <optional>
+
+#include "run/drain/run.h"
+
+namespace forebay::drain {
+
+struct End;
+struct Work;
+
+struct LateWriters {
+  Run& run;
+  Work& work;
+  End& end;
+
+  Writers told = {};
+  std::optional<Clock::time_point> waiting_since = {};  // nothing else was left
+  Clock::time_point next_look = {};
+  bool outlasted = false;  // by somebody who still wrote when patience was over
+
+  void look_again();
+  bool wait();
+};
+
+}  // namespace forebay::drain
