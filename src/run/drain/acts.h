@@ -9,9 +9,6 @@
 
 namespace forebay::drain {
 
-struct End;
-struct Work;
-
 struct Acts {
   Run& run;
   Work& work;

@@ -88,10 +88,7 @@ void Checkpoints::handle(Checkpoint& checkpoint, const Event& event) {
   if (has_new_name) checkpoint.made(file);
   // Its closing will be told; but for a link, or another name of a file, nothing is closed.
   if (event.kind == Event::Kind::created && !link && status.st_nlink <= 1) return;
-  if (event.kind == Event::Kind::closed) {
-    ++run.numbers.local_files;
-    run.numbers.local_bytes += static_cast<std::uint64_t>(status.st_size);
-  }
+  if (event.kind == Event::Kind::closed) run.numbers.closed(static_cast<std::uint64_t>(status.st_size));
   if (auto kept = checkpoint.closed(file, local, Clock::now()); !kept)
     run.note(std::nullopt, "a checkpoint cannot be kept aside: " + kept.error().text());
   if (seen.room.pool_is_full) checkpoint.distrust();

@@ -12,10 +12,6 @@
 
 namespace forebay::drain {
 
-struct End;
-struct Observation;
-struct Work;
-
 struct Checkpoints {
   Run& run;
   Observation& seen;

@@ -1,15 +1,12 @@
 #include "run/drain/drain.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 
 #include "run/drain/state.h"
-#include "run/openfoam/openfoam.h"
 
 namespace forebay::drain {
 namespace {

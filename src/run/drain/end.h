@@ -16,9 +16,6 @@
 
 namespace forebay::drain {
 
-struct Observation;
-struct Policy;
-
 enum class Phase { running, carrying, removing, done };
 
 struct End {

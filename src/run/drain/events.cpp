@@ -1,12 +1,10 @@
 // What the watcher tells, turned into bookkeeping.
 #include <dirent.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "run/drain/placed.h"
 #include "run/drain/state.h"
 #include "run/openfoam/openfoam.h"
 

@@ -9,9 +9,6 @@
 
 namespace forebay::drain {
 
-struct Policy;
-struct Work;
-
 struct Eviction {
   Run& run;
   Policy& policy;

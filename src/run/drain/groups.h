@@ -12,10 +12,6 @@
 
 namespace forebay::drain {
 
-struct End;
-struct Observation;
-struct Work;
-
 // How the files of a group lie here now, compared with those that it was made of.
 struct GroupNow {
   bool as_carried = false;

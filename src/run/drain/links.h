@@ -11,10 +11,6 @@
 
 namespace forebay::drain {
 
-struct End;
-struct Observation;
-struct Work;
-
 // Where the case has files that are to get a second name.
 using Partners = std::map<FileId, layouts::HardLink>;
 // Where files of a time have other names that are ours: kept aside, or in the tree.

@@ -62,14 +62,14 @@ void Observation::begin_time(const std::string& time) {
   const std::size_t before = timeline.steps();
   timeline.begun(time, run.now());
   if (timeline.steps() == before) return;
-  run.numbers.largest_step = std::max(run.numbers.largest_step, run.numbers.local_bytes - run.numbers.step_began_at);
-  run.numbers.step_began_at = run.numbers.local_bytes;
+  Numbers& numbers = run.numbers;
+  numbers.largest_step = std::max(numbers.largest_step, numbers.local_bytes - numbers.step_began_at);
+  numbers.step_began_at = numbers.local_bytes;
 }
 
 void Observation::file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file) {
   if (keep.contains(rank, time, file)) {
-    ++run.numbers.local_files;
-    run.numbers.local_bytes += keep.size(rank, time, file).value_or(0);
+    run.numbers.closed(keep.size(rank, time, file).value_or(0));
   } else {
     count_local(path);
   }
@@ -77,22 +77,22 @@ void Observation::file_is_closed(const std::string& path, int rank, const std::s
   late_files_of.insert(time);
   doubtful[rank] = Clock::now();
   // Written again after the time was carried, or a late function object: carried as a file of its own. What belongs to
-  // a group is found at the end (renew_changed_groups): alone it would hide the group.
+  // a group is found at the end (Groups::renew_changed): alone it would hide the group.
   if (work.is_drained(rank, time) && !run.ledger.collated_of(rank, time)) others.pending[path] = Clock::now();
 }
 
 void Observation::count_local(const std::string& path) {
-  ++run.numbers.local_files;
   struct stat status {};
-  if (::lstat(local_of(run.roots, path).c_str(), &status) == 0)
-    run.numbers.local_bytes += static_cast<std::uint64_t>(status.st_size);
+  const bool there = ::lstat(local_of(run.roots, path).c_str(), &status) == 0;
+  run.numbers.closed(there ? static_cast<std::uint64_t>(status.st_size) : 0);
 }
 
 // What was written in an earlier step.
 void Observation::count_late(const std::string& path) {
-  const std::uint64_t before = run.numbers.local_bytes;
+  Numbers& numbers = run.numbers;
+  const std::uint64_t before = numbers.local_bytes;
   count_local(path);
-  run.numbers.step_began_at += run.numbers.local_bytes - before;
+  numbers.step_began_at += numbers.local_bytes - before;
 }
 
 }  // namespace forebay::drain

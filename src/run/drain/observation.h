@@ -21,9 +21,6 @@
 
 namespace forebay::drain {
 
-struct Policy;
-struct Work;
-
 // Whether the pools have room, and had it.
 struct Room {
   bool is_scarce = false, was_scarce = false;

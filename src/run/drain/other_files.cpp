@@ -27,10 +27,7 @@ void OtherFiles::handle(const Event& event) {
   }
   // Its closing will be told; but for another name of a file nothing is closed.
   if (event.kind == Event::Kind::created && S_ISREG(status.st_mode) && status.st_nlink == 1) return;
-  if (event.kind == Event::Kind::closed) {
-    ++run.numbers.local_files;
-    run.numbers.local_bytes += static_cast<std::uint64_t>(status.st_size);
-  }
+  if (event.kind == Event::Kind::closed) run.numbers.closed(static_cast<std::uint64_t>(status.st_size));
   wait_for_quiet(event.path);
 }
 
@@ -40,8 +37,7 @@ void OtherFiles::handle_placed(const Event& event) {
   if (event.kind == Event::Kind::deleted) placed_names.erase(event.path);
   struct stat status {};
   if (event.kind != Event::Kind::closed || ::lstat(event.path.c_str(), &status) != 0) return;
-  ++run.numbers.local_files;
-  run.numbers.local_bytes += static_cast<std::uint64_t>(status.st_size);
+  run.numbers.closed(static_cast<std::uint64_t>(status.st_size));
   const auto known = placed_names.find(event.path);
   if (known == placed_names.end()) return;  // the event of its name is still to come
   const std::string& path = known->second;

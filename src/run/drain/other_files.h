@@ -12,9 +12,6 @@
 
 namespace forebay::drain {
 
-struct Observation;
-struct Work;
-
 struct OtherFiles {
   Run& run;
   Observation& seen;

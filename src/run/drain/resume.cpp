@@ -1,15 +1,8 @@
 // A Drain from what a dead one left: its journal, what it kept aside, and the local trees.
-#include <dirent.h>
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
 #include <set>
 
 #include "run/drain/state.h"
-#include "run/drain/units.h"
-#include "run/layouts/layouts.h"
-#include "run/openfoam/openfoam.h"
 
 namespace forebay::drain {
 

@@ -15,6 +15,12 @@
 
 namespace forebay::drain {
 
+// What shares it (state.h).
+struct Observation;
+struct Policy;
+struct Work;
+struct End;
+
 using RankTimes = std::set<std::pair<int, std::string>>;
 
 // For people.
@@ -22,6 +28,11 @@ struct Numbers {
   std::uint64_t local_files = 0, local_bytes = 0, shared_files = 0, shared_bytes = 0, kept_from_shared = 0;
   std::uint64_t unseen_times = 0;  // times of ranks of which no file was told before the program removed them
   std::uint64_t largest_step = 0, step_began_at = 0;  // local bytes
+
+  void closed(std::uint64_t bytes) {
+    ++local_files;
+    local_bytes += bytes;
+  }
 };
 
 struct Run {

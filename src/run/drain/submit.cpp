@@ -1,6 +1,5 @@
 // Units: how paths and times become work for the mover.
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include "run/drain/placed.h"
 #include "run/drain/state.h"
 #include "run/drain/units.h"
-#include "run/openfoam/openfoam.h"
 
 namespace forebay::drain {
 void Work::submit(Job job, Mover::Make make) {
@@ -24,21 +22,41 @@ void Work::submit(Job job, Mover::Make make) {
   last_submitted = Clock::now();
 }
 
-void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners) {
+// Where the content of a file or link of the tree is. Only links that stand for staged or placed files are looked
+// through; every other link is carried as a link. Nowhere where there is nothing to carry.
+std::optional<std::string> Work::source_of(const std::string& path) const {
   std::string local = local_of(run.roots, path);
   struct stat status {};
-  if (::lstat(local.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return;
-  if (S_ISLNK(status.st_mode)) {
-    // Only links that stand for staged or placed files are looked through; every other link is carried as a link.
-    const auto target = read_link(local);
-    if (target && *target == join(run.request.lower, path)) return;
-    if (target && tree::is_staged_link(*target, run.request.lower)) {
-      local = join(run.request.case_path, target->substr(run.request.lower.size() + 1));
-    } else if (target && is_placed(*target, run.request.placed)) {
-      if (::lstat(target->c_str(), &status) != 0) return;  // without its file it counts as undrained at the end
-      if (S_ISREG(status.st_mode)) local = *target;
-    }
+  if (::lstat(local.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return std::nullopt;
+  if (!S_ISLNK(status.st_mode)) return local;
+  const auto target = read_link(local);
+  if (target && *target == join(run.request.lower, path)) return std::nullopt;
+  if (target && tree::is_staged_link(*target, run.request.lower))
+    return join(run.request.case_path, target->substr(run.request.lower.size() + 1));
+  if (target && is_placed(*target, run.request.placed)) {
+    if (::lstat(target->c_str(), &status) != 0) return std::nullopt;  // it counts as undrained at the end
+    if (S_ISREG(status.st_mode)) return *target;
   }
+  return local;
+}
+
+// Directories that the case lacks, parents first, with the mode that they have locally.
+std::vector<std::pair<std::string, mode_t>> Work::missing_parents(const std::string& path) const {
+  std::vector<std::pair<std::string, mode_t>> parents;
+  for (std::string at(parent_of(path)); !at.empty(); at = parent_of(at)) {
+    const auto parent = run.ledger.find(at);
+    if (parent && parent->directory) break;
+    struct stat directory {};
+    if (::lstat(local_of(run.roots, at).c_str(), &directory) == 0)
+      parents.emplace_back(at, (directory.st_mode & 0777) | S_IRWXU);  // its own mode comes when it is filled
+  }
+  std::reverse(parents.begin(), parents.end());
+  return parents;
+}
+
+void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners) {
+  const auto source = source_of(path);
+  if (!source) return;
   if (const std::string way = acts.in_the_way(path); !way.empty()) {
     acts.ways.insert(way);  // at the end, when all else is on the case
     return;
@@ -51,19 +69,9 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
   const auto replaces = known && !known->directory ? known->on_case : std::nullopt;
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::file, path, 0, 0, {}, false, prepared};
-  // Directories that the case lacks, parents first, with the mode that they have locally.
-  std::vector<std::pair<std::string, mode_t>> parents;
-  for (std::string at(parent_of(path)); !at.empty(); at = parent_of(at)) {
-    const auto parent = run.ledger.find(at);
-    if (parent && parent->directory) break;
-    struct stat directory {};
-    if (::lstat(local_of(run.roots, at).c_str(), &directory) == 0)
-      parents.emplace_back(at, (directory.st_mode & 0777) | S_IRWXU);  // its own mode comes when it is filled
-  }
-  std::reverse(parents.begin(), parents.end());
   submit(std::move(job),
-         [path, local, replaces, parents, must_be_sealed, prepared, partners,
-          in_pool = !is_below(local, run.request.case_path), &at_end = end.ending,
+         [path, local = *source, replaces, parents = missing_parents(path), must_be_sealed, prepared, partners,
+          in_pool = !is_below(*source, run.request.case_path), &at_end = end.ending,
           files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
            struct stat now {};
            // A link that took the place of a directory on the way: the file is gone from here, what is there is

@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 

@@ -9,11 +9,6 @@
 
 namespace forebay::drain {
 
-struct End;
-struct Observation;
-struct Policy;
-struct Work;
-
 struct Superseded {
   Run& run;
   Observation& seen;

@@ -10,9 +10,6 @@
 
 namespace forebay::drain {
 
-struct End;
-struct Work;
-
 struct Unreadable {
   Run& run;
   Work& work;

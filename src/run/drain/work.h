@@ -1,13 +1,18 @@
 // Work: what is under way to the case, and what became of it. Private to the room.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "run/drain/acts.h"
 #include "run/drain/checkpoints.h"
@@ -19,10 +24,6 @@
 #include "run/drain/unreadable.h"
 
 namespace forebay::drain {
-
-struct End;
-struct Observation;
-struct Policy;
 
 struct Work {
   Run& run;
@@ -54,6 +55,8 @@ struct Work {
 
   // submit.cpp
   void submit(Job job, Mover::Make make);
+  std::optional<std::string> source_of(const std::string& path) const;
+  std::vector<std::pair<std::string, mode_t>> missing_parents(const std::string& path) const;
   void submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners = nullptr);
   void submit_directory(const std::string& path);
   void submit_rank_time(int rank, const std::string& time, bool from_keep,

@@ -7,9 +7,6 @@
 
 namespace forebay::drain {
 
-struct End;
-struct Work;
-
 struct LateWriters {
   Run& run;
   Work& work;
