@@ -294,9 +294,9 @@ void Drain::vouch(int rank) {
 }
 
 void Drain::rank_ended(int rank, bool cleanly) {
-  state_->seen.adopt(rank);
-  state_->seen.ask_unsure(Observation::Ask::all);  // nobody has its files open any more
-  if (cleanly) state_->seen.settle_suspects(rank);
+  state_->seen.late.adopt(rank);
+  state_->seen.late.ask_unsure(SeenLate::Ask::all);  // nobody has its files open any more
+  if (cleanly) state_->seen.late.settle_suspects(rank);
   state_->seen.times.rank_ended(rank, cleanly);
   state_->policy.new_complete_times();
 }
@@ -329,7 +329,7 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.undrained_bytes = state.end.undrained_bytes;
   report.kept_from_shared = state.run.numbers.kept_from_shared;
   report.unseen_times = state.run.numbers.unseen_times;
-  report.uncounted_times = state.seen.unseen.size();
+  report.uncounted_times = state.seen.late.unseen.size();
   report.newest_safe = state.policy.newest_safe;
   report.newest_complete = state.policy.newest_anywhere();
   report.kept_beside = state.policy.kept_beside();

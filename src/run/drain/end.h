@@ -30,7 +30,6 @@ struct End {
   int passes = 0;
   std::optional<OutputWalk> walk = {};          // of the pass that is under way
   std::vector<std::string> changed_modes = {};  // directories
-  std::uint64_t progress_mark = 0;
   LateWriters writers{run, work, *this};
   std::uint64_t undrained_files = 0, undrained_bytes = 0;
   std::size_t undrained_unreadable = 0;

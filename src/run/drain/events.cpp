@@ -21,7 +21,7 @@ Result<std::vector<Event>> Observation::read_events() {
     if (!being_put.empty()) std::erase_if(*told, [&](const Event& event) { return event.path == being_put; });
     listed = false;
     // Where ranks free what they purge, by what was told first: from then on they free nothing.
-    if (!hold || events.empty()) passed = times_to_pass_over(*told);
+    if (!hold || events.empty()) passed = late.times_to_pass_over(*told);
     for (Event& event : *told) {
       const bool made = event.directory && (event.kind == Event::Kind::created || event.kind == Event::Kind::moved_in);
       const std::string path = made ? event.path : std::string();
@@ -29,7 +29,7 @@ Result<std::vector<Event>> Observation::read_events() {
       if (!made) continue;
       const auto time = openfoam::time_path(path);
       if (time && time->rest.empty() && serves(time->rank) && passed.contains(time->time)) {
-        passed_over.try_emplace({time->rank, time->time});
+        late.passed_over.try_emplace({time->rank, time->time});
       } else {
         listed = true;
         watcher->descend(path, Watcher::Follow::watch, events);
@@ -84,7 +84,7 @@ void Observation::handle(const Event& event) {
 void Observation::handle_time(const Event& event, int rank, const std::string& time, const std::string& rest) {
   if (event.gone()) {
     if (run.ledger.evicted_unknown(time_directory(rank, time))) return;
-    if (!event.directory && !work.is_drained(rank, time) && !run.ledger.find(event.path))
+    if (!event.directory && !work.drained.contains(rank, time) && !run.ledger.find(event.path))
       ++run.numbers.kept_from_shared;
     if (!event.directory && keep.contains(rank, time, rest)) {
       times.file_purged(rank, time, rest);
@@ -98,13 +98,13 @@ void Observation::handle_time(const Event& event, int rank, const std::string& t
       // Ranks that may free times move what is removed as a whole.
       const bool removed = event.kind == Event::Kind::deleted || (hold && hold->let());
       if (event.kind == Event::Kind::moved_out && removed) purged_at_once(rank, time);
-      files_forgotten.erase({rank, time});
-      count_if_unseen(rank, time, removed);
-      for (Suspect& each : suspects)
+      late.files_forgotten.erase({rank, time});
+      late.count_if_unseen(rank, time, removed);
+      for (Suspect& each : late.suspects)
         if (each.rank == rank && each.time == time) each.removed = true;
-      if (const auto passed = passed_over.find({rank, time}); passed != passed_over.end()) {
+      if (const auto passed = late.passed_over.find({rank, time}); passed != late.passed_over.end()) {
         if (removed) run.numbers.kept_from_shared += passed->second;
-        passed_over.erase(passed);
+        late.passed_over.erase(passed);
       }
     }
     if (rest.empty() && !keep.files(rank, time).empty()) purged_kept[time].insert(rank);
@@ -120,8 +120,8 @@ void Observation::handle_time(const Event& event, int rank, const std::string& t
     }
     if (event.directory) batch.made.emplace(rank, time);
     if (event.directory && rest.empty()) {
-      unseen.emplace(rank, time);
-      if (passed_over.contains({rank, time})) {
+      late.unseen.emplace(rank, time);
+      if (late.passed_over.contains({rank, time})) {
         times.pass_over(rank, time);
         if (room.pool_is_full) times.spoil(rank, time);
       }
@@ -129,13 +129,13 @@ void Observation::handle_time(const Event& event, int rank, const std::string& t
     }
     batch.beginning.erase(event.path);
     // Now, not after the batch: the next events may tell that the older time was purged.
-    if (!unsure.empty()) ask_unsure(Ask::left);
+    if (!late.unsure.empty()) late.ask_unsure(SeenLate::Ask::left);
     return begin_time(time);
   }
-  unseen.erase({rank, time});
+  late.unseen.erase({rank, time});
   if (event.link) return;  // a link of the program's own: the walk carries it
-  const auto passed = passed_over.find({rank, time});
-  if (passed != passed_over.end() && event.kind != Event::Kind::created) {
+  const auto passed = late.passed_over.find({rank, time});
+  if (passed != late.passed_over.end() && event.kind != Event::Kind::created) {
     ++passed->second;
     count_late(event.path);
     if (times.whole(rank, time)) return;
@@ -159,22 +159,22 @@ void Observation::handle_time(const Event& event, int rank, const std::string& t
   if (!kept || !*kept) return times.spoil(rank, time);
   if (event.kind == Event::Kind::found) {
     times.file_made(rank, time, rest);
-    unsure.try_emplace(event.path, Unsure{rank, time, rest, Clock::now()});
+    late.unsure.try_emplace(event.path, Unsure{rank, time, rest, Clock::now()});
     return;
   }
-  if (!unsure.empty()) unsure.erase(event.path);
+  if (!late.unsure.empty()) late.unsure.erase(event.path);
   file_is_closed(event.path, rank, time, rest);
 }
 
 // Nothing tells of its files one by one. Those that no event had told of are adopted later, and what was passed over is
 // counted by itself.
 void Observation::purged_at_once(int rank, const std::string& time) {
-  const bool counts = !work.is_drained(rank, time) && !passed_over.contains({rank, time});
+  const bool counts = !work.drained.contains(rank, time) && !late.passed_over.contains({rank, time});
   for (const std::string& file : times.files(rank, time)) {
     if (counts && !run.ledger.find(join(time_directory(rank, time), file))) ++run.numbers.kept_from_shared;
     if (keep.contains(rank, time, file)) times.file_purged(rank, time, file);
   }
-  if (const auto forgotten = files_forgotten.find({rank, time}); counts && forgotten != files_forgotten.end())
+  if (const auto forgotten = late.files_forgotten.find({rank, time}); counts && forgotten != late.files_forgotten.end())
     run.numbers.kept_from_shared += forgotten->second;
 }
 
@@ -182,13 +182,13 @@ void Observation::purged_at_once(int rank, const std::string& time) {
 // rank had begun another, some may have been gone already, and nothing told of it.
 void Observation::leave_current(int rank, const std::string& next) {
   const std::string& last = times.current(rank);
-  if (hold && !hold->may_be_freed(last)) adopt(rank);
-  if (batch.left.insert(rank).second) settle_suspects(rank);
+  if (hold && !hold->may_be_freed(last)) late.adopt(rank);
+  if (batch.left.insert(rank).second) late.settle_suspects(rank);
   if (times.whole(rank, last)) return;
   if (hold && hold->may_lack(last)) return times.spoil(rank, last);
   if ((hold && hold->keeps(rank, last)) || !batch.made.contains({rank, last})) return;
   times.suspect(rank, last);
-  suspects.push_back({rank, last, next, false});
+  late.suspects.push_back({rank, last, next, false});
 }
 
 void Observation::events_lost() {

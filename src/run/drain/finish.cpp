@@ -27,9 +27,9 @@ Status Drain::begin_finish(bool cleanly) {
   state.end.ended_cleanly = cleanly || state.run.ledger.ended_cleanly();
   if (state.seen.watcher) {
     if (auto read = on_events(); !read) return read;
-    state.seen.look_into_passed_over(true);
-    for (const int rank : state.seen.times.ranks()) state.seen.adopt(rank);
-    state.seen.ask_unsure(Observation::Ask::all);  // nobody writes any more, however the program ended
+    state.seen.late.look_into_passed_over(true);
+    for (const int rank : state.seen.times.ranks()) state.seen.late.adopt(rank);
+    state.seen.late.ask_unsure(SeenLate::Ask::all);  // nobody writes any more, however the program ended
     state.policy.new_complete_times();
     state.seen.watcher.reset();
     if (!cleanly)
@@ -42,7 +42,7 @@ Status Drain::begin_finish(bool cleanly) {
   // Times that somebody has open were tried again and again, since ranks go on; now they wait for who writes.
   state.end.ending = true;
   state.work.mover->retry_now();
-  state.work.last_progress = state.work.last_submitted = Clock::now();
+  state.work.progress.last_made = state.work.progress.last_submitted = Clock::now();
   state.seen.others.pending.clear();
   state.work.unreadable.told.clear();  // perhaps it was only for a while
   state.seen.others.catch_up.reset();
@@ -111,11 +111,11 @@ bool End::worth_waiting() {
   const MoverProgress progress = work.mover->progress();
   const std::uint64_t mark = progress.bytes_written + progress.files_written;
   const auto now = Clock::now();
-  if (mark > progress_mark) {  // failed attempts let it fall
-    progress_mark = mark;
-    work.last_progress = now;
+  if (mark > work.progress.mark) {  // failed attempts let it fall
+    work.progress.mark = mark;
+    work.progress.last_made = now;
   }
-  return now - work.last_progress < run.request.settings.patience;
+  return now - work.progress.last_made < run.request.settings.patience;
 }
 
 // Begins a pass over the local trees. Only so much is submitted at once: what waits for its turn costs memory.
@@ -124,7 +124,7 @@ void End::submit_outputs() {
   work.groups.renew_changed();
   if (!ended_cleanly) work.checkpoints.submit_last();
   walk.emplace(run.roots, run.request.placed, run.ledger, run.request.lower, run.request.case_path);
-  work.submitted_in_pass = 0;
+  work.progress.submitted_in_pass = 0;
   changed_modes.clear();
   submit_more_outputs();
 }
@@ -144,7 +144,7 @@ void End::submit_more_outputs() {
     walk.reset();
     // In a pass of their own: a mode may forbid to put anything into the directory. So it waits where that is still to
     // come.
-    if (work.submitted_in_pass > 0) return;
+    if (work.progress.submitted_in_pass > 0) return;
     for (const std::string& path : changed_modes)
       if (!work.unreadable.told.contains(path)) work.submit_directory(path);
   }

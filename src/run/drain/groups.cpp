@@ -87,9 +87,9 @@ Result<GroupNow> Groups::look_at(const CollatedTime& group, bool must_be_sealed)
 bool Groups::renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now) {
   if (!now || now->as_carried || !now->all_there) return false;
   run.record(uncollated_record(group));
-  if (work.drained_times.erase(group.time) != 0)
-    for (const int rank : seen.times.ranks()) work.drained_ranks.insert({rank, group.time});
-  for (int rank = group.first; rank <= group.last; ++rank) work.drained_ranks.erase({rank, group.time});
+  if (work.drained.times.erase(group.time) != 0)
+    for (const int rank : seen.times.ranks()) work.drained.ranks.insert({rank, group.time});
+  for (int rank = group.first; rank <= group.last; ++rank) work.drained.ranks.erase({rank, group.time});
   return true;
 }
 

@@ -25,7 +25,7 @@ Status Observation::look() {
     if (event.directory && !event.gone()) batch.beginning.insert(event.path);
   for (const Event& event : *events) handle(event);
   batch.beginning.clear();
-  trust_like_others();
+  late.trust_like_others();
   batch.made.clear();
   for (Checkpoint& each : work.checkpoints.all) each.told_all();
   policy.new_complete_times();
@@ -78,7 +78,7 @@ void Observation::file_is_closed(const std::string& path, int rank, const std::s
   doubtful[rank] = Clock::now();
   // Written again after the time was carried, or a late function object: carried as a file of its own. What belongs to
   // a group is found at the end (Groups::renew_changed): alone it would hide the group.
-  if (work.is_drained(rank, time) && !run.ledger.collated_of(rank, time)) others.pending[path] = Clock::now();
+  if (work.drained.contains(rank, time) && !run.ledger.collated_of(rank, time)) others.pending[path] = Clock::now();
 }
 
 void Observation::count_local(const std::string& path) {

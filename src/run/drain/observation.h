@@ -15,6 +15,7 @@
 #include "run/drain/keep.h"
 #include "run/drain/other_files.h"
 #include "run/drain/run.h"
+#include "run/drain/seen_late.h"
 #include "run/drain/timeline.h"
 #include "run/drain/times.h"
 #include "run/drain/watch.h"
@@ -36,21 +37,6 @@ struct Batch {
   std::set<std::string> beginning = {};  // directories whose beginning is told of, until that event is handled
 };
 
-// A file of a time that a listing found: whether it was closed before the watch was set is not known. It is asked when
-// it has been quiet for a moment, or when the rank goes on.
-struct Unsure {
-  int rank;
-  std::string time, file;
-  Clock::time_point found;
-};
-
-// A time of which a directory was listed only when the rank had begun the next.
-struct Suspect {
-  int rank;
-  std::string time, next;
-  bool removed;  // what has its name now is another
-};
-
 struct Observation {
   Run& run;
   Policy& policy;
@@ -64,16 +50,9 @@ struct Observation {
   Room room = {};
   Batch batch = {};
   OtherFiles others{run, *this, work};
-  std::string being_put = {};  // what add_directory() is giving its name: not the program's act
-  std::map<std::string, Unsure> unsure = {};
-  std::vector<Suspect> suspects = {};  // in the order in which they were left
-  // Left behind by all ranks when they were first seen: neither watched nor kept aside, nor looked into before they
-  // must be. With the number of files that were found then.
-  std::map<std::pair<int, std::string>, std::uint64_t> passed_over = {};
-  // Where ranks hold times: how many files those had that were let go, while the program has them still.
-  std::map<std::pair<int, std::string>, std::uint64_t> files_forgotten = {};
-  RankTimes unseen = {};                                  // times that were begun, and of which no file was told yet
-  std::set<std::string> late_files_of = {};               // times of which a file was closed since they were looked at
+  SeenLate late{run, *this, policy};
+  std::string being_put = {};                // what add_directory() is giving its name: not the program's act
+  std::set<std::string> late_files_of = {};  // times of which a file was closed since they were looked at
   std::map<std::string, std::set<int>> purged_kept = {};  // kept times that the program removed, and for which ranks
   std::map<int, Clock::time_point> doubtful = {};         // rank -> its last closing that nothing vouches for
   bool times_go = false;                                  // the program has removed some
@@ -100,17 +79,6 @@ struct Observation {
   void purged_at_once(int rank, const std::string& time);
   void events_lost();
   void find_times();
-
-  // seen_late.cpp
-  std::set<std::string> times_to_pass_over(const std::vector<Event>& told);
-  RankTimes superseded_by(const std::vector<Event>& told) const;
-  void look_into_passed_over(bool all);
-  void trust_like_others();
-  void settle_suspects(int rank);
-  enum class Ask { left, quiet, all };
-  void ask_unsure(Ask ask);
-  void adopt(int rank);
-  void count_if_unseen(int rank, const std::string& time, bool removed);
 };
 
 }  // namespace forebay::drain

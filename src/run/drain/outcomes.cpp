@@ -18,10 +18,6 @@ bool is_no_file(const std::string& local) {
 
 }  // namespace
 
-bool Work::is_drained(int rank, const std::string& time) const {
-  return drained_times.contains(time) || drained_ranks.contains({rank, time});
-}
-
 void Work::settle(const Outcome& outcome) {
   const auto found = jobs.find(outcome.ticket);
   if (found == jobs.end()) return;
@@ -131,7 +127,7 @@ void Work::carried(const Job& job, const Published& published) {
   // Carried from what was kept, the program having purged it: its removal follows like any other, at the end.
   const auto purged = seen.purged_kept.find(job.time);
   for (int rank = job.rank; rank <= job.last; ++rank) {
-    drained_ranks.insert({rank, job.time});
+    drained.ranks.insert({rank, job.time});
     if (purged != seen.purged_kept.end() && purged->second.contains(rank))
       acts.removed_by_program(time_directory(rank, job.time));
   }
@@ -140,9 +136,9 @@ void Work::carried(const Job& job, const Published& published) {
 
 void Work::time_carried(const std::string& time) {
   for (const int rank : seen.times.ranks())
-    if (!is_drained(rank, time)) return;
-  drained_times.insert(time);
-  for (const int rank : seen.times.ranks()) drained_ranks.erase({rank, time});
+    if (!drained.contains(rank, time)) return;
+  drained.times.insert(time);
+  for (const int rank : seen.times.ranks()) drained.ranks.erase({rank, time});
   if (!seen.times.complete(time) && !run.ledger.complete_times().contains(time)) return;
   policy.safe_times.insert(time);
   if (policy.note_safe(time)) {

@@ -8,7 +8,8 @@ namespace forebay::drain {
 
 void Policy::new_complete_times() {
   // Events that wait tell for nothing that the rank has gone on.
-  if (!seen.unsure.empty() && !(seen.watcher && seen.watcher->has_taken_in())) seen.ask_unsure(Observation::Ask::quiet);
+  if (!seen.late.unsure.empty() && !(seen.watcher && seen.watcher->has_taken_in()))
+    seen.late.ask_unsure(SeenLate::Ask::quiet);
   std::vector<std::string> complete = seen.times.take_newly_complete();
   std::erase_if(complete, [&](const std::string& time) {
     if (!seen.hold || !seen.hold->may_lack(time)) return false;
@@ -56,9 +57,9 @@ void Policy::release_kept() {
   // Where the program purges nothing it will be known for whole when the rank goes on; so it will where nothing can be
   // compared with the next time, which was passed over.
   const auto is_suspect = [&](const std::string& time) {
-    return std::any_of(seen.suspects.begin(), seen.suspects.end(), [&](const Suspect& each) {
+    return std::any_of(seen.late.suspects.begin(), seen.late.suspects.end(), [&](const Suspect& each) {
       return each.time == time &&
-             (!run.request.settings.hold_times || seen.passed_over.contains({each.rank, each.next}));
+             (!run.request.settings.hold_times || seen.late.passed_over.contains({each.rank, each.next}));
     });
   };
   for (const std::string& time : seen.keep.times()) {
@@ -76,16 +77,16 @@ void Policy::let_go(const std::string& time) {
   seen.purged_kept.erase(time);
   core::forget_time(whole_times, time);
   seen.timeline.let_go(time);
-  std::erase_if(seen.suspects, [&](const Suspect& each) { return each.time == time; });
+  std::erase_if(seen.late.suspects, [&](const Suspect& each) { return each.time == time; });
   // What was passed over may still be carried, and then its order counts.
   const auto& ranks = seen.times.ranks();
   const bool passed = std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
-    return seen.passed_over.contains({rank, time});
+    return seen.late.passed_over.contains({rank, time});
   });
   if (run.request.settings.hold_times && !safe_times.contains(time) && !passed) {
     for (const int rank : ranks)
       if (seen.hold && name_exists(local_of(run.roots, time_directory(rank, time))))
-        seen.files_forgotten[{rank, time}] += seen.times.files(rank, time).size();
+        seen.late.files_forgotten[{rank, time}] += seen.times.files(rank, time).size();
     seen.times.forget(time);
   } else {
     seen.times.compact(time);

@@ -310,8 +310,8 @@ bool Policy::keep_aside(const std::string& time) {
       if (!kept) run.note(std::nullopt, fmt::format("time {} cannot be kept aside: {}", time, kept.error().text()));
       if (!kept || !*kept) return false;
     }
-    seen.passed_over.erase({rank, time});
-    seen.unseen.erase({rank, time});
+    seen.late.passed_over.erase({rank, time});
+    seen.late.unseen.erase({rank, time});
   }
   return true;
 }

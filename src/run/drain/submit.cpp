@@ -12,14 +12,14 @@
 
 namespace forebay::drain {
 void Work::submit(Job job, Mover::Make make) {
-  if (jobs.empty()) last_progress = Clock::now();  // patience counts while there is something to wait for
+  if (jobs.empty()) progress.last_made = Clock::now();  // patience counts while there is something to wait for
   in_flight.insert(job.key);
   if (job.from_keep) seen.keep.use(job.time, true);
   const std::uint64_t ticket =
       mover->submit(std::move(make), [this](const Outcome& outcome) { outcomes.push(outcome); });
   jobs.emplace(ticket, std::move(job));
-  ++submitted_in_pass;
-  last_submitted = Clock::now();
+  ++progress.submitted_in_pass;
+  progress.last_submitted = Clock::now();
 }
 
 // Where the content of a file or link of the tree is. Only links that stand for staged or placed files are looked
@@ -204,11 +204,11 @@ void Work::submit_group_time(int first, int last, const std::string& time, bool 
 // A complete time of this node, in the layout asked for.
 void Work::submit_time(const std::string& time, bool from_keep) {
   for (const int rank : seen.times.ranks()) {
-    const auto passed = seen.passed_over.find({rank, time});
-    if (passed == seen.passed_over.end()) continue;
+    const auto passed = seen.late.passed_over.find({rank, time});
+    if (passed == seen.late.passed_over.end()) continue;
     const bool counted = passed->second > 0;
-    seen.passed_over.erase(passed);
-    seen.unseen.erase({rank, time});
+    seen.late.passed_over.erase(passed);
+    seen.late.unseen.erase({rank, time});
     from_keep = false;
     if (!seen.watcher) continue;
     std::vector<Event> known;
@@ -231,7 +231,7 @@ void Work::submit_time(const std::string& time, bool from_keep) {
     for (int rank = first; rank <= last; ++rank) {
       const std::string key = time_directory(rank, time);
       const bool waits = still_open.contains(key) || unreadable.in_pieces.contains({rank, time});
-      if (!is_drained(rank, time) && !in_flight.contains(key) && !given_up.contains(key) && !waits)
+      if (!drained.contains(rank, time) && !in_flight.contains(key) && !given_up.contains(key) && !waits)
         submit_rank_time(rank, time, from_keep);
     }
   }
@@ -239,7 +239,7 @@ void Work::submit_time(const std::string& time, bool from_keep) {
 
 // What waits for the end of the run, or for the program to purge it, goes now: its room is needed.
 void Work::submit_held() {
-  seen.look_into_passed_over(false);
+  seen.late.look_into_passed_over(false);
   policy.new_complete_times();
   for (const std::string& time : run.ledger.complete_times()) {
     struct stat status {};

@@ -25,6 +25,23 @@
 
 namespace forebay::drain {
 
+// Times that the case has, as they were when they were carried.
+struct Drained {
+  std::set<std::string> times = {};  // for all ranks of the node
+  RankTimes ranks = {};              // of other times
+
+  bool contains(int rank, const std::string& time) const {
+    return times.contains(time) || ranks.contains({rank, time});
+  }
+};
+
+// Whether there is any, at the end.
+struct Progress {
+  std::size_t submitted_in_pass = 0;
+  Clock::time_point last_submitted = {}, last_made = {};
+  std::uint64_t mark = 0;  // what the mover had done then
+};
+
 struct Work {
   Run& run;
   Observation& seen;
@@ -40,10 +57,8 @@ struct Work {
   std::set<std::string> given_up = {};               // conflicts, by path or time directory
   std::set<std::string> still_open = {};             // keys of what waits for a file to be closed, at the end
   std::deque<std::string> waiting_times = {};        // complete, to be submitted when fewer jobs wait
-  std::set<std::string> drained_times = {};          // for all ranks of the node
-  RankTimes drained_ranks = {};                      // of other times
-  std::size_t submitted_in_pass = 0;
-  Clock::time_point last_progress = run.start, last_submitted = {};
+  Drained drained = {};
+  Progress progress{.last_made = run.start};
   Acts acts{run, *this, end};
   Links links{run, seen, *this, end};
   Checkpoints checkpoints{run, seen, *this, end};
@@ -73,7 +88,6 @@ struct Work {
   void note_made_directories(const Job& job);
   void carried(const Job& job, const Published& published);
   void time_carried(const std::string& time);
-  bool is_drained(int rank, const std::string& time) const;
 };
 
 }  // namespace forebay::drain

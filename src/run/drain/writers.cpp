@@ -35,7 +35,7 @@ void LateWriters::look_again() {
 bool LateWriters::wait() {
   const auto now = Clock::now();
   const bool open = !told.holding.empty() || !work.still_open.empty();
-  const bool changes = !told.lingering.empty() && now - work.last_submitted < run.request.settings.settle;
+  const bool changes = !told.lingering.empty() && now - work.progress.last_submitted < run.request.settings.settle;
   if (!open && !changes) {
     if (!told.lingering.empty())
       run.note(std::nullopt,
