@@ -147,7 +147,7 @@ std::vector<tree::WarmFile> Drain::carried_files(const std::function<bool(const 
 bool Acts::make_way() {
   if (ways.empty() || run.ledger.lost_events() || run.trouble == Code::conflict || run.trouble == Code::lost)
     return false;
-  if (!work.failures.empty() || !work.unreadable.told.empty()) return false;
+  if (!work.failures.empty() || !work.unreadable.messages.empty()) return false;
   bool made = false;
   for (const std::string& path : std::exchange(ways, {})) {
     std::vector<std::string> origins;

@@ -44,7 +44,7 @@ Status Drain::begin_finish(bool cleanly) {
   state.work.mover->retry_now();
   state.work.progress.last_made = state.work.progress.last_submitted = Clock::now();
   state.seen.others.pending.clear();
-  state.work.unreadable.told.clear();  // perhaps it was only for a while
+  state.work.unreadable.messages.clear();  // perhaps it was only for a while
   state.seen.others.catch_up.reset();
   state.work.waiting_times.clear();
   if (!state.end.pools_intact()) return {};
@@ -146,7 +146,7 @@ void End::submit_more_outputs() {
     // come.
     if (work.progress.submitted_in_pass > 0) return;
     for (const std::string& path : changed_modes)
-      if (!work.unreadable.told.contains(path)) work.submit_directory(path);
+      if (!work.unreadable.messages.contains(path)) work.submit_directory(path);
   }
 }
 
@@ -155,7 +155,7 @@ void End::submit_found(const std::vector<Output>& found) {
     if (work.given_up.contains(output.path) || work.in_flight.contains(output.path) ||
         work.still_open.contains(output.path))
       continue;
-    if (output.kind == Output::Kind::file && work.unreadable.told.contains(output.path)) continue;
+    if (output.kind == Output::Kind::file && work.unreadable.messages.contains(output.path)) continue;
     const auto time = time_of(output.path, output.kind == Output::Kind::directory);
     if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time)) {
       const std::string directory = time_directory(time->rank, time->time);

@@ -21,8 +21,8 @@ std::string to_drop(const std::string& path) {
 
 void Unreadable::note(const std::string& path, const Error& error, std::optional<Code> code) {
   constexpr std::size_t most_told = 20;
-  const auto [found, is_new] = told.try_emplace(path);
-  if (is_new && told.size() <= most_told) {
+  const auto [found, is_new] = messages.try_emplace(path);
+  if (is_new && messages.size() <= most_told) {
     const std::string name = to_drop(path), of_case = shell_word(run.request.case_path);
     Error reason = error;
     if (reason.path.size() > most_shown) reason.path = name + "/...";

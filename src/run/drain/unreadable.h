@@ -15,8 +15,8 @@ struct Unreadable {
   Work& work;
   End& end;
 
-  std::map<std::string, std::string> told = {};  // what was told of it, by path
-  RankTimes in_pieces = {};                      // times that hold such files: the others are carried one by one
+  std::map<std::string, std::string> messages = {};  // what was said of it, by path
+  RankTimes in_pieces = {};                          // times that hold such files: the others are carried one by one
 
   void note(const std::string& path, const Error& error, std::optional<Code> code);
   bool set_aside(const Job& job, const Error& error);

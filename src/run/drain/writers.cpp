@@ -13,8 +13,8 @@ constexpr std::chrono::milliseconds look_interval{200};
 
 void Drain::tell_writers(Writers writers) {
   // What they wrote last is found by another look at the trees.
-  if (writers != state_->end.writers.told) state_->end.writers.look_again();
-  state_->end.writers.told = std::move(writers);
+  if (writers != state_->end.writers.processes) state_->end.writers.look_again();
+  state_->end.writers.processes = std::move(writers);
 }
 
 bool Drain::waits_for_writers() const {
@@ -34,13 +34,13 @@ void LateWriters::look_again() {
 // Other processes of the run may open one again (a loop of `echo >> file`): they are waited for while they do so.
 bool LateWriters::wait() {
   const auto now = Clock::now();
-  const bool open = !told.holding.empty() || !work.still_open.empty();
-  const bool changes = !told.lingering.empty() && now - work.progress.last_submitted < run.request.settings.settle;
+  const bool open = !processes.holding.empty() || !work.still_open.empty();
+  const bool changes = !processes.lingering.empty() && now - work.progress.last_submitted < run.request.settings.settle;
   if (!open && !changes) {
-    if (!told.lingering.empty())
+    if (!processes.lingering.empty())
       run.note(std::nullopt,
                fmt::format("still running when all was home: {}; what it writes to the case from now on is lost",
-                           listed(told.lingering)));
+                           listed(processes.lingering)));
     return false;
   }
   if (!waiting_since) {
@@ -48,7 +48,7 @@ bool LateWriters::wait() {
     next_look = now + look_interval;
   }
   if (now - *waiting_since >= run.request.settings.patience) {
-    const std::string who = listed(!told.holding.empty() ? told.holding : told.lingering);
+    const std::string who = listed(!processes.holding.empty() ? processes.holding : processes.lingering);
     const std::string files = listed(work.still_open);
     outlasted = true;
     run.note(

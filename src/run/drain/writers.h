@@ -12,7 +12,7 @@ struct LateWriters {
   Work& work;
   End& end;
 
-  Writers told = {};
+  Writers processes = {};
   std::optional<Clock::time_point> waiting_since = {};  // nothing else was left
   Clock::time_point next_look = {};
   bool outlasted = false;  // by somebody who still wrote when patience was over
