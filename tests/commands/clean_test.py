@@ -11,17 +11,9 @@ import subprocess
 import time
 
 import commandcase
+from commandcase import processes
 
 UNDRAINED, LOST = 3, 4
-
-
-def descendants(pid):
-    found = [pid]
-    for each in found:
-        for thread in os.listdir(f"/proc/{each}/task"):
-            with open(f"/proc/{each}/task/{thread}/children") as file:
-                found.extend(int(child) for child in file.read().split())
-    return found
 
 
 class CleanTest(commandcase.CommandCase):
@@ -43,19 +35,19 @@ class CleanTest(commandcase.CommandCase):
         self.addCleanup(process.wait)
         self.addCleanup(self.kill, process)
         self.wait_for(lambda: os.path.exists(os.path.join(self.directory, "written")))
-        self.wait_for(lambda: "sleep" in map(self.name_of, descendants(process.pid)))
+        self.wait_for(lambda: "sleep" in map(processes.name_of, processes.tree(process.pid)))
         return process
 
     def kill(self, process):
         """The whole run at once, as a batch system or a full memory does it."""
         if process.poll() is not None:
             return
-        everyone = descendants(process.pid)
+        everyone = processes.tree(process.pid)
         for sign in (signal.SIGSTOP, signal.SIGKILL):
             for pid in everyone:
-                os.kill(pid, sign)
+                processes.kill(pid, sign)
         process.wait()
-        self.wait_for(lambda: not any(self.is_alive(pid) for pid in everyone))
+        self.wait_for(lambda: not any(processes.is_alive(pid) for pid in everyone))
         self.wait_for(self.agent_is_gone)
 
     def agent_is_gone(self):
@@ -67,20 +59,6 @@ class CleanTest(commandcase.CommandCase):
                 except BlockingIOError:
                     return False
         return True
-
-    def name_of(self, pid):
-        try:
-            with open(f"/proc/{pid}/comm") as file:
-                return file.read().strip()
-        except OSError:
-            return ""
-
-    def is_alive(self, pid):
-        try:
-            with open(f"/proc/{pid}/stat") as file:
-                return file.read().rsplit(") ", 1)[1][0] != "Z"
-        except OSError:
-            return False
 
     def run_name(self):
         return os.path.basename(os.path.dirname(self.in_pool("*/s0")[0]))
@@ -250,8 +228,8 @@ class CleanTest(commandcase.CommandCase):
 
     def test_what_a_program_that_outlived_its_agent_works_in_stays(self):
         process = self.start()
-        everyone = descendants(process.pid)
-        (sleeper,) = (pid for pid in everyone if self.name_of(pid) == "sleep")
+        everyone = processes.tree(process.pid)
+        (sleeper,) = (pid for pid in everyone if processes.name_of(pid) == "sleep")
         for pid in everyone:  # the keeper before the agent
             if pid != sleeper:
                 os.kill(pid, signal.SIGKILL)
@@ -260,7 +238,7 @@ class CleanTest(commandcase.CommandCase):
         self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
         self.assertIn("is alive: kept", self.output)
         os.kill(sleeper, signal.SIGKILL)
-        self.wait_for(lambda: not self.is_alive(sleeper))
+        self.wait_for(lambda: not processes.is_alive(sleeper))
         self.assertEqual(self.here("clean"), UNDRAINED, self.output)
 
 

@@ -9,6 +9,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+import processes  # noqa: E402,F401
+
 SOURCES = Path(__file__).resolve().parents[2]
 SKIPPED = 77
 FOREBAY = WRITE_CHECKPOINT = ""

@@ -8,36 +8,17 @@ kill_test.py FOREBAY [unittest arguments]
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
 import unittest
 
 import saturne
-from saturne import casetools
+from saturne import casetools, processes
 
 FOREBAY = ""
 STEPS, EVERY = 400, 20
 CELLS = 16
-
-
-def processes(name, words):
-    """Of this test: called `name`, with `words` in the command line or the environment."""
-    found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/comm") as file:
-                if file.read().strip() != name:
-                    continue
-            for part in ("cmdline", "environ"):
-                with open(f"/proc/{entry}/{part}", "rb") as file:
-                    if os.fsencode(words) in file.read():
-                        found.append(int(entry))
-                        break
-        except OSError:
-            continue
-    return found
 
 
 class KillTest(unittest.TestCase):
@@ -62,8 +43,8 @@ class KillTest(unittest.TestCase):
 
     def kill(self, *names):
         for name in names:
-            for pid in processes(name, self.place.directory):
-                os.kill(pid, signal.SIGKILL)
+            for pid in processes.mentioning(self.place.directory, name):
+                processes.kill(pid)
 
     def assert_one_checkpoint(self, run_directory):
         """Both files are of one step, and just what a direct run of so many steps leaves; returns the step."""
@@ -113,7 +94,7 @@ class KillTest(unittest.TestCase):
         process = self.run_until(case, self.points.uniform(0, 1.5))
         self.kill("forebay", "forebay-agent", "mpirun", "cs_solver")
         process.communicate(timeout=60)
-        casetools.wait_for(lambda: not processes("cs_solver", self.place.directory))
+        casetools.wait_for(lambda: not processes.mentioning(self.place.directory, "cs_solver"))
         before = self.assert_one_checkpoint(case)
         resumed = subprocess.run(
             [FOREBAY, "drain", "--resume", "--quiet", "--case", case, "--pool", self.place.pool],

@@ -9,9 +9,10 @@ import sys
 import tempfile
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(TESTS, "parity"))
+sys.path[:0] = [os.path.join(TESTS, "parity"), os.path.dirname(TESTS)]
 
 import oracle  # noqa: E402
+import processes  # noqa: E402,F401
 from oracle import casetools  # noqa: E402
 
 RANKS = 4

@@ -27,7 +27,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "equivalence")]
+sys.path[:0] = [HERE, os.path.join(HERE, "../equivalence"), os.path.join(HERE, "../..")]
 
 import casetools  # noqa: E402
 from judge import Judge  # noqa: E402

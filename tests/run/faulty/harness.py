@@ -3,12 +3,14 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+import processes  # noqa: E402
 
 FOREBAY = os.environ["FOREBAY"]
 STEPFOAM = os.environ["STEPFOAM"]
@@ -195,62 +197,18 @@ class FaultyCase(unittest.TestCase):
         )
         return json.loads(done.stdout)
 
-    def parent(self, pid):
-        with open(f"/proc/{pid}/stat") as file:
-            return int(file.read().rsplit(") ", 1)[1].split()[1])
-
-    def children(self, pid):
-        found = []
-        for entry in os.listdir("/proc"):
-            if not entry.isdigit():
-                continue
-            try:
-                parent = self.parent(entry)
-            except OSError:
-                continue
-            if parent == pid:
-                found.append(int(entry))
-        return found
-
-    def tree(self, pid):
-        """The process and all its descendants."""
-        found = [pid]
-        for each in found:
-            found.extend(self.children(each))
-        return found
-
     def kill_tree(self, pid):
-        for each in self.tree(pid):
-            try:
-                os.kill(each, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        for each in processes.tree(pid):
+            processes.kill(each)
 
     def of_this_test(self, name):
-        """Processes called `name` whose command or log tells that they belong to this test."""
-        found = []
-        for entry in os.listdir("/proc"):
-            if not entry.isdigit():
-                continue
-            try:
-                with open(f"/proc/{entry}/comm") as file:
-                    if file.read().strip() != name:
-                        continue
-                with open(f"/proc/{entry}/cmdline") as file:
-                    belongs = self.directory in file.read()
-                if belongs:
-                    found.append(int(entry))
-            except OSError:
-                continue
-        return found
+        """Processes called `name` whose arguments or environment tell that they belong to this test."""
+        return processes.mentioning(self.directory, name)
 
     def kill_left_overs(self):
         for name in ("forebay-agent", "stepFoam", "forebay"):
             for pid in self.of_this_test(name):
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+                processes.kill(pid)
 
     def agent(self):
         """The agent's process, as soon as there is one."""

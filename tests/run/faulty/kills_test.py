@@ -14,7 +14,7 @@ import signal
 import time
 
 import harness
-from harness import BUSY, UNDRAINED, FaultyCase, wait_for
+from harness import BUSY, UNDRAINED, FaultyCase, processes, wait_for
 
 
 class AgentKilled(FaultyCase):
@@ -29,10 +29,7 @@ class AgentKilled(FaultyCase):
                 )
                 agent = self.agent()
                 time.sleep(points.uniform(0.05, 0.8))
-                try:
-                    os.kill(agent, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+                processes.kill(agent)
                 status = self.finish(process)
                 if status != 0:
                     # Killed before the ranks had started: they say so, and nothing was written.
@@ -56,7 +53,7 @@ class AgentKilled(FaultyCase):
         self.solvers()
         wait_for(lambda: any("/4/" in path for path in self.completed()), what="step 4")
         agent = self.agent()
-        rank = self.parent(self.parent(agent))
+        rank = processes.parent_of(processes.parent_of(agent))
         self.assertIn(rank, self.of_this_test("forebay"))
         os.kill(agent, signal.SIGKILL)
         os.killpg(os.getpgid(rank), signal.SIGKILL)
@@ -76,8 +73,8 @@ class AgentKilled(FaultyCase):
                 self.solvers()
                 wait_for(lambda: any("/4/" in path for path in self.completed()), what="step 4")
                 agent = self.agent()
-                first = self.parent(self.parent(agent))
-                [program] = set(self.children(first)) & set(self.of_this_test("stepFoam"))
+                first = processes.parent_of(processes.parent_of(agent))
+                [program] = set(processes.tree(first)) & set(self.of_this_test("stepFoam"))
                 if not agent_lives:
                     os.kill(agent, signal.SIGKILL)
                 os.kill(program, signal.SIGKILL)
@@ -102,10 +99,7 @@ class AgentKilled(FaultyCase):
                 while os.path.exists(journal) and time.monotonic() < until:
                     pass
                 time.sleep(pause)
-                try:
-                    os.kill(agent, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+                processes.kill(agent)
                 self.assertEqual(self.finish(process), 0, self.output)
                 self.assertNotIn("was killed", self.output)
                 for rank in range(self.ranks):
@@ -136,7 +130,7 @@ class AgentKilled(FaultyCase):
                 agent = self.agent()
                 self.solvers()
                 wait_for(self.completed, what="the first files")
-                keeper = self.parent(agent)
+                keeper = processes.parent_of(agent)
                 self.assertIn(keeper, self.of_this_test("forebay"))
                 os.kill(keeper, signal.SIGSTOP)
                 os.kill(agent, signal.SIGKILL)

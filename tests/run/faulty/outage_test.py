@@ -9,7 +9,7 @@ import sys
 import time
 
 import harness
-from harness import SKIPPED, FaultyCase, wait_for
+from harness import SKIPPED, FaultyCase, processes, wait_for
 
 SLOW = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../bench/slow-shared")
 OUTAGE = 20
@@ -31,9 +31,8 @@ class Outage(FaultyCase):
 
     def kill(self, kind, name, number=signal.SIGKILL):
         for pid in self.pids(kind):
-            with open(f"/proc/{pid}/comm") as file:
-                if file.read().strip().startswith(name):
-                    os.kill(pid, number)
+            if processes.name_of(pid).startswith(name):
+                processes.kill(pid, number)
 
     def begin(self, steps, *options):
         process = self.start(

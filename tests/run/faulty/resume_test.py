@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import harness
-from harness import FOREBAY, LOST, UNDRAINED, FaultyCase, wait_for
+from harness import FOREBAY, LOST, UNDRAINED, FaultyCase, processes, wait_for
 
 FILES = 20
 WRITES = f"for i in $(seq {FILES}); do head -c 80000 /dev/zero > f$i; done"
@@ -158,11 +158,8 @@ class Resume(FaultyCase):
         self.assertEqual(self.whole_files(), FILES)
 
     def kill_name(self, process, name):
-        for pid in self.tree(process.pid):
-            with open(f"/proc/{pid}/comm") as file:
-                if file.read().strip() == name:
-                    return os.kill(pid, signal.SIGKILL)
-        raise AssertionError(f"no {name}")
+        found = [pid for pid in processes.tree(process.pid) if processes.name_of(pid) == name]
+        self.assertTrue(found and processes.kill(found[0]), f"no {name}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 import time
 
 import harness
-from harness import UNDRAINED, FaultyCase, wait_for
+from harness import UNDRAINED, FaultyCase, processes, wait_for
 
 WAYS = ("namespace", "redirect", "path")
 
@@ -181,19 +181,7 @@ class Writers(Holders):
 
     @property
     def left_over_sleeps(self):
-        found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{pid}/environ") as file:
-                    if self.pool in file.read() and self.comm(pid) == "sleep":
-                        found.append(int(pid))
-            except OSError:
-                continue
-        return found
-
-    def comm(self, pid):
-        with open(f"/proc/{pid}/comm") as file:
-            return file.read().strip()
+        return processes.mentioning(self.pool, "sleep")
 
 
 # A file of OpenFOAM, of lines that come slowly: collated are no others.

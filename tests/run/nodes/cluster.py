@@ -1,6 +1,5 @@
 """Nodes of a lab, and what the tests do with them."""
 
-import contextlib
 import filecmp
 import json
 import os
@@ -11,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+import processes  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LAB = os.path.join(HERE, "lab")
@@ -86,18 +88,16 @@ def interrupt(run):
     try:
         return run.communicate(timeout=20)[0]
     except subprocess.TimeoutExpired:
-        for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        for pid in processes.everyone():
             if is_mpirun_of(pid, run.pid):
                 print(f"mpirun ({pid}) does not end by SIGINT")
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+                processes.kill(pid)
     return run.communicate(timeout=60)[0]
 
 
 def is_mpirun_of(pid, group):
     try:
-        with open(f"/proc/{pid}/comm") as file:
-            return file.read().strip() == "mpirun" and os.getpgid(pid) == group
+        return processes.name_of(pid) == "mpirun" and os.getpgid(pid) == group
     except OSError:  # it has just ended
         return False
 

@@ -4,11 +4,10 @@ swapped between kinds: what the case has under them goes first, and nothing that
 
 import os
 import shutil
-import signal
 import time
 
 import outputcase
-from outputcase import UNDRAINED, WAYS, OutputCase
+from outputcase import UNDRAINED, WAYS, OutputCase, processes
 
 SCRIPTS = {
     "a file and a directory are swapped": "mv a t; mv d a; mv t d",
@@ -124,16 +123,8 @@ class Kinds(OutputCase):
 
     def kill_all(self, process):
         """The starter, the agent and the program: whose environment or arguments name this test's pool."""
-        for number in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                known = b""
-                for file in ("cmdline", "environ"):
-                    with open(f"/proc/{number}/{file}", "rb") as text:
-                        known += text.read()
-                if os.fsencode(self.pool) in known or os.fsencode(self.directory) in known:
-                    os.kill(int(number), signal.SIGKILL)
-            except OSError:
-                continue
+        for pid in processes.mentioning(self.pool) + processes.mentioning(self.directory):
+            processes.kill(pid)
         process.communicate(timeout=30)
 
 

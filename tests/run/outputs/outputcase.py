@@ -7,6 +7,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+import processes  # noqa: E402,F401
+
 SKIPPED = 77
 WAYS = ("namespace", "redirect", "path")
 FOREBAY = ""

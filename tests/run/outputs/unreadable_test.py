@@ -7,11 +7,10 @@ import glob
 import os
 import re
 import shlex
-import signal
 import time
 
 import outputcase
-from outputcase import BUSY, CONFLICT, UNDRAINED, USAGE, WAYS, OutputCase, files
+from outputcase import BUSY, CONFLICT, UNDRAINED, USAGE, WAYS, OutputCase, files, processes
 
 # Nothing may be listed, or looked at, or read.
 CLOSED, CLOSED_FILES = {"none": 0o000, "unlisted": 0o300, "unsearched": 0o600}, {"secret": 0o000, "write-only": 0o200}
@@ -172,18 +171,9 @@ class Unreadable(OutputCase):
 
     def kill_all(self, process):
         """Every process that has this test's environment."""
-        mark = f"XDG_CONFIG_HOME={self.directory}".encode()
-        left = True
-        while left:
-            left = False
-            for pid in filter(str.isdigit, os.listdir("/proc")):
-                try:
-                    with open(f"/proc/{pid}/environ", "rb") as file:
-                        if mark in file.read().split(b"\0"):
-                            os.kill(int(pid), signal.SIGKILL)
-                            left = True
-                except OSError:
-                    continue
+        while left := processes.mentioning(f"XDG_CONFIG_HOME={self.directory}"):
+            for pid in left:
+                processes.kill(pid)
         process.communicate()
 
     def test_a_path_that_is_too_long_holds_up_nothing(self):

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "equivalence")]
+sys.path[:0] = [HERE, os.path.join(HERE, "../equivalence"), os.path.join(HERE, "../..")]
 
 from cavity import ABSENT, CUT, OTHER, STATE, Case, Reference, name_of, payload  # noqa: E402
 from plans import KINDS, SEEDS, STATE_EVERY, TEN, plan_of  # noqa: E402

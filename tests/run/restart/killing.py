@@ -13,7 +13,7 @@ import time
 
 import casetools
 from cavity import SOLUTION, STATE, solver, step_of
-from processes import MARK, Processes, kill
+from processes import MARK, Processes, kill, name_of
 
 FOREBAY = os.path.abspath(os.environ["FOREBAY"])
 ENOUGH = 90  # seconds that anything may take, also beside other tests
@@ -140,7 +140,7 @@ class Run:
     def kill(self, victims):
         self.seen.safe_before, self.seen.killed_at = self.newest, time.monotonic()
         for pid in victims:
-            name = self.processes.stat(pid)[0]
+            name = name_of(pid)
             if kill(pid):
                 self.seen.killed.append((name, pid))
         if self.plan.kind in ("all", "all and the pool"):
