@@ -109,6 +109,7 @@ def add_arrays(measured: Measured, report: Report, megabytes: int, ownership: Ow
             for method, seconds in measured.run(measured.saturne, items, ownership, to, "--sync").items():
                 rounds.add(f"code_saturne {method}", seconds)
     add_plan(report, section, items, rounds, figures)
+    add_checksum(report, section, rounds)
     add_methods(report, section, rounds)
     add_goals(report, section, ownership, rounds)
 
@@ -160,7 +161,7 @@ def seconds_to_write(path: Path, size: int) -> float:
 
 
 def collect_ours(figures: dict, rounds: Rounds) -> None:
-    for name in ("plan", "copy", "to_image", "from_image"):
+    for name in ("plan", "copy", "to_image", "to_image_with_checksum", "from_image"):
         rounds.add(name, figures[name][1:] or figures[name])
     for method in (*DIRECT, "staged"):
         rounds.add(method, figures[method]["again"])
@@ -217,10 +218,24 @@ def add_plan(report: Report, section: str, items: int, rounds: Rounds, figures: 
     )
 
 
+def add_checksum(report: Report, section: str, rounds: Rounds) -> None:
+    """What a staged image's checksum, made while its items are copied, takes. Without a goal."""
+    ratio = ratio_of(rounds.of("to_image_with_checksum"), rounds.of("to_image"))
+    report.add(
+        f"{section}: the copy of a staged image with its checksum",
+        estimate(rounds.of("to_image_with_checksum")),
+        "ms",
+        1e3,
+        reference=statistics.median(rounds.of("to_image")) * 1e3,
+        ratio=ratio.value,
+        note=f"reference: the copy without it; the ratio's interval: {ratio.text()}",
+    )
+
+
 def add_methods(report: Report, section: str, rounds: Rounds) -> None:
     copy = statistics.median(rounds.of("copy")) * 1e3
     for name in rounds.seconds:
-        if name not in ("plan", "copy"):
+        if name not in ("plan", "copy", "to_image_with_checksum"):
             report.add(
                 f"{section}: {name.replace('_', ' ')}",
                 estimate(rounds.of(name)),

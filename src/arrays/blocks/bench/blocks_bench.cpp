@@ -91,7 +91,14 @@ nlohmann::json measured(const Team& team, const Settings& settings) {
   NodeMemory image;
   need(image.reserve(team.node(), exchange.layout().items * sizeof(double)));
   auto* bytes = reinterpret_cast<std::byte*>(data.data());
-  json["to_image"] = repeated(settings.repeat + 1, [&] { need(exchange.to_image(bytes, 8, image.data())); });
+  slots::ItemSum sum;
+  std::vector<double> copied, summed;  // by turns
+  for (int i = 0; i <= settings.repeat; ++i) {
+    copied.push_back(timed([&] { need(exchange.to_image(bytes, 8, image.data())); }));
+    summed.push_back(timed([&] { need(exchange.to_image(bytes, 8, image.data(), &sum)); }));
+  }
+  json["to_image"] = copied;
+  json["to_image_with_checksum"] = summed;
   json["from_image"] = repeated(settings.repeat + 1, [&] { need(exchange.from_image(image.data(), 8, bytes)); });
   const FieldToWrite field{"values", "cells", array_file::Type::float64, 1, &exchange, data.data()};
   for (const std::string& method : settings.methods)
