@@ -19,10 +19,10 @@ constexpr std::string_view format_version = "1";
 constexpr std::size_t checksum_width = 16;
 // More than any run writes; nothing from outside makes us allocate without bound.
 constexpr std::size_t size_limit = std::size_t{4} << 30;
-// What is reserved at once: enough for some ten thousand files, or less in a small pool, and only where so many times
-// as much is free.
-constexpr std::uint64_t most_reserved = std::uint64_t{4} << 20, least_reserved = std::uint64_t{256} << 10;
-constexpr std::uint64_t times_free = 4;
+// What is reserved at once: a part of what is free, enough for some ten thousand files at most, for some fifty at
+// least.
+constexpr std::uint64_t most_reserved = std::uint64_t{4} << 20, least_reserved = std::uint64_t{16} << 10;
+constexpr std::uint64_t part_of_free = 8;
 
 std::string line_of(const Record& record) {
   std::string words = escape(record.kind);
@@ -151,7 +151,7 @@ Status Journal::append(const std::vector<Record>& records) {
     if (::ftruncate(file_.get(), static_cast<off_t>(good_size_)) != 0)
       return errno_error("cannot cut a torn record off", path_);
     torn_ = false;
-    reserved_ = good_size_;
+    renew_at_ = 0;
   }
   return write_lines(lines);
 }
@@ -167,20 +167,19 @@ Status Journal::write_lines(const std::string& lines) {
 
 void Journal::reserve() {
   struct statvfs room {};
-  if (good_size_ + least_reserved / 2 <= reserved_ || ::fstatvfs(file_.get(), &room) != 0) return;
-  const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize;
-  has_room_ = free >= times_free * least_reserved;
+  if (good_size_ < renew_at_ || ::fstatvfs(file_.get(), &room) != 0) return;
+  const std::uint64_t more = std::min(most_reserved, std::uint64_t{room.f_bavail} * room.f_frsize / part_of_free);
+  has_room_ = more >= least_reserved;
   if (!has_room_) return;
-  const std::uint64_t more = free >= times_free * most_reserved ? most_reserved : least_reserved;
   if (::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(good_size_), static_cast<off_t>(more)) == 0)
-    reserved_ = good_size_ + more;
+    renew_at_ = good_size_ + more / 2;
 }
 
 Journal::Journal(Journal&& other) noexcept
     : file_(std::move(other.file_)),
       path_(std::move(other.path_)),
       good_size_(other.good_size_),
-      reserved_(other.reserved_),
+      renew_at_(other.renew_at_),
       has_room_(other.has_room_.load()),
       torn_(other.torn_),
       durable_(other.durable_) {}
@@ -191,7 +190,7 @@ Journal& Journal::operator=(Journal&& other) noexcept {
     file_ = std::move(other.file_);
     path_ = std::move(other.path_);
     good_size_ = other.good_size_;
-    reserved_ = other.reserved_;
+    renew_at_ = other.renew_at_;
     has_room_ = other.has_room_.load();
     torn_ = other.torn_;
     durable_ = other.durable_;

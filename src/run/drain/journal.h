@@ -51,7 +51,7 @@ class Journal {
   Descriptor file_;
   std::string path_;
   std::uint64_t good_size_ = 0;  // everything before it is whole lines
-  std::uint64_t reserved_ = 0;   // up to there
+  std::uint64_t renew_at_ = 0;   // what is reserved is half used up there
   std::atomic<bool> has_room_{true};
   bool torn_ = false;  // a failed append may have left bytes behind good_size_
   bool durable_ = false;
