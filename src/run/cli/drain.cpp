@@ -52,23 +52,30 @@ Status forget_run(const launch::PoolRun& run) {
   return launch::remove_control_directory(plan->case_path);
 }
 
-// The mark of a run of which this node has nothing: where all is home by now, it goes. Where not, the error says what
-// is left to do.
-Status look_at_mark(const FoundRuns& found, const launch::WatchedSignals& signals, Progress& progress) {
+// Says what a run told of itself besides what came home; its trouble, or the one before where that is graver.
+std::optional<Code> say_messages(const drain::DrainReport& report, std::optional<Code> before) {
+  for (const std::string& message : report.messages) say(stderr, "  ! {}\n", printable(message));
+  return drain::graver(before, report.trouble);
+}
+
+// The mark of a run of which this node has nothing: where all is home by now, it goes, and the trouble that its nodes
+// have told of is told. Where not, the error says what is left to do.
+Result<std::optional<Code>> look_at_mark(const FoundRuns& found, const launch::WatchedSignals& signals,
+                                         Progress& progress) {
   auto plan = launch::read_plan(found.case_path);
   if (!plan) {
-    if (plan.error().errno_value == ENOENT) return {};
+    if (plan.error().errno_value == ENOENT) return std::nullopt;
     plan.error().code = Code::undrained;  // it may be another user's, whose pools are not seen here
     return forward(plan);
   }
-  if (home_of(plan->run, found)) return {};
+  if (home_of(plan->run, found)) return std::nullopt;
   plan->case_path = found.case_path;
   while (launch::is_alive(*plan)) {
     progress.show(fmt::format("waits for run {} (process {}), which works on this case", plan->run, plan->submit_pid));
     if (signals.next(look_interval))
       return error(Code::undrained, "interrupted while waiting for run " + plan->run + " on", plan->case_path);
     const auto now = launch::read_plan(found.case_path);
-    if (!now && now.error().errno_value == ENOENT) return {};  // it has ended well
+    if (!now && now.error().errno_value == ENOENT) return std::nullopt;  // it has ended well
   }
   progress.clear();
   if (const auto lost = lost_here(*plan, found)) return error(Code::lost, text_of_loss(*lost, plan->case_path));
@@ -77,22 +84,25 @@ Status look_at_mark(const FoundRuns& found, const launch::WatchedSignals& signal
                  "name that pool by --pool, or none");
   if (!launch::is_all_home(*plan)) {
     const auto others = unfinished_nodes(*plan);
-    if (others.empty() && launch::is_being_removed(found.case_path, plan->run)) return {};
+    if (others.empty() && launch::is_being_removed(found.case_path, plan->run)) return std::nullopt;
     return error(Code::undrained,
                  fmt::format("run {}, started on {}, works on this case or has left its mark there{}:", plan->run,
                              plan->submit_host, others.empty() ? "" : ", and node " + others.front() + " is not done"),
                  plan->case_path,
                  "resume on its nodes; `forebay clean --case` tells how to remove the mark where they are gone");
   }
+  const std::vector<launch::NodeReport> nodes = launch::read_node_reports(found.case_path);
   if (plan->submit_host != launch::host_name()) {
     say(stderr,
         "forebay: all that run {} left is home; the same command on {}, where it was started, removes its mark\n",
         plan->run, plan->submit_host);
   } else {
-    if (auto removed = launch::remove_control_directory(found.case_path); !removed) return removed;
+    if (auto removed = launch::remove_control_directory(found.case_path); !removed) return forward(removed);
     say(stdout, "run {}: all that it left is home; its mark on the case is removed\n", plan->run);
   }
-  return {};
+  std::optional<Code> trouble;
+  for (const launch::NodeReport& each : nodes) trouble = say_messages(each.drain, trouble);
+  return trouble;
 }
 
 // Directories in which programs that are gone left checkpoints.
@@ -137,8 +147,7 @@ int resume(const DrainOptions& options) {
     const drain::DrainReport& drain = report->drain;
     say(stdout, "run {}: {} in {} files brought home to {}\n", run.plan.run, human_bytes(drain.shared_bytes),
         drain.shared_files, printable(run.plan.case_path));
-    for (const std::string& message : drain.messages) say(stderr, "  ! {}\n", printable(message));
-    trouble = drain::graver(trouble, drain.trouble);
+    trouble = say_messages(drain, trouble);
     if (drain::needs_pool(drain.trouble)) continue;
     if (auto forgotten = forget_run(run); !forgotten)
       trouble = drain::graver(trouble, static_cast<Code>(failed(forgotten.error())));
@@ -148,9 +157,10 @@ int resume(const DrainOptions& options) {
     if (const int status = carry_elsewhere(staged); status != 0)
       trouble = drain::graver(trouble, static_cast<Code>(status));
   }
-  if (resumed == 0 && !options.case_path.empty())
-    if (auto looked = look_at_mark(*found, signals, progress); !looked)
-      trouble = drain::graver(trouble, static_cast<Code>(failed(looked.error())));
+  if (resumed == 0 && !options.case_path.empty()) {
+    const auto looked = look_at_mark(*found, signals, progress);
+    trouble = drain::graver(trouble, looked ? *looked : static_cast<Code>(failed(looked.error())));
+  }
   if (resumed == 0 && !trouble) say(stdout, "nothing to resume on this node\n");
   return trouble ? static_cast<int>(*trouble) : 0;
 }

@@ -298,7 +298,15 @@ class InterruptedAgain(FaultyCase):
             self.assertIn("its mark on the case is removed", self.output)
             self.assert_nothing_left()
             shutil.copytree(ended, mark)
-        shutil.rmtree(mark)
+        [told] = glob.glob(os.path.join(mark, "node-*.json"))
+        with open(told) as file:
+            report = json.load(file)
+        report["drain"].update(trouble=harness.POOL_FULL, messages=["a pool ran full"])
+        with open(told, "w") as file:
+            json.dump(report, file)
+        self.assertEqual(self.resume(), harness.POOL_FULL, self.output)
+        self.assertIn("! a pool ran full", self.output)
+        self.assert_nothing_left()
         shutil.copytree(copy, mark)  # as its nodes had told while they drained
         for command in (self.resume, self.clean):
             self.assertEqual(command(), harness.LOST, self.output)
