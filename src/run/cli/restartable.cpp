@@ -15,6 +15,7 @@
 #include "base/say.h"
 #include "run/cli/commands.h"
 #include "run/cli/interface.h"
+#include "run/contract/text.h"
 #include "run/core/restartable.h"
 #include "run/launch/plan.h"
 #include "run/openfoam/case_times.h"
@@ -151,8 +152,8 @@ CaseReport look_at_case(const std::string& case_path, const CaseLook& look) {
   return report;
 }
 
-std::string name_of_rank(int rank) {
-  return rank < 0 ? "the case" : fmt::format("processor{}", rank);
+std::string place_of_rank(int rank) {
+  return rank < 0 ? "the case" : contract::name_of_rank(rank);
 }
 
 // "p, phi on processor1; U on processor2".
@@ -161,7 +162,7 @@ std::string text_of(const core::Lacks& lacks) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   for (const auto& [rank, names] : lacks.on_rank)
-    add(fmt::format("{} on {}", listed(names, most_named), name_of_rank(rank)));
+    add(fmt::format("{} on {}", listed(names, most_named), place_of_rank(rank)));
   if (!lacks.on_all_ranks.empty()) add(listed(lacks.on_all_ranks, most_named) + " on every rank");
   return text;
 }
@@ -191,7 +192,7 @@ void print_text(const CaseReport& report) {
 
 json json_of(const core::NamesOfRanks& names) {
   json object = json::object();
-  for (const auto& [rank, of_rank] : names) object[rank < 0 ? "case" : name_of_rank(rank)] = of_rank;
+  for (const auto& [rank, of_rank] : names) object[rank < 0 ? "case" : contract::name_of_rank(rank)] = of_rank;
   return object;
 }
 

@@ -2,10 +2,10 @@
 #include "run/drain/run.h"
 
 #include <dirent.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 
+#include "run/contract/text.h"
 #include "run/drain/walk.h"
 
 namespace forebay::drain {
@@ -26,7 +26,7 @@ void Run::note(std::optional<Code> code, const std::string& message) {
 }
 
 std::string time_directory(int rank, const std::string& time) {
-  return rank < 0 ? time : fmt::format("processor{}/{}", rank, time);
+  return rank < 0 ? time : join(contract::name_of_rank(rank), time);
 }
 
 std::vector<std::string> Run::times_here(int rank) const {
