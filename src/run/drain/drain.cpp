@@ -14,13 +14,15 @@ namespace {
 std::optional<bool> is_written(const std::string& path) {
   auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return std::nullopt;
-  // A read lease is refused (EAGAIN) while anything has the file open for writing or mapped writable. File systems
-  // without leases refuse with another errno: there the close event has to do.
-  if (::fcntl(file->get(), F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
+  if (!lease(*file)) return true;
   ::fcntl(file->get(), F_SETLEASE, F_UNLCK);
   return false;
 }
 }  // namespace
+
+bool lease(const Descriptor& file) {
+  return ::fcntl(file.get(), F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN;
+}
 
 bool is_sealed(const std::string& path) {
   return is_written(path) == false;
@@ -157,6 +159,7 @@ void Drain::tick() {
     if (auto read = on_events(); !read) state.run.note(std::nullopt, read.error().text());
   state.work.checkpoints.settle();
   state.seen.others.find_overlooked();
+  state.work.eviction.let_go();
   if (settings.live) {
     std::vector<std::string> quiet;
     for (const auto& [path, changed] : state.seen.others.pending) {

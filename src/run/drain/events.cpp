@@ -68,6 +68,7 @@ void Observation::follow_rank_link(const std::string& name) {
 }
 
 void Observation::handle(const Event& event) {
+  if (event.kind == Event::Kind::moved_out && work.eviction.takes_own_move(event.path)) return;
   if (event.gone() && run.roots.size() > 1) follow_rank_link(event.path);
   if (event.kind == Event::Kind::overflow) return events_lost();
   if (event.path.starts_with('/')) return others.handle_placed(event);

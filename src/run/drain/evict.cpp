@@ -1,8 +1,10 @@
 // Room in the pools: what is drained is replaced by links, and what was held goes to the case.
-#include <fmt/format.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +45,7 @@ std::string Eviction::evictable(const std::string& path, const Known& known, con
 
 std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
   State& state = *state_;
+  state.work.eviction.let_go();
   std::uint64_t freed = state.work.eviction.evict_carried(wanted, pool);
   if (freed < wanted && !state.seen.alone()) {
     // Held only so that nodes can agree: the next agreement will be on a later time.
@@ -64,8 +67,10 @@ std::uint64_t Eviction::evict_carried(std::uint64_t wanted, const std::string& p
 }
 
 std::uint64_t Eviction::evict_files(std::uint64_t wanted, const std::string& pool) {
-  if (nothing_to_evict.contains(pool)) return 0;
-  std::uint64_t freed = 0;
+  std::uint64_t freed = 0;  // or soon
+  for (const Replaced& each : replaced)
+    if (is_below(each.content, pool)) freed += each.bytes;
+  if (freed >= wanted || nothing_to_evict.contains(pool)) return freed;
   std::vector<std::pair<std::string, std::string>> found;  // path on the case, where the content lies
   std::uint64_t in_view = 0;
   run.ledger.each("", [&](const std::string& path, const Known& known) {
@@ -78,22 +83,79 @@ std::uint64_t Eviction::evict_files(std::uint64_t wanted, const std::string& poo
   if (found.empty()) nothing_to_evict.insert(pool);
   for (const auto& [path, content] : found) {
     if (freed >= wanted) break;
-    struct stat status {};
-    const std::string local = local_of(run.roots, path);
-    if (::lstat(content.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    if (mark_of(status) != run.ledger.find(path)->drained || !is_sealed(content)) continue;
-    // The link takes the place of the file by one rename, so the name never vanishes for the program.
-    const std::string temporary = name_aside(run.roots, path);
-    ::unlink(temporary.c_str());
-    if (::symlink(join(run.request.lower, path).c_str(), temporary.c_str()) != 0) continue;
-    if (content == local ? ::rename(temporary.c_str(), local.c_str()) != 0 : !replace_placed(temporary, local, content))
-      continue;
-    run.record(evicted_record(path));
-    if (Checkpoint* checkpoint = work.checkpoints.holding(path))
-      checkpoint->let_go(path.substr(checkpoint->path().size() + 1));
-    freed += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    if (replace(path, content)) freed += replaced.back().bytes;
   }
   return freed;
+}
+
+bool Eviction::replace(const std::string& path, const std::string& content) {
+  auto file = open_file(content, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  struct stat status {};
+  if (!file || !lease(*file) || ::fstat(file->get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const LocalMark mark = mark_of(status);
+  if (mark != run.ledger.find(path)->drained) return false;
+  const std::string local = local_of(run.roots, path), aside = name_aside(run.roots, path) + "-evicted";
+  ::unlink(aside.c_str());
+  if (::symlink(join(run.request.lower, path).c_str(), aside.c_str()) != 0) return false;
+  // One exchange, so that the name never vanishes for the program.
+  if (!exchange(path, aside)) return false;
+  struct stat moved {};
+  const bool is_it = content == local ? ::lstat(aside.c_str(), &moved) == 0 && mark_of(moved) == mark
+                                      : read_link(aside).value_or("") == content;
+  if (!is_it) {  // the program has just given the name to another file
+    exchange(path, aside);
+    ::unlink(aside.c_str());
+    return false;
+  }
+  run.record(evicted_record(path));
+  const bool is_leased = ::fcntl(file->get(), F_GETLEASE) == F_RDLCK;
+  replaced.push_back({path, aside, content == local ? aside : content, mark,
+                      static_cast<std::uint64_t>(status.st_blocks) * 512, Clock::now(), std::move(*file), is_leased});
+  return true;
+}
+
+void Eviction::let_go(Clock::time_point before) {
+  std::erase_if(replaced, [&](const Replaced& each) {
+    if (each.since > before) return false;
+    struct stat status {};
+    const bool is_wanted = (each.is_leased && ::fcntl(each.file.get(), F_GETLEASE) != F_RDLCK) ||
+                           ::fstat(each.file.get(), &status) != 0 || mark_of(status) != each.mark;
+    if (is_wanted) {
+      give_back(each);
+      return true;
+    }
+    struct stat link {};
+    // The program may have given the link to a placed file another name meanwhile.
+    if (each.content != each.aside && ::lstat(each.aside.c_str(), &link) == 0 && link.st_nlink == 1)
+      ::unlink(each.content.c_str());
+    ::unlink(each.aside.c_str());
+    if (Checkpoint* checkpoint = work.checkpoints.holding(each.path))
+      checkpoint->let_go(each.path.substr(checkpoint->path().size() + 1));
+    return true;
+  });
+}
+
+// Unless the program has done something else with the name: then the file has none in a direct run either.
+void Eviction::give_back(const Replaced& file) {
+  const std::string ours = join(run.request.lower, file.path);
+  if (read_link(local_of(run.roots, file.path)).value_or("") == ours && exchange(file.path, file.aside) &&
+      read_link(file.aside).value_or("") != ours)
+    exchange(file.path, file.aside);
+  ::unlink(file.aside.c_str());
+}
+
+bool Eviction::exchange(const std::string& path, const std::string& aside) {
+  if (::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, local_of(run.roots, path).c_str(), RENAME_EXCHANGE) != 0)
+    return false;
+  own_moves.insert(path);
+  return true;
+}
+
+bool Eviction::takes_own_move(const std::string& path) {
+  const auto found = own_moves.find(path);
+  if (found == own_moves.end()) return false;
+  own_moves.erase(found);
+  return true;
 }
 
 // All ranks of it at once: when some are gone, the rest can no longer be compared with what was carried.
@@ -133,11 +195,15 @@ bool Drain::can_make_room(const std::string& pool) const {
   if (state_->run.request.settings.live &&
       (!state_->seen.others.pending.empty() || state_->seen.others.overlooked || state_->seen.others.catch_up))
     return true;
-  if (state_->work.eviction.nothing_to_evict.contains(pool)) return false;
+  const Eviction& eviction = state_->work.eviction;
+  if (std::any_of(eviction.replaced.begin(), eviction.replaced.end(),
+                  [&](const Replaced& each) { return is_below(each.content, pool); }))
+    return true;
+  if (eviction.nothing_to_evict.contains(pool)) return false;
   bool found = false;
   state_->run.ledger.each("", [&](const std::string& path, const Known& known) {
     struct stat status {};
-    const std::string content = state_->work.eviction.evictable(path, known, pool);
+    const std::string content = eviction.evictable(path, known, pool);
     found = !content.empty() && ::lstat(content.c_str(), &status) == 0 && S_ISREG(status.st_mode);
     return !found;
   });

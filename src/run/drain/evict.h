@@ -4,12 +4,29 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "run/drain/run.h"
 
 namespace forebay::drain {
 
+// A file that a link took the place of. Whoever found it by its name before then and opens it to write waits for the
+// lease, and so is seen: the file gets its name back. Its memory goes when nobody can be about to open it any more.
+struct Replaced {
+  std::string path;     // on the case
+  std::string aside;    // bears what had the name: the file, or the link to a placed one
+  std::string content;  // the placed file; or `aside`
+  LocalMark mark;
+  std::uint64_t bytes;
+  Clock::time_point since;
+  Descriptor file;  // has the lease
+  bool is_leased;
+};
+
 struct Eviction {
+  // A process that has found a name opens it so soon, unless the machine stands still.
+  static constexpr std::chrono::milliseconds longest_to_open{20};
+
   Run& run;
   Policy& policy;
   Work& work;
@@ -17,9 +34,19 @@ struct Eviction {
   std::set<std::string> nothing_to_evict = {};  // pools without files that the case has too, as long as no job ends
   std::set<std::string> changed_groups = {};    // on the case, that are not as they lie here: they stay until the end
 
+  std::vector<Replaced> replaced = {};
+  // Files and links that were moved from their names here, of which an event is still to come.
+  std::multiset<std::string> own_moves = {};
+
   std::string evictable(const std::string& path, const Known& known, const std::string& pool) const;
   std::uint64_t evict_carried(std::uint64_t wanted, const std::string& pool);
   std::uint64_t evict_files(std::uint64_t wanted, const std::string& pool);
+  bool replace(const std::string& path, const std::string& content);
+  // Gives up the memory of what was replaced before `before`, or its name back to what is being opened.
+  void let_go(Clock::time_point before = Clock::now() - longest_to_open);
+  void give_back(const Replaced& file);
+  bool exchange(const std::string& path, const std::string& aside);
+  bool takes_own_move(const std::string& path);
   std::uint64_t evict_group(const CollatedTime& group, const std::string& pool);
 };
 

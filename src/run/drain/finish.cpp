@@ -58,6 +58,7 @@ bool Drain::finished() {
   on_outcomes();
   if (state.end.phase == Phase::carrying) {
     if (!state.run.journal->has_room()) state.work.eviction.evict_carried(room_for_journal, state.run.request.home);
+    state.work.eviction.let_go(Clock::time_point::max());
     if (!state.end.gave_up) state.end.submit_more_outputs();
     if (!state.work.jobs.empty()) {
       if (!state.end.gave_up && !state.end.worth_waiting()) {

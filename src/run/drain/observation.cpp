@@ -24,6 +24,7 @@ Status Observation::look() {
   for (const Event& event : *events)
     if (event.directory && !event.gone()) batch.beginning.insert(event.path);
   for (const Event& event : *events) handle(event);
+  work.eviction.own_moves.clear();
   batch.beginning.clear();
   late.trust_like_others();
   batch.made.clear();

@@ -1,11 +1,8 @@
 #include "run/drain/placed.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/base.h"
 
@@ -23,19 +20,6 @@ std::string content_of(const std::string& local, const std::vector<std::string>&
   struct stat status {};
   if (!target || !is_placed(*target, placed)) return local;
   return ::lstat(target->c_str(), &status) == 0 && S_ISREG(status.st_mode) ? *target : local;
-}
-
-bool replace_placed(const std::string& replacement, const std::string& local, const std::string& content) {
-  // A second name of the link itself, which nobody else knows: when it is the last one, the file has none either.
-  const std::string second = replacement + "-placed";
-  ::unlink(second.c_str());
-  if (::linkat(AT_FDCWD, local.c_str(), AT_FDCWD, second.c_str(), 0) != 0) return false;
-  const auto target = read_link(second);
-  const bool done = target && *target == content && ::rename(replacement.c_str(), local.c_str()) == 0;
-  struct stat link {};
-  if (done && ::lstat(second.c_str(), &link) == 0 && link.st_nlink == 1) ::unlink(content.c_str());
-  ::unlink(second.c_str());
-  return done;
 }
 
 }  // namespace forebay::drain

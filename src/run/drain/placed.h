@@ -14,8 +14,5 @@ namespace forebay::drain {
 bool is_placed(std::string_view target, const std::vector<std::string>& placed);
 // Where the content of `local` is: what it stands for, or itself.
 std::string content_of(const std::string& local, const std::vector<std::string>& placed);
-// Gives the name `local` to `replacement`, and removes the placed file `content` that bore it, unless the program has
-// given that file another name meanwhile. False when nothing was done.
-bool replace_placed(const std::string& replacement, const std::string& local, const std::string& content);
 
 }  // namespace forebay::drain

@@ -59,6 +59,9 @@ struct Run {
   double now() const;
 };
 
+// Takes a read lease on an open file; false while anything has it open for writing or mapped writable. File systems
+// without leases refuse them otherwise: there the close event has to do.
+bool lease(const Descriptor& file);
 std::string time_directory(int rank, const std::string& time);  // path on the case
 std::optional<openfoam::TimePath> time_of(const std::string& path, bool is_directory);
 

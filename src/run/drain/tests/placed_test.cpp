@@ -9,6 +9,7 @@
 
 #include "run/drain/drain.h"
 #include "run/drain/tests/case_fixture.h"
+#include "run/drain/tests/late_writer.h"
 
 namespace forebay::drain {
 namespace {
@@ -76,11 +77,22 @@ TEST_F(PlacedTest, IsEvictedWithTheFileItself) {
   std::uint64_t freed = 0;
   ASSERT_TRUE(drive([&] { return (freed += drain_->evict(1)) > 0; }));
   EXPECT_GE(freed, 100'000u);
-  EXPECT_FALSE(std::filesystem::exists(placed_ + "/1"));
   EXPECT_EQ(content(tree_ + "/states/u").size(), 100'000u);
-  EXPECT_FALSE(drain_->can_make_room());
+  EXPECT_TRUE(drive([&] { return !drain_->can_make_room(); }));
+  EXPECT_FALSE(std::filesystem::exists(placed_ + "/1"));
   EXPECT_EQ(finish().trouble, std::nullopt);
   EXPECT_EQ(content(case_ + "/states/u").size(), 100'000u);
+}
+
+TEST_F(PlacedTest, GetsItsNameBackWhereItIsJustBeingOpenedWhenItIsEvicted) {
+  place("states/u", "1", std::string(100'000, 'x'));
+  ASSERT_TRUE(drive([&] { return std::filesystem::exists(case_ + "/states/u") && drain_->progress().active == 0; }));
+  LateWriter program(tree_ + "/states/u");
+  ASSERT_TRUE(drive([&] { return drain_->evict(1) > 0; }));
+  program.open_and_write("late");
+  EXPECT_TRUE(drive([&] { return program.has_written(); }));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_EQ(content(case_ + "/states/u"), std::string(100'000, 'x') + "late");
 }
 
 TEST_F(PlacedTest, IsCarriedWithTheTimeThatItsDirectoryBecame) {
