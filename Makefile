@@ -35,6 +35,7 @@ test: ## everything a change must pass
 	$(MAKE) --no-print-directory check-format developer
 	scripts/lint python
 	scripts/lint fortran
+	scripts/lint clock
 	scripts/lint tidy src/base
 	ctest --test-dir build --output-on-failure --timeout 900 -j $(JOBS)
 	$(MAKE) --no-print-directory sanitized
@@ -96,6 +97,7 @@ check-format:
 lint: check-format developer ## style and clang-tidy over every source file
 	scripts/lint python
 	scripts/lint fortran
+	scripts/lint clock
 	scripts/lint tidy src
 
 manual: ## docs/man and docs/completion, as the built command prints them

@@ -28,7 +28,7 @@ int multiply(const cli::MeshOptions& options) {
       {options.sources, options.groups, options.joints, options.tolerance, options.merge}, mesh_reader());
   if (!coarse) return cli::failed(coarse.error());
   for (const std::string& each : coarse->left_out) fmt::print(stderr, "forebay: left out of {}\n", printable(each));
-  cli::Progress progress(options.quiet);
+  cli::Progress progress(options.quiet, real_clock());
   const auto show = [&](std::uint64_t written, std::uint64_t all) {
     progress.show(cli::progress_line("writing", written, all));
   };

@@ -26,7 +26,7 @@ int doctor(bool json) {
   for (const char* name : {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC"})
     if (!variable(name).empty()) report.topology_source = name;
   report.ways = node::observe_ways();
-  report.host = observe_host("", variable("PATH"), ::geteuid());
+  report.host = observe_host("", variable("PATH"), ::geteuid(), real_clock());
   // A mistake in the configuration is a finding: the rest is told as the defaults would have it.
   if (auto loaded = settings::load()) {
     report.settings = std::move(*loaded);

@@ -1,6 +1,5 @@
 #include "run/cli/doctor_host.h"
 
-#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <spawn.h>
@@ -12,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 
 #include "base/base.h"
 
@@ -75,7 +73,7 @@ bool logind_empties_shm(const std::string& root, uid_t user) {
 }
 
 // The first line that `path --version` prints, within two seconds.
-std::string version_line(const std::string& path) {
+std::string version_line(const std::string& path, Clock& clock) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
   const Descriptor in(ends[0]);
@@ -94,14 +92,11 @@ std::string version_line(const std::string& path) {
   if (trouble != 0) return {};
 
   std::string text;
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const auto deadline = clock.now() + std::chrono::seconds(2);
   for (bool more = true; more && text.find('\n') == std::string::npos;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
-    struct pollfd ready {
-      in.get(), POLLIN, 0
-    };
-    more = left > 0 && ::poll(&ready, 1, static_cast<int>(left)) > 0;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock.now());
+    pollfd ready{in.get(), POLLIN, 0};
+    more = left.count() > 0 && clock.poll({&ready, 1}, left) > 0;
     std::array<char, 512> buffer{};
     const ssize_t got = more ? ::read(in.get(), buffer.data(), buffer.size()) : 0;
     more = got > 0;
@@ -113,13 +108,13 @@ std::string version_line(const std::string& path) {
   return std::string(split(text, '\n').front());
 }
 
-std::vector<Launcher> launchers_in(const std::string& search) {
+std::vector<Launcher> launchers_in(const std::string& search, Clock& clock) {
   std::vector<Launcher> launchers;
   for (const char* name : {"mpirun", "mpiexec", "srun"})
     for (const std::string_view directory : split(search, ':')) {
       const std::string path = join(directory, name);
       if (directory.empty() || ::access(path.c_str(), X_OK) != 0) continue;
-      const std::string version = version_line(path);
+      const std::string version = version_line(path, clock);
       launchers.push_back({name, path, version, family_of(version)});
       break;
     }
@@ -146,7 +141,7 @@ std::string family_of(const std::string& version) {
   return {};
 }
 
-Host observe_host(const std::string& root, const std::string& search, uid_t user) {
+Host observe_host(const std::string& root, const std::string& search, uid_t user, Clock& clock) {
   Host host;
   host.pmem = names_below(root + "/sys/block", "pmem");
   host.huge_tmpfs = chosen_word(first_line(root + "/sys/kernel/mm/transparent_hugepage/shmem_enabled"));
@@ -159,7 +154,7 @@ Host observe_host(const std::string& root, const std::string& search, uid_t user
     host.open_files_most = files.rlim_max;
   }
   host.empties_at_logout = logind_empties_shm(root, user);
-  host.launchers = launchers_in(search);
+  host.launchers = launchers_in(search, clock);
   return host;
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace forebay::cli {
 
 struct Launcher {
@@ -27,7 +29,7 @@ struct Host {
 };
 
 // `root` is "" for this node, or a test's own tree with /proc, /sys, /etc, /run and /var in it. `search` is like $PATH.
-Host observe_host(const std::string& root, const std::string& search, uid_t user);
+Host observe_host(const std::string& root, const std::string& search, uid_t user, Clock& clock);
 
 // "Open MPI" from "mpirun (Open MPI) 4.1.4".
 std::string family_of(const std::string& version);

@@ -84,7 +84,7 @@ Result<std::optional<Code>> look_at_mark(const FoundRuns& found, const launch::W
                  "name that pool by --pool, or none");
   if (!launch::is_all_home(*plan)) {
     const auto others = unfinished_nodes(*plan);
-    if (others.empty() && launch::is_being_removed(found.case_path, plan->run)) return std::nullopt;
+    if (others.empty() && launch::is_being_removed(found.case_path, plan->run, real_clock())) return std::nullopt;
     return error(Code::undrained,
                  fmt::format("run {}, started on {}, works on this case or has left its mark there{}:", plan->run,
                              plan->submit_host, others.empty() ? "" : ", and node " + others.front() + " is not done"),
@@ -120,13 +120,13 @@ std::vector<std::string> staged_by_the_dead(const FoundRuns& found) {
 }
 
 int resume(const DrainOptions& options) {
-  const launch::WatchedSignals signals({SIGINT, SIGTERM});
+  const launch::WatchedSignals signals({SIGINT, SIGTERM}, real_clock());
   auto found = find_runs(options.case_path, options.pools);
   if (!found) return failed(found.error());
   int resumed = 0;
   std::optional<Code> trouble;
   for (const auto& each : found->unreadable) trouble = drain::graver(trouble, static_cast<Code>(failed(each.error)));
-  Progress progress(options.quiet);
+  Progress progress(options.quiet, real_clock());
   for (const launch::PoolRun& run : found->runs) {
     ++resumed;
     const auto show = [&](const launch::NodeReport& now) {
@@ -138,7 +138,7 @@ int resume(const DrainOptions& options) {
       progress.show(fmt::format("run {}: waits for {}{}", run.plan.run, whom, line.empty() ? "" : "; " + line));
       return !signals.next(std::chrono::milliseconds(0));
     };
-    auto report = launch::bring_home(run, false, show, waits);
+    auto report = launch::bring_home(run, false, show, waits, real_clock());
     progress.clear();
     if (!report) {
       trouble = drain::graver(trouble, static_cast<Code>(failed(report.error())));

@@ -28,7 +28,7 @@ int exec(const ExecOptions& options) {
     return failed(error(Code::bad_input, "no run of forebay in this directory or above", "",
                         "start the launcher by `forebay run --case DIR -- ...`, or give exec --case DIR")
                       .value());
-  auto status = launch::exec_program({case_path, options.program});
+  auto status = launch::exec_program({case_path, options.program}, real_clock());
   return status ? *status : failed(status.error());
 }
 

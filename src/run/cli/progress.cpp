@@ -12,6 +12,7 @@ namespace forebay::cli {
 namespace {
 
 constexpr int bar_width = 24;
+constexpr std::chrono::seconds plain_interval(10);
 
 std::string bar(double share) {
   const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * bar_width);
@@ -21,11 +22,8 @@ std::string bar(double share) {
 
 }  // namespace
 
-Progress::Progress(bool quiet, std::chrono::milliseconds plain_interval)
-    : quiet_(quiet),
-      terminal_(::isatty(STDERR_FILENO) != 0),
-      plain_interval_(plain_interval),
-      last_plain_(std::chrono::steady_clock::now()) {}
+Progress::Progress(bool quiet, Clock& clock)
+    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), clock_(clock), last_plain_(clock.now()) {}
 
 std::string progress_line(std::string_view doing, std::uint64_t done, std::uint64_t all) {
   const double share = all == 0 ? 0 : static_cast<double>(done) / static_cast<double>(all);
@@ -62,8 +60,8 @@ void Progress::show(const std::string& line) {
     drawn_ = true;
     return;
   }
-  const auto now = std::chrono::steady_clock::now();
-  if (now - last_plain_ < plain_interval_) return;
+  const auto now = clock_.now();
+  if (now - last_plain_ < plain_interval) return;
   last_plain_ = now;
   say(stderr, "forebay: {}\n", line);
 }

@@ -1,12 +1,12 @@
 // One line of progress on a terminal, a plain line now and then elsewhere.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "run/launch/report.h"
 
 namespace forebay::cli {
@@ -18,8 +18,8 @@ std::string progress_line(std::string_view doing, std::uint64_t done, std::uint6
 
 class Progress {
  public:
-  // Where there is no terminal, a plain line comes that often at most, the first one so long after the start.
-  explicit Progress(bool quiet, std::chrono::milliseconds plain_interval = std::chrono::seconds(10));
+  // Where there is no terminal, a plain line comes every 10 s at most, the first one so long after the start.
+  Progress(bool quiet, Clock& clock);
   // Draws while nodes stage or drain; while programs run the terminal is theirs.
   void show(const std::vector<launch::NodeReport>& nodes) { show(progress_line(nodes)); }
   // Nothing to tell: takes the line away.
@@ -29,8 +29,8 @@ class Progress {
 
  private:
   bool quiet_, terminal_, drawn_ = false;
-  std::chrono::milliseconds plain_interval_;
-  std::chrono::steady_clock::time_point last_plain_;
+  Clock& clock_;
+  Clock::time_point last_plain_;
 };
 
 }  // namespace forebay::cli

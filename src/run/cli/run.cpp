@@ -86,17 +86,17 @@ int run(const RunOptions& options) {
   if (!settings) return failed(settings.error());
   if (!options.json.empty())
     if (auto writable = check_report_file(options.json); !writable) return failed(writable.error());
-  auto prepared = launch::prepare({options.case_path, options.command, *settings, own_path()});
+  auto prepared = launch::prepare({options.case_path, options.command, *settings, own_path()}, real_clock());
   if (!prepared) return failed(prepared.error());
   for (const std::string& notice : prepared->notices) say(stderr, "forebay: {}\n", notice);
   if (options.dry) {
     fmt::print("{}\n", launch::quoted(prepared->line.words));
     return 0;
   }
-  Progress progress(options.quiet);
+  Progress progress(options.quiet, real_clock());
   std::function<void(const std::vector<launch::NodeReport>&)> show;
   if (!options.quiet) show = [&](const auto& nodes) { progress.show(nodes); };
-  auto report = launch::carry_out(*prepared, show);
+  auto report = launch::carry_out(*prepared, show, real_clock());
   progress.clear();
   if (!report) return failed(report.error());
   if (!options.quiet || report->trouble) say(stderr, "{}", launch::to_text(*report));

@@ -29,8 +29,9 @@ int stage(const StageOptions& options) {
     if (!ranks) return failed(ranks.error());
     request.ranks = *ranks;
   }
-  Progress progress(options.quiet);
-  const auto report = launch::stage_ahead(request, [&](const launch::NodeReport& now) { progress.show({now}); });
+  Progress progress(options.quiet, real_clock());
+  const auto report = launch::stage_ahead(
+      request, [&](const launch::NodeReport& now) { progress.show({now}); }, real_clock());
   progress.clear();
   if (!report) return failed(report.error());
   if (!options.quiet)

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/say.h"
 #include "run/cli/commands.h"
@@ -48,7 +47,7 @@ std::optional<launch::Plan> marked_by(const std::string& case_path) {
 
 // Nodes of the run that have no pool here, as they told the case: so a login node sees the job.
 // `case_path`: as this host has it.
-void add_other_nodes(const std::string& case_path, const launch::Plan& plan, std::vector<Seen>& all) {
+void add_other_nodes(const std::string& case_path, const launch::Plan& plan, Clock& clock, std::vector<Seen>& all) {
   for (const launch::NodeReport& report : launch::read_node_reports(case_path)) {
     const bool here = std::any_of(all.begin(), all.end(), [&](const Seen& each) {
       return each.run == report.run && each.report.node == report.node;
@@ -57,7 +56,7 @@ void add_other_nodes(const std::string& case_path, const launch::Plan& plan, std
     const std::string path = launch::node_report_path(case_path, report.node);
     if (here || report.run != plan.run || ::lstat(path.c_str(), &status) != 0) continue;
     // By two clocks: that of the file system may be ahead of this host's.
-    const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(status.st_mtime);
+    const auto age = clock.date() - std::chrono::system_clock::from_time_t(status.st_mtime);
     const auto heard = std::max(std::chrono::floor<std::chrono::seconds>(age), std::chrono::seconds(0));
     all.push_back({plan.run, case_path, report.home, report, false, heard, heard > plan.settings.drain.silence});
   }
@@ -163,13 +162,13 @@ void print_json(const std::vector<Seen>& all, const std::vector<Staged>& staged)
   fmt::print("{}\n", runs.dump(1));
 }
 
-int status(const StatusOptions& options) {
+int status(const StatusOptions& options, Clock& clock) {
   for (;;) {
     auto found = find_runs(options.case_path, options.pools);
     if (!found) return failed(found.error());
     std::vector<Seen> all = look(*found);
     const auto marked = marked_by(found->case_path);
-    if (marked) add_other_nodes(found->case_path, *marked, all);
+    if (marked) add_other_nodes(found->case_path, *marked, clock, all);
     const std::vector<Staged> staged = look_for_staged(*found);
     const bool nothing = all.empty() && staged.empty() && !marked;
     if (options.watch && ::isatty(STDOUT_FILENO) != 0) fmt::print("\033[H\033[2J");
@@ -196,7 +195,7 @@ int status(const StatusOptions& options) {
                              std::all_of(all.begin(), all.end(),
                                          [](const Seen& each) { return each.silent && launch::is_home(each.report); });
     if (!options.watch || nothing || left_behind) return 0;
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+    clock.sleep(std::chrono::seconds(1));
   }
 }
 
@@ -218,7 +217,7 @@ void add_status(CLI::App& app, int& exit_status) {
        "\"checkpoint\" instead of \"run\".",
        "With --case also nodes are shown that have nothing in this node's pools (from a login node, all), as they last "
        "told the case; in JSON their \"alive\" is null, and \"heard_seconds_ago\" tells how long ago that was."}));
-  command->callback([options, &exit_status] { exit_status = status(*options); });
+  command->callback([options, &exit_status] { exit_status = status(*options, real_clock()); });
 }
 
 }  // namespace forebay::cli

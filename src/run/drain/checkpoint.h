@@ -21,16 +21,17 @@
 #include <string>
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "run/drain/keep.h"
 
 namespace forebay::drain {
 
 class Checkpoint {
  public:
-  using Time = std::chrono::steady_clock::time_point;
+  using Time = Clock::time_point;
 
   // `path`: the directory, relative to the case.
-  explicit Checkpoint(std::string path) : path_(std::move(path)) {}
+  Checkpoint(std::string path, Time now) : path_(std::move(path)), last_home_(now) {}
   // Versions are kept below `aside`, on the file system of the local tree. `whole`, `home`: the newest versions that a
   // dead run knew to be whole, and had carried.
   Status open(const std::string& aside, std::optional<int> whole, std::optional<int> home);
@@ -97,7 +98,7 @@ class Checkpoint {
   std::optional<int> whole_, home_, taken_;
   std::set<std::string> changing_;  // written for whole versions of this run, but for the first
   bool lost_track_ = false;
-  Time last_event_{}, last_home_ = std::chrono::steady_clock::now();
+  Time last_event_{}, last_home_;
   std::optional<Time> doubtful_since_;
 };
 

@@ -53,7 +53,8 @@ Status Checkpoints::open() {
   for (const std::string& path : run.request.settings.checkpoints) {
     const std::string aside = fmt::format("{}/checkpoints/{}", run.request.home, all.size());
     const CheckpointVersions before = run.ledger.checkpoint(path);
-    if (auto opened = all.emplace_back(path).open(aside, before.whole, before.home); !opened) return opened;
+    if (auto opened = all.emplace_back(path, run.clock.now()).open(aside, before.whole, before.home); !opened)
+      return opened;
   }
   return {};
 }
@@ -89,13 +90,13 @@ void Checkpoints::handle(Checkpoint& checkpoint, const Event& event) {
   // Its closing will be told; but for a link, or another name of a file, nothing is closed.
   if (event.kind == Event::Kind::created && !link && status.st_nlink <= 1) return;
   if (event.kind == Event::Kind::closed) run.numbers.closed(static_cast<std::uint64_t>(status.st_size));
-  if (auto kept = checkpoint.closed(file, local, Clock::now()); !kept)
+  if (auto kept = checkpoint.closed(file, local, run.clock.now()); !kept)
     run.note(std::nullopt, "a checkpoint cannot be kept aside: " + kept.error().text());
   if (seen.room.pool_is_full) checkpoint.distrust();
 }
 
 void Checkpoints::settle() {
-  const auto now = Clock::now();
+  const auto now = run.clock.now();
   const auto& settings = run.request.settings;
   for (Checkpoint& each : all) {
     if (const auto whole = each.settle(now, std::max(settings.settle, settings.vouch_after)))
@@ -184,7 +185,7 @@ void Checkpoints::landed(const Job& job, bool home) {
   if (job.time.empty()) return;
   if (home) run.record(carried_checkpoint_record(job.key, static_cast<int>(parse_integer(job.time).value_or(0))));
   for (Checkpoint& each : all)
-    if (each.path() == job.key) each.landed(home, Clock::now());
+    if (each.path() == job.key) each.landed(home, run.clock.now());
 }
 
 // The program did not end well: what it was writing is no checkpoint, so the case gets the last whole one.

@@ -42,10 +42,10 @@ std::optional<Code> graver(std::optional<Code> a, std::optional<Code> b) {
 Drain::Drain(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Drain::~Drain() = default;
 
-std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shared, Journal& journal,
-                                  Temporaries& temporaries) {
-  MoverSettings settings = request.settings.mover;
-  settings.publish.local_group = local_group(request.home);
+std::unique_ptr<Mover> make_mover(Run& run, Temporaries& temporaries) {
+  Journal& journal = *run.journal;
+  MoverSettings settings = run.request.settings.mover;
+  settings.publish.local_group = local_group(run.request.home);
   // Appending is thread-safe; the ledger learns of temporaries only from a journal that is read again.
   settings.publish.temporary = [&journal, &temporaries](const std::string& path, bool made) {
     auto told = journal.append(temporary_record(path, made));
@@ -55,11 +55,11 @@ std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shar
   settings.publish.placing = [&journal](const std::string& path, const Identity& identity) {
     return journal.append(placing_record(path, identity));
   };
-  return std::make_unique<Mover>(shared, request.run, std::move(settings));
+  return std::make_unique<Mover>(*run.shared, run.request.run, std::move(settings), run.clock);
 }
 
-Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
-  auto state = std::make_unique<State>(request);
+Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request, Clock& clock) {
+  auto state = std::make_unique<State>(request, clock);
   auto shared = open_shared(request.case_path, Resolve::by_kernel, std::nullopt, request.linked);
   if (!shared) return forward(shared);
   state->run.shared = std::move(*shared);
@@ -83,7 +83,7 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request) {
   for (const std::string& directory : request.placed)
     if (auto watched = state->seen.watcher->add_tree(directory, directory); !watched) return forward(watched);
   if (auto opened = state->work.checkpoints.open(); !opened) return forward(opened);
-  state->work.mover = make_mover(request, *state->run.shared, *state->run.journal, state->work.temporaries);
+  state->work.mover = make_mover(state->run, state->work.temporaries);
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
 }
 
@@ -151,7 +151,7 @@ void Drain::tick() {
   State& state = *state_;
   if (state.end.phase != Phase::running) return;
   const DrainSettings& settings = state.run.request.settings;
-  const auto now = Clock::now();
+  const auto now = state_->run.clock.now();
   state.seen.note_failed_writes();
   state.policy.new_complete_times();
   const auto unsure = [](const Checkpoint& each) { return each.is_unsure(); };
@@ -269,7 +269,7 @@ void Drain::pool_is_full(bool now) {
 }
 
 std::vector<int> Drain::take_doubtful_ranks() {
-  const auto now = Clock::now();
+  const auto now = state_->run.clock.now();
   std::vector<int> ranks;
   for (auto at = state_->seen.doubtful.begin(); at != state_->seen.doubtful.end();) {
     if (now - at->second < state_->run.request.settings.vouch_after) {

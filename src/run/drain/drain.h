@@ -105,10 +105,10 @@ struct Writers {
 
 class Drain {
  public:
-  static Result<std::unique_ptr<Drain>> open(const DrainRequest& request);
+  static Result<std::unique_ptr<Drain>> open(const DrainRequest& request, Clock& clock);
   // A Drain from the journal that a dead one left: watches nothing, can only finish.
   static Result<std::unique_ptr<Drain>> resume(const DrainRequest& request, const std::vector<Root>& roots,
-                                               const std::vector<int>& ranks);
+                                               const std::vector<int>& ranks, Clock& clock);
   ~Drain();
 
   // Begins to watch an image; `staged` is what was put there. To be called before any program runs in it.

@@ -160,7 +160,7 @@ void Observation::handle_time(const Event& event, int rank, const std::string& t
   if (!kept || !*kept) return times.spoil(rank, time);
   if (event.kind == Event::Kind::found) {
     times.file_made(rank, time, rest);
-    late.unsure.try_emplace(event.path, Unsure{rank, time, rest, Clock::now()});
+    late.unsure.try_emplace(event.path, Unsure{rank, time, rest, run.clock.now()});
     return;
   }
   if (!late.unsure.empty()) late.unsure.erase(event.path);

@@ -110,7 +110,8 @@ bool Eviction::replace(const std::string& path, const std::string& content) {
   run.record(evicted_record(path));
   const bool is_leased = ::fcntl(file->get(), F_GETLEASE) == F_RDLCK;
   replaced.push_back({path, aside, content == local ? aside : content, mark,
-                      static_cast<std::uint64_t>(status.st_blocks) * 512, Clock::now(), std::move(*file), is_leased});
+                      static_cast<std::uint64_t>(status.st_blocks) * 512, run.clock.now(), std::move(*file),
+                      is_leased});
   return true;
 }
 

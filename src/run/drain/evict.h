@@ -43,7 +43,8 @@ struct Eviction {
   std::uint64_t evict_files(std::uint64_t wanted, const std::string& pool);
   bool replace(const std::string& path, const std::string& content);
   // Gives up the memory of what was replaced before `before`, or its name back to what is being opened.
-  void let_go(Clock::time_point before = Clock::now() - longest_to_open);
+  void let_go(Clock::time_point before);
+  void let_go() { let_go(run.clock.now() - longest_to_open); }
   void give_back(const Replaced& file);
   bool exchange(const std::string& path, const std::string& aside);
   bool takes_own_move(const std::string& path);

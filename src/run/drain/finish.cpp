@@ -42,7 +42,7 @@ Status Drain::begin_finish(bool cleanly) {
   // Times that somebody has open were tried again and again, since ranks go on; now they wait for who writes.
   state.end.ending = true;
   state.work.mover->retry_now();
-  state.work.progress.last_made = state.work.progress.last_submitted = Clock::now();
+  state.work.progress.last_made = state.work.progress.last_submitted = state.run.clock.now();
   state.seen.others.pending.clear();
   state.work.unreadable.messages.clear();  // perhaps it was only for a while
   state.seen.others.catch_up.reset();
@@ -111,7 +111,7 @@ bool Drain::finished() {
 bool End::worth_waiting() {
   const MoverProgress progress = work.mover->progress();
   const std::uint64_t mark = progress.bytes_written + progress.files_written;
-  const auto now = Clock::now();
+  const auto now = run.clock.now();
   if (mark > work.progress.mark) {  // failed attempts let it fall
     work.progress.mark = mark;
     work.progress.last_made = now;
@@ -264,8 +264,9 @@ bool End::remove_from_case(const std::string& path, std::string_view reason) {
   // Children come after their parents, so backwards.
   for (auto at = below.rbegin(); at != below.rend(); ++at) {
     const auto& [each, known] = *at;
-    const Status removed = known.directory ? run.shared->remove_directory(each)
-                                           : remove_published(*run.shared, each, known.on_case.value_or(Identity{}));
+    const Status removed = known.directory
+                               ? run.shared->remove_directory(each)
+                               : remove_published(*run.shared, each, known.on_case.value_or(Identity{}), run.clock);
     if (removed || removed.error().errno_value == ENOENT) {
       run.record(removed_record(each));
     } else if (known.directory && (removed.error().errno_value == ENOTEMPTY || removed.error().errno_value == EEXIST)) {

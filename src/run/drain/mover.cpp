@@ -50,9 +50,10 @@ std::uint64_t size_of(const layouts::Unit& unit) {
 // A unit is in exactly one place: queue (not started, or due again), a thread's hands (active), retries (waiting for
 // its time), unsynced (renamed, waiting for the fsync of its directory), or ended (given up, to be reported).
 struct Mover::State {
-  State(SharedFiles& shared_files, std::string run_name, MoverSettings mover_settings)
-      : shared(shared_files), run(std::move(run_name)), settings(std::move(mover_settings)) {
+  State(SharedFiles& shared_files, std::string run_name, MoverSettings mover_settings, Clock& the_clock)
+      : shared(shared_files), run(std::move(run_name)), settings(std::move(mover_settings)), clock(the_clock) {
     publish_settings = settings.publish;
+    publish_settings.clock = &clock;
     publish_settings.defer_directory_sync = true;
     publish_settings.pace = [this](std::size_t bytes) { return pace(bytes); };
     const int count = std::max(1, settings.threads);
@@ -67,13 +68,14 @@ struct Mover::State {
   void report(const Order& order, Result<Published> result, bool final, std::unique_lock<std::mutex>& lock);
   void requeue_due();
   bool pace(std::size_t bytes);
-  bool idle() const { return queue.empty() && retries.empty() && ended.empty() && unsynced.empty() && active == 0; }
+  bool at_work() const { return !queue.empty() || !ended.empty() || !unsynced.empty() || active > 0; }
   std::chrono::milliseconds delay_after(int attempts) const;
   void stop();
 
   SharedFiles& shared;
   const std::string run;
   const MoverSettings settings;
+  Clock& clock;
   PublishSettings publish_settings;
 
   mutable std::mutex mutex;
@@ -85,7 +87,7 @@ struct Mover::State {
   Clock::time_point oldest_unsynced;
   std::uint64_t active = 0, next_ticket = 1, files_written = 0;
   std::atomic<std::uint64_t> bytes_written{0};
-  bool held = false, giving_up = false, stopping = false;
+  bool giving_up = false, stopping = false;
   Clock::time_point cap_free;  // when the bandwidth cap lets the next byte through
 
   std::mutex join_mutex;
@@ -103,22 +105,22 @@ void Mover::State::work() {
       ++active;
       report(order, tl::unexpected<Error>(order.last_error), true, lock);
       --active;
-    } else if (!held && !queue.empty()) {
+    } else if (!queue.empty()) {
       Order order = std::move(queue.front());
       queue.pop_front();
       ++active;
       attempt(std::move(order), lock);
       --active;
-      if (unsynced.size() >= most_unsynced || (!unsynced.empty() && Clock::now() - oldest_unsynced > longest_unsynced))
+      if (unsynced.size() >= most_unsynced || (!unsynced.empty() && clock.now() - oldest_unsynced > longest_unsynced))
         sync_names(lock);
     } else if (!unsynced.empty()) {
       sync_names(lock);
     } else {
-      if (idle()) idle_reached.notify_all();
-      if (held || retries.empty())
+      if (!at_work()) idle_reached.notify_all();
+      if (retries.empty())
         work_changed.wait(lock);
       else
-        work_changed.wait_until(lock, Clock::time_point(retries.begin()->first));
+        clock.wait(lock, work_changed, retries.begin()->first);
     }
   }
   // What was renamed is on the case; it is told, so that it need not be drained again.
@@ -126,8 +128,8 @@ void Mover::State::work() {
 }
 
 void Mover::State::requeue_due() {
-  if (held || retries.empty()) return;
-  const auto due = retries.upper_bound(Clock::now());
+  if (retries.empty()) return;
+  const auto due = retries.upper_bound(clock.now());
   // In front of the others: they were submitted earlier than what still waits for its first attempt.
   auto at = queue.begin();
   for (auto retry = retries.begin(); retry != due; ++retry) at = std::next(queue.insert(at, std::move(retry->second)));
@@ -137,7 +139,7 @@ void Mover::State::requeue_due() {
 void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
   ++order.attempts;
   if (order.renamed) {
-    if (unsynced.empty()) oldest_unsynced = Clock::now();
+    if (unsynced.empty()) oldest_unsynced = clock.now();
     unsynced.push_back(std::move(order));
     return;
   }
@@ -172,7 +174,7 @@ void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
   if (!published) return failed(std::move(order), published.error(), !may_pass(published.error()), lock);
   files_written += published->files.size();
   order.renamed = std::move(*published);
-  if (unsynced.empty()) oldest_unsynced = Clock::now();
+  if (unsynced.empty()) oldest_unsynced = clock.now();
   unsynced.push_back(std::move(order));
 }
 
@@ -204,7 +206,7 @@ void Mover::State::failed(Order order, const Error& error, bool final, std::uniq
   if (giving_up) {  // since the report
     ended.push_back(std::move(order));
   } else {
-    const auto due = Clock::now() + delay_after(order.attempts);
+    const auto due = clock.now() + delay_after(order.attempts);
     retries.emplace(due, std::move(order));
   }
   work_changed.notify_all();
@@ -229,12 +231,12 @@ bool Mover::State::pace(std::size_t bytes) {
     std::unique_lock lock(mutex);
     if (settings.bytes_per_second && *settings.bytes_per_second > 0) {
       // Each write books its share of the future and waits for its beginning.
-      const auto now = Clock::now();
+      const auto now = clock.now();
       const auto begin = std::max(cap_free, now - cap_burst);
       const std::chrono::duration<double> share(static_cast<double>(bytes) /
                                                 static_cast<double>(*settings.bytes_per_second));
       cap_free = begin + std::chrono::duration_cast<Clock::duration>(share);
-      stop_requested.wait_until(lock, begin, [this] { return stopping; });
+      clock.wait(lock, stop_requested, begin, [this] { return stopping; });
     }
     if (stopping) return false;
   }
@@ -260,8 +262,8 @@ void Mover::State::stop() {
   idle_reached.notify_all();
 }
 
-Mover::Mover(SharedFiles& shared, std::string run, MoverSettings settings)
-    : state_(std::make_unique<State>(shared, std::move(run), std::move(settings))) {}
+Mover::Mover(SharedFiles& shared, std::string run, MoverSettings settings, Clock& clock)
+    : state_(std::make_unique<State>(shared, std::move(run), std::move(settings), clock)) {}
 
 Mover::~Mover() {
   stop();
@@ -276,22 +278,15 @@ std::uint64_t Mover::submit(Make make, Done done) {
   return ticket;
 }
 
-bool Mover::wait_idle(std::chrono::milliseconds at_most) {
-  // A time that no clock can hold is as good as a year.
-  const auto until = Clock::now() + std::min<std::chrono::milliseconds>(at_most, std::chrono::hours(24 * 365));
+bool Mover::wait_idle() {
   std::unique_lock lock(state_->mutex);
-  return state_->idle_reached.wait_until(lock, until, [this] { return state_->idle(); });
-}
-
-void Mover::hold(bool held) {
-  const std::lock_guard lock(state_->mutex);
-  state_->held = held;
-  state_->work_changed.notify_all();
+  state_->idle_reached.wait(lock, [this] { return !state_->at_work(); });
+  return state_->retries.empty();
 }
 
 void Mover::retry_now() {
   const std::lock_guard lock(state_->mutex);
-  const auto now = Clock::now();
+  const auto now = state_->clock.now();
   for (auto& [due, order] : std::exchange(state_->retries, {})) state_->retries.emplace(now, std::move(order));
   state_->work_changed.notify_all();
 }

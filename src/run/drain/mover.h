@@ -12,8 +12,6 @@
 
 namespace forebay::drain {
 
-using Clock = std::chrono::steady_clock;
-
 struct MoverSettings {
   int threads = 4;
   std::optional<std::uint64_t> bytes_per_second;                   // bandwidth cap over all threads
@@ -47,14 +45,12 @@ class Mover {
   using Make = std::function<Result<std::optional<layouts::Unit>>()>;
   using Done = std::function<void(const Outcome&)>;
 
-  Mover(SharedFiles& shared, std::string run, MoverSettings settings);
+  Mover(SharedFiles& shared, std::string run, MoverSettings settings, Clock& clock);
   ~Mover();
   // Units are started in the order of submission. Returns the ticket at once.
   std::uint64_t submit(Make make, Done done);
-  // Waits until nothing is queued, active or waiting, or until the time is over; true when idle.
-  bool wait_idle(std::chrono::milliseconds at_most);
-  // Held: nothing new is started (what is active goes on).
-  void hold(bool held);
+  // Waits until nothing is queued or active. True where nothing waits for a retry either.
+  bool wait_idle();
   // What waits for a retry is tried at once.
   void retry_now();
   // From now on a failed attempt is final, and those waiting for a retry end with their last error.

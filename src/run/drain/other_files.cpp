@@ -50,7 +50,7 @@ void OtherFiles::wait_for_quiet(const std::string& path) {
   if (pending.size() >= most_pending && !pending.contains(path)) {
     overlooked = true;
   } else {
-    pending[path] = Clock::now();
+    pending[path] = run.clock.now();
   }
 }
 

@@ -48,7 +48,7 @@ void Work::settle(const Outcome& outcome) {
     } else if (job.kind == Job::Kind::file && is_no_file(local_of(run.roots, job.key))) {
       failures.erase(job.key);  // the program removed it, or made a directory of it: it is nothing to carry any more
     } else if (job.kind == Job::Kind::file && end.phase == Phase::running) {
-      seen.others.pending[job.key] = Clock::now();  // changed while it was read
+      seen.others.pending[job.key] = run.clock.now();  // changed while it was read
     }
   }
   in_flight.erase(job.key);
@@ -82,7 +82,7 @@ void Work::carried(const Job& job, const Published& published) {
   note_made_directories(job);
   if (job.prepared->postponed) {
     if (end.phase == Phase::running) {
-      seen.others.pending[job.key] = Clock::now();
+      seen.others.pending[job.key] = run.clock.now();
     } else {
       still_open.insert(job.key);
     }
@@ -143,7 +143,7 @@ void Work::time_carried(const std::string& time) {
   policy.safe_times.insert(time);
   if (policy.note_safe(time)) {
     seen.timeline.safe(time, run.now());
-    policy.last_safe = Clock::now();
+    policy.last_safe = run.clock.now();
   }
   if (run.request.settings.hold_times) policy.superseded.superseding.insert(time);
   seen.times.compact(time);

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <thread>
 
 #include "run/drain/publish_parts.h"
 
@@ -14,7 +13,7 @@ namespace {
 // A file with several names, another of which is just being replaced (by this run, or by one on a copy of the case that
 // `cp -al` made), has another ctime a moment before it has one name less: it is looked at again then.
 Result<std::optional<struct stat>> status_at_rest(SharedFiles& shared, const std::string& path,
-                                                  const Identity& expected) {
+                                                  const Identity& expected, Clock& clock) {
   static std::atomic<int> looks_left{250};  // five seconds for all files: a user may have changed the mode of each
   while (true) {
     auto current = shared.status(path);
@@ -22,7 +21,7 @@ Result<std::optional<struct stat>> status_at_rest(SharedFiles& shared, const std
     const bool only_the_ctime =
         !still_is(**current, expected) && parts::same_but_ctime(identity_of(**current), expected);
     if (!only_the_ctime || (*current)->st_nlink < 2 || looks_left-- <= 0) return current;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    clock.sleep(std::chrono::milliseconds(20));
   }
 }
 
@@ -126,7 +125,7 @@ class FilePublication {
   }
 
   Result<Settled> replace(const Identity& expected) {
-    auto current = status_at_rest(shared_, unit_.target, expected);
+    auto current = status_at_rest(shared_, unit_.target, expected, *context_.settings.clock);
     if (!current) return forward(current);
     // The user removed it during the run. Nothing of hers is replaced by writing it new.
     if (!*current) return make_new();
@@ -172,7 +171,7 @@ class FilePublication {
 
   // No exchange on this file system: an instant remains between the look and the rename.
   Result<Settled> replace_by_rename(const Identity& expected) {
-    const auto current = status_at_rest(shared_, unit_.target, expected);
+    const auto current = status_at_rest(shared_, unit_.target, expected, *context_.settings.clock);
     if (!current) return forward(current);
     if (!*current) return make_new();
     if (!still_is(**current, expected)) return taken();
@@ -246,8 +245,8 @@ Status sync_directories(SharedFiles& shared, const std::vector<std::string>& dir
   return {};
 }
 
-Status remove_published(SharedFiles& shared, const std::string& path, const Identity& expected) {
-  const auto current = status_at_rest(shared, path, expected);
+Status remove_published(SharedFiles& shared, const std::string& path, const Identity& expected, Clock& clock) {
+  const auto current = status_at_rest(shared, path, expected, clock);
   if (!current) return forward(current);
   if (!*current) return {};
   if (!still_is(**current, expected))

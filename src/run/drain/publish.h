@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "run/drain/shared.h"
 #include "run/layouts/layouts.h"
 
@@ -21,6 +22,7 @@ enum class Verify {
 };
 
 struct PublishSettings {
+  Clock* clock = &real_clock();
   Verify verify = Verify::written;
   // Called before each write with the bytes about to be written; it may sleep (bandwidth cap) and returns false to
   // stop.
@@ -103,7 +105,7 @@ Status remove_temporary(SharedFiles& shared, const std::string& path);
 Result<std::size_t> remove_temporaries(SharedFiles& shared, const std::string& run, const std::string& directory = {});
 
 // Removes the file from the case if it still is `expected`; Code::conflict when it changed; fine when it is gone.
-Status remove_published(SharedFiles& shared, const std::string& path, const Identity& expected);
+Status remove_published(SharedFiles& shared, const std::string& path, const Identity& expected, Clock& clock);
 
 // Temporary names lie beside the target and are ".fb-" and 16 hexadecimal digits, whatever the length of the target's
 // name. A new name at each call, so nobody can plant one and a stale one is never in the way. The digits tell which run

@@ -7,8 +7,8 @@
 namespace forebay::drain {
 
 Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const std::vector<Root>& roots,
-                                             const std::vector<int>& ranks) {
-  auto state = std::make_unique<State>(request);
+                                             const std::vector<int>& ranks, Clock& clock) {
+  auto state = std::make_unique<State>(request, clock);
   const std::string path = join(request.home, "journal");
   if (auto replayed = Journal::replay(path, [&](const Record& entry) { state->run.ledger.apply(entry); }); !replayed)
     return forward(replayed);
@@ -56,7 +56,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
       state->run.record(temporary_record(temporary, false));
     }
   }
-  state->work.mover = make_mover(request, *state->run.shared, *state->run.journal, state->work.temporaries);
+  state->work.mover = make_mover(state->run, state->work.temporaries);
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
 }
 

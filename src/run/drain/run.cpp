@@ -46,7 +46,7 @@ bool Run::is_new_time(int rank, const std::string& time) const {
 }
 
 double Run::now() const {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+  return std::chrono::duration<double>(clock.now() - start).count();
 }
 
 Status Run::record_staged(const std::vector<tree::Entry>& staged) {

@@ -36,9 +36,10 @@ struct Numbers {
 };
 
 struct Run {
-  explicit Run(const DrainRequest& from) : request(from) {}
+  Run(const DrainRequest& from, Clock& the_clock) : request(from), clock(the_clock) {}
 
   DrainRequest request;
+  Clock& clock;
   std::unique_ptr<SharedFiles> shared;
   std::optional<Journal> journal;
   bool journal_failed = false;
@@ -47,7 +48,7 @@ struct Run {
   Numbers numbers;
   std::vector<std::string> messages;
   std::optional<Code> trouble;
-  Clock::time_point start = Clock::now();
+  Clock::time_point start = clock.now();
 
   Status record_staged(const std::vector<tree::Entry>& staged);
   void record(const std::vector<Record>& records);

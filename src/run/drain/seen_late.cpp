@@ -174,7 +174,7 @@ void SeenLate::count_if_unseen(int rank, const std::string& time, bool removed) 
 // program that keeps files open for longer is found out when the time is carried: then every file needs its lease.
 void SeenLate::ask_unsure(Ask ask) {
   constexpr std::chrono::milliseconds quiet{250};  // most solvers have begun another step by then
-  const auto now = Clock::now();
+  const auto now = run.clock.now();
   std::vector<std::pair<std::string, Unsure>> due;
   for (const auto& [path, entry] : unsure) {
     const bool current = seen.times.current(entry.rank) == entry.time;

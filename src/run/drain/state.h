@@ -13,7 +13,7 @@
 namespace forebay::drain {
 
 struct Drain::State {
-  explicit State(const DrainRequest& request) : run(request) {}
+  State(const DrainRequest& request, Clock& clock) : run(request, clock) {}
 
   Run run;
   Observation seen{run, policy, work};
@@ -23,7 +23,6 @@ struct Drain::State {
   Work work{run, seen, policy, end};
 };
 
-std::unique_ptr<Mover> make_mover(const DrainRequest& request, SharedFiles& shared, Journal& journal,
-                                  Temporaries& temporaries);
+std::unique_ptr<Mover> make_mover(Run& run, Temporaries& temporaries);
 
 }  // namespace forebay::drain

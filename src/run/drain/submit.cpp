@@ -12,14 +12,14 @@
 
 namespace forebay::drain {
 void Work::submit(Job job, Mover::Make make) {
-  if (jobs.empty()) progress.last_made = Clock::now();  // patience counts while there is something to wait for
+  if (jobs.empty()) progress.last_made = run.clock.now();  // patience counts while there is something to wait for
   in_flight.insert(job.key);
   if (job.from_keep) seen.keep.use(job.time, true);
   const std::uint64_t ticket =
       mover->submit(std::move(make), [this](const Outcome& outcome) { outcomes.push(outcome); });
   jobs.emplace(ticket, std::move(job));
   ++progress.submitted_in_pass;
-  progress.last_submitted = Clock::now();
+  progress.last_submitted = run.clock.now();
 }
 
 // Where the content of a file or link of the tree is. Only links that stand for staged or placed files are looked
@@ -63,7 +63,7 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
   }
   const auto known = run.ledger.find(path);
   if (known && !acts.free_borrowers(path)) {
-    if (end.phase == Phase::running) seen.others.pending[path] = Clock::now();
+    if (end.phase == Phase::running) seen.others.pending[path] = run.clock.now();
     return;
   }
   const auto replaces = known && !known->directory ? known->on_case : std::nullopt;
@@ -274,16 +274,18 @@ void Work::submit_removal(const std::string& path) {
   });
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::removal, path, 0, 0, {}, false, prepared};
-  submit(std::move(job), [below, prepared, files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
-    for (auto at = below.rbegin(); at != below.rend(); ++at) {
-      const auto& [each, known] = *at;
-      const Status removed = known.directory ? files->remove_directory(each)
-                                             : remove_published(*files, each, known.on_case.value_or(Identity{}));
-      if (!removed && removed.error().errno_value != ENOENT) break;
-      prepared->removed.push_back(each);
-    }
-    return std::nullopt;
-  });
+  submit(std::move(job),
+         [below, prepared, files = run.shared.get(), &clock = run.clock]() -> Result<std::optional<layouts::Unit>> {
+           for (auto at = below.rbegin(); at != below.rend(); ++at) {
+             const auto& [each, known] = *at;
+             const Status removed = known.directory
+                                        ? files->remove_directory(each)
+                                        : remove_published(*files, each, known.on_case.value_or(Identity{}), clock);
+             if (!removed && removed.error().errno_value != ENOENT) break;
+             prepared->removed.push_back(each);
+           }
+           return std::nullopt;
+         });
 }
 
 }  // namespace forebay::drain

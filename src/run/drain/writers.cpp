@@ -33,7 +33,7 @@ void LateWriters::look_again() {
 // When nothing else is left to carry. Whoever has a file open for writing is waited for as long as patience allows.
 // Other processes of the run may open one again (a loop of `echo >> file`): they are waited for while they do so.
 bool LateWriters::wait() {
-  const auto now = Clock::now();
+  const auto now = run.clock.now();
   const bool open = !processes.holding.empty() || !work.still_open.empty();
   const bool changes = !processes.lingering.empty() && now - work.progress.last_submitted < run.request.settings.settle;
   if (!open && !changes) {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -14,7 +13,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <set>
-#include <thread>
 
 #include "base/say.h"
 #include "run/contract/contract.h"
@@ -37,7 +35,6 @@ namespace forebay::launch {
 namespace {
 
 using namespace std::chrono_literals;
-using drain::Clock;
 
 // Events are read in batches, so that following the program takes 1/256 of a core, or a batch in a quarter of a second:
 // what this costs, the solver waits for. A purge comes a time step after the files that it removes were closed, so
@@ -69,18 +66,10 @@ void log(const std::string& message) {
   say(stderr, "forebay agent: {}\n", message);
 }
 
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-std::chrono::milliseconds milliseconds_until(Clock::time_point when) {
-  return std::max(std::chrono::ceil<std::chrono::milliseconds>(when - Clock::now()), 0ms);
-}
-
 class Agent {
  public:
-  Agent(const Plan& plan, Descriptor listener, Descriptor parent)
-      : plan_(plan), listener_(std::move(listener)), parent_(std::move(parent)) {}
+  Agent(const Plan& plan, Descriptor listener, Descriptor parent, Clock& clock)
+      : plan_(plan), clock_(clock), listener_(std::move(listener)), parent_(std::move(parent)) {}
 
   int run() {
     if (auto started = start(); !started) return refuse_all(started.error());
@@ -101,6 +90,10 @@ class Agent {
   int refuse_all(const Error& failure);
   void serve();
   Status wait_also_for(int descriptor);
+  double since(Clock::time_point start) const { return std::chrono::duration<double>(clock_.now() - start).count(); }
+  std::chrono::milliseconds milliseconds_until(Clock::time_point when) const {
+    return std::max(std::chrono::ceil<std::chrono::milliseconds>(when - clock_.now()), 0ms);
+  }
   Clock::time_point next_work() const { return std::min({next_events_, next_tick_, pressure_->next_look()}); }
   bool stays_quiet();
   void look_at_pools();
@@ -122,6 +115,7 @@ class Agent {
   bool over() const;
 
   const Plan plan_;
+  Clock& clock_;
   const Pace pace_ = pace_of(plan_.settings.drain.safe_interval);
   Descriptor listener_, parent_;
   Descriptor wakers_;  // an epoll of all that is waited for, but for events
@@ -141,7 +135,7 @@ class Agent {
   std::optional<int> parent_status_;
   int ranks_on_node_ = 0;  // as the launcher says; 0: not known
   bool admitted_ = false, rank_failed_ = false;
-  Clock::time_point started_ = Clock::now(), ended_ = started_, last_status_{}, last_beat_{}, last_told_{},
+  Clock::time_point started_ = clock_.now(), ended_ = started_, last_status_{}, last_beat_{}, last_told_{},
                     next_events_{}, next_tick_{}, last_round_ = started_;
   Clock::duration pause_{};  // before the next events
 };
@@ -167,7 +161,7 @@ Status Agent::start() {
   }
   lock_ = std::move(*lock);
   if (needs_one_node(plan_))
-    if (auto claimed = claim_case(plan_); !claimed) return claimed;
+    if (auto claimed = claim_case(plan_, clock_); !claimed) return claimed;
   report_.node = run_.node;
   report_.run = plan_.run;
   report_.home = run_.home();
@@ -187,18 +181,19 @@ Status Agent::start() {
   } else if (::symlink(plan_.case_path.c_str(), run_.lower().c_str()) != 0) {
     return errno_error("cannot link", run_.lower());
   }
-  reporter_ = std::make_unique<Reporter>(node_report_path(plan_.case_path, run_.node));
-  auto pressure = Pressure::make(join(run_.home(), "gate"), pools_, plan_.settings);
+  reporter_ = std::make_unique<Reporter>(node_report_path(plan_.case_path, run_.node), clock_);
+  auto pressure = Pressure::make(join(run_.home(), "gate"), pools_, plan_.settings, clock_);
   if (!pressure) return forward(pressure);
   pressure_ = std::move(*pressure);
-  auto drain = drain::Drain::open(drain_request(run_));
+  auto drain = drain::Drain::open(drain_request(run_), clock_);
   if (!drain) return forward(drain);
   drain_ = std::move(*drain);
   wakers_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!wakers_) return errno_error("cannot wait for ranks", "");
   for (const int each : {listener_.get(), parent_.get(), drain_->outcomes_descriptor()})
     if (auto waits = wait_also_for(each); !waits) return waits;
-  staging_.emplace(plan_, run_, *drain_, report_, [this] { publish_status(false); });
+  staging_.emplace(
+      plan_, run_, *drain_, report_, [this] { publish_status(false); }, clock_);
   return staging_->common();
 }
 
@@ -208,10 +203,10 @@ int Agent::refuse_all(const Error& failure) {
   Welcome welcome;
   welcome.error = failure.text();
   welcome.error_code = static_cast<int>(failure.code);
-  const auto until = Clock::now() + 10s;
-  while (Clock::now() < until) {
+  const auto until = clock_.now() + 10s;
+  while (clock_.now() < until) {
     pollfd waits[2] = {{listener_.get(), POLLIN, 0}, {parent_.get(), POLLIN, 0}};
-    ::poll(waits, 2, 500);
+    clock_.poll(waits, 500ms);
     if ((waits[0].revents & POLLIN) != 0) {
       const Descriptor member(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
       if (member && receive_hello(member.get())) (void)send_welcome(member.get(), welcome, -1, -1);
@@ -334,7 +329,7 @@ void Agent::hear(Member& member) {
   }
   if (!admitted_) {
     report_.stage_seconds = since(started_);
-    started_ = Clock::now();
+    started_ = clock_.now();
     report_.phase = Phase::running;
     last_status_ = last_beat_ = {};  // told at once
   }
@@ -352,7 +347,7 @@ void Agent::members_ended() {
     pollfd wait{member.process.get(), POLLIN, 0};
     if (::poll(&wait, 1, 0) <= 0) return false;
     pressure_->forget(member.pid);
-    ended_ = Clock::now();
+    ended_ = clock_.now();
     if (member.welcome && status_of_ended(member.process, member.pid).value_or(0) != 0) rank_failed_ = true;
     return true;
   });
@@ -405,7 +400,7 @@ void Agent::read_events() {
   if (auto read = drain_->on_events(); !read) log(read.error().text());
   const bool found_one = drain_->newest_complete() != complete_before;
   pause_ = pause_after(work() - before, drain_->times_begun() - times_before, found_one);
-  next_events_ = Clock::now() + pause_;
+  next_events_ = clock_.now() + pause_;
 }
 
 // `work`: of the processor, for what came in a pause in which so many times were begun, and one was found to be
@@ -441,13 +436,12 @@ Status Agent::wait_also_for(int descriptor) {
 // While events wait for their batch: a solver shares its processor with this, so the kernel is asked for as little as
 // there is to know. True when nothing else happened for a moment, and the queue of events is not filling.
 bool Agent::stays_quiet() {
-  epoll_event event{};
+  pollfd wakes{wakers_.get(), POLLIN, 0};
   const auto glance = std::max<Clock::duration>(pause_ / glances_in_pause, glance_interval);
-  const auto moment = milliseconds_until(std::min(next_work(), Clock::now() + glance));
-  if (::epoll_wait(wakers_.get(), &event, 1, static_cast<int>(moment.count())) != 0 || drain_->events_crowd())
-    return false;
-  if (Clock::now() >= pressure_->next_look()) look_at_pools();
-  return Clock::now() < next_work();
+  const auto moment = milliseconds_until(std::min(next_work(), clock_.now() + glance));
+  if (clock_.poll({&wakes, 1}, moment) != 0 || drain_->events_crowd()) return false;
+  if (clock_.now() >= pressure_->next_look()) look_at_pools();
+  return clock_.now() < next_work();
 }
 
 void Agent::look_at_pools() {
@@ -455,13 +449,13 @@ void Agent::look_at_pools() {
   const bool tight = pressure_->tight();
   drain_->room_is_scarce(tight || pressure_->paused());
   // Room is made of what is known to be written.
-  if (tight) next_events_ = std::min<Clock::time_point>(next_events_, Clock::now() + shortest_pause);
+  if (tight) next_events_ = std::min<Clock::time_point>(next_events_, clock_.now() + shortest_pause);
 }
 
 void Agent::serve() {
   publish_status(false);
   while (!over()) {
-    const bool in_pause = Clock::now() < next_work();
+    const bool in_pause = clock_.now() < next_work();
     if (in_pause && stays_quiet()) continue;
     std::vector<pollfd> waits{{listener_.get(), POLLIN, 0},
                               {parent_.get(), POLLIN, 0},
@@ -471,7 +465,7 @@ void Agent::serve() {
       waits.push_back({member.socket.get(), POLLIN, 0});
       waits.push_back({member.process.get(), POLLIN, 0});
     }
-    const bool early = Clock::now() < next_events_ && !drain_->events_crowd();
+    const bool early = clock_.now() < next_events_ && !drain_->events_crowd();
     if (early) waits[2].fd = -1;
     const bool due = !early && drain_->events_wait();
     auto timeout = in_pause || due                ? 0ms
@@ -481,11 +475,11 @@ void Agent::serve() {
     if (early) timeout = std::min(timeout, milliseconds_until(next_events_));
     if (!pressure_->tight() && !pressure_->paused())
       timeout = std::min(timeout, milliseconds_until(pressure_->next_look()));
-    const bool nothing = ::poll(waits.data(), waits.size(), static_cast<int>(timeout.count())) == 0;
+    const bool nothing = clock_.poll(waits, timeout) == 0;
     // Before the events: what was closed while a pool was full may be cut.
     look_at_pools();
     const bool calm = !pressure_->tight() && !pressure_->paused();
-    if (nothing && early && calm && Clock::now() < next_tick_) continue;
+    if (nothing && early && calm && clock_.now() < next_tick_) continue;
     news_ = news_ || due || !nothing;
     if (due || (waits[2].revents & POLLIN) != 0) read_events();
     if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
@@ -503,7 +497,7 @@ void Agent::serve() {
     drain_->tick();
     agree_with_others();
     publish_status(false);
-    const auto now = Clock::now(), last_look = next_events_ - pause_;
+    const auto now = clock_.now(), last_look = next_events_ - pause_;
     const auto longest = std::clamp<Clock::duration>(pause_, tick_interval, status_interval);
     const auto tick = std::clamp<Clock::duration>(now - last_look, tick_interval, longest);
     const auto tells = last_status_ + status_interval;
@@ -532,12 +526,12 @@ void Agent::agree_with_others() {
   drain_->kept_by_others(std::move(kept));
   report_.complete_times = drain_->complete_times();
   report_.safe_times = drain_->safe_times();
-  Accord next = next_accord(report_, *others, plan_.ranks, Clock::now() - last_round_ >= pace_.round);
+  Accord next = next_accord(report_, *others, plan_.ranks, clock_.now() - last_round_ >= pace_.round);
   if (next == report_.accord) return;
   if (next.pinned != report_.accord.pinned && !drain_->pin(next.pinned)) next.pinned.clear();
   if (next.agreed != report_.accord.agreed) {
     drain_->agree(next.agreed);
-    last_round_ = Clock::now();
+    last_round_ = clock_.now();
   }
   if (next.safe != report_.accord.safe) drain_->safe_everywhere(next.safe);
   report_.accord = std::move(next);
@@ -550,16 +544,16 @@ void Agent::finish() {
   look_at_pools();
   pressure_->release();
   publish_status(true);  // what the program has purged will leave the case, whatever was called safe
-  const auto began = Clock::now();
+  const auto began = clock_.now();
   const bool cleanly = ended_cleanly();
   if (auto read = drain_->on_events(); !read) log(read.error().text());
   if (cleanly)
     for (const auto& [rank, pool] : run_.ranks) drain_->rank_ended(rank, true);
-  WriterWatch watch(run_, *drain_);
+  WriterWatch watch(run_, *drain_, clock_);
   if (auto begun = drain_->begin_finish(cleanly); !begun) log(begun.error().text());
   while (!drain_->finished()) {
     pollfd wait{drain_->outcomes_descriptor(), POLLIN, 0};
-    ::poll(&wait, 1, static_cast<int>(watch.pause().count()));
+    clock_.poll({&wait, 1}, watch.pause());
     watch.look();
     auto waits_for = watch.waits_for();
     const bool news = waits_for.empty() != report_.waits_for.empty();
@@ -590,7 +584,7 @@ void Agent::finish() {
 }
 
 void Agent::publish_status(bool at_once) {
-  const auto now = Clock::now();
+  const auto now = clock_.now();
   const auto beat = alone() ? std::chrono::milliseconds(beat_interval) : pace_.listen;
   const bool same = report_.phase == Phase::running && pause_ > status_interval && !news_;
   const auto rest = same ? beat : std::min<std::chrono::milliseconds>(status_interval, beat);
@@ -621,13 +615,13 @@ void Agent::publish_status(bool at_once) {
 
 }  // namespace
 
-int run_agent(const Plan& plan, Descriptor listener, Descriptor parent) {
+int run_agent(const Plan& plan, Descriptor listener, Descriptor parent, Clock& clock) {
   // The node's memory is the program's: what is freed goes back at once, and threads share their heaps.
   ::mallopt(M_ARENA_MAX, 2);
   ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
   ::mallopt(M_TRIM_THRESHOLD, 128 << 10);
   ::signal(SIGIO, SIG_IGN);  // a program that opens a file at the very moment when it is asked for a lease
-  return Agent(plan, std::move(listener), std::move(parent)).run();
+  return Agent(plan, std::move(listener), std::move(parent), clock).run();
 }
 
 }  // namespace forebay::launch

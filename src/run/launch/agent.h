@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "run/launch/plan.h"
 
 namespace forebay::launch {
@@ -11,6 +12,6 @@ namespace forebay::launch {
 // Never returns an error: what goes wrong is told to the ranks that ask, to the reports and to the log. `listener` is
 // the node's socket; from `parent` comes one int, the wait status of the parent's own program, or the end of the file
 // when the parent died. Returns the agent's exit status.
-int run_agent(const Plan& plan, Descriptor listener, Descriptor parent);
+int run_agent(const Plan& plan, Descriptor listener, Descriptor parent, Clock& clock);
 
 }  // namespace forebay::launch

@@ -51,19 +51,19 @@ std::string into_tree(const std::string& path, const Welcome& welcome) {
 }
 
 // The node's first has its name a moment before the agent listens.
-Result<Descriptor> reach_agent(const std::string& name) {
+Result<Descriptor> reach_agent(const std::string& name, Clock& clock) {
   constexpr int attempts = 5000;
   for (int attempt = 1;; ++attempt) {
     auto socket = connect_to(name);
     const bool early = !socket && socket.error().errno_value == ECONNREFUSED;
     if (!early || attempt == attempts) return socket;
-    ::usleep(1000);
+    clock.sleep(std::chrono::milliseconds(1));
   }
 }
 
 // Joins the run and becomes the program. Returns only on failure.
-Error become(const Plan& plan, std::vector<std::string> program) {
-  auto socket = reach_agent(meeting_of(plan).agent);
+Error become(const Plan& plan, std::vector<std::string> program, Clock& clock) {
+  auto socket = reach_agent(meeting_of(plan).agent, clock);
   if (!socket) return socket.error();
   Hello hello;
   const RankOfProcess self = plan.launched ? rank_of_process() : RankOfProcess{};
@@ -107,8 +107,8 @@ Error become(const Plan& plan, std::vector<std::string> program) {
   return errno_error("cannot run", program.front(), errno == ENOENT ? "check the name and PATH" : "").value();
 }
 
-[[noreturn]] void run_program(const Plan& plan, const std::vector<std::string>& program) {
-  const Error failure = become(plan, program);
+[[noreturn]] void run_program(const Plan& plan, const std::vector<std::string>& program, Clock& clock) {
+  const Error failure = become(plan, program, clock);
   say(stderr, "forebay exec: {}\n", failure.text());
   ::_exit(failure.errno_value == ENOENT && failure.what == "cannot run" ? not_found_status
           : failure.errno_value != 0                                    ? not_started_status
@@ -120,7 +120,7 @@ Error become(const Plan& plan, std::vector<std::string> program) {
 // a launcher that sees a rank fail kills the others within a millisecond.
 class Parent {
  public:
-  Parent(const Plan& plan, Descriptor first) : plan_(plan), first_(std::move(first)) {}
+  Parent(const Plan& plan, Descriptor first, Clock& clock) : plan_(plan), first_(std::move(first)), clock_(clock) {}
 
   Result<int> run(const std::vector<std::string>& program) {
     auto listener = listen_at(meeting_of(plan_).agent);
@@ -130,7 +130,7 @@ class Parent {
     Descriptor from_parent(ends[0]);
     to_agent_ = Descriptor(ends[1]);
     // SIGPIPE: from the pipe to an agent that was killed.
-    WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE});
+    WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}, clock_);
     keeper_ = ::fork();
     if (keeper_ < 0) return errno_error("cannot start the node's agent", "");
     if (keeper_ == 0) {
@@ -144,7 +144,7 @@ class Parent {
     if (program_ == 0) {
       to_agent_.reset();
       signals.restore();
-      run_program(plan_, program);
+      run_program(plan_, program, clock_);
     }
     return wait(signals);
   }
@@ -162,7 +162,7 @@ class Parent {
     const pid_t agent = ::fork();
     if (agent == 0) {
       ::prctl(PR_SET_NAME, "forebay-agent");
-      std::exit(run_agent(plan_, std::move(listener), std::move(from_parent)));
+      std::exit(run_agent(plan_, std::move(listener), std::move(from_parent), clock_));
     }
     if (agent < 0) {
       say(stderr, "forebay exec: {}\n", errno_error("cannot start the node's agent", "").value().text());
@@ -188,7 +188,7 @@ class Parent {
     while ((got = ::read(from_parent, &program, sizeof program)) < 0 && errno == EINTR) {
     }
     const bool cleanly = got == sizeof program && WIFEXITED(program) && WEXITSTATUS(program) == 0;
-    (void)resume_node(plan_, cleanly, agent);
+    (void)resume_node(plan_, cleanly, agent, clock_);
   }
 
   // Until both have ended. Where the program failed and other ranks of the node go on, its keeper is not waited for:
@@ -232,6 +232,7 @@ class Parent {
 
   const Plan& plan_;
   Descriptor first_, to_agent_;
+  Clock& clock_;
   pid_t keeper_ = 0, program_ = 0;
   int program_status_ = 0;
 };
@@ -270,7 +271,7 @@ int tasks_of_node(std::string_view tasks_per_node, int node) {
   return 0;
 }
 
-Result<int> exec_program(const ExecRequest& request) {
+Result<int> exec_program(const ExecRequest& request, Clock& clock) {
   auto plan = read_plan(request.case_path);
   if (!plan && plan.error().errno_value == ENOENT)
     return error(Code::bad_input, "no run of forebay on", request.case_path,
@@ -279,8 +280,8 @@ Result<int> exec_program(const ExecRequest& request) {
   // Who gets the name is the first, and holds it until the end; its keeper and agent hold it too, by inheritance.
   auto first = take_name(meeting_of(*plan).first);
   if (!first) return forward(first);
-  if (*first) return Parent(*plan, std::move(**first)).run(request.program);
-  run_program(*plan, request.program);
+  if (*first) return Parent(*plan, std::move(**first), clock).run(request.program);
+  run_program(*plan, request.program, clock);
 }
 
 }  // namespace forebay::launch

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "base/clock.h"
 
 namespace forebay::launch {
 
@@ -17,7 +18,7 @@ struct ExecRequest {
 
 // Returns only in the node's first, or when the program cannot be started; the value is the exit status: the
 // program's own, 128 + signal when it was killed, 127 when it was not found.
-Result<int> exec_program(const ExecRequest& request);
+Result<int> exec_program(const ExecRequest& request, Clock& clock);
 
 // The rank of this process and the number of ranks, from the environment that the launcher set: Open MPI, PMIx, PMI
 // (MPICH, Intel MPI), Slurm.

@@ -11,7 +11,6 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <thread>
 
 namespace forebay::launch {
 // Members whose JSON is their value. The others are put in and taken out by hand.
@@ -127,13 +126,13 @@ Status remove_control_directory(const std::string& case_path) {
   return remove_tree(control_directory(case_path));
 }
 
-bool is_being_removed(const std::string& case_path, const std::string& run) {
+bool is_being_removed(const std::string& case_path, const std::string& run, Clock& clock) {
   constexpr int looks = 20;
   constexpr std::chrono::milliseconds interval{100};
   for (int look = 0; look < looks; ++look) {
     const auto plan = read_plan(case_path);
     if (plan ? plan->run != run : plan.error().errno_value == ENOENT) return true;
-    std::this_thread::sleep_for(interval);
+    clock.sleep(interval);
   }
   return false;
 }
@@ -144,8 +143,8 @@ std::string host_name() {
   return name;
 }
 
-std::string new_run_name() {
-  const std::time_t now = std::time(nullptr);
+std::string new_run_name(Clock& clock) {
+  const std::time_t now = std::chrono::system_clock::to_time_t(clock.date());
   std::tm local{};
   ::localtime_r(&now, &local);
   char text[32];

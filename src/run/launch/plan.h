@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "run/node/node.h"
 #include "run/node/ways.h"
 #include "run/settings/settings.h"
@@ -52,10 +53,10 @@ std::string case_above(const std::string& directory);
 Status remove_control_directory(const std::string& case_path);
 // True when it is gone within two seconds: somebody is removing it, whose reports of nodes may have gone before its
 // plan.
-bool is_being_removed(const std::string& case_path, const std::string& run);
+bool is_being_removed(const std::string& case_path, const std::string& run, Clock& clock);
 
 std::string host_name();
-std::string new_run_name();
+std::string new_run_name(Clock& clock);
 // 32 hexadecimal digits that nobody can guess.
 std::string new_meeting();
 

@@ -122,7 +122,7 @@ Status choose_way(const RunRequest& request, bool links_tolerated, Prepared& pre
 
 }  // namespace
 
-Result<Prepared> prepare(const RunRequest& request) {
+Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
   Prepared prepared;
   Plan& plan = prepared.plan;
   plan.settings = request.settings;
@@ -171,7 +171,7 @@ Result<Prepared> prepare(const RunRequest& request) {
   auto machine = node::observe();
   if (!machine) return forward(machine);
   if (auto pools = node::choose_pools(*machine, plan.settings.pool); !pools) return forward(pools);
-  plan.run = new_run_name();
+  plan.run = new_run_name(clock);
   plan.meeting = new_meeting();
   plan.submit_host = host_name();
   plan.submit_pid = ::getpid();

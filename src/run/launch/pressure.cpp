@@ -43,8 +43,9 @@ Pressure::Room Pressure::available(const PoolState& pool) const {
 }
 
 Result<std::unique_ptr<Pressure>> Pressure::make(const std::string& gate_path, const std::vector<node::Pool>& pools,
-                                                 const settings::Settings& settings, Available available) {
-  std::unique_ptr<Pressure> made(new Pressure);
+                                                 const settings::Settings& settings, Clock& clock,
+                                                 Available available) {
+  std::unique_ptr<Pressure> made(new Pressure(clock));
   made->available_ = std::move(available);
   auto page = MappedFile::make(gate_path, gate_bytes);
   if (!page) return forward(page);
@@ -105,7 +106,7 @@ double Pressure::high_mark(const drain::Drain& drain) const {
 }
 
 // How long programs need to bring a pool to the high mark, where that is worth a look.
-drain::Clock::duration Pressure::until_look(double high) const {
+Clock::duration Pressure::until_look(double high) const {
   using Seconds = std::chrono::duration<double>;
   static const auto cores = static_cast<double>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
   Seconds least = longest_until_look;
@@ -114,8 +115,7 @@ drain::Clock::duration Pressure::until_look(double high) const {
     const double room = (high - pool.fill) * static_cast<double>(pool.budget);
     least = std::min(least, Seconds(std::max(room, 0.0) / (highest_rate * cores)));
   }
-  return std::max<drain::Clock::duration>(std::chrono::duration_cast<drain::Clock::duration>(least),
-                                          shortest_until_look);
+  return std::max<Clock::duration>(std::chrono::duration_cast<Clock::duration>(least), shortest_until_look);
 }
 
 void Pressure::act(drain::Drain& drain) {
@@ -125,7 +125,7 @@ void Pressure::act(drain::Drain& drain) {
   for (const PoolState& pool : pools_) fill = std::max(fill, pool.fill);
   const double high = high_mark(drain), low = std::min(low_, 0.8 * high);
   tight_ = full || fill >= high;
-  next_look_ = tight_ || paused_ ? drain::Clock::time_point{} : drain::Clock::now() + until_look(high);
+  next_look_ = tight_ || paused_ ? Clock::time_point{} : clock_.now() + until_look(high);
   if (fill < low) {
     hopeless_ = false;
     if (paused_) set(false);
@@ -138,10 +138,10 @@ void Pressure::act(drain::Drain& drain) {
       drain.evict(static_cast<std::uint64_t>((pool.fill - low) * static_cast<double>(pool.budget)) + 1, pool.path);
   const drain::MoverProgress progress = drain.progress();
   const std::uint64_t moved = progress.bytes_written + progress.files_written;
-  if (moved > moved_ || !paused_) last_moved_ = drain::Clock::now();  // failed attempts let it fall
+  if (moved > moved_ || !paused_) last_moved_ = clock_.now();  // failed attempts let it fall
   moved_ = std::max(moved, moved_);
   // A shared file system that takes nothing makes no room either: the program is let go, and not held back again.
-  if (drain::Clock::now() - last_moved_ > patience_) hopeless_ = true;
+  if (clock_.now() - last_moved_ > patience_) hopeless_ = true;
   // Where there is nothing to carry now, there may be at once: a time that the program ends, or events that are not
   // read yet.
   const double held_from = paused_ ? low : high;
@@ -154,9 +154,9 @@ void Pressure::act(drain::Drain& drain) {
 void Pressure::set(bool paused) {
   if (paused != paused_) {
     if (paused) {
-      since_ = drain::Clock::now();
+      since_ = clock_.now();
     } else {
-      total_ += drain::Clock::now() - since_;
+      total_ += clock_.now() - since_;
     }
   }
   paused_ = paused;
@@ -181,7 +181,7 @@ void Pressure::release() {
 
 std::chrono::milliseconds Pressure::paused_for() const {
   auto total = total_;
-  if (paused_) total += drain::Clock::now() - since_;
+  if (paused_) total += clock_.now() - since_;
   return std::chrono::duration_cast<std::chrono::milliseconds>(total);
 }
 

@@ -29,7 +29,8 @@ class Pressure {
   // `available`: what is free at a path, where its file system is not to be asked.
   using Available = std::function<Room(const std::string& path)>;
   static Result<std::unique_ptr<Pressure>> make(const std::string& gate_path, const std::vector<node::Pool>& pools,
-                                                const settings::Settings& settings, Available available = {});
+                                                const settings::Settings& settings, Clock& clock,
+                                                Available available = {});
   ~Pressure();
 
   void watch(pid_t process);
@@ -39,7 +40,7 @@ class Pressure {
   void act(drain::Drain& drain);
   // Until then no pool can become nearly full, at the highest rate at which cores write to memory, or hardly more; a
   // moment that has passed while one is.
-  drain::Clock::time_point next_look() const { return next_look_; }
+  Clock::time_point next_look() const { return next_look_; }
   void release();
   bool paused() const { return paused_; }
   // True while a pool is so full that what happens there must be followed closely.
@@ -53,13 +54,14 @@ class Pressure {
     std::uint64_t budget = 0, available_at_start = 0;
     double fill = 0;  // of the budget, when last looked at
   };
-  Pressure() = default;
+  explicit Pressure(Clock& clock) : clock_(clock) {}
   void set(bool paused);
   bool look();
   Room available(const PoolState& pool) const;
   double high_mark(const drain::Drain& drain) const;
-  drain::Clock::duration until_look(double high) const;
+  Clock::duration until_look(double high) const;
 
+  Clock& clock_;
   Available available_;
   std::vector<PoolState> pools_;
   double high_ = 0, low_ = 0;
@@ -69,9 +71,9 @@ class Pressure {
   bool paused_ = false, hopeless_ = false, tight_ = false;
   std::chrono::milliseconds patience_{};
   std::uint64_t moved_ = 0;  // by the drain, when last looked at
-  drain::Clock::time_point last_moved_{};
-  drain::Clock::time_point since_{}, next_look_{};
-  drain::Clock::duration total_{};
+  Clock::time_point last_moved_{};
+  Clock::time_point since_{}, next_look_{};
+  Clock::duration total_{};
 };
 
 }  // namespace forebay::launch

@@ -24,11 +24,12 @@ bool write_in_place(const std::string& path, const std::string& text, bool cut) 
 
 }  // namespace
 
-Reporter::Reporter(std::string path)
-    : path_(std::move(path)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+Reporter::Reporter(std::string path, Clock& clock)
+    : path_(std::move(path)), clock_(clock), thread_([this] { work(); }) {}
 
 Reporter::~Reporter() {
-  thread_.request_stop();
+  const std::scoped_lock lock(mutex_);
+  stopping_ = true;
   changed_.notify_all();
 }
 
@@ -40,7 +41,7 @@ void Reporter::post(std::string text) {
 
 bool Reporter::flush(std::chrono::milliseconds at_most) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, at_most, [this] { return !newest_ && !writing_; });
+  return clock_.wait(lock, changed_, clock_.now() + at_most, [this] { return !newest_ && !writing_; });
 }
 
 void Reporter::listen(std::chrono::milliseconds pace, bool all) {
@@ -81,18 +82,16 @@ std::vector<NodeReport> Reporter::read_others(bool all) {
   return reports;
 }
 
-void Reporter::work(std::stop_token stop) {
-  using Clock = std::chrono::steady_clock;
+void Reporter::work() {
   std::unique_lock lock(mutex_);
-  Clock::time_point next_look = Clock::now();
+  Clock::time_point next_look = clock_.now();
   std::size_t length = 0;
   bool cut = true;
-  while (!stop.stop_requested()) {
-    const auto wake = [&] { return newest_.has_value() || (pace_ && Clock::now() >= next_look); };
+  while (!stopping_) {
     if (pace_) {
-      changed_.wait_until(lock, stop, next_look, wake);
+      clock_.wait(lock, changed_, next_look, [this] { return stopping_ || newest_; });
     } else {
-      changed_.wait(lock, stop, [&] { return newest_.has_value() || pace_.has_value(); });
+      changed_.wait(lock, [this] { return stopping_ || newest_ || pace_; });
     }
     if (newest_) {
       std::string text = std::move(*newest_);
@@ -109,16 +108,16 @@ void Reporter::work(std::stop_token stop) {
       cut = cut && !written;
       if (!written && !newest_) newest_ = text;
       changed_.notify_all();
-      if (!written) changed_.wait_for(lock, stop, retry_after, [] { return false; });
+      if (!written) clock_.wait(lock, changed_, clock_.now() + retry_after, [this] { return stopping_; });
     }
-    if (!pace_ || Clock::now() < next_look || stop.stop_requested()) continue;
+    if (!pace_ || clock_.now() < next_look || stopping_) continue;
     const bool all = all_;
     lock.unlock();
     auto reports = read_others(all);
     lock.lock();
     if (!pace_) continue;
     heard_ = std::move(reports);
-    next_look = Clock::now() + *pace_;
+    next_look = clock_.now() + *pace_;
   }
 }
 

@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "run/launch/report.h"
 
 namespace forebay::launch {
 
 class Reporter {
  public:
-  explicit Reporter(std::string path);
+  Reporter(std::string path, Clock& clock);
   ~Reporter();
   // Takes the newest text; older ones that were not yet written are dropped. Thread-safe.
   void post(std::string text);
@@ -32,14 +33,15 @@ class Reporter {
   bool flush(std::chrono::milliseconds at_most);
 
  private:
-  void work(std::stop_token stop);
+  void work();
   std::vector<NodeReport> read_others(bool all);
 
   const std::string path_;
+  Clock& clock_;
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  std::condition_variable changed_;
   std::optional<std::string> newest_;
-  bool writing_ = false;
+  bool writing_ = false, stopping_ = false;
   std::optional<std::chrono::milliseconds> pace_;
   bool all_ = true;
   std::optional<std::vector<NodeReport>> heard_;

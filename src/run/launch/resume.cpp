@@ -1,7 +1,6 @@
 #include "run/launch/resume.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <optional>
-#include <thread>
 
 #include "run/drain/drain.h"
 #include "run/launch/pool_run.h"
@@ -47,7 +45,7 @@ void empty_pool(const PoolRun& run, NodeReport& report) {
 
 }  // namespace
 
-Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const ResumeProgress& progress) {
+Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const ResumeProgress& progress, Clock& clock) {
   const std::string& home = found.home();
   auto held = lock(found);
   if (!held) return forward(held);
@@ -70,7 +68,7 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   if (auto there = expect_case(*run); !there) return forward(there);
   ::umask(0);
   ::signal(SIGIO, SIG_IGN);
-  auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers());
+  auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers(), clock);
   if (!drain) return forward(drain);
   NodeReport report;
   report.node = run->node;
@@ -80,20 +78,20 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   report.pool_of = run->agent_pid;
   report.phase = Phase::draining;
   report.ranks = run->rank_numbers();
-  const auto began = drain::Clock::now();
+  const auto began = clock.now();
   const auto update = [&] {
     ++report.beat;
     take_state(report, **drain);
-    report.drain_seconds = std::chrono::duration<double>(drain::Clock::now() - began).count();
+    report.drain_seconds = std::chrono::duration<double>(clock.now() - began).count();
     add_usage(report);
     (void)replace_file(join(home, status_name), to_json(report));
     return progress(report);
   };
-  WriterWatch watch(*run, **drain);
+  WriterWatch watch(*run, **drain, clock);
   if (auto begun = (*drain)->begin_finish(cleanly); !begun) return forward(begun);
   while (!(*drain)->finished()) {
     pollfd wait{(*drain)->outcomes_descriptor(), POLLIN, 0};
-    ::poll(&wait, 1, static_cast<int>(watch.pause().count()));
+    clock.poll({&wait, 1}, watch.pause());
     watch.look();
     report.waits_for = watch.waits_for();
     if (!update()) (*drain)->abandon();
@@ -113,10 +111,10 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
 
 namespace {
 // Of a run whose pool went before its lock was seen: who emptied it had told the case, unless the mark was to go, too.
-Result<NodeReport> outcome_on_case(const PoolRun& run) {
+Result<NodeReport> outcome_on_case(const PoolRun& run, Clock& clock) {
   for (NodeReport& each : read_node_reports(run.plan.case_path))
     if (each.node == run.node && each.run == run.plan.run && is_home(each)) return std::move(each);
-  if (!is_being_removed(run.plan.case_path, run.plan.run))
+  if (!is_being_removed(run.plan.case_path, run.plan.run, clock))
     return error(Code::lost,
                  "the pool was emptied, and nobody has told that all of run " + run.plan.run + " is home:", run.home());
   NodeReport report;
@@ -128,7 +126,8 @@ Result<NodeReport> outcome_on_case(const PoolRun& run) {
 }  // namespace
 
 Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProgress& progress,
-                              const std::function<bool(const std::string& whom, const NodeReport&)>& waits) {
+                              const std::function<bool(const std::string& whom, const NodeReport&)>& waits,
+                              Clock& clock) {
   const auto stopped = [&] {
     return error(Code::undrained, "interrupted while waiting for run " + run.plan.run + ": what it left may be only at",
                  run.home(), "`forebay status` shows it");
@@ -136,7 +135,7 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
   std::optional<NodeReport> last;
   const auto wait = [&](const std::string& whom) {
     if (auto told = read_node_report(join(run.home(), status_name))) last = std::move(*told);
-    std::this_thread::sleep_for(end_look_interval);
+    clock.sleep(end_look_interval);
     return waits(whom, last.value_or(NodeReport()));
   };
   for (;;) {
@@ -155,8 +154,8 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
       continue;
     }
     struct stat status {};
-    if (::lstat(run.home().c_str(), &status) != 0) return outcome_on_case(run);
-    auto report = resume_drain(run, cleanly, progress);
+    if (::lstat(run.home().c_str(), &status) != 0) return outcome_on_case(run, clock);
+    auto report = resume_drain(run, cleanly, progress, clock);
     if (report || report.error().code != Code::busy) return report;
   }
 }
@@ -199,7 +198,7 @@ bool had_begun(const PoolRun& run) {
   return ::lstat(join(run.home(), "journal").c_str(), &status) == 0;
 }
 
-Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Reporter& reporter) {
+Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Reporter& reporter, Clock& clock) {
   auto run = find_here(plan);
   const bool empties = run && *run && report_of_all_home(**run);
   if (run && *run && (empties || had_begun(**run))) {
@@ -208,8 +207,8 @@ Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Repo
       return true;
     };
     // Somebody may be resuming it already.
-    auto resumed =
-        bring_home(**run, cleanly, tell, [&](const std::string&, const NodeReport& now) { return tell(now); });
+    auto resumed = bring_home(
+        **run, cleanly, tell, [&](const std::string&, const NodeReport& now) { return tell(now); }, clock);
     if (resumed && !empties)
       resumed->drain.messages.push_back(
           "the agent was killed while the program ran; the drain was resumed after its end");
@@ -256,10 +255,10 @@ void release_held(const Plan& plan) {
   pause_processes(processes_of(plan.run), false);
 }
 
-Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent) {
-  while (!ranks_of(plan.run).empty()) std::this_thread::sleep_for(end_look_interval);
-  Reporter reporter(node_report_path(plan.case_path, host_name()));
-  auto report = resume_here(plan, cleanly, agent, reporter);
+Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent, Clock& clock) {
+  while (!ranks_of(plan.run).empty()) clock.sleep(end_look_interval);
+  Reporter reporter(node_report_path(plan.case_path, host_name()), clock);
+  auto report = resume_here(plan, cleanly, agent, reporter, clock);
   if (!report) {
     // Who waits for this node must learn that nobody works on it any more.
     NodeReport failure;

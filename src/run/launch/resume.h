@@ -18,14 +18,15 @@ using ResumeProgress = std::function<bool(const NodeReport&)>;
 // Finishes the drain of a run whose agent is gone, or only empties its pool, where all is home. `cleanly`: the program
 // is known to have ended with status 0. The plan's path is that of the case now. Code::busy: somebody else works on it,
 // or has just emptied the pool.
-Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const ResumeProgress& progress);
+Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const ResumeProgress& progress, Clock& clock);
 // Until what the run left is home or cannot be: where its program still runs, or somebody else works on it, that is
 // waited for, and its outcome is returned. `waits` is told for whom, with what is last known.
 Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProgress& progress,
-                              const std::function<bool(const std::string& whom, const NodeReport&)>& waits);
+                              const std::function<bool(const std::string& whom, const NodeReport&)>& waits,
+                              Clock& clock);
 // The same for what this node holds of a run whose agent was killed, once all its processes on this node have ended.
 // `agent`: the process that it was. Reports to the control directory as an agent does, also when it fails.
-Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent);
+Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent, Clock& clock);
 // Where this run has its pools on this node, by its own settings.
 Result<std::vector<std::string>> pools_here(const Plan& plan);
 // Lets the processes of a run go on that its agent held back before it was killed.

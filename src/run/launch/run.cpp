@@ -20,7 +20,6 @@ namespace forebay::launch {
 namespace {
 
 using namespace std::chrono_literals;
-using drain::Clock;
 
 // Between two looks at the nodes' reports: where there is something to show, while nobody has told anything yet, and
 // while the program works. A look is work for the file server and for this node's mount of it: a millisecond or two of
@@ -31,11 +30,11 @@ constexpr std::chrono::milliseconds look_interval = 200ms, expecting_interval = 
 // every few seconds.
 class Nodes {
  public:
-  Nodes(std::string case_path, std::chrono::milliseconds silence)
-      : case_path_(std::move(case_path)), silence_(silence) {}
+  Nodes(std::string case_path, std::chrono::milliseconds silence, Clock& clock)
+      : case_path_(std::move(case_path)), silence_(silence), clock_(clock) {}
 
   void look() {
-    const auto now = Clock::now();
+    const auto now = clock_.now();
     for (NodeReport& report : read_node_reports(case_path_)) {
       const std::string name = report.node;
       const auto before = reports_.find(name);
@@ -50,7 +49,7 @@ class Nodes {
   }
   // From now on nodes have to tell something new.
   void expect_beats() {
-    for (auto& [name, changed] : changed_) changed = Clock::now();
+    for (auto& [name, changed] : changed_) changed = clock_.now();
   }
   bool done() const {
     for (const auto& [name, report] : reports_)
@@ -59,7 +58,7 @@ class Nodes {
   }
   bool is_silent(const std::string& name) const {
     const auto changed = changed_.find(name);
-    return changed != changed_.end() && Clock::now() - changed->second > silence_;
+    return changed != changed_.end() && clock_.now() - changed->second > silence_;
   }
   std::vector<NodeReport> reports() const {
     std::vector<NodeReport> all;
@@ -78,6 +77,7 @@ class Nodes {
 
   const std::string case_path_;
   const std::chrono::milliseconds silence_;
+  Clock& clock_;
   std::map<std::string, NodeReport> reports_;
   std::map<std::string, Clock::time_point> changed_;
 };
@@ -167,17 +167,17 @@ bool is_all_home(const Plan& plan) {
 }
 
 Result<RunReport> carry_out(const Prepared& prepared,
-                            const std::function<void(const std::vector<NodeReport>&)>& progress) {
+                            const std::function<void(const std::vector<NodeReport>&)>& progress, Clock& clock) {
   const Plan& plan = prepared.plan;
-  const auto began = Clock::now();
+  const auto began = clock.now();
   if (auto made = make_control_directory(plan); !made) return forward(made);
   if (auto made = make_direct_directories(plan); !made) {
     (void)remove_control_directory(plan.case_path);
     return forward(made);
   }
-  WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2});
+  WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, clock);
   const std::chrono::milliseconds silence = plan.settings.drain.silence;
-  Nodes nodes(plan.case_path, silence);
+  Nodes nodes(plan.case_path, silence, clock);
   auto status = run_launcher(plan, prepared.line, signals, nodes, progress);
   if (!status) {
     (void)remove_control_directory(plan.case_path);
@@ -221,7 +221,7 @@ Result<RunReport> carry_out(const Prepared& prepared,
                             control_directory(plan.case_path), "`forebay status` shows what is only local")
                     .value()
                     .text());
-  report.wall_seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  report.wall_seconds = std::chrono::duration<double>(clock.now() - began).count();
   if (!drain::needs_pool(report.trouble))
     if (auto removed = remove_control_directory(plan.case_path); !removed)
       report.messages.push_back(removed.error().text());

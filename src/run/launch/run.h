@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "run/launch/line.h"
 #include "run/launch/plan.h"
 #include "run/launch/report.h"
@@ -30,13 +31,13 @@ struct Prepared {
 };
 // Validates everything that can be known beforehand: the case, the launch line, the launcher, ranks against the
 // decomposition, pools, the way in, whether the case can be written.
-Result<Prepared> prepare(const RunRequest& request);
+Result<Prepared> prepare(const RunRequest& request, Clock& clock);
 
 // Carries it out. `progress` (may be empty) is given the latest reports, and may draw: about five times a second once
 // nodes are seen to stage or drain. While all run their programs it is called ever more rarely, at last every 10 s, so
 // what a node begins meanwhile may be shown so late. Errors are those of before the program started.
 Result<RunReport> carry_out(const Prepared& prepared,
-                            const std::function<void(const std::vector<NodeReport>&)>& progress);
+                            const std::function<void(const std::vector<NodeReport>&)>& progress, Clock& clock);
 
 // Where a node keeps its report in the control directory of a case.
 std::string node_report_path(const std::string& case_path, const std::string& node);

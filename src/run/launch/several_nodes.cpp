@@ -84,7 +84,7 @@ tl::unexpected<Error> too_many_nodes(const std::string& which, const Plan& plan)
           (flags.empty() ? " --direct DIRECTORY" : flags) + " (stage.direct)");
 }
 
-Status claim_case(const Plan& plan) {
+Status claim_case(const Plan& plan, Clock& clock) {
   const std::string path = join(control_directory(plan.case_path), "sole-node"), own = host_name();
   const auto file = open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (file) return write_all(file->get(), own, path);
@@ -93,7 +93,7 @@ Status claim_case(const Plan& plan) {
   std::string other;
   for (int attempt = 0; attempt < 100 && other.empty(); ++attempt) {
     if (const auto text = read_file(path)) other = *text;
-    if (other.empty()) ::usleep(10'000);
+    if (other.empty()) clock.sleep(std::chrono::milliseconds(10));
   }
   if (other == own) return {};
   return too_many_nodes(printable(other) + " and " + own, plan);

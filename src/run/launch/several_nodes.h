@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "run/launch/plan.h"
 
 namespace forebay::launch {
@@ -22,7 +23,7 @@ bool needs_one_node(const Plan& plan);
 // What is said when a plan that needs one node would run on others too.
 tl::unexpected<Error> too_many_nodes(const std::string& which, const Plan& plan);
 // The first node of such a run marks the control directory; every other one is refused.
-Status claim_case(const Plan& plan);
+Status claim_case(const Plan& plan, Clock& clock);
 
 // Directories of stage.direct that are named without a pattern are no files, and those that the case lacks are made.
 Status check_direct_directories(const Plan& plan);

@@ -1,11 +1,10 @@
 #include "run/launch/signals.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 namespace forebay::launch {
 
-WatchedSignals::WatchedSignals(std::initializer_list<int> signals) {
+WatchedSignals::WatchedSignals(std::initializer_list<int> signals, Clock& clock) : clock_(clock) {
   sigset_t watched;
   ::sigemptyset(&watched);
   for (const int signal : signals) ::sigaddset(&watched, signal);
@@ -21,7 +20,7 @@ void WatchedSignals::restore() {
 
 std::optional<signalfd_siginfo> WatchedSignals::next(std::chrono::milliseconds at_most) const {
   pollfd wait{descriptor_.get(), POLLIN, 0};
-  ::poll(&wait, 1, static_cast<int>(at_most.count()));
+  clock_.poll({&wait, 1}, at_most);
   signalfd_siginfo got{};
   if (::read(descriptor_.get(), &got, sizeof got) != static_cast<ssize_t>(sizeof got)) return std::nullopt;
   return got;

@@ -4,11 +4,11 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
-#include <chrono>
 #include <initializer_list>
 #include <optional>
 
 #include "base/base.h"
+#include "base/clock.h"
 
 namespace forebay::launch {
 
@@ -17,7 +17,7 @@ namespace forebay::launch {
 // disposition from then on), which they would not be where this process was started with SIGCHLD ignored.
 class WatchedSignals {
  public:
-  explicit WatchedSignals(std::initializer_list<int> signals);
+  WatchedSignals(std::initializer_list<int> signals, Clock& clock);
   WatchedSignals(const WatchedSignals&) = delete;
   WatchedSignals& operator=(const WatchedSignals&) = delete;
 
@@ -27,6 +27,7 @@ class WatchedSignals {
   std::optional<signalfd_siginfo> next(std::chrono::milliseconds at_most) const;
 
  private:
+  Clock& clock_;
   sigset_t before_{};
   Descriptor descriptor_;
 };

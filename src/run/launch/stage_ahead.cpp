@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <future>
 #include <map>
 
 #include "run/contract/text.h"
@@ -222,7 +221,8 @@ std::string start_time(const std::string& control, const std::vector<std::string
   });
 }
 
-Result<AheadReport> stage_ahead(const AheadRequest& request, const std::function<void(const NodeReport&)>& progress) {
+Result<AheadReport> stage_ahead(const AheadRequest& request, const std::function<void(const NodeReport&)>& progress,
+                                Clock& clock) {
   const auto case_path = resolve(request.case_path);
   if (!case_path) return forward(case_path);
   const auto facts = openfoam::inspect(*case_path);
@@ -248,17 +248,17 @@ Result<AheadReport> stage_ahead(const AheadRequest& request, const std::function
     if (auto prepared = prepare_share(share, warm); !prepared) return forward(prepared);
 
   tree::StageProgress copied;
-  auto copies = std::async(std::launch::async, [&]() -> Status {
+  const auto copy = [&]() -> Status {
     for (const Share& share : *shares)
       for (const Part& part : share.parts)
         if (auto done = tree::carry_out(part.request, part.plan, copied); !done) return done;
     return {};
-  });
-  while (copies.wait_for(progress_interval) != std::future_status::ready) {
+  };
+  const auto show = [&] {
     state.copied_bytes = copied.bytes;
     progress(state);
-  }
-  if (auto done = copies.get(); !done) return forward(done);
+  };
+  if (auto done = clock.meanwhile(copy, progress_interval, show); !done) return forward(done);
   report.kept_files = copied.kept_files;
   report.kept_bytes = copied.kept_bytes;
   for (const Share& share : *shares) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "run/launch/report.h"
 #include "run/settings/settings.h"
 
@@ -38,7 +39,8 @@ struct AheadReport {
 };
 
 // `progress` is told about five times a second.
-Result<AheadReport> stage_ahead(const AheadRequest& request, const std::function<void(const NodeReport&)>& progress);
+Result<AheadReport> stage_ahead(const AheadRequest& request, const std::function<void(const NodeReport&)>& progress,
+                                Clock& clock);
 
 // Which of the times in a directory a run begins with, by the entry startFrom (and startTime) of system/controlDict;
 // empty when there is none. The latest where only OpenFOAM can tell.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <future>
 #include <utility>
 
 #include "run/contract/text.h"
@@ -46,14 +45,15 @@ Status Staging::carry_out(const tree::StageRequest& request, tree::StagePlan& pl
   count_warm(tree::bring_warm(warm_, request, plan));
   report_.copy_bytes_in_all += plan.copy_bytes;
   const std::uint64_t before = report_.copied_bytes;
-  auto staged = std::async(std::launch::async, [&] { return tree::carry_out(request, plan, progress); });
-  while (staged.wait_for(200ms) != std::future_status::ready) {
-    report_.copied_bytes = before + progress.bytes;
-    show_();
-  }
-  report_.copied_bytes = before + progress.bytes;
+  const auto count = [&] { report_.copied_bytes = before + progress.bytes; };
+  const auto done = clock_.meanwhile([&] { return tree::carry_out(request, plan, progress); }, 200ms,
+                                     [&] {
+                                       count();
+                                       show_();
+                                     });
+  count();
   report_.staged_files += plan.copy_files + plan.link_files;
-  if (auto done = staged.get(); !done) return done;
+  if (!done) return done;
   count_warm(tree::use_warm(warm_, request, plan.entries));
   return {};
 }

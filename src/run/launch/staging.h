@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "run/drain/drain.h"
 #include "run/launch/plan.h"
 #include "run/launch/pool_run.h"
@@ -22,8 +23,9 @@ namespace forebay::launch {
 class Staging {
  public:
   // `show` is called from time to time while files are copied; all others must outlive this.
-  Staging(const Plan& plan, PoolRun& run, drain::Drain& drain, NodeReport& report, std::function<void()> show)
-      : plan_(plan), run_(run), drain_(drain), report_(report), show_(std::move(show)) {}
+  Staging(const Plan& plan, PoolRun& run, drain::Drain& drain, NodeReport& report, std::function<void()> show,
+          Clock& clock)
+      : plan_(plan), run_(run), drain_(drain), report_(report), show_(std::move(show)), clock_(clock) {}
 
   // The tree, without the directories that ranks bring: until then each is a link to the case, so none is ever missing.
   Status common();
@@ -45,6 +47,7 @@ class Staging {
   drain::Drain& drain_;
   NodeReport& report_;
   std::function<void()> show_;
+  Clock& clock_;
   std::vector<tree::WarmFile> warm_;  // left by the run before, or copied ahead of this one
   tree::WarmSet warm_used_;
 };

@@ -18,7 +18,7 @@ drain::Writers find_writers(const PoolRun& run);
 // Looks, and tells the drain: at once, and then while the drain waits for them, more rarely the longer that lasts.
 class WriterWatch {
  public:
-  WriterWatch(const PoolRun& run, drain::Drain& drain);
+  WriterWatch(const PoolRun& run, drain::Drain& drain, Clock& clock);
   // To be called while the drain ends, about every pause().
   void look();
   std::chrono::milliseconds pause() const;
@@ -28,8 +28,9 @@ class WriterWatch {
  private:
   const PoolRun& run_;
   drain::Drain& drain_;
+  Clock& clock_;
   drain::Writers writers_;
-  drain::Clock::time_point next_;
+  Clock::time_point next_;
   std::chrono::milliseconds pause_;
 };
 

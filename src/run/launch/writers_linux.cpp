@@ -149,13 +149,13 @@ drain::Writers find_writers(const PoolRun& run) {
   return writers;
 }
 
-WriterWatch::WriterWatch(const PoolRun& run, drain::Drain& drain)
-    : run_(run), drain_(drain), writers_(find_writers(run)), next_(drain::Clock::now()), pause_(shortest_pause) {
+WriterWatch::WriterWatch(const PoolRun& run, drain::Drain& drain, Clock& clock)
+    : run_(run), drain_(drain), clock_(clock), writers_(find_writers(run)), next_(clock.now()), pause_(shortest_pause) {
   drain_.tell_writers(writers_);
 }
 
 void WriterWatch::look() {
-  const auto now = drain::Clock::now();
+  const auto now = clock_.now();
   if (!drain_.waits_for_writers() || now < next_) return;
   writers_ = find_writers(run_);
   drain_.tell_writers(writers_);

@@ -62,7 +62,7 @@ TEST_F(FakeNode, devices_switches_and_limits_are_read) {
   file("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "always within_size [advise] never deny force");
   file("/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]");
   file("/proc/sys/fs/inotify/max_user_watches", "8192");
-  const Host host = observe_host(root_, "", 0);
+  const Host host = observe_host(root_, "", 0, real_clock());
   EXPECT_EQ(host.pmem, std::vector<std::string>{"pmem0"});
   EXPECT_EQ(host.huge_tmpfs, "advise");
   EXPECT_EQ(host.huge_anonymous, "never");
@@ -73,16 +73,16 @@ TEST_F(FakeNode, devices_switches_and_limits_are_read) {
 }
 
 TEST_F(FakeNode, logind_empties_dev_shm_unless_it_is_told_not_to) {
-  EXPECT_FALSE(observe_host(root_, "", 4242).empties_at_logout) << "no systemd here";
+  EXPECT_FALSE(observe_host(root_, "", 4242, real_clock()).empties_at_logout) << "no systemd here";
   file("/run/systemd/system/x", "");
-  EXPECT_TRUE(observe_host(root_, "", 4242).empties_at_logout) << "its default";
-  EXPECT_FALSE(observe_host(root_, "", 999).empties_at_logout) << "a system user";
+  EXPECT_TRUE(observe_host(root_, "", 4242, real_clock()).empties_at_logout) << "its default";
+  EXPECT_FALSE(observe_host(root_, "", 999, real_clock()).empties_at_logout) << "a system user";
   file("/etc/systemd/logind.conf", "[Login]\n#RemoveIPC=yes\nRemoveIPC=no");
-  EXPECT_FALSE(observe_host(root_, "", 4242).empties_at_logout);
+  EXPECT_FALSE(observe_host(root_, "", 4242, real_clock()).empties_at_logout);
   file("/usr/lib/systemd/logind.conf.d/20-site.conf", "[Login]\nRemoveIPC=yes");
-  EXPECT_TRUE(observe_host(root_, "", 4242).empties_at_logout);
+  EXPECT_TRUE(observe_host(root_, "", 4242, real_clock()).empties_at_logout);
   file("/etc/systemd/logind.conf.d/30-own.conf", "[Login]\nRemoveIPC=no");
-  EXPECT_FALSE(observe_host(root_, "", 4242).empties_at_logout);
+  EXPECT_FALSE(observe_host(root_, "", 4242, real_clock()).empties_at_logout);
 }
 
 TEST_F(FakeNode, the_first_launcher_in_PATH_is_named_with_its_version) {
@@ -90,7 +90,7 @@ TEST_F(FakeNode, the_first_launcher_in_PATH_is_named_with_its_version) {
   program("/b/mpirun", "echo second");
   program("/b/srun", "echo 'slurm 22.05.8'");
   file("/a/mpiexec", "not executable");
-  const Host host = observe_host(root_, root_ + "/none:" + root_ + "/a::" + root_ + "/b", 0);
+  const Host host = observe_host(root_, root_ + "/none:" + root_ + "/a::" + root_ + "/b", 0, real_clock());
   ASSERT_EQ(host.launchers.size(), 2u);
   EXPECT_EQ(host.launchers[0].path, root_ + "/a/mpirun");
   EXPECT_EQ(host.launchers[0].version, "mpirun (Open MPI) 4.1.4");
@@ -101,7 +101,7 @@ TEST_F(FakeNode, the_first_launcher_in_PATH_is_named_with_its_version) {
 
 TEST_F(FakeNode, a_launcher_that_says_nothing_is_still_named) {
   program("/a/mpirun", "exit 3");
-  const Host host = observe_host(root_, root_ + "/a", 0);
+  const Host host = observe_host(root_, root_ + "/a", 0, real_clock());
   ASSERT_EQ(host.launchers.size(), 1u);
   EXPECT_EQ(host.launchers[0].version, "");
   EXPECT_EQ(host.launchers[0].family, "");

@@ -8,10 +8,12 @@
 #include <functional>
 #include <string>
 
+#include "base/tests/hand_clock.h"
+
 namespace forebay::cli {
 namespace {
 
-using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 launch::NodeReport node_in(launch::Phase phase) {
   launch::NodeReport node;
@@ -76,7 +78,7 @@ std::string on_a_terminal(const std::function<void()>& draw) {
 
 TEST(Progress, OnATerminalTheLineIsDrawnOverAndTakenAway) {
   const std::string seen = on_a_terminal([] {
-    Progress progress(false);
+    Progress progress(false, real_clock());
     progress.show("first");
     progress.show("second");
     progress.show("");
@@ -87,13 +89,16 @@ TEST(Progress, OnATerminalTheLineIsDrawnOverAndTakenAway) {
 
 TEST(Progress, ElsewherePlainLinesComeNowAndThen) {
   const std::string seen = on_a_file([] {
-    Progress progress(false, milliseconds(20));
+    HandClock clock;
+    Progress progress(false, clock);
+    clock.move(seconds(9));
     progress.show("too early");
-    ::usleep(25'000);
+    clock.move(seconds(1));
     progress.show("first");
+    clock.move(seconds(9));
     progress.show("at once");
     progress.show("");
-    ::usleep(25'000);
+    clock.move(seconds(1));
     progress.show("second");
     progress.clear();
   });
@@ -102,7 +107,9 @@ TEST(Progress, ElsewherePlainLinesComeNowAndThen) {
 
 TEST(Progress, QuietSaysNothingAnywhere) {
   const auto draw = [] {
-    Progress progress(true, milliseconds(0));
+    HandClock clock;
+    Progress progress(true, clock);
+    clock.move(seconds(10));
     progress.show("a line");
     progress.show({node_in(launch::Phase::staging)});
     progress.clear();

@@ -3,15 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <thread>
-
 #include "run/drain/tests/whole_case.h"
 
 namespace forebay::drain {
 namespace {
-
-using namespace std::chrono_literals;
 
 class ActsTest : public WholeCaseTest {
  protected:
@@ -24,13 +19,7 @@ class ActsTest : public WholeCaseTest {
 
   // Until something is on its way to the case.
   void carry_until_active() {
-    const auto until = Clock::now() + 5s;
-    while (drain_->progress().active == 0 && Clock::now() < until) {
-      ASSERT_TRUE(drain_->on_events());
-      drain_->tick();
-      std::this_thread::sleep_for(1ms);
-    }
-    ASSERT_GT(drain_->progress().active, 0u) << "nothing was on its way";
+    ASSERT_TRUE(drive([this] { return drain_->progress().active > 0; })) << "nothing was on its way";
   }
   void rename(const std::string& from, const std::string& to) {
     ASSERT_EQ(::rename((tree_ + "/" + from).c_str(), (tree_ + "/" + to).c_str()), 0);

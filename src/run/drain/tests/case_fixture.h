@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 
+#include "base/tests/hand_clock.h"
 #include "run/drain/publish.h"
 
 namespace forebay::drain {
@@ -116,6 +117,7 @@ class CaseTest : public testing::Test {
   }
 
   std::string case_, pool_;
+  HandClock clock_;
   std::unique_ptr<SharedFiles> files_;
 };
 
@@ -125,6 +127,7 @@ class BookedCaseTest : public CaseTest {
   // Settings that keep the book that the journal keeps.
   PublishSettings settings(Verify verify = Verify::written) {
     PublishSettings made;
+    made.clock = &clock_;
     made.verify = verify;
     made.temporary = [this](const std::string& path, bool exists) -> Status {
       if (exists)

@@ -64,8 +64,8 @@ class CheckpointTest : public testing::Test {
   }
 
   std::string pool_;
-  Checkpoint checkpoint_{"checkpoint"};
-  Checkpoint::Time now_ = std::chrono::steady_clock::now();
+  Checkpoint::Time now_{1h};
+  Checkpoint checkpoint_{"checkpoint", now_};
 };
 
 TEST_F(CheckpointTest, TheFirstVersionIsWholeWhenTheProgramBeginsTheNextOrLongGoesOnWithoutOne) {
@@ -75,7 +75,7 @@ TEST_F(CheckpointTest, TheFirstVersionIsWholeWhenTheProgramBeginsTheNextOrLongGo
   EXPECT_EQ(settle(quiet), 1);
   TearDown();
   SetUp();
-  checkpoint_ = Checkpoint("checkpoint");
+  checkpoint_ = Checkpoint("checkpoint", now_);
   ASSERT_TRUE(checkpoint_.open(pool_ + "/aside", {}, {}));
   write_all("1");
   remove("main");
@@ -208,7 +208,7 @@ TEST_F(CheckpointTest, AVersionThatADeadRunKeptIsFound) {
   const auto whole = settle(quiet);
   ASSERT_TRUE(whole);
   remove("main");
-  Checkpoint resumed("checkpoint");
+  Checkpoint resumed("checkpoint", now_);
   ASSERT_TRUE(resumed.open(pool_ + "/aside", whole, {}));
   EXPECT_EQ(resumed.to_carry(), whole);
   EXPECT_EQ(resumed.files(*whole), (std::set<std::string>{"auxiliary", "main"}));

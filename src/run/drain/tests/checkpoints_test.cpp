@@ -167,7 +167,7 @@ TEST_F(CheckpointsTest, ResumingWithAnyLeadingPartOfTheJournalLeavesAWholeVersio
     std::size_t end = 0;
     for (std::size_t lines = 0; lines < kept && end < whole.size(); ++lines) end = whole.find('\n', end) + 1;
     std::filesystem::resize_file(pool_ + "/journal", end);
-    auto resumed = Drain::resume(request(), {{tree_, "", pool_}}, {-1});
+    auto resumed = Drain::resume(request(), {{tree_, "", pool_}}, {-1}, clock_);
     ASSERT_TRUE(resumed) << resumed.error().text();
     drain_ = std::move(*resumed);
     const DrainReport report = finish(false);

@@ -251,7 +251,7 @@ TEST_F(CollatedTest, WhatIsWrittenWhileAGroupIsOnItsWayWhenTheProgramEndsComesHo
   std::atomic<bool> held = true, reached = false;
   settings_.mover.publish.pace = [&](std::size_t) {
     reached = true;
-    while (held) ::usleep(1000);
+    held.wait(true);
     return true;
   };
   open();
@@ -262,7 +262,8 @@ TEST_F(CollatedTest, WhatIsWrittenWhileAGroupIsOnItsWayWhenTheProgramEndsComesHo
   for (const int rank : {0, 1}) drain_->rank_ended(rank, true);
   ASSERT_TRUE(drain_->begin_finish(true));
   held = false;
-  for (int i = 0; i < 3000 && !drain_->finished(); ++i) ::usleep(1000);
+  held.notify_all();
+  await_end();
   EXPECT_EQ(drain_->report().trouble, std::nullopt);
   drain_.reset();
   EXPECT_TRUE(on_case("processors2/1/uniform/late"));

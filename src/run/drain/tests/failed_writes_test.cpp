@@ -74,7 +74,7 @@ TEST_F(FailedWritesTest, OneOfWhoOutlivedTheProgramCountsToo) {
   for (const int rank : {0, 1}) drain_->rank_ended(rank, true);
   ASSERT_TRUE(drain_->begin_finish(true));
   fail("log.xz", ENOSPC);
-  for (int i = 0; i < 3000 && !drain_->finished(); ++i) ::usleep(1000);
+  await_end();
   expect_named(drain_->report(), "1 call failed for log.xz");
 }
 

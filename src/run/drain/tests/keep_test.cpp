@@ -5,12 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <thread>
 
 namespace forebay::drain {
 namespace {
@@ -31,6 +29,17 @@ class KeepTest : public testing::Test {
   // As the redirection library does when the program removes a file.
   void hand_over(const std::string& path, const std::string& name) {
     std::filesystem::rename(path, pool_ + "/keep/processor3/handed-over/" + name);
+  }
+  // Until what happens has a later time than what has happened: the kernel's clock of files has ticks.
+  void await_tick() const {
+    const auto now = [this] {
+      EXPECT_EQ(::chmod(pool_.c_str(), 0700), 0);
+      struct stat status {};
+      EXPECT_EQ(::stat(pool_.c_str(), &status), 0);
+      return std::pair(status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
+    };
+    for (const auto before = now(); now() == before;) {
+    }
   }
   std::string pool_;
 };
@@ -126,7 +135,7 @@ TEST_F(KeepTest, OfAFileThatIsThereByItselfAndWithItsTimeTheLaterOneIsTaken) {
       } else {
         std::filesystem::rename(time, moved);
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the kernel's clock of files has ticks
+      await_tick();
     }
     const auto handed = keep.handed_over(3).value();
     ASSERT_EQ(handed.size(), 1u) << "one file";

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/base.h"
+#include "base/tests/asleep.h"
 
 namespace forebay::drain {
 
@@ -26,19 +27,22 @@ class LateWriter {
   LateWriter(const LateWriter&) = delete;
   LateWriter& operator=(const LateWriter&) = delete;
 
-  // Appends, in a thread of its own: it may have to wait for the file.
+  // Appends, in a thread of its own. When this returns it waits for the file, or has written.
   void open_and_write(const std::string& text) {
     thread_ = std::thread([this, text] {
       const std::string path = "/proc/self/fd/" + std::to_string(found_.get());
+      writer_ = gettid();
       const Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND));
       EXPECT_EQ(::write(file.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
       has_written_ = true;
     });
+    while (!has_written_ && !is_asleep(writer_)) std::this_thread::yield();
   }
   bool has_written() const { return has_written_; }
 
  private:
   Descriptor found_;
+  std::atomic<pid_t> writer_ = 0;
   std::atomic<bool> has_written_ = false;
   std::thread thread_;
 };

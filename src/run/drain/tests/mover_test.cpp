@@ -56,6 +56,28 @@ class Outcomes {
   std::vector<Seen> seen_;
 };
 
+// A unit that keeps a thread until it is let go, and is nothing then.
+class Gate {
+ public:
+  ~Gate() { open(); }
+  Mover::Make wait() {
+    return [this]() -> Result<std::optional<layouts::Unit>> {
+      reached_ = true;
+      reached_.notify_all();
+      open_.wait(false);
+      return std::nullopt;
+    };
+  }
+  void await() { reached_.wait(false); }
+  void open() {
+    open_ = true;
+    open_.notify_all();
+  }
+
+ private:
+  std::atomic<bool> reached_ = false, open_ = false;
+};
+
 class MoverTest : public CaseTest {
  protected:
   static MoverSettings quick(int threads = 2) {
@@ -64,6 +86,10 @@ class MoverTest : public CaseTest {
     settings.first_retry = milliseconds(5);
     settings.last_retry = milliseconds(20);
     return settings;
+  }
+  // Until nothing is left, whatever waits for a retry.
+  void carry_all(Mover& mover) {
+    while (!mover.wait_idle()) clock_.move(milliseconds(5));
   }
   static Mover::Make make(const layouts::Unit& unit) {
     return [unit]() -> Result<std::optional<layouts::Unit>> { return unit; };
@@ -76,7 +102,7 @@ TEST_F(MoverTest, ManyUnitsOfSeveralThreadsAllArriveAndAreReportedOnce) {
   std::atomic<int> paced{0};
   MoverSettings settings = quick(4);
   settings.publish.pace = [&](std::size_t) { return ++paced > 0; };
-  Mover mover(*files_, "run", settings);
+  Mover mover(*files_, "run", settings, clock_);
   std::vector<layouts::Unit> units;
   for (int i = 0; i < 200; ++i)
     units.push_back(file_unit("d" + std::to_string(i % 7) + "/" + std::to_string(i), std::to_string(i)));
@@ -86,7 +112,7 @@ TEST_F(MoverTest, ManyUnitsOfSeveralThreadsAllArriveAndAreReportedOnce) {
       for (std::size_t i = thread; i < units.size(); i += 4) mover.submit(make(units[i]), outcomes_.collector());
     });
   for (std::thread& thread : submitters) thread.join();
-  ASSERT_TRUE(mover.wait_idle(patience));
+  carry_all(mover);
   std::set<std::uint64_t> tickets;
   for (const auto& seen : outcomes_.seen()) {
     EXPECT_TRUE(seen.good && seen.final) << seen.error.text();
@@ -102,8 +128,9 @@ TEST_F(MoverTest, ManyUnitsOfSeveralThreadsAllArriveAndAreReportedOnce) {
 }
 
 TEST_F(MoverTest, UnitsStartInTheOrderOfSubmission) {
-  Mover mover(*files_, "run", quick(1));
-  mover.hold(true);
+  Mover mover(*files_, "run", quick(1), clock_);
+  Gate gate;
+  mover.submit(gate.wait(), {});
   std::vector<int> order;
   for (int i = 0; i < 20; ++i)
     mover.submit(
@@ -112,18 +139,19 @@ TEST_F(MoverTest, UnitsStartInTheOrderOfSubmission) {
           return std::nullopt;
         },
         outcomes_.collector());
+  gate.await();
   EXPECT_EQ(mover.progress().queued, 20u);
-  mover.hold(false);
-  ASSERT_TRUE(mover.wait_idle(patience));
+  gate.open();
+  carry_all(mover);
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
   EXPECT_EQ(order.size(), 20u);
 }
 
 TEST_F(MoverTest, AUnitThatIsNothingByItsTurnCostsNothing) {
   FaultyFiles counted(*files_);
-  Mover mover(counted, "run", quick());
+  Mover mover(counted, "run", quick(), clock_);
   mover.submit([]() -> Result<std::optional<layouts::Unit>> { return std::nullopt; }, outcomes_.collector());
-  ASSERT_TRUE(mover.wait_idle(patience));
+  carry_all(mover);
   ASSERT_EQ(outcomes_.seen().size(), 1u);
   EXPECT_TRUE(outcomes_.seen()[0].good && outcomes_.seen()[0].final);
   EXPECT_EQ(outcomes_.seen()[0].files, 0u);
@@ -133,9 +161,9 @@ TEST_F(MoverTest, AUnitThatIsNothingByItsTurnCostsNothing) {
 TEST_F(MoverTest, AFailureIsRetriedUntilItPassesAndEachAttemptIsReported) {
   FaultyFiles files(*files_);
   files.refuse("create", EIO, "", 3);
-  Mover mover(files, "run", quick());
+  Mover mover(files, "run", quick(), clock_);
   const auto ticket = mover.submit(make(file_unit("U", "x")), outcomes_.collector());
-  ASSERT_TRUE(mover.wait_idle(patience));
+  carry_all(mover);
   const auto seen = outcomes_.seen();
   ASSERT_EQ(seen.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
@@ -152,13 +180,13 @@ TEST_F(MoverTest, WaitingForARetryOccupiesNoThread) {
   files.refuse("rename_new", EIO, "bad");
   auto settings = quick(1);
   settings.first_retry = settings.last_retry = milliseconds(60'000);
-  Mover mover(files, "run", settings);
+  Mover mover(files, "run", settings, clock_);
   mover.submit(make(file_unit("bad", "x")), outcomes_.collector());
   mover.submit(make(file_unit("good", "x")), outcomes_.collector());
   ASSERT_TRUE(outcomes_.wait_for(2));
   EXPECT_EQ(content(case_ + "/good"), "x");
   EXPECT_EQ(mover.progress().waiting_for_retry, 1u);
-  EXPECT_FALSE(mover.wait_idle(milliseconds(1)));
+  EXPECT_FALSE(mover.wait_idle());
 }
 
 TEST_F(MoverTest, TheTimeBetweenRetriesDoublesUpToItsLimit) {
@@ -167,23 +195,23 @@ TEST_F(MoverTest, TheTimeBetweenRetriesDoublesUpToItsLimit) {
   std::vector<Clock::time_point> tries;
   files.before = [&](const std::string& call, const std::string&) {
     const std::lock_guard lock(mutex);
-    if (call == "create") tries.push_back(Clock::now());
+    if (call == "create") tries.push_back(clock_.now());
   };
   files.refuse("create", EIO, "", 4);
   auto settings = quick(1);
   settings.first_retry = milliseconds(20);
   settings.last_retry = milliseconds(40);
-  Mover mover(files, "run", settings);
+  Mover mover(files, "run", settings, clock_);
   mover.submit(make(file_unit("U", "x")), outcomes_.collector());
-  ASSERT_TRUE(mover.wait_idle(patience));
+  carry_all(mover);
   ASSERT_EQ(tries.size(), 5u);
-  EXPECT_GE(tries[1] - tries[0], milliseconds(20));
-  for (std::size_t i = 2; i < 5; ++i) EXPECT_GE(tries[i] - tries[i - 1], milliseconds(40)) << i;
+  EXPECT_EQ(tries[1] - tries[0], milliseconds(20));
+  for (std::size_t i = 2; i < 5; ++i) EXPECT_EQ(tries[i] - tries[i - 1], milliseconds(40)) << i;
 }
 
 TEST_F(MoverTest, AConflictAVanishedSourceAndBadInputAreFinalAtOnce) {
   write(case_ + "/taken", "hers");
-  Mover mover(*files_, "run", quick(1));
+  Mover mover(*files_, "run", quick(1), clock_);
   mover.submit(make(file_unit("taken", "ours")), outcomes_.collector());
   layouts::Unit gone = file_unit("gone", "x");
   std::filesystem::remove(gone.files[0].pieces[0].source);
@@ -191,7 +219,7 @@ TEST_F(MoverTest, AConflictAVanishedSourceAndBadInputAreFinalAtOnce) {
   mover.submit(make(file_unit("../out", "x")), outcomes_.collector());
   mover.submit([]() -> Result<std::optional<layouts::Unit>> { return error(Code::failed, "not of this layout"); },
                outcomes_.collector());
-  ASSERT_TRUE(mover.wait_idle(patience));
+  carry_all(mover);
   const auto seen = outcomes_.seen();
   ASSERT_EQ(seen.size(), 4u);
   for (const auto& one : seen) EXPECT_TRUE(one.final && !one.good) << one.ticket;
@@ -199,29 +227,18 @@ TEST_F(MoverTest, AConflictAVanishedSourceAndBadInputAreFinalAtOnce) {
   EXPECT_TRUE(source_changed(seen[1].error));
 }
 
-TEST_F(MoverTest, HeldNothingNewStarts) {
-  Mover mover(*files_, "run", quick());
-  mover.hold(true);
-  mover.submit(make(file_unit("U", "x")), outcomes_.collector());
-  EXPECT_FALSE(mover.wait_idle(milliseconds(50)));
-  EXPECT_TRUE(names().empty());
-  mover.hold(false);
-  EXPECT_TRUE(mover.wait_idle(patience));
-  EXPECT_EQ(content(case_ + "/U"), "x");
-}
-
 TEST_F(MoverTest, GivingUpEndsWhatWaitsWithItsLastError) {
   FaultyFiles files(*files_);
   files.refuse("create", ENOSPC);
   auto settings = quick();
   settings.first_retry = settings.last_retry = milliseconds(60'000);
-  Mover mover(files, "run", settings);
+  Mover mover(files, "run", settings, clock_);
   mover.submit(make(file_unit("U", "x")), outcomes_.collector());
   ASSERT_TRUE(outcomes_.wait_for(1));
   mover.give_up();
-  ASSERT_TRUE(mover.wait_idle(patience));
+  carry_all(mover);
   mover.submit(make(file_unit("V", "x")), outcomes_.collector());
-  ASSERT_TRUE(mover.wait_idle(patience));
+  carry_all(mover);
   const auto seen = outcomes_.seen();
   ASSERT_EQ(seen.size(), 3u);
   EXPECT_FALSE(seen[0].final);
@@ -239,25 +256,23 @@ TEST_F(MoverTest, StoppingEndsWhatIsActiveAndDropsWhatIsQueued) {
     writing.notify_all();
     return true;
   };
-  settings.bytes_per_second = 1 << 20;  // the file would take a minute
-  Mover mover(*files_, "run", settings);
+  settings.bytes_per_second = 1 << 20;  // the file would take a minute, which does not pass
+  Mover mover(*files_, "run", settings, clock_);
   mover.submit(make(file_unit("large", std::string(60 << 20, 'x'))), outcomes_.collector());
   mover.submit(make(file_unit("queued", "x")), outcomes_.collector());
   writing.wait(false);
-  const auto begin = Clock::now();
   mover.stop();
-  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
   const auto seen = outcomes_.seen();
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_TRUE(seen[0].final && !seen[0].good);
   EXPECT_TRUE(names().empty());
   mover.submit(make(file_unit("late", "x")), outcomes_.collector());
-  EXPECT_TRUE(mover.wait_idle(milliseconds(0)));
+  EXPECT_TRUE(mover.wait_idle());
   mover.stop();
 }
 
 TEST_F(MoverTest, WhatWasRenamedIsStillToldWhenItStops) {
-  Mover mover(*files_, "run", quick(1));
+  Mover mover(*files_, "run", quick(1), clock_);
   std::atomic<bool> turn{false};
   mover.submit(make(file_unit("U", "x")), outcomes_.collector());
   mover.submit(
@@ -276,14 +291,23 @@ TEST_F(MoverTest, WhatWasRenamedIsStillToldWhenItStops) {
 TEST_F(MoverTest, TheBandwidthCapHoldsOverAllThreads) {
   auto settings = quick(4);
   settings.bytes_per_second = 20 << 20;
-  Mover mover(*files_, "run", settings);
+  Mover mover(*files_, "run", settings, clock_);
   std::vector<layouts::Unit> units;
-  for (int i = 0; i < 8; ++i) units.push_back(file_unit(std::to_string(i), std::string(1 << 20, 'x')));
-  const auto begin = Clock::now();
+  for (int i = 0; i < 10; ++i) units.push_back(file_unit(std::to_string(i), std::string(1 << 20, 'x')));
   for (const layouts::Unit& unit : units) mover.submit(make(unit), outcomes_.collector());
-  ASSERT_TRUE(mover.wait_idle(patience));
-  // 8 MiB at 20 MiB/s are 400 ms, less the burst of 100 ms and the last write, which is not waited for.
-  EXPECT_GE(Clock::now() - begin, milliseconds(240));
+  // Each write of 256 KiB takes 12.5 ms. At once there are those of 100 ms, and the one that begins now.
+  constexpr std::uint64_t a_write = 256 << 10;
+  clock_.await_waiting(4);
+  EXPECT_EQ(mover.progress().bytes_written, 9 * a_write);
+  clock_.move(milliseconds(12));
+  clock_.await_waiting(4);
+  EXPECT_EQ(mover.progress().bytes_written, 9 * a_write);
+  clock_.move(milliseconds(1));
+  clock_.await_waiting(4);
+  EXPECT_EQ(mover.progress().bytes_written, 10 * a_write);
+  clock_.move(milliseconds(37));
+  clock_.await_waiting(4);
+  EXPECT_EQ(mover.progress().bytes_written, 13 * a_write);
 }
 
 TEST_F(MoverTest, OneSyncOfADirectoryServesManyUnitsAndComesBeforeTheyAreReported) {
@@ -292,13 +316,14 @@ TEST_F(MoverTest, OneSyncOfADirectoryServesManyUnitsAndComesBeforeTheyAreReporte
   files.before = [&](const std::string& call, const std::string&) {
     if (call == "sync_directory") ++syncs;
   };
-  Mover mover(files, "run", quick(1));
-  mover.hold(true);
+  Mover mover(files, "run", quick(1), clock_);
+  Gate gate;
+  mover.submit(gate.wait(), {});
   std::atomic<int> unsynced{0};
   for (int i = 0; i < 50; ++i)
     mover.submit(make(file_unit(std::to_string(i), "x")), [&](const Outcome&) { unsynced += syncs == 0 ? 1 : 0; });
-  mover.hold(false);
-  ASSERT_TRUE(mover.wait_idle(patience));
+  gate.open();
+  carry_all(mover);
   EXPECT_EQ(unsynced, 0);
   EXPECT_GE(syncs, 1);
   EXPECT_LT(syncs, 25);
@@ -307,9 +332,9 @@ TEST_F(MoverTest, OneSyncOfADirectoryServesManyUnitsAndComesBeforeTheyAreReporte
 TEST_F(MoverTest, AFailedSyncOfADirectoryIsTriedAgainWithoutWritingAgain) {
   FaultyFiles files(*files_);
   files.refuse("sync_directory", EIO, "", 2);
-  Mover mover(files, "run", quick(1));
+  Mover mover(files, "run", quick(1), clock_);
   mover.submit(make(file_unit("U", "x")), outcomes_.collector());
-  ASSERT_TRUE(mover.wait_idle(patience));
+  carry_all(mover);
   const auto seen = outcomes_.seen();
   ASSERT_EQ(seen.size(), 3u);
   EXPECT_FALSE(seen[0].good || seen[0].final || seen[1].good);
@@ -319,7 +344,7 @@ TEST_F(MoverTest, AFailedSyncOfADirectoryIsTriedAgainWithoutWritingAgain) {
 }
 
 TEST_F(MoverTest, ACallbackMaySubmitMore) {
-  Mover mover(*files_, "run", quick(1));
+  Mover mover(*files_, "run", quick(1), clock_);
   const layouts::Unit second = file_unit("second", "2");
   mover.submit(make(file_unit("first", "1")),
                [&](const Outcome&) { mover.submit(make(second), outcomes_.collector()); });
@@ -332,30 +357,34 @@ TEST_F(MoverTest, AnIdleMoverUsesNoProcessorTime) {
   settings.first_retry = settings.last_retry = milliseconds(60'000);
   FaultyFiles files(*files_);
   files.refuse("create", EIO);
-  Mover mover(files, "run", settings);
+  Mover mover(files, "run", settings, clock_);
   mover.submit(make(file_unit("waiting", "x")), outcomes_.collector());
-  ASSERT_TRUE(outcomes_.wait_for(1));
-  std::this_thread::sleep_for(milliseconds(20));
-  const auto used = [] {
+  ASSERT_FALSE(mover.wait_idle());
+  clock_.await_waiting();
+  EXPECT_EQ(clock_.next(), clock_.now() + settings.first_retry) << "woken for nothing before";
+  const auto used = [](clockid_t by) {
     struct timespec time {};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    clock_gettime(by, &time);
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
   };
-  const auto before = used();
-  std::this_thread::sleep_for(milliseconds(300));
-  EXPECT_LT(used() - before, milliseconds(3));
+  const auto by_others = [&] { return used(CLOCK_PROCESS_CPUTIME_ID) - used(CLOCK_THREAD_CPUTIME_ID); };
+  // While this thread takes a processor's time for itself.
+  const auto before = by_others(), until = used(CLOCK_THREAD_CPUTIME_ID) + milliseconds(50);
+  while (used(CLOCK_THREAD_CPUTIME_ID) < until) {
+  }
+  EXPECT_LT(by_others() - before, milliseconds(3));
 }
 
 TEST_F(MoverTest, ItsThreadsGiveWayToTheProgram) {
   std::atomic<int> niceness{0};
-  Mover mover(*files_, "run", quick(1));
+  Mover mover(*files_, "run", quick(1), clock_);
   mover.submit(
       [&]() -> Result<std::optional<layouts::Unit>> {
         niceness = getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
         return std::nullopt;
       },
       {});
-  ASSERT_TRUE(mover.wait_idle(patience));
+  carry_all(mover);
   EXPECT_EQ(niceness, 19);
   EXPECT_LT(getpriority(PRIO_PROCESS, 0), 19);
 }

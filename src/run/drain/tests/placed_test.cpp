@@ -4,11 +4,8 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <functional>
-#include <thread>
 
-#include "run/drain/drain.h"
-#include "run/drain/tests/case_fixture.h"
+#include "run/drain/tests/driven.h"
 #include "run/drain/tests/late_writer.h"
 
 namespace forebay::drain {
@@ -16,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class PlacedTest : public CaseTest {
+class PlacedTest : public DrivenTest {
  protected:
   void SetUp() override {
     CaseTest::SetUp();
@@ -30,7 +27,7 @@ class PlacedTest : public CaseTest {
     DrainRequest request{case_, "run1", pool_ + "/s0", lower, false, {}, {placed_}};
     request.settings.settle = 10ms;
     request.settings.patience = 500ms;
-    auto drain = Drain::open(request);
+    auto drain = Drain::open(request, clock_);
     ASSERT_TRUE(drain) << drain.error().text();
     drain_ = std::move(*drain);
     ASSERT_TRUE(drain_->add_rank(-1, pool_ + "/s0"));
@@ -43,23 +40,13 @@ class PlacedTest : public CaseTest {
     std::filesystem::create_directories(std::filesystem::path(tree_ + "/" + path).parent_path());
     std::filesystem::create_symlink(placed_ + "/" + name, tree_ + "/" + path);
   }
-  bool drive(const std::function<bool()>& until) {
-    for (int i = 0; i < 1000 && !until(); ++i) {
-      EXPECT_TRUE(drain_->on_events());
-      drain_->on_outcomes();
-      drain_->tick();
-      std::this_thread::sleep_for(2ms);
-    }
-    return until();
-  }
   DrainReport finish() {
     EXPECT_TRUE(drain_->begin_finish(true));
-    for (int i = 0; i < 3000 && !drain_->finished(); ++i) std::this_thread::sleep_for(1ms);
+    await_end();
     return drain_->report();
   }
 
   std::string tree_, placed_;
-  std::unique_ptr<Drain> drain_;
 };
 
 TEST_F(PlacedTest, IsCarriedAsTheFileThatItIsAndAgainWhenItIsWrittenAgain) {

@@ -301,10 +301,7 @@ TEST_F(PublishTest, AFileOfWhichAnotherNameIsJustBeingReplacedIsReplaced) {
   layouts::Unit unit = file_unit("log", "new");
   unit.replaces = identity(case_ + "/log");
   std::filesystem::rename(case_ + "/twin", case_ + "/temporary");  // which changes the ctime
-  std::jthread other([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    std::filesystem::remove(case_ + "/temporary");
-  });
+  clock_.while_asleep = [this] { std::filesystem::remove(case_ + "/temporary"); };
   const auto published = publish(unit);
   ASSERT_TRUE(published) << published.error().text();
   EXPECT_EQ(content(case_ + "/log"), "new");
@@ -563,10 +560,10 @@ TEST_F(PublishTest, AFileIsRemovedOnlyWhileItIsTheExpectedOne) {
   write(case_ + "/U", "x");
   const Identity seen = identity(case_ + "/U");
   write(case_ + "/U", "hers");
-  EXPECT_EQ(remove_published(*files_, "U", seen).error().code, Code::conflict);
+  EXPECT_EQ(remove_published(*files_, "U", seen, clock_).error().code, Code::conflict);
   EXPECT_EQ(content(case_ + "/U"), "hers");
-  EXPECT_TRUE(remove_published(*files_, "U", identity(case_ + "/U")));
-  EXPECT_TRUE(remove_published(*files_, "U", seen));
+  EXPECT_TRUE(remove_published(*files_, "U", identity(case_ + "/U"), clock_));
+  EXPECT_TRUE(remove_published(*files_, "U", seen, clock_));
   EXPECT_TRUE(names().empty());
 }
 

@@ -2,19 +2,16 @@
 #pragma once
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "run/drain/drain.h"
-#include "run/drain/tests/case_fixture.h"
+#include "run/drain/tests/driven.h"
 #include "run/openfoam/openfoam.h"
 #include "run/tree/tree.h"
 
@@ -26,7 +23,7 @@ inline std::string field(const std::string& time, const std::string& values) {
 }
 
 // Two ranks; processor0 and processor1 in the pool, the rest of the case in the tree.
-class DrainTest : public CaseTest {
+class DrainTest : public DrivenTest {
  protected:
   void SetUp() override {
     CaseTest::SetUp();
@@ -40,7 +37,7 @@ class DrainTest : public CaseTest {
     settings_.all_ranks = 2;
     settings_.settle = std::chrono::milliseconds(10);
     settings_.vouch_after = std::chrono::milliseconds(10);
-    settings_.patience = std::chrono::milliseconds(500);
+    settings_.patience = std::chrono::seconds(1);
     settings_.mover.first_retry = std::chrono::milliseconds(5);
     settings_.mover.last_retry = std::chrono::milliseconds(20);
     settings_.mover.idle_priority = false;
@@ -70,7 +67,7 @@ class DrainTest : public CaseTest {
   }
 
   void open() {
-    auto opened = Drain::open(request());
+    auto opened = Drain::open(request(), clock_);
     ASSERT_TRUE(opened) << opened.error().text();
     drain_ = std::move(*opened);
     for (const Root& root : roots()) ASSERT_TRUE(drain_->add_root(root, stage(root)));
@@ -78,32 +75,24 @@ class DrainTest : public CaseTest {
   }
 
   void resume() {
-    auto resumed = Drain::resume(request(), roots(), {0, 1});
+    auto resumed = Drain::resume(request(), roots(), {0, 1}, clock_);
     ASSERT_TRUE(resumed) << resumed.error().text();
     drain_ = std::move(*resumed);
   }
 
-  void round() {
-    ASSERT_TRUE(drain_->on_events());
-    drain_->on_outcomes();
-    for (const int rank : drain_->take_doubtful_ranks())
-      if (at_work_) drain_->vouch(rank);
-    drain_->tick();
+  void round() override {
+    look();
     drain_->told();
-    ::usleep(2000);
+    pass_a_moment();
   }
   void rounds() {
     for (int i = 0; i < 5; ++i) round();
-  }
-  bool drive(const std::function<bool()>& until) {
-    for (int i = 0; i < 1000 && !until(); ++i) round();
-    return until();
   }
   DrainReport finish(bool cleanly = true) {
     if (cleanly)
       for (const int rank : {0, 1}) drain_->rank_ended(rank, true);
     EXPECT_TRUE(drain_->begin_finish(cleanly));
-    for (int i = 0; i < 3000 && !drain_->finished(); ++i) ::usleep(1000);
+    await_end();
     DrainReport report = drain_->report();
     drain_.reset();
     return report;
@@ -189,10 +178,7 @@ class DrainTest : public CaseTest {
   }
 
   std::string home_;
-  DrainSettings settings_;
   bool two_pools_ = false;  // rank 1 has one of its own
-  bool at_work_ = true;     // whether somebody sees the ranks alive
-  std::unique_ptr<Drain> drain_;
 };
 
 }  // namespace forebay::drain

@@ -4,15 +4,12 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <functional>
-#include <thread>
 
-#include "run/drain/drain.h"
-#include "run/drain/tests/case_fixture.h"
+#include "run/drain/tests/driven.h"
 
 namespace forebay::drain {
 
-class WholeCaseTest : public CaseTest {
+class WholeCaseTest : public DrivenTest {
  protected:
   void SetUp() override {
     CaseTest::SetUp();
@@ -33,37 +30,20 @@ class WholeCaseTest : public CaseTest {
     ASSERT_TRUE(plan) << plan.error().text();
     tree::StageProgress progress;
     ASSERT_TRUE(tree::carry_out(stage, *plan, progress));
-    auto drain = Drain::open(asked);
+    auto drain = Drain::open(asked, clock_);
     ASSERT_TRUE(drain) << drain.error().text();
     drain_ = std::move(*drain);
     ASSERT_TRUE(drain_->add_rank(-1, pool_));
     ASSERT_TRUE(drain_->add_root({tree_, "", pool_}, plan->entries));
   }
 
-  // As the agent does, again and again.
-  bool drive(const std::function<bool()>& until) {
-    for (int i = 0; i < 1000 && !until(); ++i) {
-      EXPECT_TRUE(drain_->on_events());
-      drain_->on_outcomes();
-      for (const int rank : drain_->take_doubtful_ranks())
-        if (at_work_) drain_->vouch(rank);
-      drain_->tick();
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    return until();
-  }
-
   DrainReport finish(bool cleanly = true) {
     EXPECT_TRUE(drain_->begin_finish(cleanly));
-    const auto until = Clock::now() + std::chrono::seconds(20);
-    while (!drain_->finished() && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    await_end();
     return drain_->report();
   }
 
   std::string tree_;
-  DrainSettings settings_;
-  bool at_work_ = true;  // whether somebody sees the program alive
-  std::unique_ptr<Drain> drain_;
 };
 
 }  // namespace forebay::drain

@@ -64,5 +64,28 @@ TEST_F(MarkTest, IsNotAllThatIsLeftWhereANodeHasMoreOrCannotBeHeard) {
   EXPECT_FALSE(is_all_home(plan));
 }
 
+TEST_F(MarkTest, IsWaitedForWhereARunIsAboutToTakeIt) {
+  int waits = 0;
+  clock.while_asleep = [&] {
+    if (++waits == 3) {
+      EXPECT_TRUE(remove_control_directory(plan.case_path));
+    }
+  };
+  EXPECT_TRUE(is_being_removed(plan.case_path, plan.run, clock));
+  EXPECT_EQ(waits, 3);
+}
+
+TEST_F(MarkTest, ThatStaysForTwoSecondsIsNotAboutToGo) {
+  const auto before = clock.now();
+  EXPECT_FALSE(is_being_removed(plan.case_path, plan.run, clock));
+  EXPECT_EQ(clock.now() - before, std::chrono::seconds(2));
+}
+
+TEST_F(MarkTest, NamesARunByTheTimeOfItsBeginning) {
+  const std::string first = new_run_name(clock);
+  clock.move(std::chrono::hours(24));
+  EXPECT_LT(first.substr(0, 15), new_run_name(clock).substr(0, 15));
+}
+
 }  // namespace
 }  // namespace forebay::launch

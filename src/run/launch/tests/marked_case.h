@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "base/tests/hand_clock.h"
 #include "run/launch/plan.h"
 
 namespace forebay::launch {
@@ -20,6 +21,7 @@ class MarkedCase : public testing::Test {
   ~MarkedCase() override { (void)remove_tree(plan.case_path); }
 
   Plan plan;
+  HandClock clock;
 };
 
 }  // namespace forebay::launch

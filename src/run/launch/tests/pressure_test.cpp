@@ -29,7 +29,7 @@ class PressureTest : public drain::DrainTest {
   }
   // Of `pools_` as they are now.
   void make_pressure() {
-    auto made = Pressure::make(home_ + "/gate", pools_, limits_, [this](const std::string& path) {
+    auto made = Pressure::make(home_ + "/gate", pools_, limits_, clock_, [this](const std::string& path) {
       return Pressure::Room{mount_size - used_[path], any_inodes_};
     });
     ASSERT_TRUE(made) << made.error().text();
@@ -107,7 +107,7 @@ TEST_F(PressureTest, TheNextLookComesBeforeThePoolThatFillsFirstCanBeNearlyFull)
     use(0, first);
     use(1, second);
     pressure_->act(*drain_);
-    return std::chrono::duration<double>(pressure_->next_look() - drain::Clock::now()).count();
+    return std::chrono::duration<double>(pressure_->next_look() - clock_.now()).count();
   };
   EXPECT_NEAR(seconds(0.5, 0.1), 0.4, 0.05) << "to 0.9, at 10 GB/s";
   EXPECT_NEAR(seconds(0.5, 0.85), 0.1, 0.05);
@@ -120,7 +120,7 @@ TEST_F(PressureTest, LargePoolsAreLookedAtTooSinceOthersMayWriteThere) {
   for (node::Pool& pool : pools_) pool.budget = mount_size / 2;
   make_pressure();
   pressure_->act(*drain_);
-  const auto until = pressure_->next_look() - drain::Clock::now();
+  const auto until = pressure_->next_look() - clock_.now();
   EXPECT_GT(until, std::chrono::milliseconds(1000));
   EXPECT_LE(until, std::chrono::milliseconds(1250));
 }

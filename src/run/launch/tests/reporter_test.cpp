@@ -5,7 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <thread>
+
+#include "base/tests/hand_clock.h"
 
 namespace forebay::launch {
 namespace {
@@ -27,15 +28,6 @@ void write(const std::string& path, const std::string& text) {
 
 class ReporterTest : public ::testing::Test {
  protected:
-  // Whether it hears anything meanwhile.
-  static bool hears(Reporter& reporter, std::chrono::milliseconds at_most) {
-    for (const auto until = std::chrono::steady_clock::now() + at_most; std::chrono::steady_clock::now() < until;) {
-      if (reporter.heard()) return true;
-      std::this_thread::sleep_for(5ms);
-    }
-    return false;
-  }
-
   ReporterTest() {
     char pattern[] = "/tmp/forebay-reporter-XXXXXX";
     directory_ = mkdtemp(pattern);
@@ -44,12 +36,13 @@ class ReporterTest : public ::testing::Test {
   }
   ~ReporterTest() override { std::filesystem::remove_all(directory_); }
 
+  HandClock clock_;
   std::string directory_, own_, other_;
 };
 
 TEST_F(ReporterTest, AReportTakesThePlaceOfALongerOneThatLayThereBefore) {
   write(own_, to_json(report_of(std::string(5000, 'x'), 1)));
-  Reporter reporter(own_);
+  Reporter reporter(own_, clock_);
   for (const std::uint64_t beat : {2U, 3U}) {
     reporter.post(to_json(report_of(beat == 2 ? "a rather long name" : "a", beat)));
     ASSERT_TRUE(reporter.flush(10s));
@@ -61,13 +54,36 @@ TEST_F(ReporterTest, AReportTakesThePlaceOfALongerOneThatLayThereBefore) {
 
 TEST_F(ReporterTest, ReadsTheOthersWhileItListensAndNoLonger) {
   write(other_, to_json(report_of("b", 1, {0})));
-  Reporter reporter(own_);
-  reporter.listen(5ms, true);
-  EXPECT_TRUE(hears(reporter, 10s));
+  Reporter reporter(own_, clock_);
+  reporter.listen(5s, true);
+  clock_.await_waiting();
+  EXPECT_TRUE(reporter.heard());
+  clock_.move(4s);
+  EXPECT_FALSE(reporter.heard()) << "at its pace";
+  clock_.move(1s);
+  clock_.await_waiting();
+  EXPECT_TRUE(reporter.heard());
   reporter.stop_listening();
-  EXPECT_FALSE(hears(reporter, 200ms));
-  reporter.listen(5ms, false);
-  EXPECT_TRUE(hears(reporter, 10s));
+  clock_.move(5s);
+  reporter.post("{}");
+  ASSERT_TRUE(reporter.flush(10s)) << "it has come round";
+  EXPECT_FALSE(reporter.heard());
+  reporter.listen(5s, false);
+  clock_.await_waiting();
+  EXPECT_TRUE(reporter.heard());
+}
+
+TEST_F(ReporterTest, WhatCannotBeWrittenIsTriedAgainAfterAWhile) {
+  const std::string later = join(directory_, "later");
+  Reporter reporter(join(later, "node-a.json"), clock_);
+  reporter.post("{}");
+  clock_.await_waiting();
+  EXPECT_FALSE(reporter.flush(0ms));
+  std::filesystem::create_directory(later);
+  clock_.move(499ms);
+  EXPECT_FALSE(reporter.flush(0ms));
+  clock_.move(1ms);
+  EXPECT_TRUE(reporter.flush(1s));
 }
 
 }  // namespace

@@ -35,14 +35,32 @@ TEST(SeveralNodesTest, ALineThatDoesNotTellGivesNothing) {
 using ClaimTest = MarkedCase;
 
 TEST_F(ClaimTest, TheSameNodeMayClaimAgainAnotherMayNot) {
-  ASSERT_TRUE(claim_case(plan));
-  EXPECT_TRUE(claim_case(plan));
+  ASSERT_TRUE(claim_case(plan, clock));
+  EXPECT_TRUE(claim_case(plan, clock));
   ASSERT_TRUE(replace_file(join(control_directory(plan.case_path), "sole-node"), "elsewhere"));
-  const auto refused = claim_case(plan);
+  const auto refused = claim_case(plan, clock);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::bad_input);
   EXPECT_NE(refused.error().text().find("elsewhere"), std::string::npos) << refused.error().text();
   EXPECT_NE(refused.error().text().find("stage.direct"), std::string::npos) << refused.error().text();
+}
+
+TEST_F(ClaimTest, TheNameThatAnotherNodeIsAboutToWriteIsWaitedFor) {
+  const std::string mark = join(control_directory(plan.case_path), "sole-node");
+  ASSERT_TRUE(replace_file(mark, ""));
+  int waits = 0;
+  clock.while_asleep = [&] {
+    if (++waits == 3) {
+      EXPECT_TRUE(replace_file(mark, "elsewhere"));
+    }
+  };
+  EXPECT_NE(claim_case(plan, clock).error().text().find("elsewhere"), std::string::npos);
+  EXPECT_EQ(waits, 3);
+  ASSERT_TRUE(replace_file(mark, ""));
+  clock.while_asleep = {};
+  const auto before = clock.now();
+  EXPECT_FALSE(claim_case(plan, clock)) << "it never comes";
+  EXPECT_EQ(clock.now() - before, std::chrono::seconds(1));
 }
 
 TEST_F(ClaimTest, ARefusalNamesTheDirectoriesThatTheProgramIsKnownToWriteTogether) {

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/tests/asleep.h"
 #include "run/redirect/tests/say.h"
 
 namespace {
@@ -174,15 +175,17 @@ void libraries() {
 void cancellation() {
   const std::string fifo = root + "/fifo";
   expect(mkfifo(fifo.c_str(), 0600) == 0, "mkfifo");
+  static std::atomic<pid_t> opener{0};
   pthread_t thread;
   pthread_create(
       &thread, nullptr,
       [](void* path) -> void* {
+        opener = gettid();
         open(static_cast<const char*>(path), O_RDONLY);
         return nullptr;
       },
       const_cast<char*>(fifo.c_str()));
-  usleep(20'000);
+  while (!forebay::is_asleep(opener)) sched_yield();
   pthread_cancel(thread);
   void* result = nullptr;
   pthread_join(thread, &result);

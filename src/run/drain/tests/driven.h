@@ -1,0 +1,48 @@
+// A Drain that a test drives as the agent does, on a clock that it moves by hand.
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "run/drain/drain.h"
+#include "run/drain/tests/case_fixture.h"
+
+namespace forebay::drain {
+
+class DrivenTest : public CaseTest {
+ protected:
+  void look() {
+    ASSERT_TRUE(drain_->on_events());
+    drain_->on_outcomes();
+    for (const int rank : drain_->take_doubtful_ranks())
+      if (at_work_) drain_->vouch(rank);
+    drain_->tick();
+  }
+  // Where the mover is at work it is given the time to tell of it.
+  void pass_a_moment() {
+    const MoverProgress progress = drain_->progress();
+    pollfd told{drain_->outcomes_descriptor(), POLLIN, 0};
+    if (progress.queued + progress.active > 0) ::poll(&told, 1, 1);
+    clock_.move(std::chrono::milliseconds(2));
+  }
+  virtual void round() {
+    look();
+    pass_a_moment();
+  }
+  bool drive(const std::function<bool()>& until) {
+    for (int i = 0; i < 10'000 && !until(); ++i) round();
+    return until();
+  }
+  void await_end() {
+    for (int i = 0; i < 20'000 && !drain_->finished(); ++i) pass_a_moment();
+  }
+
+  DrainSettings settings_;
+  bool at_work_ = true;  // whether somebody sees the program alive
+  std::unique_ptr<Drain> drain_;
+};
+
+}  // namespace forebay::drain
