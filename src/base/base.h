@@ -1,4 +1,4 @@
-// base: what every room stands on: errors as values, file helpers, checksums, text.
+// base: what every room stands on: errors as values, file helpers, checksums, text, the clock.
 //
 // Promises: no function here throws; each failure is an Error that says what was tried, on which path, the errno text
 // and, where there is something to do, what to do. No global state; every function may be called from any thread.
