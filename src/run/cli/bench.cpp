@@ -1,7 +1,6 @@
 // forebay bench: runs a benchmark program, <directory>/<name>.py, with this very command as what is measured.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "run/cli/commands.h"
 #include "run/cli/interface.h"
+#include "run/cli/python_programs.h"
 
 namespace forebay::cli {
 namespace {
@@ -20,15 +20,6 @@ struct BenchOptions {
   std::string name;
   bool quick = false, json = false;
 };
-
-// Where the benchmarks lie: installed beside the command, or in the sources above a build tree.
-Result<std::string> bench_directory(const std::string& command) {
-  const std::string above{parent_of(parent_of(command))};
-  for (const std::string& directory : {join(above, "share/forebay/bench"), join(parent_of(above), "bench")})
-    if (::access(join(directory, "measure").c_str(), X_OK) == 0) return directory;
-  return error(Code::failed, "cannot find the benchmarks of", command,
-               "run an installed forebay, or one in a build tree inside its sources");
-}
 
 Result<std::string> find_program(const std::string& directory, const std::string& name) {
   const auto entries = list_directory(directory);
@@ -46,21 +37,16 @@ Result<std::string> find_program(const std::string& directory, const std::string
 Status run(const BenchOptions& options, const std::vector<std::string>& more) {
   const auto command = real_path("/proc/self/exe");
   if (!command) return forward(command);
-  const auto directory = bench_directory(*command);
+  const auto directory = python_programs("the benchmarks", "measure/command.py");
   if (!directory) return forward(directory);
   const auto program = find_program(*directory, options.name);
   if (!program) return forward(program);
 
-  std::vector<std::string> words{*program, "--forebay", *command};
+  std::vector<std::string> words{"--forebay", *command};
   if (options.quick) words.emplace_back("--quick");
   if (options.json) words.emplace_back("--json");
   words.insert(words.end(), more.begin(), more.end());
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execv(program->c_str(), arguments.data());
-  return errno_error("cannot start", *program, "the benchmarks need /usr/bin/python3");
+  return start_python(*program, words);
 }
 
 }  // namespace
