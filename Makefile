@@ -6,7 +6,7 @@ BUILD_TREE ?= build
 sources = git ls-files --cached --others --exclude-standard -- 'include/*.h' 'include/*.hpp' 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'bench/*.h' 'apps/*.cpp' 'apps/*.h' 'fuzz/*.cpp' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build demo developer manual test test-builds kills drive states unit sanitized fuzz bench pictures format check-format lint tidy install clean
+.PHONY: build demo developer manual test test-builds kills drive states unit sanitized fuzz bench predicted pictures format check-format lint tidy install clean
 
 threaded = tree drain launch segment trajectory multiply
 space = $() $()
@@ -82,6 +82,10 @@ bench: developer ## the figures the project promises; an hour and a half on a qu
 	build/bin/forebay bench openfoam
 	build/bin/forebay bench trajectory
 	build/bin/forebay bench arrays
+
+predicted: developer ## two runs against the slow shared directory end when `forebay predict` says; three minutes, needs root
+	scripts/install-dependencies demo test
+	ctest --test-dir build --build-config Slow --output-on-failure -R '^predict/reality'
 
 pictures: developer ## those of docs/meshes/mesh.md, with VTK of PyPI
 	scripts/install-dependencies test

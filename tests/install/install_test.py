@@ -81,6 +81,8 @@ class InstallTest(unittest.TestCase):
             forebay run --pool "$HOME/pool" -- sh -c 'cat input > output'
             grep -q "from the case" output
             forebay doctor > /dev/null
+            forebay predict --machine nfs --ranks 4 --files 9 --bytes 1MB --step 1s --page "$HOME/page.html" > /dev/null
+            grep -q "contradict themselves" "$HOME/page.html"
             python3 -c "import forebay"
             test -r "$1/share/man/man1/forebay-run.1"
             """

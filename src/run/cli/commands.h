@@ -4,12 +4,18 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "base/base.h"
+
+namespace forebay::settings {
+struct Settings;
+}
 
 namespace forebay::cli {
 
 void add_bench(CLI::App& app, int& exit_status);
+void add_predict(CLI::App& app, int& exit_status);
 void add_doctor(CLI::App& app, int& exit_status);
 void add_plan(CLI::App& app, int& exit_status);
 void add_run(CLI::App& app, int& exit_status);
@@ -32,5 +38,8 @@ int forebay(int argc, char** argv);
 
 // Prints "forebay: <the error's text>" to standard error; returns its exit status.
 int failed(const Error& error);
+
+// What --set KEY=VALUE, once or more, says.
+Status assign_pairs(settings::Settings& settings, const std::vector<std::string>& pairs);
 
 }  // namespace forebay::cli

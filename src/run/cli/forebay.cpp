@@ -62,8 +62,9 @@ void add_commands(CLI::App& app, int& exit_status) {
       {"Runs unmodified programs on a case on a shared file system, with their files in the memory beside "
        "each socket, and carries the results to the case in the background, whole and verified.",
        "`forebay COMMAND --help` and forebay-COMMAND(1) tell of each command."}));
-  for (const auto add : {add_run, add_exec, add_stage, add_status, add_drain, add_clean, add_restartable, add_plan,
-                         add_inspect, add_trajectory, add_mesh, add_bench, add_doctor, add_man, add_completion})
+  for (const auto add :
+       {add_run, add_exec, add_stage, add_status, add_drain, add_clean, add_restartable, add_plan, add_inspect,
+        add_trajectory, add_mesh, add_predict, add_bench, add_doctor, add_man, add_completion})
     add(app, exit_status);
 }
 

@@ -39,13 +39,7 @@ Result<settings::Settings> settings_of(const RunOptions& options) {
   append(settings->drain.checkpoints, options.checkpoints);
   for (const auto& [key, value] : options.assigned)
     if (auto set = settings::assign(*settings, key, value, "the command line"); !set) return forward(set);
-  for (const std::string& pair : options.sets) {
-    const std::size_t equals = pair.find('=');
-    if (equals == std::string::npos)
-      return error(Code::bad_input, "--set takes KEY=VALUE, not", pair, "see `forebay doctor` for the keys");
-    if (auto set = settings::assign(*settings, pair.substr(0, equals), pair.substr(equals + 1), "--set"); !set)
-      return forward(set);
-  }
+  if (auto set = assign_pairs(*settings, options.sets); !set) return forward(set);
   if (auto checked = settings::check(*settings); !checked) return forward(checked);
   return settings;
 }
@@ -112,6 +106,17 @@ int run(const RunOptions& options) {
 }
 
 }  // namespace
+
+Status assign_pairs(settings::Settings& settings, const std::vector<std::string>& pairs) {
+  for (const std::string& pair : pairs) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos)
+      return error(Code::bad_input, "--set takes KEY=VALUE, not", pair, "see `forebay doctor` for the keys");
+    if (auto set = settings::assign(settings, pair.substr(0, equals), pair.substr(equals + 1), "--set"); !set)
+      return set;
+  }
+  return {};
+}
 
 void add_run(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<RunOptions>();
