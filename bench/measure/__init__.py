@@ -1,1 +1,1 @@
-"""What the benchmarks and the demonstration share: cases, timed runs, figures, reports. Standard library only."""
+"""What the benchmarks of all products and the demonstration share: starting programs, figures, reports. Standard library only."""

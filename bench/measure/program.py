@@ -1,4 +1,4 @@
-"""Benchmark programs that print what they have measured as JSON."""
+"""Programs that belong to a forebay, and benchmark programs that print what they have measured as JSON."""
 
 import json
 import subprocess
@@ -15,3 +15,17 @@ def figures_of(what: str, command: Sequence[str | Path], environment: dict[str, 
         return json.loads(done.stdout)
     except (OSError, ValueError) as why:
         raise RuntimeError(f"{what}: {why}") from why
+
+
+def beside(forebay: Path, name: str) -> Path | None:
+    """A library or program that belongs to this forebay, in a build tree or installed."""
+    root = forebay.parent.parent
+    places = (forebay.parent, root / "lib", root / "lib/forebay", *root.glob("lib/*/forebay"))
+    return next((place / name for place in places if (place / name).exists()), None)
+
+
+def need(forebay: Path, name: str) -> Path:
+    found = beside(forebay, name)
+    if found is None:
+        raise RuntimeError(f"no {name} beside {forebay}; was everything built?")
+    return found

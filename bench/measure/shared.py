@@ -5,14 +5,14 @@ from pathlib import Path
 
 from . import processes
 
-SLOW_SHARED = Path(__file__).resolve().parent.parent / "slow-shared"
+SLOW_SHARED = Path(__file__).resolve().parent / "slow-shared"
 
 
 class Shared:
     """A directory that stands for the shared file system while the context lasts.
 
     `slow` tells whether it is the throttled one; `description` goes into every result that was measured on it.
-    `brick_mb`: see bench/slow-shared. `plain`: a plain directory is all that is asked for.
+    `brick_mb`: see bench/measure/slow-shared. `plain`: a plain directory is all that is asked for.
     """
 
     def __init__(

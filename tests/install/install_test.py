@@ -317,9 +317,19 @@ class InstallTest(unittest.TestCase):
     def test_the_installed_benchmarks_start(self):
         done = self.call(self.forebay, "bench", "nosuch")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("openfoam", done.stderr)
-        done = self.call(self.forebay, "bench", "openfoam", "--sizes", "nosuch")
-        self.assertIn("unknown size 'nosuch'", done.stderr)
+        self.assertIn("there are: openfoam, trajectory, arrays", done.stderr)
+        for name, flag, message in (
+            ("openfoam", "--sizes", "unknown size 'nosuch'"),
+            ("trajectory", "--only", "unknown part 'nosuch'"),
+            ("arrays", "--only", "unknown part 'nosuch'"),
+        ):
+            done = self.call(self.forebay, "bench", name, flag, "nosuch")
+            self.assertIn(message, done.stderr)
+
+    def test_what_benchmarks_share_is_none_itself(self):
+        done = self.call(self.forebay, "bench", "case")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn('no benchmark is called "case"', done.stderr)
 
     def test_a_command_alone_says_that_the_benchmarks_are_not_there(self):
         alone = os.path.join(self.directory, "alone/bin")

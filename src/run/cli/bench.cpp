@@ -1,6 +1,7 @@
-// forebay bench: runs a benchmark program, <directory>/<name>.py, with this very command as what is measured.
+// forebay bench NAME: runs a benchmark, <directory>/<product>/NAME.py, with this very command as what is measured.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -21,14 +22,19 @@ struct BenchOptions {
   bool quick = false, json = false;
 };
 
+// Beside the programs lie modules that they share, which may not be executed.
 Result<std::string> find_program(const std::string& directory, const std::string& name) {
-  const auto entries = list_directory(directory);
-  if (!entries) return forward(entries);
   std::vector<std::string> names;
-  for (const DirectoryEntry& entry : *entries)
-    if (entry.name.ends_with(suffix)) names.push_back(entry.name.substr(0, entry.name.size() - suffix.size()));
-  for (const std::string& known : names)
-    if (known == name) return join(directory, known + std::string(suffix));
+  for (const std::string_view product : {"run", "store", "arrays", "meshes"}) {
+    const auto entries = list_directory(join(directory, product));
+    if (!entries) return forward(entries);
+    for (const DirectoryEntry& entry : *entries) {
+      const std::string path = join(join(directory, product), entry.name);
+      if (!entry.name.ends_with(suffix) || ::access(path.c_str(), X_OK) != 0) continue;
+      names.push_back(entry.name.substr(0, entry.name.size() - suffix.size()));
+      if (names.back() == name) return path;
+    }
+  }
   return error(Code::bad_input, fmt::format("no benchmark is called \"{}\"", printable(name)), {},
                fmt::format("there are: {}", fmt::join(names, ", ")));
 }

@@ -1,4 +1,4 @@
-"""Issue, "Faults": the shared directory vanishes for 20 s. Here a real one, GlusterFS (bench/slow-shared): its server
+"""Issue, "Faults": the shared directory vanishes for 20 s. Here a real one, GlusterFS (bench/measure/slow-shared): its server
 ends and comes back, and it is unmounted, its client killed, and mounted anew. Nothing is lost."""
 
 import os
@@ -11,7 +11,7 @@ import time
 import harness
 from harness import SKIPPED, FaultyCase, processes, wait_for
 
-SLOW = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../bench/slow-shared")
+SLOW = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../bench/measure/slow-shared")
 OUTAGE = 20
 
 

@@ -13,7 +13,7 @@ import unittest
 from cluster import HERE, SKIP, Lab, differences, parallel, report_of
 
 FOREBAY = ""
-SLOW = os.path.join(HERE, "../../../bench/slow-shared")
+SLOW = os.path.join(HERE, "../../../bench/measure/slow-shared")
 
 
 class SlowTest(unittest.TestCase):

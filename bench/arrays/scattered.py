@@ -1,16 +1,15 @@
 """Scattered arrays: what plans, copies and checkpoints take, beside others that write the same bytes."""
 
-import os
 import statistics
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from . import solver
-from .figures import Estimate, estimate, ratio_of
-from .program import figures_of
-from .report import Report
+from measure import launch
+from measure.figures import estimate, ratio_of
+from measure.program import figures_of
+from measure.report import Report
+from measure.rounds import Rounds, seconds_to_write, times_faster
 
 RANKS = 4
 ITEM_BYTES = 8
@@ -64,24 +63,8 @@ class Measured:
 
     @staticmethod
     def on_ranks(program: Sequence[Path], items: int, directory: Path, *flags: str, mca: Sequence[str] = ()) -> dict:
-        command = [*solver.mpirun(RANKS, *mca), *program, "--items", str(items), "--directory", directory, *flags]
-        return figures_of(program[-1].name, command, solver.environment(OMPI_MCA_mpi_yield_when_idle="1"))
-
-
-@dataclass
-class Rounds:
-    """Seconds of everything that was measured, a list of medians: one of each round."""
-
-    seconds: dict[str, list[float]] = field(default_factory=dict)
-
-    def add(self, name: str, values: Sequence[float]) -> None:
-        self.seconds.setdefault(name, []).append(statistics.median(values))
-
-    def of(self, name: str) -> list[float]:
-        return self.seconds[name]
-
-    def best(self, names: Sequence[str]) -> str:
-        return min((name for name in names if name in self.seconds), key=lambda name: statistics.median(self.of(name)))
+        command = [*launch.mpirun(RANKS, *mca), *program, "--items", str(items), "--directory", directory, *flags]
+        return figures_of(program[-1].name, command, launch.environment(OMPI_MCA_mpi_yield_when_idle="1"))
 
 
 def add_arrays(measured: Measured, report: Report, megabytes: int, ownership: Ownership, place: str, to: Path) -> None:
@@ -145,19 +128,6 @@ def add_slow(measured: Measured, report: Report, megabytes: int, directory: Path
         reference=statistics.median(rounds.of("plain")) * 1e3,
         note="reference: a plain file with fsync",
     )
-
-
-def seconds_to_write(path: Path, size: int) -> float:
-    """As fast as the file system goes: one stream of large pieces, and a sync."""
-    piece = bytes(range(256)) * (1 << 14)
-    begin = time.monotonic()
-    with path.open("wb", buffering=0) as file:
-        for at in range(0, size, len(piece)):
-            file.write(piece[: size - at])
-        os.fsync(file.fileno())
-    seconds = time.monotonic() - begin
-    path.unlink()
-    return seconds
 
 
 def collect_ours(figures: dict, rounds: Rounds) -> None:
@@ -244,10 +214,6 @@ def add_methods(report: Report, section: str, rounds: Rounds) -> None:
                 reference=copy,
                 note="reference: a copy",
             )
-
-
-def times_faster(rounds: Rounds, ours: str, theirs: str) -> Estimate:
-    return ratio_of(rounds.of(theirs), rounds.of(ours))
 
 
 def add_goals(report: Report, section: str, ownership: Ownership, rounds: Rounds) -> None:

@@ -15,9 +15,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import command, flow, parts, report, solver, states
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from measure import command, launch, report
 from measure.command import say
+from measure.program import beside
 from measure.shared import Shared
+
+from store import flow, states
 
 QUICK_SECONDS = 38  # from the start to the end of the pairs of runs; the rest of the minute goes to what follows
 STARTED = time.monotonic()
@@ -39,7 +44,7 @@ def arguments() -> argparse.Namespace:
 
 
 def add_n3d(options, result: report.Report, pool: Path, disk: Path) -> None:
-    program, bench = parts.beside(options.forebay, "n3d"), parts.beside(options.forebay, "n3d_bench")
+    program, bench = beside(options.forebay, "n3d"), beside(options.forebay, "n3d_bench")
     if program is None or bench is None:
         say("n3d is left out: it is not part of this installation")
         return
@@ -54,8 +59,8 @@ def add_n3d(options, result: report.Report, pool: Path, disk: Path) -> None:
 
 def main() -> int:
     options = arguments()
-    solver.clean_up_when_terminated()
-    program = parts.beside(options.forebay, "trajectory_bench")
+    launch.clean_up_when_terminated()
+    program = beside(options.forebay, "trajectory_bench")
     if program is None:
         say(f"no trajectory_bench beside {options.forebay}; was everything built?")
         return 2

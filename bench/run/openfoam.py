@@ -16,10 +16,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import case, command, parts, report, solver, steps
-from measure import variants as v
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from measure import command, launch, report
 from measure.command import say
 from measure.shared import Shared
+
+from run import case, parts, steps
+from run import variants as v
 
 QUICK_SECONDS = 48  # from the start to the end of the repetitions; the rest of the minute goes to what follows
 FULL = {"repetitions": 5, "sizes": "30k,62k", "ranks": "2,4"}
@@ -95,7 +99,7 @@ def one_configuration(options, result: report.Report, shared: Shared, local: Pat
 
 def main() -> int:
     options = arguments()
-    solver.clean_up_when_terminated()
+    launch.clean_up_when_terminated()
     for program in ("mpirun", "simpleFoam", "decomposePar"):
         if shutil.which(program) is None:
             print(f"bench: {program} is not installed; run scripts/install-dependencies demo", file=sys.stderr)

@@ -5,11 +5,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import solver
+from measure import launch
 
-HERE = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent
 # In the sources the maker lies with the tests; an installed benchmark has it beside itself.
-MAKERS = (HERE.parent / "tests/run/cases/make-case", HERE / "cases/make-case")
+MAKERS = (HERE.parents[1] / "tests/run/cases/make-case", HERE / "cases/make-case")
 NEVER = 1_000_000  # a write interval that no benchmark reaches
 
 
@@ -23,7 +23,7 @@ def make(size: str, ranks: int, directory: Path, steps: int = 100) -> Path:
         raise RuntimeError(f"no make-case at {' or '.join(map(str, MAKERS))}")
     command = [maker, "motorBike", directory, "--ranks", str(ranks), "--format", "binary", "--purge", "1"]
     command += ["--interval", "1", "--steps", str(steps), "--cells", size]
-    done = subprocess.run(command, capture_output=True, text=True, env=solver.environment(), check=False)
+    done = subprocess.run(command, capture_output=True, text=True, env=launch.environment(), check=False)
     if done.returncode != 0:
         raise RuntimeError(f"cannot make the motorBike case: {done.stderr.strip()}")
     return directory

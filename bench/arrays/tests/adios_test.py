@@ -8,9 +8,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from measure import adios, arrays
+from arrays import adios, scattered
 
 packages = Path(sys.argv.pop())
 
@@ -19,7 +19,7 @@ class Adios(unittest.TestCase):
     def test_each_engine_writes_a_file_for_each_rank_and_leaves_none(self):
         with tempfile.TemporaryDirectory() as place:
             nothing = Path("/nowhere")
-            measured = arrays.Measured(nothing, None, None, nothing, 1, self.fail, python)
+            measured = scattered.Measured(nothing, None, None, nothing, 1, self.fail, python)
             figures = measured.write_by_adios(100_000, Path(place))
             self.assertEqual(set(figures), {"BP4", "BP5"})
             self.assertGreater(min(min(seconds) for seconds in figures.values()), 0)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .figures import Estimate, estimate, ratio_of
-from .program import figures_of
-from .report import Report
+from measure.figures import Estimate, estimate, ratio_of
+from measure.program import figures_of
+from measure.report import Report
 
 SIZES = {"256 B": 256, "4 KiB": 4096, "64 KiB": 1 << 16, "1 MiB": 1 << 20, "5 MB": 5_000_000, "64 MiB": 1 << 26}
 COPY_GOAL = 0.9  # of the non-temporal copy, from 64 KiB on

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import solver
-from .figures import estimate, ratio_of, shuffled
-from .program import figures_of
-from .report import Report
+from measure import launch
+from measure.figures import estimate, ratio_of, shuffled
+from measure.program import figures_of
+from measure.report import Report
 
 RANKS = 2
 GOAL = 0.03  # more than with plain arrays
@@ -20,7 +20,7 @@ SLOTS = (10, 100)
 
 def environment() -> dict[str, str]:
     """Ranks that wait give way to the threads that prepare memory, as there are no more cores than ranks."""
-    return solver.environment(OMPI_MCA_mpi_yield_when_idle="1")
+    return launch.environment(OMPI_MCA_mpi_yield_when_idle="1")
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Runs:
     def seconds(self, points: int, steps: int, store: str, *flags: str) -> float:
         """Forward, objective and adjoint, as n3d measures itself: without its start."""
         out = self.pool / "n3d.json"
-        command = [*solver.mpirun(RANKS), self.program, "--quiet", "--random", "--json", out]
+        command = [*launch.mpirun(RANKS), self.program, "--quiet", "--random", "--json", out]
         command += ["--points", str(points), "--steps", str(steps), "--store", store, *flags]
         done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -48,7 +48,7 @@ class Runs:
         self.say(f"n3d, {points} points, {steps} steps, {RANKS} ranks: {pairs} pairs of runs")
         sizes = ["--points", str(points), "--steps", str(steps), "--pairs", str(pairs)]
         left = ["--seconds", str(max(0.0, self.deadline - time.monotonic()))]
-        command = [*solver.mpirun(RANKS), self.bench, *sizes, *left]
+        command = [*launch.mpirun(RANKS), self.bench, *sizes, *left]
         seconds = figures_of("n3d_bench", command, environment())
         ratio = ratio_of(seconds["memory"], seconds["arrays"])
         report.add(

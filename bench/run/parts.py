@@ -9,9 +9,11 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from . import processes, solver, startup
-from .figures import ratio_of
-from .report import Report
+from measure import launch, processes, program
+from measure.figures import ratio_of
+from measure.report import Report
+
+from . import startup
 
 Say = Callable[[str], None]
 
@@ -23,16 +25,9 @@ THREADS = 4  # of both sides: forebay's default
 STAGED_FILES, STAGED_BYTES = 64, 4 << 20
 
 
-def beside(forebay: Path, name: str) -> Path | None:
-    """A library or program that belongs to this forebay, in a build tree or installed."""
-    root = forebay.parent.parent
-    places = (forebay.parent, root / "lib", root / "lib/forebay", *root.glob("lib/*/forebay"))
-    return next((place / name for place in places if (place / name).exists()), None)
-
-
 def preloaded(forebay: Path, name: str) -> Path:
     """A library of the benchmark's own: "discard" or "clock"."""
-    library = beside(forebay, f"libforebay_{name}.so")
+    library = program.beside(forebay, f"libforebay_{name}.so")
     if library is None:
         raise RuntimeError(f"no libforebay_{name}.so beside {forebay}; was everything built?")
     return library
@@ -43,7 +38,7 @@ def add_startup(report: Report, forebay: Path, shared: Path, local: Path, pairs:
     for way in ("path", "redirect"):
         with idle_run(forebay, shared / f"exec-{way}", local / f"exec-{way}.log", "--via", way) as case:
             command = [str(forebay), "exec", "--case", str(case), "--", "/bin/true"]
-            startup.measure(report, f"forebay exec, {way}", command, ["/bin/true"], solver.environment(), pairs, say)
+            startup.measure(report, f"forebay exec, {way}", command, ["/bin/true"], launch.environment(), pairs, say)
 
 
 @contextlib.contextmanager
@@ -159,7 +154,7 @@ def plain_copies(case: Path, local: Path) -> float:
 
 def staged_copies(forebay: Path, case: Path, to: Path) -> float:
     """Bytes per second of staging with every file copied."""
-    env = solver.environment(FOREBAY_STAGE_COPY="*")
+    env = launch.environment(FOREBAY_STAGE_COPY="*")
     command = [forebay, "run", "--case", case, "--json", to, "--", "true"]
     subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=True)
     node = json.loads(to.read_text())["nodes"][0]
@@ -170,14 +165,14 @@ def staged_copies(forebay: Path, case: Path, to: Path) -> float:
 
 def add_programs(report: Report, forebay: Path, shared: Path, say: Say) -> None:
     """What the rooms' own benchmark programs measure; each prints results in the form of a report."""
-    library = beside(forebay, "libforebay_redirect.so")
+    library = program.beside(forebay, "libforebay_redirect.so")
     for name, arguments in (("drain", [shared, "3"]), ("redirect", [library])):
-        program = beside(forebay, f"{name}_bench")
-        if program is None or None in arguments:
+        bench = program.beside(forebay, f"{name}_bench")
+        if bench is None or None in arguments:
             say(f"{name}: left out, {name}_bench or what it measures is not part of this installation")
             continue
         say(f"{name}: its own benchmark")
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+        done = subprocess.run([bench, *arguments], capture_output=True, text=True, check=False)
         if done.returncode not in (0, 1):
             raise RuntimeError(f"{name}_bench ended with status {done.returncode}: {done.stderr.strip()}")
         for row in json.loads(done.stdout)["results"]:

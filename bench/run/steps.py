@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from measure.figures import Estimate, estimate, middle_mean, ratio_of, shuffled
+from measure.report import Report, Result
+from measure.shared import Shared
+
 from . import parts, solver
 from . import variants as v
-from .figures import Estimate, estimate, middle_mean, ratio_of, shuffled
-from .report import Report, Result
-from .shared import Shared
 
 Repetition = dict[v.Variant, v.Measured]
 

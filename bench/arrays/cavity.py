@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import page, solver
-from .palette import FAINT, SERIES, TEXT
-from .program import figures_of
-from .report import Report
+from measure import launch, page
+from measure.palette import FAINT, SERIES, TEXT
+from measure.program import figures_of
+from measure.report import Report
 
 METHODS = ("serial", "stdio", "mpi-independent", "mpi-noncollective", "mpi-collective", "staged")
 EDGE = 13  # 13,182 tetrahedra
@@ -57,10 +57,10 @@ class Sweep:
 
     def run(self, point: Point) -> tuple[int, list[Taken]]:
         """The number of cells, and what each operation took."""
-        command = [*solver.mpirun(point.ranks), self.program, "--edge", str(EDGE), "--levels", str(point.levels)]
+        command = [*launch.mpirun(point.ranks), self.program, "--edge", str(EDGE), "--levels", str(point.levels)]
         command += ["--method", point.method, "--blocks", str(point.blocks), "--least-bytes", str(LEAST_BYTES)]
         command += ["--repeat", "1" if self.quick else "5", "--directory", self.directory, "--pool", self.pool]
-        environment = solver.environment(OMPI_MCA_mpi_yield_when_idle="1")
+        environment = launch.environment(OMPI_MCA_mpi_yield_when_idle="1")
         figures = figures_of("cavity_bench", command, environment)
         read = figures["read"]
         taken = [Taken(f"{read['name']} read", statistics.median(read["seconds"]), read["bytes"])]

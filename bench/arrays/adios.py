@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent.parent
-INSTALLERS = (HERE.parent / "tests/with_packages", HERE / "with_packages")  # in the source tree, or installed
+HERE = Path(__file__).resolve().parent
+INSTALLERS = (HERE.parents[1] / "tests/with_packages", HERE / "with_packages")  # in the source tree, or installed
 PACKAGE = "adios2==2.12.1.1001"
 
 

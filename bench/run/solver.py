@@ -6,14 +6,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import processes
-from .figures import shuffled
+from measure import processes
+from measure.figures import shuffled
 
 TIME_LINE = re.compile(rb"^Time = (\S+)$")
 # The first and the last equation of a step of simpleFoam, told by the first rank. To solve one all ranks meet: between the
@@ -89,32 +88,6 @@ class Run:
 
     def _writes(self, step: int) -> bool:
         return int(self.times[step]) % EVERY_OTHER == 0
-
-
-def clean_up_when_terminated() -> None:
-    """Lets SIGTERM unwind like Ctrl-C does, so that what was mounted is unmounted."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-
-
-def environment(**more: str) -> dict[str, str]:
-    """What Debian's OpenFOAM and Open MPI need in a plain shell, also as root."""
-    return {
-        **os.environ,
-        "WM_PROJECT_DIR": os.environ.get("WM_PROJECT_DIR", "/usr/share/openfoam"),
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-        "OMPI_MCA_rmaps_base_oversubscribe": "1",
-        **more,
-    }
-
-
-# What a step takes must not depend on where the scheduler puts a rank: it differs by a third less then.
-BOUND = ("--map-by", "core", "--bind-to", "core:overload-allowed")
-
-
-def mpirun(ranks: int, *options: str, binding: tuple[str, ...] = ("--bind-to", "none")) -> list[str]:
-    return ["mpirun", "--oversubscribe", *binding, *options, "-n", str(ranks)]
 
 
 class Running:

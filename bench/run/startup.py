@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from .figures import estimate
-from .report import Report
+from measure.figures import estimate
+from measure.report import Report
 
 GOAL_MS = 5.0
 

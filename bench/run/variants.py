@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from . import case, processes, solver
-from .figures import middle_mean
-from .shared import Shared
+from measure import launch, processes
+from measure.figures import middle_mean
+from measure.shared import Shared
+
+from . import case, solver
 
 # More than the near runs of one measurement write.
 TOUCHED = 2 << 30
@@ -213,11 +215,11 @@ class Bench:
         if variant.discard:
             given |= {"LD_PRELOAD": self._discard, "FOREBAY_DISCARD_PREFIX": directory}
         options = [word for name, value in given.items() for word in ("-x", f"{name}={value}")]
-        command = [*solver.mpirun(self._ranks, *options, binding=solver.BOUND), "simpleFoam", "-parallel"]
+        command = [*launch.mpirun(self._ranks, *options, binding=launch.BOUND), "simpleFoam", "-parallel"]
         if variant.forebay is not None:
             ours = [self._forebay, "run", "--case", directory, *self._pool, *variant.forebay]
             command = [*ours, "--json", self._report(variant), "--", *command]
-        return command, self._log(variant), solver.environment(), directory
+        return command, self._log(variant), launch.environment(), directory
 
     def _check(self, variant: Variant, steps: int, measured: Measured, interval: int = 1) -> None:
         run = measured.run

@@ -10,21 +10,24 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from measure import arrays, cavity, report
+from measure import report
+from measure.rounds import Rounds
+
+from arrays import cavity, scattered
 
 programs = Path(sys.argv.pop()) if len(sys.argv) > 1 and not sys.argv[-1].startswith("-") else None
 
 
 class Judging(unittest.TestCase):
-    def judge(self, staged, best_direct, hdf5, ownership=arrays.RUNS):
-        rounds = arrays.Rounds()
-        for name in (arrays.COPY_BESIDE, *arrays.DIRECT, "staged", "staged, first", "staged, first, prepared"):
+    def judge(self, staged, best_direct, hdf5, ownership=scattered.RUNS):
+        rounds = Rounds()
+        for name in (scattered.COPY_BESIDE, *scattered.DIRECT, "staged", "staged, first", "staged, first, prepared"):
             rounds.add(name, [1.0])
         rounds.seconds |= {"staged": [staged], "stdio": [best_direct], "hdf5_collective": [hdf5]}
         result = report.Report("x", {})
-        arrays.add_goals(result, "here", ownership, rounds)
+        scattered.add_goals(result, "here", ownership, rounds)
         return {row.name.rpartition(": ")[2]: row for row in result.results}
 
     def test_a_fast_staged_checkpoint_meets_its_goals_and_a_slow_one_does_not(self):
@@ -38,25 +41,25 @@ class Judging(unittest.TestCase):
         self.assertFalse(self.judge(1.0, 0.8, 0.6)["the best direct method"].met)
 
     def test_random_elements_are_compared_with_the_best_of_the_others(self):
-        row = self.judge(1.0, 1.0, 3.0, arrays.RANDOM)["staged goes on"]
+        row = self.judge(1.0, 1.0, 3.0, scattered.RANDOM)["staged goes on"]
         self.assertEqual((row.value, row.met), (3.0, True))
 
     def test_what_adios_writes_counts_with_the_redistribution_before_it(self):
-        class Told(arrays.Measured):
+        class Told(scattered.Measured):
             def run(self, *_, **__):
                 return {name: [2.0] for name in ("redistribution", "hdf5_collective", "pnetcdf_collective")}
 
             def write_by_adios(self, *_):
                 return {"BP5": [3.0]}
 
-        rounds = arrays.Rounds()
+        rounds = Rounds()
         nothing = Path()
         measured = Told(nothing, nothing, None, nothing, 1, self.fail, nothing)
-        arrays.collect_peers(measured, nothing, 8, arrays.RANDOM, nothing, rounds)
+        scattered.collect_peers(measured, nothing, 8, scattered.RANDOM, nothing, rounds)
         self.assertEqual(rounds.of("adios2 BP5"), [5.0])
 
     def test_as_few_copies_are_asked_of_elements_in_random_order(self):
-        for ownership in (arrays.RANDOM, arrays.SHUFFLED):
+        for ownership in (scattered.RANDOM, scattered.SHUFFLED):
             row = self.judge(9.0, 1.0, 30.0, ownership)["staged goes on after"]
             self.assertEqual((row.value, row.goal, row.met), (9.0, "<= 5", False))
 
@@ -80,8 +83,8 @@ class Parts(unittest.TestCase):
     def test_arrays_are_measured_with_every_method_and_beside_others(self):
         ours, peers, saturne = (programs / f"{name}_bench" for name in ("blocks", "peers", "saturne"))
         has_saturne = saturne.exists()
-        measured = arrays.Measured(ours, peers, saturne if has_saturne else None, self.place, 1, lambda _: None)
-        arrays.add_arrays(measured, self.result, 1, arrays.RUNS, "here", self.place)
+        measured = scattered.Measured(ours, peers, saturne if has_saturne else None, self.place, 1, lambda _: None)
+        scattered.add_arrays(measured, self.result, 1, scattered.RUNS, "here", self.place)
         names = " ".join(row.name for row in self.result.results)
         for name in (
             "plan",
@@ -95,10 +98,10 @@ class Parts(unittest.TestCase):
             self.assertIn(name, names)
 
     def test_a_checkpoint_is_followed_to_the_file_system(self):
-        measured = arrays.Measured(programs / "blocks_bench", None, None, self.place, 1, lambda _: None)
-        arrays.add_slow(measured, self.result, 1, self.place, True)
+        measured = scattered.Measured(programs / "blocks_bench", None, None, self.place, 1, lambda _: None)
+        scattered.add_slow(measured, self.result, 1, self.place, True)
         self.assertIsNotNone(self.result.results[0].met)
-        arrays.add_slow(measured, self.result, 1, self.place, False)
+        scattered.add_slow(measured, self.result, 1, self.place, False)
         self.assertIsNone(self.result.results[2].met)
 
     def test_the_cavity_is_read_and_written_and_drawn(self):

@@ -1,0 +1,1 @@
+"""`forebay bench arrays`: arrays that are scattered over ranks."""

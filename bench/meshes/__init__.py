@@ -1,0 +1,1 @@
+"""The part of `forebay bench arrays` that refines meshes."""

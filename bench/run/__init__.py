@@ -1,0 +1,1 @@
+"""`forebay bench openfoam`: unmodified solvers. The demonstration uses its cases and timed runs."""

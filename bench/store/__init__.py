@@ -1,0 +1,1 @@
+"""`forebay bench trajectory`: states of a forward run."""
