@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "base/tests/scratch.h"
 #include "numbering.h"
-#include "store/segment/tests/scratch.h"
 
 namespace forebay::blocks {
 

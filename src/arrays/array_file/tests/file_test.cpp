@@ -6,7 +6,7 @@
 #include "arrays/array_file/objects.h"
 #include "arrays/array_file/pieces.h"
 #include "arrays/array_file/tests/version.h"
-#include "store/segment/tests/scratch.h"
+#include "base/tests/scratch.h"
 
 namespace forebay::array_file {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "arrays/array_file/array_file.h"
 #include "arrays/array_file/hdf5.h"
-#include "store/segment/tests/scratch.h"
+#include "base/tests/scratch.h"
 
 namespace forebay::array_file {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "arrays/array_file/array_file.h"
 #include "arrays/array_file/tests/seen_by_hdf5.h"
-#include "store/segment/tests/scratch.h"
+#include "base/tests/scratch.h"
 
 namespace forebay::array_file {
 namespace {

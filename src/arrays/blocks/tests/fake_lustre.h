@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "store/segment/tests/scratch.h"
+#include "base/tests/scratch.h"
 
 namespace forebay::blocks {
 

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "arrays/array_file/inspect.h"
-#include "store/segment/tests/scratch.h"
+#include "base/tests/scratch.h"
 
 namespace forebay::carry {
 namespace {

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <thread>
 
-#include "store/segment/tests/scratch.h"
+#include "base/tests/scratch.h"
 
 namespace forebay::slots {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
+#include "base/tests/scratch.h"
 #include "meshes/mesh/join.h"
 #include "meshes/mesh/part.h"
 #include "meshes/multiply/tests/contents.h"
 #include "meshes/multiply/vtk.h"
-#include "store/segment/tests/scratch.h"
 
 namespace forebay::multiply::test {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/tests/scratch.h"
 #include "meshes/mesh/tests/meshes.h"
-#include "store/segment/tests/scratch.h"
 
 namespace forebay::multiply::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/tests/scratch.h"
 #include "store/segment/segment.h"
-#include "store/segment/tests/scratch.h"
 
 namespace forebay::kept {
 namespace {

@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/tests/scratch.h"
 #include "store/segment/medium.h"
-#include "store/segment/tests/scratch.h"
 #include "store/segment/walk.h"
 #include "store/segment/writer.h"
 

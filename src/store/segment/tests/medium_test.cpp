@@ -11,10 +11,10 @@
 #include <fstream>
 #include <vector>
 
+#include "base/tests/scratch.h"
 #include "store/segment/check.h"
 #include "store/segment/copy.h"
 #include "store/segment/stream_file.h"
-#include "store/segment/tests/scratch.h"
 #include "store/segment/walk.h"
 #include "store/segment/writer.h"
 

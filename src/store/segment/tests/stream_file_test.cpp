@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "base/tests/scratch.h"
 #include "store/segment/check.h"
 #include "store/segment/medium.h"
-#include "store/segment/tests/scratch.h"
 #include "store/segment/walk.h"
 #include "store/segment/writer.h"
 

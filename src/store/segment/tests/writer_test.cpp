@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "store/segment/tests/scratch.h"
+#include "base/tests/scratch.h"
 #include "store/segment/walk.h"
 
 namespace forebay::segment {

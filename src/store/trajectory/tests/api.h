@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/tests/scratch.h"
 #include "forebay/trajectory.h"
-#include "store/segment/tests/scratch.h"
 
 namespace forebay {
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "base/tests/scratch.h"
 #include "forebay/trajectory.hpp"
-#include "store/segment/tests/scratch.h"
 
 namespace forebay {
 namespace {
