@@ -6,7 +6,7 @@ BUILD_TREE ?= build
 sources = git ls-files --cached --others --exclude-standard -- 'include/*.h' 'include/*.hpp' 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'bench/*.h' 'apps/*.cpp' 'apps/*.h' 'fuzz/*.cpp' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build demo developer manual test test-builds kills drive states unit sanitized fuzz bench predicted pictures format check-format lint tidy install clean
+.PHONY: build demo developer manual rooms test test-builds kills drive states unit sanitized fuzz bench predicted pictures format check-format lint tidy install clean
 
 threaded = tree drain launch segment trajectory multiply
 space = $() $()
@@ -109,6 +109,11 @@ manual: ## docs/man and docs/completion, as the built command prints them
 	build/bin/forebay completion bash > docs/completion/forebay.bash
 	build/bin/forebay completion zsh > docs/completion/_forebay
 	build/bin/forebay completion fish > docs/completion/forebay.fish
+
+rooms: ## docs/rooms.svg: which room of src/ uses which, as CMake links them
+	scripts/install-dependencies command parts developer
+	cmake --preset release $(call generator,build)
+	scripts/rooms.py build/rooms.txt docs/rooms.svg
 
 install: build ## below PREFIX, or below DESTDIR for a package
 	cmake --install "$(BUILD_TREE)" --prefix "$(PREFIX)"
