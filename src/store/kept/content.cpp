@@ -272,7 +272,7 @@ class Reading {
     RecordCheck check(layout_, segment);
     Loss damaged, standing, strange;
     std::uint64_t first_damage = 0;
-    const auto walked = segment::walk(
+    const auto found = segment::find_records(
         segment.bytes(), segment, head_.head.store, newest->header, [&](const RecordHeader& record, RecordState state) {
           const bool live = state == RecordState::live;
           const bool of_fields = layout_.encoded ? record.payload_bytes <= layout_.payload_bytes
@@ -293,11 +293,11 @@ class Reading {
             live_.push_back({record.step, record.time});
           }
         });
-    for (const auto& damage : walked.damages)
+    for (const auto& damage : found.damages)
       lose(fmt::format("headers of {} steps in segment {} (from byte {} of the file)",
                        (damage.to - damage.from) / segment::kLine, slot, segment.at() + damage.from));
-    if (walked.damage_count > walked.damages.size())
-      lose(fmt::format("headers in {} places of segment {} in all", walked.damage_count, slot));
+    if (found.damage_count > found.damages.size())
+      lose(fmt::format("headers in {} places of segment {} in all", found.damage_count, slot));
     damaged.what = fmt::format("the bytes of steps in segment {} do not fit their checksums (from byte {} of the file)",
                                slot, first_damage);
     standing.what = fmt::format("steps in segment {} are stored as differences to such ones", slot);

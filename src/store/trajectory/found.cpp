@@ -67,8 +67,8 @@ Done Tiers::load(const Visit& visit, std::uint64_t record_bytes) {
   }
   for (const auto& entry : in_order) {
     const std::uint32_t number = entry.second;
-    const auto extent = store_.walk(log_[number].place, entry.first,
-                                    [&](const segment::RecordHeader& record) { visit(number, record); });
+    const auto extent = store_.find_records(log_[number].place, entry.first,
+                                            [&](const segment::RecordHeader& record) { visit(number, record); });
     if (!extent) return pass_on(extent);
     log_[number].extent = *extent;
   }
@@ -136,10 +136,10 @@ Done Tiers::keep(bool keep, const Lives& lives) {
     if (!log_[i].used()) continue;
     const Place place = log_[i].place;
     std::vector<std::uint32_t> gone;
-    const auto walked = store_.walk(place, log_[i].generation, [&](const segment::RecordHeader& record) {
+    const auto found = store_.find_records(place, log_[i].generation, [&](const segment::RecordHeader& record) {
       if (!lives(i, record)) gone.push_back(record.record);
     });
-    if (!walked) return pass_on(walked);
+    if (!found) return pass_on(found);
     for (const std::uint32_t record : gone) {
       if (auto ok = store_.mark_dropped(place, record, memory_of(i)); !ok) return ok;
     }

@@ -73,8 +73,8 @@ Outcome<segment::Mapping> Store::make(std::uint32_t tier, std::uint32_t slot) {
   return std::move(*made);
 }
 
-Outcome<segment::Extent> Store::walk(Place place, std::uint64_t generation,
-                                     const std::function<void(const segment::RecordHeader&)>& visit) {
+Outcome<segment::Extent> Store::find_records(Place place, std::uint64_t generation,
+                                             const std::function<void(const segment::RecordHeader&)>& visit) {
   const Tier& tier = tiers_[place.tier];
   std::span<const std::byte> memory;
   std::shared_ptr<void> owner;
@@ -90,16 +90,16 @@ Outcome<segment::Extent> Store::walk(Place place, std::uint64_t generation,
   }
   const auto header = segment::newest_header(memory.first<segment::kFirstRecord>(), id_);
   if (!header || header->header.generation != generation) return segment::Extent{};
-  const segment::Walk walked = segment::walk(memory, id_, header->header, visit);
-  for (const auto& damage : walked.damages) {
+  const segment::FoundRecords found = segment::find_records(memory, id_, header->header, visit);
+  for (const auto& damage : found.damages) {
     remark(fmt::format(
         "{}: segment {} is damaged between its bytes {} and {} (byte {} of the file); the steps there are lost",
         tier.path(), place.slot, damage.from, damage.to, offset(place) + damage.from));
   }
-  if (walked.damage_count > walked.damages.size()) {
-    remark(fmt::format("{}: segment {} is damaged in {} places in all", tier.path(), place.slot, walked.damage_count));
+  if (found.damage_count > found.damages.size()) {
+    remark(fmt::format("{}: segment {} is damaged in {} places in all", tier.path(), place.slot, found.damage_count));
   }
-  return walked.extent;
+  return found.extent;
 }
 
 void Store::retire(Place place) {

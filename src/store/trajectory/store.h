@@ -68,8 +68,8 @@ class Store {
   void add(std::uint32_t tier, segment::Mapping memory) { tiers_[tier].mappings.push_back(std::move(memory)); }
   std::span<std::byte> bytes(Place place) const { return tiers_[place.tier].mappings[place.slot].bytes; }
   // Its records; what is in use of it.
-  Outcome<segment::Extent> walk(Place place, std::uint64_t generation,
-                                const std::function<void(const segment::RecordHeader&)>& visit);
+  Outcome<segment::Extent> find_records(Place place, std::uint64_t generation,
+                                        const std::function<void(const segment::RecordHeader&)>& visit);
   // Marks it as free.
   void retire(Place place);
   // Marks a record as dropped, there and in `copy`, where that is not empty.

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/tests/scratch.h"
+#include "store/segment/find_records.h"
 #include "store/segment/medium.h"
-#include "store/segment/walk.h"
 #include "store/segment/writer.h"
 
 namespace forebay::segment {
@@ -106,8 +106,8 @@ TEST_F(DeviceTest, KeepsAStoreForTheNextProcess) {
   auto mapping = memory_of_range(*range)->map(1, kMiB);
   ASSERT_TRUE(mapping);
   int records = 0;
-  walk(mapping->bytes, 5, newest_header(mapping->bytes.first<kFirstRecord>(), 5)->header,
-       [&](const RecordHeader& record) { records += record.step == 3 ? 1 : 0; });
+  find_records(mapping->bytes, 5, newest_header(mapping->bytes.first<kFirstRecord>(), 5)->header,
+               [&](const RecordHeader& record) { records += record.step == 3 ? 1 : 0; });
   EXPECT_EQ(records, 1);
 }
 

@@ -14,8 +14,8 @@
 #include "base/tests/scratch.h"
 #include "store/segment/check.h"
 #include "store/segment/copy.h"
+#include "store/segment/find_records.h"
 #include "store/segment/stream_file.h"
-#include "store/segment/walk.h"
 #include "store/segment/writer.h"
 
 namespace forebay::segment {
@@ -140,11 +140,12 @@ TEST(Medium, OnPersistentMemoryNeedsNoSystemCallToMakeStoresLast) {
     ASSERT_EQ(writer.commit(step, 0, 1000, step % 2 == 0 ? Writer::Payload::written : Writer::Payload::stored), 0);
   }
   int found = 0;
-  walk(mapping->bytes, 5, newest_header(mapping->bytes.first<kFirstRecord>(), 5)->header,
-       [&](const RecordHeader& record) {
-         EXPECT_EQ(record.payload_check, payload_check(mapping->bytes.data() + payload_place(record.payload), 1000));
-         ++found;
-       });
+  find_records(mapping->bytes, 5, newest_header(mapping->bytes.first<kFirstRecord>(), 5)->header,
+               [&](const RecordHeader& record) {
+                 EXPECT_EQ(record.payload_check,
+                           payload_check(mapping->bytes.data() + payload_place(record.payload), 1000));
+                 ++found;
+               });
   EXPECT_EQ(found, 10);
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "store/segment/arrive.h"
-#include "store/segment/walk.h"
+#include "store/segment/find_records.h"
 #include "store/segment/writer.h"
 
 namespace forebay::segment {
@@ -166,8 +166,8 @@ using Visit = std::function<void(const RecordHeader&, const std::byte* payload)>
 using Find = std::function<void(const Image&, const Visit&)>;
 
 void find_in(std::span<const std::byte> segment, const SegmentHeader& header, const Visit& visit) {
-  walk(segment, kTracedStore, header,
-       [&](const RecordHeader& record) { visit(record, segment.data() + payload_place(record.payload)); });
+  find_records(segment, kTracedStore, header,
+               [&](const RecordHeader& record) { visit(record, segment.data() + payload_place(record.payload)); });
 }
 
 void find_in_one(const Image& image, const Visit& visit) {

@@ -16,8 +16,8 @@
 
 #include "base/tests/scratch.h"
 #include "store/segment/check.h"
+#include "store/segment/find_records.h"
 #include "store/segment/medium.h"
-#include "store/segment/walk.h"
 #include "store/segment/writer.h"
 
 namespace forebay::segment {
@@ -135,7 +135,7 @@ class Disk {
     if (!found) return must_ == 0 ? "" : "an acknowledged segment is lost";
     if (must_ != 0 && found->generation != must_) return "an older segment came back";
     std::uint32_t whole = 0;
-    walk(segment, kStreamedStore, *found, [&](const RecordHeader& record) {
+    find_records(segment, kStreamedStore, *found, [&](const RecordHeader& record) {
       if (record.payload_check == payload_check(image.data() + payload_place(record.payload), 64)) ++whole;
     });
     return whole == kRecords ? "" : "a header names records that are not there";

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/tests/scratch.h"
-#include "store/segment/walk.h"
+#include "store/segment/find_records.h"
 
 namespace forebay::segment {
 namespace {
@@ -28,15 +28,15 @@ class WriterTest : public testing::Test {
     ASSERT_EQ(writer_.commit(step, 0.5 * static_cast<double>(step), bytes, Writer::Payload::written), 0);
   }
   struct Seen {
-    Walk walk;
+    FoundRecords found;
     std::vector<std::int64_t> steps;
   };
   Seen look(std::uint64_t store = kStore) {
     Seen seen;
     const auto header = newest_header(mapping_.bytes.first<kFirstRecord>(), store);
     if (!header) return seen;
-    seen.walk = walk(mapping_.bytes, store, header->header,
-                     [&](const RecordHeader& record) { seen.steps.push_back(record.step); });
+    seen.found = find_records(mapping_.bytes, store, header->header,
+                              [&](const RecordHeader& record) { seen.steps.push_back(record.step); });
     return seen;
   }
 
@@ -55,9 +55,9 @@ TEST_F(WriterTest, WhatIsCommittedIsFoundAndNothingElse) {
   std::memset(writer_.payload(500), 9, 500);  // never committed
   const Seen seen = look();
   EXPECT_EQ(seen.steps, (Steps{1, 2, 7}));
-  EXPECT_EQ(seen.walk.extent.headers, writer_.extent().headers);
-  EXPECT_EQ(seen.walk.extent.payloads, writer_.extent().payloads);
-  EXPECT_EQ(seen.walk.damage_count, 0u);
+  EXPECT_EQ(seen.found.extent.headers, writer_.extent().headers);
+  EXPECT_EQ(seen.found.extent.payloads, writer_.extent().payloads);
+  EXPECT_EQ(seen.found.damage_count, 0u);
 }
 
 TEST_F(WriterTest, RecordsAreAligned) {
@@ -98,7 +98,7 @@ TEST_F(WriterTest, AnOldGenerationIsNeverTakenForANewOne) {
   EXPECT_EQ(look().steps, Steps{});
   put(100, 640);  // the next header position holds a whole header of the old use
   EXPECT_EQ(look().steps, Steps{100});
-  EXPECT_EQ(look().walk.damage_count, 0u);
+  EXPECT_EQ(look().found.damage_count, 0u);
 }
 
 TEST_F(WriterTest, AnotherStoresRecordsAreNotFound) {
@@ -115,7 +115,7 @@ TEST_F(WriterTest, DroppedRecordsAreSteppedOver) {
   ASSERT_EQ(writer_.drop(1), 0);
   const Seen seen = look();
   EXPECT_EQ(seen.steps, (Steps{1, 3}));
-  EXPECT_EQ(seen.walk.records, 3u);
+  EXPECT_EQ(seen.found.records, 3u);
 }
 
 TEST_F(WriterTest, TheRoomOfTheLastRecordIsUsedAgain) {
@@ -130,7 +130,7 @@ TEST_F(WriterTest, TheRoomOfTheLastRecordIsUsedAgain) {
   EXPECT_EQ(writer_.extent().payloads, before.payloads);
   put(4, 900);
   EXPECT_EQ(look().steps, (Steps{1, 4})) << "the header of step 3 is still there";
-  EXPECT_EQ(look().walk.damage_count, 0u);
+  EXPECT_EQ(look().found.damage_count, 0u);
 }
 
 TEST_F(WriterTest, ADamagedHeaderCostsOneRecordAndIsReportedWithItsPlace) {
@@ -143,9 +143,9 @@ TEST_F(WriterTest, ADamagedHeaderCostsOneRecordAndIsReportedWithItsPlace) {
     }
     const Seen seen = look();
     EXPECT_EQ(seen.steps, (Steps{1, 3}));
-    ASSERT_EQ(seen.walk.damage_count, 1u);
-    EXPECT_EQ(seen.walk.damages[0].from, header_place(1));
-    EXPECT_EQ(seen.walk.damages[0].to, header_place(2));
+    ASSERT_EQ(seen.found.damage_count, 1u);
+    EXPECT_EQ(seen.found.damages[0].from, header_place(1));
+    EXPECT_EQ(seen.found.damages[0].to, header_place(2));
   }
 }
 
@@ -158,8 +158,8 @@ TEST_F(WriterTest, ASealedSegmentMissesADamagedLastRecord) {
   const auto expect_one_missing = [&] {
     const Seen seen = look();
     EXPECT_EQ(seen.steps, Steps{1});
-    ASSERT_EQ(seen.walk.damage_count, 1u);
-    EXPECT_EQ(seen.walk.damages[0].from, header_place(1));
+    ASSERT_EQ(seen.found.damage_count, 1u);
+    EXPECT_EQ(seen.found.damages[0].from, header_place(1));
   };
   expect_one_missing();
   for (const std::size_t header : {std::size_t{0}, kLine}) {
@@ -186,7 +186,7 @@ TEST_F(WriterTest, RubbishIsWalkedWithoutHarm) {
     for (int i = 0; i < 1 + round % 20; ++i) mapping_.bytes[next() % header_place(45)] = static_cast<std::byte>(next());
     const Seen seen = look();
     EXPECT_LE(seen.steps.size(), 40u);
-    EXPECT_LE(seen.walk.damages.size(), kDamageLimit);
+    EXPECT_LE(seen.found.damages.size(), kDamageLimit);
   }
 }
 

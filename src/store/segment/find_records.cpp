@@ -1,4 +1,4 @@
-#include "store/segment/walk.h"
+#include "store/segment/find_records.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,9 +29,9 @@ struct LinesInMemory {
 };
 
 template <class Lines, class Visit>
-Walk walk_lines(std::uint64_t segment_bytes, Lines& lines, std::uint64_t store, const SegmentHeader& header,
-                const Visit& visit) {
-  Walk found;
+FoundRecords find_in_lines(std::uint64_t segment_bytes, Lines& lines, std::uint64_t store, const SegmentHeader& header,
+                           const Visit& visit) {
+  FoundRecords found;
   found.header = header;
   found.extent.payloads = segment_bytes;
   const bool sealed = header.payloads != 0;
@@ -79,17 +79,18 @@ Walk walk_lines(std::uint64_t segment_bytes, Lines& lines, std::uint64_t store, 
 
 }  // namespace
 
-Walk walk(std::span<const std::byte> segment, std::uint64_t store, const SegmentHeader& header,
-          const std::function<void(const RecordHeader&)>& visit) {
+FoundRecords find_records(std::span<const std::byte> segment, std::uint64_t store, const SegmentHeader& header,
+                          const std::function<void(const RecordHeader&)>& visit) {
   const LinesInMemory lines{segment};
-  return walk_lines(segment.size(), lines, store, header, [&](const RecordHeader& record, RecordState state) {
+  return find_in_lines(segment.size(), lines, store, header, [&](const RecordHeader& record, RecordState state) {
     if (state == RecordState::live) visit(record);
   });
 }
 
-Walk walk(std::uint64_t segment_bytes, HeaderLines& lines, std::uint64_t store, const SegmentHeader& header,
-          const std::function<void(const RecordHeader&, RecordState)>& visit) {
-  return walk_lines(segment_bytes, lines, store, header, visit);
+FoundRecords find_records(std::uint64_t segment_bytes, HeaderLines& lines, std::uint64_t store,
+                          const SegmentHeader& header,
+                          const std::function<void(const RecordHeader&, RecordState)>& visit) {
+  return find_in_lines(segment_bytes, lines, store, header, visit);
 }
 
 }  // namespace forebay::segment

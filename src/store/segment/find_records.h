@@ -11,7 +11,7 @@
 
 namespace forebay::segment {
 
-struct Walk {
+struct FoundRecords {
   SegmentHeader header;
   Extent extent;
   std::uint64_t records = 0;  // dropped ones too
@@ -28,8 +28,8 @@ constexpr std::size_t kDamageLimit = 16;
 
 // `visit` gets the records that count, in the order of their commits. Reads headers only, unless a segment that was not
 // sealed ends early: then it searches the rest for headers, so that one bad line costs one record.
-Walk walk(std::span<const std::byte> segment, std::uint64_t store, const SegmentHeader& header,
-          const std::function<void(const RecordHeader&)>& visit);
+FoundRecords find_records(std::span<const std::byte> segment, std::uint64_t store, const SegmentHeader& header,
+                          const std::function<void(const RecordHeader&)>& visit);
 // Lines of headers that are not in memory.
 class HeaderLines {
  public:
@@ -39,7 +39,8 @@ class HeaderLines {
   virtual std::uint64_t after(std::uint64_t record) = 0;
 };
 // The same of these. `visit` gets dropped records, too, with what they are.
-Walk walk(std::uint64_t segment_bytes, HeaderLines& lines, std::uint64_t store, const SegmentHeader& header,
-          const std::function<void(const RecordHeader&, RecordState)>& visit);
+FoundRecords find_records(std::uint64_t segment_bytes, HeaderLines& lines, std::uint64_t store,
+                          const SegmentHeader& header,
+                          const std::function<void(const RecordHeader&, RecordState)>& visit);
 
 }  // namespace forebay::segment
