@@ -28,7 +28,7 @@ struct Inspected {
 };
 
 // What its sidecar tells, if that is of this file: a program that was killed may have left it before the file's name.
-Status look_beside(const std::string& path, Inspected& inspected) {
+Status read_sidecar(const std::string& path, Inspected& inspected) {
   inspected.written = carry::provenance_in(read_file(path + ".json").value_or(""));
   if (!inspected.written) return {};
   const auto content = array_file::content_checksum(path, inspected.description);
@@ -45,12 +45,12 @@ Result<array_file::Description> describe(const std::string& path) {
   return description;
 }
 
-Result<Inspected> look(const InspectOptions& options) {
+Result<Inspected> examine(const InspectOptions& options) {
   Inspected inspected;
   auto description = describe(options.path);
   if (!description) return forward(description);
   inspected.description = std::move(*description);
-  if (auto ok = look_beside(options.path, inspected); !ok) return forward(ok);
+  if (auto ok = read_sidecar(options.path, inspected); !ok) return forward(ok);
   using Damages = Result<std::vector<array_file::Damage>>;
   const auto verify = [&](const std::string& path, const array_file::Description& of_path) -> Damages {
     return options.no_verify ? Damages{} : array_file::verify(path, of_path);
@@ -164,7 +164,7 @@ void print(const Inspected& inspected, const InspectOptions& options) {
 }  // namespace
 
 int inspect_checkpoint(const InspectOptions& options) {
-  const auto inspected = look(options);
+  const auto inspected = examine(options);
   if (!inspected) return cli::failed(inspected.error());
   if (options.json) {
     fmt::print("{}\n", json_of(*inspected).dump(2));

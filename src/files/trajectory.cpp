@@ -20,7 +20,7 @@ using kept::Part;
 using nlohmann::json;
 
 // A directory of a store, with what was found there.
-struct Look {
+struct Entry {
   Part part;
   std::optional<segment::DecodedHead> head;  // its own, or that of another tier
   std::optional<kept::Content> content;
@@ -57,8 +57,8 @@ std::optional<segment::DecodedHead> head_for(const Part& part, const Stores& sto
 }
 
 // All that lie in the directories, each once.
-Result<std::vector<Look>> find(const std::vector<std::string>& directories) {
-  std::vector<Look> looks;
+Result<std::vector<Entry>> find(const std::vector<std::string>& directories) {
+  std::vector<Entry> entries;
   std::set<std::pair<std::string, std::string>> known;
   for (const std::string& directory : directories) {
     auto parts = kept::find(directory);
@@ -66,39 +66,40 @@ Result<std::vector<Look>> find(const std::vector<std::string>& directories) {
     for (Part& part : *parts) {
       if (!known.emplace(part.pool, part.name).second) continue;
       auto head = part.head ? std::optional(*part.head) : std::nullopt;
-      looks.push_back({std::move(part), std::move(head), {}});
+      entries.push_back({std::move(part), std::move(head), {}});
     }
   }
   // The heads of a store's tiers tell the same, but for the number of the tier; the newest epoch counts for all.
   std::map<std::string, Stores> named;
-  for (const Look& look : looks) {
-    if (!look.head) continue;
-    auto& known_head = named[look.part.name].try_emplace(look.head->head.store, *look.head).first->second;
-    known_head.epoch = std::max(known_head.epoch, look.head->epoch);
+  for (const Entry& entry : entries) {
+    if (!entry.head) continue;
+    auto& known_head = named[entry.part.name].try_emplace(entry.head->head.store, *entry.head).first->second;
+    known_head.epoch = std::max(known_head.epoch, entry.head->epoch);
   }
-  for (Look& look : looks) {
-    const Stores& stores = named[look.part.name];
-    if (look.head) {
-      look.head->epoch = stores.at(look.head->head.store).epoch;
+  for (Entry& entry : entries) {
+    const Stores& stores = named[entry.part.name];
+    if (entry.head) {
+      entry.head->epoch = stores.at(entry.head->head.store).epoch;
     } else {
-      look.head = head_for(look.part, stores);
+      entry.head = head_for(entry.part, stores);
     }
   }
-  return looks;
+  return entries;
 }
 
 // The tiers of the same store that were not found. A part that has lost its head may be any of them, so counts for
 // none.
-std::vector<std::uint32_t> missing_tiers(const std::vector<Look>& looks, const Look& of) {
+std::vector<std::uint32_t> missing_tiers(const std::vector<Entry>& entries, const Entry& of) {
   std::vector<std::uint32_t> missing;
   if (!of.head) return missing;
   constexpr std::uint32_t kMostTold = 16;
-  const auto is_tier = [&](const Look& look, std::uint32_t tier) {
-    return look.part.name == of.part.name && look.part.head && look.part.head->head.store == of.head->head.store &&
-           look.part.head->head.tier == tier;
+  const auto is_tier = [&](const Entry& entry, std::uint32_t tier) {
+    return entry.part.name == of.part.name && entry.part.head && entry.part.head->head.store == of.head->head.store &&
+           entry.part.head->head.tier == tier;
   };
   for (std::uint32_t tier = 0; tier < std::min(of.head->head.tiers, kMostTold); ++tier) {
-    const bool found = std::any_of(looks.begin(), looks.end(), [&](const Look& look) { return is_tier(look, tier); });
+    const bool found =
+        std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) { return is_tier(entry, tier); });
     if (!found) missing.push_back(tier);
   }
   return missing;
@@ -125,12 +126,12 @@ std::string text_of(const std::vector<std::int64_t>& steps) {
   return text;
 }
 
-std::string text_of_place(const Look& look) {
-  const segment::StoreHead& head = look.head->head;
+std::string text_of_place(const Entry& entry) {
+  const segment::StoreHead& head = entry.head->head;
   std::string text = fmt::format("rank {} of {}, ", head.rank, head.ranks);
-  text +=
-      look.part.head ? fmt::format("tier {} of {}", head.tier, head.tiers) : fmt::format("one of {} tiers", head.tiers);
-  if (look.part.user) text += fmt::format(", in use by process {}", *look.part.user);
+  text += entry.part.head ? fmt::format("tier {} of {}", head.tier, head.tiers)
+                          : fmt::format("one of {} tiers", head.tiers);
+  if (entry.part.user) text += fmt::format(", in use by process {}", *entry.part.user);
   return text;
 }
 
@@ -139,26 +140,26 @@ std::string text_of_steps(const kept::Content& content) {
   return fmt::format("{} steps, {} to {}", content.steps.size(), content.steps.front(), content.steps.back());
 }
 
-void print_line(const Look& look) {
-  fmt::print("{}  {}", printable(look.part.path), human_bytes(look.part.bytes));
-  if (look.content) fmt::print("  {}  {}", text_of_steps(*look.content), text_of_place(look));
+void print_line(const Entry& entry) {
+  fmt::print("{}  {}", printable(entry.part.path), human_bytes(entry.part.bytes));
+  if (entry.content) fmt::print("  {}  {}", text_of_steps(*entry.content), text_of_place(entry));
   fmt::print("\n");
 }
 
 // `verified`: what is not told as lost was read.
-void print(const Look& look, bool verified) {
-  fmt::print("{}: trajectory {}, {}, {}\n", printable(look.part.path), printable(look.part.trajectory()),
-             text_of_place(look), human_bytes(look.part.bytes));
-  for (const segment::FieldEntry& field : look.head->head.fields) {
+void print(const Entry& entry, bool verified) {
+  fmt::print("{}: trajectory {}, {}, {}\n", printable(entry.part.path), printable(entry.part.trajectory()),
+             text_of_place(entry), human_bytes(entry.part.bytes));
+  for (const segment::FieldEntry& field : entry.head->head.fields) {
     fmt::print("  {}: {} {}", printable(field.name), field.count, name_of_type(field.type));
     if (field.accepted > 0) fmt::print(", accepted error {:g}", field.accepted);
     fmt::print("\n");
   }
-  const kept::Content& content = *look.content;
+  const kept::Content& content = *entry.content;
   fmt::print("  {}", text_of_steps(content));
   if (!content.steps.empty()) fmt::print(", times {:g} to {:g}", content.first_time, content.last_time);
   fmt::print("\n");
-  if (!look.part.head) fmt::print("  {}; another tier tells what lies here\n", look.part.head.error().text());
+  if (!entry.part.head) fmt::print("  {}; another tier tells what lies here\n", entry.part.head.error().text());
   for (const kept::Loss& loss : content.losses)
     fmt::print("  LOST: {}{}{}\n", loss.what, loss.steps.empty() ? "" : ": steps ", text_of(loss.steps));
   if (!verified) return;
@@ -167,21 +168,21 @@ void print(const Look& look, bool verified) {
   if (content.losses.empty() && content.unchecked == 0) fmt::print("  every byte fits its checksum\n");
 }
 
-json json_of(const Look& look, const std::vector<std::uint32_t>& missing, bool verified) {
-  json one = {{"path", look.part.path},
-              {"name", look.part.trajectory()},
-              {"bytes", look.part.bytes},
-              {"in_use_by", look.part.user ? json(*look.part.user) : json()},
-              {"trouble", look.part.head ? json() : json(look.part.head.error().text())}};
-  if (look.head) {
-    const segment::StoreHead& head = look.head->head;
+json json_of(const Entry& entry, const std::vector<std::uint32_t>& missing, bool verified) {
+  json one = {{"path", entry.part.path},
+              {"name", entry.part.trajectory()},
+              {"bytes", entry.part.bytes},
+              {"in_use_by", entry.part.user ? json(*entry.part.user) : json()},
+              {"trouble", entry.part.head ? json() : json(entry.part.head.error().text())}};
+  if (entry.head) {
+    const segment::StoreHead& head = entry.head->head;
     one["store"] = hex(head.store);
     one["rank"] = head.rank;
     one["ranks"] = head.ranks;
-    one["tier"] = look.part.head ? json(head.tier) : json();
+    one["tier"] = entry.part.head ? json(head.tier) : json();
     one["tiers"] = head.tiers;
     one["not_looked_at"] = missing;
-    one["checksums"] = look.part.head ? json(head.payload_checks != 0) : json();
+    one["checksums"] = entry.part.head ? json(head.payload_checks != 0) : json();
     one["segment_bytes"] = head.segment_bytes;
     one["fields"] = json::array();
     for (const segment::FieldEntry& field : head.fields)
@@ -190,8 +191,8 @@ json json_of(const Look& look, const std::vector<std::uint32_t>& missing, bool v
                                {"count", field.count},
                                {"accepted_error", field.accepted}});
   }
-  if (!look.content) return one;
-  const kept::Content& content = *look.content;
+  if (!entry.content) return one;
+  const kept::Content& content = *entry.content;
   const bool any = !content.steps.empty();
   one["segments"] = content.segments;
   one["steps"] = content.steps.size();
@@ -212,29 +213,29 @@ void print_json(const json& report) {
 enum class How { line, whole };
 
 // Lists or verifies.
-int look_at(std::vector<Look>& looks, How how, bool verified, bool as_json) {
+int show(std::vector<Entry>& entries, How how, bool verified, bool as_json) {
   Outcome outcome;
   json all = json::array();
-  for (Look& look : looks) {
-    if (!look.head) {
-      outcome.fail(look.part.head.error());
-    } else if (auto content = verified ? kept::verify(look.part, *look.head) : kept::list(look.part, *look.head)) {
-      look.content = std::move(*content);
-      if (!look.content->losses.empty()) outcome.note(Code::lost);
+  for (Entry& entry : entries) {
+    if (!entry.head) {
+      outcome.fail(entry.part.head.error());
+    } else if (auto content = verified ? kept::verify(entry.part, *entry.head) : kept::list(entry.part, *entry.head)) {
+      entry.content = std::move(*content);
+      if (!entry.content->losses.empty()) outcome.note(Code::lost);
     } else {
       outcome.fail(content.error());
     }
-    const std::vector<std::uint32_t> missing = missing_tiers(looks, look);
+    const std::vector<std::uint32_t> missing = missing_tiers(entries, entry);
     if (as_json) {
-      all.push_back(json_of(look, missing, verified));
+      all.push_back(json_of(entry, missing, verified));
     } else if (how == How::line) {
-      print_line(look);
-    } else if (look.content) {
-      print(look, verified);
+      print_line(entry);
+    } else if (entry.content) {
+      print(entry, verified);
       if (!missing.empty())
         fmt::print("  tier {} of it was not looked at: name its directory, too\n", fmt::join(missing, ", "));
     }
-    look.content.reset();  // of many ranks each has its steps
+    entry.content.reset();  // of many ranks each has its steps
   }
   if (as_json) print_json({{"trajectories", all}});
   return outcome.status();
@@ -256,26 +257,26 @@ Status is_one_trajectory(const std::string& directory) {
                "name the directories of those that are to go");
 }
 
-int remove(const std::vector<Look>& looks, const cli::TrajectoryOptions& options) {
+int remove(const std::vector<Entry>& entries, const cli::TrajectoryOptions& options) {
   Outcome outcome;
   for (const std::string& directory : options.directories)
     if (const auto one = is_one_trajectory(directory); !one) outcome.fail(one.error());
-  for (const Look& look : looks)
-    if (const auto may = kept::removable(look.part); !may) outcome.fail(may.error());
+  for (const Entry& entry : entries)
+    if (const auto may = kept::removable(entry.part); !may) outcome.fail(may.error());
   if (outcome.status() != 0) {
     say(stderr, "forebay: nothing was removed\n");
     return outcome.status();
   }
   json removed = json::array();
-  for (const Look& look : looks) {
-    if (const auto gone = kept::remove(look.part); !gone) {
+  for (const Entry& entry : entries) {
+    if (const auto gone = kept::remove(entry.part); !gone) {
       outcome.fail(gone.error());
       continue;
     }
-    removed.push_back({{"path", look.part.path}, {"bytes", look.part.bytes}});
+    removed.push_back({{"path", entry.part.path}, {"bytes", entry.part.bytes}});
     if (options.json) continue;
-    fmt::print("{}: removed, {}\n", printable(look.part.path), human_bytes(look.part.bytes));
-    if (const auto missing = missing_tiers(looks, look); !missing.empty())
+    fmt::print("{}: removed, {}\n", printable(entry.part.path), human_bytes(entry.part.bytes));
+    if (const auto missing = missing_tiers(entries, entry); !missing.empty())
       fmt::print("  tier {} of it lies in another directory\n", fmt::join(missing, ", "));
   }
   if (options.json) print_json({{"removed", removed}});
@@ -285,13 +286,13 @@ int remove(const std::vector<Look>& looks, const cli::TrajectoryOptions& options
 }  // namespace
 
 int trajectory(const cli::TrajectoryOptions& options) {
-  auto looks = find(options.directories);
-  if (!looks) return cli::failed(looks.error());
-  if (looks->empty() && options.action != "ls") return cli::failed(nothing_in(options.directories));
-  if (options.action == "rm") return remove(*looks, options);
-  if (looks->empty() && !options.json) fmt::print("{}\n", nothing_in(options.directories).text());
+  auto entries = find(options.directories);
+  if (!entries) return cli::failed(entries.error());
+  if (entries->empty() && options.action != "ls") return cli::failed(nothing_in(options.directories));
+  if (options.action == "rm") return remove(*entries, options);
+  if (entries->empty() && !options.json) fmt::print("{}\n", nothing_in(options.directories).text());
   const bool verify = options.action == "verify";
-  return look_at(*looks, verify ? How::whole : How::line, verify, options.json);
+  return show(*entries, verify ? How::whole : How::line, verify, options.json);
 }
 
 std::optional<int> inspect_trajectory(const cli::InspectOptions& options) {
@@ -300,16 +301,16 @@ std::optional<int> inspect_trajectory(const cli::InspectOptions& options) {
   const std::string_view name = name_of(directory);
   if (!leads_to_directory(directory) && (name == "store" || name == "segments")) directory = directory_of(directory);
   if (!leads_to_directory(directory)) return std::nullopt;
-  auto looks = find({directory});
-  if (!looks) return cli::failed(looks.error());
+  auto entries = find({directory});
+  if (!entries) return cli::failed(entries.error());
   const bool by_file = directory != options.path;
-  if (by_file && (looks->empty() || looks->front().part.path != directory)) return std::nullopt;
-  if (looks->empty()) {
+  if (by_file && (entries->empty() || entries->front().part.path != directory)) return std::nullopt;
+  if (entries->empty()) {
     return cli::failed({Code::bad_input, "neither a checkpoint nor a directory with trajectories:", directory, 0, {}});
   }
   if (!options.other.empty())
     return cli::failed({Code::bad_input, "trajectories are not compared:", options.path, 0, "inspect each by itself"});
-  return look_at(*looks, How::whole, !options.no_verify, options.json);
+  return show(*entries, How::whole, !options.no_verify, options.json);
 }
 
 }  // namespace forebay::files

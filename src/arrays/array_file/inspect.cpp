@@ -55,13 +55,13 @@ class Holes {
   std::uint64_t next_ = 0;
 };
 
-Result<Damage> damage_of(int file, const std::string& path, const Array& array, Look look) {
+Result<Damage> damage_of(int file, const std::string& path, const Array& array, Where where) {
   const auto checks = read_checks(file, path, array);
   if (!checks) return forward(checks);
   Damage damage{array.location, array.name, {}};
   Holes holes(file);
   const auto wanted = [&](std::uint64_t first, std::uint64_t end) {
-    return look == Look::everywhere || holes.any_in(array.offset + first, array.offset + end);
+    return where == Where::everywhere || holes.any_in(array.offset + first, array.offset + end);
   };
   const auto compare = [&](std::uint64_t first, std::span<const std::byte> piece) -> Status {
     if (crc32(piece) != (*checks)[first / kPieceBytes]) damage.first_bytes.push_back(first);
@@ -113,12 +113,12 @@ std::string shape_of(const Array& array) {
 
 }  // namespace
 
-Result<std::vector<Damage>> verify(const std::string& path, const Description& description, Look look) {
+Result<std::vector<Damage>> verify(const std::string& path, const Description& description, Where where) {
   auto file = open_file(path, O_RDONLY);
   if (!file) return forward(file);
   std::vector<Damage> damages;
   for (const Array& array : description.arrays) {
-    auto damage = damage_of(file->get(), path, array, look);
+    auto damage = damage_of(file->get(), path, array, where);
     if (!damage) return forward(damage);
     if (!damage->first_bytes.empty()) damages.push_back(std::move(*damage));
   }
@@ -127,12 +127,13 @@ Result<std::vector<Damage>> verify(const std::string& path, const Description& d
 
 std::vector<HeadDifference> compare_heads(const Description& description, const Description& other) {
   std::vector<HeadDifference> differences;
-  const auto look = [&](const char* what, const std::string& here, const std::string& there) {
+  const auto add_if_unlike = [&](const char* what, const std::string& here, const std::string& there) {
     if (here != there) differences.push_back({what, here, there});
   };
-  look("step", std::to_string(description.step), std::to_string(other.step));
-  look("time", fmt::format("{}", description.time), fmt::format("{}", other.time));  // the shortest that tells all bits
-  look("mesh", description.mesh, other.mesh);
+  add_if_unlike("step", std::to_string(description.step), std::to_string(other.step));
+  add_if_unlike("time", fmt::format("{}", description.time),
+                fmt::format("{}", other.time));  // the shortest that tells all bits
+  add_if_unlike("mesh", description.mesh, other.mesh);
   return differences;
 }
 
@@ -155,13 +156,13 @@ Result<std::vector<Difference>> compare(const std::string& path, const Descripti
       continue;
     }
     const PageBuffer second(std::min(kPieceBytes, array.bytes()));
-    const auto look = [&](std::uint64_t first, std::span<const std::byte> piece) -> Status {
+    const auto compare_piece = [&](std::uint64_t first, std::span<const std::byte> piece) -> Status {
       const std::span twin_piece = second.bytes().first(piece.size());
       if (auto ok = read_at(other_file->get(), twin->offset + first, twin_piece, other_path); !ok) return ok;
       compare_values(array.type, piece, twin_piece, first, array.components, difference);
       return {};
     };
-    if (auto ok = each_piece(file->get(), path, array, look); !ok) return forward(ok);
+    if (auto ok = each_piece(file->get(), path, array, compare_piece); !ok) return forward(ok);
   }
   for (const Array& array : other.arrays) {
     if (description.array(array.location, array.name) != nullptr) continue;

@@ -14,13 +14,13 @@ struct Damage {
   std::string location, array;
   std::vector<std::uint64_t> first_bytes;  // of each damaged piece
 };
-enum class Look {
+enum class Where {
   everywhere,
   at_holes,  // pieces that have one: nobody wrote there; without any it takes 0.04 ms a MB in tmpfs, on disks nothing
 };
 // Reads the arrays of a file that describe() has described.
 Result<std::vector<Damage>> verify(const std::string& path, const Description& description,
-                                   Look look = Look::everywhere);
+                                   Where where = Where::everywhere);
 
 // Whether HDF5 programs find what describe() has found: every object of the file opens, and a grid has what VTK needs
 // beside its arrays. Code::lost names the object that does not.

@@ -59,32 +59,31 @@ bool fits(const StagedRecord& record, const array_file::Description& description
 }
 
 // What an image is found to hold.
-struct Looked {
+struct Sums {
   Checks checks;                     // for the file
   std::vector<slots::ItemSum> sums;  // for the record, of each array
 };
 
 // Each byte is read once, for both.
-Looked look_through(const StagedRecord& record, const array_file::Description& description,
-                    std::span<const std::byte> image) {
-  Looked looked{Checks(description.arrays.size()), std::vector<slots::ItemSum>(description.arrays.size())};
+Sums sum_up(const StagedRecord& record, const array_file::Description& description, std::span<const std::byte> image) {
+  Sums found{Checks(description.arrays.size()), std::vector<slots::ItemSum>(description.arrays.size())};
   for (const Extent& extent : record.extents) {
     const std::uint64_t item_bytes = description.arrays[extent.array].item_bytes();
     const std::uint64_t most = std::max<std::uint64_t>(1, kAtOnce / item_bytes) * item_bytes;
     for (std::uint64_t done = 0; done < extent.bytes; done += most) {
       const auto bytes = image.subspan(extent.image + done, std::min(most, extent.bytes - done));
       const std::uint64_t first = extent.first + done;
-      looked.sums[extent.array].add(item_bytes, bytes.data(), bytes.size() / item_bytes, first / item_bytes);
-      array_file::add_checks(first, bytes, looked.checks[extent.array]);
+      found.sums[extent.array].add(item_bytes, bytes.data(), bytes.size() / item_bytes, first / item_bytes);
+      array_file::add_checks(first, bytes, found.checks[extent.array]);
     }
   }
-  return looked;
+  return found;
 }
 
-Status check(const StagedRecord& record, const array_file::Description& description, const Looked& looked,
+Status check(const StagedRecord& record, const array_file::Description& description, const Sums& found,
              const std::string& image) {
-  for (std::size_t i = 0; i < looked.sums.size(); ++i) {
-    if (looked.sums[i].value() == record.sums[i]) continue;
+  for (std::size_t i = 0; i < found.sums.size(); ++i) {
+    if (found.sums[i].value() == record.sums[i]) continue;
     const array_file::Array& array = description.arrays[i];
     return error(Code::lost,
                  fmt::format("array {}/{} of {} is not as it was staged in", array.location, array.name, record.path),
@@ -212,14 +211,14 @@ Status carry_part(const StagedRecord& record, const std::string& image, const st
   // Beside the writing, so that the file system never waits for them; nor for the name of the sidecar, which takes as
   // long as a megabyte where nothing is on its way.
   auto working_out = std::async(std::launch::async, [&] {
-    Looked looked = look_through(record, *description, mapped->bytes());
+    Sums found = sum_up(record, *description, mapped->bytes());
     if (record.node == 0) sidecar.emplace(record.temporary(), record.sidecar);
-    return looked;
+    return found;
   });
   if (auto ok = carry_extents(record, *description, mapped->bytes(), file->get()); !ok) return ok;
-  Looked looked = working_out.get();
-  if (auto ok = check(record, *description, looked, image); !ok) return ok;
-  Checks& checks = looked.checks;
+  Sums found = working_out.get();
+  if (auto ok = check(record, *description, found, image); !ok) return ok;
+  Checks& checks = found.checks;
   if (record.nodes > 1) {
     if (::fsync(file->get()) != 0) return errno_error("cannot sync", record.temporary());
     if (record.node != 0) return tell(record, told(checks));

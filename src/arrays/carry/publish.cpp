@@ -28,7 +28,7 @@ Status check(int file, const std::string& temporary, const array_file::Descripti
   // From the disk or its server, as far as the system can be told to forget what it has of the file.
   if (all) ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
   auto damages =
-      array_file::verify(temporary, description, all ? array_file::Look::everywhere : array_file::Look::at_holes);
+      array_file::verify(temporary, description, all ? array_file::Where::everywhere : array_file::Where::at_holes);
   if (!damages) {
     damages.error().code = Code::failed;  // what was to be written is whole, and may be written once more
     return forward(damages);

@@ -54,7 +54,7 @@ inline Point corner_of(const ManyCells& cells, std::size_t corner, std::size_t c
   return {at[0][cell], at[1][cell], at[2][cell]};
 }
 
-void look_at_tetrahedra(ManyCells& cells, std::size_t count) {
+void measure_tetrahedra(ManyCells& cells, std::size_t count) {
   const double ideal = describe(Shape::tetrahedron).ideal_spike;
   for (std::size_t i = 0; i < count; ++i) {
     const SpikeOfTetrahedron spike = spike_of_tetrahedron(corner_of(cells, 0, i), corner_of(cells, 1, i),
@@ -118,9 +118,9 @@ double quality(Shape shape, std::span<const Point> corners) {
   return least_shares_of<1>(about, 1, corner_of)[0] / about.ideal_spike;
 }
 
-void look_at(Shape shape, ManyCells& cells, std::size_t count) {
+void measure(Shape shape, ManyCells& cells, std::size_t count) {
   count = (count + kInVector - 1) / kInVector * kInVector;
-  if (shape == Shape::tetrahedron) return look_at_tetrahedra(cells, count);
+  if (shape == Shape::tetrahedron) return measure_tetrahedra(cells, count);
   const Description& about = describe(shape);
   const auto corner_of = [&](std::size_t corner, std::size_t cell) { return mesh::corner_of(cells, corner, cell); };
   const auto cones = cones_of<ManyCells::kMost>(about, count, corner_of);

@@ -27,7 +27,7 @@ struct ManyCells {
   std::array<std::array<std::array<double, kMost>, 3>, kMostCorners> corners{};  // by corner, and by coordinate
   std::array<double, kMost> volumes{}, qualities{};
 };
-// Looks at the first `count`, and at a few more, to fill a vector: what those say is nothing.
-void look_at(Shape shape, ManyCells& cells, std::size_t count);
+// Measures the first `count`. It computes a few more, to fill a vector; their results mean nothing.
+void measure(Shape shape, ManyCells& cells, std::size_t count);
 
 }  // namespace forebay::mesh

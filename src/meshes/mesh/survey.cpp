@@ -119,7 +119,7 @@ void count_cells(Survey& survey, const Block& block, std::span<const Point> poin
   for (std::size_t first = 0; first < block.count(); first += ManyCells::kMost) {
     const std::size_t count = std::min(ManyCells::kMost, block.count() - first);
     place_corners(some, block.shape, &block.corners[first * width], count, points);
-    look_at(block.shape, some, count);
+    measure(block.shape, some, count);
     for (std::size_t i = 0; i < count; ++i) count_cell(survey, some.volumes[i], some.qualities[i]);
   }
 }

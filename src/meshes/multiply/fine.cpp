@@ -25,7 +25,7 @@ Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, mesh::Topology topolog
   auto refinement = mesh::Refinement::make(fine->mesh_, fine->topology_, levels);
   if (!refinement) return forward(refinement);
   fine->refinement_.emplace(std::move(*refinement));
-  if (auto ok = look_at_levels(fine->mesh_, fine->topology_, levels, threads, fine->before_); !ok) return forward(ok);
+  if (auto ok = survey_levels(fine->mesh_, fine->topology_, levels, threads, fine->before_); !ok) return forward(ok);
   fine->add_data();
   return fine;
 }
@@ -33,7 +33,7 @@ Result<std::unique_ptr<Fine>> Fine::make(mesh::Mesh mesh, mesh::Topology topolog
 Status Fine::refine_now(int levels, unsigned threads) {
   const auto refinement = mesh::Refinement::make(mesh_, topology_, levels);
   if (!refinement) return forward(refinement);
-  if (auto ok = look_at_levels(mesh_, topology_, levels, threads, before_); !ok) return ok;
+  if (auto ok = survey_levels(mesh_, topology_, levels, threads, before_); !ok) return ok;
   auto refined = refined_mesh(*refinement);
   if (!refined) return forward(refined);
   std::vector<std::uint32_t> part;

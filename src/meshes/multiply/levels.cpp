@@ -31,8 +31,8 @@ std::vector<std::span<const std::uint32_t>> jobs_of(const mesh::Refinement& refi
   return jobs;
 }
 
-Result<mesh::Survey> look_at(const mesh::Refinement& refinement, std::span<const std::uint32_t> coarse_cells,
-                             int level) {
+Result<mesh::Survey> survey_cells(const mesh::Refinement& refinement, std::span<const std::uint32_t> coarse_cells,
+                                  int level) {
   mesh::Survey survey = mesh::survey(refinement, coarse_cells);
   if (survey.inverted == 0) return survey;
   return error(
@@ -42,8 +42,8 @@ Result<mesh::Survey> look_at(const mesh::Refinement& refinement, std::span<const
       {}, "look at the coarse mesh there");
 }
 
-Status look_at_levels(const mesh::Mesh& mesh, const mesh::Topology& topology, int levels, unsigned threads,
-                      std::vector<mesh::Survey>& by_level) {
+Status survey_levels(const mesh::Mesh& mesh, const mesh::Topology& topology, int levels, unsigned threads,
+                     std::vector<mesh::Survey>& by_level) {
   const auto coarse_cells = mesh::all_cells(mesh);
   for (int level = 0; level < levels; ++level) {
     const auto refinement = mesh::Refinement::make(mesh, topology, level);
@@ -51,7 +51,7 @@ Status look_at_levels(const mesh::Mesh& mesh, const mesh::Topology& topology, in
     const auto jobs = jobs_of(*refinement, coarse_cells);
     std::vector<mesh::Survey> surveys(jobs.size());
     const auto job = [&](std::size_t number) -> Status {
-      auto survey = look_at(*refinement, jobs[number], static_cast<int>(by_level.size()));
+      auto survey = survey_cells(*refinement, jobs[number], static_cast<int>(by_level.size()));
       if (!survey) return forward(survey);
       surveys[number] = std::move(*survey);
       return {};

@@ -15,14 +15,14 @@ std::vector<std::span<const std::uint32_t>> jobs_of(const mesh::Refinement& refi
 
 // The survey of what lies in these coarse cells, or an error where some of that is flat or inside out. `level`: by
 // which the refinement is known to people.
-Result<mesh::Survey> look_at(const mesh::Refinement& refinement, std::span<const std::uint32_t> coarse_cells,
-                             int level);
+Result<mesh::Survey> survey_cells(const mesh::Refinement& refinement, std::span<const std::uint32_t> coarse_cells,
+                                  int level);
 
 // Those of the levels before the last: of the mesh itself, refined once, ..., refined `levels` - 1 times. They have an
 // eighth of the last one's cells, or less, each. Level 0 of the mesh is level number `by_level.size()`, and what is
 // found is added to that.
-Status look_at_levels(const mesh::Mesh& mesh, const mesh::Topology& topology, int levels, unsigned threads,
-                      std::vector<mesh::Survey>& by_level);
+Status survey_levels(const mesh::Mesh& mesh, const mesh::Topology& topology, int levels, unsigned threads,
+                     std::vector<mesh::Survey>& by_level);
 
 // ok where all have the same volume, but for rounding.
 Status compare_volumes(std::span<const mesh::Survey> by_level);

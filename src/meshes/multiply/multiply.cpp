@@ -53,7 +53,7 @@ Result<mesh::Survey> fill(const Fine& fine, const Runs& runs, unsigned threads, 
   std::vector<mesh::Survey> surveys(jobs.size());
   const auto job = [&](std::size_t number) -> Status {
     if (number == 0) return write_points(fine, file);  // by one thread, in large pieces
-    auto survey = look_at(fine.refinement(), jobs[number - 1], level);
+    auto survey = survey_cells(fine.refinement(), jobs[number - 1], level);
     if (!survey) return forward(survey);
     surveys[number - 1] = std::move(*survey);
     return write_cells(fine, runs, jobs[number - 1], file);

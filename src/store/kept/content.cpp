@@ -123,7 +123,7 @@ class RecordCheck {
     if (layout_.encoded) pass_over(record.record);
     const bool damaged = record.payload_check != 0 && record.payload_check != hash_of(record);
     if (!layout_.encoded) return damaged ? Verdict::damaged : of_unbroken(record);
-    const bool fields_damaged = look_at_fields(record, damaged || record.payload_check == 0, damaged);
+    const bool fields_damaged = check_fields(record, damaged || record.payload_check == 0, damaged);
     if (damaged || fields_damaged) return Verdict::damaged;
     const bool stands = std::find(broken_.begin(), broken_.end(), true) != broken_.end();
     return stands ? Verdict::stands_on_damage : of_unbroken(record);
@@ -144,7 +144,7 @@ class RecordCheck {
       const bool found =
           header.record == next_ && payload <= segment_.bytes() && header.payload_bytes <= segment_.bytes() - payload;
       if (found) {
-        look_at_fields(header, true, false);
+        check_fields(header, true, false);
       } else {
         broken_.assign(broken_.size(), true);
       }
@@ -167,7 +167,7 @@ class RecordCheck {
   }
 
   // Which fields are broken in this record, by themselves or by what they stand on; whether one is by itself.
-  bool look_at_fields(const RecordHeader& record, bool each, bool damaged) {
+  bool check_fields(const RecordHeader& record, bool each, bool damaged) {
     const std::uint64_t payload = segment::payload_place(record.payload);
     bool any = false;
     std::uint64_t at = 0;

@@ -115,7 +115,7 @@ void Decoder::begin_sweep() {
   asked_.assign(fields_.size(), false);
 }
 
-void Decoder::look_ahead(std::int64_t step, std::span<const std::byte> segment, std::uint32_t record) {
+void Decoder::decode_ahead(std::int64_t step, std::span<const std::byte> segment, std::uint32_t record) {
   if (ahead_ && ahead_->step == step) return;
   rest();
   const auto known = states_.find(step);

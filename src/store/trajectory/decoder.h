@@ -30,11 +30,11 @@ class Decoder {
   // Where it was pinned, its memory may be used for others; until that happens, another field() finds it again.
   void unpin(std::int64_t step);
 
-  // A sweep begins: starts the thread that look_ahead() needs, and forgets what the last sweep asked for.
+  // A sweep begins: starts the thread that decode_ahead() needs, and forgets what the last sweep asked for.
   void begin_sweep();
   // Begins to decode a step of which field() has not been asked yet. Its segment stays as it is until rest().
-  void look_ahead(std::int64_t step, std::span<const std::byte> segment, std::uint32_t record);
-  // From now on no segment is read, until field() or look_ahead().
+  void decode_ahead(std::int64_t step, std::span<const std::byte> segment, std::uint32_t record);
+  // From now on no segment is read, until field() or decode_ahead().
   void rest();
 
   // What was decoded of the step counts no more; it is not pinned.

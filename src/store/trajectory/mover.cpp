@@ -9,18 +9,18 @@ namespace forebay::trajectory {
 void Tiers::move(Lock& lock) {
   while (!stop_) {
     const std::uint64_t pokes = pokes_;  // the lock is given up on the way: what changes meanwhile counts
-    const bool moved = do_job(lock, next_job(look()));
+    const bool moved = do_job(lock, next_job(situation()));
     done_.notify_all();
     if (!moved) work_.wait(lock, [&] { return pokes_ != pokes; });
   }
 }
 
-Look Tiers::look() const {
+Situation Tiers::situation() const {
   std::vector<bool> failing;
   for (const Traffic& tier : traffic_) {
     failing.push_back(tier.failure && tier.failure->status != FOREBAY_E_NO_SPACE);
   }
-  return look_at(log_, cache_, wishes_, failing, read_only());
+  return situation_of(log_, cache_, wishes_, failing, read_only());
 }
 
 bool Tiers::do_job(Lock& lock, const Job& job) {

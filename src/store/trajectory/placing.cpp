@@ -129,7 +129,7 @@ Outcome<const std::byte*> Trajectory::decode(const Entry& entry, const std::byte
 }
 
 // A step above the one that was read last, as an interpolation asks for, leads nowhere.
-void Trajectory::look_ahead(const Entry& read) {
+void Trajectory::decode_ahead(const Entry& read) {
   if (read.step > swept_to_ || &read == &index_[0]) return;
   swept_to_ = read.step;
   const Entry& next = *(&read - 1);  // they are sorted
@@ -138,7 +138,7 @@ void Trajectory::look_ahead(const Entry& read) {
     segment::fence_stores();  // what this thread has streamed is for another one
   } else {
     if (next.segment != ahead_) {
-      look_away();
+      end_decoding_ahead();
       ahead_base_ = tiers_->hold_if_at_hand(next.segment);
       if (ahead_base_ == nullptr) return;
       ahead_ = next.segment;
@@ -146,7 +146,7 @@ void Trajectory::look_ahead(const Entry& read) {
     base = ahead_base_;
   }
   try {
-    decoder_->look_ahead(next.step, std::span(base, tiers_->segment_bytes()), next.record);
+    decoder_->decode_ahead(next.step, std::span(base, tiers_->segment_bytes()), next.record);
   } catch (const std::bad_alloc&) {
     // Then it is decoded when it is asked for.
   }
@@ -154,10 +154,10 @@ void Trajectory::look_ahead(const Entry& read) {
 
 void Trajectory::end_sweep() {
   sweeping_ = false;
-  look_away();
+  end_decoding_ahead();
 }
 
-void Trajectory::look_away() {
+void Trajectory::end_decoding_ahead() {
   if (!decoder_) return;
   decoder_->rest();
   if (ahead_ != kNone) tiers_->unhold(std::exchange(ahead_, kNone));

@@ -8,13 +8,13 @@ namespace {
 // The writer finds its next segments free: so many are made so before it needs them.
 constexpr std::uint32_t kSpare = 2;
 
-bool spill_needed(const Look& look, std::size_t number) {
-  const TierLook& tier = look.tiers[number];
+bool spill_needed(const Situation& situation, std::size_t number) {
+  const TierSituation& tier = situation.tiers[number];
   // A lower tier makes room when the one above is about to need it.
-  if (number > 0) return tier.room == 0 && can_spill(look, number) && spill_needed(look, number - 1);
-  if (look.reversing && !look.writer_waits) return false;
+  if (number > 0) return tier.room == 0 && can_spill(situation, number) && spill_needed(situation, number - 1);
+  if (situation.reversing && !situation.writer_waits) return false;
   const std::uint32_t spare = std::min(kSpare, tier.limit - std::min(tier.limit, 1U));
-  return tier.room < std::max(spare, 1U) && (spare > 0 || look.writer_waits) && can_spill(look, 0);
+  return tier.room < std::max(spare, 1U) && (spare > 0 || situation.writer_waits) && can_spill(situation, 0);
 }
 
 // The next segment below the reader that is not in memory.
@@ -51,44 +51,46 @@ bool has_buffer_ahead(const Log& log, const ReadCache& cache, std::uint64_t curs
 
 }  // namespace
 
-Look look_at(const Log& log, const ReadCache& cache, const Wishes& wishes, const std::vector<bool>& failing,
-             bool read_only) {
-  Look look;
+Situation situation_of(const Log& log, const ReadCache& cache, const Wishes& wishes, const std::vector<bool>& failing,
+                       bool read_only) {
+  Situation situation;
   for (std::uint32_t i = 0; i < log.tiers(); ++i) {
     const Slots& slots = log.tier(i);
-    TierLook tier{slots.limit, slots.room(), kNone, failing[i]};
+    TierSituation tier{slots.limit, slots.room(), kNone, failing[i]};
     const auto may_leave = [&](const auto& entry) {
       return log[entry.second].movable() && entry.second != wishes.segment;
     };
     const auto oldest = std::find_if(slots.resident.begin(), slots.resident.end(), may_leave);
     if (oldest != slots.resident.end()) tier.oldest = oldest->second;
-    look.tiers.push_back(tier);
+    situation.tiers.push_back(tier);
   }
-  if (wishes.segment != kNone && !log.at_hand(wishes.segment) && !wishes.not_fetched) look.wanted = wishes.segment;
-  if (wishes.move.segment != kNone && !wishes.move.outcome) look.request = {wishes.move.segment, wishes.move.tier};
-  look.writer_waits = wishes.writer.waits;
-  look.read_only = read_only;
-  look.reversing = wishes.reversing && wishes.segment == kNone;
-  look.ahead_has_buffer = look.reversing && has_buffer_ahead(log, cache, wishes.cursor);
-  if (look.ahead_has_buffer) look.ahead = next_below(log, wishes.cursor);
-  return look;
+  if (wishes.segment != kNone && !log.at_hand(wishes.segment) && !wishes.not_fetched) situation.wanted = wishes.segment;
+  if (wishes.move.segment != kNone && !wishes.move.outcome) situation.request = {wishes.move.segment, wishes.move.tier};
+  situation.writer_waits = wishes.writer.waits;
+  situation.read_only = read_only;
+  situation.reversing = wishes.reversing && wishes.segment == kNone;
+  situation.ahead_has_buffer = situation.reversing && has_buffer_ahead(log, cache, wishes.cursor);
+  if (situation.ahead_has_buffer) situation.ahead = next_below(log, wishes.cursor);
+  return situation;
 }
 
-bool can_spill(const Look& look, std::size_t number) {
-  if (number + 1 >= look.tiers.size() || look.tiers[number].oldest == kNone) return false;
-  const TierLook& below = look.tiers[number + 1];
-  return !below.failing && (below.room > 0 || can_spill(look, number + 1));
+bool can_spill(const Situation& situation, std::size_t number) {
+  if (number + 1 >= situation.tiers.size() || situation.tiers[number].oldest == kNone) return false;
+  const TierSituation& below = situation.tiers[number + 1];
+  return !below.failing && (below.room > 0 || can_spill(situation, number + 1));
 }
 
-Job next_job(const Look& look) {
-  if (look.wanted != kNone) return {Job::Kind::fetch, look.wanted, kNone};
-  if (look.request.segment != kNone) return {Job::Kind::move_for_request, look.request.segment, look.request.tier};
+Job next_job(const Situation& situation) {
+  if (situation.wanted != kNone) return {Job::Kind::fetch, situation.wanted, kNone};
+  if (situation.request.segment != kNone)
+    return {Job::Kind::move_for_request, situation.request.segment, situation.request.tier};
   // From below, so that there is room for what comes from above.
-  for (std::size_t i = look.read_only ? 0 : look.tiers.size(); i-- > 0;) {
-    if (spill_needed(look, i)) return {Job::Kind::move, look.tiers[i].oldest, static_cast<std::uint32_t>(i + 1)};
+  for (std::size_t i = situation.read_only ? 0 : situation.tiers.size(); i-- > 0;) {
+    if (spill_needed(situation, i))
+      return {Job::Kind::move, situation.tiers[i].oldest, static_cast<std::uint32_t>(i + 1)};
   }
-  if (look.reversing && look.ahead != kNone && look.ahead_has_buffer)
-    return {Job::Kind::fetch_ahead, look.ahead, kNone};
+  if (situation.reversing && situation.ahead != kNone && situation.ahead_has_buffer)
+    return {Job::Kind::fetch_ahead, situation.ahead, kNone};
   return {};
 }
 

@@ -1,4 +1,4 @@
-// What the mover does next: what is wanted of it, what a look at the tiers finds, and a pure decision about that.
+// What the mover does next: what is wanted of it, the situation of the tiers, and a pure decision about that.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +30,15 @@ struct Wishes {
   std::uint64_t cursor = 0;  // generation of the segment that was read last
 };
 
-struct TierLook {
+struct TierSituation {
   std::uint32_t limit = 0;
   std::uint32_t room = 0;        // segments that it could take
   std::uint32_t oldest = kNone;  // the oldest segment that may leave it
   bool failing = false;          // what was last carried here failed, and not for lack of room
 };
 
-struct Look {
-  std::vector<TierLook> tiers;
+struct Situation {
+  std::vector<TierSituation> tiers;
   std::uint32_t wanted = kNone;  // a reader waits for this segment
   // Somebody waits for it to be moved.
   struct {
@@ -61,10 +61,10 @@ struct Job {
 };
 
 // `failing`: of each tier, whether what was last carried there failed, and not for lack of room.
-Look look_at(const Log& log, const ReadCache& cache, const Wishes& wishes, const std::vector<bool>& failing,
-             bool read_only);
-Job next_job(const Look& look);
+Situation situation_of(const Log& log, const ReadCache& cache, const Wishes& wishes, const std::vector<bool>& failing,
+                       bool read_only);
+Job next_job(const Situation& situation);
 // Whether a segment could leave a tier downwards, when those below make room first.
-bool can_spill(const Look& look, std::size_t tier);
+bool can_spill(const Situation& situation, std::size_t tier);
 
 }  // namespace forebay::trajectory

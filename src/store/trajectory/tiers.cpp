@@ -147,7 +147,7 @@ Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
   std::optional<std::chrono::steady_clock::time_point> start_of_wait;
   while (first.free.empty() || first.room() == 0) {
     const bool being_made = first.room() > 0 && (first.made < first.limit || first.making);
-    if (!being_made && !mover_busy_ && !can_spill(look(), 0)) {
+    if (!being_made && !mover_busy_ && !can_spill(situation(), 0)) {
       wishes_.writer.waits = wishes_.writer.wants_next = false;
       return tl::unexpected<Failure>(no_room());
     }
@@ -169,7 +169,7 @@ Outcome<Tiers::Active> Tiers::next_for_cleaning(segment::Writer& writer) {
   Lock lock(mutex_);
   const Slots& first = log_.tier(0);
   // The last cleaning may have freed a slot further down: the mover makes room here by that.
-  done_.wait(lock, [&] { return first.used() <= first.limit || (!mover_busy_ && !can_spill(look(), 0)); });
+  done_.wait(lock, [&] { return first.used() <= first.limit || (!mover_busy_ && !can_spill(situation(), 0)); });
   if (first.used() > first.limit || (first.free.empty() && !make_slot(lock, 0, first.limit + 1))) {
     return tl::unexpected<Failure>(no_room());
   }

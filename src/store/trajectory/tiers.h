@@ -134,7 +134,7 @@ class Tiers {
   void prepare(Lock& lock);
   void move(Lock& lock);
   bool do_job(Lock& lock, const Job& job);
-  Look look() const;
+  Situation situation() const;
   bool make_slot(Lock& lock, std::uint32_t tier, std::uint32_t most);
   std::optional<std::uint32_t> take_slot(Lock& lock, std::uint32_t tier);
   Outcome<Active> start(Lock& lock, segment::Writer& writer);

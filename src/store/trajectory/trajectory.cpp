@@ -26,7 +26,7 @@ Done Trajectory::close() {
   const bool was_open = step_open_;
   const std::int64_t step = open_step_;
   step_open_ = false;
-  look_away();
+  end_decoding_ahead();
   Done sealed;
   if (active_.segment != kNone) sealed = tiers_->seal(writer_, active_.segment, active_live_, true);
   if (tiers_->kept() && !tiers_->started() && !tiers_->read_only()) (void)tiers_->keep(false, {});
@@ -151,7 +151,7 @@ Done Trajectory::next_segment() {
     if (!active && active.error().status == FOREBAY_E_NO_SPACE && (reading_ != kNone || ahead_ != kNone)) {
       // What is held for the next read only stands in nobody's way.
       leave();
-      look_away();
+      end_decoding_ahead();
       active = tiers_->next(writer_);
     }
     if (!active && (active.error().status != FOREBAY_E_NO_SPACE || encoded_)) return pass_on(active);
@@ -346,7 +346,7 @@ Outcome<const std::byte*> Trajectory::hold(Entry& entry) {
   if (const std::byte* const base = at_hand(entry.segment); base != nullptr) return base;
   leave();
   // What is held ahead of a sweep must not take the room of what is wanted now.
-  if (entry.segment != ahead_) look_away();
+  if (entry.segment != ahead_) end_decoding_ahead();
   auto base = tiers_->hold(entry.segment);
   if (!base) return base;
   if (pins_.size() <= entry.segment) pins_.resize(entry.segment + 1, 0);
@@ -404,7 +404,7 @@ Outcome<const void*> Trajectory::get(std::int64_t step, int number) {
   auto decoded = decode(*entry, *base, static_cast<std::size_t>(number));
   if (!decoded) return pass_on(decoded);
   pin(*entry);
-  if (sweeping_) look_ahead(*entry);
+  if (sweeping_) decode_ahead(*entry);
   return *decoded;
 }
 
@@ -508,7 +508,7 @@ Done Trajectory::move(std::int64_t step, int tier) {
     if (auto ok = end_segment(); !ok) return ok;
   }
   leave();
-  look_away();
+  end_decoding_ahead();
   return tiers_->move_to(entry->segment, static_cast<std::uint32_t>(tier));
 }
 
@@ -530,7 +530,7 @@ Done Trajectory::rewind() {
 Done Trajectory::keep(bool kept) {
   if (auto ok = refuse_to_write(); !ok) return ok;
   if (auto ok = settle(); !ok) return ok;
-  look_away();
+  end_decoding_ahead();
   return tiers_->keep(kept, [this](std::uint32_t segment, const segment::RecordHeader& record) {
     const Entry* entry = index_.find(record.step);
     return entry != nullptr && entry->segment == segment && entry->record == record.record;

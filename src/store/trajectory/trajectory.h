@@ -105,9 +105,9 @@ class Trajectory {
   // Places all that are pending.
   Done settle();
   // In a sweep: lets the step below the one that was read be decoded, if its segment is at hand.
-  void look_ahead(const Entry& read);
+  void decode_ahead(const Entry& read);
   // From now on no segment is read or held for that.
-  void look_away();
+  void end_decoding_ahead();
   void end_sweep();
   Outcome<const std::byte*> decode(const Entry& entry, const std::byte* base, std::size_t field);
   void stand_alone();

@@ -181,7 +181,7 @@ TEST(Faults, AShortWriteByWhateverMethodIsFound) {
     expect_same_on_all(*team, written);
     must(file->close());
     // What Open MPI (4.1) takes for whole is looked for before the file gets its name.
-    EXPECT_EQ(must(array_file::verify(path, description, array_file::Look::at_holes)).size(), 1U);
+    EXPECT_EQ(must(array_file::verify(path, description, array_file::Where::at_holes)).size(), 1U);
     EXPECT_TRUE(!written || method == Method::mpi_collective);
     MPI_Barrier(team->all());
     if (team->rank() == 0) ::unlink(path.c_str());

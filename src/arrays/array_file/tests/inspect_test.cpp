@@ -50,12 +50,12 @@ TEST(Inspect, FindsWhatNobodyWroteWithoutReadingTheRest) {
   const std::uint64_t offset = description.arrays[0].offset;
   file[offset] ^= 1;
   ASSERT_TRUE(replace_file(path, file));
-  EXPECT_TRUE(verify(path, description, Look::at_holes)->empty());
+  EXPECT_TRUE(verify(path, description, Where::at_holes)->empty());
   const auto opened = open_file(path, O_RDWR);
   ASSERT_EQ(::fallocate(opened->get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                         static_cast<off_t>(offset + kPieceBytes + 8192), 4096),
             0);
-  const auto damages = verify(path, description, Look::at_holes);
+  const auto damages = verify(path, description, Where::at_holes);
   ASSERT_TRUE(damages) << damages.error().text();
   ASSERT_EQ(damages->size(), 1U);
   EXPECT_EQ(damages->front().first_bytes, (std::vector<std::uint64_t>{kPieceBytes}));
@@ -66,7 +66,7 @@ TEST(Inspect, FindsWhatNobodyWroteWithoutReadingTheRest) {
   ASSERT_EQ(::fallocate(of_zeros->get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                         static_cast<off_t>(zeros.arrays[0].offset), 1 << 20),
             0);
-  EXPECT_TRUE(verify(other, zeros, Look::at_holes)->empty());
+  EXPECT_TRUE(verify(other, zeros, Where::at_holes)->empty());
 }
 
 // A mesh of a few cells with a field, or a checkpoint of the same arrays; whole with its checksums.

@@ -60,7 +60,7 @@ TEST(Quality, OfManyCellsAtOnceIsThatOfEach) {
           for (std::size_t d = 0; d < 3; ++d) many.corners[c][d][i] = each.back()[c][d];
         }
       }
-      look_at(shape, many, count);
+      measure(shape, many, count);
       for (std::size_t i = 0; i < count; ++i) {
         EXPECT_EQ(many.volumes[i], volume(shape, each[i])) << describe(shape).name << " " << i;
         EXPECT_EQ(many.qualities[i], quality(shape, each[i])) << describe(shape).name << " " << i;

@@ -17,7 +17,7 @@ TEST(Levels, AreLookedAtOneAfterTheOther) {
     SCOPED_TRACE(name);
     const mesh::Topology topology = need(number(coarse));
     std::vector<Survey> by_level;
-    ASSERT_TRUE(look_at_levels(coarse, topology, 3, 2, by_level));
+    ASSERT_TRUE(survey_levels(coarse, topology, 3, 2, by_level));
     ASSERT_EQ(by_level.size(), 3U) << "the coarse mesh, and refined once and twice";
     EXPECT_EQ(by_level[0].cells, coarse.cells());
     for (int level = 0; level < 3; ++level) {
@@ -34,14 +34,14 @@ TEST(Levels, OneWithCellsInsideOutIsNamed) {
   const mesh::Mesh coarse = mesh::test::twisted();
   const mesh::Topology topology = need(number(coarse));
   std::vector<Survey> by_level;
-  const Status found = look_at_levels(coarse, topology, 4, 2, by_level);
+  const Status found = survey_levels(coarse, topology, 4, 2, by_level);
   ASSERT_FALSE(found);
   EXPECT_NE(found.error().what.find("inside out on level 1,"), std::string::npos) << found.error().text();
   EXPECT_NE(found.error().what.find(", of cells 0 to 0 of level 0"), std::string::npos) << found.error().text();
   EXPECT_EQ(by_level.size(), 1U) << "the coarse mesh is right";
 
   by_level.resize(3);  // as if the mesh were itself refined twice
-  const Status above = look_at_levels(coarse, topology, 4, 2, by_level);
+  const Status above = survey_levels(coarse, topology, 4, 2, by_level);
   ASSERT_FALSE(above);
   EXPECT_NE(above.error().what.find("on level 4, of cells 0 to 0 of level 3"), std::string::npos)
       << above.error().text();

@@ -12,23 +12,26 @@ namespace {
 using Kind = Job::Kind;
 
 // Tiers as limit, room, oldest; what is not named is not wanted.
-Look of(std::vector<TierLook> tiers) {
-  Look look;
-  look.tiers = std::move(tiers);
-  return look;
+Situation of(std::vector<TierSituation> tiers) {
+  Situation situation;
+  situation.tiers = std::move(tiers);
+  return situation;
 }
 
 TEST(Policy, ATable) {
-  const auto waiting = [](Look look) { return look.writer_waits = true, look; };
-  const auto sweeping = [](Look look) { return look.reversing = true, look; };
-  const auto wanting = [](Look look) { return look.wanted = 5, look; };
-  const auto asked = [](Look look) { return look.request = {3, 1}, look; };
-  const auto ahead = [](Look look) { return look.ahead = 8, look.ahead_has_buffer = true, look; };
-  const auto read_only = [](Look look) { return look.read_only = true, look; };
-  const Look calm = of({{8, 4, 1}, {8, 8, kNone}}), low = of({{8, 1, 1}, {8, 4, 2}}), full = of({{8, 0, 1}, {8, 0, 2}});
+  const auto waiting = [](Situation situation) { return situation.writer_waits = true, situation; };
+  const auto sweeping = [](Situation situation) { return situation.reversing = true, situation; };
+  const auto wanting = [](Situation situation) { return situation.wanted = 5, situation; };
+  const auto asked = [](Situation situation) { return situation.request = {3, 1}, situation; };
+  const auto ahead = [](Situation situation) {
+    return situation.ahead = 8, situation.ahead_has_buffer = true, situation;
+  };
+  const auto read_only = [](Situation situation) { return situation.read_only = true, situation; };
+  const Situation calm = of({{8, 4, 1}, {8, 8, kNone}}), low = of({{8, 1, 1}, {8, 4, 2}}),
+                  full = of({{8, 0, 1}, {8, 0, 2}});
   struct Row {
     const char* says;
-    Look look;
+    Situation situation;
     Job job;
   };
   const Row rows[] = {
@@ -51,11 +54,11 @@ TEST(Policy, ATable) {
       {"a reader of others' states moves nothing", read_only(waiting(low)), {}},
       {"but fetches", sweeping(ahead(read_only(low))), {Kind::fetch_ahead, 8, kNone}},
   };
-  for (const Row& row : rows) EXPECT_EQ(next_job(row.look), row.job) << row.says;
+  for (const Row& row : rows) EXPECT_EQ(next_job(row.situation), row.job) << row.says;
 }
 
 // Four segments of generations 1 to 4: the first two on a streamed tier below, the others above.
-TEST(Look, FindsWhatMayMoveAndWhatIsWanted) {
+TEST(Situation, FindsWhatMayMoveAndWhatIsWanted) {
   Log log;
   log.begin(2);
   log.tier(1).streamed = true;
@@ -71,45 +74,45 @@ TEST(Look, FindsWhatMayMoveAndWhatIsWanted) {
   }
   ReadCache cache;
   Wishes wishes;
-  const auto look = [&] { return look_at(log, cache, wishes, {false, true}, false); };
-  EXPECT_EQ(look().tiers[0].oldest, 2u);
-  EXPECT_EQ(look().tiers[0].room, 2u);
-  EXPECT_TRUE(look().tiers[1].failing);
-  EXPECT_EQ(look().ahead, kNone) << "nobody sweeps";
+  const auto situation = [&] { return situation_of(log, cache, wishes, {false, true}, false); };
+  EXPECT_EQ(situation().tiers[0].oldest, 2u);
+  EXPECT_EQ(situation().tiers[0].room, 2u);
+  EXPECT_TRUE(situation().tiers[1].failing);
+  EXPECT_EQ(situation().ahead, kNone) << "nobody sweeps";
   log[2].holds = 1;
-  EXPECT_EQ(look().tiers[0].oldest, 3u) << "what is held stays";
+  EXPECT_EQ(situation().tiers[0].oldest, 3u) << "what is held stays";
   log[3].moving = true;
-  EXPECT_EQ(look().tiers[0].oldest, kNone);
+  EXPECT_EQ(situation().tiers[0].oldest, kNone);
 
   wishes.segment = 2;
-  EXPECT_EQ(look().wanted, kNone) << "it is at hand";
+  EXPECT_EQ(situation().wanted, kNone) << "it is at hand";
   wishes.segment = 0;
-  EXPECT_EQ(look().wanted, 0u);
+  EXPECT_EQ(situation().wanted, 0u);
   wishes.not_fetched = Failure{FOREBAY_E_IO, "no"};
-  EXPECT_EQ(look().wanted, kNone) << "nobody tries again by himself";
+  EXPECT_EQ(situation().wanted, kNone) << "nobody tries again by himself";
   wishes = {};
 
   wishes.move.segment = 1;
   wishes.move.tier = 0;
-  EXPECT_EQ(look().request.segment, 1u);
+  EXPECT_EQ(situation().request.segment, 1u);
   wishes.move.outcome = Done();
-  EXPECT_EQ(look().request.segment, kNone);
+  EXPECT_EQ(situation().request.segment, kNone);
   wishes = {};
 
   wishes.reversing = true;
   wishes.cursor = 4;
-  EXPECT_EQ(look().ahead, 1u) << "the next below that has no memory";
+  EXPECT_EQ(situation().ahead, 1u) << "the next below that has no memory";
   cache.put(0, 1);
   log[1].buffer = 0;
   EXPECT_TRUE(log.at_hand(1));
-  EXPECT_EQ(look().ahead, 0u);
+  EXPECT_EQ(situation().ahead, 0u);
   cache.put(1, 0);
   log[0].buffer = 1;
-  EXPECT_EQ(look().ahead, kNone) << "two are ready";
+  EXPECT_EQ(situation().ahead, kNone) << "two are ready";
   wishes.cursor = 2;
-  EXPECT_TRUE(look().reversing);
+  EXPECT_TRUE(situation().reversing);
   wishes.segment = 0;
-  EXPECT_FALSE(look().reversing) << "whoever waits comes first";
+  EXPECT_FALSE(situation().reversing) << "whoever waits comes first";
 }
 
 TEST(Log, HasEachSegmentInOnePlace) {
