@@ -70,11 +70,11 @@ Status StreamFile::sync() {
 }
 
 Status StreamFile::write(std::uint64_t offset, std::span<const std::byte> segment, const Extent& used, How how) {
-  const auto settle = [&] { return how.lasting ? sync() : Status{}; };
+  const auto sync_if_lasting = [&] { return how.lasting ? sync() : Status{}; };
   // At once, so that a file that ends within a segment has lost something.
   if (auto ok = grow(offset + segment.size()); !ok) return ok;
   if (auto ok = retire(offset, how.store); !ok) return ok;
-  if (auto ok = settle(); !ok) return ok;
+  if (auto ok = sync_if_lasting(); !ok) return ok;
   const Pages pages(used);
   std::optional<PageBuffer> with_checks;
   const std::byte* front = segment.data();
@@ -96,9 +96,9 @@ Status StreamFile::write(std::uint64_t offset, std::span<const std::byte> segmen
   // Disks promise whole sectors, not pages: when the first page comes, all but its first sector is there already.
   const auto behind_headers = std::span(front, page_bytes()).subspan(kFirstRecord);
   if (auto ok = patch(offset + kFirstRecord, behind_headers); !ok) return ok;
-  if (auto ok = settle(); !ok) return ok;
+  if (auto ok = sync_if_lasting(); !ok) return ok;
   if (auto ok = write_between(front, 0, page_bytes()); !ok) return ok;
-  return settle();
+  return sync_if_lasting();
 }
 
 Status StreamFile::read(std::uint64_t offset, std::span<std::byte> segment, const Extent& used) {

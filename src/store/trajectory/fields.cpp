@@ -141,7 +141,7 @@ Done Trajectory::set_codec(int number, forebay_codec codec) {
 Outcome<forebay_encoding_info> Trajectory::encoding(int number) {
   auto found = field(number);
   if (!found) return pass_on(found);
-  if (auto ok = settle(); !ok) return pass_on(ok);
+  if (auto ok = place_pending(); !ok) return pass_on(ok);
   const auto position = static_cast<std::size_t>(number);
   forebay_encoding_info info = encoder_ ? encoder_->info(position) : nothing_stored(**found);
   if (!encoded_) {

@@ -115,7 +115,7 @@ Done Tiers::go_on(const std::vector<std::uint32_t>& live) {
   for (std::uint32_t i = 0; i < log_.size(); ++i) {
     if (!log_[i].used()) continue;
     log_[i].live = i < live.size() ? live[i] : 0;
-    settle(i);
+    forget_if_unused(i);
   }
   start_threads();
   return {};

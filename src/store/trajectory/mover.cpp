@@ -87,14 +87,14 @@ Done Tiers::fetch(Lock& lock, std::uint32_t number) {
   cache_.set_busy(buffer, false);
   log_[number].moving = mover_busy_ = false;
   if (!read) {
-    settle(number);
+    forget_if_unused(number);
     return pass_on(read);
   }
   cache_.put(buffer, number);
   log_[number].buffer = buffer;
   log_[number].arrivals += store_.checks(place.tier) ? 1 : 0;
   ++traffic_[place.tier].fetched;
-  settle(number);
+  forget_if_unused(number);
   return {};
 }
 
@@ -108,7 +108,7 @@ Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
   mover_busy_ = log_[number].moving = true;
   const auto finish = [&] {
     mover_busy_ = log_[number].moving = false;
-    settle(number);
+    forget_if_unused(number);
   };
   const auto slot = take_slot(lock, to_tier);
   Traffic& reached = traffic_[to_tier];

@@ -37,7 +37,7 @@ Done Trajectory::reserve() {
     if (spare_.segment == kNone) next = tiers_->next(spare_writer_);
     if (next && next->segment != kNone) spare_ = *next;
     if (!has_room(spare_, spare_writer_)) {
-      if (auto ok = settle(); !ok) return ok;
+      if (auto ok = place_pending(); !ok) return ok;
     }
     if (!has_room(active_, writer_) && !has_room(spare_, spare_writer_)) {
       if (auto ok = next_segment(); !ok) return ok;
@@ -57,7 +57,7 @@ Done Trajectory::accept() {
   entry->segment = kNone;
   encoder_->accept(open_step_, open_time_);
   if (!tiers_->kept() && encoder_->has_threads()) return {};
-  auto stored = settle();
+  auto stored = place_pending();
   if (!stored) {
     encoder_->clear();
     index_.erase(index_.find(open_step_));
@@ -103,7 +103,7 @@ Done Trajectory::place(const Encoder::Encoded& state) {
   return {};
 }
 
-Done Trajectory::settle() {
+Done Trajectory::place_pending() {
   while (encoder_ && encoder_->pending() > 0) {
     auto state = encoder_->oldest(true);
     if (!state) return pass_on(state);

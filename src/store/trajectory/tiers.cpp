@@ -198,7 +198,7 @@ std::uint32_t Tiers::sparsest(std::uint32_t records) {
 void Tiers::leave(std::uint32_t number, std::uint32_t records) {
   const Lock lock(mutex_);
   log_[number].live -= records;
-  settle(number);
+  forget_if_unused(number);
   poke();
 }
 
@@ -221,7 +221,7 @@ Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t li
     sealed.live = live;
     sealed.holds = held ? 1 : 0;
     sealed.arrivals = store_.checks(0) ? 1 : 0;
-    settle(number);
+    forget_if_unused(number);
     poke();
   }
   if (failed != 0) return medium_failed(failed, store_.path(0));
@@ -259,7 +259,7 @@ const std::byte* Tiers::hold_if_at_hand(std::uint32_t number) {
 void Tiers::unhold(std::uint32_t number) {
   const Lock lock(mutex_);
   --log_[number].holds;
-  settle(number);
+  forget_if_unused(number);
   poke();
 }
 
@@ -276,7 +276,7 @@ Done Tiers::drop(std::uint32_t number, std::uint32_t record) {
     if (auto ok = store_.mark_dropped(log_[number].place, record, memory_of(number)); !ok) return ok;
   }
   --log_[number].live;
-  settle(number);
+  forget_if_unused(number);
   poke();
   return {};
 }
@@ -303,7 +303,7 @@ void Tiers::give_up_buffer(std::uint32_t number) {
   if (segment.buffer != kNone) cache_.give_up(std::exchange(segment.buffer, kNone));
 }
 
-void Tiers::settle(std::uint32_t number) {
+void Tiers::forget_if_unused(std::uint32_t number) {
   if (log_[number].live == 0 && log_[number].movable()) forget(number);
 }
 

@@ -144,7 +144,7 @@ class Tiers {
   Done relocate(Lock& lock, std::uint32_t segment, std::uint32_t to_tier);
   void give_up_buffer(std::uint32_t segment);
   // The segment goes if nothing in it counts and nobody uses it.
-  void settle(std::uint32_t segment);
+  void forget_if_unused(std::uint32_t segment);
   void forget(std::uint32_t segment);
   Failure no_room();
 

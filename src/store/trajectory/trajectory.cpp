@@ -393,7 +393,7 @@ Outcome<const void*> Trajectory::get(std::int64_t step, int number) {
   Entry* const entry = index_.find(step);
   if (entry == nullptr) return unknown(step);
   if (entry->segment == kNone) {
-    if (auto ok = settle(); !ok) return pass_on(ok);
+    if (auto ok = place_pending(); !ok) return pass_on(ok);
   }
   auto base = hold(*entry);
   if (!base) return pass_on(base);
@@ -455,7 +455,7 @@ Done Trajectory::reverse(std::int64_t from) {
   const std::size_t after = index_.position(from);
   const bool stored = after < index_.size() && index_[after].step == from;
   if (!stored && after == 0) return unknown(from);
-  if (auto ok = settle(); !ok) return ok;
+  if (auto ok = place_pending(); !ok) return ok;
   if (decoder_ && options_.encoders != 0) {
     decoder_->begin_sweep();
     sweeping_ = true;
@@ -471,7 +471,7 @@ Done Trajectory::drop(std::int64_t step) {
   Entry* const entry = index_.find(step);
   if (entry == nullptr) return unknown(step);
   if (entry->pins != 0) return fail(FOREBAY_E_PINNED, "step {} cannot be dropped: it is pinned; release it", step);
-  if (auto ok = settle(); !ok) return ok;
+  if (auto ok = place_pending(); !ok) return ok;
   if (decoder_) decoder_->rest();  // it may be reading the header that is marked
   if (entry->segment == active_.segment) {
     if (step_open_ && !encoded_)
@@ -497,7 +497,7 @@ Done Trajectory::move(std::int64_t step, int tier) {
     return fail(FOREBAY_E_NO_SUCH_TIER, "step {} cannot move: there is no tier {}, {} are open, counted from 0", step,
                 tier, tiers_->count());
   }
-  if (auto ok = settle(); !ok) return ok;
+  if (auto ok = place_pending(); !ok) return ok;
   if (held(entry->segment)) {
     return fail(FOREBAY_E_PINNED, "step {} cannot move: {} steps of its segment are pinned; release them", step,
                 pins_[entry->segment]);
@@ -529,7 +529,7 @@ Done Trajectory::rewind() {
 
 Done Trajectory::keep(bool kept) {
   if (auto ok = refuse_to_write(); !ok) return ok;
-  if (auto ok = settle(); !ok) return ok;
+  if (auto ok = place_pending(); !ok) return ok;
   end_decoding_ahead();
   return tiers_->keep(kept, [this](std::uint32_t segment, const segment::RecordHeader& record) {
     const Entry* entry = index_.find(record.step);

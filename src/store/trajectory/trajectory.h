@@ -103,7 +103,7 @@ class Trajectory {
   // Puts the oldest pending state into a segment, or has it encoded again where it must begin one.
   Done place(const Encoder::Encoded& state);
   // Places all that are pending.
-  Done settle();
+  Done place_pending();
   // In a sweep: lets the step below the one that was read be decoded, if its segment is at hand.
   void decode_ahead(const Entry& read);
   // From now on no segment is read or held for that.
