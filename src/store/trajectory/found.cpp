@@ -128,7 +128,7 @@ Done Tiers::keep(bool keep, const Lives& lives) {
   done_.wait(lock, [&] {
     bool making = false;
     for (std::uint32_t i = 0; i < store_.tiers(); ++i) making = making || log_.tier(i).making;
-    return !mover_busy_ && !making;
+    return !spiller_busy_ && !making;
   });
   if (auto ok = store_.keep(keep); !ok) return ok;
   if (!keep || !started_) return {};

@@ -20,7 +20,7 @@ struct Segment {
   std::uint32_t holds = 0;       // by readers: it stays where it is
   std::uint32_t arrivals = 0;    // of its bytes from where they may have been damaged
   bool sealed = false;
-  bool moving = false;  // the mover reads or writes it
+  bool moving = false;  // the spiller reads or writes it
 
   bool used() const { return generation != 0; }
   bool movable() const { return used() && sealed && !moving && holds == 0; }

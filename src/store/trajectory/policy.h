@@ -1,4 +1,4 @@
-// What the mover does next: what is wanted of it, the situation of the tiers, and a pure decision about that.
+// What the spiller does next: what is wanted of it, the situation of the tiers, and a pure decision about that.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ void Tiers::start_threads() {
     });
   }
   if (store_.tiers() > 1) {
-    mover_ = Thread([this] {
+    spiller_ = Thread([this] {
       Lock lock(mutex_);
       move(lock);
     });
@@ -58,7 +58,7 @@ void Tiers::stop_threads() {
     poke();
   }
   if (preparer_.joinable()) preparer_.join();
-  if (mover_.joinable()) mover_.join();
+  if (spiller_.joinable()) spiller_.join();
 }
 
 void Tiers::poke() {
@@ -147,7 +147,7 @@ Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
   std::optional<std::chrono::steady_clock::time_point> start_of_wait;
   while (first.free.empty() || first.room() == 0) {
     const bool being_made = first.room() > 0 && (first.made < first.limit || first.making);
-    if (!being_made && !mover_busy_ && !can_spill(situation(), 0)) {
+    if (!being_made && !spiller_busy_ && !can_spill(situation(), 0)) {
       wishes_.writer.waits = wishes_.writer.wants_next = false;
       return tl::unexpected<Failure>(no_room());
     }
@@ -168,8 +168,8 @@ Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
 Outcome<Tiers::Active> Tiers::next_for_cleaning(segment::Writer& writer) {
   Lock lock(mutex_);
   const Slots& first = log_.tier(0);
-  // The last cleaning may have freed a slot further down: the mover makes room here by that.
-  done_.wait(lock, [&] { return first.used() <= first.limit || (!mover_busy_ && !can_spill(situation(), 0)); });
+  // The last cleaning may have freed a slot further down: the spiller makes room here by that.
+  done_.wait(lock, [&] { return first.used() <= first.limit || (!spiller_busy_ && !can_spill(situation(), 0)); });
   if (first.used() > first.limit || (first.free.empty() && !make_slot(lock, 0, first.limit + 1))) {
     return tl::unexpected<Failure>(no_room());
   }
@@ -212,7 +212,7 @@ bool Tiers::announce_next() {
 
 Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t live, bool held) {
   const int failed = writer.seal();
-  segment::fence_stores();  // the mover reads what this thread has streamed
+  segment::fence_stores();  // the spiller reads what this thread has streamed
   {
     const Lock lock(mutex_);
     Segment& sealed = log_[number];
@@ -316,7 +316,7 @@ void Tiers::forget(std::uint32_t number) {
 
 Done Tiers::rewind() {
   Lock lock(mutex_);
-  done_.wait(lock, [&] { return !mover_busy_; });
+  done_.wait(lock, [&] { return !spiller_busy_; });
   if (!started_) return {};
   if (auto ok = store_.rewind(); !ok) return ok;
   // Headers of the old epoch count no more: nothing needs to be written.

@@ -3,10 +3,10 @@
 // The log (log.h) says where each segment lies, the store (store.h) does what is to be done in a place. What lies in
 // mapped memory is read there; what lies on a streamed tier is read from the cache (read_cache.h), which has buffers of
 // its own: the budgets are for states alone. The preparer makes and touches the segment of the first tier that the
-// writer will want next. The mover does one job after the other, as decided by policy.h: it carries the oldest segments
-// down before the first tier is full, and fetches what a reader wants, or will want in a reverse sweep.
+// writer will want next. The spiller does one job after the other, as decided by policy.h: it carries the oldest
+// segments down before the first tier is full, and fetches what a reader wants, or will want in a reverse sweep.
 //
-// One mutex guards the log, the cache, the wishes and the store's places. The mover gives it up while it copies: the
+// One mutex guards the log, the cache, the wishes and the store's places. The spiller gives it up while it copies: the
 // segment is `moving` then, and the place that it goes to is in nobody's hands.
 #pragma once
 
@@ -94,7 +94,7 @@ class Tiers {
   // A record of a segment that is not active no longer counts.
   Done drop(std::uint32_t segment, std::uint32_t record);
   void reverse(std::uint32_t from_segment);
-  // To another tier, by the mover; the segment is sealed and not held.
+  // To another tier, by the spiller; the segment is sealed and not held.
   Done move_to(std::uint32_t segment, std::uint32_t tier);
   // For messages: "POOL/NAME, segment 3".
   std::string place_of(std::uint32_t segment);
@@ -163,9 +163,9 @@ class Tiers {
   std::uint64_t next_generation_ = 1;
   std::uint64_t pokes_ = 0;
   bool stop_ = false;
-  bool mover_busy_ = false;
+  bool spiller_busy_ = false;
   Thread preparer_;
-  Thread mover_;
+  Thread spiller_;
 };
 
 }  // namespace forebay::trajectory

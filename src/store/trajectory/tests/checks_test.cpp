@@ -202,7 +202,7 @@ TEST(Checks, CostNoPassOfTheirOwnWhereACopyIsMade) {
             Cost(0, 0));
   EXPECT_EQ(cost(OptionsOf().pool(disk.path(), 50 * kSegment), false), Cost(kBytes, 0)) << "put into a file";
   EXPECT_EQ(cost(OptionsOf().pool(disk.path(), 50 * kSegment), true), Cost(0, kBytes)) << "written in place";
-  // What moves on: each state once, by the mover, where the file system reads it.
+  // What moves on: each state once, by the spiller, where the file system reads it.
   const auto [copied, read] = cost(OptionsOf().dram(4 * kSegment).shared(disk.path(), 50 * kSegment), false);
   EXPECT_EQ(copied, 0u);
   EXPECT_LE(read, kBytes);

@@ -37,7 +37,7 @@ TEST(Kept, IsFoundByTheNextOpen) {
 }
 
 TEST(Kept, ANewStepFindsRoomWhileOldOnesComeBack) {
-  // The mover makes room for what it brings back, beside the thread that makes it for the writer; in segments that
+  // The spiller makes room for what it brings back, beside the thread that makes it for the writer; in segments that
   // take a while to make, both want the same.
   constexpr std::uint64_t kLarge = 4 * kMiB, kValues = 1 << 16;
   for (int trial = 0; trial < 8; ++trial) {

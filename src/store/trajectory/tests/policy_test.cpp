@@ -1,4 +1,4 @@
-// The mover's decisions as a table, and the log's invariant: each segment in one place.
+// The spiller's decisions as a table, and the log's invariant: each segment in one place.
 #include "store/trajectory/policy.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The writer, the preparer and the mover in chosen orders: a store over three tiers keeps what was put into it whoever
-// goes first, and nobody waits for ever.
+// The writer, the preparer and the spiller in chosen orders: a store over three tiers keeps what was put into it
+// whoever goes first, and nobody waits for ever.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -119,7 +119,7 @@ class AllOrders {
   int different_ = 0;
 };
 
-// The writer needs a third segment where the first tier has two, while the mover is to begin with the first.
+// The writer needs a third segment where the first tier has two, while the spiller is to begin with the first.
 TEST(Schedules, AllOrdersOfAShortRunLeadToTheSame) {
   AllOrders orders;
   int tried = 0;

@@ -1,4 +1,4 @@
-// The mover: the part of Tiers that carries segments down, and brings back what is read.
+// The spiller: the part of Tiers that carries segments down, and brings back what is read.
 #include <algorithm>
 #include <cerrno>
 
@@ -73,7 +73,7 @@ Done Tiers::fetch(Lock& lock, std::uint32_t number) {
         store_.options(place.tier).path, ReadCache::kBuffers);
   }
   const segment::Extent used = log_[number].extent;
-  log_[number].moving = mover_busy_ = true;
+  log_[number].moving = spiller_busy_ = true;
   cache_.set_busy(buffer, true);
   lock.unlock();
   Status read;
@@ -85,7 +85,7 @@ Done Tiers::fetch(Lock& lock, std::uint32_t number) {
   if (read) read = store_.read(place, used, cache_.bytes(buffer));
   lock.lock();
   cache_.set_busy(buffer, false);
-  log_[number].moving = mover_busy_ = false;
+  log_[number].moving = spiller_busy_ = false;
   if (!read) {
     forget_if_unused(number);
     return pass_on(read);
@@ -105,9 +105,9 @@ Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
     if (auto ok = fetch(lock, number); !ok) return ok;
     if (log_[number].generation != generation) return {};
   }
-  mover_busy_ = log_[number].moving = true;
+  spiller_busy_ = log_[number].moving = true;
   const auto finish = [&] {
-    mover_busy_ = log_[number].moving = false;
+    spiller_busy_ = log_[number].moving = false;
     forget_if_unused(number);
   };
   const auto slot = take_slot(lock, to_tier);
@@ -152,7 +152,7 @@ Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
 
 Done Tiers::move_to(std::uint32_t number, std::uint32_t tier) {
   Lock lock(mutex_);
-  done_.wait(lock, [&] { return !mover_busy_; });
+  done_.wait(lock, [&] { return !spiller_busy_; });
   if (log_[number].place.tier == tier) return {};
   wishes_.move = {number, tier, std::nullopt};
   poke();
