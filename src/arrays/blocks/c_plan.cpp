@@ -25,7 +25,7 @@ PlanRequest request_of(const forebay_options* options) {
   return request;
 }
 
-Status keep(forebay::Result<Plan> made, forebay_plan** plan) {
+Status hand_out(forebay::Result<Plan> made, forebay_plan** plan) {
   if (!made) return forward(made);
   *plan = new forebay_plan(std::move(*made));
   return {};
@@ -152,7 +152,7 @@ int forebay_plan_create(forebay_team* team, const uint64_t* numbers, uint64_t co
     if (mine) mine = check_options(options, "plan");
     if (mine) mine = given("global numbers", numbers, count);
     if (auto ok = team->value.agree(mine); !ok) return ok;
-    return keep(Plan::make(team->value, std::span(numbers, count), items, request_of(options)), plan);
+    return hand_out(Plan::make(team->value, std::span(numbers, count), items, request_of(options)), plan);
   });
 }
 
@@ -225,7 +225,7 @@ int forebay_plan_create_lists(forebay_team* team, const uint64_t* ranges, uint64
     if (auto ok = team->value.agree(mine); !ok) return ok;
     std::vector<ListRange> own;
     for (std::uint64_t i = 0; i < lists; ++i) own.push_back({ranges[2 * i], ranges[2 * i + 1]});
-    return keep(plan_of_lists(team->value, own, values, request_of(options)), plan);
+    return hand_out(plan_of_lists(team->value, own, values, request_of(options)), plan);
   });
 }
 

@@ -10,7 +10,7 @@ namespace {
 template <class Act>
 void each_run(const Moves& moves, std::size_t peer, Act act) {
   std::uint32_t place = 0;
-  if (moves.kept() == Moves::Kept::places) {
+  if (moves.form() == Moves::Form::places) {
     for (const std::uint32_t position : moves.to(peer)) {
       if (!act(Run{place++, position, 1})) return;
     }

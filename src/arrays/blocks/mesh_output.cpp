@@ -26,7 +26,7 @@ Result<Series> found_series(const std::string& directory, const std::string& nam
   if (!entries) return forward(entries);
   std::set<std::string> files;
   for (const auto& entry : *entries) files.insert(entry.name);
-  series.keep_only(files);
+  series.list_only(files);
   for (const std::string& file : files) {
     if (!is_step_of(name, file) || series.has(file)) continue;
     const auto step = array_file::describe(join(directory, file));

@@ -104,7 +104,7 @@ void stream(std::byte* to, const std::byte* from, std::size_t bytes) {
 }  // namespace
 
 Moves Moves::of_places(Large<std::uint32_t> to, std::span<const std::uint64_t> ends) {
-  Moves moves(Kept::places);
+  Moves moves(Form::places);
   for (const std::uint64_t end : ends) moves.sections_.push_back({end, end});
   moves.to_ = std::move(to);
   return moves;
@@ -112,7 +112,7 @@ Moves Moves::of_places(Large<std::uint32_t> to, std::span<const std::uint64_t> e
 
 void Moves::add(Run run) {
   added_ += run.count;
-  if (kept_ == Kept::runs) {
+  if (form_ == Form::runs) {
     runs_.push_back(run);
     return;
   }
@@ -123,7 +123,7 @@ void Moves::add(Run run) {
 }
 
 void Moves::end_section() {
-  sections_.push_back({added_, kept_ == Kept::runs ? runs_.size() : to_.size()});
+  sections_.push_back({added_, form_ == Form::runs ? runs_.size() : to_.size()});
 }
 
 std::uint64_t Moves::bytes() const {
@@ -159,7 +159,7 @@ void Moves::each_left(std::size_t peer, std::span<const std::uint32_t> dropped, 
     if (run.count > 0) act(run);
     place = end;
   };
-  if (kept_ == Kept::runs) {
+  if (form_ == Form::runs) {
     for (const Run& run : runs(peer)) act_on_rest(run);
     return;
   }
@@ -174,13 +174,13 @@ Moves Moves::left(std::span<const std::vector<std::uint32_t>> dropped, bool with
   for (std::size_t peer = 0; peer < sections(); ++peer) {
     each_left(peer, dropped[peer], [&](const Run&) { ++entries; });
   }
-  Moves rest(kept_);
-  if (kept_ == Kept::runs) rest.runs_.reserve(entries);
-  if (kept_ == Kept::places) rest.to_.reserve(entries);
-  if (kept_ == Kept::places && with_from) rest.from_.reserve(entries);
+  Moves rest(form_);
+  if (form_ == Form::runs) rest.runs_.reserve(entries);
+  if (form_ == Form::places) rest.to_.reserve(entries);
+  if (form_ == Form::places && with_from) rest.from_.reserve(entries);
   for (std::size_t peer = 0; peer < sections(); ++peer) {
     each_left(peer, dropped[peer], [&](const Run& run) {
-      if (kept_ == Kept::runs || with_from) return rest.add(run);
+      if (form_ == Form::runs || with_from) return rest.add(run);
       ++rest.added_;
       rest.to_.push_back(run.to);
     });
@@ -203,7 +203,7 @@ void Moves::count_as_messages() {
   from_ = {};
   for (std::size_t peer = 0; peer < sections(); ++peer) {
     std::uint32_t place = 0;
-    for (std::uint64_t run = sections_[peer].entries; kept_ == Kept::runs && run < sections_[peer + 1].entries; ++run) {
+    for (std::uint64_t run = sections_[peer].entries; form_ == Form::runs && run < sections_[peer + 1].entries; ++run) {
       runs_[run].from = place;
       place += runs_[run].count;
     }
@@ -238,7 +238,7 @@ void copy_run(Size size, const Run& run, const std::byte* items, std::byte* bloc
 template <class Seen>
 void Moves::put_seen(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes,
                      Seen& seen) const {
-  if (kept_ == Kept::runs) {
+  if (form_ == Form::runs) {
     with_size(item_bytes, [&](auto size) {
       each_run(peer, block, item_bytes, [&](const Run& run) { copy_run(size, run, items, block, seen); });
     });
@@ -300,7 +300,7 @@ void Moves::fill_seen(std::span<const Source> sources, std::byte* block, std::si
 }
 
 void Moves::get(std::size_t peer, const std::byte* block, std::byte* items, std::size_t item_bytes) const {
-  if (kept_ == Kept::places) {
+  if (form_ == Form::places) {
     return copy_places(item_bytes, items, from(peer), block, to(peer).data(), this->items(peer));
   }
   each_run(peer, block, item_bytes, [&](const Run& run) {
@@ -309,7 +309,7 @@ void Moves::get(std::size_t peer, const std::byte* block, std::byte* items, std:
 }
 
 void Moves::pack(std::size_t peer, const std::byte* items, std::byte* message, std::size_t item_bytes) const {
-  if (kept_ == Kept::places) return copy_places(item_bytes, message, nullptr, items, from(peer), this->items(peer));
+  if (form_ == Form::places) return copy_places(item_bytes, message, nullptr, items, from(peer), this->items(peer));
   for (const Run& run : runs(peer)) {
     std::memcpy(message, items + run.from * item_bytes, run.count * item_bytes);
     message += run.count * item_bytes;
@@ -317,7 +317,7 @@ void Moves::pack(std::size_t peer, const std::byte* items, std::byte* message, s
 }
 
 void Moves::unpack(std::size_t peer, const std::byte* message, std::byte* items, std::size_t item_bytes) const {
-  if (kept_ == Kept::places) return copy_places(item_bytes, items, from(peer), message, nullptr, this->items(peer));
+  if (form_ == Form::places) return copy_places(item_bytes, items, from(peer), message, nullptr, this->items(peer));
   for (const Run& run : runs(peer)) {
     std::memcpy(items + run.from * item_bytes, message, run.count * item_bytes);
     message += run.count * item_bytes;

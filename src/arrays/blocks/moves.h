@@ -1,6 +1,6 @@
 // Copies of items between the order in which a rank holds them and the order of a block, or of a message.
 //
-// A list of moves is cut into sections, one for each peer. It is kept as runs where items that follow each other here
+// A list of moves is cut into sections, one for each peer. It is stored as runs where items that follow each other here
 // do so there too, and as one place for each item otherwise: 12 bytes a run, 4 bytes an item (8 where some were left
 // out).
 #pragma once
@@ -29,11 +29,11 @@ struct Summing {
 
 class Moves {
  public:
-  enum class Kept { runs, places };
+  enum class Form { runs, places };
 
   Moves() = default;
   // Sections are filled one after the other: add() and then end_section(), once for each peer.
-  explicit Moves(Kept kept) : kept_(kept) {}
+  explicit Moves(Form form) : form_(form) {}
   // The items of each section follow each other; the k-th of all goes to to[k]. ends[p] is where the part of peer p
   // ends.
   static Moves of_places(Large<std::uint32_t> to, std::span<const std::uint64_t> ends);
@@ -41,7 +41,7 @@ class Moves {
   void add(Run run);
   void end_section();
 
-  Kept kept() const { return kept_; }
+  Form form() const { return form_; }
   std::size_t sections() const { return sections_.size() - 1; }
   std::uint64_t items_before(std::size_t peer) const { return sections_[peer].items; }
   std::uint64_t items(std::size_t peer) const { return sections_[peer + 1].items - sections_[peer].items; }
@@ -94,7 +94,7 @@ class Moves {
   template <class Copy>
   void each_run(std::size_t peer, const std::byte* block, std::size_t item_bytes, Copy copy) const;
 
-  Kept kept_ = Kept::places;
+  Form form_ = Form::places;
   std::vector<Section> sections_{Section{}};
   std::uint64_t added_ = 0;
   std::vector<Run> runs_;

@@ -15,14 +15,14 @@ namespace {
 constexpr std::uint64_t kMostCounted = std::numeric_limits<std::int32_t>::max();  // MPI counts with an int
 
 // Runs pay where they are long enough, on all ranks together: both sides of a message must agree.
-Moves::Kept best_way_to_keep(const Team& team, std::uint64_t runs, std::uint64_t items) {
+Moves::Form best_form(const Team& team, std::uint64_t runs, std::uint64_t items) {
   const std::uint64_t all_runs = over_all(team.all(), runs, MPI_SUM);
   const std::uint64_t all_items = over_all(team.all(), items, MPI_SUM);
-  return all_runs * 4 < all_items ? Moves::Kept::runs : Moves::Kept::places;
+  return all_runs * 4 < all_items ? Moves::Form::runs : Moves::Form::places;
 }
 
 Moves moves_of_runs(const Team& team, const Order& order, const BlockMap& map) {
-  Moves moves(Moves::Kept::runs);
+  Moves moves(Moves::Form::runs);
   moves.reserve(order.size());
   std::size_t k = 0;
   for (int rank = 0; rank < team.ranks(); ++rank) {
@@ -91,7 +91,7 @@ struct Counts {
 Moves incoming_moves(const Team& team, const Moves& outgoing, std::uint64_t& peak) {
   const std::size_t ranks = index(team.ranks());
   std::vector<int> out(ranks);
-  if (outgoing.kept() == Moves::Kept::places) {
+  if (outgoing.form() == Moves::Form::places) {
     for (std::size_t peer = 0; peer < ranks; ++peer) out[peer] = static_cast<int>(outgoing.items(peer));
     const Counts counts(team, std::move(out));
     std::vector<std::uint64_t> ends;
@@ -109,7 +109,7 @@ Moves incoming_moves(const Team& team, const Moves& outgoing, std::uint64_t& pea
   const Counts counts(team, std::move(out));
   peak = std::max(peak, outgoing.bytes() + bytes_of(words) + index(counts.in_all) * sizeof(std::uint32_t));
   words = counts.exchange(team, words.data());
-  Moves moves(Moves::Kept::runs);
+  Moves moves(Moves::Form::runs);
   moves.reserve(words.size() / 2);
   peak = std::max(peak, outgoing.bytes() + bytes_of(words) + moves.bytes());
   for (std::size_t peer = 0; peer < ranks; ++peer) {
@@ -177,7 +177,7 @@ Places tell(const Team& team, Places repeated) {
 // Ranks of this node store into the block themselves; what is known of their moves has served.
 void forget_own_node(const Team& team, Route& route) {
   if (team.nodes() == 1) {
-    Moves none(route.incoming.kept());
+    Moves none(route.incoming.form());
     for (int rank = 0; rank < team.ranks(); ++rank) none.end_section();
     route.incoming = std::move(none);
   }
@@ -217,10 +217,10 @@ Result<Plan> Plan::make(const Team& team, std::span<const std::uint64_t> numbers
 
   const auto seen = survey(numbers, items);
   if (auto ok = team.agree(seen ? Status{} : Status(forward(seen))); !ok) return forward(ok);
-  const Moves::Kept kept = best_way_to_keep(team, seen->runs, numbers.size());
+  const Moves::Form form = best_form(team, seen->runs, numbers.size());
   auto route = std::make_shared<Route>();
   std::uint64_t peak = 0;
-  if (kept == Moves::Kept::runs) {
+  if (form == Moves::Form::runs) {
     const Order order(numbers, *seen, items, plan.map_.block_items());
     route->outgoing = moves_of_runs(team, order, plan.map_);
     peak = std::max(order.peak_bytes(), order.size() * sizeof(std::uint64_t) + route->outgoing.bytes());
@@ -267,7 +267,7 @@ Result<Plan> Plan::make(const Team& team, std::span<const std::uint64_t> numbers
 
 std::uint64_t Plan::sorted_before(int rank) const {
   const Moves& all = reading_->outgoing;
-  return all.kept() == Moves::Kept::places ? all.items_before(index(rank)) : 0;
+  return all.form() == Moves::Form::places ? all.items_before(index(rank)) : 0;
 }
 
 }  // namespace forebay::blocks

@@ -31,7 +31,7 @@ void Series::add(const std::string& name, double time) {
   entries_.insert(behind, {name, time});
 }
 
-void Series::keep_only(const std::set<std::string>& files) {
+void Series::list_only(const std::set<std::string>& files) {
   std::erase_if(entries_, [&](const Entry& each) {
     return each.name.find('/') == std::string::npos && !files.contains(each.name);
   });

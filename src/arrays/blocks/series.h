@@ -20,7 +20,7 @@ class Series {
   // A file of the same name is written again.
   void add(const std::string& name, double time);
   // Those of its files that are none of these, in the directory of the list, are gone.
-  void keep_only(const std::set<std::string>& files);
+  void list_only(const std::set<std::string>& files);
   Status write(const std::string& path) const;
   friend bool operator==(const Series&, const Series&) = default;
 

@@ -51,18 +51,18 @@ class Naming {
   }
   Status replace(const Unnamed& file) {
     const std::string aside = aside_of(file);
-    const bool kept = ::link(file.path.c_str(), aside.c_str()) == 0;
-    if (!kept && errno == ENOENT) return name_new(file);
-    if (!kept && !is_without_links(errno)) return errno_error("cannot keep until all have their names", file.path);
+    const bool linked = ::link(file.path.c_str(), aside.c_str()) == 0;
+    if (!linked && errno == ENOENT) return name_new(file);
+    if (!linked && !is_without_links(errno)) return errno_error("cannot keep until all have their names", file.path);
     if (std::rename(file.temporary.c_str(), file.path.c_str()) != 0) {
       auto failed = errno_error("cannot rename to", file.path);
-      if (kept) ::unlink(aside.c_str());
+      if (linked) ::unlink(aside.c_str());
       return failed;
     }
-    done_.push_back({file, kept ? Before::aside : Before::lost});
+    done_.push_back({file, linked ? Before::aside : Before::lost});
     return {};
   }
-  void keep() {
+  void accept() {
     for (const auto& [file, before] : done_)
       if (before == Before::aside) ::unlink(aside_of(file).c_str());
     done_.clear();
@@ -115,7 +115,7 @@ Status give_names(std::span<const Unnamed> files, bool replace) {
   for (const Unnamed& file : files) {
     if (auto ok = sync_directory_of(file.path); !ok) return ok;
   }
-  naming.keep();
+  naming.accept();
   return {};
 }
 

@@ -13,8 +13,8 @@ namespace forebay::blocks {
 namespace {
 
 // Two peers: three runs into the block of one, single items into that of the other.
-Moves some_moves(Moves::Kept kept) {
-  Moves moves(kept);
+Moves some_moves(Moves::Form form) {
+  Moves moves(form);
   moves.add({0, 4, 2});
   moves.add({5, 0, 3});
   moves.end_section();
@@ -44,11 +44,11 @@ std::vector<int> numbers_in(const std::vector<std::byte>& bytes, std::size_t ite
   return numbers;
 }
 
-class AnyMoves : public testing::TestWithParam<std::tuple<Moves::Kept, std::size_t>> {};
+class AnyMoves : public testing::TestWithParam<std::tuple<Moves::Form, std::size_t>> {};
 
 TEST_P(AnyMoves, PutItemsWhereTheyBelongAndGetThemBack) {
-  const auto [kept, size] = GetParam();
-  const Moves moves = some_moves(kept);
+  const auto [form, size] = GetParam();
+  const Moves moves = some_moves(form);
   const auto items = items_of(8, size);
   std::vector<std::byte> first(6 * size), second(4 * size), back(8 * size);
   moves.put(0, items.data(), first.data(), size);
@@ -103,9 +103,9 @@ TEST(Moves, FillABlockBetweenOthersThatBeginsAndEndsAnywhere) {
 }
 
 TEST_P(AnyMoves, PackMessagesThatTheOtherSidePutsIntoItsBlock) {
-  const auto [kept, size] = GetParam();
-  const Moves moves = some_moves(kept);
-  Moves incoming(kept);
+  const auto [form, size] = GetParam();
+  const Moves moves = some_moves(form);
+  Moves incoming(form);
   incoming.add({0, 4, 2});
   incoming.add({0, 0, 3});
   incoming.end_section();
@@ -123,9 +123,9 @@ TEST_P(AnyMoves, PackMessagesThatTheOtherSidePutsIntoItsBlock) {
 }
 
 TEST_P(AnyMoves, CanDropItemsByTheirPlaces) {
-  const auto [kept, size] = GetParam();
+  const auto [form, size] = GetParam();
   const std::vector<std::vector<std::uint32_t>> dropped = {{1, 3}, {0}};
-  const Moves rest = some_moves(kept).without(dropped);
+  const Moves rest = some_moves(form).without(dropped);
   EXPECT_EQ(rest.items(0), 3U);
   EXPECT_EQ(rest.items(1), 2U);
   std::vector<std::byte> first(6 * size), second(4 * size);
@@ -136,12 +136,12 @@ TEST_P(AnyMoves, CanDropItemsByTheirPlaces) {
   EXPECT_EQ(numbers_in(second, size), (std::vector<int>{4, -1, -1, 3}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Kept, AnyMoves,
-                         testing::Combine(testing::Values(Moves::Kept::runs, Moves::Kept::places),
+INSTANTIATE_TEST_SUITE_P(Form, AnyMoves,
+                         testing::Combine(testing::Values(Moves::Form::runs, Moves::Form::places),
                                           testing::Values(1, 3, 4, 8, 12, 16)));
 
 TEST(Coverage, NamesWhatIsMissingAndWhatComesTwice) {
-  Moves incoming(Moves::Kept::runs);
+  Moves incoming(Moves::Form::runs);
   incoming.add({0, 0, 3});
   incoming.end_section();
   incoming.add({0, 6, 2});
