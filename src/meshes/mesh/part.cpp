@@ -11,7 +11,7 @@ namespace {
 using Index = std::uint32_t;
 
 // What the part holds of the coarse mesh, and the part's first index of what lies on it.
-struct Held {
+struct Content {
   std::vector<Index> points, edges, faces, cells;  // the coarse entities, ascending
   std::vector<Index> point_at, points_of_edge, points_of_face, faces_of_face,
       cells_of_cell;  // by coarse number; or kNone
@@ -34,7 +34,7 @@ std::vector<Index> listed(const std::vector<bool>& marks) {
   return list;
 }
 
-Held hold(const Refinement& refinement, std::span<const Index> coarse_cells) {
+Content content_of(const Refinement& refinement, std::span<const Index> coarse_cells) {
   const Mesh& mesh = refinement.mesh();
   const Topology& topology = refinement.topology();
   std::vector<bool> points(mesh.points.size()), edges(topology.edges.size()), faces(topology.faces.size());
@@ -44,27 +44,29 @@ Held hold(const Refinement& refinement, std::span<const Index> coarse_cells) {
     for (std::size_t e = 0; e < about.edges.size(); ++e) edges[topology.cells[cell].outline.edges[e]] = true;
     for (std::size_t f = 0; f < about.faces.size(); ++f) faces[topology.cells[cell].faces[f]] = true;
   }
-  Held held{.points = listed(points),
-            .edges = listed(edges),
-            .faces = listed(faces),
-            .cells = {coarse_cells.begin(), coarse_cells.end()},
-            .point_at = std::vector<Index>(points.size(), kNone),
-            .points_of_edge = std::vector<Index>(edges.size(), kNone),
-            .points_of_face = std::vector<Index>(faces.size(), kNone),
-            .faces_of_face = std::vector<Index>(faces.size(), kNone),
-            .cells_of_cell = std::vector<Index>(mesh.cells(), kNone)};
+  Content content{.points = listed(points),
+                  .edges = listed(edges),
+                  .faces = listed(faces),
+                  .cells = {coarse_cells.begin(), coarse_cells.end()},
+                  .point_at = std::vector<Index>(points.size(), kNone),
+                  .points_of_edge = std::vector<Index>(edges.size(), kNone),
+                  .points_of_face = std::vector<Index>(faces.size(), kNone),
+                  .faces_of_face = std::vector<Index>(faces.size(), kNone),
+                  .cells_of_cell = std::vector<Index>(mesh.cells(), kNone)};
   const auto pattern_of = [&](Index cell) -> const Pattern& { return refinement.pattern(mesh.shapes[cell]); };
-  assign(held.points, held.point_at, held.point_count, [](Index) { return 1; });
-  assign(held.edges, held.points_of_edge, held.point_count, [&](Index) { return refinement.points_in_edge(); });
-  assign(held.faces, held.points_of_face, held.point_count,
+  assign(content.points, content.point_at, content.point_count, [](Index) { return 1; });
+  assign(content.edges, content.points_of_edge, content.point_count,
+         [&](Index) { return refinement.points_in_edge(); });
+  assign(content.faces, content.points_of_face, content.point_count,
          [&](Index face) { return refinement.pattern(topology.faces[face].shape).inner_points(); });
-  assign(held.faces, held.faces_of_face, held.face_count, [&](Index) { return refinement.faces_on_face(); });
-  assign(held.cells, held.cells_of_cell, held.cell_count, [&](Index cell) { return pattern_of(cell).cell_count; });
+  assign(content.faces, content.faces_of_face, content.face_count, [&](Index) { return refinement.faces_on_face(); });
+  assign(content.cells, content.cells_of_cell, content.cell_count,
+         [&](Index cell) { return pattern_of(cell).cell_count; });
   for (const Index cell : coarse_cells) {
-    held.point_count += pattern_of(cell).inner_points();
-    held.face_count += pattern_of(cell).inner_face_count;
+    content.point_count += pattern_of(cell).inner_points();
+    content.face_count += pattern_of(cell).inner_face_count;
   }
-  return held;
+  return content;
 }
 
 void append(std::vector<Stretch>& stretches, Shape shape, std::uint64_t count) {
@@ -86,21 +88,21 @@ void write(Number*& to, std::size_t count, Make make) {
 
 class Maker {
  public:
-  Maker(const Refinement& refinement, Held held)
-      : refinement_(refinement), topology_(refinement.topology()), held_(std::move(held)) {}
+  Maker(const Refinement& refinement, Content content)
+      : refinement_(refinement), topology_(refinement.topology()), content_(std::move(content)) {}
 
   Result<Part> make() {
-    if (std::max({held_.point_count, held_.face_count, held_.cell_count}) >= kNone)
+    if (std::max({content_.point_count, content_.face_count, content_.cell_count}) >= kNone)
       return error(Code::bad_input,
                    fmt::format("a part of {} points, {} faces and {} cells is too large for 32-bit indices",
-                               held_.point_count, held_.face_count, held_.cell_count),
+                               content_.point_count, content_.face_count, content_.cell_count),
                    {}, "use more parts, or stream");
     if (auto room = make_room(); !room) return forward(room);
     make_points();
-    for (const Index face : held_.faces) make_faces_on(face);
-    for (const Index cell : held_.cells) make_cells_in(cell);
-    part_.coarse_cells = std::move(held_.cells);
-    part_.coarse_faces = std::move(held_.faces);
+    for (const Index face : content_.faces) make_faces_on(face);
+    for (const Index cell : content_.cells) make_cells_in(cell);
+    part_.coarse_cells = std::move(content_.cells);
+    part_.coarse_faces = std::move(content_.faces);
     return std::move(part_);
   }
 
@@ -108,9 +110,9 @@ class Maker {
   Shape shape_of(Index cell) const { return refinement_.mesh().shapes[cell]; }
 
   Status make_room() {
-    for (const Index face : held_.faces)
+    for (const Index face : content_.faces)
       append(part_.faces.stretches, topology_.faces[face].shape, refinement_.faces_on_face());
-    for (const Index cell : held_.cells) {
+    for (const Index cell : content_.cells) {
       const Pattern& pattern = refinement_.pattern(shape_of(cell));
       for (const Block& block : pattern.cells) append(part_.cells.stretches, block.shape, block.count());
       for (const Block& block : pattern.inner_faces) append(part_.faces.stretches, block.shape, block.count());
@@ -124,13 +126,13 @@ class Maker {
       else
         room = forward(made);
     };
-    take(part_.points, held_.point_count);
-    take(part_.point_numbers, held_.point_count);
+    take(part_.points, content_.point_count);
+    take(part_.point_numbers, content_.point_count);
     take(part_.cells.corners, corners_in(part_.cells.stretches));
-    take(part_.cells.numbers, held_.cell_count);
+    take(part_.cells.numbers, content_.cell_count);
     take(part_.faces.corners, corners_in(part_.faces.stretches));
-    take(part_.faces.numbers, held_.face_count);
-    take(part_.sides, 2 * held_.face_count);
+    take(part_.faces.numbers, content_.face_count);
+    take(part_.sides, 2 * content_.face_count);
     face_corners_ = part_.faces.corners.data();
     face_numbers_ = part_.faces.numbers.data();
     sides_ = part_.sides.data();
@@ -142,7 +144,7 @@ class Maker {
   void make_points() {
     const Mesh& mesh = refinement_.mesh();
     std::size_t at = 0;
-    for (const Index point : held_.points) {
+    for (const Index point : content_.points) {
       part_.points[at] = mesh.points[point];
       part_.point_numbers[at++] = point;
     }
@@ -151,14 +153,14 @@ class Maker {
       at += count;
       return std::span(&part_.points[at - count], count);
     };
-    for (const Index edge : held_.edges)
+    for (const Index edge : content_.edges)
       refinement_.place_in_edge(edge, 0, next(refinement_.points_of_edge(edge), refinement_.points_in_edge()));
-    for (const Index face : held_.faces)
+    for (const Index face : content_.faces)
       refinement_.place_in_face(
           face, 0,
           next(refinement_.points_of_face(face), refinement_.pattern(topology_.faces[face].shape).inner_points()));
     inner_points_ = static_cast<Index>(at);
-    for (const Index cell : held_.cells)
+    for (const Index cell : content_.cells)
       refinement_.place_in_cell(
           cell, 0, next(refinement_.points_of_cell(cell), refinement_.pattern(shape_of(cell)).inner_points()));
   }
@@ -166,8 +168,8 @@ class Maker {
   Firsts<Index> firsts(std::span<const Index> corners, const Topology::Outline& outline, std::size_t edges,
                        Index inside) const {
     Firsts<Index> firsts{};
-    for (std::size_t i = 0; i < corners.size(); ++i) firsts.corners[i] = held_.point_at[corners[i]];
-    for (std::size_t i = 0; i < edges; ++i) firsts.edges[i] = held_.points_of_edge[outline.edges[i]];
+    for (std::size_t i = 0; i < corners.size(); ++i) firsts.corners[i] = content_.point_at[corners[i]];
+    for (std::size_t i = 0; i < edges; ++i) firsts.edges[i] = content_.points_of_edge[outline.edges[i]];
     firsts.inside = inside;
     return firsts;
   }
@@ -179,7 +181,7 @@ class Maker {
     numbers_.resize(pattern.points);
     number_face(refinement_, face,
                 firsts(std::span(about.corners).first(shape.corners), about.outline, shape.edges.size(),
-                       held_.points_of_face[face]),
+                       content_.points_of_face[face]),
                 numbers_.data());
     for (const Block& block : pattern.cells) write_corners(face_corners_, block);
     write_numbers(face_numbers_, pattern.cell_count, refinement_.faces_of_face(face));
@@ -189,7 +191,7 @@ class Maker {
 
   void make_sides_on(const Topology::Face& face, unsigned side) {
     const Index cell = face.cells[side];
-    const Index first = cell == kNone ? kNone : held_.cells_of_cell[cell];
+    const Index first = cell == kNone ? kNone : content_.cells_of_cell[cell];
     if (first == kNone) {
       for (Index i = 0; i < refinement_.faces_on_face(); ++i) sides_[2 * i + side] = kNone;
       return;
@@ -205,7 +207,7 @@ class Maker {
     const Topology::Cell& links = topology_.cells[cell];
     const Description& shape = describe(pattern.shape);
     Firsts<Index> first = firsts(refinement_.mesh().cell(cell), links.outline, shape.edges.size(), inner_points_);
-    for (std::size_t f = 0; f < shape.faces.size(); ++f) first.faces[f] = held_.points_of_face[links.faces[f]];
+    for (std::size_t f = 0; f < shape.faces.size(); ++f) first.faces[f] = content_.points_of_face[links.faces[f]];
     inner_points_ += pattern.inner_points();
     numbers_.resize(pattern.points);
     number_cell(refinement_, cell, first, numbers_.data());
@@ -215,7 +217,7 @@ class Maker {
     for (const Block& block : pattern.inner_faces) {
       write_corners(face_corners_, block);
       write(sides_, block.sides.size(),
-            [sides = block.sides.data(), at = held_.cells_of_cell[cell]](std::size_t i) { return at + sides[i]; });
+            [sides = block.sides.data(), at = content_.cells_of_cell[cell]](std::size_t i) { return at + sides[i]; });
     }
     write_numbers(face_numbers_, pattern.inner_face_count, refinement_.faces_of_cell(cell));
   }
@@ -230,7 +232,7 @@ class Maker {
 
   const Refinement& refinement_;
   const Topology& topology_;
-  Held held_;
+  Content content_;
   Part part_;
   std::vector<Index> numbers_;  // of a pattern's points in the part
   Index inner_points_ = 0;      // of the next coarse cell
@@ -242,7 +244,7 @@ class Maker {
 }  // namespace
 
 Result<Part> make_part(const Refinement& refinement, std::span<const std::uint32_t> coarse_cells) {
-  return Maker(refinement, hold(refinement, coarse_cells)).make();
+  return Maker(refinement, content_of(refinement, coarse_cells)).make();
 }
 
 }  // namespace forebay::mesh

@@ -12,8 +12,8 @@ namespace {
 // In the order in which they go: without the head nothing that lies there counts.
 constexpr const char* kFiles[] = {"store", "store.new", "segments"};
 
-// The files of a part that may be removed, whose lock is held as long as they are open.
-Result<Files> hold(const Part& part) {
+// The files of a part that may be removed, whose lock is locked as long as they are open.
+Result<Files> lock(const Part& part) {
   if (!part.marked) {
     return error(Code::bad_input, "nothing tells beyond doubt that this is a store:", part.path,
                  "look at it, and remove the directory by hand");
@@ -38,21 +38,21 @@ Result<Files> hold(const Part& part) {
   // Some shared file systems give a lock that keeps others out to those alone who may write.
   if (auto writable = open_file_at(files->directory.get(), "segments", O_RDWR | O_NOFOLLOW | O_NONBLOCK))
     files->segments = std::move(*writable);
-  const auto held = take_lock(files->segments.get(), part.path);
-  if (!held) return forward(held);
-  if (*held) return files;
+  const auto locked = take_lock(files->segments.get(), part.path);
+  if (!locked) return forward(locked);
+  if (*locked) return files;
   return error(Code::busy, "the store is in use by a process:", part.path, "wait until that has closed it");
 }
 
 }  // namespace
 
 Status removable(const Part& part) {
-  const auto files = hold(part);
+  const auto files = lock(part);
   return files ? Status{} : forward(files);
 }
 
 Status remove(const Part& part) {
-  const auto files = hold(part);
+  const auto files = lock(part);
   if (!files) return forward(files);
   for (const char* const name : kFiles) {
     if (::unlinkat(files->directory.get(), name, 0) != 0 && errno != ENOENT)
