@@ -36,10 +36,10 @@ std::optional<std::string> wrong_to_read(const T& given, const char* name) {
 
 // Its size stays what the program has set, and what this library does not know becomes zero.
 template <class T>
-void tell(T* told, T own) {
-  own.size = told->size;
-  std::memset(reinterpret_cast<unsigned char*>(told) + sizeof(T), 0, told->size - sizeof(T));
-  std::memcpy(told, &own, sizeof(T));
+void fill(T* to, T own) {
+  own.size = to->size;
+  std::memset(reinterpret_cast<unsigned char*>(to) + sizeof(T), 0, to->size - sizeof(T));
+  std::memcpy(to, &own, sizeof(T));
 }
 
 }  // namespace forebay::api

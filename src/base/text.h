@@ -18,9 +18,9 @@ std::string printable(std::string_view bytes);
 template <class Texts>
 std::string listed(const Texts& texts, std::size_t most = std::string::npos) {
   std::string list;
-  std::size_t told = 0;
+  std::size_t listed = 0;
   for (const std::string& text : texts) {
-    if (told++ == most) return list + " and " + std::to_string(texts.size() - most) + " more";
+    if (listed++ == most) return list + " and " + std::to_string(texts.size() - most) + " more";
     list += (list.empty() ? "" : ", ") + printable(text);
   }
   return list;

@@ -92,12 +92,12 @@ Result<std::vector<Entry>> find(const std::vector<std::string>& directories) {
 std::vector<std::uint32_t> missing_tiers(const std::vector<Entry>& entries, const Entry& of) {
   std::vector<std::uint32_t> missing;
   if (!of.head) return missing;
-  constexpr std::uint32_t kMostTold = 16;
+  constexpr std::uint32_t kMostNamed = 16;
   const auto is_tier = [&](const Entry& entry, std::uint32_t tier) {
     return entry.part.name == of.part.name && entry.part.head && entry.part.head->head.store == of.head->head.store &&
            entry.part.head->head.tier == tier;
   };
-  for (std::uint32_t tier = 0; tier < std::min(of.head->head.tiers, kMostTold); ++tier) {
+  for (std::uint32_t tier = 0; tier < std::min(of.head->head.tiers, kMostNamed); ++tier) {
     const bool found =
         std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) { return is_tier(entry, tier); });
     if (!found) missing.push_back(tier);

@@ -105,7 +105,7 @@ TEST(Sized, WhatANewerProgramGivesIsReadUnlessItAsksForMore) {
   grown.newer = 1;
   EXPECT_TRUE(wrong_to_read(reinterpret_cast<const Known&>(grown), "grown"));
   EXPECT_FALSE(wrong_size(reinterpret_cast<const Known&>(grown), "grown")) << "where it is only filled";
-  tell(reinterpret_cast<Known*>(&grown), Known{0, 7});
+  fill(reinterpret_cast<Known*>(&grown), Known{0, 7});
   EXPECT_EQ(grown.size, sizeof(Grown));
   EXPECT_EQ(grown.known, 7u);
   EXPECT_EQ(grown.newer, 0u);

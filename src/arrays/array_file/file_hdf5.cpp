@@ -198,7 +198,8 @@ Status check_objects(const std::string& path, const Description& description) {
   auto damaged = unreadable_in(file.get(), "/");
   if (!damaged && description.form == Form::grid) damaged = unfit_for_vtk(file.get(), description);
   if (!damaged) return {};
-  auto failed = errors.tell(*damaged + " is damaged in", path, "HDF5 programs cannot read it, or read something else");
+  auto failed =
+      errors.as_error(*damaged + " is damaged in", path, "HDF5 programs cannot read it, or read something else");
   failed.value().code = Code::lost;
   return failed;
 }
@@ -208,11 +209,11 @@ Status lay_out(int fd, const std::string& path_for_errors, Description& descript
   if (auto ok = ask_for_room(fd, path_for_errors, description); !ok) return ok;
   const LibraryErrors errors;
   Handle file = new_content(fd);
-  if (!file) return errors.tell("cannot make", path_for_errors);
+  if (!file) return errors.as_error("cannot make", path_for_errors);
   if (!put_head(file.get(), description) || !put_arrays(file.get(), description)) {
-    return errors.tell("cannot lay out", path_for_errors);
+    return errors.as_error("cannot lay out", path_for_errors);
   }
-  if (!file.close()) return errors.tell("cannot write the layout of", path_for_errors);
+  if (!file.close()) return errors.as_error("cannot write the layout of", path_for_errors);
   return {};
 }
 
@@ -230,7 +231,7 @@ Result<Description> describe(const std::string& path) {
   const LibraryErrors errors;
   const Handle file = open_to_read(path);
   if (!file) {
-    auto failed = errors.tell("cannot read as HDF5", path, "the file is cut off, damaged, or of another kind");
+    auto failed = errors.as_error("cannot read as HDF5", path, "the file is cut off, damaged, or of another kind");
     if (begins_as_hdf5(path)) failed.value().code = Code::lost;
     return failed;
   }

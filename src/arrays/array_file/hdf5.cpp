@@ -18,8 +18,8 @@ LibraryErrors::LibraryErrors() {
   H5Eset_auto2(H5E_DEFAULT, note_innermost, &reason_);
 }
 
-tl::unexpected<Error> LibraryErrors::tell(std::string_view what, const std::string& path,
-                                          std::string_view advice) const {
+tl::unexpected<Error> LibraryErrors::as_error(std::string_view what, const std::string& path,
+                                              std::string_view advice) const {
   auto failed = error(Code::failed, what, path, advice);
   if (!reason_.empty()) failed.value().path += " (HDF5: " + reason_ + ")";
   return failed;

@@ -38,7 +38,7 @@ class LibraryErrors {
   LibraryErrors& operator=(const LibraryErrors&) = delete;
   ~LibraryErrors() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
 
-  tl::unexpected<Error> tell(std::string_view what, const std::string& path, std::string_view advice = {}) const;
+  tl::unexpected<Error> as_error(std::string_view what, const std::string& path, std::string_view advice = {}) const;
 
  private:
   std::string reason_;

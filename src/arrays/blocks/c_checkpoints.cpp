@@ -106,16 +106,16 @@ Result<std::vector<Field>> fields_of(const Team& team, const forebay_array* arra
   return fields;
 }
 
-void tell_head(const Head& head, forebay_head* told) {
-  if (told != nullptr) {
-    forebay::api::tell(told, forebay_head{0, head.step, head.time, head.program.c_str(), head.mesh.c_str()});
+void fill_head(const Head& head, forebay_head* to) {
+  if (to != nullptr) {
+    forebay::api::fill(to, forebay_head{0, head.step, head.time, head.program.c_str(), head.mesh.c_str()});
   }
 }
 
 // ok where a struct can be filled, or is NULL.
 template <class T>
-Status check_told(const T* told, const char* name) {
-  return told == nullptr ? Status{} : check_size(*told, name, true);
+Status check_to_fill(const T* to, const char* name) {
+  return to == nullptr ? Status{} : check_size(*to, name, true);
 }
 
 int no_such(const char* what, int place, std::size_t count) noexcept {
@@ -205,13 +205,13 @@ int forebay_checkpoints_read(forebay_checkpoints* checkpoints, const char* name,
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
   return run(checkpoints->team->all(), [&]() -> Status {
     Status mine = given("name of the file", name);
-    if (mine) mine = check_told(head, "forebay_head");
+    if (mine) mine = check_to_fill(head, "forebay_head");
     auto fields = fields_of<FieldToRead>(*checkpoints->team, arrays, count, std::move(mine));
     if (!fields) return forward(fields);
     auto found = checkpoints->value->read(name, text_of(mesh), *fields);
     if (!found) return forward(found);
     checkpoints->head = std::move(*found);
-    tell_head(checkpoints->head, head);
+    fill_head(checkpoints->head, head);
     return {};
   });
 }
@@ -221,14 +221,14 @@ int forebay_checkpoints_describe(forebay_checkpoints* checkpoints, const char* n
   if (checkpoints == nullptr) return missing("handle of the checkpoints");
   return run(checkpoints->team->all(), [&]() -> Status {
     Status mine = given("name of the file", name);
-    if (mine) mine = check_told(head, "forebay_head");
+    if (mine) mine = check_to_fill(head, "forebay_head");
     if (auto ok = checkpoints->team->agree(mine); !ok) return ok;
     auto found = checkpoints->value->describe(name);
     if (!found) return forward(found);
     checkpoints->description = std::move(*found);
     const array_file::Description& file = checkpoints->description;
     checkpoints->head = {file.step, file.time, file.program, file.mesh};
-    tell_head(checkpoints->head, head);
+    fill_head(checkpoints->head, head);
     assign(locations, static_cast<int>(file.locations.size()));
     assign(arrays, static_cast<int>(file.arrays.size()));
     return {};
@@ -252,8 +252,8 @@ int forebay_checkpoints_get_array(const forebay_checkpoints* checkpoints, int pl
   if (!is_in(place, known.size())) return no_such("array", place, known.size());
   const array_file::Array& found = known[index(place)];
   return run_alone([&]() -> Status {
-    if (auto fits = check_told(array, "forebay_array"); !fits || array == nullptr) return fits;
-    forebay::api::tell(array, forebay_array{0, found.name.c_str(), found.location.c_str(), number_of_type(found.type),
+    if (auto fits = check_to_fill(array, "forebay_array"); !fits || array == nullptr) return fits;
+    forebay::api::fill(array, forebay_array{0, found.name.c_str(), found.location.c_str(), number_of_type(found.type),
                                             found.components, nullptr, nullptr});
     return {};
   });

@@ -48,10 +48,10 @@ Status given(const char* what, const void* memory, std::uint64_t count);
 Status check_options(const forebay_options* options, const char* user);
 std::optional<std::int64_t> number_of(const forebay_options* options, const char* key);
 
-// ok where a struct of a program can be read, or, with `told`, filled.
+// ok where a struct of a program can be read, or, with `to_fill`, filled.
 template <class T>
-Status check_size(const T& given, const char* name, bool told = false) {
-  const auto wrong = told ? api::wrong_size(given, name) : api::wrong_to_read(given, name);
+Status check_size(const T& given, const char* name, bool to_fill = false) {
+  const auto wrong = to_fill ? api::wrong_size(given, name) : api::wrong_to_read(given, name);
   return wrong ? Status(error(Code::bad_input, *wrong)) : Status{};
 }
 

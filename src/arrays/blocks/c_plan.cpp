@@ -127,10 +127,11 @@ int forebay_team_agree(forebay_team* team, int status, const char* words) {
     }
     const Status agreed = team->value.agree(mine);
     if (agreed) return {};
-    const std::string& told = agreed.error().what;
-    const std::size_t end = told.find(' ');
-    of_all = static_cast<int>(forebay::parse_integer(std::string_view(told).substr(0, end)).value_or(FOREBAY_E_IO));
-    text = told.substr(end + 1);
+    const std::string& text_of_all = agreed.error().what;
+    const std::size_t end = text_of_all.find(' ');
+    of_all =
+        static_cast<int>(forebay::parse_integer(std::string_view(text_of_all).substr(0, end)).value_or(FOREBAY_E_IO));
+    text = text_of_all.substr(end + 1);
     return {};
   });
   if (failed != FOREBAY_OK || of_all == FOREBAY_OK) return failed;

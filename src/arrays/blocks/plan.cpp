@@ -153,7 +153,7 @@ std::uint64_t bytes_of(const Places& places) {
 }
 
 // Tells the ranks which of their items another one writes.
-Places tell(const Team& team, Places repeated) {
+Places exchange_repeated(const Team& team, Places repeated) {
   std::vector<int> out;
   std::size_t all = 0;
   for (const auto& each : repeated) all += each.size();
@@ -166,12 +166,12 @@ Places tell(const Team& team, Places repeated) {
   const Counts counts(team, std::move(out));
   repeated = {};
   words = counts.exchange(team, words.data());
-  Places told;
+  Places written_by_others;
   for (std::size_t peer = 0; peer < counts.in.size(); ++peer) {
     const auto first = words.begin() + counts.in_at[peer];
-    told.emplace_back(first, first + counts.in[peer]);
+    written_by_others.emplace_back(first, first + counts.in[peer]);
   }
-  return told;
+  return written_by_others;
 }
 
 // Ranks of this node store into the block themselves; what is known of their moves has served.
@@ -247,10 +247,10 @@ Result<Plan> Plan::make(const Team& team, std::span<const std::uint64_t> numbers
     once->incoming = route->incoming.messages_without(coverage.repeated);
     const std::uint64_t with_messages = both_ways + once->incoming.bytes();
     const std::uint64_t given = bytes_of(coverage.repeated);  // as many words again are sent
-    const Places told = tell(team, std::move(coverage.repeated));
-    once->outgoing = route->outgoing.without(told);
-    peak = std::max({peak, with_messages + 2 * std::max(given, bytes_of(told)),
-                     with_messages + bytes_of(told) + once->outgoing.bytes()});
+    const Places written_by_others = exchange_repeated(team, std::move(coverage.repeated));
+    once->outgoing = route->outgoing.without(written_by_others);
+    peak = std::max({peak, with_messages + 2 * std::max(given, bytes_of(written_by_others)),
+                     with_messages + bytes_of(written_by_others) + once->outgoing.bytes()});
     forget_own_node(team, *once);
     kept_twice = once->outgoing.bytes() + once->incoming.bytes();
     plan.writing_ = once;

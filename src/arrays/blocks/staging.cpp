@@ -121,7 +121,7 @@ Status Staging::prepare(std::uint64_t node_bytes) {
 Status Staging::begin(std::uint64_t node_bytes) {
   Status before = or_go_on(settle(next_));
   if (!before && !is_lost(before)) return before;
-  if (untold_) untold_ = std::move(before);  // the new checkpoint has nothing to do with it
+  if (unreported_) unreported_ = std::move(before);  // the new checkpoint has nothing to do with it
   return slots_[index(next_)].reserve(team_, directory_.image(next_), node_bytes);
 }
 
@@ -168,8 +168,8 @@ Status Staging::carried(int slot) {
   carrying.background->stop = stopped;
   if (!waits) return mine;
   mine = carrying.done.get();
-  const bool others_tell = !mine && mine.error().code == Code::undrained && stopped;
-  return others_tell ? Status{} : mine;
+  const bool others_report = !mine && mine.error().code == Code::undrained && stopped;
+  return others_report ? Status{} : mine;
 }
 
 Status Staging::settle(int slot) {
@@ -210,7 +210,7 @@ Status Staging::settle() {
 }
 
 Status Staging::settle_all() {
-  Status all = std::exchange(untold_, {});
+  Status all = std::exchange(unreported_, {});
   for (int i = 0; i < kSlots; ++i) {  // the older one first: it must not replace the newer one
     Status done = settle((next_ + i) % kSlots);
     if (!done && !is_lost(done)) return done;

@@ -79,7 +79,7 @@ class Staging {
   int next_ = 0;
   std::uint64_t session_ = 0, sequence_ = 0;
   std::vector<Recovered> recovered_;
-  Status untold_;  // Code::lost of what begin() has found, until settle() has returned it
+  Status unreported_;  // Code::lost of what begin() has found, until settle() has returned it
 };
 
 }  // namespace forebay::blocks

@@ -105,12 +105,12 @@ Status carry_extents(const StagedRecord& record, const array_file::Description& 
   return {};
 }
 
-constexpr std::size_t kMostTold = std::size_t{1} << 30;
+constexpr std::size_t kMostPartBytes = std::size_t{1} << 30;
 
 constexpr std::string_view kLost = "lost\n";  // told instead of a part: the checkpoint will never be whole
 
 // A part as text: one line for each check, and a last line.
-std::string told(const Checks& checks) {
+std::string text_of(const Checks& checks) {
   std::string text;
   for (std::size_t array = 0; array < checks.size(); ++array) {
     for (const array_file::PartCheck& each : checks[array]) {
@@ -120,12 +120,12 @@ std::string told(const Checks& checks) {
   return text + "carried\n";
 }
 
-Status tell(const StagedRecord& record, std::string_view text) {
+Status write_part(const StagedRecord& record, std::string_view text) {
   return replace_file_through(record.unfinished_part(record.node), record.part(record.node), text);
 }
 
-// Adds what another node told; false where it is not whole.
-bool hear(std::string_view text, Checks& checks) {
+// Adds what the part of another node says; false where it is not whole.
+bool add_part(std::string_view text, Checks& checks) {
   for (const std::string_view line : split(text, '\n')) {
     if (line == "carried") return true;
     std::vector<std::uint64_t> numbers;
@@ -139,10 +139,10 @@ bool hear(std::string_view text, Checks& checks) {
   return false;
 }
 
-bool has_told(const StagedRecord& record, std::size_t arrays) {
-  const auto text = read_file(record.part(record.node), kMostTold);
-  Checks heard(arrays);
-  return text && hear(*text, heard);
+bool has_written_part(const StagedRecord& record, std::size_t arrays) {
+  const auto text = read_file(record.part(record.node), kMostPartBytes);
+  Checks unused(arrays);
+  return text && add_part(*text, unused);
 }
 
 tl::unexpected<Error> lost_by(int node, const StagedRecord& record) {
@@ -150,13 +150,13 @@ tl::unexpected<Error> lost_by(int node, const StagedRecord& record) {
                "restart from another checkpoint");
 }
 
-Status hear_others(const StagedRecord& record, Checks& checks, const std::atomic<bool>& stop) {
+Status add_parts_of_others(const StagedRecord& record, Checks& checks, const std::atomic<bool>& stop) {
   for (int node = 1; node < record.nodes; ++node) {
     milliseconds pause(5);
     for (;;) {
-      const auto text = read_file(record.part(node), kMostTold);
+      const auto text = read_file(record.part(node), kMostPartBytes);
       if (text) {
-        if (hear(*text, checks)) break;
+        if (add_part(*text, checks)) break;
         if (*text == kLost) return lost_by(node, record);
         return error(Code::failed, "what a node told of its part is damaged:", record.part(node));
       }
@@ -175,15 +175,16 @@ bool is_gone(const std::string& path) {
   return ::lstat(path.c_str(), &status) != 0 && errno == ENOENT;
 }
 
-// None where this node has nothing to do any more: it has told its part, or the file has its name, and no other must be
-// begun then, for nobody would end it. Opened first and asked then: once it was seen missing, and its name not given,
-// only our own part can let that name be given. The node with rank 0 asks, too: it may have failed behind the name.
+// None where this node has nothing to do any more: it has written its part, or the file has its name, and no other must
+// be begun then, for nobody would end it. Opened first and asked then: once it was seen missing, and its name not
+// given, only our own part can let that name be given. The node with rank 0 asks, too: it may have failed behind the
+// name.
 Result<std::optional<Descriptor>> open_temporary(const StagedRecord& record, std::size_t arrays) {
   const std::string path = record.temporary();
   auto file = open_file(path, O_WRONLY | O_NOFOLLOW);
   const bool begun = file || file.error().errno_value != ENOENT;
   const bool served =
-      begun ? record.node != 0 && has_told(record, arrays) : what_stands(record) == Standing::same_or_later;
+      begun ? record.node != 0 && has_written_part(record, arrays) : what_stands(record) == Standing::same_or_later;
   if (served) return std::nullopt;
   if (begun) return file;
   // Any node may be the first. The file is what the program itself would have made: readable by whom its mask lets.
@@ -221,8 +222,8 @@ Status carry_part(const StagedRecord& record, const std::string& image, const st
   Checks& checks = found.checks;
   if (record.nodes > 1) {
     if (::fsync(file->get()) != 0) return errno_error("cannot sync", record.temporary());
-    if (record.node != 0) return tell(record, told(checks));
-    if (auto ok = hear_others(record, checks, stop); !ok) return ok;
+    if (record.node != 0) return write_part(record, text_of(checks));
+    if (auto ok = add_parts_of_others(record, checks, stop); !ok) return ok;
     // Before the file has its name: whoever carries this record once more must not take them for what it is told then.
     forgotten = true;
     for (int node = 1; node < record.nodes; ++node) {
@@ -241,7 +242,7 @@ Status carry_once(const StagedRecord& record, const std::string& image, const st
   Status done = carry_part(record, image, stop, forgotten);
   if (done || done.error().code != Code::lost || what_stands(record) != Standing::older) return done;
   if (record.node == 0) ::unlink(record.temporary().c_str());
-  if (record.nodes > 1) (void)tell(record, kLost);  // or others would wait for this part for ever
+  if (record.nodes > 1) (void)write_part(record, kLost);  // or others would wait for this part for ever
   return done;
 }
 

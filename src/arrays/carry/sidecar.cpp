@@ -18,7 +18,7 @@ Result<Descriptor> make(const std::string& path) {
   return open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
 }
 
-nlohmann::json told(int ranks, std::string_view method) {
+nlohmann::json common_entries(int ranks, std::string_view method) {
   char host[256] = "";
   ::gethostname(host, sizeof host - 1);
   return {{"host", host},
@@ -30,11 +30,11 @@ nlohmann::json told(int ranks, std::string_view method) {
 }  // namespace
 
 std::string sidecar_of(int ranks, std::string_view method) {
-  return told(ranks, method).dump(2) + "\n";
+  return common_entries(ranks, method).dump(2) + "\n";
 }
 
 std::string sidecar_of(int ranks, const slots::StagedRecord& record) {
-  nlohmann::json json = told(ranks, "staged");
+  nlohmann::json json = common_entries(ranks, "staged");
   json["staged"] = {{"session", hex(record.session)}, {"sequence", record.sequence}};
   return json.dump(2) + "\n";
 }

@@ -13,7 +13,7 @@
 namespace forebay::mesh {
 namespace {
 
-constexpr std::size_t kTold = 3;        // places of a kind
+constexpr std::size_t kNamed = 3;       // places of a kind
 constexpr double kOnePoint = 1e-9;      // of the mesh's extent: points that lie so near are one
 constexpr double kOfShortest = 1e-3;    // of the shortest edge, where that is less
 constexpr double kOneDirection = 1e-6;  // two edges that leave a point at such an angle lie on each other
@@ -24,12 +24,12 @@ constexpr std::string_view kAdvice =
 class Places {
  public:
   void add(const Point& place) {
-    if (count_++ < kTold) text_ += (text_.empty() ? "" : ", ") + at(place);
+    if (count_++ < kNamed) text_ += (text_.empty() ? "" : ", ") + at(place);
   }
   void more() { all_ = false; }
   std::size_t count() const { return count_; }
   std::string number() const { return fmt::format("{}{}", all_ ? "" : "at least ", count_); }
-  std::string text() const { return text_ + (count_ > kTold ? ", ..." : ""); }
+  std::string text() const { return text_ + (count_ > kNamed ? ", ..." : ""); }
 
  private:
   std::size_t count_ = 0;
@@ -218,13 +218,13 @@ std::string bodies(const Mesh& mesh, const Topology& topology) {
     ++found[number[first]].first;
   }
   if (found.size() == 1) return {};
-  const auto told = std::min(found.size(), kTold + 1);
-  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(told), found.end(), std::greater<>());
+  const auto named = std::min(found.size(), kNamed + 1);
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(named), found.end(), std::greater<>());
   std::string text = fmt::format("{} bodies that have no face in common:", found.size());
-  for (std::size_t i = 0; i < told; ++i)
+  for (std::size_t i = 0; i < named; ++i)
     text += fmt::format("{} {} cell{} near {}", i == 0 ? "" : ",", found[i].first, found[i].first == 1 ? "" : "s",
                         at(mesh.points[mesh.cell(found[i].second)[0]]));
-  return text + (found.size() > told ? ", ..." : "");
+  return text + (found.size() > named ? ", ..." : "");
 }
 
 Status refuse(const Places& places, std::string_view what) {

@@ -46,7 +46,8 @@ Status check(const Request& request) {
 }
 
 // All of the file, and what the cells are like.
-Result<mesh::Survey> fill(const Fine& fine, const Runs& runs, unsigned threads, GridFile& file, const Tell& tell) {
+Result<mesh::Survey> fill(const Fine& fine, const Runs& runs, unsigned threads, GridFile& file,
+                          const Progress& progress) {
   const auto coarse_cells = mesh::all_cells(fine.refinement().mesh());
   const auto jobs = jobs_of(fine.refinement(), coarse_cells);
   const auto level = static_cast<int>(fine.before().size());
@@ -58,7 +59,7 @@ Result<mesh::Survey> fill(const Fine& fine, const Runs& runs, unsigned threads, 
     surveys[number - 1] = std::move(*survey);
     return write_cells(fine, runs, jobs[number - 1], file);
   };
-  const auto meanwhile = [&] { tell(file.written(), file.bytes()); };
+  const auto meanwhile = [&] { progress(file.written(), file.bytes()); };
   if (auto ok = in_parallel(threads, jobs.size() + 1, job, meanwhile); !ok) return forward(ok);
   mesh::Survey all;
   for (const mesh::Survey& each : surveys) all += each;
@@ -139,7 +140,7 @@ Report report_of(const Request& request, const Fine& fine, const Runs& runs, std
 
 }  // namespace
 
-Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Tell& tell) {
+Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Progress& progress) {
   if (auto ok = check(request); !ok) return forward(ok);
   const std::uint64_t coarse_cells = coarse.cells();
   if (auto ok = ask_for_room(request.output, least_bytes(coarse, request.levels)); !ok) return forward(ok);
@@ -163,7 +164,7 @@ Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Tell& t
   const std::uint64_t bytes = (*file)->bytes() + (*boundary)->bytes();
   if (auto ok = ask_for_room(request.output, bytes); !ok) return forward(ok);
 
-  auto survey = fill(**fine, runs, request.threads, **file, tell);
+  auto survey = fill(**fine, runs, request.threads, **file, progress);
   if (!survey) return forward(survey);
   std::vector<mesh::Survey> by_level = (*fine)->before();
   by_level.push_back(std::move(*survey));

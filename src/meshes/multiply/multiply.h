@@ -28,8 +28,8 @@ struct Request {
 };
 
 // Told now and then: how many bytes are written, of how many.
-using Tell = std::function<void(std::uint64_t written, std::uint64_t all)>;
+using Progress = std::function<void(std::uint64_t written, std::uint64_t all)>;
 
-Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Tell& tell);
+Result<Report> multiply(const Request& request, mesh::Mesh coarse, const Progress& progress);
 
 }  // namespace forebay::multiply

@@ -5,10 +5,10 @@
 #include "store/trajectory/trajectory.h"
 
 using forebay::api::fail;
+using forebay::api::fill;
 using forebay::api::missing;
 using forebay::api::Outcome;
 using forebay::api::run;
-using forebay::api::tell;
 using forebay::api::unfit;
 using forebay::trajectory::Trajectory;
 
@@ -117,7 +117,7 @@ int forebay_trajectory_describe_encoding(forebay_trajectory* trajectory, int fie
   if (const int refused = unusable(trajectory)) return refused;
   if (const int refused = unfit(info, "forebay_encoding_info")) return refused;
   return run([&] { return trajectory->value->encoding(field); },
-             [&](const forebay_encoding_info& found) { tell(info, found); });
+             [&](const forebay_encoding_info& found) { fill(info, found); });
 }
 
 int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[]) {
@@ -230,7 +230,7 @@ int forebay_trajectory_describe_tier(forebay_trajectory* trajectory, int tier, f
         }
         return tiers.info(static_cast<size_t>(tier));
       },
-      [&](const forebay_tier_info& found) { tell(info, found); });
+      [&](const forebay_tier_info& found) { fill(info, found); });
 }
 
 int forebay_trajectory_get_waited(forebay_trajectory* trajectory, double* begin, double* get) {

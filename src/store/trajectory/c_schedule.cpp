@@ -9,10 +9,10 @@
 
 using forebay::api::Done;
 using forebay::api::fail;
+using forebay::api::fill;
 using forebay::api::missing;
 using forebay::api::Outcome;
 using forebay::api::run;
-using forebay::api::tell;
 using forebay::api::unfit;
 using forebay::api::unreadable;
 namespace schedule = forebay::schedule;
@@ -83,7 +83,7 @@ int forebay_schedule_plan(const forebay_schedule_question* question, forebay_sch
         return *plan;
       },
       [&](const schedule::Plan& plan) {
-        tell(answer, forebay_schedule_answer{0, plan.store_all, plan.slots.dram, plan.slots.pool, plan.forward_steps,
+        fill(answer, forebay_schedule_answer{0, plan.store_all, plan.slots.dram, plan.slots.pool, plan.forward_steps,
                                              plan.predicted_seconds});
       });
 }
@@ -110,7 +110,7 @@ int forebay_schedule_advance(forebay_schedule* schedule, forebay_action* action)
   if (const int refused = unfit(action, "forebay_action")) return refused;
   return run([&]() -> Done {
     const auto next = schedule->value.next();
-    tell(action, next ? std::visit(InC{}, *next) : InC::only(FOREBAY_ACTION_NONE));
+    fill(action, next ? std::visit(InC{}, *next) : InC::only(FOREBAY_ACTION_NONE));
     return {};
   });
 }

@@ -56,8 +56,8 @@ TEST(FileOfArrays, IsNeverMadeOverAnotherOne) {
 TEST(FileOfArrays, ThatCannotBeMadeIsToldWithTheLibrarysReason) {
   const LibraryErrors errors;
   EXPECT_FALSE(new_content(-1));
-  EXPECT_NE(errors.tell("cannot make", "a.h5").value().text().find("No such file or directory"), std::string::npos)
-      << errors.tell("cannot make", "a.h5").value().text();
+  EXPECT_NE(errors.as_error("cannot make", "a.h5").value().text().find("No such file or directory"), std::string::npos)
+      << errors.as_error("cannot make", "a.h5").value().text();
 }
 
 TEST(FileOfArrays, CutOffIsRefused) {
