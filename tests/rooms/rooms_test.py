@@ -35,7 +35,7 @@ def products(used: rooms.Rooms) -> rooms.Rooms:
 
 
 def strangers(used: rooms.Rooms, room: str, folder: Path) -> set[str]:
-    """What sources of a room include though they may not. Its tests may include all that lies below it, and
+    """What sources of a room include though they may not. Its tests may include base and all that lies below it, and
     its benches what their own CMakeLists.txt links. Threads whose order a test chooses stand in a room's own sources
     (cmake/rooms.cmake)."""
     found = set()
@@ -43,7 +43,7 @@ def strangers(used: rooms.Rooms, room: str, folder: Path) -> set[str]:
         if path.suffix not in (".h", ".cpp", ".c") or "bench" in path.relative_to(folder).parts:
             continue
         inside = path.parent == folder
-        allowed = used[room] if inside else rooms.below(used, room)
+        allowed = used[room] if inside else {*rooms.below(used, room), "base"}
         for included in INCLUDE.findall(path.read_text()):
             of = re.sub(r"/(tests|bench)(/.*)?$", "", included)
             if of not in {room, "forebay", *allowed} or (inside and included not in {of, f"{room}/tests/schedules"}):
