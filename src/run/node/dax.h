@@ -1,4 +1,4 @@
-// Devices of persistent memory without a file system. Internal to place.
+// Devices of persistent memory without a file system. Internal to node.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Memory of the node and of the control groups around this process. Internal to place.
+// Memory of the node and of the control groups around this process. Internal to node.
 #pragma once
 
 #include <cstdint>

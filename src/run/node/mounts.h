@@ -1,4 +1,4 @@
-// Mounts as the kernel lists them, and what lies under them. Internal to place.
+// Mounts as the kernel lists them, and what lies under them. Internal to node.
 #pragma once
 
 #include <functional>

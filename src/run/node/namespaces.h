@@ -1,4 +1,4 @@
-// Whether private mount namespaces work, found out by making one. Internal to place.
+// Whether private mount namespaces work, found out by making one. Internal to node.
 #pragma once
 
 #include "base/base.h"

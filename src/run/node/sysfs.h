@@ -1,4 +1,4 @@
-// What devices tell of themselves in /sys. Internal to place.
+// What devices tell of themselves in /sys. Internal to node.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Sockets, by hwloc. Internal to place.
+// Sockets, by hwloc. Internal to node.
 #pragma once
 
 #include <vector>

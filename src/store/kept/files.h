@@ -9,11 +9,11 @@ struct Files {
   Descriptor pool, directory;
   Descriptor store, segments;  // none where there is no such file
 };
-// The directories alone.
+// Opens the pool and the directory of the part, and no file.
 Result<Files> open_directory(const std::string& pool, const std::string& name);
-// Its files; Code::lost where something else stands in the place of one.
+// Opens the files of a part whose directories are open. Code::lost: something else stands in the place of one.
 Status open_files(Files& files, const std::string& path);
-// Both.
+// Opens the directories and the files of a part.
 Result<Files> open_part(const Part& part);
 
 // What is there from byte `at` on; less than asked for where the file ends.

@@ -1,4 +1,4 @@
-// Finds the records of a segment that a process left behind. Believes nothing that it reads.
+// Finds the records of a segment that a process left behind. What is read is checked before it is used.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ constexpr std::size_t kDamageLimit = 16;
 // sealed ends early: then it searches the rest for headers, so that one bad line costs one record.
 FoundRecords find_records(std::span<const std::byte> segment, std::uint64_t store, const SegmentHeader& header,
                           const std::function<void(const RecordHeader&)>& visit);
-// Lines of headers that are not in memory.
+// Headers of records that lie in a file and are read one by one.
 class HeaderLines {
  public:
   virtual ~HeaderLines() = default;
@@ -38,7 +38,7 @@ class HeaderLines {
   // The first number behind this one whose line is more than zeros, as far as that is known without reading it.
   virtual std::uint64_t after(std::uint64_t record) = 0;
 };
-// The same of these. `visit` gets dropped records, too, with what they are.
+// Finds records by such headers. `visit` gets dropped records, too, with their state.
 FoundRecords find_records(std::uint64_t segment_bytes, HeaderLines& lines, std::uint64_t store,
                           const SegmentHeader& header,
                           const std::function<void(const RecordHeader&, RecordState)>& visit);

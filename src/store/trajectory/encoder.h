@@ -50,18 +50,18 @@ class Encoder {
 
   // Memory for the next state, the same until that is accepted; not full().
   Outcome<std::byte*> stage();
-  // Hands that memory over.
+  // The state in that memory is complete: the threads may encode it.
   void accept(std::int64_t step, double time);
 
   // The oldest that is pending, encoded; `wait` for that, or nullptr. Valid until the next call.
   Outcome<const Encoded*> oldest(bool wait);
-  // It is placed.
+  // The oldest pending state is placed in a segment.
   void pop();
   // The oldest, and all that come behind it, again, standing on nothing before.
   void start_again();
   // The next state stands on nothing before; none is pending.
   void forget();
-  // All that are pending, and that.
+  // Forgets all pending states; the next state stands on nothing before.
   void clear();
 
   forebay_encoding_info info(std::size_t field) const { return infos_[field]; }
