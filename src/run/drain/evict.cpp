@@ -47,6 +47,7 @@ std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
   State& state = *state_;
   state.work.eviction.let_go();
   std::uint64_t freed = state.work.eviction.evict_carried(wanted, pool);
+  if (state.work.eviction.replaced.size() >= Eviction::most_replaced) return freed;  // the next ones when these have gone
   if (freed < wanted && !state.seen.alone()) {
     // Held only so that nodes can agree: the next agreement will be on a later time.
     for (const std::string& time : state.policy.nodes.candidates.times())
@@ -82,7 +83,7 @@ std::uint64_t Eviction::evict_files(std::uint64_t wanted, const std::string& poo
   });
   if (found.empty()) nothing_to_evict.insert(pool);
   for (const auto& [path, content] : found) {
-    if (freed >= wanted) break;
+    if (freed >= wanted || replaced.size() >= most_replaced) break;
     if (replace(path, content)) freed += replaced.back().bytes;
   }
   return freed;

@@ -26,6 +26,8 @@ struct Replaced {
 struct Eviction {
   // A process that has found a name opens it so soon, unless the machine stands still.
   static constexpr std::chrono::milliseconds longest_to_open{20};
+  // Each has a descriptor. More than any shared file system takes files in that time.
+  static constexpr std::size_t most_replaced = 256;
 
   Run& run;
   Policy& policy;

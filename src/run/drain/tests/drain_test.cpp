@@ -375,6 +375,23 @@ TEST_F(DrainTest, AFileThatIsJustBeingOpenedWhenItIsEvictedGetsItsNameBack) {
   EXPECT_EQ(content(case_ + "/log"), std::string(100'000, 'x') + "late");
 }
 
+TEST_F(DrainTest, ManyFilesAreEvictedByAndBy) {
+  constexpr int files = 300;
+  open();
+  for (int i = 0; i < files; ++i) write(tree() + "/log" + std::to_string(i), "x");
+  ASSERT_TRUE(drive([&] { return drain_->report().shared_files == files; }));
+  const auto evicted = [&] {
+    int count = 0;
+    for (int i = 0; i < files; ++i) count += std::filesystem::is_symlink(tree() + "/log" + std::to_string(i)) ? 1 : 0;
+    return count;
+  };
+  EXPECT_GT(drain_->evict(files * 4096), 0u);
+  EXPECT_EQ(evicted(), 256) << "each has a descriptor";
+  ASSERT_TRUE(drive([&] { return drain_->evict(files * 4096) == 0; }));
+  EXPECT_EQ(evicted(), files);
+  EXPECT_EQ(finish().trouble, std::nullopt);
+}
+
 TEST_F(DrainTest, AFileThatIsRemovedWhileItIsEvictedIsRemoved) {
   open();
   write(tree() + "/log", std::string(100'000, 'x'));
