@@ -146,10 +146,11 @@ Record ended_cleanly_record() {
   return {"ended-cleanly", {}};
 }
 
-void Ledger::apply(const Record& record) {
+namespace {
+
+// What a record tells of the file, link or directory at its path; false where it tells of something else.
+bool learn(Known& known, const Record& record) {
   const std::string& kind = record.kind;
-  const std::string& path = word(record, 0);
-  Known known = find(path).value_or(Known{});
   if (kind == "staged") {
     known = {};
     known.staged = static_cast<tree::Kind>(number<int>(record, 1));
@@ -159,37 +160,46 @@ void Ledger::apply(const Record& record) {
     known.link_target = word(record, 8);
     known.on_case->links = number<std::uint64_t>(record, 9);
     known.owner = owner_at(record, 10);
-    store(path, known);
   } else if (kind == "drained") {
     known.on_case = identity_at(record, 1);
     known.drained =
         LocalMark{number<std::uint64_t>(record, 6), number<std::uint64_t>(record, 7), number<std::int64_t>(record, 8),
                   number<std::uint32_t>(record, 9), owner_at(record, 11).value_or(Owner{::geteuid(), ::getegid()})};
-    placing_.erase(path);
     known.deleted = known.directory = known.evicted = false;
     known.link_target.clear();
-    store(path, known);
-  } else if (kind == "placing") {
-    placing_[path] = identity_at(record, 1);
   } else if (kind == "placed") {
     known.on_case = identity_at(record, 1);
-    placing_.erase(path);
     known.drained.reset();
     known.directory = false;
-    store(path, known);
   } else if (kind == "drained-link") {
     known.on_case = identity_at(record, 1);
     known.drained.reset();
     known.link_target = word(record, 6);
     known.deleted = known.directory = false;
-    store(path, known);
   } else if (kind == "drained-directory") {
     known.directory = true;
     known.deleted = false;
     known.mode = number<std::uint32_t>(record, 1);
     if (const auto owner = owner_at(record, 2)) known.owner = owner;
     if (!known.on_case) known.on_case = Identity{};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void Ledger::apply(const Record& record) {
+  const std::string& kind = record.kind;
+  const std::string& path = word(record, 0);
+  const auto found = find(path);
+  Known known = found.value_or(Known{});
+  if (learn(known, record)) {
+    if (kind == "drained" || kind == "placed") placing_.erase(path);
     store(path, known);
+  } else if (kind == "placing") {
+    placing_[path] = identity_at(record, 1);
   } else if (kind == "collated") {
     collated_.push_back(
         {path,
@@ -200,22 +210,16 @@ void Ledger::apply(const Record& record) {
   } else if (kind == "uncollated") {
     std::erase_if(collated_,
                   [&](const CollatedTime& each) { return each.time == path && each.group == word(record, 1); });
-  } else if (kind == "deleted") {
-    if (find(path)) {
-      known.deleted = true;
+  } else if (kind == "deleted" || kind == "evicted") {
+    const bool deleted = kind == "deleted";
+    if (found) {
+      (deleted ? known.deleted : known.evicted) = true;
       store(path, known);
     } else {
-      deleted_unknown_.insert(path);
+      (deleted ? deleted_unknown_ : evicted_unknown_).insert(path);
     }
   } else if (kind == "removed") {
     erase(path);
-  } else if (kind == "evicted") {
-    if (find(path)) {
-      known.evicted = true;
-      store(path, known);
-    } else {
-      evicted_unknown_.insert(path);
-    }
   } else if (kind == "complete") {
     complete_.insert(path);
     newest_complete_ = path;
@@ -227,8 +231,6 @@ void Ledger::apply(const Record& record) {
     temporaries_.insert(path);
   } else if (kind == "temporary-gone") {
     temporaries_.erase(path);
-  } else if (kind == "conflict") {
-    conflicts_.push_back(path);
   } else if (kind == "lost-events") {
     lost_events_ = true;
   } else if (kind == "pool-full") {

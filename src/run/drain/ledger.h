@@ -84,7 +84,6 @@ class Ledger {
   bool lost_events() const { return lost_events_; }
   bool pool_was_full() const { return pool_was_full_; }
   bool ended_cleanly() const { return ended_cleanly_; }
-  const std::vector<std::string>& conflicts() const { return conflicts_; }
 
  private:
   // The local version of a drained file has the size of the case's; where not, it is in `marks_`. No local inode: what
@@ -122,7 +121,6 @@ class Ledger {
   std::map<std::string, CheckpointVersions> checkpoints_;
   std::set<std::string> temporaries_, complete_, deleted_unknown_, evicted_unknown_;
   std::optional<std::string> newest_complete_;
-  std::vector<std::string> conflicts_;
   bool lost_events_ = false, pool_was_full_ = false, ended_cleanly_ = false;
 };
 
