@@ -36,8 +36,8 @@ int owned_by_name(int fd, Path& buffer) {
   if (size <= 0) return 0;
   text.size = static_cast<size_t>(size);
   text.text[size] = '\0';
-  const bool lower =
-      state.lower.rest(text.text) != nullptr || (!state.beside_namespace && state.case_root.rest(text.text) != nullptr);
+  const bool lower = state.lower.rest(text.text) != nullptr ||
+                     (!state.flags.beside_namespace && state.case_root.rest(text.text) != nullptr);
   if (!lower) return 0;
   to_virtual(text);
   to_kernel(text, buffer);

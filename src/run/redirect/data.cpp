@@ -77,7 +77,7 @@ COLD ssize_t write_on(ssize_t done, int fd, const iovec* parts, int count, off_t
     return done;
   }
   const auto end = [&](ssize_t size) { return offset == at_position ? at_position : offset + size; };
-  if (done == most_at_once || !active() || state.errors == nullptr || !is_file_of_tree(fd) ||
+  if (done == most_at_once || !active() || state.errors.page == nullptr || !is_file_of_tree(fd) ||
       is_limited(fd, end(done), size_of(parts, count) - static_cast<size_t>(done)))
     return done;
   const int errno_before = errno;
@@ -213,7 +213,7 @@ ENTRY(int, msync, (void* address, size_t size, int flags)) {
 
 // An error is told once the descriptor is gone: which file it was has to be known before, where that can be at all.
 ENTRY(int, close, (int fd)) {
-  if (state.closing_fails) [[unlikely]]
+  if (state.flags.closing_fails) [[unlikely]]
     return close_telling(fd);
   return next_close()(fd);
 }

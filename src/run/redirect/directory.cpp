@@ -184,7 +184,7 @@ ENTRY(int, fchdir, (int fd)) {
 
 ENTRY(char*, getcwd, (char* text, size_t size)) {
   Path here;
-  if (!active() || !state.maybe_inside.load(std::memory_order_relaxed) || !absolute(AT_FDCWD, "", here))
+  if (!active() || !state.flags.maybe_inside.load(std::memory_order_relaxed) || !absolute(AT_FDCWD, "", here))
     return NEXT(getcwd)(text, size);
   const size_t needed = here.size + 1;
   if ((text != nullptr || size != 0) && size < needed) {

@@ -11,7 +11,7 @@ bool is_in_tree(const char* path) {
   if (state.lower.rest(path) != nullptr) return false;
   if (state.tree.rest(path) != nullptr) return true;
   for (int i = 0; i < state.pool_count; ++i)
-    if (state.pools[i].rest(path) != nullptr) return true;
+    if (state.beside.pools[i].rest(path) != nullptr) return true;
   return false;
 }
 
@@ -32,16 +32,16 @@ void note(Path& path, int error) {
   const char* rest = state.case_root.rest(path.text);
   const bool in_case = rest != nullptr && *rest == '/';
   note_cut(in_case ? rest : "/");
-  const uint64_t number = state.errors->count.fetch_add(1, std::memory_order_acq_rel);
+  const uint64_t number = state.errors.page->count.fetch_add(1, std::memory_order_acq_rel);
   if (number >= static_cast<uint64_t>(contract::WriteErrors::slots)) return;
-  contract::WriteErrors::Slot& slot = state.errors->slot[number];
+  contract::WriteErrors::Slot& slot = state.errors.page->slot[number];
   slot.error = error;
   copy_end(in_case ? rest + 1 : path.text, slot.path, sizeof slot.path);
   slot.written.store(1, std::memory_order_release);
 }
 
 bool notes(int error) {
-  return is_noted(error) && active() && state.errors != nullptr;
+  return is_noted(error) && active() && state.errors.page != nullptr;
 }
 
 bool read_name(const char* link, Path& path) {

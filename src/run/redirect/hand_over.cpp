@@ -56,17 +56,20 @@ bool lacks(const std::atomic<uint64_t>* place, double time) {
 }
 
 const std::atomic<uint64_t>* end_of_places() {
-  return state.hold + contract::hold_place(state.hold[contract::hold_places].load(std::memory_order_relaxed));
+  return state.times.hold +
+         contract::hold_place(state.times.hold[contract::hold_places].load(std::memory_order_relaxed));
 }
 
 bool any_lacks(double time) {
-  for (const auto* place = state.hold + contract::hold_line; place < end_of_places(); place += contract::hold_line)
+  for (const auto* place = state.times.hold + contract::hold_line; place < end_of_places();
+       place += contract::hold_line)
     if (lacks(place, time)) return true;
   return false;
 }
 
 bool anything_lacks() {
-  for (const auto* place = state.hold + contract::hold_line; place < end_of_places(); place += contract::hold_line)
+  for (const auto* place = state.times.hold + contract::hold_line; place < end_of_places();
+       place += contract::hold_line)
     if (told(place[contract::hold_last_lacking]) != none) return true;
   return false;
 }
@@ -75,7 +78,7 @@ bool anything_lacks() {
 double left_by_all() {
   double left = __builtin_inf(), lacking = none;
   const auto* const end = end_of_places();
-  for (const auto* place = state.hold + contract::hold_line; place < end && left != none;
+  for (const auto* place = state.times.hold + contract::hold_line; place < end && left != none;
        place += contract::hold_line) {
     const double of_rank = told(place[contract::hold_left]), last = told(place[contract::hold_last_lacking]);
     if (of_rank < left) left = of_rank;
@@ -89,8 +92,8 @@ double left_by_all() {
 // and of such times it takes nothing but the newest for whole (src/run/drain/hold.h). It is told before anything is
 // freed: where a newer one lacks something, it is what is left.
 double newest_complete() {
-  if (state.hold == nullptr) return none;
-  std::atomic<uint64_t>& known = state.hold[contract::hold_complete];
+  if (state.times.hold == nullptr) return none;
+  std::atomic<uint64_t>& known = state.times.hold[contract::hold_complete];
   double complete = left_by_all();
   uint64_t word = known.load(std::memory_order_acquire);
   if (complete == none) {
@@ -100,7 +103,7 @@ double newest_complete() {
   while (std::bit_cast<double>(word) < complete &&
          !known.compare_exchange_weak(word, std::bit_cast<uint64_t>(complete), std::memory_order_acq_rel))
     continue;
-  return state.hold[contract::hold_held].load(std::memory_order_acquire) == 0 ? complete : none;
+  return state.times.hold[contract::hold_held].load(std::memory_order_acquire) == 0 ? complete : none;
 }
 
 // Stores `time` unless `keeps` holds for what is told. Threads of a program may do so at once.
@@ -115,9 +118,9 @@ void tell_unless(std::atomic<uint64_t>& word, double time, const Keeps& keeps) {
 // The last is told first: what is read meanwhile says too much rather than too little. What all ranks have left behind
 // does not matter any more.
 void note_lacking(double time) {
-  if (state.hold == nullptr) return;
-  std::atomic<uint64_t>& first = state.place[contract::hold_first_lacking];
-  std::atomic<uint64_t>& last = state.place[contract::hold_last_lacking];
+  if (state.times.hold == nullptr) return;
+  std::atomic<uint64_t>& first = state.times.place[contract::hold_first_lacking];
+  std::atomic<uint64_t>& last = state.times.place[contract::hold_last_lacking];
   if (told(last) < left_by_all()) {
     tell(last, time);
     return tell(first, time);
@@ -129,9 +132,9 @@ void note_lacking(double time) {
 // What was written last may be cut: to be asked before this rank makes room. (Where another one does at that very
 // moment, the pool may look as if it had room; and there is an agent, as a rule, which looks at the pool, too.)
 void note_full_pool() {
-  const double begun = told(state.begun);
+  const double begun = told(state.times.begun);
   struct statfs status;
-  if (begun == none || sys_statfs(state.keep.text, &status) != 0) return;
+  if (begun == none || sys_statfs(state.rank.keep.text, &status) != 0) return;
   if (static_cast<uint64_t>(status.f_bavail) * static_cast<uint64_t>(status.f_frsize) < contract::as_good_as_full)
     note_lacking(begun);
 }
@@ -140,8 +143,8 @@ void note_full_pool() {
 // since a time that is complete now may lack what cannot be handed over then.
 double left_since_freed() {
   // What is complete is no newer than what this rank has left: in most cases the others need not be asked.
-  const double freed = told(state.freed);
-  if (told(state.place[contract::hold_left]) <= freed || anything_lacks()) return none;
+  const double freed = told(state.times.freed);
+  if (told(state.times.place[contract::hold_left]) <= freed || anything_lacks()) return none;
   const double complete = newest_complete();
   return complete > freed ? complete : none;
 }
@@ -186,7 +189,7 @@ bool remove_entry(int directory, const char* name, int deep) {
 }
 
 void handed_over_directory(Path& path) {
-  path.assign(state.keep.text, state.keep.size);
+  path.assign(state.rank.keep.text, state.rank.keep.size);
   path.append("/", 1);
   path.append(contract::handed_over_name);
 }
@@ -309,7 +312,7 @@ class HandedOverTimes {
 void free_older(double complete) {
   Path text;
   handed_over_directory(text);
-  state.has_handed_over.store(false, std::memory_order_relaxed);  // before it is looked what there is
+  state.flags.has_handed_over.store(false, std::memory_order_relaxed);  // before it is looked what there is
   const HandedOverTimes times(text.text);
   const bool all = remove_entries(AT_FDCWD, text.text, deepest, [&](const char* name) {
     const size_t length = strcspn(name, "%");
@@ -318,14 +321,14 @@ void free_older(double complete) {
     if (any_lacks(time)) return true;
     return time < complete && (times.is_superseded(time, complete) || times.is_one_too_many(time, complete));
   });
-  if (!all) state.has_handed_over.store(true, std::memory_order_relaxed);
-  tell(state.freed, complete);
+  if (!all) state.flags.has_handed_over.store(true, std::memory_order_relaxed);
+  tell(state.times.freed, complete);
 }
 
 // To be called before what is not handed over of a time is removed.
 void note_room_made_by(double time) {
-  if (state.hold == nullptr || told(state.purged) == time) return;
-  tell(state.purged, time);
+  if (state.times.hold == nullptr || told(state.times.purged) == time) return;
+  tell(state.times.purged, time);
   note_full_pool();
 }
 
@@ -352,7 +355,7 @@ const char* below_times(int directory, const char* path, Path& text) {
   if (!absolute(directory, path, text)) return nullptr;
   make_tidy(text);
   const char* rest = state.case_root.rest(text.text);
-  if (rest != nullptr && state.keep_name.size != 0) rest = *rest == '/' ? state.keep_name.rest(rest + 1) : nullptr;
+  if (rest != nullptr && state.rank.name.size != 0) rest = *rest == '/' ? state.rank.name.rest(rest + 1) : nullptr;
   return rest;
 }
 
@@ -365,8 +368,8 @@ const char* own_time(int directory, const char* path, const Place& place, Path& 
 
 // Where `rest` of the times lies for a call that makes or takes a link of it.
 Place linkable(const char* rest, const Place& place, Path& own) {
-  if (state.times.size == 0) return place;
-  own.assign(state.times.text, state.times.size);
+  if (state.rank.times.size == 0) return place;
+  own.assign(state.rank.times.text, state.rank.times.size);
   own.append(rest);
   return {AT_FDCWD, own.text, Where::inside};
 }
@@ -374,12 +377,12 @@ Place linkable(const char* rest, const Place& place, Path& own) {
 }  // namespace
 
 void hand_over(int directory, const char* path, const Place& place) {
-  if (state.keep.size == 0) return;
+  if (state.rank.keep.size == 0) return;
   Path text;
   const char* rest = below_times(directory, path, text);
   if (rest == nullptr) return;
   Path target;
-  target.assign(state.keep.text, state.keep.size);
+  target.assign(state.rank.keep.text, state.rank.keep.size);
   target.append("/", 1);
   const size_t keep_size = target.size;
   target.append(contract::handed_over_name);
@@ -387,12 +390,12 @@ void hand_over(int directory, const char* path, const Place& place) {
   const size_t directory_size = target.size;
   if (!append_flat(rest, target)) return;
   const double time = value_of(rest + 1, strcspn(rest + 1, "/"));
-  if (state.hold != nullptr && lacks(state.place, time)) return note_room_made_by(time);
+  if (state.times.hold != nullptr && lacks(state.times.place, time)) return note_room_made_by(time);
   if (target.size - directory_size > NAME_MAX || target.too_long()) {
     note_room_made_by(time);
     return note_lacking(time);
   }
-  if (state.hold == nullptr || state.hold[contract::hold_held].load(std::memory_order_relaxed) != 0) {
+  if (state.times.hold == nullptr || state.times.hold[contract::hold_held].load(std::memory_order_relaxed) != 0) {
     Path kept;
     kept.assign(target.text, keep_size);
     kept.append(target.text + directory_size, target.size - directory_size);
@@ -409,8 +412,8 @@ void hand_over(int directory, const char* path, const Place& place) {
   long linked = link();
   if (linked == -EEXIST && sys_unlinkat(AT_FDCWD, target.text, 0) == 0) linked = link();
   if (linked == 0) {
-    tell(state.freed, none);
-    return state.has_handed_over.store(true, std::memory_order_relaxed);
+    tell(state.times.freed, none);
+    return state.flags.has_handed_over.store(true, std::memory_order_relaxed);
   }
   struct stat status;  // remove() tries to unlink directories, too
   if (sys_fstatat(source.directory, source.path, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) return;
@@ -419,8 +422,8 @@ void hand_over(int directory, const char* path, const Place& place) {
 }
 
 bool move_over(const char* path) {
-  if (state.hold == nullptr || state.meets_placed ||
-      state.hold[contract::hold_held].load(std::memory_order_acquire) != 0)
+  if (state.times.hold == nullptr || state.flags.meets_placed ||
+      state.times.hold[contract::hold_held].load(std::memory_order_acquire) != 0)
     return false;
   if (strstr(path, "..") != nullptr) return false;  // behind a link it may lead elsewhere than its text says
   Path buffer, text;
@@ -428,7 +431,7 @@ bool move_over(const char* path) {
   const char* rest = own_time(AT_FDCWD, path, place, text);
   if (rest == nullptr) return false;
   const double time = value_of(rest + 1, strlen(rest + 1));
-  if (lacks(state.place, time)) return false;
+  if (lacks(state.times.place, time)) return false;
   Path target, own;
   handed_over_directory(target);
   target.append(rest);
@@ -449,43 +452,43 @@ bool move_over(const char* path) {
   }
   if (moved != 0) return false;
   forget_plain_directories();
-  state.has_handed_over.store(true, std::memory_order_relaxed);
-  tell(state.freed, none);
+  state.flags.has_handed_over.store(true, std::memory_order_relaxed);
+  tell(state.times.freed, none);
   free_handed_over(place);
   return true;
 }
 
 void note_begun(int directory, const char* path, const Place& place, bool made) {
-  if (state.hold == nullptr) return;
+  if (state.times.hold == nullptr) return;
   // What was there tells nothing of a process that has begun no time.
-  if (!made && (errno != EEXIST || told(state.begun) == none)) return;
+  if (!made && (errno != EEXIST || told(state.times.begun) == none)) return;
   Path text;
   const char* rest = own_time(directory, path, place, text);
   if (rest == nullptr) return;
-  const double time = value_of(rest + 1, strlen(rest + 1)), last = told(state.begun);
+  const double time = value_of(rest + 1, strlen(rest + 1)), last = told(state.times.begun);
   if (time == last || (time < last && !made)) return;
   note_full_pool();
-  tell(state.begun, time);
-  tell(state.purged, none);
+  tell(state.times.begun, time);
+  tell(state.times.purged, none);
   if (last == none || time < last) {
     // A program that has just begun, or goes back, has left nothing that tells of what comes.
-    tell(state.place[contract::hold_left], none);
-    tell(state.hold[contract::hold_complete], none);
-    tell(state.freed, none);
-    if (time > told(state.place[contract::hold_last_lacking])) return;  // it may be a child of the rank
-    tell(state.place[contract::hold_last_lacking], none);
-    tell(state.place[contract::hold_first_lacking], contract::every_time);
-  } else if (!lacks(state.place, last)) {
-    tell(state.place[contract::hold_left], last);
+    tell(state.times.place[contract::hold_left], none);
+    tell(state.times.hold[contract::hold_complete], none);
+    tell(state.times.freed, none);
+    if (time > told(state.times.place[contract::hold_last_lacking])) return;  // it may be a child of the rank
+    tell(state.times.place[contract::hold_last_lacking], none);
+    tell(state.times.place[contract::hold_first_lacking], contract::every_time);
+  } else if (!lacks(state.times.place, last)) {
+    tell(state.times.place[contract::hold_left], last);
     // As make_room(), but whether the pool is full was asked just now.
-    if (!state.has_handed_over.load(std::memory_order_relaxed)) return;
+    if (!state.flags.has_handed_over.load(std::memory_order_relaxed)) return;
     if (const double complete = left_since_freed(); complete != none) free_older(complete);
   }
 }
 
 void note_cut(const char* path) {
-  if (state.hold == nullptr) return;
-  if (const double begun = told(state.begun); begun != none) note_lacking(begun);
+  if (state.times.hold == nullptr) return;
+  if (const double begun = told(state.times.begun); begun != none) note_lacking(begun);
   const auto size_of = [](const char* name) { return strcspn(name, "/"); };
   const char* name = path + 1;
   // Whichever rank's it is.
@@ -495,17 +498,18 @@ void note_cut(const char* path) {
 }
 
 void free_handed_over(const Place& place) {
-  if (state.hold == nullptr || !state.has_handed_over.load(std::memory_order_relaxed) || !names_a_time(place.path))
+  if (state.times.hold == nullptr || !state.flags.has_handed_over.load(std::memory_order_relaxed) ||
+      !names_a_time(place.path))
     return;
   const double complete = newest_complete();
-  if (state.hold[contract::hold_held].load(std::memory_order_acquire) != 0) return;
-  if (complete <= told(state.freed) && !anything_lacks()) return;
+  if (state.times.hold[contract::hold_held].load(std::memory_order_acquire) != 0) return;
+  if (complete <= told(state.times.freed) && !anything_lacks()) return;
   note_full_pool();
   free_older(complete);
 }
 
 void free_left_behind() {
-  if (state.hold == nullptr) return;
+  if (state.times.hold == nullptr) return;
   const double complete = left_since_freed();
   if (complete == none) return;
   note_full_pool();

@@ -30,7 +30,7 @@ COLD void free_handed_over(const Place& place);
 // there is without forebay.
 COLD void free_left_behind();
 inline void make_room() {
-  if (state.has_handed_over.load(std::memory_order_relaxed)) [[unlikely]]
+  if (state.flags.has_handed_over.load(std::memory_order_relaxed)) [[unlikely]]
     free_left_behind();
 }
 

@@ -156,7 +156,7 @@ bool may_write(const char* path) {
 Link classify(const char* text) {
   if (const char* rest = state.lower.rest(text); rest != nullptr && *rest == '/') return Link::staged;
   for (int i = 0; i < state.pool_count; ++i)
-    if (const char* rest = state.pools[i].rest(text); rest != nullptr && *rest == '/') return Link::pool;
+    if (const char* rest = state.beside.pools[i].rest(text); rest != nullptr && *rest == '/') return Link::pool;
   return Link::genuine;
 }
 

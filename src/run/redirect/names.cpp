@@ -20,20 +20,20 @@ bool may_be_pool_link(const Place& place) {
 
 // From now on no process of the node goes to ranks' directories at once.
 void note_no_longer_mapped() {
-  if (state.hold != nullptr) state.hold[contract::hold_renamed].store(1, std::memory_order_release);
+  if (state.times.hold != nullptr) state.times.hold[contract::hold_renamed].store(1, std::memory_order_release);
 }
 
 // To be called before the name of what may be a link to a rank's directory changes. (What lies in the tree itself is
 // found there by its name.)
 void note_rank_directory_renamed() {
-  if (state.local_tree.size == 0) note_no_longer_mapped();
+  if (state.rank.local_tree.size == 0) note_no_longer_mapped();
 }
 
 // A new link by whose text the kernel leaves the case from where the case is mounted, and comes elsewhere from where
 // the tree lies.
 void note_link_out(const char* target, const Place& place) {
   Path text;
-  if (state.rank_directory.size == 0 || state.local_tree.size == 0 || target[0] == '/') return;
+  if (state.rank.directory.size == 0 || state.rank.local_tree.size == 0 || target[0] == '/') return;
   if (!absolute(place.directory, place.path, text)) return;
   const char* rest = state.case_root.rest(text.text);
   if (rest == nullptr) return;
@@ -69,7 +69,7 @@ int kernel_unlink(const Place& place, int flags);
 
 int unlink_redirected(int directory, const char* path, const Place& place) {
   Path text;
-  if (state.meets_placed && look_placed(place, text)) [[unlikely]]
+  if (state.flags.meets_placed && look_placed(place, text)) [[unlikely]]
     return with_errno_int(unlink_placed(place));
   if (is_pool_link(place, text)) return with_errno_int(-EISDIR);
   if (!place.outside()) hand_over(directory, path, place);
@@ -209,7 +209,7 @@ ENTRY(int, linkat, (int from_directory, const char* from, int to_directory, cons
   Path from_buffer, to_buffer;
   Place source = locate(from_directory, from, from_buffer);
   const Place target = locate(to_directory, to, to_buffer);
-  if (Path text; state.meets_placed && look_placed(source, text) && really_inside(target)) [[unlikely]]
+  if (Path text; state.flags.meets_placed && look_placed(source, text) && really_inside(target)) [[unlikely]]
     return noting(target, with_errno_int(link_placed(text, target)));
   if (const int linked = link_on_shared(source, target); linked != -EXDEV) return with_errno_int(linked);
   if (const int failed = make_own(source, from_buffer, (flags & AT_SYMLINK_FOLLOW) != 0); failed < 0)
@@ -246,7 +246,7 @@ int rename_redirected(int from_directory, const char* from, int to_directory, co
   const Place source = locate(from_directory, from, from_buffer);
   const Place target = locate(to_directory, to, to_buffer);
   const int errno_before = errno;
-  if (state.meets_placed) [[unlikely]] {
+  if (state.flags.meets_placed) [[unlikely]] {
     Path text;
     // The link alone would leave the case.
     if (look_placed(source, text) && !really_inside(target)) return with_errno_int(-EXDEV);

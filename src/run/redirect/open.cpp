@@ -108,7 +108,7 @@ namespace {
 int open_inside(const Place& place, int flags, mode_t mode) {
   if (changes(flags)) pass_gate(place);
   if ((flags & (O_PATH | O_NOFOLLOW)) == (O_PATH | O_NOFOLLOW)) return open_name(place, flags, mode);
-  if (state.places && (flags & O_CREAT) != 0) [[unlikely]]
+  if (state.flags.places && (flags & O_CREAT) != 0) [[unlikely]]
     if (const int fd = open_placed(place, flags, mode); fd >= 0) return fd;
   const int errno_before = errno;
   // One system call unless the name is a link, which is looked at closer then.

@@ -83,10 +83,10 @@ HOT Shape shape_of(const char* path) {
 // The text begins with a component that occurs in the path of the case.
 bool begins_with_name(const char* text) {
   const auto initial = static_cast<unsigned char>(*text);
-  if ((state.initials[initial / 64] >> (initial % 64) & 1) == 0) [[likely]]
+  if ((state.names.initials[initial / 64] >> (initial % 64) & 1) == 0) [[likely]]
     return false;
-  for (int i = 0; i < state.name_count; ++i) {
-    const Prefix& name = state.names[i];
+  for (int i = 0; i < state.names.count; ++i) {
+    const Prefix& name = state.names.items[i];
     if (strncmp(name.text, text, name.size) == 0 && (text[name.size] == '/' || text[name.size] == '\0')) return true;
   }
   return false;
@@ -107,13 +107,13 @@ HOT bool names_way_to_case(const char* path) {
 const char* rest_in_case(const char* path) {
   if (const char* rest = state.case_root.rest(path)) return rest;
   for (int i = 0; i < state.alias_count; ++i)
-    if (const char* rest = state.aliases[i].rest(path)) return rest;
+    if (const char* rest = state.beside.aliases[i].rest(path)) return rest;
   return nullptr;
 }
 
 bool in_pool(const char* path) {
   for (int i = 0; i < state.pool_count; ++i)
-    if (state.pools[i].rest(path) != nullptr) return true;
+    if (state.beside.pools[i].rest(path) != nullptr) return true;
   return false;
 }
 
@@ -141,7 +141,7 @@ bool leads_to_case(const Path& path) {
 }
 
 HOT uint64_t hash(const char* text, size_t size) {
-  uint64_t value = 0x9e3779b97f4a7c15ULL ^ (uint64_t{state.changes.load(std::memory_order_relaxed)} << 32) ^ size;
+  uint64_t value = 0x9e3779b97f4a7c15ULL ^ (uint64_t{state.known.changes.load(std::memory_order_relaxed)} << 32) ^ size;
   const auto mix = [&value](uint64_t part) {
     value = (value ^ part) * 0xff51afd7ed558ccdULL;
     value ^= value >> 32;
@@ -187,7 +187,7 @@ COLD bool look_for_links(const char* path, size_t from, size_t end, std::atomic<
 HOT bool is_plain(const char* name, const char* path, size_t from, size_t end) {
   if (end <= from) return true;
   const uint64_t key = hash(name, end - from) ^ (from << 1);  // names below the tree, and relative ones
-  std::atomic<uint64_t>& slot = state.plain[(key >> 8) % State::plain_slots];
+  std::atomic<uint64_t>& slot = state.known.plain[(key >> 8) % State::Known::plain_slots];
   if (slot.load(std::memory_order_relaxed) == key) [[likely]]
     return true;
   return look_for_links(path, from, end, slot, key);
@@ -239,9 +239,9 @@ COLD Place locate_untidy(const Place& asked, Path& buffer, Reach reach) {
 
 // Of "/processor3/name..." the size of the first component, where it is known to lead to this rank's directory; else 0.
 HOT size_t in_rank_directory(const char* rest) {
-  if (state.rank_directory.size == 0 || state.hold[contract::hold_renamed].load(std::memory_order_acquire) != 0)
+  if (state.rank.directory.size == 0 || state.times.hold[contract::hold_renamed].load(std::memory_order_acquire) != 0)
     return 0;
-  const char* behind = state.keep_name.rest(rest + (*rest == '/'));
+  const char* behind = state.rank.name.rest(rest + (*rest == '/'));
   if (behind == nullptr || behind[0] != '/' || behind[1] == '/' || behind[1] == '\0') return 0;
   return static_cast<size_t>(behind - rest);
 }
@@ -255,13 +255,13 @@ HOT Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
     if (shape_of(path).climbs) return locate_local_by_walk(path, buffer, reach);
     return {AT_FDCWD, path, Where::inside};
   }
-  const uint32_t changes = state.changes.load(std::memory_order_relaxed);
+  const uint32_t changes = state.known.changes.load(std::memory_order_relaxed);
   const Shape shape = shape_of(rest);
   if (shape.climbs) return locate_rest_by_walk(rest, buffer, reach);
-  if (state.beside_namespace) {
+  if (state.flags.beside_namespace) {
     if (const size_t name = in_rank_directory(rest); name > 0) {
       // Not noted below: another process may tell that this is no longer so.
-      buffer.assign(state.rank_directory.text, state.rank_directory.size);
+      buffer.assign(state.rank.directory.text, state.rank.directory.size);
       buffer.append(rest + name, shape.size - name);
       if (!buffer.too_long()) return {AT_FDCWD, buffer.text, Where::inside};
     }
@@ -294,12 +294,12 @@ COLD Place locate_from_here(const Place& asked, Path& buffer, Reach reach) {
 
 HOT Place locate_relative(const Place& asked, Path& buffer, Reach reach) {
   const bool here = asked.directory == AT_FDCWD;
-  const bool possible = !here || state.maybe_inside.load(std::memory_order_relaxed);
+  const bool possible = !here || state.flags.maybe_inside.load(std::memory_order_relaxed);
   if (names_way_to_case(asked.path)) return locate_from_here(asked, buffer, reach);
   if (!possible) return asked;
   const Shape shape = shape_of(asked.path);
   if (shape.climbs) return locate_from_here(asked, buffer, reach);
-  if (here && !state.beside_namespace &&
+  if (here && !state.flags.beside_namespace &&
       !is_plain(asked.path, asked.path, 0, reach == Reach::whole ? shape.size : shape.parent))
     return locate_from_here(asked, buffer, reach);
   return {asked.directory, asked.path, Where::perhaps};
@@ -358,7 +358,7 @@ bool from_pool(Path& path) {
 bool is_outside_relative(const char* path) {
   if (path == nullptr || path[0] == '\0') return true;
   if (path[0] == '/') return is_elsewhere(path) && !is_untidy(path);
-  return !state.maybe_inside.load(std::memory_order_relaxed) && !names_way_to_case(path);
+  return !state.flags.maybe_inside.load(std::memory_order_relaxed) && !names_way_to_case(path);
 }
 
 bool is_outside_early(const char* path) {
@@ -384,12 +384,12 @@ Place locate(int directory, const char* path, Path& buffer, Reach reach) {
 }
 
 bool to_virtual(Path& path) {
-  if (state.local_tree.rest(path.text) != nullptr) {
-    path.replace_front(state.local_tree.size, state.case_root.text, state.case_root.size);
+  if (state.rank.local_tree.rest(path.text) != nullptr) {
+    path.replace_front(state.rank.local_tree.size, state.case_root.text, state.case_root.size);
     return true;
   }
   if (state.tree.rest(path.text) != nullptr) {
-    if (!state.beside_namespace) path.replace_front(state.tree.size, state.case_root.text, state.case_root.size);
+    if (!state.flags.beside_namespace) path.replace_front(state.tree.size, state.case_root.text, state.case_root.size);
     return true;
   }
   if (state.case_root.rest(path.text) != nullptr) return true;
@@ -398,8 +398,8 @@ bool to_virtual(Path& path) {
     return true;
   }
   for (int i = 0; i < state.alias_count; ++i)
-    if (state.aliases[i].rest(path.text) != nullptr) {
-      path.replace_front(state.aliases[i].size, state.case_root.text, state.case_root.size);
+    if (state.beside.aliases[i].rest(path.text) != nullptr) {
+      path.replace_front(state.beside.aliases[i].size, state.case_root.text, state.case_root.size);
       return true;
     }
   return from_pool(path);
@@ -419,10 +419,10 @@ bool to_kernel(const Path& path, Path& out) {
 
 bool below_mount(Place& place, Path& buffer) {
   Path text;
-  if (state.local_tree.size == 0 || !absolute(place.directory, place.path, text)) return false;
+  if (state.rank.local_tree.size == 0 || !absolute(place.directory, place.path, text)) return false;
   const char* rest = state.case_root.rest(text.text);
   if (rest == nullptr) return false;
-  buffer.assign(state.local_tree.text, state.local_tree.size);
+  buffer.assign(state.rank.local_tree.text, state.rank.local_tree.size);
   buffer.append(rest);
   if (buffer.too_long()) return false;
   place = {AT_FDCWD, buffer.text, Where::inside};

@@ -16,7 +16,7 @@ void append_number(Path& path, uint64_t value) {
 // A name that no other process and no other call makes up.
 void append_own_name(Path& path) {
   append_number(path, static_cast<uint64_t>(system_call(SYS_getpid)));
-  append_number(path, state.made.fetch_add(1, std::memory_order_relaxed));
+  append_number(path, state.placed.made.fetch_add(1, std::memory_order_relaxed));
 }
 
 struct HiddenName : Path {
@@ -68,7 +68,7 @@ int rename_plainly(int from, const char* name, int to, const char* new_name) {
 bool is_placed(const char* text) {
   const size_t size = strlen(contract::placed_name);
   for (int i = 0; i < state.pool_count; ++i) {
-    const char* rest = state.pools[i].rest(text);
+    const char* rest = state.beside.pools[i].rest(text);
     if (rest == nullptr || *rest != '/' || strncmp(rest + 1, contract::placed_name, size) != 0 || rest[size + 1] != '/')
       continue;
     const char* name = rest + size + 2;
@@ -91,7 +91,7 @@ int open_placed(const Place& place, int flags, mode_t mode) {
   const Parent parent(place.directory, place.path);
   const bool named = parent.name[0] != '\0' && strcmp(parent.name, ".") != 0 && strcmp(parent.name, "..") != 0;
   if (parent.fd < 0 || !named || !is_shared_directory(parent.fd)) return -1;
-  const PoolName own(state.placed.text, state.placed.size);
+  const PoolName own(state.placed.directory.text, state.placed.directory.size);
   const int fd = sys_openat(AT_FDCWD, own.text, flags | O_EXCL | O_NOFOLLOW, mode);
   if (fd < 0) return -1;
   if (system_call(SYS_symlinkat, word(own.text), parent.fd, word(parent.name)) == 0) return fd;

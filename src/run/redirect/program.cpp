@@ -87,8 +87,9 @@ char* const* child_environment(char* const environment[], char** room) {
   size_t count = 0;
   for (; environment[count] != nullptr; ++count) room[count] = environment[count];
   const size_t before = count;
-  for (int i = 0; i < state.variable_count; ++i)
-    if (!has_variable(environment, state.variables[i])) room[count++] = const_cast<char*>(state.variables[i]);
+  for (int i = 0; i < state.stored.variable_count; ++i)
+    if (!has_variable(environment, state.stored.variables[i]))
+      room[count++] = const_cast<char*>(state.stored.variables[i]);
   room[count] = nullptr;
   return count == before ? environment : room;
 }

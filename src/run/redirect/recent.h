@@ -14,7 +14,7 @@ class RecentDirectory {
   bool map(const char* path, Path& out) const {
     const uint32_t seen = version_.load(std::memory_order_acquire);
     const size_t size = from_size_, to_size = to_size_;
-    if ((seen & 1) != 0 || size == 0 || changes_ != state.changes.load(std::memory_order_relaxed)) return false;
+    if ((seen & 1) != 0 || size == 0 || changes_ != state.known.changes.load(std::memory_order_relaxed)) return false;
     // Where somebody is just writing, the text may end before `size`, and `path` with it.
     if (from_[size - 1] != '/' || strncmp(path, from_, size) != 0) return false;
     const char* name = path + size;

@@ -23,7 +23,7 @@ class Address {
     const Place place = locate(AT_FDCWD, text.text, buffer);
     if (place.outside() || place.path == text.text) return;
     // Where the kernel finds it by the name as it was given, getsockname is to tell that.
-    if (state.rank_directory.rest(place.path) != nullptr && strstr(text.text, "..") == nullptr) return;
+    if (state.rank.directory.rest(place.path) != nullptr && strstr(text.text, "..") == nullptr) return;
     const char* path = place.path;
     DescriptorPath parent(0);
     Path shorter;

@@ -28,7 +28,7 @@ COLD bool look_astray(const Place& place) {
 // What a followed path led to lies on the shared file system: either it is an untouched input, or a genuine link led
 // out of the tree, and has to be followed in the case instead.
 bool leads_astray(const Place& place, dev_t device) {
-  return !state.beside_namespace && device == state.lower_device && look_astray(place);
+  return !state.flags.beside_namespace && device == state.lower_device && look_astray(place);
 }
 
 // lstat met a link.

@@ -21,11 +21,11 @@ const char* variable(const char* name) {
 }
 
 const char* store(const char* bytes, size_t count) {
-  if (count + 1 > sizeof state.storage - state.stored) return nullptr;
-  char* at = state.storage + state.stored;
+  if (count + 1 > sizeof state.stored.bytes - state.stored.size) return nullptr;
+  char* at = state.stored.bytes + state.stored.size;
   memcpy(at, bytes, count);
   at[count] = '\0';
-  state.stored += count + 1;
+  state.stored.size += count + 1;
   return at;
 }
 
@@ -48,7 +48,7 @@ const char* configured(const char* name) {
   const char* entry = variable(name);
   if (entry == nullptr) return nullptr;
   const char* kept = store(entry, strlen(entry));
-  if (kept != nullptr) state.variables[state.variable_count++] = kept;
+  if (kept != nullptr) state.stored.variables[state.stored.variable_count++] = kept;
   return entry + strlen(name) + 1;
 }
 
@@ -71,10 +71,10 @@ short configured_list(const char* name, Prefix* list, int capacity) {
 
 void note_names(const Prefix& prefix) {
   const char* at = prefix.text + 1;
-  while (state.name_count < State::max_names) {
+  while (state.names.count < State::max_names) {
     const char* end = strchrnul(at, '/');
-    state.names[state.name_count++] = {at, static_cast<size_t>(end - at)};
-    state.initials[static_cast<unsigned char>(*at) / 64] |= uint64_t{1} << (static_cast<unsigned char>(*at) % 64);
+    state.names.items[state.names.count++] = {at, static_cast<size_t>(end - at)};
+    state.names.initials[static_cast<unsigned char>(*at) / 64] |= uint64_t{1} << (static_cast<unsigned char>(*at) % 64);
     if (*end == '\0') return;
     at = end + 1;
   }
@@ -84,8 +84,8 @@ template <class Visit>
 void for_each_prefix(Visit visit) {
   visit(state.case_root);
   visit(state.tree);
-  for (int i = 0; i < state.alias_count; ++i) visit(state.aliases[i]);
-  for (int i = 0; i < state.pool_count; ++i) visit(state.pools[i]);
+  for (int i = 0; i < state.alias_count; ++i) visit(state.beside.aliases[i]);
+  for (int i = 0; i < state.pool_count; ++i) visit(state.beside.pools[i]);
 }
 
 void make_marks() {
@@ -132,9 +132,9 @@ void open_errors() {
   size_t size = 0;
   auto* errors = path != nullptr ? static_cast<contract::WriteErrors*>(map_shared(path, true, size)) : nullptr;
   if (errors == nullptr || size < sizeof *errors || errors->version != contract::version) return;
-  state.errors = errors;
+  state.errors.page = errors;
   errors->programs.fetch_add(1, std::memory_order_relaxed);
-  state.closing_fails = errors->closing_fails != 0;
+  state.flags.closing_fails = errors->closing_fails != 0;
 }
 
 // The ranks' page; nullptr where there is none.
@@ -155,16 +155,16 @@ void say_other_version() {
 }
 
 void take_hold(std::atomic<uint64_t>* words, size_t size) {
-  if (words == nullptr || state.keep.size == 0) return;
+  if (words == nullptr || state.rank.keep.size == 0) return;
   uint64_t rank = 0;
-  if (state.keep_name.size > 0)
-    for (const char* at = state.keep_name.text + strcspn(state.keep_name.text, "0123456789"); *at != '\0'; ++at)
+  if (state.rank.name.size > 0)
+    for (const char* at = state.rank.name.text + strcspn(state.rank.name.text, "0123456789"); *at != '\0'; ++at)
       rank = rank * 10 + static_cast<uint64_t>(*at - '0');
   const uint64_t places = words[contract::hold_places].load();
   if (rank >= places || contract::hold_bytes(places) > size) return;
-  state.hold = words;
-  state.place = words + contract::hold_place(rank);
-  state.begun = state.purged = state.freed = std::bit_cast<uint64_t>(contract::no_time);
+  state.times.hold = words;
+  state.times.place = words + contract::hold_place(rank);
+  state.times.begun = state.times.purged = state.times.freed = std::bit_cast<uint64_t>(contract::no_time);
 }
 
 // The kernel looks through the directories above the case for each path in it, and has to ask the shared file system
@@ -172,20 +172,21 @@ void take_hold(std::atomic<uint64_t>* words, size_t size) {
 // them: it is known where its times lie, or the link in the tree tells where it is. Without the page nobody would tell
 // that the link was moved, or that the directory got a link which leads out of the case.
 void find_rank_directory() {
-  if (!state.beside_namespace) return;
-  const size_t below = state.keep_name.size > 0 ? state.keep_name.size + 1 : 0;
-  if (state.times.size > below) state.local_tree = prefix_from(state.times.text, state.times.size - below, false);
-  if (state.keep_name.size == 0 || state.hold == nullptr) return;
-  if (state.times.size > 0) {
-    state.rank_directory = state.times;
+  if (!state.flags.beside_namespace) return;
+  const size_t below = state.rank.name.size > 0 ? state.rank.name.size + 1 : 0;
+  if (state.rank.times.size > below)
+    state.rank.local_tree = prefix_from(state.rank.times.text, state.rank.times.size - below, false);
+  if (state.rank.name.size == 0 || state.times.hold == nullptr) return;
+  if (state.rank.times.size > 0) {
+    state.rank.directory = state.rank.times;
     return;
   }
   Path link, text;
   link.append(state.case_root.text, state.case_root.size);
   link.append("/", 1);
-  link.append(state.keep_name.text, state.keep_name.size);
+  link.append(state.rank.name.text, state.rank.name.size);
   if (look(AT_FDCWD, link.text, text) != Link::pool) return;
-  state.rank_directory = prefix_from(text.text, text.size, false);
+  state.rank.directory = prefix_from(text.text, text.size, false);
 }
 
 Prefix temporary_names() {
@@ -211,26 +212,26 @@ bool configure() {
   }
   state.temporary = temporary_names();
   if (state.temporary.size == 0) return false;
-  state.beside_namespace = strcmp(state.case_root.text, state.tree.text) == 0;
-  state.alias_count = configured_list(contract::aliases_variable, state.aliases, State::max_aliases);
-  state.pool_count = configured_list(contract::pools_variable, state.pools, State::max_pools);
-  state.keep = configured_prefix(contract::keep_variable);
-  if (const char* name = state.keep.size > 0 ? strrchr(state.keep.text, '/') + 1 : contract::serial_name;
+  state.flags.beside_namespace = strcmp(state.case_root.text, state.tree.text) == 0;
+  state.alias_count = configured_list(contract::aliases_variable, state.beside.aliases, State::max_aliases);
+  state.pool_count = configured_list(contract::pools_variable, state.beside.pools, State::max_pools);
+  state.rank.keep = configured_prefix(contract::keep_variable);
+  if (const char* name = state.rank.keep.size > 0 ? strrchr(state.rank.keep.text, '/') + 1 : contract::serial_name;
       strcmp(name, contract::serial_name) != 0)
-    state.keep_name = {name, strlen(name)};
-  state.times = configured_prefix(contract::times_variable);
+    state.rank.name = {name, strlen(name)};
+  state.rank.times = configured_prefix(contract::times_variable);
   if (const char* value = configured(contract::socket_pool_variable)) {
-    state.meets_placed = true;
-    state.placed = prefix_from(value, strlen(value), false);
-    state.places = state.placed.size > 0;
-    state.made.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
+    state.flags.meets_placed = true;
+    state.placed.directory = prefix_from(value, strlen(value), false);
+    state.flags.places = state.placed.directory.size > 0;
+    state.placed.made.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
   }
   open_gate();
   open_errors();
   take_hold(hold, hold_size);
   find_rank_directory();
   note_names(state.case_root);
-  for (int i = 0; i < state.alias_count; ++i) note_names(state.aliases[i]);
+  for (int i = 0; i < state.alias_count; ++i) note_names(state.beside.aliases[i]);
   make_marks();
   struct stat status;
   if (sys_fstatat(AT_FDCWD, state.lower.text, &status, 0) == 0) state.lower_device = status.st_dev;
@@ -243,7 +244,7 @@ void enter_tree() {
   Path here;
   if (sys_getcwd(here.text, PATH_MAX) < 0) return;
   const char* rest = state.case_root.rest(here.text);
-  if (rest == nullptr || state.beside_namespace) return;
+  if (rest == nullptr || state.flags.beside_namespace) return;
   Path there;
   there.append(state.tree.text, state.tree.size);
   there.append(rest);
@@ -275,7 +276,7 @@ bool working_directory_is_inside() {
   if (sys_getcwd(here.text, PATH_MAX) < 0) return true;
   if (state.case_root.rest(here.text) != nullptr || state.tree.rest(here.text) != nullptr) return true;
   for (int i = 0; i < state.pool_count; ++i)
-    if (state.pools[i].rest(here.text) != nullptr) return true;
+    if (state.beside.pools[i].rest(here.text) != nullptr) return true;
   return false;
 }
 }  // namespace
@@ -283,14 +284,14 @@ bool working_directory_is_inside() {
 void note_working_directory() {
   forget_plain_directories();
   if (working_directory_is_inside()) {
-    state.maybe_inside.store(true);
+    state.flags.maybe_inside.store(true);
     return;
   }
   // A child of vfork shares this memory but not the working directory: it may only ever raise the flag.
   if (static_cast<pid_t>(system_call(SYS_getpid)) != state.pid) return;
-  state.maybe_inside.store(false);
+  state.flags.maybe_inside.store(false);
   // Another thread may have gone inside in between.
-  if (working_directory_is_inside()) state.maybe_inside.store(true);
+  if (working_directory_is_inside()) state.flags.maybe_inside.store(true);
 }
 
 namespace {

@@ -55,48 +55,66 @@ struct State {
   std::atomic<int> phase;
   // These and all that is not atomic are set once by start(), and read-only from then on.
   short alias_count, pool_count;
-  // A hint that errs on the side of true: the working directory may lie in the tree.
-  std::atomic<bool> maybe_inside;
-  bool beside_namespace;  // the tree is bound over the case: only what lies in `rank_directory` is to be mapped
-  bool meets_placed;      // files of the tree may be links to files in the pool of another socket (placed.h)
-  bool places;            // and this rank makes such
-  bool closing_fails;     // close() may be the first to tell that a file was not written (pages.h)
-  std::atomic<bool> has_handed_over;  // something by this process may not be freed yet
-  std::atomic<uint32_t> changes;  // counts what can make a known directory name lead elsewhere; `plain` then forgets
+  struct Flags {
+    // A hint that errs on the side of true: the working directory may lie in the tree.
+    std::atomic<bool> maybe_inside;
+    bool beside_namespace;  // the tree is bound over the case: only what lies in `rank.directory` is to be mapped
+    bool meets_placed;      // files of the tree may be links to files in the pool of another socket (placed.h)
+    bool places;            // and this rank makes such
+    bool closing_fails;     // close() may be the first to tell that a file was not written (pages.h)
+    std::atomic<bool> has_handed_over;  // something by this process may not be freed yet
+  } flags;
   std::atomic<uint32_t>* gate;
   Prefix case_root, tree;
-  // Beside a namespace: what `keep_name` in the case leads to, as long as the page `hold` does not tell otherwise.
-  Prefix rank_directory, keep_name;  // the name is that of the directory that holds times, empty for the case itself
-  dev_t lower_device;                // st_dev of what staged links lead to
-  uint64_t initials[4];              // of `names`, a bit for each
+  struct Rank {
+    // Beside a namespace: what `name` in the case leads to, as long as the page `times.hold` does not tell otherwise.
+    Prefix directory, name;  // the name is that of the directory that holds times, empty for the case itself
+    Prefix local_tree;       // beside a namespace: where the tree lies without the mount over the case, if known
+    Prefix keep;             // where the agent keeps this rank's times
+    Prefix times;            // where these lie without the mount over the case; empty: as the program sees them
+  } rank;
+  dev_t lower_device;  // st_dev of what staged links lead to
+  struct Names {
+    uint64_t initials[4];     // a bit for each
+    Prefix items[max_names];  // the components of the case's path and its aliases
+    int count;
+  } names;
   Marks marks;
-  // Hashes of names of directories that are known to be free of links which the kernel would follow astray.
-  static constexpr size_t plain_slots = 512;
-  std::atomic<uint64_t> plain[plain_slots];
+  struct Known {
+    static constexpr size_t plain_slots = 512;
+    std::atomic<uint32_t> changes;  // counts what can make a known directory name lead elsewhere; `plain` then forgets
+    // Hashes of names of directories that are known to be free of links which the kernel would follow astray.
+    std::atomic<uint64_t> plain[plain_slots];
+  } known;
 
   Prefix lower;
-  Prefix temporary;               // how the library's own names in the tree begin
-  Prefix placed;                  // where this rank's new files are made
-  std::atomic<uint64_t> made;     // counts them, from a number that no other process began with
-  Prefix local_tree;              // beside a namespace: where the tree lies without the mount over the case, if known
-  Prefix keep;                    // where the agent keeps this rank's times
-  Prefix times;                   // where these lie without the mount over the case; empty: as the program sees them
-  contract::WriteErrors* errors;  // where calls are noted that fail, or null
-  std::atomic<_IO_FILE*> noted;   // the stream whose error was noted last
-  std::atomic<uint64_t>* hold;    // the ranks' page, or null
-  std::atomic<uint64_t>* place;   // this rank's in it
-  std::atomic<uint64_t> begun;    // the time that this process began last, a double; -infinity: none
-  std::atomic<uint64_t> purged;   // the time of which this process removed something last, likewise
-  std::atomic<uint64_t> freed;    // what is older was freed by this process, likewise
-  Prefix aliases[max_aliases];
-  Prefix pools[max_pools];
-  Prefix names[max_names];               // the components of the case's path and its aliases
-  const char* variables[max_variables];  // "FOREBAY_...=...", for children whose environment lost them
-  int name_count, variable_count;
+  Prefix temporary;  // how the library's own names in the tree begin
+  struct Placed {
+    Prefix directory;            // where this rank's new files are made
+    std::atomic<uint64_t> made;  // counts them, from a number that no other process began with
+  } placed;
+  struct Errors {
+    contract::WriteErrors* page;   // where calls are noted that fail, or null
+    std::atomic<_IO_FILE*> noted;  // the stream whose error was noted last
+  } errors;
+  struct Times {
+    std::atomic<uint64_t>* hold;   // the ranks' page, or null
+    std::atomic<uint64_t>* place;  // this rank's in it
+    std::atomic<uint64_t> begun;   // the time that this process began last, a double; -infinity: none
+    std::atomic<uint64_t> purged;  // the time of which this process removed something last, likewise
+    std::atomic<uint64_t> freed;   // what is older was freed by this process, likewise
+  } times;
+  struct Beside {
+    Prefix aliases[max_aliases];
+    Prefix pools[max_pools];
+  } beside;
   pid_t pid;  // of the process that started the library
-
-  size_t stored;
-  char storage[64 * 1024];  // the texts above
+  struct Stored {
+    const char* variables[max_variables];  // "FOREBAY_...=...", for children whose environment lost them
+    int variable_count;
+    size_t size;
+    char bytes[64 * 1024];  // the texts above
+  } stored;
 };
 
 extern State state;
@@ -115,7 +133,7 @@ inline bool active() {
 void note_working_directory();
 // To be called when a link was made, a directory removed or something renamed.
 inline void forget_plain_directories() {
-  state.changes.fetch_add(1, std::memory_order_relaxed);
+  state.known.changes.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace forebay::redirect

@@ -65,7 +65,7 @@ HOT [[gnu::noinline]] FILE* fopen_near(const char* path, const char* mode) {
     if (with_errno(prepare(place, buffer, O_RDWR)) < 0) return nullptr;
     return NEXT(fopen)(place.path, mode);
   }
-  if ((flags & (O_CREAT | O_EXCL)) == O_CREAT && !state.places) {
+  if ((flags & (O_CREAT | O_EXCL)) == O_CREAT && !state.flags.places) {
     // Nearly always a new file, which libc can make by itself: an exclusive open follows no link.
     char exclusive[16] = {mode[0], 'x'};
     const int errno_before = errno;

@@ -43,7 +43,7 @@ COLD void note_failed_stream(FILE* stream, int error) {
   const int fd = descriptor_of(stream);
   if (fd < 0) return;
   note_failed(fd, error);
-  if (is_noted(error)) state.noted.store(stream, std::memory_order_relaxed);
+  if (is_noted(error)) state.errors.noted.store(stream, std::memory_order_relaxed);
 }
 
 // A regular file of the tree that the program may write to: little else than a write can have failed.
@@ -51,7 +51,7 @@ COLD void note_mark(FILE* stream) {
   const int fd = descriptor_of(stream);
   struct stat status;
   if (fd < 0 || __fwritable(stream) == 0 || sys_fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) return;
-  if (state.noted.exchange(stream, std::memory_order_relaxed) != stream) note_failed_for_some_reason(fd);
+  if (state.errors.noted.exchange(stream, std::memory_order_relaxed) != stream) note_failed_for_some_reason(fd);
 }
 
 int flush_noting(FILE* stream, int (*flush)(FILE*)) {
@@ -82,7 +82,7 @@ COLD int flush_all(int (*flush)(FILE*)) {
 
 // As libc does it in the end, without a lock: a thread may hold one for ever. Only files of the tree are written here.
 __attribute__((destructor)) void end_streams() {
-  if (state.phase.load(std::memory_order_acquire) != active_phase || state.errors == nullptr) return;
+  if (state.phase.load(std::memory_order_acquire) != active_phase || state.errors.page == nullptr) return;
   each_stream([](FILE* stream) {
     Path path;
     const bool pending = __fpending(stream) > 0;
@@ -108,7 +108,7 @@ void note_end_of_stream(FILE* stream) {
   if (ferror_unlocked(stream) != 0) [[unlikely]]
     note_mark(stream);
   FILE* noted = stream;  // its place in memory may become another one's
-  state.noted.compare_exchange_strong(noted, nullptr, std::memory_order_relaxed);
+  state.errors.noted.compare_exchange_strong(noted, nullptr, std::memory_order_relaxed);
 }
 
 ENTRY(int, fflush, (FILE * stream)) {
@@ -123,7 +123,7 @@ ENTRY(int, fclose, (FILE * stream)) {
   if (__fpending(stream) > 0 && flush_noting(stream, next_fflush()) != 0) failed = errno;
   note_end_of_stream(stream);
   const auto next = NEXT(fclose);
-  const int result = state.closing_fails ? fclose_telling(stream, next) : next(stream);
+  const int result = state.flags.closing_fails ? fclose_telling(stream, next) : next(stream);
   if (failed == 0 || result != 0) return result;
   errno = failed;
   return EOF;

@@ -63,7 +63,7 @@ COLD int make_temporary(char* pattern, int suffix, int flags) {
 }  // namespace
 
 ENTRY(int, mkostemps, (char* pattern, int suffix, int flags)) {
-  if (active() && state.places) return make_temporary(pattern, suffix, flags);
+  if (active() && state.flags.places) return make_temporary(pattern, suffix, flags);
   Template mapped(pattern);
   const int fd = mapped.noting_failure(NEXT(mkostemps)(mapped.text(), suffix, flags));
   if (fd >= 0) mapped.fill_in();
