@@ -83,56 +83,65 @@ void Observation::handle(const Event& event) {
 }
 
 void Observation::handle_time(const Event& event, int rank, const std::string& time, const std::string& rest) {
-  if (event.gone()) {
-    if (run.ledger.evicted_unknown(time_directory(rank, time))) return;
-    if (!event.directory && !work.drained.contains(rank, time) && !run.ledger.find(event.path))
-      ++run.numbers.kept_from_shared;
-    if (!event.directory && keep.contains(rank, time, rest)) {
-      times.file_purged(rank, time, rest);
-    } else if (!event.directory) {
-      // Removed while it was open: no part of the time. Not so where nothing told of its making, which was unwatched.
-      if (times.is_open(rank, time, rest)) keep.discard_alone({rank, time, rest});
-      times.file_deleted(rank, time, rest);
-    }
-    if (event.directory && rest.empty()) {
-      times_go = true;
-      // Ranks that may free times move what is removed as a whole.
-      const bool removed = event.kind == Event::Kind::deleted || (hold && hold->let());
-      if (event.kind == Event::Kind::moved_out && removed) purged_at_once(rank, time);
-      late.files_forgotten.erase({rank, time});
-      late.count_if_unseen(rank, time, removed);
-      for (Suspect& each : late.suspects)
-        if (each.rank == rank && each.time == time) each.removed = true;
-      if (const auto passed = late.passed_over.find({rank, time}); passed != late.passed_over.end()) {
-        if (removed) run.numbers.kept_from_shared += passed->second;
-        late.passed_over.erase(passed);
-      }
-    }
-    if (rest.empty() && !keep.files(rank, time).empty()) purged_kept[time].insert(rank);
-    return work.acts.removed_by_program(event.path);
+  if (event.gone()) return part_of_time_gone(event, rank, time, rest);
+  if (rest.empty() || event.directory) return directory_of_time_made(event, rank, time, rest);
+  file_of_time_written(event, rank, time, rest);
+}
+
+void Observation::part_of_time_gone(const Event& event, int rank, const std::string& time, const std::string& rest) {
+  if (run.ledger.evicted_unknown(time_directory(rank, time))) return;
+  if (!event.directory && !work.drained.contains(rank, time) && !run.ledger.find(event.path))
+    ++run.numbers.kept_from_shared;
+  if (!event.directory && keep.contains(rank, time, rest)) {
+    times.file_purged(rank, time, rest);
+  } else if (!event.directory) {
+    // Removed while it was open: no part of the time. Not so where nothing told of its making, which was unwatched.
+    if (times.is_open(rank, time, rest)) keep.discard_alone({rank, time, rest});
+    times.file_deleted(rank, time, rest);
   }
-  if (rest.empty() || event.directory) {
-    // A walk tells of all times that there are, also of such as the rank left behind long ago.
-    const std::string& current = times.current(rank);
-    if (rest.empty() && current != time &&
-        (event.kind != Event::Kind::found || current.empty() || openfoam::time_less(current, time))) {
-      leave_current(rank, time);
-      times.directory_made(rank, time);
+  if (event.directory && rest.empty()) {
+    times_go = true;
+    // Ranks that may free times move what is removed as a whole.
+    const bool removed = event.kind == Event::Kind::deleted || (hold && hold->let());
+    if (event.kind == Event::Kind::moved_out && removed) purged_at_once(rank, time);
+    late.files_forgotten.erase({rank, time});
+    late.count_if_unseen(rank, time, removed);
+    for (Suspect& each : late.suspects)
+      if (each.rank == rank && each.time == time) each.removed = true;
+    if (const auto passed = late.passed_over.find({rank, time}); passed != late.passed_over.end()) {
+      if (removed) run.numbers.kept_from_shared += passed->second;
+      late.passed_over.erase(passed);
     }
-    if (event.directory) batch.made.emplace(rank, time);
-    if (event.directory && rest.empty()) {
-      late.unseen.emplace(rank, time);
-      if (late.passed_over.contains({rank, time})) {
-        times.pass_over(rank, time);
-        if (room.pool_is_full) times.spoil(rank, time);
-      }
-      if (event.kind != Event::Kind::found) timeline.begun_anew(time);  // a listing tells of old ones, too
-    }
-    batch.beginning.erase(event.path);
-    // Now, not after the batch: the next events may tell that the older time was purged.
-    if (!late.unsure.empty()) late.ask_unsure(SeenLate::Ask::left);
-    return begin_time(time);
   }
+  if (rest.empty() && !keep.files(rank, time).empty()) purged_kept[time].insert(rank);
+  return work.acts.removed_by_program(event.path);
+}
+
+void Observation::directory_of_time_made(const Event& event, int rank, const std::string& time,
+                                         const std::string& rest) {
+  // A walk tells of all times that there are, also of such as the rank left behind long ago.
+  const std::string& current = times.current(rank);
+  if (rest.empty() && current != time &&
+      (event.kind != Event::Kind::found || current.empty() || openfoam::time_less(current, time))) {
+    leave_current(rank, time);
+    times.directory_made(rank, time);
+  }
+  if (event.directory) batch.made.emplace(rank, time);
+  if (event.directory && rest.empty()) {
+    late.unseen.emplace(rank, time);
+    if (late.passed_over.contains({rank, time})) {
+      times.pass_over(rank, time);
+      if (room.pool_is_full) times.spoil(rank, time);
+    }
+    if (event.kind != Event::Kind::found) timeline.begun_anew(time);  // a listing tells of old ones, too
+  }
+  batch.beginning.erase(event.path);
+  // Now, not after the batch: the next events may tell that the older time was purged.
+  if (!late.unsure.empty()) late.ask_unsure(SeenLate::Ask::left);
+  return begin_time(time);
+}
+
+void Observation::file_of_time_written(const Event& event, int rank, const std::string& time, const std::string& rest) {
   late.unseen.erase({rank, time});
   if (event.link) return;  // a link of the program's own: the walk carries it
   const auto passed = late.passed_over.find({rank, time});

@@ -74,6 +74,9 @@ struct Observation {
   Result<std::vector<Event>> read_events();
   void handle(const Event& event);
   void handle_time(const Event& event, int rank, const std::string& time, const std::string& rest);
+  void part_of_time_gone(const Event& event, int rank, const std::string& time, const std::string& rest);
+  void directory_of_time_made(const Event& event, int rank, const std::string& time, const std::string& rest);
+  void file_of_time_written(const Event& event, int rank, const std::string& time, const std::string& rest);
   void follow_rank_link(const std::string& name);
   void leave_current(int rank, const std::string& next);
   void purged_at_once(int rank, const std::string& time);
