@@ -83,7 +83,7 @@ bool Acts::free_borrowers(const std::string& origin) {
     if (work.in_flight.contains(path)) return false;
     if (auto copied = replace_link_by_copy(join(run.request.case_path, origin), local, name_aside(run.roots, path));
         !copied) {
-      work.failures[origin] = copied.error().text();
+      work.not_carried.failures[origin] = copied.error().text();
       return false;
     }
   }
@@ -147,7 +147,7 @@ std::vector<tree::WarmFile> Drain::carried_files(const std::function<bool(const 
 bool Acts::make_way() {
   if (ways.empty() || run.ledger.lost_events() || run.trouble == Code::conflict || run.trouble == Code::lost)
     return false;
-  if (!work.failures.empty() || !work.unreadable.messages.empty()) return false;
+  if (!work.not_carried.failures.empty() || !work.unreadable.messages.empty()) return false;
   bool made = false;
   for (const std::string& path : std::exchange(ways, {})) {
     std::vector<std::string> origins;

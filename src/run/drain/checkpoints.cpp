@@ -112,7 +112,7 @@ void Checkpoints::carry(Checkpoint& checkpoint) {
 // A version that was kept, or (nullopt) the directory as it is now, in the place of what the case has.
 void Checkpoints::submit(Checkpoint& checkpoint, std::optional<int> version) {
   const std::string path = checkpoint.path();
-  if (work.in_flight.contains(path) || work.given_up.contains(path)) return;
+  if (work.in_flight.contains(path) || work.not_carried.given_up.contains(path)) return;
   const auto directory = version ? checkpoint.take(*version) : Result<std::string>(local_of(run.roots, path));
   if (!directory)
     return run.note(Code::undrained, "the kept checkpoint cannot be drained: " + directory.error().text());
@@ -195,7 +195,7 @@ void Checkpoints::submit_last() {
 
 // What the program was writing when it ended badly stays behind where there is a whole version, here or on the case.
 bool Checkpoints::stays_behind(const Checkpoint& checkpoint) const {
-  if (work.given_up.contains(checkpoint.path())) return true;
+  if (work.not_carried.given_up.contains(checkpoint.path())) return true;
   if (end.ended_cleanly) return false;
   bool whole = checkpoint.whole().has_value();
   run.ledger.each(checkpoint.path(), [&](const std::string&, const Known& known) {

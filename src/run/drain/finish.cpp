@@ -153,15 +153,15 @@ void End::submit_more_outputs() {
 
 void End::submit_found(const std::vector<Output>& found) {
   for (const Output& output : found) {
-    if (work.given_up.contains(output.path) || work.in_flight.contains(output.path) ||
-        work.still_open.contains(output.path))
+    if (work.not_carried.given_up.contains(output.path) || work.in_flight.contains(output.path) ||
+        work.not_carried.still_open.contains(output.path))
       continue;
     if (output.kind == Output::Kind::file && work.unreadable.messages.contains(output.path)) continue;
     const auto time = time_of(output.path, output.kind == Output::Kind::directory);
     if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time)) {
       const std::string directory = time_directory(time->rank, time->time);
       if (work.groups.is_given_up(time->rank, time->time) || work.in_flight.contains(directory) ||
-          work.still_open.contains(directory))
+          work.not_carried.still_open.contains(directory))
         continue;
       if (!run.ledger.find(directory) && !work.unreadable.in_pieces.contains({time->rank, time->time})) {
         const bool complete = seen.times.complete(time->time) || run.ledger.complete_times().contains(time->time) ||
@@ -184,7 +184,7 @@ void End::submit_found(const std::vector<Output>& found) {
     if (known && known->directory) {
       changed_modes.push_back(output.path);
     } else if (checkpoint != nullptr) {
-      if (!work.checkpoints.stays_behind(*checkpoint) && !work.still_open.contains(checkpoint->path()))
+      if (!work.checkpoints.stays_behind(*checkpoint) && !work.not_carried.still_open.contains(checkpoint->path()))
         work.checkpoints.submit(*checkpoint, std::nullopt);
     } else if (output.kind == Output::Kind::directory) {
       work.submit_directory(output.path);
@@ -366,7 +366,7 @@ void End::count_undrained() {
     for (const Output& output : found) {
       const auto time = time_of(output.path, output.kind == Output::Kind::directory);
       const bool refused =
-          work.given_up.contains(output.path) || (time && work.groups.is_given_up(time->rank, time->time));
+          work.not_carried.given_up.contains(output.path) || (time && work.groups.is_given_up(time->rank, time->time));
       if (refused || output.kind == Output::Kind::directory) continue;
       if (const Checkpoint* checkpoint = work.checkpoints.holding(output.path);
           checkpoint && work.checkpoints.stays_behind(*checkpoint)) {
@@ -391,12 +391,13 @@ void End::count_undrained() {
       }
   }
   for (const Checkpoint& each : work.checkpoints.all) {
-    if (ended_cleanly || !each.to_carry() || work.given_up.contains(each.path())) continue;
+    if (ended_cleanly || !each.to_carry() || work.not_carried.given_up.contains(each.path())) continue;
     if (first.empty()) first = each.path();
     undrained_files += each.files(*each.to_carry()).size();
   }
   if (undrained_files == 0) return;
-  const std::string reason = work.failures.empty() ? std::string() : "; " + work.failures.begin()->second;
+  const std::string reason =
+      work.not_carried.failures.empty() ? std::string() : "; " + work.not_carried.failures.begin()->second;
   run.note(
       Code::undrained,
       fmt::format(

@@ -29,11 +29,11 @@ std::string Groups::path_of(int first, int last, const std::string& time) const 
 
 // A conflict: it lies beside what the case has under its name.
 bool Groups::is_given_up(int rank, const std::string& time) const {
-  if (work.given_up.contains(time_directory(rank, time))) return true;
+  if (work.not_carried.given_up.contains(time_directory(rank, time))) return true;
   const auto runs = of_ranks();
   return std::any_of(runs.begin(), runs.end(), [&](const auto& group) {
     return group.first <= rank && rank <= group.second &&
-           work.given_up.contains(path_of(group.first, group.second, time));
+           work.not_carried.given_up.contains(path_of(group.first, group.second, time));
   });
 }
 

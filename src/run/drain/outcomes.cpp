@@ -25,28 +25,29 @@ void Work::settle(const Outcome& outcome) {
   Job& job = found->second;
   bool by_ranks = false;
   if (outcome.result) {
-    failures.erase(job.key);
+    not_carried.failures.erase(job.key);
     carried(job, *outcome.result);
   } else {
     const Error& error = outcome.result.error();
-    failures[job.key] = error.text();
+    not_carried.failures[job.key] = error.text();
     if (!outcome.final) return;
     note_made_directories(job);
     if (error.code == Code::conflict) {
       run.record(conflict_record(job.key));
-      given_up.insert(job.key);
-      failures.erase(job.key);
+      not_carried.given_up.insert(job.key);
+      not_carried.failures.erase(job.key);
       run.note(Code::conflict, error.text());
     } else if (job.prepared->not_collatable && end.phase != Phase::done) {
       // The layout cannot hold this time (the error names the file): it is carried as it is.
       groups.not_collatable.insert(job.time);
       by_ranks = true;
       run.note(std::nullopt, fmt::format("time {} is drained uncollated: {}", job.time, error.text()));
-      failures.erase(job.key);
+      not_carried.failures.erase(job.key);
     } else if (source_unreadable(error) && end.phase != Phase::done) {
       by_ranks = unreadable.set_aside(job, error);
     } else if (job.kind == Job::Kind::file && is_no_file(local_of(run.roots, job.key))) {
-      failures.erase(job.key);  // the program removed it, or made a directory of it: it is nothing to carry any more
+      // The program removed it, or made a directory of it: it is nothing to carry any more.
+      not_carried.failures.erase(job.key);
     } else if (job.kind == Job::Kind::file && end.phase == Phase::running) {
       seen.others.pending[job.key] = run.clock.now();  // changed while it was read
     }
@@ -71,7 +72,8 @@ void Work::note_made_directories(const Job& job) {
     // Its own job may have come before the one that made its parent. That of a new time carries more than the
     // directory.
     const auto time = time_of(directory, true);
-    if (!time || !seen.serves(time->rank) || !run.is_new_time(time->rank, time->time)) failures.erase(directory);
+    if (!time || !seen.serves(time->rank) || !run.is_new_time(time->rank, time->time))
+      not_carried.failures.erase(directory);
     acts.catch_up_removal(directory);
   }
 }
@@ -84,7 +86,7 @@ void Work::carried(const Job& job, const Published& published) {
     if (end.phase == Phase::running) {
       seen.others.pending[job.key] = run.clock.now();
     } else {
-      still_open.insert(job.key);
+      not_carried.still_open.insert(job.key);
     }
     return;
   }

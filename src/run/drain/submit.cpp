@@ -223,15 +223,15 @@ void Work::submit_time(const std::string& time, bool from_keep) {
     if (run.request.settings.collated && first >= 0 && run.is_new_time(first, time) &&
         !groups.not_collatable.contains(time)) {
       const std::string key = groups.path_of(first, last, time);
-      if (!run.ledger.collated_of(first, time) && !in_flight.contains(key) && !given_up.contains(key) &&
-          !still_open.contains(key))
+      if (!run.ledger.collated_of(first, time) && !in_flight.contains(key) && !not_carried.given_up.contains(key) &&
+          !not_carried.still_open.contains(key))
         submit_group_time(first, last, time, from_keep);
       continue;
     }
     for (int rank = first; rank <= last; ++rank) {
       const std::string key = time_directory(rank, time);
-      const bool waits = still_open.contains(key) || unreadable.in_pieces.contains({rank, time});
-      if (!drained.contains(rank, time) && !in_flight.contains(key) && !given_up.contains(key) && !waits)
+      const bool waits = not_carried.still_open.contains(key) || unreadable.in_pieces.contains({rank, time});
+      if (!drained.contains(rank, time) && !in_flight.contains(key) && !not_carried.given_up.contains(key) && !waits)
         submit_rank_time(rank, time, from_keep);
     }
   }

@@ -57,7 +57,7 @@ void Superseded::remove() {
 }
 
 bool Superseded::may_remove() const {
-  return end.phase == Phase::running && run.request.settings.hold_times && work.failures.empty() &&
+  return end.phase == Phase::running && run.request.settings.hold_times && work.not_carried.failures.empty() &&
          !run.ledger.lost_events() && run.trouble != Code::conflict && run.trouble != Code::lost;
 }
 

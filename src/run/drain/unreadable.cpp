@@ -47,7 +47,7 @@ bool Unreadable::set_aside(const Job& job, const Error& error) {
     return false;
   }
   if (job.from_keep) run.note(Code::undrained, error.text());  // no walk finds it
-  work.failures.erase(job.key);
+  work.not_carried.failures.erase(job.key);
   if (job.kind == Job::Kind::rank_time) in_pieces.insert({job.rank, job.time});
   if (job.kind == Job::Kind::group_time) work.groups.not_collatable.insert(job.time);
   return job.kind == Job::Kind::group_time;

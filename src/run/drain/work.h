@@ -35,6 +35,13 @@ struct Drained {
   }
 };
 
+// What the case lacks so far, and why.
+struct NotCarried {
+  std::map<std::string, std::string> failures = {};  // key of a job -> last error
+  std::set<std::string> given_up = {};               // conflicts, by path or time directory
+  std::set<std::string> still_open = {};             // keys of what waits for a file to be closed, at the end
+};
+
 // Whether there is any, at the end.
 struct Progress {
   std::size_t submitted_in_pass = 0;
@@ -51,13 +58,11 @@ struct Work {
   static constexpr std::size_t most_jobs = 2048;
   Outcomes outcomes = {};
   Temporaries temporaries = {};
-  std::map<std::uint64_t, Job> jobs = {};            // by ticket
-  std::set<std::string> in_flight = {};              // keys of jobs
-  std::map<std::string, std::string> failures = {};  // key -> last error, of what is not carried yet
-  std::set<std::string> given_up = {};               // conflicts, by path or time directory
-  std::set<std::string> still_open = {};             // keys of what waits for a file to be closed, at the end
-  std::deque<std::string> waiting_times = {};        // complete, to be submitted when fewer jobs wait
+  std::map<std::uint64_t, Job> jobs = {};      // by ticket
+  std::set<std::string> in_flight = {};        // keys of jobs
+  std::deque<std::string> waiting_times = {};  // complete, to be submitted when fewer jobs wait
   Drained drained = {};
+  NotCarried not_carried = {};
   Progress progress{.last_made = run.start};
   Acts acts{run, *this, end};
   Links links{run, seen, *this, end};

@@ -22,11 +22,11 @@ bool Drain::waits_for_writers() const {
 }
 
 std::vector<std::string> Drain::still_open() const {
-  return {state_->work.still_open.begin(), state_->work.still_open.end()};
+  return {state_->work.not_carried.still_open.begin(), state_->work.not_carried.still_open.end()};
 }
 
 void LateWriters::look_again() {
-  work.still_open.clear();
+  work.not_carried.still_open.clear();
   end.passes = 0;
 }
 
@@ -34,7 +34,7 @@ void LateWriters::look_again() {
 // Other processes of the run may open one again (a loop of `echo >> file`): they are waited for while they do so.
 bool LateWriters::wait() {
   const auto now = run.clock.now();
-  const bool open = !processes.holding.empty() || !work.still_open.empty();
+  const bool open = !processes.holding.empty() || !work.not_carried.still_open.empty();
   const bool changes = !processes.lingering.empty() && now - work.progress.last_submitted < run.request.settings.settle;
   if (!open && !changes) {
     if (!processes.lingering.empty())
@@ -49,7 +49,7 @@ bool LateWriters::wait() {
   }
   if (now - *waiting_since >= run.request.settings.patience) {
     const std::string who = listed(!processes.holding.empty() ? processes.holding : processes.lingering);
-    const std::string files = listed(work.still_open);
+    const std::string files = listed(work.not_carried.still_open);
     outlasted = true;
     run.note(
         Code::undrained,
