@@ -184,18 +184,4 @@ Journal::Journal(Journal&& other) noexcept
       torn_(other.torn_),
       durable_(other.durable_) {}
 
-Journal& Journal::operator=(Journal&& other) noexcept {
-  if (this != &other) {
-    const std::scoped_lock both(mutex_, other.mutex_);
-    file_ = std::move(other.file_);
-    path_ = std::move(other.path_);
-    good_size_ = other.good_size_;
-    renew_at_ = other.renew_at_;
-    has_room_ = other.has_room_.load();
-    torn_ = other.torn_;
-    durable_ = other.durable_;
-  }
-  return *this;
-}
-
 }  // namespace forebay::drain

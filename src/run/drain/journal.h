@@ -40,7 +40,6 @@ class Journal {
   bool has_room() const { return has_room_; }
 
   Journal(Journal&&) noexcept;
-  Journal& operator=(Journal&&) noexcept;
 
  private:
   Journal(Descriptor file, std::string path, bool durable)

@@ -25,7 +25,6 @@ void read_control(std::string_view control, CaseFacts& facts) {
   facts.start_from = word("startFrom");
   facts.start_time = word("startTime");
   facts.write_control = word("writeControl");
-  facts.write_format = word("writeFormat");
   facts.write_interval = parse_number(dictionary_entry(control, "writeInterval"));
   if (const auto purge = parse_integer(word("purgeWrite")); purge && *purge >= 0 && *purge <= INT32_MAX)
     facts.purge_write = static_cast<int>(*purge);

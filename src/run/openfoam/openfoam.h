@@ -25,7 +25,7 @@ struct CaseFacts {
   // From system/controlDict; nullopt when absent or not a plain literal (#calc, macros, ...).
   std::optional<int> purge_write;
   std::optional<double> write_interval;
-  std::string write_control, write_format, application, start_from, start_time;
+  std::string write_control, application, start_from, start_time;
 };
 // `directory` need not be an OpenFOAM case; an unreadable one is an error.
 Result<CaseFacts> inspect(const std::string& directory);

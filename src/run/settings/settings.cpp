@@ -148,14 +148,6 @@ std::string value_text(const Settings& settings, std::string_view key) {
   return entry == nullptr ? std::string() : value_of(settings, *entry).dump();
 }
 
-std::string keys_as_markdown() {
-  std::string text = "| key | takes | default | environment | meaning |\n|---|---|---|---|---|\n";
-  for (const Key& key : keys())
-    text += fmt::format("| `{}` | {} | `{}` | `{}` | {} |\n", key.name, key.type, key.default_text, key.environment,
-                        key.meaning);
-  return text;
-}
-
 std::optional<node::Way> forced_way(Via via) {
   switch (via) {
     case Via::automatic:

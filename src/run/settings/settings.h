@@ -99,8 +99,6 @@ struct Key {
 const std::vector<Key>& keys();
 // The value of a key as a file would say it: `"10min"`, `[]`, `"none"`.
 std::string value_text(const Settings& settings, std::string_view key);
-// The table of docs/run/configuration.md.
-std::string keys_as_markdown();
 
 std::string name_of(Via via);  // "auto", "path", "redirect", "namespace"
 std::string name_of(Layout layout);

@@ -36,7 +36,6 @@ TEST_F(CaseTest, ADecomposedCaseTellsItsRanksAndItsControl) {
   EXPECT_EQ(facts->missing_rank, std::nullopt);
   EXPECT_EQ(facts->application, "simpleFoam");
   EXPECT_EQ(facts->write_control, "timeStep");
-  EXPECT_EQ(facts->write_format, "binary");
   EXPECT_EQ(facts->write_interval, 10.0);
   EXPECT_EQ(facts->purge_write, 1);
 }

@@ -1,5 +1,6 @@
 #include "run/settings/settings.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -258,6 +259,14 @@ TEST(Keys, give_their_defaults_as_a_file_would_say_them) {
   EXPECT_EQ(value_text(settings, "stage.threads"), "99");
   EXPECT_EQ(value_text(settings, "drain.safe_interval"), "\"10min\"");
   EXPECT_EQ(value_text(settings, "drain.bandwidth"), "\"none\"");
+}
+
+std::string keys_as_markdown() {
+  std::string text = "| key | takes | default | environment | meaning |\n|---|---|---|---|---|\n";
+  for (const Key& key : keys())
+    text += fmt::format("| `{}` | {} | `{}` | `{}` | {} |\n", key.name, key.type, key.default_text, key.environment,
+                        key.meaning);
+  return text;
 }
 
 TEST(Documentation, holds_the_table_of_keys_as_it_is) {
