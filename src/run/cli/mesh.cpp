@@ -8,6 +8,26 @@
 #include "run/cli/interface.h"
 
 namespace forebay::cli {
+namespace {
+
+// Behind the list of options.
+std::string more_of_mesh() {
+  return footer(
+      {"forebay mesh multiply cavity:tetrahedra:4 --levels 2 -o cavity.vtkhdf",
+       "forebay mesh multiply cavity:hexahedra:2 -l 3 -o parts.vtkhdf --parts 6 --partition parts.txt"},
+      {"Cells are numbered and placed as docs/meshes/mesh.md says, whatever the number of threads, and written as they "
+       "are made: memory is needed for the coarse mesh alone, except that beyond 6 levels those above 6 are made "
+       "first, in memory.",
+       "FILE has the cells. The faces at the boundary and those of groups are in another file, named "
+       "FILE-boundary.vtkhdf without the first ending, with the groups as data of the faces. Both, and the one of "
+       "--partition, appear when they are whole and on the disk, or none of them.",
+       "Refused before anything is written: a mesh that cannot be refined or does not conform (a point hangs on an "
+       "edge, a quadrilateral lies on triangles), names that are taken (unless --force), and what there is no room "
+       "for. Cells that come out inside out are an error, too. Bodies without a common face, and faces that coincide, "
+       "are a warning: --merge joins their points."});
+}
+
+}  // namespace
 
 Declared<MeshOptions> declare_mesh(CLI::App& app) {
   const auto options = std::make_shared<MeshOptions>();
@@ -66,22 +86,7 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
       ->check(CLI::PositiveNumber.description(""));
   command->add_flag("--json", options->json, "print the summary as JSON");
   command->add_flag("--quiet,-q", options->quiet, "print nothing unless something is wrong");
-  command->footer(footer(
-      {"forebay mesh multiply cavity:tetrahedra:4 --levels 2 -o cavity.vtkhdf",
-       "forebay mesh multiply cavity:hexahedra:2 -l 3 -o parts.vtkhdf --parts 6 --partition parts.txt"},
-      {"Cells are numbered and placed as docs/meshes/mesh.md says, whatever the number of threads, and written as they "
-       "are "
-       "made: "
-       "memory is needed for the coarse mesh alone, except that beyond 6 levels those above 6 are made first, in "
-       "memory.",
-       "FILE has the cells. The faces at the boundary and those of groups are in another file, named "
-       "FILE-boundary.vtkhdf without the first ending, with the groups as data of the faces. Both, and the one of "
-       "--partition, appear when they are whole and on the disk, or none of them.",
-       "Refused before anything is written: a mesh that cannot be refined or does not conform (a point hangs on an "
-       "edge, a quadrilateral lies on triangles), names that are taken (unless --force), and what there is no room "
-       "for. Cells that come out inside out are an error, too. Bodies without a common face, and faces that coincide, "
-       "are "
-       "a warning: --merge joins their points."}));
+  command->footer(more_of_mesh());
   return {command, options};
 }
 
