@@ -38,8 +38,8 @@ std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
     staging = staging || node.phase == launch::Phase::staging;
     draining = draining || node.phase == launch::Phase::draining || node.phase == launch::Phase::removing;
     if (!node.waits_for.empty()) waits_for = "; waits, since " + printable(node.waits_for.front());
-    copied += node.copied_bytes;
-    to_copy += node.copy_bytes_in_all;
+    copied += node.staged.copied_bytes;
+    to_copy += node.staged.copy_bytes_in_all;
     queued += node.queued_units;
     files += node.drain.shared_files;
     bytes += node.drain.shared_bytes;

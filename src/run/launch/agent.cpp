@@ -328,7 +328,7 @@ void Agent::hear(Member& member) {
     return;
   }
   if (!admitted_) {
-    report_.stage_seconds = since(started_);
+    report_.lasted.stage_seconds = since(started_);
     started_ = clock_.now();
     report_.phase = Phase::running;
     last_status_ = last_beat_ = {};  // told at once
@@ -539,7 +539,7 @@ void Agent::agree_with_others() {
 }
 
 void Agent::finish() {
-  report_.program_seconds = since(started_);
+  report_.lasted.program_seconds = since(started_);
   report_.phase = Phase::draining;
   look_at_pools();
   pressure_->release();
@@ -561,7 +561,7 @@ void Agent::finish() {
     publish_status(news);
   }
   report_.waits_for.clear();
-  report_.drain_seconds = since(began);
+  report_.lasted.drain_seconds = since(began);
   report_.drain = drain_->report();
   report_.complete_times = drain_->complete_times();
   report_.safe_times = drain_->safe_times();
@@ -593,7 +593,7 @@ void Agent::publish_status(bool at_once) {
   news_ = false;
   ++report_.beat;
   if (drain_) take_state(report_, *drain_);
-  if (report_.phase == Phase::running) report_.program_seconds = since(started_);
+  if (report_.phase == Phase::running) report_.lasted.program_seconds = since(started_);
   report_.paused_milliseconds = pressure_ ? static_cast<std::uint64_t>(pressure_->paused_for().count()) : 0;
   add_usage(report_);
   const std::string text = to_json(report_);

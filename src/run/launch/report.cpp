@@ -23,10 +23,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrainReport, local_files, local_bytes, shared
 
 namespace forebay::launch {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Accord, proposed, pinned, agreed, safe)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport, node, run, beat, agent_pid, staged_files, staged_bytes, copied_bytes,
-                                   copy_bytes_in_all, stage_seconds, program_seconds, drain_seconds, queued_units,
-                                   paused_milliseconds, agent_peak_bytes, agent_cpu_seconds, ranks, complete_times,
-                                   safe_times, accord)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Staged, staged_files, staged_bytes, copied_bytes, copy_bytes_in_all)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Lasted, stage_seconds, program_seconds, drain_seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Used, agent_peak_bytes, agent_cpu_seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport, node, run, beat, agent_pid, queued_units, paused_milliseconds, ranks,
+                                   complete_times, safe_times, accord)
 namespace {
 
 using nlohmann::json;
@@ -73,6 +74,7 @@ json json_of_paths(const std::set<std::string>& paths) {
 
 json json_of(const NodeReport& report) {
   json out = report;
+  for (const json& more : {json(report.staged), json(report.lasted), json(report.used)}) out.update(more);
   out["home"] = escape(report.home);
   out["phase"] = phase_name(report.phase);
   out["pool_of"] = report.pool_of;
@@ -140,11 +142,11 @@ void take_state(NodeReport& report, const drain::Drain& drain) {
 void add_usage(NodeReport& report) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  report.agent_peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  report.used.agent_peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
   };
-  report.agent_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  report.used.agent_cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 std::string to_json(const NodeReport& report) {
@@ -170,6 +172,9 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
   try {
     const json from = json::parse(text);
     NodeReport report = from;
+    report.staged = from;
+    report.lasted = from;
+    report.used = from;
     report.home = unescape(from.at("home").get<std::string>()).value_or("");
     const auto phase = std::find(phase_names.begin(), phase_names.end(), from.at("phase").get<std::string>());
     if (phase == phase_names.end()) return error(Code::failed, "not a report of a node (its phase is unknown)");
@@ -230,8 +235,8 @@ void summarise(RunReport& report, bool collated, int all_ranks) {
     report.trouble = drain::graver(report.trouble, node.drain.trouble);
     for (const std::string& message : node.drain.messages)
       report.messages.push_back(report.nodes.size() > 1 ? node.node + ": " + message : message);
-    report.program_seconds = std::max(report.program_seconds, node.program_seconds);
-    report.stage_seconds = std::max(report.stage_seconds, node.stage_seconds);
+    report.program_seconds = std::max(report.program_seconds, node.lasted.program_seconds);
+    report.stage_seconds = std::max(report.stage_seconds, node.lasted.stage_seconds);
     groups.insert(node.drain.groups.begin(), node.drain.groups.end());
   }
   report.written_time_seconds = written_time_seconds(report.nodes);
@@ -257,8 +262,9 @@ void add_trouble(RunReport& report, Code code, const std::string& message) {
 std::string to_json(const RunReport& report) {
   json agents = json::array(), nodes = json::array(), messages = json::array();
   for (const NodeReport& node : report.nodes) {
-    agents.push_back(
-        {{"node", node.node}, {"peak_resident_bytes", node.agent_peak_bytes}, {"cpu_seconds", node.agent_cpu_seconds}});
+    agents.push_back({{"node", node.node},
+                      {"peak_resident_bytes", node.used.agent_peak_bytes},
+                      {"cpu_seconds", node.used.agent_cpu_seconds}});
     nodes.push_back(json_of(node));
   }
   for (const std::string& message : report.messages) messages.push_back(printable(message));

@@ -26,17 +26,24 @@ struct Accord {
 };
 
 // One node. Written by its agent: status.json in the home pool, and node-<host>.json in the control directory.
+// Its JSON has the members of `staged`, `lasted` and `used` beside the others.
 struct NodeReport {
   std::string node, run, home;
   Phase phase = Phase::staging;
   std::uint64_t beat = 0;  // grows while the agent lives
   int agent_pid = 0;
   int pool_of = 0;  // the agent that made the pool: itself, or the one that was killed
-  std::uint64_t staged_files = 0, staged_bytes = 0, copied_bytes = 0, copy_bytes_in_all = 0;
-  double stage_seconds = 0, program_seconds = 0, drain_seconds = 0;
+  struct Staged {
+    std::uint64_t staged_files = 0, staged_bytes = 0, copied_bytes = 0, copy_bytes_in_all = 0;
+  } staged;
+  struct Lasted {
+    double stage_seconds = 0, program_seconds = 0, drain_seconds = 0;
+  } lasted;
+  struct Used {
+    std::uint64_t agent_peak_bytes = 0;
+    double agent_cpu_seconds = 0;
+  } used;
   std::uint64_t queued_units = 0, paused_milliseconds = 0;
-  std::uint64_t agent_peak_bytes = 0;
-  double agent_cpu_seconds = 0;
   std::vector<int> ranks;
   std::map<int, int> sockets;               // rank -> socket
   std::set<std::string> pools_in_memory;    // paths of those in tmpfs

@@ -82,7 +82,7 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   const auto update = [&] {
     ++report.beat;
     take_state(report, **drain);
-    report.drain_seconds = std::chrono::duration<double>(clock.now() - began).count();
+    report.lasted.drain_seconds = std::chrono::duration<double>(clock.now() - began).count();
     add_usage(report);
     (void)replace_file(join(home, status_name), to_json(report));
     return progress(report);

@@ -239,7 +239,7 @@ Result<AheadReport> stage_ahead(const AheadRequest& request, const std::function
   AheadReport report;
   report.case_path = *case_path;
   for (const Share& share : *shares) {
-    state.copy_bytes_in_all += share.bytes();
+    state.staged.copy_bytes_in_all += share.bytes();
     report.pools.push_back(share.pool);
     for (tree::WarmFile& file : tree::read_warm(warm_directory(share.pool, *case_path)))
       warm.push_back(std::move(file));
@@ -255,7 +255,7 @@ Result<AheadReport> stage_ahead(const AheadRequest& request, const std::function
     return {};
   };
   const auto show = [&] {
-    state.copied_bytes = copied.bytes;
+    state.staged.copied_bytes = copied.bytes;
     progress(state);
   };
   if (auto done = clock.meanwhile(copy, progress_interval, show); !done) return forward(done);

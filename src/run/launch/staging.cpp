@@ -43,16 +43,16 @@ bool leads_out(std::string_view directory, std::string_view target) {
 Status Staging::carry_out(const tree::StageRequest& request, tree::StagePlan& plan) {
   tree::StageProgress progress;
   count_warm(tree::bring_warm(warm_, request, plan));
-  report_.copy_bytes_in_all += plan.copy_bytes;
-  const std::uint64_t before = report_.copied_bytes;
-  const auto count = [&] { report_.copied_bytes = before + progress.bytes; };
+  report_.staged.copy_bytes_in_all += plan.copy_bytes;
+  const std::uint64_t before = report_.staged.copied_bytes;
+  const auto count = [&] { report_.staged.copied_bytes = before + progress.bytes; };
   const auto done = clock_.meanwhile([&] { return tree::carry_out(request, plan, progress); }, 200ms,
                                      [&] {
                                        count();
                                        show_();
                                      });
   count();
-  report_.staged_files += plan.copy_files + plan.link_files;
+  report_.staged.staged_files += plan.copy_files + plan.link_files;
   if (!done) return done;
   count_warm(tree::use_warm(warm_, request, plan.entries));
   return {};

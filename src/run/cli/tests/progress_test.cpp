@@ -18,8 +18,8 @@ using std::chrono::seconds;
 launch::NodeReport node_in(launch::Phase phase) {
   launch::NodeReport node;
   node.phase = phase;
-  node.copied_bytes = 500'000;
-  node.copy_bytes_in_all = 1'000'000;
+  node.staged.copied_bytes = 500'000;
+  node.staged.copy_bytes_in_all = 1'000'000;
   node.queued_units = 3;
   node.drain.shared_files = 12;
   node.drain.shared_bytes = 1'000'000;

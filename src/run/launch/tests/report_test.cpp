@@ -91,10 +91,10 @@ TEST(RunReportTest, TheProgramsOwnFailureIsTheExitStatus) {
 // Two nodes that did well; every figure is another one, so that none can stand for another.
 RunReport measured() {
   NodeReport first = told_by("n1", {0, 1}), second = told_by("n2", {2, 3});
-  first.program_seconds = 2;
-  second.program_seconds = 2.5;
-  first.stage_seconds = 0.25;
-  second.stage_seconds = 0.125;
+  first.lasted.program_seconds = 2;
+  second.lasted.program_seconds = 2.5;
+  first.lasted.stage_seconds = 0.25;
+  second.lasted.stage_seconds = 0.125;
   for (NodeReport* each : {&first, &second}) each->complete_times = {"1", "2"};
   first.safe_times = {"1", "2"};
   second.safe_times = {"1"};
