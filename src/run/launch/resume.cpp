@@ -43,6 +43,19 @@ void empty_pool(const PoolRun& run, NodeReport& report) {
   report.phase = Phase::done;
 }
 
+// Of one that this process resumes.
+NodeReport report_of(const PoolRun& run) {
+  NodeReport report;
+  report.node = run.node;
+  report.run = run.plan.run;
+  report.home = run.home();
+  report.agent_pid = ::getpid();
+  report.pool_of = run.agent_pid;
+  report.phase = Phase::draining;
+  report.ranks = run.rank_numbers();
+  return report;
+}
+
 }  // namespace
 
 Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const ResumeProgress& progress, Clock& clock) {
@@ -70,14 +83,7 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   ::signal(SIGIO, SIG_IGN);
   auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers(), clock);
   if (!drain) return forward(drain);
-  NodeReport report;
-  report.node = run->node;
-  report.run = run->plan.run;
-  report.home = home;
-  report.agent_pid = ::getpid();
-  report.pool_of = run->agent_pid;
-  report.phase = Phase::draining;
-  report.ranks = run->rank_numbers();
+  NodeReport report = report_of(*run);
   const auto began = clock.now();
   const auto update = [&] {
     ++report.beat;

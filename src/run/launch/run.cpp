@@ -166,6 +166,31 @@ bool is_all_home(const Plan& plan) {
   return !plan.launched || represents_all(nodes, plan.ranks);
 }
 
+namespace {
+// `waited`: until each node had ended or was silent for too long.
+void add_unfinished_nodes(RunReport& report, const Plan& plan, bool waited) {
+  for (const NodeReport& node : report.nodes) {
+    if (node.phase == Phase::done) continue;
+    if (is_home(node)) {
+      report.messages.push_back(
+          fmt::format("all of node {} is home, but it has not told that its pool is empty: where it is dead, run "
+                      "`forebay drain --resume` there when it is back",
+                      node.node));
+      continue;
+    }
+    add_trouble(
+        report, Code::undrained,
+        waited
+            ? fmt::format("node {} has been silent for {} and may be dead: the last time that is safe for all ranks is "
+                          "{}; when it is back, run `forebay drain --resume --case {}` there",
+                          node.node, human_duration(plan.settings.drain.silence), report.last_safe.value_or("none"),
+                          printable(plan.case_path))
+            : fmt::format("node {} still drains in the background; `forebay status` shows it", node.node));
+  }
+}
+
+}  // namespace
+
 Result<RunReport> carry_out(const Prepared& prepared,
                             const std::function<void(const std::vector<NodeReport>&)>& progress, Clock& clock) {
   const Plan& plan = prepared.plan;
@@ -176,8 +201,7 @@ Result<RunReport> carry_out(const Prepared& prepared,
     return forward(made);
   }
   WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, clock);
-  const std::chrono::milliseconds silence = plan.settings.drain.silence;
-  Nodes nodes(plan.case_path, silence, clock);
+  Nodes nodes(plan.case_path, plan.settings.drain.silence, clock);
   auto status = run_launcher(plan, prepared.line, signals, nodes, progress);
   if (!status) {
     (void)remove_control_directory(plan.case_path);
@@ -192,23 +216,7 @@ Result<RunReport> carry_out(const Prepared& prepared,
   report.nodes = nodes.reports();
   report.steps_per_time = prepared.steps_per_time;
   summarise(report, plan.settings.drain.layout == settings::Layout::collated, plan.ranks);
-  for (const NodeReport& node : report.nodes) {
-    if (node.phase == Phase::done) continue;
-    if (is_home(node)) {
-      report.messages.push_back(
-          fmt::format("all of node {} is home, but it has not told that its pool is empty: where it is dead, run "
-                      "`forebay drain --resume` there when it is back",
-                      node.node));
-      continue;
-    }
-    add_trouble(
-        report, Code::undrained,
-        waited ? fmt::format(
-                     "node {} has been silent for {} and may be dead: the last time that is safe for all ranks is "
-                     "{}; when it is back, run `forebay drain --resume --case {}` there",
-                     node.node, human_duration(silence), report.last_safe.value_or("none"), printable(plan.case_path))
-               : fmt::format("node {} still drains in the background; `forebay status` shows it", node.node));
-  }
+  add_unfinished_nodes(report, plan, waited);
   if (plan.decomposed && plan.launched && report.program_status == 0 && !represents_all(report.nodes, plan.ranks))
     add_trouble(report, Code::undrained,
                 "not all ranks are in the nodes' reports: a node could not write to the case; `forebay drain --resume` "
