@@ -45,10 +45,19 @@ std::uint64_t size_of(const layouts::Unit& unit) {
   return bytes;
 }
 
-}  // namespace
-
 // A unit is in exactly one place: queue (not started, or due again), a thread's hands (active), retries (waiting for
 // its time), unsynced (renamed, waiting for the fsync of its directory), or ended (given up, to be reported).
+struct Units {
+  std::deque<Order> queue;
+  std::multimap<Clock::time_point, Order> retries;
+  std::deque<Order> ended;
+  std::vector<Order> unsynced;
+  Clock::time_point oldest_unsynced;
+  std::uint64_t active = 0;
+};
+
+}  // namespace
+
 struct Mover::State {
   State(SharedFiles& shared_files, std::string run_name, MoverSettings mover_settings, Clock& the_clock)
       : shared(shared_files), run(std::move(run_name)), settings(std::move(mover_settings)), clock(the_clock) {
@@ -67,8 +76,10 @@ struct Mover::State {
   void failed(Order order, const Error& error, bool final, std::unique_lock<std::mutex>& lock);
   void report(const Order& order, Result<Published> result, bool final, std::unique_lock<std::mutex>& lock);
   void requeue_due();
+  bool at_work() const {
+    return !units.queue.empty() || !units.ended.empty() || !units.unsynced.empty() || units.active > 0;
+  }
   bool pace(std::size_t bytes);
-  bool at_work() const { return !queue.empty() || !ended.empty() || !unsynced.empty() || active > 0; }
   std::chrono::milliseconds delay_after(int attempts) const;
   void stop();
 
@@ -80,12 +91,8 @@ struct Mover::State {
 
   mutable std::mutex mutex;
   std::condition_variable work_changed, idle_reached, stop_requested;
-  std::deque<Order> queue;
-  std::multimap<Clock::time_point, Order> retries;
-  std::deque<Order> ended;
-  std::vector<Order> unsynced;
-  Clock::time_point oldest_unsynced;
-  std::uint64_t active = 0, next_ticket = 1, files_written = 0;
+  Units units;
+  std::uint64_t next_ticket = 1, files_written = 0;
   std::atomic<std::uint64_t> bytes_written{0};
   bool giving_up = false, stopping = false;
   Clock::time_point cap_free;  // when the bandwidth cap lets the next byte through
@@ -99,48 +106,50 @@ void Mover::State::work() {
   std::unique_lock lock(mutex);
   while (!stopping) {
     requeue_due();
-    if (!ended.empty()) {
-      Order order = std::move(ended.front());
-      ended.pop_front();
-      ++active;
+    if (!units.ended.empty()) {
+      Order order = std::move(units.ended.front());
+      units.ended.pop_front();
+      ++units.active;
       report(order, tl::unexpected<Error>(order.last_error), true, lock);
-      --active;
-    } else if (!queue.empty()) {
-      Order order = std::move(queue.front());
-      queue.pop_front();
-      ++active;
+      --units.active;
+    } else if (!units.queue.empty()) {
+      Order order = std::move(units.queue.front());
+      units.queue.pop_front();
+      ++units.active;
       attempt(std::move(order), lock);
-      --active;
-      if (unsynced.size() >= most_unsynced || (!unsynced.empty() && clock.now() - oldest_unsynced > longest_unsynced))
+      --units.active;
+      if (units.unsynced.size() >= most_unsynced ||
+          (!units.unsynced.empty() && clock.now() - units.oldest_unsynced > longest_unsynced))
         sync_names(lock);
-    } else if (!unsynced.empty()) {
+    } else if (!units.unsynced.empty()) {
       sync_names(lock);
     } else {
       if (!at_work()) idle_reached.notify_all();
-      if (retries.empty())
+      if (units.retries.empty())
         work_changed.wait(lock);
       else
-        clock.wait(lock, work_changed, retries.begin()->first);
+        clock.wait(lock, work_changed, units.retries.begin()->first);
     }
   }
   // What was renamed is on the case; it is told, so that it need not be drained again.
-  if (!unsynced.empty()) sync_names(lock);
+  if (!units.unsynced.empty()) sync_names(lock);
 }
 
 void Mover::State::requeue_due() {
-  if (retries.empty()) return;
-  const auto due = retries.upper_bound(clock.now());
+  if (units.retries.empty()) return;
+  const auto due = units.retries.upper_bound(clock.now());
   // In front of the others: they were submitted earlier than what still waits for its first attempt.
-  auto at = queue.begin();
-  for (auto retry = retries.begin(); retry != due; ++retry) at = std::next(queue.insert(at, std::move(retry->second)));
-  retries.erase(retries.begin(), due);
+  auto at = units.queue.begin();
+  for (auto retry = units.retries.begin(); retry != due; ++retry)
+    at = std::next(units.queue.insert(at, std::move(retry->second)));
+  units.retries.erase(units.retries.begin(), due);
 }
 
 void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
   ++order.attempts;
   if (order.renamed) {
-    if (unsynced.empty()) oldest_unsynced = clock.now();
-    unsynced.push_back(std::move(order));
+    if (units.unsynced.empty()) units.oldest_unsynced = clock.now();
+    units.unsynced.push_back(std::move(order));
     return;
   }
   lock.unlock();
@@ -157,7 +166,7 @@ void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
   }
   if (size_of(**unit) > large_unit) {
     lock.lock();
-    if (!unsynced.empty()) sync_names(lock);
+    if (!units.unsynced.empty()) sync_names(lock);
     lock.unlock();
   }
   // What a failed attempt wrote does not count: who waits for progress would wait for ever.
@@ -174,16 +183,16 @@ void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
   if (!published) return failed(std::move(order), published.error(), !may_pass(published.error()), lock);
   files_written += published->files.size();
   order.renamed = std::move(*published);
-  if (unsynced.empty()) oldest_unsynced = clock.now();
-  unsynced.push_back(std::move(order));
+  if (units.unsynced.empty()) units.oldest_unsynced = clock.now();
+  units.unsynced.push_back(std::move(order));
 }
 
 void Mover::State::sync_names(std::unique_lock<std::mutex>& lock) {
-  std::vector<Order> batch = std::exchange(unsynced, {});
+  std::vector<Order> batch = std::exchange(units.unsynced, {});
   std::vector<std::string> directories;
   for (const Order& order : batch)
     directories.insert(directories.end(), order.renamed->unsynced.begin(), order.renamed->unsynced.end());
-  active += batch.size();
+  units.active += batch.size();
   lock.unlock();
   const auto synced = sync_directories(shared, directories);
   lock.lock();
@@ -194,7 +203,7 @@ void Mover::State::sync_names(std::unique_lock<std::mutex>& lock) {
     } else {
       failed(std::move(order), synced.error(), false, lock);
     }
-    --active;
+    --units.active;
   }
 }
 
@@ -204,10 +213,10 @@ void Mover::State::failed(Order order, const Error& error, bool final, std::uniq
   if (final) return;
   order.last_error = error;
   if (giving_up) {  // since the report
-    ended.push_back(std::move(order));
+    units.ended.push_back(std::move(order));
   } else {
     const auto due = clock.now() + delay_after(order.attempts);
-    retries.emplace(due, std::move(order));
+    units.retries.emplace(due, std::move(order));
   }
   work_changed.notify_all();
 }
@@ -256,9 +265,9 @@ void Mover::State::stop() {
   for (std::thread& thread : threads) thread.join();
   threads.clear();
   const std::lock_guard lock(mutex);
-  queue.clear();
-  retries.clear();
-  ended.clear();
+  units.queue.clear();
+  units.retries.clear();
+  units.ended.clear();
   idle_reached.notify_all();
 }
 
@@ -273,7 +282,7 @@ std::uint64_t Mover::submit(Make make, Done done) {
   const std::lock_guard lock(state_->mutex);
   const std::uint64_t ticket = state_->next_ticket++;
   if (state_->stopping) return ticket;
-  state_->queue.push_back(Order{ticket, std::move(make), std::move(done), 0, {}, std::nullopt, {}});
+  state_->units.queue.push_back(Order{ticket, std::move(make), std::move(done), 0, {}, std::nullopt, {}});
   state_->work_changed.notify_one();
   return ticket;
 }
@@ -281,21 +290,22 @@ std::uint64_t Mover::submit(Make make, Done done) {
 bool Mover::wait_idle() {
   std::unique_lock lock(state_->mutex);
   state_->idle_reached.wait(lock, [this] { return !state_->at_work(); });
-  return state_->retries.empty();
+  return state_->units.retries.empty();
 }
 
 void Mover::retry_now() {
   const std::lock_guard lock(state_->mutex);
   const auto now = state_->clock.now();
-  for (auto& [due, order] : std::exchange(state_->retries, {})) state_->retries.emplace(now, std::move(order));
+  for (auto& [due, order] : std::exchange(state_->units.retries, {}))
+    state_->units.retries.emplace(now, std::move(order));
   state_->work_changed.notify_all();
 }
 
 void Mover::give_up() {
   const std::lock_guard lock(state_->mutex);
   state_->giving_up = true;
-  for (auto& [due, order] : state_->retries) state_->ended.push_back(std::move(order));
-  state_->retries.clear();
+  for (auto& [due, order] : state_->units.retries) state_->units.ended.push_back(std::move(order));
+  state_->units.retries.clear();
   state_->work_changed.notify_all();
 }
 
@@ -306,9 +316,9 @@ void Mover::stop() {
 MoverProgress Mover::progress() const {
   const std::lock_guard lock(state_->mutex);
   MoverProgress progress;
-  progress.queued = state_->queue.size();
-  progress.active = state_->active + state_->unsynced.size();
-  progress.waiting_for_retry = state_->retries.size() + state_->ended.size();
+  progress.queued = state_->units.queue.size();
+  progress.active = state_->units.active + state_->units.unsynced.size();
+  progress.waiting_for_retry = state_->units.retries.size() + state_->units.ended.size();
   progress.bytes_written = state_->bytes_written;
   progress.files_written = state_->files_written;
   return progress;
