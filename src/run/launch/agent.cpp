@@ -69,7 +69,9 @@ void log(const std::string& message) {
 class Agent {
  public:
   Agent(const Plan& plan, Descriptor listener, Descriptor parent, Clock& clock)
-      : plan_(plan), clock_(clock), listener_(std::move(listener)), parent_(std::move(parent)) {}
+      : plan_(plan), clock_(clock), listener_(std::move(listener)) {
+    program_.parent = std::move(parent);
+  }
 
   int run() {
     if (auto started = start(); !started) return refuse_all(started.error());
@@ -94,7 +96,7 @@ class Agent {
   std::chrono::milliseconds milliseconds_until(Clock::time_point when) const {
     return std::max(std::chrono::ceil<std::chrono::milliseconds>(when - clock_.now()), 0ms);
   }
-  Clock::time_point next_work() const { return std::min({next_events_, next_tick_, pressure_->next_look()}); }
+  Clock::time_point next_work() const { return std::min({next_.events, next_.tick, pressure_->next_look()}); }
   bool stays_quiet();
   void look_at_pools();
   void accept_member();
@@ -117,7 +119,7 @@ class Agent {
   const Plan plan_;
   Clock& clock_;
   const Pace pace_ = pace_of(plan_.settings.drain.safe_interval);
-  Descriptor listener_, parent_;
+  Descriptor listener_;
   Descriptor wakers_;  // an epoll of all that is waited for, but for events
   node::Machine machine_;
   std::vector<node::Pool> pools_;
@@ -128,16 +130,28 @@ class Agent {
   std::optional<Staging> staging_;
   std::unique_ptr<Pressure> pressure_;
   std::unique_ptr<Reporter> reporter_;
-  std::vector<Member> members_;
   NodeReport report_;
-  bool news_ = true;                    // something happened since the report was last told
-  std::vector<std::string> told_safe_;  // its safe times, when the case was last told
-  std::optional<int> parent_status_;
-  int ranks_on_node_ = 0;  // as the launcher says; 0: not known
-  bool admitted_ = false, rank_failed_ = false;
-  Clock::time_point started_ = clock_.now(), ended_ = started_, last_status_{}, last_beat_{}, last_told_{},
-                    next_events_{}, next_tick_{}, last_round_ = started_;
-  Clock::duration pause_{};  // before the next events
+  // What runs on this node: the parent and its ranks.
+  struct Program {
+    std::vector<Member> members = {};
+    Descriptor parent = {};
+    std::optional<int> parent_status = {};
+    int ranks_on_node = 0;  // as the launcher says; 0: not known
+    bool admitted = false, rank_failed = false;
+    Clock::time_point started, ended = started;
+  } program_{.started = clock_.now()};
+  // When the report was last told, and what of it.
+  struct Told {
+    bool news = true;  // something happened since
+    Clock::time_point at{}, to_case_at{}, to_drain_at{};
+    std::vector<std::string> safe_times = {};  // as the case was told
+  } told_;
+  // When something is due, and the pause before the next events.
+  struct Next {
+    Clock::time_point events{}, tick{};
+    Clock::duration pause{};
+  } next_;
+  Clock::time_point last_round_ = program_.started;
 };
 
 Status Agent::start() {
@@ -190,7 +204,7 @@ Status Agent::start() {
   drain_ = std::move(*drain);
   wakers_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!wakers_) return errno_error("cannot wait for ranks", "");
-  for (const int each : {listener_.get(), parent_.get(), drain_->outcomes_descriptor()})
+  for (const int each : {listener_.get(), program_.parent.get(), drain_->outcomes_descriptor()})
     if (auto waits = wait_also_for(each); !waits) return waits;
   staging_.emplace(
       plan_, run_, *drain_, report_, [this] { publish_status(false); }, clock_);
@@ -205,7 +219,7 @@ int Agent::refuse_all(const Error& failure) {
   welcome.error_code = static_cast<int>(failure.code);
   const auto until = clock_.now() + 10s;
   while (clock_.now() < until) {
-    pollfd waits[2] = {{listener_.get(), POLLIN, 0}, {parent_.get(), POLLIN, 0}};
+    pollfd waits[2] = {{listener_.get(), POLLIN, 0}, {program_.parent.get(), POLLIN, 0}};
     clock_.poll(waits, 500ms);
     if ((waits[0].revents & POLLIN) != 0) {
       const Descriptor member(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -236,7 +250,7 @@ void Agent::accept_member() {
       return;
     }
   }
-  members_.push_back(std::move(member));
+  program_.members.push_back(std::move(member));
 }
 
 // The run directory in the pool of the socket that the rank runs on.
@@ -327,14 +341,14 @@ void Agent::hear(Member& member) {
     member.socket.reset();
     return;
   }
-  if (!admitted_) {
-    report_.lasted.stage_seconds = since(started_);
-    started_ = clock_.now();
+  if (!program_.admitted) {
+    report_.lasted.stage_seconds = since(program_.started);
+    program_.started = clock_.now();
     report_.phase = Phase::running;
-    last_status_ = last_beat_ = {};  // told at once
+    told_.at = told_.to_case_at = {};  // told at once
   }
-  admitted_ = member.welcome = true;
-  ranks_on_node_ = std::max(ranks_on_node_, hello->on_node);
+  program_.admitted = member.welcome = true;
+  program_.ranks_on_node = std::max(program_.ranks_on_node, hello->on_node);
   if (member.rank >= 0) report_.ranks.push_back(member.rank);
   pressure_->watch(member.pid);
   if (auto sent = send_welcome(member.socket.get(), *welcome, namespace_.user.get(), namespace_.mount.get()); !sent)
@@ -343,12 +357,12 @@ void Agent::hear(Member& member) {
 }
 
 void Agent::members_ended() {
-  std::erase_if(members_, [&](Member& member) {
+  std::erase_if(program_.members, [&](Member& member) {
     pollfd wait{member.process.get(), POLLIN, 0};
     if (::poll(&wait, 1, 0) <= 0) return false;
     pressure_->forget(member.pid);
-    ended_ = clock_.now();
-    if (member.welcome && status_of_ended(member.process, member.pid).value_or(0) != 0) rank_failed_ = true;
+    program_.ended = clock_.now();
+    if (member.welcome && status_of_ended(member.process, member.pid).value_or(0) != 0) program_.rank_failed = true;
     return true;
   });
 }
@@ -357,7 +371,7 @@ void Agent::members_ended() {
 void Agent::vouch_for_ranks() {
   for (const int rank : drain_->take_doubtful_ranks()) {
     std::size_t writers = 0, working = 0;
-    for (const Member& member : members_) {
+    for (const Member& member : program_.members) {
       if (!member.welcome || (rank >= 0 && member.rank != rank)) continue;
       ++writers;
       if (is_working_itself(member.pid)) ++working;
@@ -370,8 +384,9 @@ void Agent::vouch_for_ranks() {
 
 // The parent tells of its own program only; a rank that was killed beside it ends a run as badly.
 bool Agent::ended_cleanly() const {
-  if (!parent_status_ || !WIFEXITED(*parent_status_) || WEXITSTATUS(*parent_status_) != 0) return false;
-  return !rank_failed_;
+  if (!program_.parent_status || !WIFEXITED(*program_.parent_status) || WEXITSTATUS(*program_.parent_status) != 0)
+    return false;
+  return !program_.rank_failed;
 }
 
 // A rank may run one program after the other.
@@ -382,10 +397,10 @@ int Agent::ranks_that_came() const {
 // The parent's own program is a member too, so its status comes when its member has ended. Ranks that are no part of an
 // MPI program need not start together: the first may have ended before the last has come.
 bool Agent::over() const {
-  if (!members_.empty() || parent_) return false;
-  const int expected = ranks_on_node_ > 0 ? ranks_on_node_ : plan_.ranks;
-  if (admitted_ && (!plan_.launched || ranks_that_came() >= expected)) return true;
-  return since(ended_) > std::chrono::duration<double>(empty_interval).count();
+  if (!program_.members.empty() || program_.parent) return false;
+  const int expected = program_.ranks_on_node > 0 ? program_.ranks_on_node : plan_.ranks;
+  if (program_.admitted && (!plan_.launched || ranks_that_came() >= expected)) return true;
+  return since(program_.ended) > std::chrono::duration<double>(empty_interval).count();
 }
 
 void Agent::read_events() {
@@ -399,8 +414,8 @@ void Agent::read_events() {
   const auto complete_before = drain_->newest_complete();
   if (auto read = drain_->on_events(); !read) log(read.error().text());
   const bool found_one = drain_->newest_complete() != complete_before;
-  pause_ = pause_after(work() - before, drain_->times_begun() - times_before, found_one);
-  next_events_ = clock_.now() + pause_;
+  next_.pause = pause_after(work() - before, drain_->times_begun() - times_before, found_one);
+  next_.events = clock_.now() + next_.pause;
 }
 
 // `work`: of the processor, for what came in a pause in which so many times were begun, and one was found to be
@@ -415,7 +430,7 @@ Clock::duration Agent::pause_after(Clock::duration work, std::size_t times_begun
   const bool keeps_all = !drain_->times_go() && drain_->newest_complete() && drain_->largest_step() > 0;
   const bool none_is_missed = (ranks_keep || keeps_all) && settings.checkpoints.empty();
   const bool found = found_one && drain_->holds_last_time();
-  const bool steps_are_short = times_begun >= 2 && pause_ < step_to_sample * times_begun;
+  const bool steps_are_short = times_begun >= 2 && next_.pause < step_to_sample * times_begun;
   const bool samples = held && (none_is_missed ? times_begun > 0 : found && steps_are_short);
   const int longer = none_is_missed ? longer_when_none_is_missed : longer_when_sampling;
   Clock::duration pause = std::clamp<Clock::duration>(work * pause_per_work, shortest_pause, longest_pause);
@@ -437,7 +452,7 @@ Status Agent::wait_also_for(int descriptor) {
 // there is to know. True when nothing else happened for a moment, and the queue of events is not filling.
 bool Agent::stays_quiet() {
   pollfd wakes{wakers_.get(), POLLIN, 0};
-  const auto glance = std::max<Clock::duration>(pause_ / glances_in_pause, glance_interval);
+  const auto glance = std::max<Clock::duration>(next_.pause / glances_in_pause, glance_interval);
   const auto moment = milliseconds_until(std::min(next_work(), clock_.now() + glance));
   if (clock_.poll({&wakes, 1}, moment) != 0 || drain_->events_crowd()) return false;
   if (clock_.now() >= pressure_->next_look()) look_at_pools();
@@ -449,7 +464,7 @@ void Agent::look_at_pools() {
   const bool tight = pressure_->tight();
   drain_->room_is_scarce(tight || pressure_->paused());
   // Room is made of what is known to be written.
-  if (tight) next_events_ = std::min<Clock::time_point>(next_events_, clock_.now() + shortest_pause);
+  if (tight) next_.events = std::min<Clock::time_point>(next_.events, clock_.now() + shortest_pause);
 }
 
 void Agent::serve() {
@@ -458,50 +473,51 @@ void Agent::serve() {
     const bool in_pause = clock_.now() < next_work();
     if (in_pause && stays_quiet()) continue;
     std::vector<pollfd> waits{{listener_.get(), POLLIN, 0},
-                              {parent_.get(), POLLIN, 0},
+                              {program_.parent.get(), POLLIN, 0},
                               {drain_->events_descriptor(), POLLIN, 0},
                               {drain_->outcomes_descriptor(), POLLIN, 0}};
-    for (const Member& member : members_) {
+    for (const Member& member : program_.members) {
       waits.push_back({member.socket.get(), POLLIN, 0});
       waits.push_back({member.process.get(), POLLIN, 0});
     }
-    const bool early = clock_.now() < next_events_ && !drain_->events_crowd();
+    const bool early = clock_.now() < next_.events && !drain_->events_crowd();
     if (early) waits[2].fd = -1;
     const bool due = !early && drain_->events_wait();
     auto timeout = in_pause || due                ? 0ms
                    : pressure_->tight()           ? shortest_pause
                    : early || pressure_->paused() ? glance_interval
                                                   : tick_interval;
-    if (early) timeout = std::min(timeout, milliseconds_until(next_events_));
+    if (early) timeout = std::min(timeout, milliseconds_until(next_.events));
     if (!pressure_->tight() && !pressure_->paused())
       timeout = std::min(timeout, milliseconds_until(pressure_->next_look()));
     const bool nothing = clock_.poll(waits, timeout) == 0;
     // Before the events: what was closed while a pool was full may be cut.
     look_at_pools();
     const bool calm = !pressure_->tight() && !pressure_->paused();
-    if (nothing && early && calm && clock_.now() < next_tick_) continue;
-    news_ = news_ || due || !nothing;
+    if (nothing && early && calm && clock_.now() < next_.tick) continue;
+    told_.news = told_.news || due || !nothing;
     if (due || (waits[2].revents & POLLIN) != 0) read_events();
     if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
     if (waits[1].revents != 0) {
       int status = 0;
-      if (::read(parent_.get(), &status, sizeof status) == static_cast<ssize_t>(sizeof status)) parent_status_ = status;
-      parent_.reset();  // it tells no more, or is gone
+      if (::read(program_.parent.get(), &status, sizeof status) == static_cast<ssize_t>(sizeof status))
+        program_.parent_status = status;
+      program_.parent.reset();  // it tells no more, or is gone
     }
-    const std::size_t known = members_.size();
+    const std::size_t known = program_.members.size();
     for (std::size_t i = 0; i < known; ++i)
-      if (waits[4 + 2 * i].revents != 0 && members_[i].socket) hear(members_[i]);
+      if (waits[4 + 2 * i].revents != 0 && program_.members[i].socket) hear(program_.members[i]);
     if ((waits[0].revents & POLLIN) != 0) accept_member();
     members_ended();
     vouch_for_ranks();
     drain_->tick();
     agree_with_others();
     publish_status(false);
-    const auto now = clock_.now(), last_look = next_events_ - pause_;
-    const auto longest = std::clamp<Clock::duration>(pause_, tick_interval, status_interval);
+    const auto now = clock_.now(), last_look = next_.events - next_.pause;
+    const auto longest = std::clamp<Clock::duration>(next_.pause, tick_interval, status_interval);
     const auto tick = std::clamp<Clock::duration>(now - last_look, tick_interval, longest);
-    const auto tells = last_status_ + status_interval;
-    next_tick_ = tells > now ? std::min(now + tick, tells) : now + tick;
+    const auto tells = told_.at + status_interval;
+    next_.tick = tells > now ? std::min(now + tick, tells) : now + tick;
   }
 }
 
@@ -539,7 +555,7 @@ void Agent::agree_with_others() {
 }
 
 void Agent::finish() {
-  report_.lasted.program_seconds = since(started_);
+  report_.lasted.program_seconds = since(program_.started);
   report_.phase = Phase::draining;
   look_at_pools();
   pressure_->release();
@@ -586,29 +602,29 @@ void Agent::finish() {
 void Agent::publish_status(bool at_once) {
   const auto now = clock_.now();
   const auto beat = alone() ? std::chrono::milliseconds(beat_interval) : pace_.listen;
-  const bool same = report_.phase == Phase::running && pause_ > status_interval && !news_;
+  const bool same = report_.phase == Phase::running && next_.pause > status_interval && !told_.news;
   const auto rest = same ? beat : std::min<std::chrono::milliseconds>(status_interval, beat);
-  if (!at_once && now - last_status_ < rest) return;
-  last_status_ = now;
-  news_ = false;
+  if (!at_once && now - told_.at < rest) return;
+  told_.at = now;
+  told_.news = false;
   ++report_.beat;
   if (drain_) take_state(report_, *drain_);
-  if (report_.phase == Phase::running) report_.lasted.program_seconds = since(started_);
+  if (report_.phase == Phase::running) report_.lasted.program_seconds = since(program_.started);
   report_.paused_milliseconds = pressure_ ? static_cast<std::uint64_t>(pressure_->paused_for().count()) : 0;
   add_usage(report_);
   const std::string text = to_json(report_);
   struct stat status {};
   if (::lstat(run_.home().c_str(), &status) == 0) (void)replace_file(join(run_.home(), status_name), text);
   const auto interval = report_.phase == Phase::running ? beat : std::chrono::milliseconds(status_interval);
-  const bool due = at_once || told_safe_ != report_.safe_times || now - last_beat_ >= interval;
+  const bool due = at_once || told_.safe_times != report_.safe_times || now - told_.to_case_at >= interval;
   if (!reporter_) return;
   if (due) {
-    last_beat_ = now;
+    told_.to_case_at = now;
     reporter_->post(text);
-    told_safe_ = report_.safe_times;
+    told_.safe_times = report_.safe_times;
   }
-  if (drain_ && now - last_told_ >= status_interval) {
-    last_told_ = now;
+  if (drain_ && now - told_.to_drain_at >= status_interval) {
+    told_.to_drain_at = now;
     drain_->told();
   }
 }
