@@ -38,9 +38,16 @@ std::vector<std::string> unfinished_nodes(const launch::Plan& plan) {
   return nodes;
 }
 
+// Says what a run told of itself besides what came home; its trouble, or the one before where that is graver.
+std::optional<Code> say_messages(const drain::DrainReport& report, std::optional<Code> before) {
+  for (const std::string& message : report.messages) say(stderr, "  ! {}\n", printable(message));
+  return drain::graver(before, report.trouble);
+}
+
 // The control directory goes when no node of the run has anything left: the one that was just brought home has told the
 // case so. Code::undrained: others have.
-Status forget_run(const launch::PoolRun& run) {
+// Otherwise what these have told goes with it, so it is told, and their trouble is added.
+Status forget_run(const launch::PoolRun& run, std::optional<Code>& trouble) {
   auto plan = launch::read_plan(run.plan.case_path);
   if (!plan || plan->run != run.plan.run || launch::is_alive(*plan)) return {};
   plan->case_path = run.plan.case_path;
@@ -49,13 +56,9 @@ Status forget_run(const launch::PoolRun& run) {
                  plan->case_path, "the same command there brings home what it holds");
   for (const std::string& path : launch::node_report_paths(launch::control_directory(plan->case_path)))
     if (!launch::read_node_report(path)) return {};
+  for (const launch::NodeReport& each : launch::read_node_reports(plan->case_path))
+    if (each.run == plan->run && each.node != run.node) trouble = say_messages(each.drain, trouble);
   return launch::remove_control_directory(plan->case_path);
-}
-
-// Says what a run told of itself besides what came home; its trouble, or the one before where that is graver.
-std::optional<Code> say_messages(const drain::DrainReport& report, std::optional<Code> before) {
-  for (const std::string& message : report.messages) say(stderr, "  ! {}\n", printable(message));
-  return drain::graver(before, report.trouble);
 }
 
 // The mark of a run of which this node has nothing: where all is home by now, it goes, and the trouble that its nodes
@@ -149,7 +152,7 @@ int resume(const DrainOptions& options) {
         drain.shared_files, printable(run.plan.case_path));
     trouble = say_messages(drain, trouble);
     if (drain::needs_pool(drain.trouble)) continue;
-    if (auto forgotten = forget_run(run); !forgotten)
+    if (auto forgotten = forget_run(run, trouble); !forgotten)
       trouble = drain::graver(trouble, static_cast<Code>(failed(forgotten.error())));
   }
   if (const auto staged = staged_by_the_dead(*found); !staged.empty()) {

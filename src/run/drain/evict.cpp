@@ -1,9 +1,11 @@
 // Room in the pools: what is drained is replaced by links, and what was held goes to the case.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -15,8 +17,8 @@
 namespace forebay::drain {
 namespace {
 
-// How many files are replaced by links at once at least, where so many are needed.
-constexpr std::size_t most_evicted = 10'000;
+// How many files are looked for at once at least, where so many are needed.
+constexpr std::size_t most_listed = 10'000;
 
 std::uint64_t size_below(const std::string& local) {
   std::uint64_t bytes = 0;
@@ -47,7 +49,8 @@ std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
   State& state = *state_;
   state.work.eviction.let_go();
   std::uint64_t freed = state.work.eviction.evict_carried(wanted, pool);
-  if (state.work.eviction.replaced.size() >= Eviction::most_replaced) return freed;  // the next ones when these have gone
+  if (state.work.eviction.replaced.size() >= Eviction::most_replaced)
+    return freed;  // the next ones when these have gone
   if (freed < wanted && !state.seen.alone()) {
     // Held only so that nodes can agree: the next agreement will be on a later time.
     for (const std::string& time : state.policy.nodes.candidates.times())
@@ -71,31 +74,47 @@ std::uint64_t Eviction::evict_files(std::uint64_t wanted, const std::string& poo
   std::uint64_t freed = 0;  // or soon
   for (const Replaced& each : replaced)
     if (is_below(each.content, pool)) freed += each.bytes;
-  if (freed >= wanted || nothing_to_evict.contains(pool)) return freed;
-  std::vector<std::pair<std::string, std::string>> found;  // path on the case, where the content lies
-  std::uint64_t in_view = 0;
-  run.ledger.each("", [&](const std::string& path, const Known& known) {
-    std::string content = evictable(path, known, pool);
-    if (content.empty()) return true;
-    found.emplace_back(path, std::move(content));
-    in_view += known.drained->size;
-    return found.size() < most_evicted || in_view < wanted;
-  });
-  if (found.empty()) nothing_to_evict.insert(pool);
-  for (const auto& [path, content] : found) {
-    if (freed >= wanted || replaced.size() >= most_replaced) break;
+  bool listed = false;
+  while (freed < wanted && replaced.size() < most_replaced && !nothing_to_evict.contains(pool)) {
+    if (candidates.empty() || candidates_in != pool) {
+      if (listed) break;
+      listed = true;
+      list_candidates(wanted, pool);
+      continue;
+    }
+    const auto [path, content] = std::move(candidates.front());
+    candidates.pop_front();
     if (replace(path, content)) freed += replaced.back().bytes;
   }
   return freed;
 }
 
+void Eviction::list_candidates(std::uint64_t wanted, const std::string& pool) {
+  candidates.clear();
+  candidates_in = pool;
+  std::uint64_t in_view = 0;
+  run.ledger.each("", [&](const std::string& path, const Known& known) {
+    std::string content = evictable(path, known, pool);
+    if (content.empty()) return true;
+    candidates.emplace_back(path, std::move(content));
+    in_view += known.drained->size;
+    return candidates.size() < most_listed || in_view < wanted;
+  });
+  if (candidates.empty()) nothing_to_evict.insert(pool);
+}
+
 bool Eviction::replace(const std::string& path, const std::string& content) {
   auto file = open_file(content, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   struct stat status {};
-  if (!file || !lease(*file) || ::fstat(file->get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (!file) return false;
+  // Who opens the file from now on breaks the lease, be it before the exchange, and is seen by that.
+  const bool is_leased = ::fcntl(file->get(), F_SETLEASE, F_RDLCK) == 0;
+  if (!is_leased && errno == EAGAIN) return false;  // something has it open for writing (run.h)
+  if (::fstat(file->get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   const LocalMark mark = mark_of(status);
-  if (mark != run.ledger.find(path)->drained) return false;
-  const std::string local = local_of(run.roots, path), aside = name_aside(run.roots, path) + "-evicted";
+  const auto known = run.ledger.find(path);
+  if (!known || known->evicted || mark != known->drained) return false;
+  const std::string local = local_of(run.roots, path), aside = aside_of(path);
   ::unlink(aside.c_str());
   if (::symlink(join(run.request.lower, path).c_str(), aside.c_str()) != 0) return false;
   // One exchange, so that the name never vanishes for the program.
@@ -104,12 +123,10 @@ bool Eviction::replace(const std::string& path, const std::string& content) {
   const bool is_it = content == local ? ::lstat(aside.c_str(), &moved) == 0 && mark_of(moved) == mark
                                       : read_link(aside).value_or("") == content;
   if (!is_it) {  // the program has just given the name to another file
-    exchange(path, aside);
-    ::unlink(aside.c_str());
+    if (exchange(path, aside)) ::unlink(aside.c_str());
     return false;
   }
   run.record(evicted_record(path));
-  const bool is_leased = ::fcntl(file->get(), F_GETLEASE) == F_RDLCK;
   replaced.push_back({path, aside, content == local ? aside : content, mark,
                       static_cast<std::uint64_t>(status.st_blocks) * 512, run.clock.now(), std::move(*file),
                       is_leased});
@@ -137,13 +154,45 @@ void Eviction::let_go(Clock::time_point before) {
   });
 }
 
-// Unless the program has done something else with the name: then the file has none in a direct run either.
+// Unless the program has removed the name: then the file has none in a direct run either.
 void Eviction::give_back(const Replaced& file) {
-  const std::string ours = join(run.request.lower, file.path);
-  if (read_link(local_of(run.roots, file.path)).value_or("") == ours && exchange(file.path, file.aside) &&
-      read_link(file.aside).value_or("") != ours)
-    exchange(file.path, file.aside);
+  const std::string ours = join(run.request.lower, file.path), local = local_of(run.roots, file.path);
+  struct stat status {};
+  if (read_link(local).value_or("") == ours && exchange(file.path, file.aside)) {
+    const auto known = run.ledger.find(file.path);
+    if (read_link(file.aside).value_or("") != ours) {
+      exchange(file.path, file.aside);
+    } else if (known && known->on_case && known->drained) {  // it may be evicted again
+      run.record(drained_record(file.path, *known->on_case, *known->drained, 0));
+    }
+  } else if (::lstat(local.c_str(), &status) == 0) {
+    run.note(std::nullopt,
+             fmt::format("{} was opened while it was evicted, and another file bears its name since: what "
+                         "was written to the former is in no file",
+                         file.path));
+  }
   ::unlink(file.aside.c_str());
+}
+
+// What was written after a dead run had put a link in a file's place, and had not given up its memory yet.
+void Eviction::give_back_left() {
+  std::vector<std::string> changed;
+  run.ledger.each("", [&](const std::string& path, const Known& known) {
+    if (!known.evicted || !known.drained) return true;
+    const std::string aside = aside_of(path), content = content_of(aside, run.request.placed);
+    struct stat status {};
+    if (::lstat(content.c_str(), &status) == 0 && S_ISREG(status.st_mode) && mark_of(status) != *known.drained)
+      changed.push_back(path);
+    return true;
+  });
+  for (const std::string& path : changed)
+    if (read_link(local_of(run.roots, path)).value_or("") == join(run.request.lower, path) &&
+        exchange(path, aside_of(path)))
+      ::unlink(aside_of(path).c_str());
+}
+
+std::string Eviction::aside_of(const std::string& path) const {
+  return name_aside(run.roots, path) + "-evicted";
 }
 
 bool Eviction::exchange(const std::string& path, const std::string& aside) {

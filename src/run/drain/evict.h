@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "run/drain/run.h"
@@ -36,6 +38,8 @@ struct Eviction {
   std::set<std::string> nothing_to_evict = {};  // pools without files that the case has too, as long as no job ends
   std::set<std::string> changed_groups = {};    // on the case, that are not as they lie here: they stay until the end
 
+  std::deque<std::pair<std::string, std::string>> candidates = {};  // path on the case, where the content lies
+  std::string candidates_in = {};                                   // the pool that they lie in
   std::vector<Replaced> replaced = {};
   // Files and links that were moved from their names here, of which an event is still to come.
   std::multiset<std::string> own_moves = {};
@@ -43,11 +47,14 @@ struct Eviction {
   std::string evictable(const std::string& path, const Known& known, const std::string& pool) const;
   std::uint64_t evict_carried(std::uint64_t wanted, const std::string& pool);
   std::uint64_t evict_files(std::uint64_t wanted, const std::string& pool);
+  void list_candidates(std::uint64_t wanted, const std::string& pool);
+  std::string aside_of(const std::string& path) const;
   bool replace(const std::string& path, const std::string& content);
   // Gives up the memory of what was replaced before `before`, or its name back to what is being opened.
   void let_go(Clock::time_point before);
   void let_go() { let_go(run.clock.now() - longest_to_open); }
   void give_back(const Replaced& file);
+  void give_back_left();
   bool exchange(const std::string& path, const std::string& aside);
   bool takes_own_move(const std::string& path);
   std::uint64_t evict_group(const CollatedTime& group, const std::string& pool);

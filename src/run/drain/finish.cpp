@@ -58,7 +58,7 @@ bool Drain::finished() {
   on_outcomes();
   if (state.end.phase == Phase::carrying) {
     if (!state.run.journal->has_room()) state.work.eviction.evict_carried(room_for_journal, state.run.request.home);
-    state.work.eviction.let_go(Clock::time_point::max());
+    state.work.eviction.let_go();
     if (!state.end.gave_up) state.end.submit_more_outputs();
     if (!state.work.jobs.empty()) {
       if (!state.end.gave_up && !state.end.worth_waiting()) {
@@ -71,6 +71,7 @@ bool Drain::finished() {
       state.end.phase = Phase::done;
       return true;
     }
+    if (!state.work.eviction.replaced.empty()) return false;  // what gets its name back is carried, too
     if (!state.end.gave_up && state.end.passes < most_passes) {
       state.end.submit_outputs();
       if (!state.work.jobs.empty()) return false;

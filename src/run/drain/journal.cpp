@@ -146,13 +146,13 @@ Status Journal::append(const std::vector<Record>& records) {
   std::string lines;
   for (const Record& record : records) lines += line_of(record);
   const std::lock_guard lock(mutex_);
-  reserve();
   if (torn_) {
     if (::ftruncate(file_.get(), static_cast<off_t>(good_size_)) != 0)
       return errno_error("cannot cut a torn record off", path_);
     torn_ = false;
     renew_at_ = 0;
   }
+  reserve();
   return write_lines(lines);
 }
 

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import harness
-from harness import FOREBAY, LOST, UNDRAINED, FaultyCase, processes, wait_for
+from harness import FOREBAY, LOST, POOL_FULL, UNDRAINED, FaultyCase, processes, wait_for
 
 FILES = 20
 WRITES = f"for i in $(seq {FILES}); do head -c 80000 /dev/zero > f$i; done"
@@ -143,15 +143,27 @@ class Resume(FaultyCase):
         self.assertEqual(done, UNDRAINED, self.output)
         self.assertIn("not a private directory of this user", self.output)
 
-    def test_what_other_nodes_hold_is_not_home(self):
+    def kill_beside_another_node(self, phase, **drain):
+        """The other node has told of `phase`, and of `drain` besides what this one has told."""
         process = self.start_slow()
         wait_for(lambda: glob.glob(os.path.join(self.case, ".forebay/node-*.json")), what="the node's report")
         self.kill_all(process)
         [own] = glob.glob(os.path.join(self.case, ".forebay/node-*.json"))
         with open(own) as file:
             report = json.load(file)
+        report.update(node="other", phase=phase, drain={**report["drain"], **drain})
         with open(os.path.join(self.case, ".forebay/node-other.json"), "w") as file:
-            json.dump({**report, "node": "other", "phase": "draining"}, file)
+            json.dump(report, file)
+
+    def test_what_another_node_has_told_is_told_when_the_mark_goes(self):
+        self.kill_beside_another_node("done", trouble=POOL_FULL, messages=["a pool ran full there"])
+        self.assertEqual(self.resume(), POOL_FULL, self.output)
+        self.assertIn("a pool ran full there", self.output)
+        self.assertFalse(os.path.exists(os.path.join(self.case, ".forebay")))
+        self.assertEqual(self.whole_files(), FILES)
+
+    def test_what_other_nodes_hold_is_not_home(self):
+        self.kill_beside_another_node("draining")
         for _ in range(2):
             self.assertEqual(self.resume(), UNDRAINED, self.output)
             self.assertIn("other", self.output)

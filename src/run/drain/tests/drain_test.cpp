@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <thread>
 
 #include "run/drain/tests/late_writer.h"
 #include "run/drain/tests/ranks_fixture.h"
@@ -371,6 +372,20 @@ TEST_F(DrainTest, AFileThatIsJustBeingOpenedWhenItIsEvictedGetsItsNameBack) {
   program.open_and_write("late");
   EXPECT_TRUE(drive([&] { return program.has_written(); }));
   EXPECT_FALSE(std::filesystem::is_symlink(tree() + "/log"));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_EQ(content(case_ + "/log"), std::string(100'000, 'x') + "late");
+}
+
+TEST_F(DrainTest, WhatIsWrittenIntoAFileThatADeadRunWasEvictingArrives) {
+  open();
+  write(tree() + "/log", std::string(100'000, 'x'));
+  ASSERT_TRUE(drive([&] { return drain_->report().shared_files == 1; }));
+  LateWriter program(tree() + "/log");
+  EXPECT_GE(drain_->evict(1), 100'000u);
+  drain_.reset();  // as when it is killed: its leases go with it
+  program.open_and_write("late");
+  while (!program.has_written()) std::this_thread::yield();
+  resume();
   EXPECT_EQ(finish().trouble, std::nullopt);
   EXPECT_EQ(content(case_ + "/log"), std::string(100'000, 'x') + "late");
 }
