@@ -45,8 +45,8 @@ std::optional<Code> say_messages(const drain::DrainReport& report, std::optional
 }
 
 // The control directory goes when no node of the run has anything left: the one that was just brought home has told the
-// case so. Code::undrained: others have.
-// Otherwise what these have told goes with it, so it is told, and their trouble is added.
+// case so. What the other nodes have told goes with that directory: it is said here, and their trouble is added.
+// Code::undrained: another node has something left.
 Status forget_run(const launch::PoolRun& run, std::optional<Code>& trouble) {
   auto plan = launch::read_plan(run.plan.case_path);
   if (!plan || plan->run != run.plan.run || launch::is_alive(*plan)) return {};

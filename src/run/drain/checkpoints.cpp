@@ -122,8 +122,7 @@ void Checkpoints::submit(Checkpoint& checkpoint, std::optional<int> version) {
     if (known.directory || !known.on_case) return true;
     const std::string file = each.substr(path.size() + 1);
     replaces.emplace(file, *known.on_case);
-    const auto target = read_link(local_of(run.roots, each));
-    if (target && *target == join(run.request.lower, each)) untouched.emplace_back(file, known);
+    if (run.is_link_to_case(each, local_of(run.roots, each))) untouched.emplace_back(file, known);
     return true;
   });
   const auto on_case = run.ledger.find(path);

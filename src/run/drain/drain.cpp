@@ -14,14 +14,15 @@ namespace {
 std::optional<bool> is_written(const std::string& path) {
   auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return std::nullopt;
-  if (!lease(*file)) return true;
+  if (take_lease(*file) == Lease::written) return true;
   ::fcntl(file->get(), F_SETLEASE, F_UNLCK);
   return false;
 }
 }  // namespace
 
-bool lease(const Descriptor& file) {
-  return ::fcntl(file.get(), F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN;
+Lease take_lease(const Descriptor& file) {
+  if (::fcntl(file.get(), F_SETLEASE, F_RDLCK) == 0) return Lease::taken;
+  return errno == EAGAIN ? Lease::written : Lease::unknown;
 }
 
 bool is_sealed(const std::string& path) {

@@ -107,10 +107,9 @@ bool Eviction::replace(const std::string& path, const std::string& content) {
   auto file = open_file(content, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   struct stat status {};
   if (!file) return false;
-  // Who opens the file from now on breaks the lease, be it before the exchange, and is seen by that.
-  const bool is_leased = ::fcntl(file->get(), F_SETLEASE, F_RDLCK) == 0;
-  if (!is_leased && errno == EAGAIN) return false;  // something has it open for writing (run.h)
-  if (::fstat(file->get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  // A program that opens the file from now on, also before the exchange, breaks the lease and is seen by that.
+  const Lease lease = take_lease(*file);
+  if (lease == Lease::written || ::fstat(file->get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   const LocalMark mark = mark_of(status);
   const auto known = run.ledger.find(path);
   if (!known || known->evicted || mark != known->drained) return false;
@@ -129,11 +128,12 @@ bool Eviction::replace(const std::string& path, const std::string& content) {
   run.record(evicted_record(path));
   replaced.push_back({path, aside, content == local ? aside : content, mark,
                       static_cast<std::uint64_t>(status.st_blocks) * 512, run.clock.now(), std::move(*file),
-                      is_leased});
+                      lease == Lease::taken});
   return true;
 }
 
-void Eviction::let_go(Clock::time_point before) {
+void Eviction::let_go() {
+  const Clock::time_point before = run.clock.now() - longest_to_open;
   std::erase_if(replaced, [&](const Replaced& each) {
     if (each.since > before) return false;
     struct stat status {};
@@ -156,19 +156,19 @@ void Eviction::let_go(Clock::time_point before) {
 
 // Unless the program has removed the name: then the file has none in a direct run either.
 void Eviction::give_back(const Replaced& file) {
-  const std::string ours = join(run.request.lower, file.path), local = local_of(run.roots, file.path);
+  const std::string local = local_of(run.roots, file.path);
   struct stat status {};
-  if (read_link(local).value_or("") == ours && exchange(file.path, file.aside)) {
+  if (run.is_link_to_case(file.path, local) && exchange(file.path, file.aside)) {
     const auto known = run.ledger.find(file.path);
-    if (read_link(file.aside).value_or("") != ours) {
+    if (!run.is_link_to_case(file.path, file.aside)) {
       exchange(file.path, file.aside);
     } else if (known && known->on_case && known->drained) {  // it may be evicted again
       run.record(drained_record(file.path, *known->on_case, *known->drained, 0));
     }
   } else if (::lstat(local.c_str(), &status) == 0) {
     run.note(std::nullopt,
-             fmt::format("{} was opened while it was evicted, and another file bears its name since: what "
-                         "was written to the former is in no file",
+             fmt::format("{}: a program opened this file while it was evicted, and another file has its name now; what "
+                         "was written to the first one is in no file",
                          file.path));
   }
   ::unlink(file.aside.c_str());
@@ -186,8 +186,7 @@ void Eviction::give_back_left() {
     return true;
   });
   for (const std::string& path : changed)
-    if (read_link(local_of(run.roots, path)).value_or("") == join(run.request.lower, path) &&
-        exchange(path, aside_of(path)))
+    if (run.is_link_to_case(path, local_of(run.roots, path)) && exchange(path, aside_of(path)))
       ::unlink(aside_of(path).c_str());
 }
 

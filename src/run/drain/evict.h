@@ -50,9 +50,8 @@ struct Eviction {
   void list_candidates(std::uint64_t wanted, const std::string& pool);
   std::string aside_of(const std::string& path) const;
   bool replace(const std::string& path, const std::string& content);
-  // Gives up the memory of what was replaced before `before`, or its name back to what is being opened.
-  void let_go(Clock::time_point before);
-  void let_go() { let_go(run.clock.now() - longest_to_open); }
+  // Of files that were replaced long enough ago: gives up the memory, or gives the name back to those being opened.
+  void let_go();
   void give_back(const Replaced& file);
   void give_back_left();
   bool exchange(const std::string& path, const std::string& aside);

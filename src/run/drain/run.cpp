@@ -29,6 +29,10 @@ std::string time_directory(int rank, const std::string& time) {
   return rank < 0 ? time : join(contract::name_of_rank(rank), time);
 }
 
+bool Run::is_link_to_case(const std::string& path, const std::string& at) const {
+  return read_link(at).value_or("") == join(request.lower, path);
+}
+
 std::vector<std::string> Run::times_here(int rank) const {
   std::vector<std::string> names;
   const auto entries = list_directory(local_of(roots, std::string(parent_of(time_directory(rank, "0")))));

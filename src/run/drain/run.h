@@ -56,13 +56,16 @@ struct Run {
   void note(std::optional<Code> code, const std::string& message);
   bool is_new_time(int rank, const std::string& time) const;
   bool holds_times() const { return !request.settings.live || request.settings.hold_times; }
+  // Whether `at` is the link to the case that staging or evicting puts in the place of `path`.
+  bool is_link_to_case(const std::string& path, const std::string& at) const;
   std::vector<std::string> times_here(int rank) const;  // directories of the rank's local tree
   double now() const;
 };
 
-// Takes a read lease on an open file; false while anything has it open for writing or mapped writable. File systems
-// without leases refuse them otherwise: there the close event has to do.
-bool lease(const Descriptor& file);
+// Takes a read lease on an open file. The kernel gives none while anything has the file open for writing or mapped
+// writable (`written`), and some file systems never do (`unknown`): there the close event has to do.
+enum class Lease { taken, written, unknown };
+Lease take_lease(const Descriptor& file);
 std::string time_directory(int rank, const std::string& time);  // path on the case
 std::optional<openfoam::TimePath> time_of(const std::string& path, bool is_directory);
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <thread>
 
 #include "run/drain/tests/late_writer.h"
@@ -363,28 +364,34 @@ TEST_F(DrainTest, EvictingADrainedFileLeavesALinkToTheCase) {
   EXPECT_FALSE(std::filesystem::is_symlink(case_ + "/log"));
 }
 
-TEST_F(DrainTest, AFileThatIsJustBeingOpenedWhenItIsEvictedGetsItsNameBack) {
-  open();
-  write(tree() + "/log", std::string(100'000, 'x'));
-  ASSERT_TRUE(drive([&] { return drain_->report().shared_files == 1; }));
-  LateWriter program(tree() + "/log");
-  EXPECT_GE(drain_->evict(1), 100'000u);
-  program.open_and_write("late");
-  EXPECT_TRUE(drive([&] { return program.has_written(); }));
+// A log that the case has, too. A program has found it by its name, but not opened it yet, when its room is needed.
+class EvictedLogTest : public DrainTest {
+ protected:
+  void evict_found_log() {
+    open();
+    write(tree() + "/log", std::string(100'000, 'x'));
+    ASSERT_TRUE(drive([&] { return drain_->report().shared_files == 1; }));
+    program_.emplace(tree() + "/log");
+    EXPECT_GE(drain_->evict(1), 100'000u);
+  }
+
+  std::optional<LateWriter> program_;
+};
+
+TEST_F(EvictedLogTest, AFileThatIsJustBeingOpenedWhenItIsEvictedGetsItsNameBack) {
+  evict_found_log();
+  program_->open_and_write("late");
+  EXPECT_TRUE(drive([&] { return program_->has_written(); }));
   EXPECT_FALSE(std::filesystem::is_symlink(tree() + "/log"));
   EXPECT_EQ(finish().trouble, std::nullopt);
   EXPECT_EQ(content(case_ + "/log"), std::string(100'000, 'x') + "late");
 }
 
-TEST_F(DrainTest, WhatIsWrittenIntoAFileThatADeadRunWasEvictingArrives) {
-  open();
-  write(tree() + "/log", std::string(100'000, 'x'));
-  ASSERT_TRUE(drive([&] { return drain_->report().shared_files == 1; }));
-  LateWriter program(tree() + "/log");
-  EXPECT_GE(drain_->evict(1), 100'000u);
+TEST_F(EvictedLogTest, WhatIsWrittenIntoAFileThatADeadRunWasEvictingArrives) {
+  evict_found_log();
   drain_.reset();  // as when it is killed: its leases go with it
-  program.open_and_write("late");
-  while (!program.has_written()) std::this_thread::yield();
+  program_->open_and_write("late");
+  while (!program_->has_written()) std::this_thread::yield();
   resume();
   EXPECT_EQ(finish().trouble, std::nullopt);
   EXPECT_EQ(content(case_ + "/log"), std::string(100'000, 'x') + "late");
@@ -407,15 +414,11 @@ TEST_F(DrainTest, ManyFilesAreEvictedByAndBy) {
   EXPECT_EQ(finish().trouble, std::nullopt);
 }
 
-TEST_F(DrainTest, AFileThatIsRemovedWhileItIsEvictedIsRemoved) {
-  open();
-  write(tree() + "/log", std::string(100'000, 'x'));
-  ASSERT_TRUE(drive([&] { return drain_->report().shared_files == 1; }));
-  LateWriter program(tree() + "/log");
-  EXPECT_GE(drain_->evict(1), 100'000u);
+TEST_F(EvictedLogTest, AFileThatIsRemovedWhileItIsEvictedIsRemoved) {
+  evict_found_log();
   std::filesystem::remove(tree() + "/log");
-  program.open_and_write("into a file without a name, as directly");
-  EXPECT_TRUE(drive([&] { return program.has_written(); }));
+  program_->open_and_write("into a file without a name, as directly");
+  EXPECT_TRUE(drive([&] { return program_->has_written(); }));
   EXPECT_EQ(finish().trouble, std::nullopt);
   EXPECT_FALSE(on_case("log"));
 }
