@@ -31,6 +31,7 @@ struct End {
   std::optional<OutputWalk> walk = {};          // of the pass that is under way
   std::vector<std::string> changed_modes = {};  // directories
   LateWriters writers{run, work, *this};
+  Clock::time_point next_removal = {};  // of temporary names from the case
   std::uint64_t undrained_files = 0, undrained_bytes = 0;
   std::size_t undrained_unreadable = 0;
 
@@ -45,7 +46,7 @@ struct End {
   bool remove_from_case(const std::string& path,
                         std::string_view reason = "the program removed a file, the case still has it");
   void remove_deleted();
-  void remove_stale();
+  bool remove_stale();
   void count_undrained();
 };
 

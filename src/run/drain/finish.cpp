@@ -18,6 +18,8 @@ namespace {
 constexpr int most_passes = 5;
 // In a pool that is full: what is home makes room for the journal of the rest.
 constexpr std::uint64_t room_for_journal = std::uint64_t{4} << 20;
+// Between two attempts to remove temporary names from the case.
+constexpr std::chrono::seconds removal_interval{1};
 
 }  // namespace
 
@@ -83,7 +85,7 @@ bool Drain::finished() {
     }
     if (!state.end.gave_up && state.end.writers.wait()) return false;
     state.seen.note_failed_writes();  // of who outlived the program
-    state.end.remove_stale();
+    if (!state.end.remove_stale()) return false;
     state.end.count_undrained();
     state.work.acts.note_written_inputs();
     if (state.work.checkpoints.is_unfinished)
@@ -332,8 +334,13 @@ void End::remove_deleted() {
   for (const std::string& path : deleted) remove_from_case(path);
 }
 
-// Temporary names that could not be removed while the shared file system failed.
-void End::remove_stale() {
+// Temporary names that could not be removed while the shared file system failed. For some seconds after an outage a
+// server may say of a directory that it is not empty, and list nothing (GlusterFS), so it is tried for as long as
+// patience allows. False: to be called again.
+bool End::remove_stale() {
+  const auto now = run.clock.now();
+  if (now < next_removal) return false;
+  next_removal = now + removal_interval;
   std::set<std::string> stale = work.temporaries.names();
   stale.insert(run.ledger.temporaries().begin(), run.ledger.temporaries().end());
   // A directory for which the case has a file or link of this run by now was removed, with nothing in it.
@@ -342,14 +349,20 @@ void End::remove_stale() {
       if (const auto known = run.ledger.find(at); known && known->on_case && !known->directory) return true;
     return false;
   };
+  std::vector<Error> left;
   for (const std::string& temporary : stale) {
     if (auto removed = remove_temporary(*run.shared, temporary); !removed && !went_with_directory(temporary)) {
-      run.note(Code::undrained, "a half-written file stays on the case until `forebay drain --resume` can remove it: " +
-                                    removed.error().text());
+      left.push_back(removed.error());
     } else {
+      work.temporaries.tell(temporary, false);
       run.record(temporary_record(temporary, false));
     }
   }
+  if (!left.empty() && !gave_up && worth_waiting()) return false;
+  for (const Error& each : left)
+    run.note(Code::undrained,
+             "a half-written file stays on the case until `forebay drain --resume` can remove it: " + each.text());
+  return true;
 }
 
 void End::count_undrained() {

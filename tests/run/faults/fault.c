@@ -69,7 +69,7 @@ static const struct {
               {"EACCES", EACCES}, {"EPERM", EPERM},         {"ENOENT", ENOENT}, {"ENOTCONN", ENOTCONN},
               {"ESTALE", ESTALE}, {"EINTR", EINTR},         {"EINVAL", EINVAL}, {"ENOSYS", ENOSYS},
               {"EMFILE", EMFILE}, {"ETIMEDOUT", ETIMEDOUT}, {"EXDEV", EXDEV},   {"EOPNOTSUPP", EOPNOTSUPP},
-              {"ENOLCK", ENOLCK}};
+              {"ENOLCK", ENOLCK}, {"ENOTEMPTY", ENOTEMPTY}};
 
 static void complain(const char* rule) {
   fprintf(stderr, "libforebay_fault: cannot understand rule '%s'\n", rule);

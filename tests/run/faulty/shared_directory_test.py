@@ -65,6 +65,29 @@ class Faults(FaultyCase):
         self.assert_all_home()
         self.assert_nothing_left()
 
+    def test_half_written_names_that_cannot_be_removed_at_once_are_removed_later(self):
+        process = self.start(self.solver("-steps", 6, "-delay", 60), ["--patience", "30s"], fault="")
+        self.solvers()
+        wait_for(self.completed, what="the first files")
+        self.set_fault("rename:EIO,unlink:ENOTEMPTY")
+        # More than are written at once: some are left by attempts that failed.
+        wait_for(lambda: len(self.temporaries()) > 8, what="half-written names")
+        # What a server that comes back may say of a directory that it lists as empty.
+        self.set_fault("unlink:ENOTEMPTY")
+        wait_for(lambda: len(self.on_case_by_name()) == 6 * 5 * self.ranks, what="all files on the case")
+        time.sleep(3)
+        self.assertIsNone(process.poll(), "the run ended and left half-written names")
+        self.set_fault("")
+        self.assertEqual(self.finish(process), 0, self.output)
+        self.assert_all_home()
+        self.assert_nothing_left()
+
+    def temporaries(self):
+        return {part for path in self.on_case() for part in path.split("/") if part.startswith(".fb-")}
+
+    def on_case_by_name(self):
+        return [path for path in self.on_case() if ".fb-" not in path]
+
     def test_a_log_of_the_job_that_finds_no_room_ends_nothing(self):
         with open("/dev/full", "w") as full:
             line = self.line(self.solver("-steps", 3, "-delay", 50), ["--set", "no.such=key"])
