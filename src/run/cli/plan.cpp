@@ -39,7 +39,7 @@ Result<Nodes> parse_nodes(const std::string& text, int usual) {
   return nodes;
 }
 
-Result<node::Placement> plan(const PlanOptions& options) {
+Result<node::Placement> place_ranks(const PlanOptions& options) {
   const auto settings = settings::load();
   if (!settings) return forward(settings);
   const auto machine = node::observe();
@@ -60,11 +60,11 @@ Result<node::Placement> plan(const PlanOptions& options) {
   const node::Order order = options.order == "socket" ? node::Order::by_socket
                             : options.order == "node" ? node::Order::by_node
                                                       : node::Order::by_core;
-  return node::plan_ranks(*nodes, options.ranks, order, *machine, *pools);
+  return node::place_ranks(*nodes, options.ranks, order, *machine, *pools);
 }
 
-int print_plan(const PlanOptions& options) {
-  const auto placement = plan(options);
+int print_placement(const PlanOptions& options) {
+  const auto placement = place_ranks(options);
   if (!placement) return failed(placement.error());
   if (options.json) {
     fmt::print("{}\n", placement->json());
@@ -97,7 +97,7 @@ void add_plan(CLI::App& app, int& exit_status) {
   command->footer(
       footer({"forebay plan --ranks 96", "forebay plan --ranks 96 --nodes n1:48,n2:48 --order socket --json"},
              {"A forecast: what holds is where each rank finds itself."}));
-  command->callback([options, &exit_status] { exit_status = print_plan(*options); });
+  command->callback([options, &exit_status] { exit_status = print_placement(*options); });
 }
 
 }  // namespace forebay::cli

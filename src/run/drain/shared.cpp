@@ -320,7 +320,7 @@ class CaseFiles final : public SharedFiles {
       const auto [at, rest] = beginning(path);
       const int fd = rest.empty() ? open_name(at->get(), ".", flags, mode)
                      : by_kernel_ ? open_how(at->get(), rest.c_str(), flags, mode)
-                                  : walk(at->get(), rest, flags, mode);
+                                  : open_by_components(at->get(), rest, flags, mode);
       if (fd >= 0) return Descriptor(fd);
       const int reason = errno;
       const bool stale = reason == ENOTCONN || reason == ESTALE || reason == EIO;
@@ -336,7 +336,7 @@ class CaseFiles final : public SharedFiles {
   }
 
   // Every component opened on its own, none of them a link.
-  static int walk(int root, const std::string& path, int flags, mode_t mode) {
+  static int open_by_components(int root, const std::string& path, int flags, mode_t mode) {
     Descriptor directory;
     int at = root;
     std::string_view rest = path;

@@ -25,7 +25,7 @@ constexpr const char *tree_name = "tree", *index_name = "index";
 
 struct Part {
   tree::StageRequest request;
-  tree::StagePlan plan;
+  tree::Inputs inputs;
 };
 // What one pool gets.
 struct Share {
@@ -36,7 +36,7 @@ struct Share {
 
   std::uint64_t bytes() const {
     std::uint64_t sum = 0;
-    for (const Part& part : parts) sum += part.plan.copy_bytes;
+    for (const Part& part : parts) sum += part.inputs.copy_bytes;
     return sum;
   }
 };
@@ -121,11 +121,11 @@ Status add_part(Share& share, const std::string& below, const AheadRequest& requ
                   [&selection, below](const std::string& path) { return selection.leaves_out(path, below); },
                   [](const std::string&) { return true; },
                   request.settings.stage.threads};
-  auto plan = tree::plan(part.request);
-  if (!plan) return forward(plan);
-  part.plan = std::move(*plan);
+  auto inputs = tree::list_inputs(part.request);
+  if (!inputs) return forward(inputs);
+  part.inputs = std::move(*inputs);
   // Only what will be a warm file, and the directories on the way to it.
-  std::erase_if(part.plan.entries, [](const tree::Entry& entry) { return entry.kind == tree::Kind::symlink; });
+  std::erase_if(part.inputs.entries, [](const tree::Entry& entry) { return entry.kind == tree::Kind::symlink; });
   share.parts.push_back(std::move(part));
   return {};
 }
@@ -145,7 +145,7 @@ Result<std::vector<Share>> divide(const AheadRequest& request, const std::string
   if (ranks) {
     const int count = ranks->last - ranks->first + 1;
     const node::Placement placement =
-        node::plan_ranks({{machine->node, count}}, count, node::Order::by_core, *machine, *pools);
+        node::place_ranks({{machine->node, count}}, count, node::Order::by_core, *machine, *pools);
     for (int i = 0; i < count; ++i)
       if (auto added = add_part(share_of(shares, placement.ranks[static_cast<std::size_t>(i)].pool),
                                 contract::name_of_rank(ranks->first + i), request, case_path, selection);
@@ -165,7 +165,7 @@ Result<std::vector<Share>> divide(const AheadRequest& request, const std::string
 std::vector<tree::WarmFile> files_of(const Share& share) {
   std::vector<tree::WarmFile> files;
   for (const Part& part : share.parts)
-    for (const tree::Entry& entry : part.plan.entries)
+    for (const tree::Entry& entry : part.inputs.entries)
       if (entry.kind == tree::Kind::copy)
         files.push_back({entry.path, join(join(share.directory, tree_name), entry.path), entry.identity});
   return files;
@@ -187,7 +187,7 @@ Status prepare_share(Share& share, const std::vector<tree::WarmFile>& warm) {
     if (const auto known = before.find(file.path); known == before.end() || known->second != file.on_case)
       ::unlink(file.local.c_str());
   if (auto written = replace_file(index, tree::index_of_warm(files)); !written) return written;
-  for (const Part& part : share.parts) tree::bring_warm(warm, part.request, part.plan);
+  for (const Part& part : share.parts) tree::bring_warm(warm, part.request, part.inputs);
   return {};
 }
 
@@ -251,7 +251,7 @@ Result<AheadReport> stage_ahead(const AheadRequest& request, const std::function
   const auto copy = [&]() -> Status {
     for (const Share& share : *shares)
       for (const Part& part : share.parts)
-        if (auto done = tree::carry_out(part.request, part.plan, copied); !done) return done;
+        if (auto done = tree::carry_out(part.request, part.inputs, copied); !done) return done;
     return {};
   };
   const auto show = [&] {

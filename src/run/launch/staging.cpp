@@ -40,21 +40,21 @@ bool leads_out(std::string_view directory, std::string_view target) {
 
 }  // namespace
 
-Status Staging::carry_out(const tree::StageRequest& request, tree::StagePlan& plan) {
+Status Staging::carry_out(const tree::StageRequest& request, tree::Inputs& inputs) {
   tree::StageProgress progress;
-  count_warm(tree::bring_warm(warm_, request, plan));
-  report_.staged.copy_bytes_in_all += plan.copy_bytes;
+  count_warm(tree::bring_warm(warm_, request, inputs));
+  report_.staged.copy_bytes_in_all += inputs.copy_bytes;
   const std::uint64_t before = report_.staged.copied_bytes;
   const auto count = [&] { report_.staged.copied_bytes = before + progress.bytes; };
-  const auto done = clock_.meanwhile([&] { return tree::carry_out(request, plan, progress); }, 200ms,
+  const auto done = clock_.meanwhile([&] { return tree::carry_out(request, inputs, progress); }, 200ms,
                                      [&] {
                                        count();
                                        show_();
                                      });
   count();
-  report_.staged.staged_files += plan.copy_files + plan.link_files;
+  report_.staged.staged_files += inputs.copy_files + inputs.link_files;
   if (!done) return done;
-  count_warm(tree::use_warm(warm_, request, plan.entries));
+  count_warm(tree::use_warm(warm_, request, inputs.entries));
   return {};
 }
 
@@ -75,11 +75,11 @@ Status Staging::common() {
                              left_out,
                              [&](const std::string& path) { return copies(plan_, path); },
                              plan_.settings.stage.threads};
-  auto plan = tree::plan(request);
-  if (!plan) return forward(plan);
+  auto inputs = tree::list_inputs(request);
+  if (!inputs) return forward(inputs);
   for (const std::string& directory : warm_directories(run_))
     for (tree::WarmFile& file : tree::read_warm(directory)) warm_.push_back(std::move(file));
-  if (auto staged = carry_out(request, *plan); !staged) return staged;
+  if (auto staged = carry_out(request, *inputs); !staged) return staged;
   if (auto linked = direct.link(run_.tree(), run_.lower()); !linked) return linked;
   if (apart) {
     for (int rank = 0; rank < plan_.ranks; ++rank) {
@@ -88,7 +88,7 @@ Status Staging::common() {
       if (::stat(join(plan_.case_path, name).c_str(), &status) != 0) continue;
       if (::symlink(join(run_.lower(), name).c_str(), join(run_.tree(), name).c_str()) != 0)
         return errno_error("cannot link", join(run_.tree(), name));
-      plan->entries.push_back(
+      inputs->entries.push_back(
           {name, tree::Kind::directory, status.st_mode & 07777, identity_of(status), {}, owner_of(status)});
     }
   } else {
@@ -96,7 +96,7 @@ Status Staging::common() {
     if (auto added = drain_.add_rank(-1, run_.home()); !added) return added;
     if (auto saved = save(run_); !saved) return saved;
   }
-  return drain_.add_root({run_.tree(), "", run_.home()}, plan->entries);
+  return drain_.add_root({run_.tree(), "", run_.home()}, inputs->entries);
 }
 
 Status Staging::rank(int rank, const std::string& pool) {
@@ -112,11 +112,11 @@ Status Staging::rank(int rank, const std::string& pool) {
   struct stat status {};
   if (::stat(join(plan_.case_path, name).c_str(), &status) == 0) {
     if (auto checked = check_linked(name); !checked) return checked;
-    auto plan = tree::plan(request);
-    if (!plan) return forward(plan);
-    if (auto checked = check_links(name, plan->entries); !checked) return checked;
-    if (auto staged = carry_out(request, *plan); !staged) return staged;
-    entries = std::move(plan->entries);
+    auto inputs = tree::list_inputs(request);
+    if (!inputs) return forward(inputs);
+    if (auto checked = check_links(name, inputs->entries); !checked) return checked;
+    if (auto staged = carry_out(request, *inputs); !staged) return staged;
+    entries = std::move(inputs->entries);
   } else if (::mkdir(local.c_str(), (0777 & ~run_.umask) | S_IRWXU) != 0 && errno != EEXIST) {
     return errno_error("cannot make directory", local);
   }

@@ -12,7 +12,7 @@
 namespace forebay::launch {
 
 // Processes of this user that have a file of the trees open for writing, or mapped so, and others of the run or in its
-// trees. One look at /proc; the trees are walked only where somebody has a file of a pool open.
+// trees. One look at /proc; the trees are searched only where somebody has a file of a pool open.
 drain::Writers find_writers(const PoolRun& run);
 
 // Looks, and tells the drain: at once, and then while the drain waits for them, more rarely the longer that lasts.

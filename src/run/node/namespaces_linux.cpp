@@ -28,7 +28,7 @@ struct Report {
 };
 
 // Everything that the child needs is made before fork(): between fork and _exit only plain system calls are safe.
-struct Plan {
+struct Trial {
   bool user_namespace;
   std::string uid_map, gid_map;
 };
@@ -44,14 +44,14 @@ bool write_file(const char* path, const char* content, std::size_t size) {
 }
 
 // Returns the step that failed, or -1.
-int child_steps(const Plan& plan) {
+int child_steps(const Trial& trial) {
   const auto failed = [](Step step) { return static_cast<int>(step); };
-  if (::unshare(CLONE_NEWNS | (plan.user_namespace ? CLONE_NEWUSER : 0)) != 0) return failed(Step::unshare);
-  if (plan.user_namespace) {
+  if (::unshare(CLONE_NEWNS | (trial.user_namespace ? CLONE_NEWUSER : 0)) != 0) return failed(Step::unshare);
+  if (trial.user_namespace) {
     // Kernels before 3.19 have no setgroups file; the kernel demands "deny" before a gid map of an ordinary user.
     if (!write_file("/proc/self/setgroups", "deny", 4) && errno != ENOENT) return failed(Step::setgroups);
-    if (!write_file("/proc/self/uid_map", plan.uid_map.data(), plan.uid_map.size())) return failed(Step::uid_map);
-    if (!write_file("/proc/self/gid_map", plan.gid_map.data(), plan.gid_map.size())) return failed(Step::gid_map);
+    if (!write_file("/proc/self/uid_map", trial.uid_map.data(), trial.uid_map.size())) return failed(Step::uid_map);
+    if (!write_file("/proc/self/gid_map", trial.gid_map.data(), trial.gid_map.size())) return failed(Step::gid_map);
   }
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return failed(Step::make_private);
   // Recursive, since mounts inherited from the parent's namespace are locked together.
@@ -62,7 +62,7 @@ int child_steps(const Plan& plan) {
 }  // namespace
 
 Status try_namespaces(bool user_namespace) {
-  const Plan plan{user_namespace, fmt::format("{0} {0} 1", ::geteuid()), fmt::format("{0} {0} 1", ::getegid())};
+  const Trial trial{user_namespace, fmt::format("{0} {0} 1", ::geteuid()), fmt::format("{0} {0} 1", ::getegid())};
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno_error("cannot make a pipe", "");
   const Descriptor in(ends[0]);
@@ -70,7 +70,7 @@ Status try_namespaces(bool user_namespace) {
   const pid_t child = ::fork();
   if (child < 0) return errno_error("cannot fork", "");
   if (child == 0) {
-    const int step = child_steps(plan);
+    const int step = child_steps(trial);
     const Report report{static_cast<Step>(step), errno};
     if (step >= 0 && ::write(out.get(), &report, sizeof report) != sizeof report) ::_exit(2);
     ::_exit(step >= 0 ? 1 : 0);

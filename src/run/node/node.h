@@ -123,10 +123,10 @@ enum class Order {
   by_socket,  // node after node, in each round the sockets
   by_node,    // round the nodes, in each socket after socket
 };
-// The plan for `ranks` on nodes with this many slots each, all like `machine` (a plan only: what holds is where each
-// process finds itself).
-Placement plan_ranks(const std::vector<std::pair<std::string, int>>& nodes, int ranks, Order order,
-                     const Machine& machine, const std::vector<Pool>& pools);
+// Where `ranks` go on nodes with this many slots each, all like `machine` (a forecast: what holds is where each process
+// finds itself).
+Placement place_ranks(const std::vector<std::pair<std::string, int>>& nodes, int ranks, Order order,
+                      const Machine& machine, const std::vector<Pool>& pools);
 
 // The calling process's binding, as the operating system's cpu numbers, and the cpu it runs on now. No topology is
 // loaded; takes microseconds.

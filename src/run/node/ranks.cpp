@@ -56,8 +56,8 @@ std::vector<std::size_t> nodes_of_ranks(const std::vector<std::pair<std::string,
 
 }  // namespace
 
-Placement plan_ranks(const std::vector<std::pair<std::string, int>>& nodes, int ranks, Order order,
-                     const Machine& machine, const std::vector<Pool>& pools) {
+Placement place_ranks(const std::vector<std::pair<std::string, int>>& nodes, int ranks, Order order,
+                      const Machine& machine, const std::vector<Pool>& pools) {
   Placement placement;
   if (machine.sockets.empty()) return placement;
   std::vector<int> placed(nodes.size(), 0);  // ranks so far on each node

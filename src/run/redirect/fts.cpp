@@ -1,4 +1,4 @@
-// fts: as with nftw, libc's own would walk past this library. Tcl copies and removes directories by it (`file copy`,
+// fts: as with nftw, libc's own would go past this library. Tcl copies and removes directories by it (`file copy`,
 // `file delete -force`): with libc's own it leaves a directory of the tree as it is without a word, and copies no
 // staged link. Never changes the working directory, whatever the options say: fts_accpath is the whole path.
 #include <dirent.h>
@@ -59,9 +59,9 @@ bool leads_into_pool(const char* path) {
   return !place.outside() && look(place.directory, place.path, text) == Link::pool;
 }
 
-unsigned short inspect(const FTS* walk, FTSENT* entry, bool following) {
+unsigned short inspect(const FTS* traversal, FTSENT* entry, bool following) {
   struct stat* status = entry->fts_statp;
-  if ((walk->fts_options & FTS_LOGICAL) != 0 || following) {
+  if ((traversal->fts_options & FTS_LOGICAL) != 0 || following) {
     if (stat(entry->fts_accpath, status) != 0) {
       const int failed = errno;
       if (lstat(entry->fts_accpath, status) == 0) {
@@ -84,8 +84,8 @@ unsigned short inspect(const FTS* walk, FTSENT* entry, bool following) {
   entry->fts_ino = status->st_ino;
   entry->fts_nlink = status->st_nlink;
   const FTSENT* parent = entry->fts_parent;
-  if ((walk->fts_options & FTS_XDEV) != 0 && entry->fts_level > FTS_ROOTLEVEL && parent->fts_dev != entry->fts_dev &&
-      leads_into_pool(entry->fts_accpath))
+  if ((traversal->fts_options & FTS_XDEV) != 0 && entry->fts_level > FTS_ROOTLEVEL &&
+      parent->fts_dev != entry->fts_dev && leads_into_pool(entry->fts_accpath))
     entry->fts_dev = parent->fts_dev;
   if (is_dot(entry->fts_name) && entry->fts_level > FTS_ROOTLEVEL) return FTS_DOT;
   for (FTSENT* above = entry->fts_parent; above->fts_level >= FTS_ROOTLEVEL; above = above->fts_parent)
@@ -96,13 +96,13 @@ unsigned short inspect(const FTS* walk, FTSENT* entry, bool following) {
   return FTS_D;
 }
 
-FTSENT* sorted(FTS* walk, FTSENT* list, size_t count) {
-  if (walk->fts_compar == nullptr || count < 2) return list;
+FTSENT* sorted(FTS* traversal, FTSENT* list, size_t count) {
+  if (traversal->fts_compar == nullptr || count < 2) return list;
   auto** array = static_cast<FTSENT**>(reallocarray(nullptr, count, sizeof(FTSENT*)));
   if (array == nullptr) return list;
   size_t at = 0;
   for (FTSENT* entry = list; entry != nullptr; entry = entry->fts_link) array[at++] = entry;
-  qsort(array, count, sizeof *array, walk->fts_compar);
+  qsort(array, count, sizeof *array, traversal->fts_compar);
   for (at = 0; at + 1 < count; ++at) array[at]->fts_link = array[at + 1];
   array[count - 1]->fts_link = nullptr;
   list = array[0];
@@ -111,7 +111,7 @@ FTSENT* sorted(FTS* walk, FTSENT* list, size_t count) {
 }
 
 // The entries of a directory; nullptr when there are none or it cannot be read, which the directory's fts_info says.
-FTSENT* list_children(FTS* walk, FTSENT* directory, bool names_only) {
+FTSENT* list_children(FTS* traversal, FTSENT* directory, bool names_only) {
   DIR* stream = opendir(directory->fts_accpath);
   if (stream == nullptr) {
     if (!names_only) {
@@ -124,7 +124,7 @@ FTSENT* list_children(FTS* walk, FTSENT* directory, bool names_only) {
   FTSENT** end = &first;
   size_t count = 0;
   while (const dirent* found = readdir(stream)) {
-    if ((walk->fts_options & FTS_SEEDOT) == 0 && is_dot(found->d_name)) continue;
+    if ((traversal->fts_options & FTS_SEEDOT) == 0 && is_dot(found->d_name)) continue;
     FTSENT* entry = make_entry(directory, directory->fts_path, directory->fts_pathlen, found->d_name);
     if (entry == nullptr) {
       const int failed = errno;
@@ -132,66 +132,66 @@ FTSENT* list_children(FTS* walk, FTSENT* directory, bool names_only) {
       closedir(stream);
       errno = failed;
       directory->fts_info = FTS_ERR;
-      walk->fts_options |= FTS_STOP;
+      traversal->fts_options |= FTS_STOP;
       return nullptr;
     }
     const bool known = found->d_type != DT_UNKNOWN && found->d_type != DT_DIR && found->d_type != DT_LNK;
-    if (names_only || ((walk->fts_options & FTS_NOSTAT) != 0 && known))
+    if (names_only || ((traversal->fts_options & FTS_NOSTAT) != 0 && known))
       entry->fts_info = FTS_NSOK;
     else
-      entry->fts_info = inspect(walk, entry, false);
+      entry->fts_info = inspect(traversal, entry, false);
     *end = entry;
     end = &entry->fts_link;
     ++count;
   }
   closedir(stream);
   if (count == 0 && !names_only) directory->fts_info = FTS_DP;
-  return sorted(walk, first, count);
+  return sorted(traversal, first, count);
 }
 
-// A root's name becomes its last component when the walk comes to it.
-void load_root(FTS* walk, FTSENT* root) {
+// A root's name becomes its last component when the traversal comes to it.
+void load_root(FTS* traversal, FTSENT* root) {
   const char* slash = strrchr(root->fts_name, '/');
   if (slash != nullptr && (slash != root->fts_name || slash[1] != '\0')) {
     const size_t size = strlen(slash + 1);
     memmove(root->fts_name, slash + 1, size + 1);
     root->fts_namelen = static_cast<unsigned short>(size);
   }
-  walk->fts_dev = root->fts_dev;
+  traversal->fts_dev = root->fts_dev;
 }
 
-void apply_follow(FTS* walk, FTSENT* entry) {
+void apply_follow(FTS* traversal, FTSENT* entry) {
   if (entry->fts_instr != FTS_FOLLOW) return;
-  entry->fts_info = inspect(walk, entry, true);
+  entry->fts_info = inspect(traversal, entry, true);
   entry->fts_instr = FTS_NOINSTR;
 }
 
-FTSENT* now_at(FTS* walk, FTSENT* entry) {
-  walk->fts_cur = entry;
-  walk->fts_path = entry->fts_path;
+FTSENT* now_at(FTS* traversal, FTSENT* entry) {
+  traversal->fts_cur = entry;
+  traversal->fts_path = entry->fts_path;
   return entry;
 }
 
 // Behind the current entry: its next sibling, or its parent on the way up.
-FTSENT* go_on(FTS* walk, FTSENT* entry) {
+FTSENT* go_on(FTS* traversal, FTSENT* entry) {
   FTSENT* parent = entry->fts_parent;
   while (FTSENT* next = entry->fts_link) {
     free(entry);
     entry = next;
-    if (entry->fts_level == FTS_ROOTLEVEL) load_root(walk, entry);
+    if (entry->fts_level == FTS_ROOTLEVEL) load_root(traversal, entry);
     if (entry->fts_instr == FTS_SKIP) continue;
-    apply_follow(walk, entry);
-    return now_at(walk, entry);
+    apply_follow(traversal, entry);
+    return now_at(traversal, entry);
   }
   free(entry);
   if (parent->fts_level == FTS_ROOTPARENTLEVEL) {
     free(parent);
-    walk->fts_cur = nullptr;
+    traversal->fts_cur = nullptr;
     errno = 0;
     return nullptr;
   }
   parent->fts_info = parent->fts_errno != 0 ? FTS_ERR : FTS_DP;
-  return now_at(walk, parent);
+  return now_at(traversal, parent);
 }
 
 }  // namespace
@@ -199,10 +199,10 @@ FTSENT* go_on(FTS* walk, FTSENT* entry) {
 ENTRY(FTS*, fts_open, (char* const* paths, int options, Order order)) {
   if (!active()) return NEXT(fts_open)(paths, options, order);
   if ((options & ~FTS_OPTIONMASK) != 0) return errno = EINVAL, nullptr;
-  auto* walk = static_cast<FTS*>(calloc(1, sizeof(FTS)));
+  auto* traversal = static_cast<FTS*>(calloc(1, sizeof(FTS)));
   FTSENT* above = make_entry(nullptr, "", 0, "");
   FTSENT* start = above != nullptr ? make_entry(above, "", 0, "") : nullptr;
-  int failed = walk == nullptr || start == nullptr ? ENOMEM : 0;
+  int failed = traversal == nullptr || start == nullptr ? ENOMEM : 0;
   FTSENT* first = nullptr;
   FTSENT** end = &first;
   size_t count = 0;
@@ -212,8 +212,8 @@ ENTRY(FTS*, fts_open, (char* const* paths, int options, Order order)) {
       failed = **paths != '\0' ? ENOMEM : ENOENT;
       break;
     }
-    walk->fts_options = options;
-    root->fts_info = inspect(walk, root, (options & FTS_COMFOLLOW) != 0);
+    traversal->fts_options = options;
+    root->fts_info = inspect(traversal, root, (options & FTS_COMFOLLOW) != 0);
     *end = root;
     end = &root->fts_link;
   }
@@ -221,76 +221,76 @@ ENTRY(FTS*, fts_open, (char* const* paths, int options, Order order)) {
     free_list(first);
     free(start);
     free(above);
-    free(walk);
+    free(traversal);
     errno = failed;
     return nullptr;
   }
-  walk->fts_options = options | FTS_NOCHDIR;
-  walk->fts_compar = reinterpret_cast<int (*)(const void*, const void*)>(order);
-  walk->fts_rfd = -1;
+  traversal->fts_options = options | FTS_NOCHDIR;
+  traversal->fts_compar = reinterpret_cast<int (*)(const void*, const void*)>(order);
+  traversal->fts_rfd = -1;
   start->fts_info = FTS_INIT;
-  start->fts_link = sorted(walk, first, count);
-  walk->fts_cur = start;
-  return walk;
+  start->fts_link = sorted(traversal, first, count);
+  traversal->fts_cur = start;
+  return traversal;
 }
 ENTRY_ALIAS(fts64_open, fts_open);
 
-ENTRY(FTSENT*, fts_read, (FTS * walk)) {
-  if (!active()) return NEXT(fts_read)(walk);
-  FTSENT* entry = walk->fts_cur;
-  if (entry == nullptr || (walk->fts_options & FTS_STOP) != 0) return nullptr;
+ENTRY(FTSENT*, fts_read, (FTS * traversal)) {
+  if (!active()) return NEXT(fts_read)(traversal);
+  FTSENT* entry = traversal->fts_cur;
+  if (entry == nullptr || (traversal->fts_options & FTS_STOP) != 0) return nullptr;
   const int instruction = entry->fts_instr;
   entry->fts_instr = FTS_NOINSTR;
   if (instruction == FTS_AGAIN) {
-    entry->fts_info = inspect(walk, entry, false);
+    entry->fts_info = inspect(traversal, entry, false);
     return entry;
   }
   if (instruction == FTS_FOLLOW && (entry->fts_info == FTS_SL || entry->fts_info == FTS_SLNONE)) {
-    entry->fts_info = inspect(walk, entry, true);
+    entry->fts_info = inspect(traversal, entry, true);
     return entry;
   }
-  if (entry->fts_info != FTS_D) return go_on(walk, entry);
+  if (entry->fts_info != FTS_D) return go_on(traversal, entry);
 
-  const bool elsewhere = (walk->fts_options & FTS_XDEV) != 0 && entry->fts_dev != walk->fts_dev;
-  if (instruction == FTS_SKIP || elsewhere || (walk->fts_options & FTS_NAMEONLY) != 0) {
-    free_list(walk->fts_child);
-    walk->fts_child = nullptr;
-    walk->fts_options &= ~FTS_NAMEONLY;
+  const bool elsewhere = (traversal->fts_options & FTS_XDEV) != 0 && entry->fts_dev != traversal->fts_dev;
+  if (instruction == FTS_SKIP || elsewhere || (traversal->fts_options & FTS_NAMEONLY) != 0) {
+    free_list(traversal->fts_child);
+    traversal->fts_child = nullptr;
+    traversal->fts_options &= ~FTS_NAMEONLY;
   }
   if (instruction == FTS_SKIP || elsewhere) {
     entry->fts_info = FTS_DP;
     return entry;
   }
-  FTSENT* child = walk->fts_child != nullptr ? walk->fts_child : list_children(walk, entry, false);
-  walk->fts_child = nullptr;
-  if (child == nullptr) return (walk->fts_options & FTS_STOP) != 0 ? nullptr : entry;
+  FTSENT* child = traversal->fts_child != nullptr ? traversal->fts_child : list_children(traversal, entry, false);
+  traversal->fts_child = nullptr;
+  if (child == nullptr) return (traversal->fts_options & FTS_STOP) != 0 ? nullptr : entry;
   // Skipped children count as visited: go_on sees to them, from an entry before the first.
-  apply_follow(walk, child);
-  if (child->fts_instr != FTS_SKIP) return now_at(walk, child);
+  apply_follow(traversal, child);
+  if (child->fts_instr != FTS_SKIP) return now_at(traversal, child);
   child->fts_instr = FTS_NOINSTR;
-  return go_on(walk, child);
+  return go_on(traversal, child);
 }
 ENTRY_ALIAS(fts64_read, fts_read);
 
-ENTRY(FTSENT*, fts_children, (FTS * walk, int option)) {
-  if (!active()) return NEXT(fts_children)(walk, option);
+ENTRY(FTSENT*, fts_children, (FTS * traversal, int option)) {
+  if (!active()) return NEXT(fts_children)(traversal, option);
   if (option != 0 && option != FTS_NAMEONLY) return errno = EINVAL, nullptr;
-  FTSENT* entry = walk->fts_cur;
+  FTSENT* entry = traversal->fts_cur;
   errno = 0;
-  if (entry == nullptr || (walk->fts_options & FTS_STOP) != 0) return nullptr;
+  if (entry == nullptr || (traversal->fts_options & FTS_STOP) != 0) return nullptr;
   if (entry->fts_info == FTS_INIT) return entry->fts_link;
   if (entry->fts_info != FTS_D) return nullptr;
-  free_list(walk->fts_child);
-  if (option == FTS_NAMEONLY) walk->fts_options |= FTS_NAMEONLY;
+  free_list(traversal->fts_child);
+  if (option == FTS_NAMEONLY) traversal->fts_options |= FTS_NAMEONLY;
   const auto info = entry->fts_info;
-  walk->fts_child = list_children(walk, entry, option == FTS_NAMEONLY);
-  if (walk->fts_child == nullptr && entry->fts_info == FTS_DP) entry->fts_info = info;
-  return walk->fts_child;
+  traversal->fts_child = list_children(traversal, entry, option == FTS_NAMEONLY);
+  if (traversal->fts_child == nullptr && entry->fts_info == FTS_DP) entry->fts_info = info;
+  return traversal->fts_child;
 }
 ENTRY_ALIAS(fts64_children, fts_children);
 
-ENTRY(int, fts_set, (FTS * walk, FTSENT* entry, int instruction)) {
-  if (!active()) return NEXT(fts_set)(walk, entry, instruction);
+ENTRY(int, fts_set, (FTS * traversal, FTSENT* entry, int instruction)) {
+  if (!active()) return NEXT(fts_set)(traversal, entry, instruction);
   if (instruction != 0 && instruction != FTS_AGAIN && instruction != FTS_FOLLOW && instruction != FTS_NOINSTR &&
       instruction != FTS_SKIP)
     return errno = EINVAL, 1;
@@ -299,10 +299,10 @@ ENTRY(int, fts_set, (FTS * walk, FTSENT* entry, int instruction)) {
 }
 ENTRY_ALIAS(fts64_set, fts_set);
 
-ENTRY(int, fts_close, (FTS * walk)) {
-  if (!active()) return NEXT(fts_close)(walk);
-  if (walk->fts_cur != nullptr) {
-    FTSENT* entry = walk->fts_cur;
+ENTRY(int, fts_close, (FTS * traversal)) {
+  if (!active()) return NEXT(fts_close)(traversal);
+  if (traversal->fts_cur != nullptr) {
+    FTSENT* entry = traversal->fts_cur;
     while (entry->fts_level >= FTS_ROOTLEVEL) {
       FTSENT* next = entry->fts_link != nullptr ? entry->fts_link : entry->fts_parent;
       free(entry);
@@ -310,8 +310,8 @@ ENTRY(int, fts_close, (FTS * walk)) {
     }
     free(entry);
   }
-  free_list(walk->fts_child);
-  free(walk);
+  free_list(traversal->fts_child);
+  free(traversal);
   return 0;
 }
 ENTRY_ALIAS(fts64_close, fts_close);

@@ -201,7 +201,7 @@ COLD Place too_long(Path& buffer) {
 }
 
 // Through the case's own eyes: for paths whose text alone does not say where they lead. `from` is absolute and virtual.
-COLD Place locate_by_walk(const Path& from, Path& buffer, Reach reach) {
+COLD Place locate_by_resolving(const Path& from, Path& buffer, Reach reach) {
   Path resolved;
   const bool slash = from.size > 0 && from.text[from.size - 1] == '/';
   const bool found = resolve(from.text, resolved, reach == Reach::whole, true) == 0;
@@ -211,20 +211,20 @@ COLD Place locate_by_walk(const Path& from, Path& buffer, Reach reach) {
   return {AT_FDCWD, buffer.text, inside ? Where::inside : Where::outside};
 }
 
-// The case's path with `rest` behind it, walked.
-COLD Place locate_rest_by_walk(const char* rest, Path& buffer, Reach reach) {
+// The case's path with `rest` behind it, resolved.
+COLD Place locate_rest_by_resolving(const char* rest, Path& buffer, Reach reach) {
   Path text;
   text.append(state.case_root.text, state.case_root.size);
   text.append(rest);
-  return locate_by_walk(text, buffer, reach);
+  return locate_by_resolving(text, buffer, reach);
 }
 
 // A local path that climbs.
-COLD Place locate_local_by_walk(const char* path, Path& buffer, Reach reach) {
+COLD Place locate_local_by_resolving(const char* path, Path& buffer, Reach reach) {
   Path text;
   text.append(path);
   to_virtual(text);
-  return locate_by_walk(text, buffer, reach);
+  return locate_by_resolving(text, buffer, reach);
 }
 
 // Outside by its beginning, but with dots or double slashes.
@@ -234,7 +234,7 @@ COLD Place locate_untidy(const Place& asked, Path& buffer, Reach reach) {
   if (rest_in_case(tidied.text) == nullptr && state.tree.rest(tidied.text) == nullptr) return asked;
   Path text;
   text.append(asked.path);
-  return locate_by_walk(text, buffer, reach);
+  return locate_by_resolving(text, buffer, reach);
 }
 
 // Of "/processor3/name..." the size of the first component, where it is known to lead to this rank's directory; else 0.
@@ -252,12 +252,12 @@ HOT Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
   if (rest == nullptr) {
     if (state.tree.rest(path) == nullptr && !in_pool(path))
       return is_untidy(path) ? locate_untidy(asked, buffer, reach) : asked;
-    if (shape_of(path).climbs) return locate_local_by_walk(path, buffer, reach);
+    if (shape_of(path).climbs) return locate_local_by_resolving(path, buffer, reach);
     return {AT_FDCWD, path, Where::inside};
   }
   const uint32_t changes = state.known.changes.load(std::memory_order_relaxed);
   const Shape shape = shape_of(rest);
-  if (shape.climbs) return locate_rest_by_walk(rest, buffer, reach);
+  if (shape.climbs) return locate_rest_by_resolving(rest, buffer, reach);
   if (state.flags.beside_namespace) {
     if (const size_t name = in_rank_directory(rest); name > 0) {
       // Not noted below: another process may tell that this is no longer so.
@@ -272,7 +272,7 @@ HOT Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
   if (buffer.too_long()) return too_long(buffer);
   const size_t end = state.tree.size + (reach == Reach::whole ? shape.size : shape.parent);
   if (!is_plain(rest, buffer.text, state.tree.size, end)) [[unlikely]]
-    return locate_rest_by_walk(rest, buffer, reach);
+    return locate_rest_by_resolving(rest, buffer, reach);
   // The directory and one slash, where a plain name comes behind.
   const size_t front = shape.parent + 1;
   if (reach == Reach::parent && front < shape.size && rest[shape.parent] == '/' && rest[front] != '/' &&
@@ -288,7 +288,7 @@ COLD Place locate_from_here(const Place& asked, Path& buffer, Reach reach) {
   const bool from_inside = rest_in_case(text.text) != nullptr;
   text.append("/", 1);
   text.append(asked.path);
-  const Place found = locate_by_walk(text, buffer, reach);
+  const Place found = locate_by_resolving(text, buffer, reach);
   return from_inside || found.where == Where::inside ? found : asked;
 }
 

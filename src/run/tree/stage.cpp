@@ -135,9 +135,9 @@ std::string temporary_path(const StageRequest& request, const Entry& entry) {
   return join(parent_of(request.local_root), ".fb-" + hex(checksum(entry.path)));
 }
 
-Status carry_out(const StageRequest& request, const StagePlan& plan, StageProgress& progress) {
+Status carry_out(const StageRequest& request, const Inputs& inputs, StageProgress& progress) {
   std::vector<const Entry*> copies;
-  for (const Entry& entry : plan.entries) {
+  for (const Entry& entry : inputs.entries) {
     if (entry.kind == Kind::copy) {
       copies.push_back(&entry);
     } else if (auto made = make_entry(request, entry); !made) {
@@ -168,12 +168,12 @@ Status carry_out(const StageRequest& request, const StagePlan& plan, StageProgre
     work();
   }
   if (failure) return tl::unexpected<Error>(*failure);
-  for (auto entry = plan.entries.rbegin(); entry != plan.entries.rend(); ++entry) {
+  for (auto entry = inputs.entries.rbegin(); entry != inputs.entries.rend(); ++entry) {
     const std::string path = local_path(request, *entry);
     if (entry->kind != Kind::directory) continue;
     if (!set_time(path, *entry)) return errno_error("cannot set the time of", path);
     // The first may have been there: over the case's path a private directory is mounted before it is filled.
-    const bool made_here = &*entry != &plan.entries.front();
+    const bool made_here = &*entry != &inputs.entries.front();
     const bool made_so = made_here && (entry->mode & 0700) == 0700 && (entry->mode & ~mode_t{0777}) == 0;
     if (!made_so && ::chmod(path.c_str(), entry->mode) != 0) return errno_error("cannot set the mode of", path);
   }

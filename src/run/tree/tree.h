@@ -58,22 +58,22 @@ std::string temporary_path(const StageRequest& request, const Entry& entry);
 
 // Reads the case and decides; makes nothing. Parents come before their children. Other kinds of file (sockets, pipes,
 // devices) are left out and named in `left_out`.
-struct StagePlan {
+struct Inputs {
   std::vector<Entry> entries;
   std::vector<std::string> left_out;
   std::uint64_t copy_bytes = 0, copy_files = 0, link_files = 0;
 };
-Result<StagePlan> plan(const StageRequest& request);
+Result<Inputs> list_inputs(const StageRequest& request);
 
 // How far carry_out is; may be read by another thread.
 struct StageProgress {
   std::atomic<std::uint64_t> bytes{0}, files{0};
   std::atomic<std::uint64_t> kept_bytes{0}, kept_files{0};  // of these: were there already
 };
-// Makes what the plan says. A copy that is already there with the size and time of its original is kept, so an
+// Makes what `inputs` lists. A copy that is already there with the size and time of its original is kept, so an
 // interrupted stage goes on where it stopped. A file that changes while it is copied is an error, of kind conflict:
 // what was read may be a mixture. An error names the first entry that failed.
-Status carry_out(const StageRequest& request, const StagePlan& plan, StageProgress& progress);
+Status carry_out(const StageRequest& request, const Inputs& inputs, StageProgress& progress);
 
 // True when `target` (the text of a symbolic link) is one that staging made for `path`: "<lower>/<path>".
 bool is_staged_link(std::string_view target, std::string_view lower);

@@ -132,12 +132,12 @@ std::vector<WarmFile> read_warm(const std::string& directory) {
   return files;
 }
 
-WarmSet bring_warm(const std::vector<WarmFile>& files, const StageRequest& request, const StagePlan& plan) {
+WarmSet bring_warm(const std::vector<WarmFile>& files, const StageRequest& request, const Inputs& inputs) {
   WarmSet brought;
   const ByPath known = by_path(files);
   const auto fits = [&](const Entry& entry) { return entry.kind == Kind::copy && stand_in(known, entry) != nullptr; };
-  if (std::none_of(plan.entries.begin(), plan.entries.end(), fits)) return brought;
-  for (const Entry& entry : plan.entries) {
+  if (std::none_of(inputs.entries.begin(), inputs.entries.end(), fits)) return brought;
+  for (const Entry& entry : inputs.entries) {
     const std::string path = local_path(request, entry);
     if (entry.kind == Kind::directory) ::mkdir(path.c_str(), entry.mode | 0700);
     const WarmFile* file = entry.kind == Kind::copy ? stand_in(known, entry) : nullptr;

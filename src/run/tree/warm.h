@@ -33,9 +33,9 @@ std::vector<WarmFile> read_warm(const std::string& directory);
 std::string index_of_warm(const std::vector<WarmFile>& files);
 std::vector<WarmFile> warm_from_index(std::string_view text);
 
-// Before `request` is carried out: warm files are put where `plan` says that a copy is to be, which then need not be
+// Before `request` is carried out: warm files are put where `inputs` has a copy, which then need not be
 // made.
-WarmSet bring_warm(const std::vector<WarmFile>& files, const StageRequest& request, const StagePlan& plan);
+WarmSet bring_warm(const std::vector<WarmFile>& files, const StageRequest& request, const Inputs& inputs);
 
 // Afterwards: warm files take the place of the links that `entries` (as staged by `request`) describe, and become
 // copies there. A file on another file system is copied. Returns what was used.

@@ -60,10 +60,10 @@ class DrainTest : public DrivenTest {
         [&](const std::string& path) { return root.prefix.empty() && path.starts_with("processor"); },
         [](const std::string& path) { return path == "setup"; },
         1};
-    auto plan = tree::plan(stage);
+    auto inputs = tree::list_inputs(stage);
     tree::StageProgress progress;
-    EXPECT_TRUE(plan && tree::carry_out(stage, *plan, progress));
-    return plan ? plan->entries : std::vector<tree::Entry>();
+    EXPECT_TRUE(inputs && tree::carry_out(stage, *inputs, progress));
+    return inputs ? inputs->entries : std::vector<tree::Entry>();
   }
 
   void open() {

@@ -26,15 +26,15 @@ class WholeCaseTest : public DrivenTest {
     const DrainRequest asked = request();
     ASSERT_EQ(::symlink(case_.c_str(), asked.lower.c_str()), 0);
     const tree::StageRequest stage{case_, "", tree_, asked.lower, {}, {}, 1};
-    const auto plan = tree::plan(stage);
-    ASSERT_TRUE(plan) << plan.error().text();
+    const auto inputs = tree::list_inputs(stage);
+    ASSERT_TRUE(inputs) << inputs.error().text();
     tree::StageProgress progress;
-    ASSERT_TRUE(tree::carry_out(stage, *plan, progress));
+    ASSERT_TRUE(tree::carry_out(stage, *inputs, progress));
     auto drain = Drain::open(asked, clock_);
     ASSERT_TRUE(drain) << drain.error().text();
     drain_ = std::move(*drain);
     ASSERT_TRUE(drain_->add_rank(-1, pool_));
-    ASSERT_TRUE(drain_->add_root({tree_, "", pool_}, plan->entries));
+    ASSERT_TRUE(drain_->add_root({tree_, "", pool_}, inputs->entries));
   }
 
   DrainReport finish(bool cleanly = true) {

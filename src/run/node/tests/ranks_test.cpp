@@ -19,45 +19,45 @@ const std::vector<Pool> kPools{{"/p0", Medium::fsdax, 0, 1, ""}, {"/p1", Medium:
 // "n1:0 n1:1 n2:0": node and socket by rank.
 std::string places(const Nodes& nodes, int ranks, Order order, const Machine& machine = with_cores(2)) {
   std::string text;
-  for (const RankPlace& place : plan_ranks(nodes, ranks, order, machine, kPools).ranks)
+  for (const RankPlace& place : place_ranks(nodes, ranks, order, machine, kPools).ranks)
     text += (text.empty() ? "" : " ") + place.node + ":" + std::to_string(place.socket);
   return text;
 }
 
-TEST(PlanRanks, by_core_fills_socket_after_socket_and_node_after_node) {
+TEST(PlaceRanks, by_core_fills_socket_after_socket_and_node_after_node) {
   EXPECT_EQ(places({{"n1", 4}, {"n2", 4}}, 6, Order::by_core), "n1:0 n1:0 n1:1 n1:1 n2:0 n2:0");
   EXPECT_EQ(places({{"n1", 2}, {"n2", 2}}, 4, Order::by_core), "n1:0 n1:0 n2:0 n2:0") << "fewer slots than cores";
 }
 
-TEST(PlanRanks, by_socket_goes_round_the_sockets_of_each_node) {
+TEST(PlaceRanks, by_socket_goes_round_the_sockets_of_each_node) {
   EXPECT_EQ(places({{"n1", 4}, {"n2", 4}}, 6, Order::by_socket), "n1:0 n1:1 n1:0 n1:1 n2:0 n2:1");
 }
 
-TEST(PlanRanks, by_node_goes_round_the_nodes_that_have_slots_left) {
+TEST(PlaceRanks, by_node_goes_round_the_nodes_that_have_slots_left) {
   EXPECT_EQ(places({{"n1", 1}, {"n2", 3}}, 4, Order::by_node), "n1:0 n2:0 n2:0 n2:1");
 }
 
-TEST(PlanRanks, more_ranks_than_slots_start_another_round) {
+TEST(PlaceRanks, more_ranks_than_slots_start_another_round) {
   EXPECT_EQ(places({{"n1", 1}, {"n2", 1}}, 4, Order::by_core), "n1:0 n2:0 n1:0 n2:0");
   EXPECT_EQ(places({{"n1", 5}}, 5, Order::by_core), "n1:0 n1:0 n1:1 n1:1 n1:0");
 }
 
-TEST(PlanRanks, gives_each_rank_the_pool_of_its_socket) {
-  const Placement placement = plan_ranks({{"n1", 4}}, 4, Order::by_core, with_cores(2), kPools);
+TEST(PlaceRanks, gives_each_rank_the_pool_of_its_socket) {
+  const Placement placement = place_ranks({{"n1", 4}}, 4, Order::by_core, with_cores(2), kPools);
   EXPECT_EQ(placement.ranks[1].pool, "/p0");
   EXPECT_EQ(placement.ranks[2].pool, "/p1");
   const Placement shared =
-      plan_ranks({{"n1", 4}}, 4, Order::by_core, with_cores(2), {{"/all", Medium::file, -1, 1, ""}});
+      place_ranks({{"n1", 4}}, 4, Order::by_core, with_cores(2), {{"/all", Medium::file, -1, 1, ""}});
   EXPECT_EQ(shared.ranks[3].pool, "/all");
 }
 
-TEST(PlanRanks, of_nothing_is_empty) {
-  EXPECT_TRUE(plan_ranks({}, 4, Order::by_core, with_cores(2), kPools).ranks.empty());
-  EXPECT_TRUE(plan_ranks({{"n1", 1}}, 0, Order::by_node, with_cores(2), kPools).ranks.empty());
+TEST(PlaceRanks, of_nothing_is_empty) {
+  EXPECT_TRUE(place_ranks({}, 4, Order::by_core, with_cores(2), kPools).ranks.empty());
+  EXPECT_TRUE(place_ranks({{"n1", 1}}, 0, Order::by_node, with_cores(2), kPools).ranks.empty());
 }
 
 TEST(Placement, prints_neighbours_in_one_line) {
-  const Placement placement = plan_ranks({{"n1", 48}, {"n2", 48}}, 49, Order::by_core, with_cores(24), kPools);
+  const Placement placement = place_ranks({{"n1", 48}, {"n2", 48}}, 49, Order::by_core, with_cores(24), kPools);
   EXPECT_EQ(placement.text(),
             "ranks  node  socket  pool\n"
             " 0-23  n1         0  /p0\n"
@@ -66,7 +66,7 @@ TEST(Placement, prints_neighbours_in_one_line) {
 }
 
 TEST(Placement, prints_json_that_names_every_rank) {
-  EXPECT_EQ(plan_ranks({{"n1", 1}}, 1, Order::by_core, with_cores(2), kPools).json(),
+  EXPECT_EQ(place_ranks({{"n1", 1}}, 1, Order::by_core, with_cores(2), kPools).json(),
             R"([{"rank":0,"node":"n1","socket":0,"pool":"/p0"}])");
   Placement odd;
   odd.ranks = {{0, "n\"1", 0, "/p\xff"}};

@@ -135,18 +135,18 @@ std::string listing(const std::string& path) {
   return joined(words);
 }
 
-std::vector<std::string> walked;
-int note_walk(const char* path, const struct stat* status, int type, struct FTW* where) {
-  walked.push_back(std::string(path) + "|" + std::to_string(type) + "|" + std::to_string(where->level) + "|" +
-                   std::to_string(where->base) + "|" + (type == FTW_NS ? "" : text_of(*status, false)));
+std::vector<std::string> visited;
+int note_visit(const char* path, const struct stat* status, int type, struct FTW* where) {
+  visited.push_back(std::string(path) + "|" + std::to_string(type) + "|" + std::to_string(where->level) + "|" +
+                    std::to_string(where->base) + "|" + (type == FTW_NS ? "" : text_of(*status, false)));
   return 0;
 }
 int note_plain(const char* path, const struct stat*, int type) {
-  walked.push_back(std::string(path) + "|" + std::to_string(type));
+  visited.push_back(std::string(path) + "|" + std::to_string(type));
   return 0;
 }
 int note_and_skip(const char* path, const struct stat*, int, struct FTW*) {
-  walked.push_back(path);
+  visited.push_back(path);
   return std::strstr(path, "dir") != nullptr ? FTW_SKIP_SUBTREE : FTW_CONTINUE;
 }
 
@@ -163,40 +163,40 @@ void listings(const std::string& prefix) {
   }
   std::free(names);
   for (int flags : {int{FTW_PHYS}, FTW_PHYS | FTW_DEPTH, int{FTW_DEPTH}, FTW_PHYS | FTW_MOUNT, FTW_PHYS | FTW_CHDIR}) {
-    walked.clear();
+    visited.clear();
     say("nftw " + std::to_string(flags),
-        nftw((prefix + ((flags & FTW_PHYS) != 0 ? "." : "dir")).c_str(), note_walk, 5, flags));
-    say("  walk", joined(walked));
+        nftw((prefix + ((flags & FTW_PHYS) != 0 ? "." : "dir")).c_str(), note_visit, 5, flags));
+    say("  visited", joined(visited));
   }
-  walked.clear();
+  visited.clear();
   say("nftw skipping", nftw((prefix + ".").c_str(), note_and_skip, 5, FTW_PHYS | FTW_ACTIONRETVAL));
-  say("  walk", joined(walked));
-  walked.clear();
+  say("  visited", joined(visited));
+  visited.clear();
   say("ftw", ftw((prefix + "dir").c_str(), note_plain, 5));
-  say("  walk", joined(walked));
-  walked.clear();
-  say("nftw of a file", nftw((prefix + "a.txt").c_str(), note_walk, 5, FTW_PHYS));
-  say("nftw of nothing", nftw((prefix + "missing").c_str(), note_walk, 5, FTW_PHYS));
-  say("  walk", joined(walked));
+  say("  visited", joined(visited));
+  visited.clear();
+  say("nftw of a file", nftw((prefix + "a.txt").c_str(), note_visit, 5, FTW_PHYS));
+  say("nftw of nothing", nftw((prefix + "missing").c_str(), note_visit, 5, FTW_PHYS));
+  say("  visited", joined(visited));
 
   for (int options : {FTS_PHYSICAL | FTS_NOCHDIR, FTS_LOGICAL, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV,
                       FTS_PHYSICAL | FTS_SEEDOT | FTS_NOCHDIR}) {
     std::string start = prefix + "dir", second = prefix + "processor0";
     char* roots[] = {start.data(), second.data(), nullptr};
-    FTS* walk = fts_open(
+    FTS* traversal = fts_open(
         roots, options, [](const FTSENT** a, const FTSENT** b) { return std::strcmp((*a)->fts_name, (*b)->fts_name); });
-    say("fts " + std::to_string(options), walk != nullptr ? 0 : -1);
-    while (walk != nullptr) {
-      FTSENT* entry = fts_read(walk);
+    say("fts " + std::to_string(options), traversal != nullptr ? 0 : -1);
+    while (traversal != nullptr) {
+      FTSENT* entry = fts_read(traversal);
       if (entry == nullptr) break;
       say("  " + std::string(entry->fts_path), std::string(entry->fts_name) + " " + std::to_string(entry->fts_info) +
                                                    " " + std::to_string(entry->fts_level));
-      if (std::string(entry->fts_name) == "sub" && (options & FTS_XDEV) != 0) fts_set(walk, entry, FTS_SKIP);
+      if (std::string(entry->fts_name) == "sub" && (options & FTS_XDEV) != 0) fts_set(traversal, entry, FTS_SKIP);
       if (entry->fts_info == FTS_D && entry->fts_level == 0)
-        for (FTSENT* child = fts_children(walk, 0); child != nullptr; child = child->fts_link)
+        for (FTSENT* child = fts_children(traversal, 0); child != nullptr; child = child->fts_link)
           say("    child", child->fts_name);
     }
-    if (walk != nullptr) say("fts_close", fts_close(walk));
+    if (traversal != nullptr) say("fts_close", fts_close(traversal));
   }
 
   const std::string beside = "../" + own_name + "/a*";

@@ -47,7 +47,7 @@ def build(case, shared):
             os.utime(os.path.join(directory, name), ns=(10**18, 10**18), follow_symlinks=False)
 
 
-# The shared file system is hidden behind an empty directory, so that no path of the case can be walked.
+# The shared file system is hidden behind an empty directory, so that no path of the case can be followed.
 OF_A_RANK = """
 import os, shutil, subprocess
 case = os.environ["FOREBAY_CASE"]

@@ -34,11 +34,11 @@ class WarmTest : public testing::Test {
   StageRequest request() { return {case_, "processor0", root_ + "/new", root_ + "/lower", {}, {}, 1}; }
   // Stages processor0 as links, then puts the warm files in.
   WarmSet stage() {
-    const auto plan = tree::plan(request());
-    EXPECT_TRUE(plan);
+    const auto inputs = tree::list_inputs(request());
+    EXPECT_TRUE(inputs);
     StageProgress progress;
-    EXPECT_TRUE(carry_out(request(), *plan, progress));
-    entries_ = plan->entries;
+    EXPECT_TRUE(carry_out(request(), *inputs, progress));
+    entries_ = inputs->entries;
     return use_warm(read_warm(warm_), request(), entries_);
   }
   bool is_link(const std::string& name) { return std::filesystem::is_symlink(root_ + "/new/" + name); }
@@ -105,13 +105,13 @@ TEST_F(WarmTest, AFileThatIsToBeCopiedIsTakenInsteadAndNotCopied) {
   std::ofstream(case_ + "/processor0/U") << "another field";  // not what was carried
   StageRequest all = request();
   all.copy = [](const std::string&) { return true; };
-  const auto plan = tree::plan(all);
-  ASSERT_TRUE(plan);
-  const WarmSet brought = bring_warm(read_warm(warm_), all, *plan);
+  const auto inputs = tree::list_inputs(all);
+  ASSERT_TRUE(inputs);
+  const WarmSet brought = bring_warm(read_warm(warm_), all, *inputs);
   EXPECT_EQ(brought.files, 1u);
   EXPECT_EQ(brought.bytes, 6u);
   StageProgress progress;
-  ASSERT_TRUE(carry_out(all, *plan, progress));
+  ASSERT_TRUE(carry_out(all, *inputs, progress));
   EXPECT_EQ(progress.kept_files, 1u);
   EXPECT_EQ(progress.kept_bytes, 6u);
   EXPECT_EQ(read_file(root_ + "/new/points").value_or(""), "points");

@@ -13,7 +13,7 @@ namespace {
 
 class Scan {
  public:
-  Scan(const StageRequest& request, StagePlan& plan) : request_(request), plan_(plan) {}
+  Scan(const StageRequest& request, Inputs& inputs) : request_(request), inputs_(inputs) {}
 
   Status directory(int parent, const std::string& name, const std::string& path) {
     const int follow = !path.empty() && path == request_.below ? 0 : O_NOFOLLOW;
@@ -26,7 +26,8 @@ class Scan {
     const bool all_may_enter = (status.st_mode & 0111) == 0111;
     if (!all_may_enter && path != request_.below && ::faccessat(opened->get(), ".", X_OK, AT_EACCESS) != 0)
       return unreadable(parent, name, path);
-    plan_.entries.push_back({path, Kind::directory, status.st_mode & 07777, identity_of(status), {}, owner_of(status)});
+    inputs_.entries.push_back(
+        {path, Kind::directory, status.st_mode & 07777, identity_of(status), {}, owner_of(status)});
     auto entries = list_directory(opened->get(), join(request_.case_path, path));
     if (!entries) return forward(entries);
     for (const DirectoryEntry& entry : *entries) {
@@ -47,8 +48,8 @@ class Scan {
     struct stat status {};
     if (fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
       return errno_error("cannot stat", join(request_.case_path, path));
-    plan_.entries.push_back({path, Kind::link, status.st_mode & 07777, identity_of(status), {}, owner_of(status)});
-    ++plan_.link_files;
+    inputs_.entries.push_back({path, Kind::link, status.st_mode & 07777, identity_of(status), {}, owner_of(status)});
+    ++inputs_.link_files;
     return {};
   }
 
@@ -66,16 +67,16 @@ class Scan {
       staged.kind = Kind::symlink;
       staged.target.assign(target, static_cast<std::size_t>(length));
     } else if (!S_ISREG(status.st_mode)) {
-      plan_.left_out.push_back(path);
+      inputs_.left_out.push_back(path);
       return {};
     } else if (request_.copy && request_.copy(path)) {
       staged.kind = Kind::copy;
-      plan_.copy_bytes += staged.identity.size;
-      ++plan_.copy_files;
+      inputs_.copy_bytes += staged.identity.size;
+      ++inputs_.copy_files;
     } else {
-      ++plan_.link_files;
+      ++inputs_.link_files;
     }
-    plan_.entries.push_back(std::move(staged));
+    inputs_.entries.push_back(std::move(staged));
     return {};
   }
 
@@ -85,17 +86,17 @@ class Scan {
   }
 
   const StageRequest& request_;
-  StagePlan& plan_;
+  Inputs& inputs_;
 };
 
 }  // namespace
 
-Result<StagePlan> plan(const StageRequest& request) {
-  StagePlan plan;
-  Scan scan(request, plan);
+Result<Inputs> list_inputs(const StageRequest& request) {
+  Inputs inputs;
+  Scan scan(request, inputs);
   if (auto scanned = scan.directory(AT_FDCWD, join(request.case_path, request.below), request.below); !scanned)
     return forward(scanned);
-  return plan;
+  return inputs;
 }
 
 bool is_staged_link(std::string_view target, std::string_view lower) {

@@ -1,4 +1,4 @@
-// ftw and nftw: libc's walk through directories by calls of its own, past this library, so the walk is done here.
+// ftw and nftw: libc goes through directories by calls of its own, past this library, so it is done here.
 #include <dirent.h>
 #include <ftw.h>
 #include <stdlib.h>
@@ -34,10 +34,10 @@ struct Names {
   }
 };
 
-class Walk {
+class Traversal {
  public:
-  Walk(Visit visit, PlainVisit plain, int flags) : visit_(visit), plain_(plain), flags_(flags) {}
-  ~Walk() {
+  Traversal(Visit visit, PlainVisit plain, int flags) : visit_(visit), plain_(plain), flags_(flags) {}
+  ~Traversal() {
     if (start_ >= 0) close(start_);
     free(path_);
     free(seen_);
@@ -97,7 +97,7 @@ class Walk {
     return result;
   }
 
-  // False for a failure that ends the walk.
+  // False for a failure that ends the traversal.
   bool inspect(struct stat* status, int* type) {
     const bool physical = (flags_ & FTW_PHYS) != 0;
     if ((physical ? lstat(name(), status) : stat(name(), status)) == 0) {
@@ -118,7 +118,7 @@ class Walk {
     return plain_(path_, &status, shown);
   }
 
-  // Directories that were seen, so that a walk that follows links ends. 1: new, 0: seen before, -1: no memory.
+  // Directories that were seen, so that a traversal that follows links ends. 1: new, 0: seen before, -1: no memory.
   int remember(const struct stat& status) {
     for (size_t i = 0; i < seen_count_; ++i)
       if (seen_[i].device == status.st_dev && seen_[i].inode == status.st_ino) return 0;
@@ -232,13 +232,13 @@ constexpr int known_flags = FTW_PHYS | FTW_MOUNT | FTW_CHDIR | FTW_DEPTH | FTW_A
 ENTRY(int, nftw, (const char* path, Visit visit, int descriptors, int flags)) {
   if (!active()) return NEXT(nftw)(path, visit, descriptors, flags);
   if ((flags & ~known_flags) != 0) return with_errno_int(-EINVAL);
-  return Walk(visit, nullptr, flags).run(path);
+  return Traversal(visit, nullptr, flags).run(path);
 }
 ENTRY_ALIAS(nftw64, nftw);
 
 ENTRY(int, ftw, (const char* path, PlainVisit visit, int descriptors)) {
   if (!active()) return NEXT(ftw)(path, visit, descriptors);
-  return Walk(nullptr, visit, 0).run(path);
+  return Traversal(nullptr, visit, 0).run(path);
 }
 ENTRY_ALIAS(ftw64, ftw);
 
