@@ -1,4 +1,4 @@
-// What doctor tells of a node beyond what place knows: launchers, huge pages, limits, devices without a file system.
+// What doctor tells of a node beyond what node knows: launchers, huge pages, limits, devices without a file system.
 #pragma once
 
 #include <sys/types.h>

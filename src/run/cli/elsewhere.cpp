@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* kProgram = "forebay-files";
 
-// Where it may lie: beside this program in a build tree, and where it is installed.
-Result<std::vector<std::string>> places() {
+// Where the program may lie: beside this program in a build tree, and where it is installed.
+Result<std::vector<std::string>> candidates() {
   const auto command = real_path("/proc/self/exe");
   if (!command) return forward(command);
   const std::string here{parent_of(*command)};
@@ -44,7 +44,7 @@ Declared<std::vector<std::string>> declare_carry(CLI::App& app) {
 }
 
 int carry_out_elsewhere() {
-  const auto paths = places();
+  const auto paths = candidates();
   if (!paths) return failed(paths.error());
   // What a process was started with tells no size beforehand.
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
@@ -56,7 +56,7 @@ int carry_out_elsewhere() {
 }
 
 int carry_elsewhere(const std::vector<std::string>& directories) {
-  const auto paths = places();
+  const auto paths = candidates();
   if (!paths) return failed(paths.error());
   std::vector<std::string> arguments{kProgram, "carry"};
   arguments.insert(arguments.end(), directories.begin(), directories.end());

@@ -152,7 +152,7 @@ CaseReport look_at_case(const std::string& case_path, const CaseLook& look) {
   return report;
 }
 
-std::string place_of_rank(int rank) {
+std::string where_rank_writes(int rank) {
   return rank < 0 ? "the case" : contract::name_of_rank(rank);
 }
 
@@ -162,7 +162,7 @@ std::string text_of(const core::Lacks& lacks) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   for (const auto& [rank, names] : lacks.on_rank)
-    add(fmt::format("{} on {}", listed(names, most_named), place_of_rank(rank)));
+    add(fmt::format("{} on {}", listed(names, most_named), where_rank_writes(rank)));
   if (!lacks.on_all_ranks.empty()) add(listed(lacks.on_all_ranks, most_named) + " on every rank");
   return text;
 }

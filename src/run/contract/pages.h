@@ -15,7 +15,7 @@ namespace forebay::contract {
 //
 // Of the node's line:
 //   hold_held      while it is not zero, ranks free nothing that they have handed over
-//   hold_places    the number of lines for ranks
+//   hold_lines     the number of lines for ranks
 //   hold_complete  a time: it is complete over all ranks, and each frees what it has handed over of older ones
 //   hold_renamed   while it is not zero, a rank's directory may have another name than it had, or hold a link that
 //                  leads out of the case, and no path goes there at once
@@ -29,16 +29,16 @@ namespace forebay::contract {
 // A time is the value of its name (time_name.h), as a double. `no_time` for left and complete: none. `every_time` for
 // left: the rank is not to be waited for.
 inline constexpr std::size_t hold_line = 8;
-inline constexpr std::size_t hold_held = 0, hold_places = 1, hold_complete = 2, hold_renamed = 3, hold_version = 4;
+inline constexpr std::size_t hold_held = 0, hold_lines = 1, hold_complete = 2, hold_renamed = 3, hold_version = 4;
 inline constexpr std::size_t hold_left = 0, hold_first_lacking = 1, hold_last_lacking = 2;
 inline constexpr double no_time = -__builtin_inf(), every_time = __builtin_inf();
 
 // The first word of a rank's line. `rank`: 0 for the case itself.
-constexpr std::size_t hold_place(std::size_t rank) {
+constexpr std::size_t hold_line_of(std::size_t rank) {
   return (rank + 1) * hold_line;
 }
-constexpr std::size_t hold_bytes(std::size_t places) {
-  return hold_place(places) * sizeof(std::uint64_t);
+constexpr std::size_t hold_bytes(std::size_t lines) {
+  return hold_line_of(lines) * sizeof(std::uint64_t);
 }
 
 // A file system with less than this left gives no-space to nearly every write.

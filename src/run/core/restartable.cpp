@@ -38,18 +38,18 @@ std::size_t count(const NamesOfRanks& names) {
   return sum;
 }
 
-// Times before `place` that have a mesh file which no later one up to `place` has.
-std::set<std::size_t> meshes_of(const std::vector<WholeTime>& times, std::size_t place) {
+// Times before `index` that have a mesh file which no later one up to `index` has.
+std::set<std::size_t> meshes_of(const std::vector<WholeTime>& times, std::size_t index) {
   std::set<std::size_t> found;
   Names seen;
-  for (std::size_t at = place + 1; at-- > 0;) {
+  for (std::size_t at = index + 1; at-- > 0;) {
     for (const std::string& name : spread_of(times[at].names).on_some_rank)
-      if (name.starts_with(of_mesh) && seen.insert(name).second && at != place) found.insert(at);
+      if (name.starts_with(of_mesh) && seen.insert(name).second && at != index) found.insert(at);
   }
   return found;
 }
 
-std::set<std::size_t> places_of_restart_points(const std::vector<WholeTime>& times, const Required& required) {
+std::set<std::size_t> indices_of_restart_points(const std::vector<WholeTime>& times, const Required& required) {
   const auto newest = newest_restartable(times, required);
   if (!newest) return {};
   std::set<std::size_t> points = meshes_of(times, *newest);
@@ -157,13 +157,13 @@ std::optional<std::size_t> newest_restartable(const std::vector<WholeTime>& time
 
 std::vector<std::string> restart_points(const std::vector<WholeTime>& times, const Required& required) {
   std::vector<std::string> found;
-  for (const std::size_t at : places_of_restart_points(times, required)) found.push_back(times[at].time);
+  for (const std::size_t at : indices_of_restart_points(times, required)) found.push_back(times[at].time);
   return found;
 }
 
 std::vector<std::string> superfluous(const std::vector<WholeTime>& times, const Required& required) {
   const auto newest = newest_restartable(times, required);
-  const std::set<std::size_t> points = places_of_restart_points(times, required);
+  const std::set<std::size_t> points = indices_of_restart_points(times, required);
   std::set<std::size_t> go;
   std::vector<std::size_t> rest;
   for (std::size_t at = 0; at < times.size(); ++at) {

@@ -96,7 +96,7 @@ auto find_time(Times& times, const std::string& time) {
 }
 void forget_time(std::vector<WholeTime>& times, const std::string& time);
 
-// The newest restartable time, as its place in the list.
+// The newest restartable time, as its index in the list.
 std::optional<std::size_t> newest_restartable(const std::vector<WholeTime>& times, const Required& required);
 
 // The times that a restart may need, oldest first: the newest restartable one, older restartable ones with names that

@@ -21,20 +21,20 @@ constexpr double nobody = contract::every_time, none = contract::no_time;
 
 using Words = std::atomic<std::uint64_t>*;
 
-std::size_t bytes_for(std::size_t places) {
+std::size_t bytes_for(std::size_t lines) {
   constexpr std::size_t page = 4096;
-  return (contract::hold_bytes(places) + page - 1) / page * page;
+  return (contract::hold_bytes(lines) + page - 1) / page * page;
 }
 
 std::size_t line_of(int rank) {
-  return contract::hold_place(static_cast<std::size_t>(std::max(rank, 0)));
+  return contract::hold_line_of(static_cast<std::size_t>(std::max(rank, 0)));
 }
 
-double time_at(Words words, std::size_t place) {
-  return std::bit_cast<double>(words[place].load());
+double time_at(Words words, std::size_t at) {
+  return std::bit_cast<double>(words[at].load());
 }
-void put_time(Words words, std::size_t place, double time) {
-  words[place].store(std::bit_cast<std::uint64_t>(time));
+void put_time(Words words, std::size_t at, double time) {
+  words[at].store(std::bit_cast<std::uint64_t>(time));
 }
 
 bool any_lacks(Words words, const std::vector<std::size_t>& lines, double time) {
@@ -56,8 +56,8 @@ std::optional<double> newest_complete(Words words, const std::vector<std::size_t
 
 std::vector<std::size_t> all_lines(Words words) {
   std::vector<std::size_t> lines;
-  for (std::size_t place = 0; place < words[contract::hold_places].load(); ++place)
-    lines.push_back(contract::hold_place(place));
+  for (std::size_t rank = 0; rank < words[contract::hold_lines].load(); ++rank)
+    lines.push_back(contract::hold_line_of(rank));
   return lines;
 }
 
@@ -73,21 +73,21 @@ MappedFile map_page(const std::string& path, const std::vector<int>& ranks) {
   if (!page) return {};
   const auto words = reinterpret_cast<Words>(page->bytes().data());
   if (words[contract::hold_version].load() != contract::version) return {};
-  const std::uint64_t places = words[contract::hold_places].load();
-  if (places >= bytes || bytes_for(places) > bytes) return {};
-  if (line_of(*std::max_element(ranks.begin(), ranks.end())) >= contract::hold_place(places)) return {};
+  const std::uint64_t lines = words[contract::hold_lines].load();
+  if (lines >= bytes || bytes_for(lines) > bytes) return {};
+  if (line_of(*std::max_element(ranks.begin(), ranks.end())) >= contract::hold_line_of(lines)) return {};
   return std::move(*page);
 }
 
 }  // namespace
 
 Result<Hold> Hold::make(const std::string& path, int ranks) {
-  const auto places = static_cast<std::size_t>(std::max(ranks, 1));
-  auto page = MappedFile::make(path, bytes_for(places));
+  const auto lines = static_cast<std::size_t>(std::max(ranks, 1));
+  auto page = MappedFile::make(path, bytes_for(lines));
   if (!page) return forward(page);
   Hold hold(std::move(*page));
   hold.words()[contract::hold_held] = 1;
-  hold.words()[contract::hold_places] = places;
+  hold.words()[contract::hold_lines] = lines;
   hold.words()[contract::hold_version] = contract::version;
   put_time(hold.words(), contract::hold_complete, none);
   for (const std::size_t line : all_lines(hold.words())) {

@@ -296,18 +296,18 @@ void Ledger::store(const std::string& path, const Known& known) {
     packed.other_mark = packed.local_inode != 0 && known.drained->size != on_case.size;
   }
   packed.has_target = !known.link_target.empty();
-  Packed& place = directories_[std::string(parent_of(path))][std::string(name_of(path))];
+  Packed& stored = directories_[std::string(parent_of(path))][std::string(name_of(path))];
   if (packed.has_target) {
     targets_[path] = known.link_target;
-  } else if (place.has_target) {
+  } else if (stored.has_target) {
     targets_.erase(path);
   }
   if (packed.other_mark) {
     marks_[path] = *known.drained;
-  } else if (place.other_mark) {
+  } else if (stored.other_mark) {
     marks_.erase(path);
   }
-  place = packed;
+  stored = packed;
 }
 
 void Ledger::erase(std::string_view path) {

@@ -38,9 +38,9 @@ core::Names files_in(const std::string& directory, const std::string& lower) {
 template <class Before>
 void put_time(std::vector<core::WholeTime>& times, core::WholeTime time, const Before& before) {
   core::forget_time(times, time.time);
-  const auto place = std::find_if(times.begin(), times.end(),
-                                  [&](const core::WholeTime& each) { return before(time.time, each.time); });
-  times.insert(place, std::move(time));
+  const auto at = std::find_if(times.begin(), times.end(),
+                               [&](const core::WholeTime& each) { return before(time.time, each.time); });
+  times.insert(at, std::move(time));
 }
 
 }  // namespace

@@ -35,13 +35,13 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   if (state->run.ledger.pool_was_full()) state->run.trouble = graver(state->run.trouble, Code::pool_full);
   // Files that got their names just before the run was killed are its own.
   const auto placing = state->run.ledger.placing();
-  for (const auto& [place, before] : placing) {
-    const auto status = state->run.shared->status(place);
+  for (const auto& [named, before] : placing) {
+    const auto status = state->run.shared->status(named);
     if (!status) return forward(status);
     if (!*status) continue;
     const Identity now = identity_of(**status);
     if (now.inode == before.inode && now.size == before.size && now.mtime_ns == before.mtime_ns)
-      state->run.record(placed_record(place, now));
+      state->run.record(placed_record(named, now));
   }
   if (auto found = state->policy.find_last_times(true); !found) return forward(found);
   // What ranks have left the page of the times tells: there it is known of which a write failed.

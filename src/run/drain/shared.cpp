@@ -134,7 +134,7 @@ class CaseFiles final : public SharedFiles {
   }
 
   Status make_directory(const std::string& path, mode_t mode) override {
-    auto at = place(path);
+    auto at = entry(path);
     if (!at) return forward(at);
     return done(::mkdirat(at->directory, at->name.c_str(), mode), "cannot make directory", path);
   }
@@ -162,13 +162,13 @@ class CaseFiles final : public SharedFiles {
   }
 
   Status make_link(const std::string& target, const std::string& path) override {
-    auto at = place(path);
+    auto at = entry(path);
     if (!at) return forward(at);
     return done(::symlinkat(target.c_str(), at->directory, at->name.c_str()), "cannot make link", path);
   }
 
   Status make_hard_link(const std::string& from, const std::string& to) override {
-    auto both = places(from, to);
+    auto both = entries(from, to);
     if (!both) return forward(both);
     const auto& [source, target] = *both;
     return done(::linkat(source.directory, source.name.c_str(), target.directory, target.name.c_str(), 0),
@@ -176,14 +176,14 @@ class CaseFiles final : public SharedFiles {
   }
 
   Status set_link_owner(const std::string& path, Owner owner) override {
-    auto at = place(path);
+    auto at = entry(path);
     if (!at) return forward(at);
     return done(::fchownat(at->directory, at->name.c_str(), owner.user, owner.group, AT_SYMLINK_NOFOLLOW),
                 "cannot set the owner of", path);
   }
 
   Status set_link_times(const std::string& path, std::int64_t mtime_ns) override {
-    auto at = place(path);
+    auto at = entry(path);
     if (!at) return forward(at);
     const Times times(mtime_ns);
     return done(::utimensat(at->directory, at->name.c_str(), times.both, AT_SYMLINK_NOFOLLOW), "cannot set the time of",
@@ -196,7 +196,7 @@ class CaseFiles final : public SharedFiles {
       if (!found) return forward(found);
       return *found;
     }
-    auto at = place(path);
+    auto at = entry(path);
     if (!at && at.error().errno_value == ENOENT) return std::nullopt;
     if (!at) return forward(at);
     struct stat found {};
@@ -206,7 +206,7 @@ class CaseFiles final : public SharedFiles {
   }
 
   Result<std::string> read_link(const std::string& path) override {
-    auto at = place(path);
+    auto at = entry(path);
     if (!at) return forward(at);
     char text[4097];
     const ssize_t length = ::readlinkat(at->directory, at->name.c_str(), text, sizeof text);
@@ -215,7 +215,7 @@ class CaseFiles final : public SharedFiles {
   }
 
   Status rename_new(const std::string& from, const std::string& to) override {
-    auto both = places(from, to);
+    auto both = entries(from, to);
     if (!both) return forward(both);
     const auto& [source, target] = *both;
     if (!flags_missing_.load(std::memory_order_relaxed)) {
@@ -227,25 +227,25 @@ class CaseFiles final : public SharedFiles {
   }
 
   Status exchange(const std::string& a, const std::string& b) override {
-    auto both = places(a, b);
+    auto both = entries(a, b);
     if (!both) return forward(both);
     return done(rename(both->first, both->second, RENAME_EXCHANGE), "cannot exchange with", b);
   }
 
   Status rename_over(const std::string& from, const std::string& to) override {
-    auto both = places(from, to);
+    auto both = entries(from, to);
     if (!both) return forward(both);
     return done(rename(both->first, both->second, 0), "cannot rename to", to);
   }
 
   Status remove_file(const std::string& path) override {
-    auto at = place(path);
+    auto at = entry(path);
     if (!at) return forward(at);
     return done(::unlinkat(at->directory, at->name.c_str(), 0), "cannot remove", path);
   }
 
   Status remove_directory(const std::string& path) override {
-    auto at = place(path);
+    auto at = entry(path);
     if (!at) return forward(at);
     const int flags = linked_.contains(path) ? 0 : AT_REMOVEDIR;  // of a link the link goes
     return done(::unlinkat(at->directory, at->name.c_str(), flags), "cannot remove directory", path);
@@ -263,9 +263,9 @@ class CaseFiles final : public SharedFiles {
 
   // A name in an open directory. Directories are looked up anew for each call: the kernel's cache makes that cheap, and
   // a directory that the user moved away meanwhile is not written to.
-  struct Place {
+  struct Entry {
     std::shared_ptr<Descriptor> root;  // stays open meanwhile
-    Descriptor own;                    // none where the directory is the case itself, or another place's
+    Descriptor own;                    // none where the directory is the case itself, or another entry's
     int directory = -1;
     std::string name;
   };
@@ -361,7 +361,7 @@ class CaseFiles final : public SharedFiles {
     return -1;
   }
 
-  Result<Place> place(const std::string& path) const {
+  Result<Entry> entry(const std::string& path) const {
     if (!stays_below(path))
       return error(Code::bad_input, "not a name below the case:", path,
                    "names with . or .. or empty parts are refused");
@@ -372,31 +372,31 @@ class CaseFiles final : public SharedFiles {
       struct stat found {};
       if (::fstat(at->get(), &found) != 0 && reopen()) at = root();
       const int fd = at->get();
-      return Place{std::move(at), {}, fd, path};
+      return Entry{std::move(at), {}, fd, path};
     }
     auto directory = open(parent, O_PATH | O_DIRECTORY, 0, "cannot open the directory of");
     if (!directory) return forward(directory);
     const int fd = directory->get();
-    return Place{{}, std::move(*directory), fd, std::string(name_of(path))};
+    return Entry{{}, std::move(*directory), fd, std::string(name_of(path))};
   }
 
-  Result<std::pair<Place, Place>> places(const std::string& a, const std::string& b) const {
-    auto first = place(a);
+  Result<std::pair<Entry, Entry>> entries(const std::string& a, const std::string& b) const {
+    auto first = entry(a);
     if (!first) return forward(first);
     if (parent_of(a) == parent_of(b) && stays_below(b)) {
-      Place beside{{}, {}, first->directory, std::string(name_of(b))};
+      Entry beside{{}, {}, first->directory, std::string(name_of(b))};
       return std::pair(std::move(*first), std::move(beside));
     }
-    auto second = place(b);
+    auto second = entry(b);
     if (!second) return forward(second);
     return std::pair(std::move(*first), std::move(*second));
   }
 
-  static int rename(const Place& from, const Place& to, unsigned flags) {
+  static int rename(const Entry& from, const Entry& to, unsigned flags) {
     return ::renameat2(from.directory, from.name.c_str(), to.directory, to.name.c_str(), flags);
   }
 
-  Status rename_new_by_link(const Place& from, const Place& to, const std::string& to_path) const {
+  Status rename_new_by_link(const Entry& from, const Entry& to, const std::string& to_path) const {
     struct stat found {};
     if (::fstatat(from.directory, from.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0)
       return failed("cannot rename to", to_path);

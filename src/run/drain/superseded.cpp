@@ -11,7 +11,7 @@ namespace forebay::drain {
 
 // Where a time lies on the case; empty unless the program removed it for every rank.
 std::set<std::string> Superseded::purged_from(const std::string& time) const {
-  std::set<std::string> places;
+  std::set<std::string> directories;
   for (const int rank : seen.times.ranks()) {
     const std::string directory = time_directory(rank, time);
     const auto known = run.ledger.find(directory);
@@ -19,9 +19,9 @@ std::set<std::string> Superseded::purged_from(const std::string& time) const {
     struct stat status {};
     const bool removed = (known && known->deleted) || (collated && run.ledger.deleted_unknown(directory));
     if (!removed || ::lstat(local_of(run.roots, directory).c_str(), &status) == 0) return {};
-    places.insert(collated ? join(collated->group, time) : directory);
+    directories.insert(collated ? join(collated->group, time) : directory);
   }
-  return places;
+  return directories;
 }
 
 // Times that were made safe while the program purges them would pile up on the case until its end. Such a time is a

@@ -38,7 +38,7 @@ class Timeline {
  private:
   TimelineEntry& of(const std::string& time);
 
-  std::deque<TimelineEntry> entries_;  // never moved, so names and places of its elements stay valid
+  std::deque<TimelineEntry> entries_;  // never moved, so names and addresses of its elements stay valid
   std::unordered_map<std::string_view, TimelineEntry*> by_time_;
   std::unordered_set<const TimelineEntry*> let_go_;
   std::size_t steps_ = 0;

@@ -9,8 +9,8 @@
 namespace forebay::drain {
 
 void Times::add_rank(int rank) {
-  const auto place = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
-  if (place == ranks_.end() || *place != rank) ranks_.insert(place, rank);
+  const auto at = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
+  if (at == ranks_.end() || *at != rank) ranks_.insert(at, rank);
 }
 
 Times::RankTime& Times::at(int rank, const std::string& time) {

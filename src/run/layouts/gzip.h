@@ -29,14 +29,14 @@ class GzipReader {
 
   int members() const { return members_; }
   std::uint64_t file_bytes() const { return file_bytes_; }  // read so far
-  // A place in the file between two blocks: at `offset`, less the highest bits of the byte before.
-  struct Place {
+  // A boundary between two blocks of the file: at `offset`, less the highest bits of the byte before.
+  struct Boundary {
     std::uint64_t offset;
     int unused_bits;
     unsigned last_byte;
   };
-  // Where next() has stopped, if it is such a place.
-  std::optional<Place> between_blocks() const;
+  // Where next() has stopped, if that is between two blocks.
+  std::optional<Boundary> between_blocks() const;
 
  private:
   struct Buffers;

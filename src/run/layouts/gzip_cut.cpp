@@ -113,7 +113,7 @@ Result<std::vector<Piece>> cut_gzip(const std::string& path, std::uint64_t cut) 
   Deflater deflater(front);
   errno = ENOMEM;
   if (!deflater.start()) return errno_error("cannot deflate", path);
-  std::optional<GzipReader::Place> entry;
+  std::optional<GzipReader::Boundary> entry;
   std::uint64_t bytes = 0, to_skip = cut;
   uLong sum = ::crc32(0, nullptr, 0);
   for (;;) {

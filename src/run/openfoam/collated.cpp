@@ -77,9 +77,9 @@ bool is_global_class(std::string_view class_name) {
 bool is_mesh_field_class(std::string_view class_name) {
   constexpr std::string_view internal = "::Internal";
   if (class_name.ends_with(internal)) class_name.remove_suffix(internal.size());
-  for (const std::string_view place : {"vol", "surface", "point"}) {
-    if (!class_name.starts_with(place)) continue;
-    const std::string_view rest = class_name.substr(place.size());
+  for (const std::string_view geometry : {"vol", "surface", "point"}) {
+    if (!class_name.starts_with(geometry)) continue;
+    const std::string_view rest = class_name.substr(geometry.size());
     for (const std::string_view value : {"Scalar", "Vector", "SphericalTensor", "SymmTensor", "Tensor"})
       if (rest.starts_with(value) && rest.substr(value.size()) == "Field") return true;
   }

@@ -75,16 +75,16 @@ std::optional<TimePath> time_path(std::string_view case_path) {
     case_path = slash == std::string_view::npos ? std::string_view() : case_path.substr(slash + 1);
     return part;
   };
-  TimePath place;
+  TimePath found;
   std::string_view part = take();
   if (const auto rank = processor_of(part)) {
-    place.rank = *rank;
+    found.rank = *rank;
     part = take();
   }
   if (!is_time_name(part)) return std::nullopt;
-  place.time = part;
-  place.rest = case_path;
-  return place;
+  found.time = part;
+  found.rest = case_path;
+  return found;
 }
 
 }  // namespace forebay::openfoam

@@ -56,8 +56,8 @@ unsigned char shown_type(int directory, const char* name) {
 
 ENTRY(DIR*, opendir, (const char* path)) {
   Path buffer;
-  const Place place = locate(AT_FDCWD, path, buffer, Reach::whole);
-  return new_stream(NEXT(opendir)(place.path));
+  const Location location = locate(AT_FDCWD, path, buffer, Reach::whole);
+  return new_stream(NEXT(opendir)(location.path));
 }
 
 ENTRY(DIR*, fdopendir, (int fd)) {
@@ -170,8 +170,8 @@ ENTRY_ALIAS(scandirat64, scandirat);
 
 ENTRY(int, chdir, (const char* path)) {
   Path buffer;
-  const Place place = locate(AT_FDCWD, path, buffer, Reach::whole);
-  const int result = NEXT(chdir)(place.path);
+  const Location location = locate(AT_FDCWD, path, buffer, Reach::whole);
+  const int result = NEXT(chdir)(location.path);
   if (result == 0 && active()) note_working_directory();
   return result;
 }

@@ -98,15 +98,15 @@ void note_failed(int fd, int error) {
   if (notes(error) && name_in_tree(fd, path)) note(path, error);
 }
 
-void note_failed(const Place& place, int error) {
+void note_failed(const Location& location, int error) {
   Path path;
-  if (place.outside() || !notes(error)) return;
-  if (place.path[0] != '/') {
-    const DescriptorPath directory(place.directory);
-    if (!read_name(place.directory == AT_FDCWD ? "/proc/self/cwd" : directory.text, path)) return;
-    if (place.path[0] != '\0') path.append("/", 1);
+  if (location.outside() || !notes(error)) return;
+  if (location.path[0] != '/') {
+    const DescriptorPath directory(location.directory);
+    if (!read_name(location.directory == AT_FDCWD ? "/proc/self/cwd" : directory.text, path)) return;
+    if (location.path[0] != '\0') path.append("/", 1);
   }
-  path.append(place.path);
+  path.append(location.path);
   if (is_in_tree(path.text)) note(path, error);
 }
 

@@ -17,7 +17,7 @@ inline bool is_noted(int error) {
 // Each does nothing unless `error` is one of these and what failed lies in the tree. errno stays.
 COLD void note_failed(int fd, int error);
 // What makes, moves or cuts a name, or opens a file for writing.
-COLD void note_failed(const Place& place, int error);
+COLD void note_failed(const Location& location, int error);
 // A mapping of a file.
 COLD void note_failed(const void* address, int error);
 // The same for a file of which only `path`, by the kernel's name, is known any more.
@@ -30,9 +30,9 @@ COLD bool name_in_tree(int fd, Path& path);
 
 // `result`, which is negative, with errno, when the call failed.
 template <class Result>
-Result noting(const Place& place, Result result) {
+Result noting(const Location& location, Result result) {
   if (result < 0) [[unlikely]]
-    note_failed(place, errno);
+    note_failed(location, errno);
   return result;
 }
 

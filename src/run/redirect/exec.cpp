@@ -138,9 +138,9 @@ ENTRY(int, execle, (const char* path, const char* first, ...)) {
 
 ENTRY(int, execveat, (int directory, const char* path, char* const argv[], char* const environment[], int flags)) {
   Path buffer;
-  const Place place = locate(directory, path, buffer);
-  return NEXT(execveat)(place.directory, place.path, argv, active() ? CHILD_ENVIRONMENT(environment) : environment,
-                        flags);
+  const Location location = locate(directory, path, buffer);
+  return NEXT(execveat)(location.directory, location.path, argv,
+                        active() ? CHILD_ENVIRONMENT(environment) : environment, flags);
 }
 
 }  // namespace forebay::redirect

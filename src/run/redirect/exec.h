@@ -16,13 +16,13 @@ class Program {
   // whose interpreter may lie in it. 0 or a negative errno.
   int prepare(const char* path, char* const argv[], char** arguments, bool forced = false);
 
-  const char* path() const { return place_.path; }
+  const char* path() const { return location_.path; }
   char* const* arguments() const { return front_; }
   bool interprets() const { return interprets_; }
 
  private:
   Path buffer_;
-  Place place_{};
+  Location location_{};
   char** front_ = nullptr;
   bool interprets_ = false;
   char heads_[levels][257];

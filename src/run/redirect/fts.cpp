@@ -55,8 +55,8 @@ void free_list(FTSENT* entry) {
 // A directory of a pool lies on another device, but in the case.
 bool leads_into_pool(const char* path) {
   Path buffer, text;
-  const Place place = locate(AT_FDCWD, path, buffer);
-  return !place.outside() && look(place.directory, place.path, text) == Link::pool;
+  const Location location = locate(AT_FDCWD, path, buffer);
+  return !location.outside() && look(location.directory, location.path, text) == Link::pool;
 }
 
 unsigned short inspect(const FTS* traversal, FTSENT* entry, bool following) {

@@ -137,10 +137,10 @@ class Traversal {
   bool is_other_device(const struct stat& status) {
     if ((flags_ & FTW_MOUNT) == 0 || status.st_dev == device_) return false;
     Path buffer, text;
-    const Place place = locate(AT_FDCWD, name(), buffer);
-    if (place.outside()) return true;
-    if (!S_ISDIR(status.st_mode)) return !really_inside(place);
-    return look(place.directory, place.path, text) != Link::pool && !passed_pool_;
+    const Location location = locate(AT_FDCWD, name(), buffer);
+    if (location.outside()) return true;
+    if (!S_ISDIR(status.st_mode)) return !really_inside(location);
+    return look(location.directory, location.path, text) != Link::pool && !passed_pool_;
   }
 
   int list(Names& names) {

@@ -43,44 +43,42 @@ bool names_a_time(const char* path) {
   return is_time_name(path + begin, end - begin);
 }
 
-double told(const std::atomic<uint64_t>& word) {
+double read_time(const std::atomic<uint64_t>& word) {
   return std::bit_cast<double>(word.load(std::memory_order_acquire));
 }
 
-void tell(std::atomic<uint64_t>& word, double time) {
+void store_time(std::atomic<uint64_t>& word, double time) {
   word.store(std::bit_cast<uint64_t>(time), std::memory_order_release);
 }
 
-bool lacks(const std::atomic<uint64_t>* place, double time) {
-  return told(place[contract::hold_first_lacking]) <= time && time <= told(place[contract::hold_last_lacking]);
+bool lacks(const std::atomic<uint64_t>* line, double time) {
+  return read_time(line[contract::hold_first_lacking]) <= time && time <= read_time(line[contract::hold_last_lacking]);
 }
 
-const std::atomic<uint64_t>* end_of_places() {
+const std::atomic<uint64_t>* end_of_lines() {
   return state.times.hold +
-         contract::hold_place(state.times.hold[contract::hold_places].load(std::memory_order_relaxed));
+         contract::hold_line_of(state.times.hold[contract::hold_lines].load(std::memory_order_relaxed));
 }
 
 bool any_lacks(double time) {
-  for (const auto* place = state.times.hold + contract::hold_line; place < end_of_places();
-       place += contract::hold_line)
-    if (lacks(place, time)) return true;
+  for (const auto* line = state.times.hold + contract::hold_line; line < end_of_lines(); line += contract::hold_line)
+    if (lacks(line, time)) return true;
   return false;
 }
 
 bool anything_lacks() {
-  for (const auto* place = state.times.hold + contract::hold_line; place < end_of_places();
-       place += contract::hold_line)
-    if (told(place[contract::hold_last_lacking]) != none) return true;
+  for (const auto* line = state.times.hold + contract::hold_line; line < end_of_lines(); line += contract::hold_line)
+    if (read_time(line[contract::hold_last_lacking]) != none) return true;
   return false;
 }
 
 // The oldest of the times that ranks left last; -infinity: one has left none, or it may lack something.
 double left_by_all() {
   double left = __builtin_inf(), lacking = none;
-  const auto* const end = end_of_places();
-  for (const auto* place = state.times.hold + contract::hold_line; place < end && left != none;
-       place += contract::hold_line) {
-    const double of_rank = told(place[contract::hold_left]), last = told(place[contract::hold_last_lacking]);
+  const auto* const end = end_of_lines();
+  for (const auto* line = state.times.hold + contract::hold_line; line < end && left != none;
+       line += contract::hold_line) {
+    const double of_rank = read_time(line[contract::hold_left]), last = read_time(line[contract::hold_last_lacking]);
     if (of_rank < left) left = of_rank;
     if (last > lacking) lacking = last;
   }
@@ -88,7 +86,7 @@ double left_by_all() {
 }
 
 // Older times may be freed: this one is complete over all ranks. -infinity: none may be.
-// The ranks' places are read before the hold: what is returned was left before the agent's look began, if one goes on,
+// The ranks' lines are read before the hold: what is returned was left before the agent's look began, if one goes on,
 // and of such times it takes nothing but the newest for whole (src/run/drain/hold.h). It is told before anything is
 // freed: where a newer one lacks something, it is what is left.
 double newest_complete() {
@@ -106,9 +104,9 @@ double newest_complete() {
   return state.times.hold[contract::hold_held].load(std::memory_order_acquire) == 0 ? complete : none;
 }
 
-// Stores `time` unless `keeps` holds for what is told. Threads of a program may do so at once.
+// Stores `time` unless `keeps` holds for the time there. Threads of a program may do so at once.
 template <class Keeps>
-void tell_unless(std::atomic<uint64_t>& word, double time, const Keeps& keeps) {
+void store_unless(std::atomic<uint64_t>& word, double time, const Keeps& keeps) {
   uint64_t known = word.load(std::memory_order_acquire);
   while (!keeps(std::bit_cast<double>(known)) &&
          !word.compare_exchange_weak(known, std::bit_cast<uint64_t>(time), std::memory_order_acq_rel))
@@ -119,20 +117,20 @@ void tell_unless(std::atomic<uint64_t>& word, double time, const Keeps& keeps) {
 // does not matter any more.
 void note_lacking(double time) {
   if (state.times.hold == nullptr) return;
-  std::atomic<uint64_t>& first = state.times.place[contract::hold_first_lacking];
-  std::atomic<uint64_t>& last = state.times.place[contract::hold_last_lacking];
-  if (told(last) < left_by_all()) {
-    tell(last, time);
-    return tell(first, time);
+  std::atomic<uint64_t>& first = state.times.line[contract::hold_first_lacking];
+  std::atomic<uint64_t>& last = state.times.line[contract::hold_last_lacking];
+  if (read_time(last) < left_by_all()) {
+    store_time(last, time);
+    return store_time(first, time);
   }
-  tell_unless(last, time, [&](double known) { return known >= time; });
-  tell_unless(first, time, [&](double known) { return known <= time; });
+  store_unless(last, time, [&](double known) { return known >= time; });
+  store_unless(first, time, [&](double known) { return known <= time; });
 }
 
 // What was written last may be cut: to be asked before this rank makes room. (Where another one does at that very
 // moment, the pool may look as if it had room; and there is an agent, as a rule, which looks at the pool, too.)
 void note_full_pool() {
-  const double begun = told(state.times.begun);
+  const double begun = read_time(state.times.begun);
   struct statfs status;
   if (begun == none || sys_statfs(state.rank.keep.text, &status) != 0) return;
   if (static_cast<uint64_t>(status.f_bavail) * static_cast<uint64_t>(status.f_frsize) < contract::as_good_as_full)
@@ -143,8 +141,8 @@ void note_full_pool() {
 // since a time that is complete now may lack what cannot be handed over then.
 double left_since_freed() {
   // What is complete is no newer than what this rank has left: in most cases the others need not be asked.
-  const double freed = told(state.times.freed);
-  if (told(state.times.place[contract::hold_left]) <= freed || anything_lacks()) return none;
+  const double freed = read_time(state.times.freed);
+  if (read_time(state.times.line[contract::hold_left]) <= freed || anything_lacks()) return none;
   const double complete = newest_complete();
   return complete > freed ? complete : none;
 }
@@ -322,13 +320,13 @@ void free_older(double complete) {
     return time < complete && (times.is_superseded(time, complete) || times.is_one_too_many(time, complete));
   });
   if (!all) state.flags.has_handed_over.store(true, std::memory_order_relaxed);
-  tell(state.times.freed, complete);
+  store_time(state.times.freed, complete);
 }
 
 // To be called before what is not handed over of a time is removed.
 void note_room_made_by(double time) {
-  if (state.times.hold == nullptr || told(state.times.purged) == time) return;
-  tell(state.times.purged, time);
+  if (state.times.hold == nullptr || read_time(state.times.purged) == time) return;
+  store_time(state.times.purged, time);
   note_full_pool();
 }
 
@@ -360,15 +358,15 @@ const char* below_times(int directory, const char* path, Path& text) {
 }
 
 // The same, "/<time>", where the path is that of a time of this rank; nullptr: it is none.
-const char* own_time(int directory, const char* path, const Place& place, Path& text) {
-  if (place.outside() || !names_a_time(place.path)) return nullptr;
+const char* own_time(int directory, const char* path, const Location& location, Path& text) {
+  if (location.outside() || !names_a_time(location.path)) return nullptr;
   const char* rest = below_times(directory, path, text);
   return rest != nullptr && *rest != '\0' && strchr(rest + 1, '/') == nullptr ? rest : nullptr;
 }
 
 // Where `rest` of the times lies for a call that makes or takes a link of it.
-Place linkable(const char* rest, const Place& place, Path& own) {
-  if (state.rank.times.size == 0) return place;
+Location linkable(const char* rest, const Location& location, Path& own) {
+  if (state.rank.times.size == 0) return location;
   own.assign(state.rank.times.text, state.rank.times.size);
   own.append(rest);
   return {AT_FDCWD, own.text, Where::inside};
@@ -376,7 +374,7 @@ Place linkable(const char* rest, const Place& place, Path& own) {
 
 }  // namespace
 
-void hand_over(int directory, const char* path, const Place& place) {
+void hand_over(int directory, const char* path, const Location& location) {
   if (state.rank.keep.size == 0) return;
   Path text;
   const char* rest = below_times(directory, path, text);
@@ -390,7 +388,7 @@ void hand_over(int directory, const char* path, const Place& place) {
   const size_t directory_size = target.size;
   if (!append_flat(rest, target)) return;
   const double time = value_of(rest + 1, strcspn(rest + 1, "/"));
-  if (state.times.hold != nullptr && lacks(state.times.place, time)) return note_room_made_by(time);
+  if (state.times.hold != nullptr && lacks(state.times.line, time)) return note_room_made_by(time);
   if (target.size - directory_size > NAME_MAX || target.too_long()) {
     note_room_made_by(time);
     return note_lacking(time);
@@ -403,7 +401,7 @@ void hand_over(int directory, const char* path, const Place& place) {
     if (sys_fstatat(AT_FDCWD, kept.text, &status, AT_SYMLINK_NOFOLLOW) == 0) return;
   }
   Path own;
-  const Place source = linkable(rest, place, own);
+  const Location source = linkable(rest, location, own);
   // Not moved: that would take a lock of the whole file system, which all ranks want at once.
   const auto link = [&] {
     return system_call(SYS_linkat, source.directory, word(source.path), AT_FDCWD, word(target.text), 0);
@@ -412,7 +410,7 @@ void hand_over(int directory, const char* path, const Place& place) {
   long linked = link();
   if (linked == -EEXIST && sys_unlinkat(AT_FDCWD, target.text, 0) == 0) linked = link();
   if (linked == 0) {
-    tell(state.times.freed, none);
+    store_time(state.times.freed, none);
     return state.flags.has_handed_over.store(true, std::memory_order_relaxed);
   }
   struct stat status;  // remove() tries to unlink directories, too
@@ -427,15 +425,15 @@ bool move_over(const char* path) {
     return false;
   if (strstr(path, "..") != nullptr) return false;  // behind a link it may lead elsewhere than its text says
   Path buffer, text;
-  const Place place = locate(AT_FDCWD, path, buffer);
-  const char* rest = own_time(AT_FDCWD, path, place, text);
+  const Location location = locate(AT_FDCWD, path, buffer);
+  const char* rest = own_time(AT_FDCWD, path, location, text);
   if (rest == nullptr) return false;
   const double time = value_of(rest + 1, strlen(rest + 1));
-  if (lacks(state.times.place, time)) return false;
+  if (lacks(state.times.line, time)) return false;
   Path target, own;
   handed_over_directory(target);
   target.append(rest);
-  const Place source = linkable(rest, place, own);
+  const Location source = linkable(rest, location, own);
   struct stat status;
   if (target.too_long() || own.too_long() ||
       sys_fstatat(source.directory, source.path, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(status.st_mode))
@@ -453,33 +451,33 @@ bool move_over(const char* path) {
   if (moved != 0) return false;
   forget_plain_directories();
   state.flags.has_handed_over.store(true, std::memory_order_relaxed);
-  tell(state.times.freed, none);
-  free_handed_over(place);
+  store_time(state.times.freed, none);
+  free_handed_over(location);
   return true;
 }
 
-void note_begun(int directory, const char* path, const Place& place, bool made) {
+void note_begun(int directory, const char* path, const Location& location, bool made) {
   if (state.times.hold == nullptr) return;
   // What was there tells nothing of a process that has begun no time.
-  if (!made && (errno != EEXIST || told(state.times.begun) == none)) return;
+  if (!made && (errno != EEXIST || read_time(state.times.begun) == none)) return;
   Path text;
-  const char* rest = own_time(directory, path, place, text);
+  const char* rest = own_time(directory, path, location, text);
   if (rest == nullptr) return;
-  const double time = value_of(rest + 1, strlen(rest + 1)), last = told(state.times.begun);
+  const double time = value_of(rest + 1, strlen(rest + 1)), last = read_time(state.times.begun);
   if (time == last || (time < last && !made)) return;
   note_full_pool();
-  tell(state.times.begun, time);
-  tell(state.times.purged, none);
+  store_time(state.times.begun, time);
+  store_time(state.times.purged, none);
   if (last == none || time < last) {
     // A program that has just begun, or goes back, has left nothing that tells of what comes.
-    tell(state.times.place[contract::hold_left], none);
-    tell(state.times.hold[contract::hold_complete], none);
-    tell(state.times.freed, none);
-    if (time > told(state.times.place[contract::hold_last_lacking])) return;  // it may be a child of the rank
-    tell(state.times.place[contract::hold_last_lacking], none);
-    tell(state.times.place[contract::hold_first_lacking], contract::every_time);
-  } else if (!lacks(state.times.place, last)) {
-    tell(state.times.place[contract::hold_left], last);
+    store_time(state.times.line[contract::hold_left], none);
+    store_time(state.times.hold[contract::hold_complete], none);
+    store_time(state.times.freed, none);
+    if (time > read_time(state.times.line[contract::hold_last_lacking])) return;  // it may be a child of the rank
+    store_time(state.times.line[contract::hold_last_lacking], none);
+    store_time(state.times.line[contract::hold_first_lacking], contract::every_time);
+  } else if (!lacks(state.times.line, last)) {
+    store_time(state.times.line[contract::hold_left], last);
     // As make_room(), but whether the pool is full was asked just now.
     if (!state.flags.has_handed_over.load(std::memory_order_relaxed)) return;
     if (const double complete = left_since_freed(); complete != none) free_older(complete);
@@ -488,7 +486,7 @@ void note_begun(int directory, const char* path, const Place& place, bool made) 
 
 void note_cut(const char* path) {
   if (state.times.hold == nullptr) return;
-  if (const double begun = told(state.times.begun); begun != none) note_lacking(begun);
+  if (const double begun = read_time(state.times.begun); begun != none) note_lacking(begun);
   const auto size_of = [](const char* name) { return strcspn(name, "/"); };
   const char* name = path + 1;
   // Whichever rank's it is.
@@ -497,13 +495,13 @@ void note_cut(const char* path) {
   if (is_time_name(name, size_of(name))) note_lacking(value_of(name, size_of(name)));
 }
 
-void free_handed_over(const Place& place) {
+void free_handed_over(const Location& location) {
   if (state.times.hold == nullptr || !state.flags.has_handed_over.load(std::memory_order_relaxed) ||
-      !names_a_time(place.path))
+      !names_a_time(location.path))
     return;
   const double complete = newest_complete();
   if (state.times.hold[contract::hold_held].load(std::memory_order_acquire) != 0) return;
-  if (complete <= told(state.times.freed) && !anything_lacks()) return;
+  if (complete <= read_time(state.times.freed) && !anything_lacks()) return;
   note_full_pool();
   free_older(complete);
 }

@@ -22,10 +22,10 @@ extern "C" const char* forebay_library_path(const char* path) {
     __atomic_store_n(&forebay_next_dlopen, next_function(slot, "dlopen"), __ATOMIC_RELAXED);
   if (path == nullptr || strchr(path, '/') == nullptr) return path;
   Path buffer;
-  Place place = locate(AT_FDCWD, path, buffer);
-  follow(place, buffer);
-  if (place.path == path) return path;
-  memcpy(mapped, place.path, strlen(place.path) + 1);
+  Location location = locate(AT_FDCWD, path, buffer);
+  follow(location, buffer);
+  if (location.path == path) return path;
+  memcpy(mapped, location.path, strlen(location.path) + 1);
   return mapped;
 }
 

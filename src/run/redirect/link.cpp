@@ -126,7 +126,7 @@ int copy_under_lock(int directory, const char* name, const char* lower, bool dis
 }
 
 // A copy of `source` under the temporary name in `parent`.
-int make_copy(const Place& source, const struct stat& status, const Parent& parent, const char* temporary) {
+int make_copy(const Location& source, const struct stat& status, const Parent& parent, const char* temporary) {
   if (S_ISLNK(status.st_mode)) {
     Path text;
     const long size = sys_readlinkat(source.directory, source.path, text.text, PATH_MAX);
@@ -168,32 +168,32 @@ Link look(int directory, const char* path, Path& text) {
   return classify(text.text);
 }
 
-bool follow(Place& place, Path& buffer) {
-  if (place.outside()) return false;
+bool follow(Location& location, Path& buffer) {
+  if (location.outside()) return false;
   Path text;
-  if (look(place.directory, place.path, text) != Link::genuine || !really_inside(place)) return false;
+  if (look(location.directory, location.path, text) != Link::genuine || !really_inside(location)) return false;
   Path resolved;
-  if (!absolute(place.directory, place.path, text) || resolve(text.text, resolved, true, true) != 0) return false;
+  if (!absolute(location.directory, location.path, text) || resolve(text.text, resolved, true, true) != 0) return false;
   const bool inside = to_kernel(resolved, buffer);
-  place = {AT_FDCWD, buffer.text, inside ? Where::inside : Where::outside};
+  location = {AT_FDCWD, buffer.text, inside ? Where::inside : Where::outside};
   return true;
 }
 
-int make_own(Place& place, Path& buffer, bool following, bool discard) {
-  if (place.outside()) return 0;
+int make_own(Location& location, Path& buffer, bool following, bool discard) {
+  if (location.outside()) return 0;
   Path text;
-  Link kind = look(place.directory, place.path, text);
+  Link kind = look(location.directory, location.path, text);
   if (kind == Link::genuine && following) {
-    follow(place, buffer);
-    if (place.outside()) return 0;
-    kind = look(place.directory, place.path, text);
+    follow(location, buffer);
+    if (location.outside()) return 0;
+    kind = look(location.directory, location.path, text);
   }
   if (kind == Link::pool && !following) {  // what it leads to is meant, not the link
     buffer.assign(text.text, text.size);
-    place = {AT_FDCWD, buffer.text, Where::inside};
+    location = {AT_FDCWD, buffer.text, Where::inside};
   }
   if (kind != Link::staged) return 0;
-  return copy_up(place.directory, place.path, text.text, discard);
+  return copy_up(location.directory, location.path, text.text, discard);
 }
 
 int copy_up(int directory, const char* path, const char* lower, bool discard) {
@@ -212,7 +212,7 @@ int copy_up(int directory, const char* path, const char* lower, bool discard) {
   return result;
 }
 
-int move_across(const Place& source, const Place& target, unsigned flags) {
+int move_across(const Location& source, const Location& target, unsigned flags) {
   struct stat status;
   if (const int failed = sys_fstatat(source.directory, source.path, &status, AT_SYMLINK_NOFOLLOW); failed < 0)
     return failed;
@@ -233,8 +233,8 @@ int move_across(const Place& source, const Place& target, unsigned flags) {
   return sys_unlinkat(source.directory, source.path, 0);
 }
 
-void wait_at_gate(const Place& place) {
-  if (place.outside() || !really_inside(place)) return;
+void wait_at_gate(const Location& location) {
+  if (location.outside() || !really_inside(location)) return;
   const timespec second{1, 0};
   while (const uint32_t closed = state.gate->load(std::memory_order_acquire))
     system_call(SYS_futex, word(state.gate), FUTEX_WAIT, word(closed), word(&second));

@@ -18,23 +18,23 @@ Link classify(const char* text);
 Link look(int directory, const char* path, Path& text);
 
 // The path to use for a call that follows links: a genuine last component is resolved in the case, not by the kernel.
-// True when that made `place` another one.
-bool follow(Place& place, Path& buffer);
-// Makes sure that `place` is not a staged link, for a call that changes the file itself: follows genuine links when
+// True when that made `location` another one.
+bool follow(Location& location, Path& buffer);
+// Makes sure that `location` is not a staged link, for a call that changes the file itself: follows genuine links when
 // `following`, and copies a staged link up. `discard`: the content is about to be cut to nothing. 0 or a negative
 // errno.
-int make_own(Place& place, Path& buffer, bool following, bool discard = false);
+int make_own(Location& location, Path& buffer, bool following, bool discard = false);
 // Replaces the staged link, whose text is `lower`, by a copy. Safe when many do it at once. 0 or a negative errno.
 int copy_up(int directory, const char* path, const char* lower, bool discard);
 
 // Moves a regular file or a link between file systems of the tree; -EXDEV for anything else. 0 or a negative errno.
-int move_across(const Place& source, const Place& target, unsigned flags);
+int move_across(const Location& source, const Location& target, unsigned flags);
 
 // Waits while the gate is closed.
-void wait_at_gate(const Place& place);
-inline void pass_gate(const Place& place) {
+void wait_at_gate(const Location& location);
+inline void pass_gate(const Location& location) {
   if (state.gate != nullptr && state.gate->load(std::memory_order_relaxed) != 0) [[unlikely]]
-    wait_at_gate(place);
+    wait_at_gate(location);
   make_room();
 }
 

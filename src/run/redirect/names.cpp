@@ -13,9 +13,9 @@ namespace forebay::redirect {
 namespace {
 
 // Only ranks' directories are links into a pool: other names are not worth a look.
-bool may_be_pool_link(const Place& place) {
-  return !place.outside() && state.pool_count != 0 &&
-         strncmp(last_component(place.path), contract::rank_prefix, contract::rank_prefix_size) == 0;
+bool may_be_pool_link(const Location& location) {
+  return !location.outside() && state.pool_count != 0 &&
+         strncmp(last_component(location.path), contract::rank_prefix, contract::rank_prefix_size) == 0;
 }
 
 // From now on no process of the node goes to ranks' directories at once.
@@ -31,10 +31,10 @@ void note_rank_directory_renamed() {
 
 // A new link by whose text the kernel leaves the case from where the case is mounted, and comes elsewhere from where
 // the tree lies.
-void note_link_out(const char* target, const Place& place) {
+void note_link_out(const char* target, const Location& location) {
   Path text;
   if (state.rank.directory.size == 0 || state.rank.local_tree.size == 0 || target[0] == '/') return;
-  if (!absolute(place.directory, place.path, text)) return;
+  if (!absolute(location.directory, location.path, text)) return;
   const char* rest = state.case_root.rest(text.text);
   if (rest == nullptr) return;
   int depth = -1;
@@ -51,9 +51,9 @@ void note_link_out(const char* target, const Place& place) {
   if (depth < 0) note_no_longer_mapped();
 }
 
-bool names_a_rank(const Place& place) {
-  if (place.outside()) return false;
-  const char* name = last_component(place.path);
+bool names_a_rank(const Location& location) {
+  if (location.outside()) return false;
+  const char* name = last_component(location.path);
   if (strncmp(name, contract::rank_prefix, contract::rank_prefix_size) != 0) return false;
   const char* number = name + contract::rank_prefix_size;
   if (*number == '\0') return false;
@@ -61,36 +61,36 @@ bool names_a_rank(const Place& place) {
   return behind[strspn(behind, "/")] == '\0';
 }
 
-bool is_pool_link(const Place& place, Path& text) {
-  return may_be_pool_link(place) && look(place.directory, place.path, text) == Link::pool;
+bool is_pool_link(const Location& location, Path& text) {
+  return may_be_pool_link(location) && look(location.directory, location.path, text) == Link::pool;
 }
 
-int kernel_unlink(const Place& place, int flags);
+int kernel_unlink(const Location& location, int flags);
 
-int unlink_redirected(int directory, const char* path, const Place& place) {
+int unlink_redirected(int directory, const char* path, const Location& location) {
   Path text;
-  if (state.flags.meets_placed && look_placed(place, text)) [[unlikely]]
-    return with_errno_int(unlink_placed(place));
-  if (is_pool_link(place, text)) return with_errno_int(-EISDIR);
-  if (!place.outside()) hand_over(directory, path, place);
-  return kernel_unlink(place, 0);
+  if (state.flags.meets_placed && look_placed(location, text)) [[unlikely]]
+    return with_errno_int(unlink_placed(location));
+  if (is_pool_link(location, text)) return with_errno_int(-EISDIR);
+  if (!location.outside()) hand_over(directory, path, location);
+  return kernel_unlink(location, 0);
 }
 
-int rmdir_redirected(const Place& place) {
+int rmdir_redirected(const Location& location) {
   const int errno_before = errno;
-  const int result = kernel_unlink(place, AT_REMOVEDIR);
-  if (place.outside()) return result;
+  const int result = kernel_unlink(location, AT_REMOVEDIR);
+  if (location.outside()) return result;
   if (result == 0) {
     forget_plain_directories();
-    free_handed_over(place);
+    free_handed_over(location);
   }
   if (result == 0 || errno != ENOTDIR) return result;
   Path text;
-  if (look(place.directory, place.path, text) != Link::pool) return result;
+  if (look(location.directory, location.path, text) != Link::pool) return result;
   note_rank_directory_renamed();
   if (const int failed = sys_unlinkat(AT_FDCWD, text.text, AT_REMOVEDIR); failed < 0) return with_errno_int(failed);
   errno = errno_before;
-  const int unlinked = kernel_unlink(place, 0);
+  const int unlinked = kernel_unlink(location, 0);
   if (unlinked == 0) forget_plain_directories();
   return unlinked;
 }
@@ -99,8 +99,8 @@ int rmdir_redirected(const Place& place) {
 
 ENTRY(int, unlinkat, (int directory, const char* path, int flags)) {
   Path buffer;
-  const Place place = locate(directory, path, buffer);
-  return (flags & AT_REMOVEDIR) != 0 ? rmdir_redirected(place) : unlink_redirected(directory, path, place);
+  const Location location = locate(directory, path, buffer);
+  return (flags & AT_REMOVEDIR) != 0 ? rmdir_redirected(location) : unlink_redirected(directory, path, location);
 }
 ENTRY(int, unlink, (const char* path)) {
   if (is_outside(path)) return NEXT(unlink)(path);
@@ -113,51 +113,51 @@ ENTRY(int, rmdir, (const char* path)) {
 }
 ENTRY(int, remove, (const char* path)) {
   Path buffer;
-  const Place place = locate(AT_FDCWD, path, buffer);
-  if (place.outside()) return NEXT(remove)(place.path);
+  const Location location = locate(AT_FDCWD, path, buffer);
+  if (location.outside()) return NEXT(remove)(location.path);
   const int errno_before = errno;
-  if (unlink_redirected(AT_FDCWD, path, place) == 0) return 0;
+  if (unlink_redirected(AT_FDCWD, path, location) == 0) return 0;
   if (errno != EISDIR && errno != EPERM) return -1;
   errno = errno_before;
-  return rmdir_redirected(place);
+  return rmdir_redirected(location);
 }
 
 namespace {
-int kernel_unlink(const Place& place, int flags) {
-  if (place.directory != AT_FDCWD) return NEXT(unlinkat)(place.directory, place.path, flags);
-  return flags == 0 ? NEXT(unlink)(place.path) : NEXT(rmdir)(place.path);
+int kernel_unlink(const Location& location, int flags) {
+  if (location.directory != AT_FDCWD) return NEXT(unlinkat)(location.directory, location.path, flags);
+  return flags == 0 ? NEXT(unlink)(location.path) : NEXT(rmdir)(location.path);
 }
 }  // namespace
 
 ENTRY(int, mkdir, (const char* path, mode_t mode)) {
   Path buffer;
-  const Place place = locate(AT_FDCWD, path, buffer);
-  const int result = noting(place, NEXT(mkdir)(place.path, mode));
-  note_begun(AT_FDCWD, path, place, result == 0);
+  const Location location = locate(AT_FDCWD, path, buffer);
+  const int result = noting(location, NEXT(mkdir)(location.path, mode));
+  note_begun(AT_FDCWD, path, location, result == 0);
   return result;
 }
 ENTRY(int, mkdirat, (int directory, const char* path, mode_t mode)) {
   Path buffer;
-  const Place place = locate(directory, path, buffer);
-  const int result = noting(place, NEXT(mkdirat)(place.directory, place.path, mode));
-  note_begun(directory, path, place, result == 0);
+  const Location location = locate(directory, path, buffer);
+  const int result = noting(location, NEXT(mkdirat)(location.directory, location.path, mode));
+  note_begun(directory, path, location, result == 0);
   return result;
 }
 ENTRY(int, mkfifo, (const char* path, mode_t mode)) {
   Path buffer;
-  const Place place = locate(AT_FDCWD, path, buffer);
-  return noting(place, NEXT(mkfifo)(place.path, mode));
+  const Location location = locate(AT_FDCWD, path, buffer);
+  return noting(location, NEXT(mkfifo)(location.path, mode));
 }
 ENTRY(int, mkfifoat, (int directory, const char* path, mode_t mode)) {
   Path buffer;
-  const Place place = locate(directory, path, buffer);
-  return noting(place, NEXT(mkfifoat)(place.directory, place.path, mode));
+  const Location location = locate(directory, path, buffer);
+  return noting(location, NEXT(mkfifoat)(location.directory, location.path, mode));
 }
 ENTRY(int, mknodat, (int directory, const char* path, mode_t mode, dev_t device)) {
   Path buffer;
-  const Place place = locate(directory, path, buffer);
-  return noting(place, with_errno_int(system_call(SYS_mknodat, place.directory, word(place.path), word(mode),
-                                                  word(static_cast<unsigned>(device)))));
+  const Location location = locate(directory, path, buffer);
+  return noting(location, with_errno_int(system_call(SYS_mknodat, location.directory, word(location.path), word(mode),
+                                                     word(static_cast<unsigned>(device)))));
 }
 ENTRY(int, mknod, (const char* path, mode_t mode, dev_t device)) {
   return entry_mknodat(AT_FDCWD, path, mode, device);
@@ -171,26 +171,26 @@ ENTRY(int, __xmknodat, (int, int directory, const char* path, mode_t mode, dev_t
 
 ENTRY(int, symlinkat, (const char* target, int directory, const char* path)) {
   Path buffer;
-  const Place place = locate(directory, path, buffer);
-  const int result = noting(place, NEXT(symlinkat)(target, place.directory, place.path));
-  if (result == 0 && !place.outside()) {
+  const Location location = locate(directory, path, buffer);
+  const int result = noting(location, NEXT(symlinkat)(target, location.directory, location.path));
+  if (result == 0 && !location.outside()) {
     forget_plain_directories();
-    note_link_out(target, place);
+    note_link_out(target, location);
   }
   return result;
 }
 ENTRY(int, symlink, (const char* target, const char* path)) {
   Path buffer;
-  const Place place = locate(AT_FDCWD, path, buffer);
-  if (place.outside()) return NEXT(symlink)(target, place.path);
-  return entry_symlinkat(target, place.directory, place.path);
+  const Location location = locate(AT_FDCWD, path, buffer);
+  if (location.outside()) return NEXT(symlink)(target, location.path);
+  return entry_symlinkat(target, location.directory, location.path);
 }
 
 namespace {
 
 // An untouched input that gets a second name in a directory which stays on the shared file system (--direct): the input
 // itself is linked, as without us; from the tree no link leads there. Answers -EXDEV where that is not so.
-int link_on_shared(const Place& source, const Place& target) {
+int link_on_shared(const Location& source, const Location& target) {
   Path lower;
   struct stat tree {
   }, directory{};
@@ -207,8 +207,8 @@ int link_on_shared(const Place& source, const Place& target) {
 // A hard link to a staged link would be a second link: it has to be a file of its own first.
 ENTRY(int, linkat, (int from_directory, const char* from, int to_directory, const char* to, int flags)) {
   Path from_buffer, to_buffer;
-  Place source = locate(from_directory, from, from_buffer);
-  const Place target = locate(to_directory, to, to_buffer);
+  Location source = locate(from_directory, from, from_buffer);
+  const Location target = locate(to_directory, to, to_buffer);
   if (Path text; state.flags.meets_placed && look_placed(source, text) && really_inside(target)) [[unlikely]]
     return noting(target, with_errno_int(link_placed(text, target)));
   if (const int linked = link_on_shared(source, target); linked != -EXDEV) return with_errno_int(linked);
@@ -217,7 +217,7 @@ ENTRY(int, linkat, (int from_directory, const char* from, int to_directory, cons
   const int errno_before = errno;
   const int linked = noting(target, NEXT(linkat)(source.directory, source.path, target.directory, target.path, flags));
   if (linked == 0 || errno != EXDEV || source.outside() || target.outside()) return linked;
-  Place below = target;
+  Location below = target;
   if (!below_mount(source, from_buffer) || !below_mount(below, to_buffer)) return linked;
   errno = errno_before;
   return noting(target, NEXT(linkat)(source.directory, source.path, below.directory, below.path, flags));
@@ -230,7 +230,7 @@ namespace {
 
 // In the case's own directory a rename never crosses file systems; between pools it does. Files and links are carried
 // over; directories answer EXDEV, which mv and its like know how to handle.
-int rename_across(const Place& source, const Place& target, unsigned flags, int errno_before) {
+int rename_across(const Location& source, const Location& target, unsigned flags, int errno_before) {
   if (source.outside() || target.outside() || (flags & ~unsigned{RENAME_NOREPLACE}) != 0 || !really_inside(source) ||
       !really_inside(target))
     return with_errno_int(-EXDEV);
@@ -243,8 +243,8 @@ int rename_across(const Place& source, const Place& target, unsigned flags, int 
 
 int rename_redirected(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) {
   Path from_buffer, to_buffer;
-  const Place source = locate(from_directory, from, from_buffer);
-  const Place target = locate(to_directory, to, to_buffer);
+  const Location source = locate(from_directory, from, from_buffer);
+  const Location target = locate(to_directory, to, to_buffer);
   const int errno_before = errno;
   if (state.flags.meets_placed) [[unlikely]] {
     Path text;
@@ -259,10 +259,10 @@ int rename_redirected(int from_directory, const char* from, int to_directory, co
   if (source.outside() && target.outside()) return with_errno_int(result);
   if (result == -EXDEV) {
     Path from_below, to_below;
-    Place below = source, to_place = target;
-    if (!source.outside() && !target.outside() && below_mount(below, from_below) && below_mount(to_place, to_below))
+    Location below = source, to_location = target;
+    if (!source.outside() && !target.outside() && below_mount(below, from_below) && below_mount(to_location, to_below))
       result = static_cast<int>(
-          system_call(SYS_renameat2, AT_FDCWD, word(below.path), AT_FDCWD, word(to_place.path), flags));
+          system_call(SYS_renameat2, AT_FDCWD, word(below.path), AT_FDCWD, word(to_location.path), flags));
   }
   if (result == -EXDEV) return noting(target, rename_across(source, target, flags, errno_before));
   if (result == 0) forget_plain_directories();

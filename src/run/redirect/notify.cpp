@@ -9,25 +9,25 @@ namespace forebay::redirect {
 
 ENTRY(int, inotify_add_watch, (int fd, const char* path, uint32_t mask)) {
   Path buffer;
-  Place place = locate(AT_FDCWD, path, buffer);
+  Location location = locate(AT_FDCWD, path, buffer);
   Path text;
   if ((mask & IN_DONT_FOLLOW) == 0)
-    follow(place, buffer);
-  else if (!place.outside() && look(place.directory, place.path, text) != Link::genuine)
+    follow(location, buffer);
+  else if (!location.outside() && look(location.directory, location.path, text) != Link::genuine)
     mask &= ~uint32_t{IN_DONT_FOLLOW};
-  return NEXT(inotify_add_watch)(fd, place.path, mask);
+  return NEXT(inotify_add_watch)(fd, location.path, mask);
 }
 
 ENTRY(int, fanotify_mark, (int fd, unsigned flags, uint64_t mask, int directory, const char* path)) {
   Path buffer;
-  const Place place = locate(directory, path, buffer);
-  return NEXT(fanotify_mark)(fd, flags, mask, place.directory, place.path);
+  const Location location = locate(directory, path, buffer);
+  return NEXT(fanotify_mark)(fd, flags, mask, location.directory, location.path);
 }
 
 ENTRY(int, name_to_handle_at, (int directory, const char* path, struct file_handle* handle, int* mount, int flags)) {
   Path buffer;
-  const Place place = locate(directory, path, buffer);
-  return NEXT(name_to_handle_at)(place.directory, place.path, handle, mount, flags);
+  const Location location = locate(directory, path, buffer);
+  return NEXT(name_to_handle_at)(location.directory, location.path, handle, mount, flags);
 }
 
 }  // namespace forebay::redirect

@@ -16,7 +16,7 @@ namespace {
 bool changes(int flags) {
   return (flags & O_PATH) == 0 && ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0);
 }
-HOT int kernel_open(const Place& place, int flags, mode_t mode);
+HOT int kernel_open(const Location& location, int flags, mode_t mode);
 
 void* next_open();
 
@@ -37,20 +37,20 @@ bool libc_is_next() {
 }
 
 // O_PATH and O_NOFOLLOW: the kernel would hand out the link itself.
-COLD int open_name(const Place& place, int flags, mode_t mode) {
+COLD int open_name(const Location& location, int flags, mode_t mode) {
   Path text;
-  const Link kind = look(place.directory, place.path, text);
+  const Link kind = look(location.directory, location.path, text);
   if (kind == Link::staged) return kernel_open({AT_FDCWD, text.text, Where::inside}, flags, mode);
-  return kernel_open(place, kind == Link::pool ? flags & ~O_NOFOLLOW : flags, mode);
+  return kernel_open(location, kind == Link::pool ? flags & ~O_NOFOLLOW : flags, mode);
 }
 
 // The first try met a link where none was to be followed. Finds out what it stands for, and tries again.
-COLD int open_link(Place place, int flags, mode_t mode, int errno_before) {
+COLD int open_link(Location location, int flags, mode_t mode, int errno_before) {
   const int met = errno;
   Path buffer;
   for (int tries = 0; tries < 40; ++tries) {
     Path text;
-    const Link kind = look(place.directory, place.path, text);
+    const Link kind = look(location.directory, location.path, text);
     switch (kind) {
       case Link::none:  // someone has just replaced it
         break;
@@ -61,67 +61,68 @@ COLD int open_link(Place place, int flags, mode_t mode, int errno_before) {
           errno = errno_before;
           return kernel_open({AT_FDCWD, text.text, Where::inside}, flags, mode);
         }
-        if (const int failed = copy_up(place.directory, place.path, text.text, (flags & O_TRUNC) != 0); failed < 0)
+        if (const int failed = copy_up(location.directory, location.path, text.text, (flags & O_TRUNC) != 0);
+            failed < 0)
           return with_errno_int(failed);
         break;
       }
       case Link::pool:
         errno = errno_before;
-        return kernel_open(place, flags & ~O_NOFOLLOW, mode);
+        return kernel_open(location, flags & ~O_NOFOLLOW, mode);
       case Link::genuine:
         if ((flags & O_NOFOLLOW) != 0) {
           errno = met;
           return -1;
         }
-        if (!follow(place, buffer) || place.outside()) {  // cannot be resolved, or leads out of the case
+        if (!follow(location, buffer) || location.outside()) {  // cannot be resolved, or leads out of the case
           errno = errno_before;
-          return kernel_open(place, flags, mode);
+          return kernel_open(location, flags, mode);
         }
         break;
     }
     errno = errno_before;
-    const int fd = kernel_open(place, flags | O_NOFOLLOW, mode);
+    const int fd = kernel_open(location, flags | O_NOFOLLOW, mode);
     const bool link_again = errno == ELOOP || (errno == ENOTDIR && kind == Link::genuine);
     if (fd >= 0 || !link_again) return fd;
   }
   return -1;
 }
 
-int open_inside(const Place& place, int flags, mode_t mode);
+int open_inside(const Location& location, int flags, mode_t mode);
 
 }  // namespace
 
 [[gnu::noinline]] int open_near(int directory, const char* path, int flags, mode_t mode) {
   Path buffer;
-  return open_place(locate_near(directory, path, buffer), flags, mode);
+  return open_location(locate_near(directory, path, buffer), flags, mode);
 }
 
-int open_place(const Place& place, int flags, mode_t mode) {
-  if (place.outside()) return kernel_open(place, flags, mode);
-  const int fd = open_inside(place, flags, mode);
+int open_location(const Location& location, int flags, mode_t mode) {
+  if (location.outside()) return kernel_open(location, flags, mode);
+  const int fd = open_inside(location, flags, mode);
   if (fd < 0 && changes(flags)) [[unlikely]]
-    note_failed(place, errno);
+    note_failed(location, errno);
   return fd;
 }
 
 namespace {
-int open_inside(const Place& place, int flags, mode_t mode) {
-  if (changes(flags)) pass_gate(place);
-  if ((flags & (O_PATH | O_NOFOLLOW)) == (O_PATH | O_NOFOLLOW)) return open_name(place, flags, mode);
+int open_inside(const Location& location, int flags, mode_t mode) {
+  if (changes(flags)) pass_gate(location);
+  if ((flags & (O_PATH | O_NOFOLLOW)) == (O_PATH | O_NOFOLLOW)) return open_name(location, flags, mode);
   if (state.flags.places && (flags & O_CREAT) != 0) [[unlikely]]
-    if (const int fd = open_placed(place, flags, mode); fd >= 0) return fd;
+    if (const int fd = open_placed(location, flags, mode); fd >= 0) return fd;
   const int errno_before = errno;
   // One system call unless the name is a link, which is looked at closer then.
   const int first_flags = flags | ((flags & O_PATH) != 0 ? 0 : O_NOFOLLOW);
   int fd;
   if ((flags & O_CREAT) != 0 && __libc_single_threaded != 0 && libc_is_next())
-    fd = with_errno_int(sys_openat(place.directory, place.path, first_flags, mode));
+    fd = with_errno_int(sys_openat(location.directory, location.path, first_flags, mode));
   else
-    fd = kernel_open(place, first_flags, mode);
+    fd = kernel_open(location, first_flags, mode);
   if (fd >= 0) [[likely]]
     return fd;
   if (errno == ELOOP || (errno == ENOTDIR && (flags & O_DIRECTORY) != 0))
-    return open_link(place, flags, mode, errno_before);
+    return open_link(location, flags, mode, errno_before);
   return fd;
 }
 }  // namespace
@@ -165,9 +166,9 @@ namespace {
 void* next_open() {
   return reinterpret_cast<void*>(NEXT(open));
 }
-int kernel_open(const Place& place, int flags, mode_t mode) {
-  if (place.directory == AT_FDCWD) return NEXT(open)(place.path, flags, mode);
-  return NEXT(openat)(place.directory, place.path, flags, mode);
+int kernel_open(const Location& location, int flags, mode_t mode) {
+  if (location.directory == AT_FDCWD) return NEXT(open)(location.path, flags, mode);
+  return NEXT(openat)(location.directory, location.path, flags, mode);
 }
 }  // namespace
 

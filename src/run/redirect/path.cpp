@@ -194,14 +194,14 @@ HOT bool is_plain(const char* name, const char* path, size_t from, size_t end) {
 }
 
 // What the kernel is to refuse as too long.
-COLD Place too_long(Path& buffer) {
+COLD Location too_long(Path& buffer) {
   memset(buffer.text, 'x', Path::capacity);
   buffer.text[Path::capacity] = '\0';
   return {AT_FDCWD, buffer.text, Where::inside};
 }
 
 // Through the case's own eyes: for paths whose text alone does not say where they lead. `from` is absolute and virtual.
-COLD Place locate_by_resolving(const Path& from, Path& buffer, Reach reach) {
+COLD Location locate_by_resolving(const Path& from, Path& buffer, Reach reach) {
   Path resolved;
   const bool slash = from.size > 0 && from.text[from.size - 1] == '/';
   const bool found = resolve(from.text, resolved, reach == Reach::whole, true) == 0;
@@ -212,7 +212,7 @@ COLD Place locate_by_resolving(const Path& from, Path& buffer, Reach reach) {
 }
 
 // The case's path with `rest` behind it, resolved.
-COLD Place locate_rest_by_resolving(const char* rest, Path& buffer, Reach reach) {
+COLD Location locate_rest_by_resolving(const char* rest, Path& buffer, Reach reach) {
   Path text;
   text.append(state.case_root.text, state.case_root.size);
   text.append(rest);
@@ -220,7 +220,7 @@ COLD Place locate_rest_by_resolving(const char* rest, Path& buffer, Reach reach)
 }
 
 // A local path that climbs.
-COLD Place locate_local_by_resolving(const char* path, Path& buffer, Reach reach) {
+COLD Location locate_local_by_resolving(const char* path, Path& buffer, Reach reach) {
   Path text;
   text.append(path);
   to_virtual(text);
@@ -228,7 +228,7 @@ COLD Place locate_local_by_resolving(const char* path, Path& buffer, Reach reach
 }
 
 // Outside by its beginning, but with dots or double slashes.
-COLD Place locate_untidy(const Place& asked, Path& buffer, Reach reach) {
+COLD Location locate_untidy(const Location& asked, Path& buffer, Reach reach) {
   Path tidied;
   tidy(asked.path, tidied);
   if (rest_in_case(tidied.text) == nullptr && state.tree.rest(tidied.text) == nullptr) return asked;
@@ -246,7 +246,7 @@ HOT size_t in_rank_directory(const char* rest) {
   return static_cast<size_t>(behind - rest);
 }
 
-HOT Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
+HOT Location locate_absolute(const Location& asked, Path& buffer, Reach reach) {
   const char* path = asked.path;
   const char* rest = rest_in_case(path);
   if (rest == nullptr) {
@@ -282,17 +282,17 @@ HOT Place locate_absolute(const Place& asked, Path& buffer, Reach reach) {
 }
 
 // A relative path whose text alone does not say where it leads: from where the kernel is.
-COLD Place locate_from_here(const Place& asked, Path& buffer, Reach reach) {
+COLD Location locate_from_here(const Location& asked, Path& buffer, Reach reach) {
   Path text;
   if (!absolute(asked.directory, "", text)) return {asked.directory, asked.path, Where::perhaps};
   const bool from_inside = rest_in_case(text.text) != nullptr;
   text.append("/", 1);
   text.append(asked.path);
-  const Place found = locate_by_resolving(text, buffer, reach);
+  const Location found = locate_by_resolving(text, buffer, reach);
   return from_inside || found.where == Where::inside ? found : asked;
 }
 
-HOT Place locate_relative(const Place& asked, Path& buffer, Reach reach) {
+HOT Location locate_relative(const Location& asked, Path& buffer, Reach reach) {
   const bool here = asked.directory == AT_FDCWD;
   const bool possible = !here || state.flags.maybe_inside.load(std::memory_order_relaxed);
   if (names_way_to_case(asked.path)) return locate_from_here(asked, buffer, reach);
@@ -366,19 +366,19 @@ bool is_outside_early(const char* path) {
 }
 
 namespace {
-HOT [[gnu::noinline]] Place locate_anew(int directory, const char* path, Path& buffer, Reach reach) {
-  const Place asked{directory, path, Where::outside};
+HOT [[gnu::noinline]] Location locate_anew(int directory, const char* path, Path& buffer, Reach reach) {
+  const Location asked{directory, path, Where::outside};
   return path[0] == '/' ? locate_absolute(asked, buffer, reach) : locate_relative(asked, buffer, reach);
 }
 }  // namespace
 
-Place locate_near(int directory, const char* path, Path& buffer, Reach reach) {
+Location locate_near(int directory, const char* path, Path& buffer, Reach reach) {
   if (path[0] == '/' && reach == Reach::parent && recent.map(path, buffer))
     return {AT_FDCWD, buffer.text, Where::inside};
   return locate_anew(directory, path, buffer, reach);
 }
 
-Place locate(int directory, const char* path, Path& buffer, Reach reach) {
+Location locate(int directory, const char* path, Path& buffer, Reach reach) {
   if (is_outside(directory, path)) return {directory, path, Where::outside};
   return locate_near(directory, path, buffer, reach);
 }
@@ -417,15 +417,15 @@ bool to_kernel(const Path& path, Path& out) {
   return true;
 }
 
-bool below_mount(Place& place, Path& buffer) {
+bool below_mount(Location& location, Path& buffer) {
   Path text;
-  if (state.rank.local_tree.size == 0 || !absolute(place.directory, place.path, text)) return false;
+  if (state.rank.local_tree.size == 0 || !absolute(location.directory, location.path, text)) return false;
   const char* rest = state.case_root.rest(text.text);
   if (rest == nullptr) return false;
   buffer.assign(state.rank.local_tree.text, state.rank.local_tree.size);
   buffer.append(rest);
   if (buffer.too_long()) return false;
-  place = {AT_FDCWD, buffer.text, Where::inside};
+  location = {AT_FDCWD, buffer.text, Where::inside};
   return true;
 }
 
@@ -510,10 +510,10 @@ int resolve(const char* from, Path& out, bool last, bool may_miss) {
   }
 }
 
-bool really_inside(const Place& place) {
-  if (place.where != Where::perhaps) return place.where == Where::inside;
+bool really_inside(const Location& location) {
+  if (location.where != Where::perhaps) return location.where == Where::inside;
   Path text;
-  return absolute(place.directory, "", text) && rest_in_case(text.text) != nullptr;
+  return absolute(location.directory, "", text) && rest_in_case(text.text) != nullptr;
 }
 
 }  // namespace forebay::redirect

@@ -15,7 +15,7 @@ enum class Where : unsigned char {
 };
 
 // What a system call is to be given. `path` may point into the caller's buffer or be the program's own text.
-struct Place {
+struct Location {
   int directory;
   const char* path;
   Where where;
@@ -30,13 +30,13 @@ enum class Reach : unsigned char {
 };
 
 // Maps a path. Never fails: what cannot be mapped is returned as it is, and the kernel says what is wrong with it.
-HOT Place locate(int directory, const char* path, Path& buffer, Reach reach = Reach::parent);
+HOT Location locate(int directory, const char* path, Path& buffer, Reach reach = Reach::parent);
 // The same for a path of which is_outside() was false.
-HOT Place locate_near(int directory, const char* path, Path& buffer, Reach reach = Reach::parent);
+HOT Location locate_near(int directory, const char* path, Path& buffer, Reach reach = Reach::parent);
 
-// Beside a namespace: the place of a path of the case without the mount over the case. No rename or hard link leads
+// Beside a namespace: the location of a path of the case without the mount over the case. No rename or hard link leads
 // from one mount to another, though both be of one file system. False where there is none.
-bool below_mount(Place& place, Path& buffer);
+bool below_mount(Location& location, Path& buffer);
 // A kernel path becomes the virtual one, in place. True when it lies in the case, the tree or a pool.
 bool to_virtual(Path& path);
 // The kernel path of an absolute virtual one. True when it lies in the case.
@@ -47,7 +47,7 @@ bool absolute(int directory, const char* path, Path& out);
 // `may_miss`. 0 or a negative errno; then `out` is a path that meets the same obstacle in the kernel.
 int resolve(const char* from, Path& out, bool last, bool may_miss);
 
-// True when the place really lies in the case; answers `perhaps` with the help of /proc.
-bool really_inside(const Place& place);
+// True when the location really lies in the case; answers `perhaps` with the help of /proc.
+bool really_inside(const Location& location);
 
 }  // namespace forebay::redirect

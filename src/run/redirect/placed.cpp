@@ -77,18 +77,18 @@ bool is_placed(const char* text) {
   return false;
 }
 
-bool look_placed(const Place& place, Path& text) {
-  return !place.outside() && look(place.directory, place.path, text) == Link::pool && is_placed(text.text);
+bool look_placed(const Location& location, Path& text) {
+  return !location.outside() && look(location.directory, location.path, text) == Link::pool && is_placed(text.text);
 }
 
-int open_placed(const Place& place, int flags, mode_t mode) {
+int open_placed(const Location& location, int flags, mode_t mode) {
   // What is only read says nothing of whose it is; and the drain tells by the open file that its link is still to come.
   if ((flags & (O_PATH | O_DIRECTORY)) != 0 || (flags & O_ACCMODE) == O_RDONLY) return -1;
   if ((flags & O_EXCL) == 0) {
-    const int fd = sys_openat(place.directory, place.path, (flags & ~O_CREAT) | O_NOFOLLOW);
+    const int fd = sys_openat(location.directory, location.path, (flags & ~O_CREAT) | O_NOFOLLOW);
     if (fd != -ENOENT) return fd < 0 ? -1 : fd;
   }
-  const Parent parent(place.directory, place.path);
+  const Parent parent(location.directory, location.path);
   const bool named = parent.name[0] != '\0' && strcmp(parent.name, ".") != 0 && strcmp(parent.name, "..") != 0;
   if (parent.fd < 0 || !named || !is_shared_directory(parent.fd)) return -1;
   const PoolName own(state.placed.directory.text, state.placed.directory.size);
@@ -100,9 +100,9 @@ int open_placed(const Place& place, int flags, mode_t mode) {
   return -1;
 }
 
-int unlink_placed(const Place& place) {
+int unlink_placed(const Location& location) {
   const SignalsHeld held;
-  const Parent parent(place.directory, place.path);
+  const Parent parent(location.directory, location.path);
   if (parent.fd < 0) return parent.fd;
   const HiddenName hidden;
   if (const int failed = rename_plainly(parent.fd, parent.name, parent.fd, hidden.text); failed < 0) return failed;
@@ -110,7 +110,7 @@ int unlink_placed(const Place& place) {
   return 0;
 }
 
-int rename_over_placed(const Place& source, const Place& target) {
+int rename_over_placed(const Location& source, const Location& target) {
   const SignalsHeld held;
   const Parent parent(target.directory, target.path);
   if (parent.fd < 0) return parent.fd;
@@ -124,7 +124,7 @@ int rename_over_placed(const Place& source, const Place& target) {
   return result;
 }
 
-int link_placed(const Path& text, const Place& target) {
+int link_placed(const Path& text, const Location& target) {
   const auto directory = static_cast<size_t>(strrchr(text.text, '/') - text.text);
   const PoolName own(text.text, directory);
   const long linked = system_call(SYS_linkat, AT_FDCWD, word(text.text), AT_FDCWD, word(own.text), 0);

@@ -13,16 +13,16 @@ namespace forebay::redirect {
 // The text of a link to a placed file.
 bool is_placed(const char* text);
 // True when the name is such a link; `text` is then its text.
-bool look_placed(const Place& place, Path& text);
+bool look_placed(const Location& location, Path& text);
 
 // Makes and opens a new file. Flags have O_CREAT. -1 where it is to be opened in the usual way, which also says what is
 // wrong; errno is then as before.
-COLD int open_placed(const Place& place, int flags, mode_t mode);
+COLD int open_placed(const Location& location, int flags, mode_t mode);
 // Removes a name that was seen to be a placed file's. 0 or a negative errno.
-COLD int unlink_placed(const Place& place);
+COLD int unlink_placed(const Location& location);
 // rename(2) over a name that was seen to be a placed file's. 0 or a negative errno.
-COLD int rename_over_placed(const Place& source, const Place& target);
+COLD int rename_over_placed(const Location& source, const Location& target);
 // A second name of the placed file `text`. 0 or a negative errno.
-COLD int link_placed(const Path& text, const Place& target);
+COLD int link_placed(const Path& text, const Location& target);
 
 }  // namespace forebay::redirect

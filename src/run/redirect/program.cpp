@@ -26,12 +26,12 @@ bool split_script_line(char* head, char** interpreter, char** argument) {
 }
 
 // The first bytes of a program that this process may execute; false where the kernel is to say what is wrong.
-bool read_head(const Place& place, char* head, size_t size) {
+bool read_head(const Location& location, char* head, size_t size) {
 #ifdef SYS_faccessat2
-  const long allowed = system_call(SYS_faccessat2, place.directory, word(place.path), 1 /* X_OK */, AT_EACCESS);
+  const long allowed = system_call(SYS_faccessat2, location.directory, word(location.path), 1 /* X_OK */, AT_EACCESS);
   if (allowed < 0 && allowed != -ENOSYS) return false;
 #endif
-  const int fd = sys_openat(place.directory, place.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = sys_openat(location.directory, location.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return false;
   const long count = system_call(SYS_read, fd, word(head), word(size - 1));
   sys_close(fd);
@@ -56,14 +56,14 @@ int Program::prepare(const char* path, char* const argv[], char** arguments, boo
   front_ = last;
   interprets_ = false;
   for (int level = 0;; ++level) {
-    place_ = locate(AT_FDCWD, path, buffer_);
-    follow(place_, buffer_);
-    const bool mapped = place_.path != path && !place_.outside();
+    location_ = locate(AT_FDCWD, path, buffer_);
+    follow(location_, buffer_);
+    const bool mapped = location_.path != path && !location_.outside();
     if (!mapped && !(forced && level == 0)) return 0;
     if (level == levels) return -ELOOP;
     char* interpreter;
     char* argument;
-    if (!read_head(place_, heads_[level], sizeof heads_[level]) ||
+    if (!read_head(location_, heads_[level], sizeof heads_[level]) ||
         !split_script_line(heads_[level], &interpreter, &argument))
       return 0;
     if (count == 0 && level == 0) {  // no argv[0] to give way

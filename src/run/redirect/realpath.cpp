@@ -34,9 +34,9 @@ ENTRY(char*, canonicalize_file_name, (const char* path)) {
 
 ENTRY(key_t, ftok, (const char* path, int project)) {
   Path buffer;
-  Place place = locate(AT_FDCWD, path, buffer);
-  follow(place, buffer);
-  return NEXT(ftok)(place.path, project);
+  Location location = locate(AT_FDCWD, path, buffer);
+  follow(location, buffer);
+  return NEXT(ftok)(location.path, project);
 }
 
 }  // namespace forebay::redirect

@@ -20,11 +20,11 @@ class Address {
     Path text, buffer;
     const char* name = reinterpret_cast<const sockaddr_un*>(address)->sun_path;
     text.append(name, strnlen(name, size - header));  // not necessarily terminated; abstract names begin with NUL
-    const Place place = locate(AT_FDCWD, text.text, buffer);
-    if (place.outside() || place.path == text.text) return;
+    const Location location = locate(AT_FDCWD, text.text, buffer);
+    if (location.outside() || location.path == text.text) return;
     // Where the kernel finds it by the name as it was given, getsockname is to tell that.
-    if (state.rank.directory.rest(place.path) != nullptr && strstr(text.text, "..") == nullptr) return;
-    const char* path = place.path;
+    if (state.rank.directory.rest(location.path) != nullptr && strstr(text.text, "..") == nullptr) return;
+    const char* path = location.path;
     DescriptorPath parent(0);
     Path shorter;
     if (strlen(path) >= sizeof own_.sun_path) {

@@ -60,19 +60,19 @@ ENTRY(int, posix_spawnp,
 // libc opens these in the child by itself, so what is opened for writing is made a file of its own now.
 ENTRY(int, posix_spawn_file_actions_addopen, (Actions * actions, int fd, const char* path, int flags, mode_t mode)) {
   Path buffer;
-  Place place = locate(AT_FDCWD, path, buffer);
+  Location location = locate(AT_FDCWD, path, buffer);
   const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
   if (writes)
-    make_own(place, buffer, true);
+    make_own(location, buffer, true);
   else
-    follow(place, buffer);
-  return NEXT(posix_spawn_file_actions_addopen)(actions, fd, place.path, flags, mode);
+    follow(location, buffer);
+  return NEXT(posix_spawn_file_actions_addopen)(actions, fd, location.path, flags, mode);
 }
 
 ENTRY(int, posix_spawn_file_actions_addchdir_np, (Actions * actions, const char* path)) {
   Path buffer;
-  const Place place = locate(AT_FDCWD, path, buffer, Reach::whole);
-  return NEXT(posix_spawn_file_actions_addchdir_np)(actions, place.path);
+  const Location location = locate(AT_FDCWD, path, buffer, Reach::whole);
+  return NEXT(posix_spawn_file_actions_addchdir_np)(actions, location.path);
 }
 
 }  // namespace forebay::redirect

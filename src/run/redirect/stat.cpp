@@ -14,31 +14,31 @@ ENTRY_DECLARATION(int, statx, (int, const char*, int, unsigned, struct statx*));
 
 namespace {
 
-HOT int kernel_stat(const Place& place, struct stat* status, int flags) {
-  if (place.directory == AT_FDCWD && flags == 0) return NEXT(stat)(place.path, status);
-  if (place.directory == AT_FDCWD && flags == AT_SYMLINK_NOFOLLOW) return NEXT(lstat)(place.path, status);
-  return NEXT(fstatat)(place.directory, place.path, status, flags);
+HOT int kernel_stat(const Location& location, struct stat* status, int flags) {
+  if (location.directory == AT_FDCWD && flags == 0) return NEXT(stat)(location.path, status);
+  if (location.directory == AT_FDCWD && flags == AT_SYMLINK_NOFOLLOW) return NEXT(lstat)(location.path, status);
+  return NEXT(fstatat)(location.directory, location.path, status, flags);
 }
 
-COLD bool look_astray(const Place& place) {
+COLD bool look_astray(const Location& location) {
   Path text;
-  return look(place.directory, place.path, text) == Link::genuine;
+  return look(location.directory, location.path, text) == Link::genuine;
 }
 
 // What a followed path led to lies on the shared file system: either it is an untouched input, or a genuine link led
 // out of the tree, and has to be followed in the case instead.
-bool leads_astray(const Place& place, dev_t device) {
-  return !state.flags.beside_namespace && device == state.lower_device && look_astray(place);
+bool leads_astray(const Location& location, dev_t device) {
+  return !state.flags.beside_namespace && device == state.lower_device && look_astray(location);
 }
 
 // lstat met a link.
-COLD int stat_link(const Place& place, struct stat* status, int flags) {
+COLD int stat_link(const Location& location, struct stat* status, int flags) {
   Path text;
-  switch (look(place.directory, place.path, text)) {
+  switch (look(location.directory, location.path, text)) {
     case Link::staged:
       return with_errno_int(sys_fstatat(AT_FDCWD, text.text, status, AT_SYMLINK_NOFOLLOW));
     case Link::pool:
-      return kernel_stat(place, status, flags & ~AT_SYMLINK_NOFOLLOW);
+      return kernel_stat(location, status, flags & ~AT_SYMLINK_NOFOLLOW);
     default:
       return 0;
   }
@@ -46,15 +46,15 @@ COLD int stat_link(const Place& place, struct stat* status, int flags) {
 
 HOT [[gnu::noinline]] int stat_near(int directory, const char* path, struct stat* status, int flags) {
   Path buffer;
-  Place place = locate_near(directory, path, buffer);
-  const int result = kernel_stat(place, status, flags);
-  if (place.outside()) return result;
+  Location location = locate_near(directory, path, buffer);
+  const int result = kernel_stat(location, status, flags);
+  if (location.outside()) return result;
   if ((flags & AT_SYMLINK_NOFOLLOW) == 0) {
-    if (result == 0 ? !leads_astray(place, status->st_dev) : errno != ENOENT) return result;
+    if (result == 0 ? !leads_astray(location, status->st_dev) : errno != ENOENT) return result;
     // Also where the link's target exists in the tree only.
-    return follow(place, buffer) ? kernel_stat(place, status, flags) : result;
+    return follow(location, buffer) ? kernel_stat(location, status, flags) : result;
   }
-  return result == 0 && S_ISLNK(status->st_mode) ? stat_link(place, status, flags) : result;
+  return result == 0 && S_ISLNK(status->st_mode) ? stat_link(location, status, flags) : result;
 }
 
 }  // namespace
@@ -95,22 +95,22 @@ ENTRY_ALIAS(__lxstat64, __lxstat);
 namespace {
 HOT [[gnu::noinline]] int statx_near(int directory, const char* path, int flags, unsigned mask, struct statx* status) {
   Path buffer;
-  Place place = locate_near(directory, path, buffer);
-  const int result = NEXT(statx)(place.directory, place.path, flags, mask, status);
-  if (place.outside()) return result;
+  Location location = locate_near(directory, path, buffer);
+  const int result = NEXT(statx)(location.directory, location.path, flags, mask, status);
+  if (location.outside()) return result;
   if ((flags & AT_SYMLINK_NOFOLLOW) == 0) {
     const dev_t device = result == 0 ? makedev(status->stx_dev_major, status->stx_dev_minor) : 0;
-    if (result == 0 ? !leads_astray(place, device) : errno != ENOENT) return result;
-    if (!follow(place, buffer)) return result;
-    return NEXT(statx)(place.directory, place.path, flags, mask, status);
+    if (result == 0 ? !leads_astray(location, device) : errno != ENOENT) return result;
+    if (!follow(location, buffer)) return result;
+    return NEXT(statx)(location.directory, location.path, flags, mask, status);
   }
   if (result != 0 || !S_ISLNK(status->stx_mode)) return result;
   Path text;
-  switch (look(place.directory, place.path, text)) {
+  switch (look(location.directory, location.path, text)) {
     case Link::staged:
       return NEXT(statx)(AT_FDCWD, text.text, flags, mask, status);
     case Link::pool:
-      return NEXT(statx)(place.directory, place.path, flags & ~AT_SYMLINK_NOFOLLOW, mask, status);
+      return NEXT(statx)(location.directory, location.path, flags & ~AT_SYMLINK_NOFOLLOW, mask, status);
     default:
       return result;
   }
@@ -125,42 +125,42 @@ ENTRY(int, statx, (int directory, const char* path, int flags, unsigned mask, st
 
 ENTRY(int, access, (const char* path, int mode)) {
   Path buffer;
-  Place place = locate(AT_FDCWD, path, buffer);
-  follow(place, buffer);
-  return NEXT(access)(place.path, mode);
+  Location location = locate(AT_FDCWD, path, buffer);
+  follow(location, buffer);
+  return NEXT(access)(location.path, mode);
 }
 
 ENTRY(int, faccessat, (int directory, const char* path, int mode, int flags)) {
   Path buffer;
-  Place place = locate(directory, path, buffer);
+  Location location = locate(directory, path, buffer);
   Path text;
   if ((flags & AT_SYMLINK_NOFOLLOW) == 0)
-    follow(place, buffer);
-  else if (!place.outside() && look(place.directory, place.path, text) != Link::genuine)
+    follow(location, buffer);
+  else if (!location.outside() && look(location.directory, location.path, text) != Link::genuine)
     flags &= ~AT_SYMLINK_NOFOLLOW;
-  return NEXT(faccessat)(place.directory, place.path, mode, flags);
+  return NEXT(faccessat)(location.directory, location.path, mode, flags);
 }
 
 ENTRY(int, euidaccess, (const char* path, int mode)) {
   Path buffer;
-  Place place = locate(AT_FDCWD, path, buffer);
-  follow(place, buffer);
-  return NEXT(euidaccess)(place.path, mode);
+  Location location = locate(AT_FDCWD, path, buffer);
+  follow(location, buffer);
+  return NEXT(euidaccess)(location.path, mode);
 }
 ENTRY_ALIAS(eaccess, euidaccess);
 
 ENTRY(ssize_t, readlinkat, (int directory, const char* path, char* text, size_t size)) {
   Path buffer;
-  const Place place = locate(directory, path, buffer);
+  const Location location = locate(directory, path, buffer);
   // Links of /proc tell kernel paths: the program's working directory, descriptors, executable.
   const bool in_proc = path != nullptr && strncmp(path, "/proc/", 6) == 0 && active();
-  if (place.outside() && !in_proc) return NEXT(readlinkat)(place.directory, place.path, text, size);
+  if (location.outside() && !in_proc) return NEXT(readlinkat)(location.directory, location.path, text, size);
   Path target;
-  const Link kind = look(place.directory, place.path, target);
+  const Link kind = look(location.directory, location.path, target);
   if (kind == Link::pool && !in_proc) return with_errno(-EINVAL);
   if (kind == Link::staged && !in_proc)  // which is a regular file, or a link that stands behind it
     return with_errno(sys_readlinkat(AT_FDCWD, target.text, text, size));
-  if (kind == Link::none) return NEXT(readlinkat)(place.directory, place.path, text, size);
+  if (kind == Link::none) return NEXT(readlinkat)(location.directory, location.path, text, size);
   if (in_proc) to_virtual(target);
   if (static_cast<ssize_t>(size) <= 0) return with_errno(-EINVAL);
   const size_t count = target.size < size ? target.size : size;

@@ -160,10 +160,10 @@ void take_hold(std::atomic<uint64_t>* words, size_t size) {
   if (state.rank.name.size > 0)
     for (const char* at = state.rank.name.text + strcspn(state.rank.name.text, "0123456789"); *at != '\0'; ++at)
       rank = rank * 10 + static_cast<uint64_t>(*at - '0');
-  const uint64_t places = words[contract::hold_places].load();
-  if (rank >= places || contract::hold_bytes(places) > size) return;
+  const uint64_t lines = words[contract::hold_lines].load();
+  if (rank >= lines || contract::hold_bytes(lines) > size) return;
   state.times.hold = words;
-  state.times.place = words + contract::hold_place(rank);
+  state.times.line = words + contract::hold_line_of(rank);
   state.times.begun = state.times.purged = state.times.freed = std::bit_cast<uint64_t>(contract::no_time);
 }
 

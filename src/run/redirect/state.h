@@ -99,7 +99,7 @@ struct State {
   } errors;
   struct Times {
     std::atomic<uint64_t>* hold;   // the ranks' page, or null
-    std::atomic<uint64_t>* place;  // this rank's in it
+    std::atomic<uint64_t>* line;   // this rank's in it
     std::atomic<uint64_t> begun;   // the time that this process began last, a double; -infinity: none
     std::atomic<uint64_t> purged;  // the time of which this process removed something last, likewise
     std::atomic<uint64_t> freed;   // what is older was freed by this process, likewise

@@ -41,15 +41,15 @@ int flags_of(const char* mode) {
 }
 
 // For calls of libc that open by themselves: what they would open is made ready.
-int prepare(Place& place, Path& buffer, int flags) {
-  if (place.outside()) return 0;
+int prepare(Location& location, Path& buffer, int flags) {
+  if (location.outside()) return 0;
   if ((flags & (O_ACCMODE | O_CREAT)) == O_RDONLY) {
-    follow(place, buffer);
+    follow(location, buffer);
     return 0;
   }
-  pass_gate(place);
-  const int failed = make_own(place, buffer, true, (flags & O_TRUNC) != 0);
-  if (failed < 0) note_failed(place, -failed);
+  pass_gate(location);
+  const int failed = make_own(location, buffer, true, (flags & O_TRUNC) != 0);
+  if (failed < 0) note_failed(location, -failed);
   return failed;
 }
 
@@ -58,28 +58,28 @@ int prepare(Place& place, Path& buffer, int flags) {
 namespace {
 HOT [[gnu::noinline]] FILE* fopen_near(const char* path, const char* mode) {
   Path buffer;
-  Place place = locate_near(AT_FDCWD, path, buffer);
-  if (place.outside()) return NEXT(fopen)(place.path, mode);
+  Location location = locate_near(AT_FDCWD, path, buffer);
+  if (location.outside()) return NEXT(fopen)(location.path, mode);
   const int flags = flags_of(mode);
   if (flags < 0) {
-    if (with_errno(prepare(place, buffer, O_RDWR)) < 0) return nullptr;
-    return NEXT(fopen)(place.path, mode);
+    if (with_errno(prepare(location, buffer, O_RDWR)) < 0) return nullptr;
+    return NEXT(fopen)(location.path, mode);
   }
   if ((flags & (O_CREAT | O_EXCL)) == O_CREAT && !state.flags.places) {
     // Nearly always a new file, which libc can make by itself: an exclusive open follows no link.
     char exclusive[16] = {mode[0], 'x'};
     const int errno_before = errno;
     strncat(exclusive, mode + 1, sizeof exclusive - 3);
-    pass_gate(place);
-    if (FILE* stream = NEXT(fopen)(place.path, exclusive)) return stream;
+    pass_gate(location);
+    if (FILE* stream = NEXT(fopen)(location.path, exclusive)) return stream;
     if (errno != EEXIST) {
-      note_failed(place, errno);
+      note_failed(location, errno);
       return nullptr;
     }
     errno = errno_before;
   }
   // Not libc's own open, which would follow a staged link.
-  const int fd = open_place(place, flags, 0666);
+  const int fd = open_location(location, flags, 0666);
   if (fd < 0) return nullptr;
   if ((flags & (O_APPEND | O_ACCMODE)) == (O_APPEND | O_WRONLY)) system_call(SYS_lseek, fd, 0, SEEK_END);  // as fopen
   FILE* stream = fdopen(fd, mode);
@@ -97,16 +97,16 @@ ENTRY(FILE*, freopen, (const char* path, const char* mode, FILE* stream)) {
   Path buffer;
   if (__fpending(stream) > 0) fflush(stream);
   note_end_of_stream(stream);
-  Place place = locate(AT_FDCWD, path, buffer);
+  Location location = locate(AT_FDCWD, path, buffer);
   const int flags = flags_of(mode);
-  if (with_errno(prepare(place, buffer, flags < 0 ? O_RDWR : flags)) < 0) {
+  if (with_errno(prepare(location, buffer, flags < 0 ? O_RDWR : flags)) < 0) {
     const int failed = errno;
     fclose(stream);
     errno = failed;
     return nullptr;
   }
-  FILE* const opened = NEXT(freopen)(place.path, mode, stream);
-  if (opened == nullptr && (flags < 0 || (flags & O_CREAT) != 0)) note_failed(place, errno);
+  FILE* const opened = NEXT(freopen)(location.path, mode, stream);
+  if (opened == nullptr && (flags < 0 || (flags & O_CREAT) != 0)) note_failed(location, errno);
   return opened;
 }
 ENTRY_ALIAS(freopen64, freopen);

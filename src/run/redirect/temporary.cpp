@@ -14,29 +14,29 @@ namespace {
 
 class Template {
  public:
-  explicit Template(char* text) : own_(text), place_(locate(AT_FDCWD, text, buffer_)) {}
+  explicit Template(char* text) : own_(text), location_(locate(AT_FDCWD, text, buffer_)) {}
   // What libc is to work on.
   char* text() {
-    pass_gate(place_);
-    return const_cast<char*>(place_.path);
+    pass_gate(location_);
+    return const_cast<char*>(location_.path);
   }
   template <class Result>
   Result noting_failure(Result result) const {
-    return noting(place_, result);
+    return noting(location_, result);
   }
   // Both end alike: copies the end of the filled template back.
   void fill_in() {
-    if (place_.path == own_) return;
-    const size_t own = strlen(own_), mapped = strlen(place_.path);
+    if (location_.path == own_) return;
+    const size_t own = strlen(own_), mapped = strlen(location_.path);
     const char* slash = strrchr(own_, '/');
     const size_t name = slash != nullptr ? own - static_cast<size_t>(slash + 1 - own_) : own;
-    if (name <= mapped) memcpy(own_ + own - name, place_.path + mapped - name, name);
+    if (name <= mapped) memcpy(own_ + own - name, location_.path + mapped - name, name);
   }
 
  private:
   char* own_;
   Path buffer_;
-  Place place_;
+  Location location_;
 };
 
 // mkostemps by an open of our own, which chooses where the file is made.
@@ -107,9 +107,10 @@ ENTRY(char*, tempnam, (const char* directory, const char* prefix)) {
   const char* wanted = secure_getenv("TMPDIR");
   for (const char* candidate : {wanted, directory}) {
     if (candidate == nullptr) continue;
-    const Place place = locate(AT_FDCWD, candidate, buffer, Reach::whole);
+    const Location location = locate(AT_FDCWD, candidate, buffer, Reach::whole);
     struct stat status;
-    if (place.outside() || sys_fstatat(place.directory, place.path, &status, 0) < 0 || !S_ISDIR(status.st_mode))
+    if (location.outside() || sys_fstatat(location.directory, location.path, &status, 0) < 0 ||
+        !S_ISDIR(status.st_mode))
       continue;
     char name[16] = "";
     for (size_t i = 0; prefix != nullptr && i < 5 && prefix[i] != '\0'; ++i) name[i] = prefix[i];

@@ -95,8 +95,8 @@ TEST(ContractTest, TheCaseItselfIsKeptBesideNoRank) {
 // What programs with an older library, and runs that were killed, have on disk.
 TEST(ContractTest, ThePagesLieAsThisVersionSays) {
   static_assert(version == 1);
-  static_assert(hold_place(0) == 8 && hold_bytes(2) == 3 * 64);
-  static_assert(hold_held == 0 && hold_places == 1 && hold_complete == 2 && hold_renamed == 3 && hold_version == 4);
+  static_assert(hold_line_of(0) == 8 && hold_bytes(2) == 3 * 64);
+  static_assert(hold_held == 0 && hold_lines == 1 && hold_complete == 2 && hold_renamed == 3 && hold_version == 4);
   static_assert(hold_left == 0 && hold_first_lacking == 1 && hold_last_lacking == 2);
   static_assert(sizeof(WriteErrors::Slot) == 1016 && offsetof(WriteErrors, count) == 16);
   static_assert(offsetof(WriteErrors, slot) == 64 && sizeof(WriteErrors) == 64 + 7 * 1016);
