@@ -22,7 +22,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr std::chrono::milliseconds look_interval{200};
+constexpr std::chrono::milliseconds poll_interval{200};
 
 struct DrainOptions {
   std::string case_path;
@@ -63,8 +63,8 @@ Status forget_run(const launch::PoolRun& run, std::optional<Code>& trouble) {
 
 // The mark of a run of which this node has nothing: where all is home by now, it goes, and the trouble that its nodes
 // have told of is told. Where not, the error says what is left to do.
-Result<std::optional<Code>> look_at_mark(const FoundRuns& found, const launch::WatchedSignals& signals,
-                                         Progress& progress) {
+Result<std::optional<Code>> follow_mark(const FoundRuns& found, const launch::WatchedSignals& signals,
+                                        Progress& progress) {
   auto plan = launch::read_plan(found.case_path);
   if (!plan) {
     if (plan.error().errno_value == ENOENT) return std::nullopt;
@@ -75,7 +75,7 @@ Result<std::optional<Code>> look_at_mark(const FoundRuns& found, const launch::W
   plan->case_path = found.case_path;
   while (launch::is_alive(*plan)) {
     progress.show(fmt::format("waits for run {} (process {}), which works on this case", plan->run, plan->submit_pid));
-    if (signals.next(look_interval))
+    if (signals.next(poll_interval))
       return error(Code::undrained, "interrupted while waiting for run " + plan->run + " on", plan->case_path);
     const auto now = launch::read_plan(found.case_path);
     if (!now && now.error().errno_value == ENOENT) return std::nullopt;  // it has ended well
@@ -161,8 +161,8 @@ int resume(const DrainOptions& options) {
       trouble = drain::graver(trouble, static_cast<Code>(status));
   }
   if (resumed == 0 && !options.case_path.empty()) {
-    const auto looked = look_at_mark(*found, signals, progress);
-    trouble = drain::graver(trouble, looked ? *looked : static_cast<Code>(failed(looked.error())));
+    const auto followed = follow_mark(*found, signals, progress);
+    trouble = drain::graver(trouble, followed ? *followed : static_cast<Code>(failed(followed.error())));
   }
   if (resumed == 0 && !trouble) say(stdout, "nothing to resume on this node\n");
   return trouble ? static_cast<int>(*trouble) : 0;

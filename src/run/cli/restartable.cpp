@@ -59,11 +59,11 @@ core::NamesOfRanks plain(const openfoam::RankNames& names) {
   return plain;
 }
 
-// Looks into the files of a time only when it is asked for that time.
-class CaseLook {
+// Reads the files of a time only when it is asked for that time.
+class CaseReader {
  public:
   // `found` must outlive it.
-  CaseLook(std::string case_path, const openfoam::CaseTimes& found) : path_(std::move(case_path)), found_(found) {
+  CaseReader(std::string case_path, const openfoam::CaseTimes& found) : path_(std::move(case_path)), found_(found) {
     for (const auto& [time, names] : found_.times) order_.push_back(time);
     std::sort(order_.begin(), order_.end(), openfoam::time_less);
     core::Written written;
@@ -119,7 +119,7 @@ class CaseLook {
   core::Required required_;
 };
 
-CaseReport look_at_case(const std::string& case_path, const CaseLook& look) {
+CaseReport report_on(const std::string& case_path, const CaseReader& reader) {
   constexpr std::size_t most_older = core::most_restart_points - 1;
   CaseReport report;
   report.case_path = case_path;
@@ -128,22 +128,22 @@ CaseReport look_at_case(const std::string& case_path, const CaseLook& look) {
     return std::any_of(restartable.begin(), restartable.end(),
                        [&](const core::NamesOfRanks& newer) { return core::lacks(newer, names).nothing(); });
   };
-  for (auto time = look.order().rbegin(); time != look.order().rend() && report.older.size() < most_older; ++time) {
+  for (auto time = reader.order().rbegin(); time != reader.order().rend() && report.older.size() < most_older; ++time) {
     if (!report.newest) {
-      Judged judged = look.judge(*time);
+      Judged judged = reader.judge(*time);
       if (judged.restartable) {
         report.newest = judged.time;
         report.cut = judged.cut;
-        restartable.push_back(look.whole_names(*time, judged.cut));
+        restartable.push_back(reader.whole_names(*time, judged.cut));
       } else {
         report.newer.push_back(std::move(judged));
       }
       continue;
     }
     // The run had what the start time has. Others are opened only where their names say that they have something.
-    if (look.is_start(*time) || superseded(look.whole_names(*time, {}))) continue;
-    Judged judged = look.judge(*time);
-    core::NamesOfRanks names = look.whole_names(*time, judged.cut);
+    if (reader.is_start(*time) || superseded(reader.whole_names(*time, {}))) continue;
+    Judged judged = reader.judge(*time);
+    core::NamesOfRanks names = reader.whole_names(*time, judged.cut);
     if (!judged.restartable || superseded(names)) continue;
     judged.lacks = core::lacks(restartable.front(), names);
     restartable.push_back(std::move(names));
@@ -282,7 +282,7 @@ int restartable(const RestartableOptions& options) {
     say(stderr,
         "forebay: run {} works on this case or has left its mark there: what it has not brought home yet is not seen\n",
         run->run);
-  CaseReport report = look_at_case(*case_path, CaseLook(*case_path, *found));
+  CaseReport report = report_on(*case_path, CaseReader(*case_path, *found));
   if (options.set_aside && report.newest)
     if (auto moved = set_aside(report, *found); !moved) return failed(moved.error());
   if (options.json) {

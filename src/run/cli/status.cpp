@@ -62,7 +62,7 @@ void add_other_nodes(const std::string& case_path, const launch::Plan& plan, Clo
   }
 }
 
-std::vector<Seen> look(const FoundRuns& found) {
+std::vector<Seen> runs_seen(const FoundRuns& found) {
   std::vector<Seen> all;
   for (const launch::PoolRun& run : found.runs) {
     Seen seen{run.plan.run, run.plan.case_path, run.home(), {}, launch::has_agent(run), std::nullopt, false};
@@ -93,7 +93,7 @@ struct Staged {
   bool alive = false, readable = true;
 };
 
-std::vector<Staged> look_for_staged(const FoundRuns& found) {
+std::vector<Staged> find_staged(const FoundRuns& found) {
   std::vector<Staged> all;
   for (const slots::SlotDirectory& directory : found.staged) {
     const bool alive = directory.is_locked();
@@ -166,10 +166,10 @@ int status(const StatusOptions& options, Clock& clock) {
   for (;;) {
     auto found = find_runs(options.case_path, options.pools);
     if (!found) return failed(found.error());
-    std::vector<Seen> all = look(*found);
+    std::vector<Seen> all = runs_seen(*found);
     const auto marked = marked_by(found->case_path);
     if (marked) add_other_nodes(found->case_path, *marked, clock, all);
-    const std::vector<Staged> staged = look_for_staged(*found);
+    const std::vector<Staged> staged = find_staged(*found);
     const bool nothing = all.empty() && staged.empty() && !marked;
     if (options.watch && ::isatty(STDOUT_FILENO) != 0) fmt::print("\033[H\033[2J");
     if (options.json) {

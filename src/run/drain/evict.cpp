@@ -223,7 +223,7 @@ std::uint64_t Eviction::evict_group(const CollatedTime& group, const std::string
   }
   if (!in_pool) return 0;
   // What was written since is nowhere else, or is being written.
-  const auto now = work.groups.look_at(group, true);
+  const auto now = work.groups.inspect(group, true);
   if (now && !now->as_carried) changed_groups.insert(target);
   if (!now || !now->as_carried || !now->directories) return 0;
   std::uint64_t freed = 0;

@@ -50,7 +50,7 @@ std::optional<std::map<std::string, Identity>> Groups::files_on_case(const std::
   return files;
 }
 
-Result<GroupNow> Groups::look_at(const CollatedTime& group, bool must_be_sealed) const {
+Result<GroupNow> Groups::inspect(const CollatedTime& group, bool must_be_sealed) const {
   GroupNow now;
   now.directories = true;
   std::vector<layouts::RankTime> ranks;
@@ -96,14 +96,14 @@ bool Groups::renew_if_changed(const CollatedTime& group, const Result<GroupNow>&
 // At every pass, since a group that was on its way when the program ended is known only later.
 void Groups::renew_changed() {
   const std::vector<CollatedTime> collated = run.ledger.collated();
-  for (const CollatedTime& each : collated) renew_if_changed(each, look_at(each, false));
+  for (const CollatedTime& each : collated) renew_if_changed(each, inspect(each, false));
 }
 
 // When nothing more is carried: groups that are not what lies here, and could not be renewed.
 void Groups::tell_of_changed() {
   const std::vector<CollatedTime> collated = run.ledger.collated();
   for (const CollatedTime& each : collated) {
-    const auto now = look_at(each, false);
+    const auto now = inspect(each, false);
     if (renew_if_changed(each, now)) continue;  // no pass came to it: counted as undrained
     const std::string target = join(each.group, each.time);
     if (!now) {

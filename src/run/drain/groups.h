@@ -35,7 +35,7 @@ struct Groups {
   std::string path_of(int first, int last, const std::string& time) const;  // on the case
   bool is_given_up(int rank, const std::string& time) const;
   std::optional<std::map<std::string, Identity>> files_on_case(const std::string& target) const;
-  Result<GroupNow> look_at(const CollatedTime& group, bool must_be_sealed) const;
+  Result<GroupNow> inspect(const CollatedTime& group, bool must_be_sealed) const;
   bool renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now);
   void renew_changed();
   void tell_of_changed();

@@ -11,16 +11,16 @@ namespace forebay::drain {
 namespace {
 
 // A file with several names, another of which is just being replaced (by this run, or by one on a copy of the case that
-// `cp -al` made), has another ctime a moment before it has one name less: it is looked at again then.
+// `cp -al` made), has another ctime a moment before it has one name less: it is checked again then.
 Result<std::optional<struct stat>> status_at_rest(SharedFiles& shared, const std::string& path,
                                                   const Identity& expected, Clock& clock) {
-  static std::atomic<int> looks_left{250};  // five seconds for all files: a user may have changed the mode of each
+  static std::atomic<int> checks_left{250};  // five seconds for all files: a user may have changed the mode of each
   while (true) {
     auto current = shared.status(path);
     if (!current || !*current) return current;
     const bool only_the_ctime =
         !still_is(**current, expected) && parts::same_but_ctime(identity_of(**current), expected);
-    if (!only_the_ctime || (*current)->st_nlink < 2 || looks_left-- <= 0) return current;
+    if (!only_the_ctime || (*current)->st_nlink < 2 || checks_left-- <= 0) return current;
     clock.sleep(std::chrono::milliseconds(20));
   }
 }
@@ -159,7 +159,7 @@ class FilePublication {
       }
       return Settled::renamed;
     }
-    // The user changed it between the look and the exchange: hers goes back under the name.
+    // The user changed it between the check and the exchange: hers goes back under the name.
     if (auto back = shared_.exchange(old, unit_.target); back) {
       temporary_.own(written_.made);
       temporary_.take_back();
@@ -169,7 +169,7 @@ class FilePublication {
                  "the changed version is beside it as " + printable(name_of(old)) + "; keep the one you want");
   }
 
-  // No exchange on this file system: an instant remains between the look and the rename.
+  // No exchange on this file system: an instant remains between the check and the rename.
   Result<Settled> replace_by_rename(const Identity& expected) {
     const auto current = status_at_rest(shared_, unit_.target, expected, *context_.settings.clock);
     if (!current) return forward(current);

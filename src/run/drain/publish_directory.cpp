@@ -177,7 +177,7 @@ class DirectoryPublication {
     if (known && !*known) known = is_from_before(temporary_.path());
     if (!known) return forward(known);
     if (*known) return discard(temporary_);
-    // The user changed something between the look and the exchange: hers goes back under the name.
+    // The user changed something between the check and the exchange: hers goes back under the name.
     if (auto back = shared_.exchange(temporary_.path(), unit_.target); !back) return back;
     temporary_.take_back();
     return taken();

@@ -55,7 +55,7 @@ void OutputWalk::begin_directory() {
   open_before_ = open_.size();
   next_entry_ = 0;
   entries_.clear();
-  if (now_.is_root) look_at_root();
+  if (now_.is_root) check_root();
   auto entries = list_directory(now_.local);
   if (entries) {
     entries_ = std::move(*entries);
@@ -65,7 +65,7 @@ void OutputWalk::begin_directory() {
 }
 
 // The case's own directory, or that of a rank: it is there, but the program may have changed its mode or owner.
-void OutputWalk::look_at_root() {
+void OutputWalk::check_root() {
   const auto known = ledger_.find(now_.path);
   struct stat status {};
   if (!known || !known->directory || known->deleted || ::lstat(now_.local.c_str(), &status) != 0) return;

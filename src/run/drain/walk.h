@@ -52,7 +52,7 @@ class OutputWalk {
     bool is_root = false;
   };
   void begin_directory();
-  void look_at_root();
+  void check_root();
   void one(const std::string& local, const std::string& path);
   void one_directory(const std::string& local, const std::string& path, const struct stat& status);
   void one_link(const std::string& local, const std::string& path);

@@ -96,9 +96,9 @@ class Agent {
   std::chrono::milliseconds milliseconds_until(Clock::time_point when) const {
     return std::max(std::chrono::ceil<std::chrono::milliseconds>(when - clock_.now()), 0ms);
   }
-  Clock::time_point next_work() const { return std::min({next_.events, next_.tick, pressure_->next_look()}); }
+  Clock::time_point next_work() const { return std::min({next_.events, next_.tick, pressure_->next_check()}); }
   bool stays_quiet();
-  void look_at_pools();
+  void check_pools();
   void accept_member();
   void hear(Member& member);
   Result<Welcome> admit(const Hello& hello);
@@ -455,11 +455,11 @@ bool Agent::stays_quiet() {
   const auto glance = std::max<Clock::duration>(next_.pause / glances_in_pause, glance_interval);
   const auto moment = milliseconds_until(std::min(next_work(), clock_.now() + glance));
   if (clock_.poll({&wakes, 1}, moment) != 0 || drain_->events_crowd()) return false;
-  if (clock_.now() >= pressure_->next_look()) look_at_pools();
+  if (clock_.now() >= pressure_->next_check()) check_pools();
   return clock_.now() < next_work();
 }
 
-void Agent::look_at_pools() {
+void Agent::check_pools() {
   pressure_->act(*drain_);
   const bool tight = pressure_->tight();
   drain_->room_is_scarce(tight || pressure_->paused());
@@ -489,10 +489,10 @@ void Agent::serve() {
                                                   : tick_interval;
     if (early) timeout = std::min(timeout, milliseconds_until(next_.events));
     if (!pressure_->tight() && !pressure_->paused())
-      timeout = std::min(timeout, milliseconds_until(pressure_->next_look()));
+      timeout = std::min(timeout, milliseconds_until(pressure_->next_check()));
     const bool nothing = clock_.poll(waits, timeout) == 0;
     // Before the events: what was closed while a pool was full may be cut.
-    look_at_pools();
+    check_pools();
     const bool calm = !pressure_->tight() && !pressure_->paused();
     if (nothing && early && calm && clock_.now() < next_.tick) continue;
     told_.news = told_.news || due || !nothing;
@@ -557,7 +557,7 @@ void Agent::agree_with_others() {
 void Agent::finish() {
   report_.lasted.program_seconds = since(program_.started);
   report_.phase = Phase::draining;
-  look_at_pools();
+  check_pools();
   pressure_->release();
   publish_status(true);  // what the program has purged will leave the case, whatever was called safe
   const auto began = clock_.now();
@@ -570,7 +570,7 @@ void Agent::finish() {
   while (!drain_->finished()) {
     pollfd wait{drain_->outcomes_descriptor(), POLLIN, 0};
     clock_.poll({&wait, 1}, watch.pause());
-    watch.look();
+    watch.update();
     auto waits_for = watch.waits_for();
     const bool news = waits_for.empty() != report_.waits_for.empty();
     report_.waits_for = std::move(waits_for);

@@ -43,7 +43,7 @@ std::optional<std::string> newest_in_all(const std::vector<NodeReport>& nodes, T
 Pace pace_of(std::chrono::milliseconds safe_interval) {
   Pace pace{};
   pace.listen = std::clamp<std::chrono::milliseconds>(safe_interval / 12, 200ms, 5s);
-  // A round takes three looks, and what was agreed must be drained before the interval is over.
+  // A round takes three readings, and what was agreed must be drained before the interval is over.
   pace.round = std::max<std::chrono::milliseconds>(safe_interval - 6 * pace.listen, safe_interval / 4);
   return pace;
 }

@@ -20,7 +20,7 @@ namespace forebay::launch {
 
 // How a run paces its nodes' agreement, from the time that a dead node may cost.
 struct Pace {
-  std::chrono::milliseconds listen;  // between two looks at the others' reports
+  std::chrono::milliseconds listen;  // between two readings of the others' reports
   std::chrono::milliseconds round;   // from one agreement to the next proposal
 };
 Pace pace_of(std::chrono::milliseconds safe_interval);

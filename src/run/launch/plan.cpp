@@ -127,9 +127,9 @@ Status remove_control_directory(const std::string& case_path) {
 }
 
 bool is_being_removed(const std::string& case_path, const std::string& run, Clock& clock) {
-  constexpr int looks = 20;
+  constexpr int attempts = 20;
   constexpr std::chrono::milliseconds interval{100};
-  for (int look = 0; look < looks; ++look) {
+  for (int i = 0; i < attempts; ++i) {
     const auto plan = read_plan(case_path);
     if (plan ? plan->run != run : plan.error().errno_value == ENOENT) return true;
     clock.sleep(interval);

@@ -21,12 +21,12 @@ constexpr std::size_t gate_bytes = 4096;
 constexpr std::uint64_t few_inodes = 4;
 // Above the high mark so many output steps must fit: ranks are not at the same point, and what one sees takes a moment.
 constexpr double steps_above = 2;
-// A look at a file system costs a solver that shares the processor some 0.03 ms, so none is taken before programs can
+// A check of a file system costs a solver that shares the processor some 0.03 ms, so none is taken before programs can
 // have written so much that a pool comes to the high mark: bytes per second and core, as many as a kernel takes for new
 // files in huge pages of memory.
 constexpr double highest_rate = 10e9;
 // At most so often where pools are small or nearly full, which a solver would notice; longer than from tick to tick.
-constexpr std::chrono::milliseconds shortest_until_look{20}, longest_until_look{1250};
+constexpr std::chrono::milliseconds shortest_until_check{20}, longest_until_check{1250};
 // However large the steps: a program that is always held back never gets anywhere.
 constexpr double least_high = 0.3;
 
@@ -84,7 +84,7 @@ void Pressure::forget(pid_t process) {
 }
 
 // How full each pool is; true when one is as good as full.
-bool Pressure::look() {
+bool Pressure::check() {
   bool full = false;
   for (PoolState& pool : pools_) {
     const auto [now, any_inodes] = available(pool);
@@ -105,27 +105,27 @@ double Pressure::high_mark(const drain::Drain& drain) const {
   return std::max(mark, least_high);
 }
 
-// How long programs need to bring a pool to the high mark, where that is worth a look.
-Clock::duration Pressure::until_look(double high) const {
+// How long programs need to bring a pool to the high mark, where that is worth a check.
+Clock::duration Pressure::until_check(double high) const {
   using Seconds = std::chrono::duration<double>;
   static const auto cores = static_cast<double>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
-  Seconds least = longest_until_look;
+  Seconds least = longest_until_check;
   for (const PoolState& pool : pools_) {
     if (pool.budget == 0) continue;
     const double room = (high - pool.fill) * static_cast<double>(pool.budget);
     least = std::min(least, Seconds(std::max(room, 0.0) / (highest_rate * cores)));
   }
-  return std::max<Clock::duration>(std::chrono::duration_cast<Clock::duration>(least), shortest_until_look);
+  return std::max<Clock::duration>(std::chrono::duration_cast<Clock::duration>(least), shortest_until_check);
 }
 
 void Pressure::act(drain::Drain& drain) {
-  const bool full = look();
+  const bool full = check();
   drain.pool_is_full(full);
   double fill = 0;
   for (const PoolState& pool : pools_) fill = std::max(fill, pool.fill);
   const double high = high_mark(drain), low = std::min(low_, 0.8 * high);
   tight_ = full || fill >= high;
-  next_look_ = tight_ || paused_ ? Clock::time_point{} : clock_.now() + until_look(high);
+  next_check_ = tight_ || paused_ ? Clock::time_point{} : clock_.now() + until_check(high);
   if (fill < low) {
     hopeless_ = false;
     if (paused_) set(false);

@@ -1,6 +1,6 @@
 // Back-pressure: while a pool is nearly full, programs wait before they write more, until the drain has made room.
 //
-// With the redirection library they wait in open (a gate that it looks at), otherwise they are stopped. When nothing
+// With the redirection library they wait in open (a gate that it reads), otherwise they are stopped. When nothing
 // can make room they are let go: the kernel then says no-space, and the run says so in the end.
 #pragma once
 
@@ -35,12 +35,12 @@ class Pressure {
 
   void watch(pid_t process);
   void forget(pid_t process);
-  // Looks at the pools and holds back, makes room, or lets go. Cheap enough for every round of the agent, but not for
-  // every moment in which it only waits: see next_look().
+  // Checks the pools and holds back, makes room, or lets go. Cheap enough for every round of the agent, but not for
+  // every moment in which it only waits: see next_check().
   void act(drain::Drain& drain);
   // Until then no pool can become nearly full, at the highest rate at which cores write to memory, or hardly more; a
   // moment that has passed while one is.
-  Clock::time_point next_look() const { return next_look_; }
+  Clock::time_point next_check() const { return next_check_; }
   void release();
   bool paused() const { return paused_; }
   // True while a pool is so full that what happens there must be followed closely.
@@ -52,14 +52,14 @@ class Pressure {
     std::string path;
     Descriptor directory;
     std::uint64_t budget = 0, available_at_start = 0;
-    double fill = 0;  // of the budget, when last looked at
+    double fill = 0;  // of the budget, when last checked
   };
   explicit Pressure(Clock& clock) : clock_(clock) {}
   void set(bool paused);
-  bool look();
+  bool check();
   Room available(const PoolState& pool) const;
   double high_mark(const drain::Drain& drain) const;
-  Clock::duration until_look(double high) const;
+  Clock::duration until_check(double high) const;
 
   Clock& clock_;
   Available available_;
@@ -70,9 +70,9 @@ class Pressure {
   std::vector<pid_t> processes_, stopped_;
   bool paused_ = false, hopeless_ = false, tight_ = false;
   std::chrono::milliseconds patience_{};
-  std::uint64_t moved_ = 0;  // by the drain, when last looked at
+  std::uint64_t moved_ = 0;  // by the drain, when last checked
   Clock::time_point last_moved_{};
-  Clock::time_point since_{}, next_look_{};
+  Clock::time_point since_{}, next_check_{};
   Clock::duration total_{};
 };
 

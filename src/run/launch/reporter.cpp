@@ -63,7 +63,7 @@ std::optional<std::vector<NodeReport>> Reporter::heard() {
   return std::exchange(heard_, std::nullopt);
 }
 
-// A report that is being rewritten does not parse; it is read again at the next look.
+// A report that is being rewritten does not parse; it is read again the next time.
 std::vector<NodeReport> Reporter::read_others(bool all) {
   std::vector<std::string> paths;
   if (!all && !leader_.empty()) {
@@ -84,12 +84,12 @@ std::vector<NodeReport> Reporter::read_others(bool all) {
 
 void Reporter::work() {
   std::unique_lock lock(mutex_);
-  Clock::time_point next_look = clock_.now();
+  Clock::time_point next_reading = clock_.now();
   std::size_t length = 0;
   bool cut = true;
   while (!stopping_) {
     if (pace_) {
-      clock_.wait(lock, changed_, next_look, [this] { return stopping_ || newest_; });
+      clock_.wait(lock, changed_, next_reading, [this] { return stopping_ || newest_; });
     } else {
       changed_.wait(lock, [this] { return stopping_ || newest_ || pace_; });
     }
@@ -110,14 +110,14 @@ void Reporter::work() {
       changed_.notify_all();
       if (!written) clock_.wait(lock, changed_, clock_.now() + retry_after, [this] { return stopping_; });
     }
-    if (!pace_ || clock_.now() < next_look || stopping_) continue;
+    if (!pace_ || clock_.now() < next_reading || stopping_) continue;
     const bool all = all_;
     lock.unlock();
     auto reports = read_others(all);
     lock.lock();
     if (!pace_) continue;
     heard_ = std::move(reports);
-    next_look = clock_.now() + *pace_;
+    next_reading = clock_.now() + *pace_;
   }
 }
 

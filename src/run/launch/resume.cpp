@@ -20,7 +20,7 @@
 namespace forebay::launch {
 namespace {
 
-constexpr std::chrono::milliseconds end_look_interval{200};
+constexpr std::chrono::milliseconds poll_interval{200};
 
 // What the agent said before it began to empty the pool; nullopt: it had not come so far.
 std::optional<NodeReport> report_of_all_home(const PoolRun& run) {
@@ -98,7 +98,7 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   while (!(*drain)->finished()) {
     pollfd wait{(*drain)->outcomes_descriptor(), POLLIN, 0};
     clock.poll({&wait, 1}, watch.pause());
-    watch.look();
+    watch.update();
     report.waits_for = watch.waits_for();
     if (!update()) (*drain)->abandon();
   }
@@ -141,7 +141,7 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
   std::optional<NodeReport> last;
   const auto wait = [&](const std::string& whom) {
     if (auto told = read_node_report(join(run.home(), status_name))) last = std::move(*told);
-    clock.sleep(end_look_interval);
+    clock.sleep(poll_interval);
     return waits(whom, last.value_or(NodeReport()));
   };
   for (;;) {
@@ -262,7 +262,7 @@ void release_held(const Plan& plan) {
 }
 
 Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent, Clock& clock) {
-  while (!ranks_of(plan.run).empty()) clock.sleep(end_look_interval);
+  while (!ranks_of(plan.run).empty()) clock.sleep(poll_interval);
   Reporter reporter(node_report_path(plan.case_path, host_name()), clock);
   auto report = resume_here(plan, cleanly, agent, reporter, clock);
   if (!report) {

@@ -21,10 +21,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between two looks at the nodes' reports: where there is something to show, while nobody has told anything yet, and
-// while the program works. A look is work for the file server and for this node's mount of it: a millisecond or two of
-// a processor that the program would have.
-constexpr std::chrono::milliseconds look_interval = 200ms, expecting_interval = 1s, resting_interval = 10s;
+// Between two readings of the nodes' reports: where there is something to show, while nobody has told anything yet, and
+// while the program works. A reading is work for the file server and for this node's mount of it: a millisecond or two
+// of a processor that the program would have.
+constexpr std::chrono::milliseconds showing_interval = 200ms, expecting_interval = 1s, resting_interval = 10s;
 
 // Watches the reports of all nodes. A node is silent when its beat has not changed for too long: agents report at least
 // every few seconds.
@@ -33,7 +33,7 @@ class Nodes {
   Nodes(std::string case_path, std::chrono::milliseconds silence, Clock& clock)
       : case_path_(std::move(case_path)), silence_(silence), clock_(clock) {}
 
-  void look() {
+  void read() {
     const auto now = clock_.now();
     for (NodeReport& report : read_node_reports(case_path_)) {
       const std::string name = report.node;
@@ -42,9 +42,9 @@ class Nodes {
       reports_[name] = std::move(report);
     }
   }
-  // Until the next look while the program works, where the last one was so long after the one before.
+  // Until the next reading while the program works, where the last one was so long after the one before.
   std::chrono::milliseconds next_interval(std::chrono::milliseconds last) const {
-    if (busy()) return look_interval;
+    if (busy()) return showing_interval;
     return std::min(2 * last, reports_.empty() ? expecting_interval : resting_interval);
   }
   // From now on nodes have to tell something new.
@@ -109,7 +109,7 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, WatchedSignal
     say(stderr, "forebay run: {}\n", errno_error("cannot run", words.front()).value().text());
     ::_exit(127);
   }
-  for (auto interval = look_interval;;) {
+  for (auto interval = showing_interval;;) {
     const auto signal = signals.next(interval);
     int status = 0;
     const bool ended = ::waitpid(child, &status, WNOHANG) == child;
@@ -119,7 +119,7 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, WatchedSignal
       ::kill(ended ? ::getpid() : child, static_cast<int>(signal->ssi_signo));
     if (ended) return status;
     if (progress) {
-      nodes.look();
+      nodes.read();
       progress(nodes.reports());
     }
     interval = nodes.next_interval(interval);
@@ -130,8 +130,8 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, WatchedSignal
 bool wait_for_drains(WatchedSignals& signals, Nodes& nodes,
                      const std::function<void(const std::vector<NodeReport>&)>& progress) {
   nodes.expect_beats();
-  for (std::chrono::milliseconds interval = 5ms;; interval = std::min(2 * interval, look_interval)) {
-    nodes.look();
+  for (std::chrono::milliseconds interval = 5ms;; interval = std::min(2 * interval, showing_interval)) {
+    nodes.read();
     if (progress) progress(nodes.reports());
     if (nodes.done()) return true;
     const auto signal = signals.next(interval);

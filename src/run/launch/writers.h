@@ -12,15 +12,15 @@
 namespace forebay::launch {
 
 // Processes of this user that have a file of the trees open for writing, or mapped so, and others of the run or in its
-// trees. One look at /proc; the trees are searched only where somebody has a file of a pool open.
+// trees. One pass over /proc; the trees are searched only where somebody has a file of a pool open.
 drain::Writers find_writers(const PoolRun& run);
 
-// Looks, and tells the drain: at once, and then while the drain waits for them, more rarely the longer that lasts.
+// Finds them, and tells the drain: at once, and then while the drain waits for them, more rarely the longer that lasts.
 class WriterWatch {
  public:
   WriterWatch(const PoolRun& run, drain::Drain& drain, Clock& clock);
   // To be called while the drain ends, about every pause().
-  void look();
+  void update();
   std::chrono::milliseconds pause() const;
   // For whom the drain waits, for people; empty: for nobody.
   std::vector<std::string> waits_for() const;

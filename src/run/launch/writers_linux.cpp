@@ -104,7 +104,7 @@ void find_below(const std::string& local, const std::string& path, std::map<File
 }  // namespace
 
 drain::Writers find_writers(const PoolRun& run) {
-  constexpr int most_looks = 5;
+  constexpr int most_passes = 5;
   std::set<dev_t> devices;
   struct stat status {};
   for (const std::string& directory : run.directories)
@@ -116,9 +116,9 @@ drain::Writers find_writers(const PoolRun& run) {
   std::map<FileId, std::string> paths;
   std::vector<pid_t> of_run;
   std::set<pid_t> seen;
-  // Until a look finds no new one: who forks and ends while the list is taken may leave a child that is not in it.
+  // Until a pass finds no new one: who forks and ends while the list is taken may leave a child that is not in it.
   bool news = true;
-  for (int look = 0; news && look < most_looks; ++look) {
+  for (int pass = 0; news && pass < most_passes; ++pass) {
     std::vector<pid_t> processes = own_processes();
     std::erase_if(processes, [&](pid_t process) { return !seen.insert(process).second; });
     for (const pid_t process : processes) {
@@ -154,7 +154,7 @@ WriterWatch::WriterWatch(const PoolRun& run, drain::Drain& drain, Clock& clock)
   drain_.tell_writers(writers_);
 }
 
-void WriterWatch::look() {
+void WriterWatch::update() {
   const auto now = clock_.now();
   if (!drain_.waits_for_writers() || now < next_) return;
   writers_ = find_writers(run_);

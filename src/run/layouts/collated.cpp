@@ -27,7 +27,7 @@ struct Part {
   std::string local_path;
   Identity identity;
   mode_t mode = 0644;
-  // Filled by look_into(); of a compressed file its content.
+  // Filled by read_head(); of a compressed file its content.
   std::string head;
   std::uint64_t bytes = 0;
 };
@@ -70,7 +70,7 @@ Result<bool> all_same(const std::vector<Part>& parts) {
   return true;
 }
 
-Result<Part> look_at(const RankTime& rank_time, const std::string& path) {
+Result<Part> part_of(const RankTime& rank_time, const std::string& path) {
   Part part{rank_time.rank, join(rank_time.directory, path), {}, 0, {}, 0};
   struct stat status {};
   if (::lstat(part.local_path.c_str(), &status) != 0) return errno_error("cannot stat", part.local_path);
@@ -102,7 +102,7 @@ Status still_the_same(const Part& part) {
 
 // A compressed file is inflated as a whole: blocks need the true size of their content, and what is damaged would hide
 // the blocks behind it.
-Status look_into(Part& part, bool compressed) {
+Status read_head(Part& part, bool compressed) {
   if (!compressed) {
     auto head = read_range(part.local_path, 0, most_header_bytes);
     if (!head) return forward(head);
@@ -117,9 +117,9 @@ Status look_into(Part& part, bool compressed) {
   return still_the_same(part);
 }
 
-Status look_into(Together& together) {
+Status read_heads(Together& together) {
   for (Part& part : together.parts)
-    if (auto seen = look_into(part, is_compressed(together)); !seen) return seen;
+    if (auto seen = read_head(part, is_compressed(together)); !seen) return seen;
   return {};
 }
 
@@ -248,7 +248,7 @@ Result<OutputFile> collate(Together together, const std::vector<RankTime>& ranks
   const Part& first = together.parts[0];
   if (is_new_topology(together.path))
     return error(Code::failed, "cannot collate a time whose mesh has new faces:", first.local_path);
-  const auto readable = look_into(together);
+  const auto readable = read_heads(together);
   if (!readable && readable.error().errno_value != 0) return forward(readable);
   if (readable) {
     const auto header = openfoam::parse_header(first.head);
@@ -280,7 +280,7 @@ Result<Unit> collated_time(const std::vector<RankTime>& ranks, const std::string
     if (!below) return forward(below);
     for (const OutputDirectory& directory : *below) directories.emplace(directory.path, directory);
     for (const std::string& path : rank_time.files) {
-      auto part = look_at(rank_time, path);
+      auto part = part_of(rank_time, path);
       if (!part) return forward(part);
       parts_of[path].push_back(std::move(*part));
     }

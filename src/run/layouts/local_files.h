@@ -1,4 +1,4 @@
-// Looks at local files for the builders of units; private to this room.
+// What the builders of units read of local files; private to this room.
 #pragma once
 
 #include <string>

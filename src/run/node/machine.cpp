@@ -61,7 +61,7 @@ Result<Machine> observe() {
   return machine;
 }
 
-Directory look_at(const std::string& path) {
+Directory find_directory(const std::string& path) {
   Directory directory;
   const auto resolved = real_path(path);
   if (!resolved) return directory;

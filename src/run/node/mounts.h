@@ -34,7 +34,8 @@ struct Device {
 // disks.
 Device device_of(const std::string& sys, const std::string& number);
 
-// Every mount that stores files, node-local or not; sizes and `writable` are asked of `look` for node-local ones only.
+// Every mount that stores files, node-local or not; sizes and `writable` are asked of `measure` for node-local ones
+// only.
 struct Space {
   std::uint64_t total = 0, available = 0;
   bool writable = false;

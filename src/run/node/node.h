@@ -96,15 +96,15 @@ struct Directory {
   bool writable = false;        // this user can make a directory in it
   std::uint64_t available = 0;  // bytes, quotas of the directory included where the file system tells
 };
-Directory look_at(const std::string& path);
-using LookAt = std::function<Directory(const std::string&)>;
+Directory find_directory(const std::string& path);
+using FindDirectory = std::function<Directory(const std::string&)>;
 
 // One pool per socket, in the order of sockets. fsdax mounts of the socket's NUMA node first, else a node-local NVMe
 // file system, else tmpfs (/dev/shm), else a temporary directory. Two sockets may share a path; then they share its
-// space. Errors name the path and what to do (not a directory, not writable, shared, ...). Pure but for `look`, which
+// space. Errors name the path and what to do (not a directory, not writable, shared, ...). Pure but for `find`, which
 // is asked about named and temporary directories only.
 Result<std::vector<Pool>> choose_pools(const Machine& machine, const PoolSettings& settings,
-                                       const LookAt& look = look_at);
+                                       const FindDirectory& find = find_directory);
 
 struct RankPlace {
   int rank = 0;

@@ -76,7 +76,8 @@ std::string with_socket(std::string path, int socket) {
   return path;
 }
 
-Result<Candidate> named_candidate(const Machine& machine, const std::string& path, int socket, const LookAt& look) {
+Result<Candidate> named_candidate(const Machine& machine, const std::string& path, int socket,
+                                  const FindDirectory& find) {
   static constexpr std::string_view kAdvice =
       "name a directory on a file system of the node itself in pool.paths, or leave it out to let forebay choose";
   if (!path.starts_with('/')) return error(Code::bad_input, "pool path is not absolute:", path, kAdvice);
@@ -85,7 +86,7 @@ Result<Candidate> named_candidate(const Machine& machine, const std::string& pat
     return error(Code::bad_input,
                  fmt::format("pool path is on {} ({}), which is not this node's own:", mount->path, mount->type), path,
                  kAdvice);
-  const Directory directory = look(path);
+  const Directory directory = find(path);
   if (directory.path.empty())
     return error(Code::bad_input, "pool path does not exist:", path, "make it first, or correct pool.paths");
   const auto is_this = [&](const DaxDevice& device) { return device.path == directory.path; };
@@ -106,7 +107,7 @@ Result<Candidate> named_candidate(const Machine& machine, const std::string& pat
 }
 
 Result<std::vector<Candidate>> named_candidates(const Machine& machine, const PoolSettings& settings,
-                                                const LookAt& look) {
+                                                const FindDirectory& find) {
   const std::vector<std::string>& paths = settings.paths;
   if (paths.size() != 1 && paths.size() != machine.sockets.size())
     return error(Code::bad_input,
@@ -116,7 +117,7 @@ Result<std::vector<Candidate>> named_candidates(const Machine& machine, const Po
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < machine.sockets.size(); ++i) {
     const int socket = machine.sockets[i].index;
-    auto candidate = named_candidate(machine, with_socket(paths[paths.size() == 1 ? 0 : i], socket), socket, look);
+    auto candidate = named_candidate(machine, with_socket(paths[paths.size() == 1 ? 0 : i], socket), socket, find);
     if (!candidate) return forward(candidate);
     candidates.push_back(std::move(*candidate));
   }
@@ -172,11 +173,11 @@ std::vector<Candidate> for_every_socket(const Machine& machine, const Candidate&
   return candidates;
 }
 
-Result<std::vector<Candidate>> temporary_candidates(const Machine& machine, const LookAt& look) {
+Result<std::vector<Candidate>> temporary_candidates(const Machine& machine, const FindDirectory& find) {
   for (const std::string& path : machine.temporary) {
     const Mount* by_text = mount_of(machine, path);
     if (by_text != nullptr && !by_text->node_local) continue;
-    const Directory directory = look(path);
+    const Directory directory = find(path);
     const Mount* mount = directory.path.empty() ? nullptr : mount_of(machine, directory.path);
     if (mount == nullptr || !mount->node_local || !directory.writable) continue;
     const std::uint64_t available = share_of(kShareOfSystemDisk, directory.available);
@@ -193,7 +194,7 @@ Result<std::vector<Candidate>> temporary_candidates(const Machine& machine, cons
 }
 
 Result<std::vector<Candidate>> found_candidates(const Machine& machine, const PoolSettings& settings,
-                                                const LookAt& look) {
+                                                const FindDirectory& find) {
   auto fsdax = found_on(machine, "fsdax mount", [](const Mount& mount) { return mount.medium == Medium::fsdax; });
   if (!fsdax.empty()) return fsdax;
   auto nvme = found_on(machine, "node-local NVMe file system", [](const Mount& mount) { return mount.nvme; });
@@ -206,7 +207,7 @@ Result<std::vector<Candidate>> found_candidates(const Machine& machine, const Po
     return for_every_socket(
         machine,
         {{shm->path, Medium::tmpfs, -1, 0, "tmpfs, no persistent memory or NVMe found"}, shm->path, shm->available});
-  return temporary_candidates(machine, look);
+  return temporary_candidates(machine, find);
 }
 
 }  // namespace
@@ -228,12 +229,13 @@ std::string why_not(const Mount& mount) {
   return {};
 }
 
-Result<std::vector<Pool>> choose_pools(const Machine& machine, const PoolSettings& settings, const LookAt& look) {
+Result<std::vector<Pool>> choose_pools(const Machine& machine, const PoolSettings& settings,
+                                       const FindDirectory& find) {
   if (machine.sockets.empty()) return error(Code::failed, "no sockets found on", machine.node);
   if (!(settings.memory_share > 0 && settings.memory_share <= 1))
     return error(Code::bad_input, fmt::format("pool.memory_share is {}, not between 0 and 1", settings.memory_share));
   auto candidates =
-      settings.paths.empty() ? found_candidates(machine, settings, look) : named_candidates(machine, settings, look);
+      settings.paths.empty() ? found_candidates(machine, settings, find) : named_candidates(machine, settings, find);
   if (!candidates) return forward(candidates);
   return with_budgets(machine, settings, std::move(*candidates));
 }

@@ -42,7 +42,7 @@ int owned_by_name(int fd, Path& buffer) {
   to_virtual(text);
   to_kernel(text, buffer);
   Path link;
-  if (look(AT_FDCWD, buffer.text, link) != Link::staged) return 1;
+  if (link_at(AT_FDCWD, buffer.text, link) != Link::staged) return 1;
   return copy_up(AT_FDCWD, buffer.text, link.text, false) < 0 ? static_cast<int>(with_errno(-EIO)) : 1;
 }
 
@@ -162,7 +162,7 @@ struct Seen {
     if (following)
       follow(location, buffer);
     else if (!location.outside())
-      through = look(location.directory, location.path, text) > Link::none && classify(text.text) != Link::genuine;
+      through = link_at(location.directory, location.path, text) > Link::none && classify(text.text) != Link::genuine;
   }
 };
 }  // namespace

@@ -42,7 +42,7 @@ bool is_hidden(const char* name) {
 unsigned char shown_type(int directory, const char* name) {
   Path text;
   struct stat status;
-  switch (look(directory, name, text)) {
+  switch (link_at(directory, name, text)) {
     case Link::staged:
       return DT_REG;
     case Link::pool:

@@ -56,7 +56,7 @@ void free_list(FTSENT* entry) {
 bool leads_into_pool(const char* path) {
   Path buffer, text;
   const Location location = locate(AT_FDCWD, path, buffer);
-  return !location.outside() && look(location.directory, location.path, text) == Link::pool;
+  return !location.outside() && link_at(location.directory, location.path, text) == Link::pool;
 }
 
 unsigned short inspect(const FTS* traversal, FTSENT* entry, bool following) {

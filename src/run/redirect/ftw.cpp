@@ -140,7 +140,7 @@ class Traversal {
     const Location location = locate(AT_FDCWD, name(), buffer);
     if (location.outside()) return true;
     if (!S_ISDIR(status.st_mode)) return !really_inside(location);
-    return look(location.directory, location.path, text) != Link::pool && !passed_pool_;
+    return link_at(location.directory, location.path, text) != Link::pool && !passed_pool_;
   }
 
   int list(Names& names) {

@@ -160,7 +160,7 @@ Link classify(const char* text) {
   return Link::genuine;
 }
 
-Link look(int directory, const char* path, Path& text) {
+Link link_at(int directory, const char* path, Path& text) {
   const long size = sys_readlinkat(directory, path, text.text, PATH_MAX);
   if (size < 0) return Link::none;
   text.size = static_cast<size_t>(size);
@@ -171,7 +171,7 @@ Link look(int directory, const char* path, Path& text) {
 bool follow(Location& location, Path& buffer) {
   if (location.outside()) return false;
   Path text;
-  if (look(location.directory, location.path, text) != Link::genuine || !really_inside(location)) return false;
+  if (link_at(location.directory, location.path, text) != Link::genuine || !really_inside(location)) return false;
   Path resolved;
   if (!absolute(location.directory, location.path, text) || resolve(text.text, resolved, true, true) != 0) return false;
   const bool inside = to_kernel(resolved, buffer);
@@ -182,11 +182,11 @@ bool follow(Location& location, Path& buffer) {
 int make_own(Location& location, Path& buffer, bool following, bool discard) {
   if (location.outside()) return 0;
   Path text;
-  Link kind = look(location.directory, location.path, text);
+  Link kind = link_at(location.directory, location.path, text);
   if (kind == Link::genuine && following) {
     follow(location, buffer);
     if (location.outside()) return 0;
-    kind = look(location.directory, location.path, text);
+    kind = link_at(location.directory, location.path, text);
   }
   if (kind == Link::pool && !following) {  // what it leads to is meant, not the link
     buffer.assign(text.text, text.size);

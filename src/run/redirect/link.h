@@ -15,7 +15,7 @@ enum class Link : unsigned char {
 
 Link classify(const char* text);
 // Reads a link without following it. `text` is set for every kind but none.
-Link look(int directory, const char* path, Path& text);
+Link link_at(int directory, const char* path, Path& text);
 
 // The path to use for a call that follows links: a genuine last component is resolved in the case, not by the kernel.
 // True when that made `location` another one.

@@ -62,14 +62,14 @@ bool names_a_rank(const Location& location) {
 }
 
 bool is_pool_link(const Location& location, Path& text) {
-  return may_be_pool_link(location) && look(location.directory, location.path, text) == Link::pool;
+  return may_be_pool_link(location) && link_at(location.directory, location.path, text) == Link::pool;
 }
 
 int kernel_unlink(const Location& location, int flags);
 
 int unlink_redirected(int directory, const char* path, const Location& location) {
   Path text;
-  if (state.flags.meets_placed && look_placed(location, text)) [[unlikely]]
+  if (state.flags.meets_placed && leads_to_placed(location, text)) [[unlikely]]
     return with_errno_int(unlink_placed(location));
   if (is_pool_link(location, text)) return with_errno_int(-EISDIR);
   if (!location.outside()) hand_over(directory, path, location);
@@ -86,7 +86,7 @@ int rmdir_redirected(const Location& location) {
   }
   if (result == 0 || errno != ENOTDIR) return result;
   Path text;
-  if (look(location.directory, location.path, text) != Link::pool) return result;
+  if (link_at(location.directory, location.path, text) != Link::pool) return result;
   note_rank_directory_renamed();
   if (const int failed = sys_unlinkat(AT_FDCWD, text.text, AT_REMOVEDIR); failed < 0) return with_errno_int(failed);
   errno = errno_before;
@@ -194,7 +194,7 @@ int link_on_shared(const Location& source, const Location& target) {
   Path lower;
   struct stat tree {
   }, directory{};
-  if (source.outside() || look(source.directory, source.path, lower) != Link::staged) return -EXDEV;
+  if (source.outside() || link_at(source.directory, source.path, lower) != Link::staged) return -EXDEV;
   if (sys_fstatat(source.directory, source.path, &tree, AT_SYMLINK_NOFOLLOW) < 0) return -EXDEV;
   const Parent parent(target.directory, target.path);
   if (parent.fd < 0 || sys_fstat(parent.fd, &directory) < 0) return -EXDEV;
@@ -209,7 +209,7 @@ ENTRY(int, linkat, (int from_directory, const char* from, int to_directory, cons
   Path from_buffer, to_buffer;
   Location source = locate(from_directory, from, from_buffer);
   const Location target = locate(to_directory, to, to_buffer);
-  if (Path text; state.flags.meets_placed && look_placed(source, text) && really_inside(target)) [[unlikely]]
+  if (Path text; state.flags.meets_placed && leads_to_placed(source, text) && really_inside(target)) [[unlikely]]
     return noting(target, with_errno_int(link_placed(text, target)));
   if (const int linked = link_on_shared(source, target); linked != -EXDEV) return with_errno_int(linked);
   if (const int failed = make_own(source, from_buffer, (flags & AT_SYMLINK_FOLLOW) != 0); failed < 0)
@@ -249,8 +249,8 @@ int rename_redirected(int from_directory, const char* from, int to_directory, co
   if (state.flags.meets_placed) [[unlikely]] {
     Path text;
     // The link alone would leave the case.
-    if (look_placed(source, text) && !really_inside(target)) return with_errno_int(-EXDEV);
-    if (flags == 0 && look_placed(target, text)) return with_errno_int(rename_over_placed(source, target));
+    if (leads_to_placed(source, text) && !really_inside(target)) return with_errno_int(-EXDEV);
+    if (flags == 0 && leads_to_placed(target, text)) return with_errno_int(rename_over_placed(source, target));
   }
   if (names_a_rank(source) || names_a_rank(target)) [[unlikely]]
     note_rank_directory_renamed();

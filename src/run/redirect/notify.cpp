@@ -13,7 +13,7 @@ ENTRY(int, inotify_add_watch, (int fd, const char* path, uint32_t mask)) {
   Path text;
   if ((mask & IN_DONT_FOLLOW) == 0)
     follow(location, buffer);
-  else if (!location.outside() && look(location.directory, location.path, text) != Link::genuine)
+  else if (!location.outside() && link_at(location.directory, location.path, text) != Link::genuine)
     mask &= ~uint32_t{IN_DONT_FOLLOW};
   return NEXT(inotify_add_watch)(fd, location.path, mask);
 }

@@ -39,7 +39,7 @@ bool libc_is_next() {
 // O_PATH and O_NOFOLLOW: the kernel would hand out the link itself.
 COLD int open_name(const Location& location, int flags, mode_t mode) {
   Path text;
-  const Link kind = look(location.directory, location.path, text);
+  const Link kind = link_at(location.directory, location.path, text);
   if (kind == Link::staged) return kernel_open({AT_FDCWD, text.text, Where::inside}, flags, mode);
   return kernel_open(location, kind == Link::pool ? flags & ~O_NOFOLLOW : flags, mode);
 }
@@ -50,7 +50,7 @@ COLD int open_link(Location location, int flags, mode_t mode, int errno_before) 
   Path buffer;
   for (int tries = 0; tries < 40; ++tries) {
     Path text;
-    const Link kind = look(location.directory, location.path, text);
+    const Link kind = link_at(location.directory, location.path, text);
     switch (kind) {
       case Link::none:  // someone has just replaced it
         break;

@@ -164,8 +164,8 @@ HOT uint64_t hash(const char* text, size_t size) {
   return value | 1;
 }
 
-// The slow half of is_plain: looks at each directory.
-COLD bool look_for_links(const char* path, size_t from, size_t end, std::atomic<uint64_t>& slot, uint64_t key) {
+// The slow half of is_plain: reads each directory as a link.
+COLD bool is_plain_anew(const char* path, size_t from, size_t end, std::atomic<uint64_t>& slot, uint64_t key) {
   Path directory;
   for (size_t at = from; at < end;) {
     while (at < end && path[at] == '/') ++at;
@@ -190,7 +190,7 @@ HOT bool is_plain(const char* name, const char* path, size_t from, size_t end) {
   std::atomic<uint64_t>& slot = state.known.plain[(key >> 8) % State::Known::plain_slots];
   if (slot.load(std::memory_order_relaxed) == key) [[likely]]
     return true;
-  return look_for_links(path, from, end, slot, key);
+  return is_plain_anew(path, from, end, slot, key);
 }
 
 // What the kernel is to refuse as too long.

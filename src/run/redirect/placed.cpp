@@ -55,7 +55,8 @@ void let_go(int directory, const char* hidden) {
   Path text;
   struct stat link;
   const bool last = sys_fstatat(directory, hidden, &link, AT_SYMLINK_NOFOLLOW) == 0 && link.st_nlink == 1;
-  if (last && look(directory, hidden, text) == Link::pool && is_placed(text.text)) sys_unlinkat(AT_FDCWD, text.text, 0);
+  if (last && link_at(directory, hidden, text) == Link::pool && is_placed(text.text))
+    sys_unlinkat(AT_FDCWD, text.text, 0);
   sys_unlinkat(directory, hidden, 0);
 }
 
@@ -77,8 +78,8 @@ bool is_placed(const char* text) {
   return false;
 }
 
-bool look_placed(const Location& location, Path& text) {
-  return !location.outside() && look(location.directory, location.path, text) == Link::pool && is_placed(text.text);
+bool leads_to_placed(const Location& location, Path& text) {
+  return !location.outside() && link_at(location.directory, location.path, text) == Link::pool && is_placed(text.text);
 }
 
 int open_placed(const Location& location, int flags, mode_t mode) {

@@ -13,7 +13,7 @@ namespace forebay::redirect {
 // The text of a link to a placed file.
 bool is_placed(const char* text);
 // True when the name is such a link; `text` is then its text.
-bool look_placed(const Location& location, Path& text);
+bool leads_to_placed(const Location& location, Path& text);
 
 // Makes and opens a new file. Flags have O_CREAT. -1 where it is to be opened in the usual way, which also says what is
 // wrong; errno is then as before.

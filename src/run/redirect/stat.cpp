@@ -20,21 +20,21 @@ HOT int kernel_stat(const Location& location, struct stat* status, int flags) {
   return NEXT(fstatat)(location.directory, location.path, status, flags);
 }
 
-COLD bool look_astray(const Location& location) {
+COLD bool is_genuine_link(const Location& location) {
   Path text;
-  return look(location.directory, location.path, text) == Link::genuine;
+  return link_at(location.directory, location.path, text) == Link::genuine;
 }
 
 // What a followed path led to lies on the shared file system: either it is an untouched input, or a genuine link led
 // out of the tree, and has to be followed in the case instead.
 bool leads_astray(const Location& location, dev_t device) {
-  return !state.flags.beside_namespace && device == state.lower_device && look_astray(location);
+  return !state.flags.beside_namespace && device == state.lower_device && is_genuine_link(location);
 }
 
 // lstat met a link.
 COLD int stat_link(const Location& location, struct stat* status, int flags) {
   Path text;
-  switch (look(location.directory, location.path, text)) {
+  switch (link_at(location.directory, location.path, text)) {
     case Link::staged:
       return with_errno_int(sys_fstatat(AT_FDCWD, text.text, status, AT_SYMLINK_NOFOLLOW));
     case Link::pool:
@@ -106,7 +106,7 @@ HOT [[gnu::noinline]] int statx_near(int directory, const char* path, int flags,
   }
   if (result != 0 || !S_ISLNK(status->stx_mode)) return result;
   Path text;
-  switch (look(location.directory, location.path, text)) {
+  switch (link_at(location.directory, location.path, text)) {
     case Link::staged:
       return NEXT(statx)(AT_FDCWD, text.text, flags, mask, status);
     case Link::pool:
@@ -136,7 +136,7 @@ ENTRY(int, faccessat, (int directory, const char* path, int mode, int flags)) {
   Path text;
   if ((flags & AT_SYMLINK_NOFOLLOW) == 0)
     follow(location, buffer);
-  else if (!location.outside() && look(location.directory, location.path, text) != Link::genuine)
+  else if (!location.outside() && link_at(location.directory, location.path, text) != Link::genuine)
     flags &= ~AT_SYMLINK_NOFOLLOW;
   return NEXT(faccessat)(location.directory, location.path, mode, flags);
 }
@@ -156,7 +156,7 @@ ENTRY(ssize_t, readlinkat, (int directory, const char* path, char* text, size_t 
   const bool in_proc = path != nullptr && strncmp(path, "/proc/", 6) == 0 && active();
   if (location.outside() && !in_proc) return NEXT(readlinkat)(location.directory, location.path, text, size);
   Path target;
-  const Link kind = look(location.directory, location.path, target);
+  const Link kind = link_at(location.directory, location.path, target);
   if (kind == Link::pool && !in_proc) return with_errno(-EINVAL);
   if (kind == Link::staged && !in_proc)  // which is a regular file, or a link that stands behind it
     return with_errno(sys_readlinkat(AT_FDCWD, target.text, text, size));

@@ -185,7 +185,7 @@ void find_rank_directory() {
   link.append(state.case_root.text, state.case_root.size);
   link.append("/", 1);
   link.append(state.rank.name.text, state.rank.name.size);
-  if (look(AT_FDCWD, link.text, text) != Link::pool) return;
+  if (link_at(AT_FDCWD, link.text, text) != Link::pool) return;
   state.rank.directory = prefix_from(text.text, text.size, false);
 }
 

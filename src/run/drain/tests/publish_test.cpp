@@ -316,7 +316,7 @@ TEST_F(PublishTest, AFileRemovedOnTheCaseIsWrittenNew) {
   EXPECT_EQ(content(case_ + "/log"), "new");
 }
 
-TEST_F(PublishTest, AnEditBetweenTheLookAndTheExchangeIsGivenBack) {
+TEST_F(PublishTest, AnEditBetweenTheCheckAndTheExchangeIsGivenBack) {
   write(case_ + "/log", "old");
   layouts::Unit unit = file_unit("log", "new");
   unit.replaces = identity(case_ + "/log");
@@ -476,7 +476,7 @@ TEST_F(PublishTest, ADirectoryWithAnythingElseInItIsNotReplaced) {
   EXPECT_EQ(content(case_ + "/state.forebay-run1/U"), "new");
 }
 
-TEST_F(PublishTest, AFileMadeInADirectoryBetweenTheLookAndTheExchangeIsGivenBack) {
+TEST_F(PublishTest, AFileMadeInADirectoryBetweenTheCheckAndTheExchangeIsGivenBack) {
   const auto before = publish(time_unit("state", "old"));
   ASSERT_TRUE(before);
   FaultyFiles racing(*files_);

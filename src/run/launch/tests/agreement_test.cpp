@@ -149,7 +149,7 @@ TEST(AgreementTest, WhatIsSafeIsWhatAllNodesHaveCarried) {
   EXPECT_EQ(safe_over_all({first}, 4), std::nullopt) << "ranks 2 and 3 are not there";
 }
 
-TEST(AgreementTest, ARoundAndItsThreeLooksFitIntoTheInterval) {
+TEST(AgreementTest, ARoundAndItsThreeReadingsFitIntoTheInterval) {
   for (const auto interval : std::initializer_list<std::chrono::milliseconds>{3s, 10s, 60s, 10min, 2h}) {
     const Pace pace = pace_of(interval);
     EXPECT_LE(pace.round + 4 * pace.listen, interval) << interval.count();

@@ -98,7 +98,7 @@ TEST_F(PressureTest, NothingIsDoneBelowTheHighMark) {
   EXPECT_EQ(evicted_results(0, results) + evicted_results(1, results), 0);
 }
 
-TEST_F(PressureTest, TheNextLookComesBeforeThePoolThatFillsFirstCanBeNearlyFull) {
+TEST_F(PressureTest, TheNextCheckComesBeforeThePoolThatFillsFirstCanBeNearlyFull) {
   const double cores = static_cast<double>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
   pools_[0].budget = static_cast<std::uint64_t>(10e9 * cores);
   pools_[1].budget = static_cast<std::uint64_t>(20e9 * cores);
@@ -107,7 +107,7 @@ TEST_F(PressureTest, TheNextLookComesBeforeThePoolThatFillsFirstCanBeNearlyFull)
     use(0, first);
     use(1, second);
     pressure_->act(*drain_);
-    return std::chrono::duration<double>(pressure_->next_look() - clock_.now()).count();
+    return std::chrono::duration<double>(pressure_->next_check() - clock_.now()).count();
   };
   EXPECT_NEAR(seconds(0.5, 0.1), 0.4, 0.05) << "to 0.9, at 10 GB/s";
   EXPECT_NEAR(seconds(0.5, 0.85), 0.1, 0.05);
@@ -116,11 +116,11 @@ TEST_F(PressureTest, TheNextLookComesBeforeThePoolThatFillsFirstCanBeNearlyFull)
   EXPECT_LT(seconds(0.95, 0.1), 0) << "tight";
 }
 
-TEST_F(PressureTest, LargePoolsAreLookedAtTooSinceOthersMayWriteThere) {
+TEST_F(PressureTest, LargePoolsAreCheckedTooSinceOthersMayWriteThere) {
   for (node::Pool& pool : pools_) pool.budget = mount_size / 2;
   make_pressure();
   pressure_->act(*drain_);
-  const auto until = pressure_->next_look() - clock_.now();
+  const auto until = pressure_->next_check() - clock_.now();
   EXPECT_GT(until, std::chrono::milliseconds(1000));
   EXPECT_LE(until, std::chrono::milliseconds(1250));
 }

@@ -58,24 +58,25 @@ Machine two_sockets() {
 }
 
 // A file system in which only these directories exist; the tests name what they need.
-LookAt only(std::map<std::string, Directory> known) {
+FindDirectory only(std::map<std::string, Directory> known) {
   return [known = std::move(known)](const std::string& path) {
     const auto found = known.find(path);
     return found == known.end() ? Directory{} : found->second;
   };
 }
-const LookAt kNothing = only({});
+const FindDirectory kNothing = only({});
 Directory directory(const std::string& path, std::uint64_t available = 10 * kGB) {
   return {path, true, true, available};
 }
 
-std::vector<Pool> chosen(const Machine& machine, const PoolSettings& settings = {}, const LookAt& look = kNothing) {
-  const auto pools = choose_pools(machine, settings, look);
+std::vector<Pool> chosen(const Machine& machine, const PoolSettings& settings = {},
+                         const FindDirectory& find = kNothing) {
+  const auto pools = choose_pools(machine, settings, find);
   EXPECT_TRUE(pools) << pools.error().text();
   return pools.value_or(std::vector<Pool>{});
 }
-std::string refusal(const Machine& machine, const PoolSettings& settings, const LookAt& look) {
-  const auto pools = choose_pools(machine, settings, look);
+std::string refusal(const Machine& machine, const PoolSettings& settings, const FindDirectory& find) {
+  const auto pools = choose_pools(machine, settings, find);
   if (pools) return "no error";
   EXPECT_EQ(pools.error().code, Code::bad_input);
   EXPECT_FALSE(pools.error().advice.empty());
@@ -212,9 +213,9 @@ TEST(LastResort, is_a_temporary_directory_where_dev_shm_is_too_small) {
   Machine machine = two_sockets();
   machine.mounts[1].available = 64 << 20;  // what container engines give
   machine.temporary = {"/lustre/home/me/tmp", "/tmp"};
-  const auto look =
+  const auto find =
       only({{"/lustre/home/me/tmp", directory("/lustre/home/me/tmp")}, {"/tmp", directory("/tmp", 50 * kGB)}});
-  const auto pools = chosen(machine, {}, look);
+  const auto pools = chosen(machine, {}, find);
   EXPECT_EQ(paths(pools), (Paths{"/tmp", "/tmp"}));
   EXPECT_EQ(pools[0].medium, Medium::file);
   EXPECT_EQ(pools[0].budget + pools[1].budget, 25 * kGB);
@@ -247,8 +248,8 @@ TEST(NamedPools, are_taken_in_the_order_of_sockets) {
 TEST(NamedPools, one_path_serves_all_sockets_and_the_placeholder_is_replaced) {
   PoolSettings settings;
   settings.paths = {"/pool{socket}/{socket}"};
-  const auto look = only({{"/pool0/0", directory("/pool0/0")}, {"/pool1/1", directory("/pool1/1")}});
-  EXPECT_EQ(paths(chosen(two_sockets(), settings, look)), (Paths{"/pool0/0", "/pool1/1"}));
+  const auto find = only({{"/pool0/0", directory("/pool0/0")}, {"/pool1/1", directory("/pool1/1")}});
+  EXPECT_EQ(paths(chosen(two_sockets(), settings, find)), (Paths{"/pool0/0", "/pool1/1"}));
   settings.paths = {"/one"};
   EXPECT_EQ(paths(chosen(two_sockets(), settings, only({{"/one", directory("/one")}}))), (Paths{"/one", "/one"}));
 }
@@ -263,11 +264,11 @@ TEST(NamedPools, of_another_number_than_sockets_are_refused) {
 TEST(NamedPools, on_a_network_file_system_are_refused_without_touching_it) {
   PoolSettings settings;
   settings.paths = {"/lustre/home/me/pool"};
-  const auto must_not_look = [](const std::string& path) {
-    ADD_FAILURE() << "looked at " << path;
+  const auto must_not_ask = [](const std::string& path) {
+    ADD_FAILURE() << "asked for " << path;
     return Directory{};
   };
-  const std::string text = refusal(two_sockets(), settings, must_not_look);
+  const std::string text = refusal(two_sockets(), settings, must_not_ask);
   EXPECT_NE(text.find("/lustre/home (lustre)"), std::string::npos) << text;
 }
 
@@ -294,7 +295,7 @@ TEST(NamedPools, that_cannot_be_used_are_refused_with_the_reason) {
   PoolSettings settings;
   const auto said = [&](const std::string& path) {
     settings.paths = {path};
-    return refusal(two_sockets(), settings, look_at);
+    return refusal(two_sockets(), settings, find_directory);
   };
   EXPECT_NE(said("relative/path").find("not absolute"), std::string::npos);
   EXPECT_NE(said(root + "/missing").find("does not exist"), std::string::npos);
