@@ -114,6 +114,8 @@ Result<Descriptor> open_file_at(int directory, const std::string& path, int flag
   do {
     fd = ::openat(directory, path.c_str(), flags | O_CLOEXEC, mode);
   } while (fd < 0 && errno == EINTR);
+  if (fd < 0 && errno == EPERM && (flags & O_NOATIME) != 0)
+    return open_file_at(directory, path, flags & ~O_NOATIME, mode);
   if (fd < 0) return errno_error("cannot open", path);
   return Descriptor(fd);
 }
@@ -383,6 +385,7 @@ Result<Descriptor> open_unlinked(const std::string& path, int flags) {
     fd = static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how));
   } while (fd < 0 && (errno == EINTR || errno == EAGAIN));
   if (fd >= 0) return Descriptor(fd);
+  if (errno == EPERM && (flags & O_NOATIME) != 0) return open_unlinked(path, flags & ~O_NOATIME);
   if (errno != ENOSYS) return errno_error("cannot open", path);
   // Before Linux 5.6, and where a sandbox forbids the call: an instant remains between the look and the opening.
   const std::string parent(parent_of(path));

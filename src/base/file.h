@@ -79,7 +79,7 @@ Owner owner_of(const struct stat& status);
 // setgid bit only with the group. False, with errno, where the mode cannot be set.
 bool set_rights(int fd, Owner owner, mode_t mode);
 
-// open(2) with O_CLOEXEC added, retried on EINTR.
+// open(2) with O_CLOEXEC added, retried on EINTR; O_NOATIME where this user may.
 Result<Descriptor> open_file(const std::string& path, int flags, mode_t mode = 0600);
 Result<Descriptor> open_file_at(int directory, const std::string& path, int flags, mode_t mode = 0600);
 

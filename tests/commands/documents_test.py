@@ -93,7 +93,8 @@ class DocumentsTest(commandcase.CommandCase):
         for name in ("mpirun", "srun", "mylauncher"):
             self.program(os.path.join(self.programs, name), LAUNCHER)
         for path in (
-            *(os.path.join(self.programs, name) for name in ("simpleFoam", "decomposePar")),
+            *(os.path.join(self.programs, name) for name in ("simpleFoam", "decomposePar", "n3d")),
+            "Allrun",
             "solver",
             "cs_solver",
         ):
@@ -214,7 +215,7 @@ class DocumentsTest(commandcase.CommandCase):
         with open(os.path.join(self.case, "report.json")) as file:
             report = json.load(file)
         self.assertEqual(sorted(described), sorted(report))
-        for key in ("local", "shared", "undrained"):
+        for key in ("local", "shared", "undrained", "never_shared", "read_back"):
             [line] = [line for line in section.splitlines() if line.startswith(f"| `{key}`")]
             self.assertEqual(set(re.findall(r"`(\w+)`", line)) - {key}, set(report[key]))
 

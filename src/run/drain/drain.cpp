@@ -163,9 +163,9 @@ void Drain::tick() {
   state.work.eviction.let_go();
   if (settings.live) {
     std::vector<std::string> quiet;
-    for (const auto& [path, changed] : state.seen.others.pending) {
+    for (const auto& [path, waits] : state.seen.others.pending) {
       if (state.work.jobs.size() + quiet.size() >= Work::most_jobs) break;
-      if (now - changed >= settings.settle && !state.work.in_flight.contains(path)) quiet.push_back(path);
+      if (now - waits.since >= settings.settle && !state.work.in_flight.contains(path)) quiet.push_back(path);
     }
     for (const std::string& path : quiet) {
       state.seen.others.pending.erase(path);
@@ -331,7 +331,8 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.shared_bytes = state.run.numbers.shared_bytes;
   report.undrained_files = state.end.undrained_files;
   report.undrained_bytes = state.end.undrained_bytes;
-  report.kept_from_shared = state.run.numbers.kept_from_shared;
+  report.never_shared = state.run.numbers.never_shared;
+  report.read_back = state.run.numbers.read_back;
   report.unseen_times = state.run.numbers.unseen_times;
   report.uncounted_times = state.seen.late.unseen.size();
   report.newest_safe = state.policy.newest_safe;

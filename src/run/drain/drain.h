@@ -68,13 +68,30 @@ struct DrainRequest {
   std::vector<LinkedDirectory> linked = {};
 };
 
+struct Amount {
+  std::uint64_t files = 0, bytes = 0;
+  void add(std::uint64_t more_bytes) {
+    ++files;
+    bytes += more_bytes;
+  }
+  Amount& operator+=(const Amount& more) {
+    files += more.files;
+    bytes += more.bytes;
+    return *this;
+  }
+  friend bool operator==(const Amount&, const Amount&) = default;
+};
+
 struct DrainReport {
   std::optional<Code> trouble;                       // the gravest of all; nullopt: none
   std::vector<std::string> messages;                 // one line per trouble or notice, with path and advice
   std::uint64_t local_files = 0, local_bytes = 0;    // closed by the program
   std::uint64_t shared_files = 0, shared_bytes = 0;  // published on the case
   std::uint64_t undrained_files = 0, undrained_bytes = 0;
-  std::uint64_t kept_from_shared = 0;  // files that were deleted before they were drained
+  Amount never_shared;  // deleted, or replaced by rename, before they were drained
+  // What the program wrote and read later, so that nobody had to fetch it from the case: what is still there at the
+  // end, each file once. By the time of access: nothing where the pool is mounted noatime.
+  Amount read_back;
   // Of single ranks, that the program removed before anybody looked into them: their files are counted nowhere.
   std::uint64_t unseen_times = 0;
   // Of single ranks, that are there and none of whose files was told of yet: those are counted when they are carried.

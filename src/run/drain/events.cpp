@@ -90,8 +90,9 @@ void Observation::handle_time(const Event& event, int rank, const std::string& t
 
 void Observation::part_of_time_gone(const Event& event, int rank, const std::string& time, const std::string& rest) {
   if (run.ledger.evicted_unknown(time_directory(rank, time))) return;
-  if (!event.directory && !work.drained.contains(rank, time) && !run.ledger.find(event.path))
-    ++run.numbers.kept_from_shared;
+  const bool deleted = event.kind == Event::Kind::deleted && !event.directory;
+  if (deleted && !work.drained.contains(rank, time) && !run.ledger.find(event.path))
+    run.numbers.never_shared.add(keep.size(rank, time, rest).value_or(0));
   if (!event.directory && keep.contains(rank, time, rest)) {
     times.file_purged(rank, time, rest);
   } else if (!event.directory) {
@@ -109,7 +110,7 @@ void Observation::part_of_time_gone(const Event& event, int rank, const std::str
     for (Suspect& each : late.suspects)
       if (each.rank == rank && each.time == time) each.removed = true;
     if (const auto passed = late.passed_over.find({rank, time}); passed != late.passed_over.end()) {
-      if (removed) run.numbers.kept_from_shared += passed->second;
+      if (removed) run.numbers.never_shared += passed->second;
       late.passed_over.erase(passed);
     }
   }
@@ -146,8 +147,9 @@ void Observation::file_of_time_written(const Event& event, int rank, const std::
   if (event.link) return;  // a link of the program's own: the walk carries it
   const auto passed = late.passed_over.find({rank, time});
   if (passed != late.passed_over.end() && event.kind != Event::Kind::created) {
-    ++passed->second;
+    const std::uint64_t before = run.numbers.local_bytes;
     count_late(event.path);
+    passed->second.add(run.numbers.local_bytes - before);
     if (times.whole(rank, time)) return;
     times.file_made(rank, time, rest);
     return times.file_closed(rank, time, rest);
@@ -181,11 +183,12 @@ void Observation::file_of_time_written(const Event& event, int rank, const std::
 void Observation::purged_at_once(int rank, const std::string& time) {
   const bool counts = !work.drained.contains(rank, time) && !late.passed_over.contains({rank, time});
   for (const std::string& file : times.files(rank, time)) {
-    if (counts && !run.ledger.find(join(time_directory(rank, time), file))) ++run.numbers.kept_from_shared;
+    if (counts && !run.ledger.find(join(time_directory(rank, time), file)))
+      run.numbers.never_shared.add(keep.size(rank, time, file).value_or(0));
     if (keep.contains(rank, time, file)) times.file_purged(rank, time, file);
   }
   if (const auto forgotten = late.files_forgotten.find({rank, time}); counts && forgotten != late.files_forgotten.end())
-    run.numbers.kept_from_shared += forgotten->second;
+    run.numbers.never_shared += forgotten->second;
 }
 
 // A program purges an older time at the end of writing a new one. So of a time of which a directory was listed when its

@@ -145,6 +145,7 @@ void End::submit_more_outputs() {
       submit_found(found);
       continue;
     }
+    if (passes == 1) run.numbers.read_back = walk->read_back();
     walk.reset();
     // In a pass of their own: a mode may forbid to put anything into the directory. So it waits where that is still to
     // come.

@@ -79,7 +79,8 @@ void Observation::file_is_closed(const std::string& path, int rank, const std::s
   doubtful[rank] = run.clock.now();
   // Written again after the time was carried, or a late function object: carried as a file of its own. What belongs to
   // a group is found at the end (Groups::renew_changed): alone it would hide the group.
-  if (work.drained.contains(rank, time) && !run.ledger.collated_of(rank, time)) others.pending[path] = run.clock.now();
+  if (work.drained.contains(rank, time) && !run.ledger.collated_of(rank, time))
+    others.wait_for_quiet(path, keep.size(rank, time, file).value_or(0));
 }
 
 void Observation::count_local(const std::string& path) {

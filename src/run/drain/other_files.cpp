@@ -9,7 +9,10 @@ namespace forebay::drain {
 
 void OtherFiles::handle(const Event& event) {
   if (event.gone()) {
-    if (pending.erase(event.path) != 0) ++run.numbers.kept_from_shared;
+    if (const auto waits = pending.find(event.path); waits != pending.end()) {
+      if (event.kind == Event::Kind::deleted) run.numbers.never_shared.add(waits->second.bytes);
+      pending.erase(waits);
+    }
     // What is below has another name now, or none; something else may take the directory's place.
     if (event.directory) std::erase_if(pending, [&](const auto& each) { return is_below(each.first, event.path); });
     return work.acts.removed_by_program(event.path);
@@ -27,8 +30,11 @@ void OtherFiles::handle(const Event& event) {
   }
   // Its closing will be told; but for another name of a file nothing is closed.
   if (event.kind == Event::Kind::created && S_ISREG(status.st_mode) && status.st_nlink == 1) return;
-  if (event.kind == Event::Kind::closed) run.numbers.closed(static_cast<std::uint64_t>(status.st_size));
-  wait_for_quiet(event.path);
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  if (event.kind == Event::Kind::closed) run.numbers.closed(bytes);
+  const auto replaced = event.kind == Event::Kind::moved_in ? pending.find(event.path) : pending.end();
+  if (replaced != pending.end()) run.numbers.never_shared.add(replaced->second.bytes);
+  wait_for_quiet(event.path, bytes);
 }
 
 // The directories of placed files are watched under their own paths, and their files have the tree's names by its
@@ -37,20 +43,22 @@ void OtherFiles::handle_placed(const Event& event) {
   if (event.kind == Event::Kind::deleted) placed_names.erase(event.path);
   struct stat status {};
   if (event.kind != Event::Kind::closed || ::lstat(event.path.c_str(), &status) != 0) return;
-  run.numbers.closed(static_cast<std::uint64_t>(status.st_size));
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  run.numbers.closed(bytes);
   const auto known = placed_names.find(event.path);
   if (known == placed_names.end()) return;  // the event of its name is still to come
   const std::string& path = known->second;
   const auto time = openfoam::time_path(path);
   if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time)) return;  // carried with its time
-  if (const auto target = read_link(local_of(run.roots, path)); target && *target == event.path) wait_for_quiet(path);
+  if (const auto target = read_link(local_of(run.roots, path)); target && *target == event.path)
+    wait_for_quiet(path, bytes);
 }
 
-void OtherFiles::wait_for_quiet(const std::string& path) {
+void OtherFiles::wait_for_quiet(const std::string& path, std::uint64_t bytes) {
   if (pending.size() >= most_pending && !pending.contains(path)) {
     overlooked = true;
   } else {
-    pending[path] = run.clock.now();
+    pending[path] = {run.clock.now(), bytes};
   }
 }
 

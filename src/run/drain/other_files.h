@@ -18,14 +18,18 @@ struct OtherFiles {
   Work& work;
 
   static constexpr std::size_t most_pending = 16'384;
-  std::map<std::string, Clock::time_point> pending = {};  // closed files, and when they last changed
-  bool overlooked = false;                  // more files were closed than `pending` holds: they are found by looking
-  std::optional<OutputWalk> catch_up = {};  // looks for them
+  struct Waits {
+    Clock::time_point since;  // its last change
+    std::uint64_t bytes;
+  };
+  std::map<std::string, Waits> pending = {};  // closed files
+  bool overlooked = false;                    // more files were closed than `pending` holds: they are found by looking
+  std::optional<OutputWalk> catch_up = {};    // looks for them
   std::map<std::string, std::string> placed_names = {};  // placed file -> its path in the case, as last told
 
   void handle(const Event& event);
   void handle_placed(const Event& event);
-  void wait_for_quiet(const std::string& path);
+  void wait_for_quiet(const std::string& path, std::uint64_t bytes);
   void find_overlooked();
 };
 

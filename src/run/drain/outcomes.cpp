@@ -49,7 +49,7 @@ void Work::settle(const Outcome& outcome) {
       // The program removed it, or made a directory of it: it is nothing to carry any more.
       not_carried.failures.erase(job.key);
     } else if (job.kind == Job::Kind::file && end.phase == Phase::running) {
-      seen.others.pending[job.key] = run.clock.now();  // changed while it was read
+      seen.others.wait_for_quiet(job.key, job.bytes);  // changed while it was read
     }
   }
   in_flight.erase(job.key);
@@ -84,7 +84,7 @@ void Work::carried(const Job& job, const Published& published) {
   note_made_directories(job);
   if (job.prepared->postponed) {
     if (end.phase == Phase::running) {
-      seen.others.pending[job.key] = run.clock.now();
+      seen.others.wait_for_quiet(job.key, job.bytes);
     } else {
       not_carried.still_open.insert(job.key);
     }
@@ -92,7 +92,7 @@ void Work::carried(const Job& job, const Published& published) {
   }
   if (job.kind == Job::Kind::directory || !job.prepared->several_names.empty()) return;
   if (published.files.empty()) {  // gone before its turn came
-    if (job.kind == Job::Kind::file) ++run.numbers.kept_from_shared;
+    if (job.kind == Job::Kind::file) run.numbers.never_shared.add(job.bytes);
     return;
   }
   for (const PublishedFile& file : published.files) {

@@ -73,7 +73,6 @@ void Policy::release_kept() {
 }
 
 void Policy::let_go(const std::string& time) {
-  if (auto dropped = seen.keep.drop(time); !dropped) run.note(std::nullopt, dropped.error().text());
   seen.purged_kept.erase(time);
   core::forget_time(whole_times, time);
   seen.timeline.let_go(time);
@@ -86,11 +85,13 @@ void Policy::let_go(const std::string& time) {
   if (run.request.settings.hold_times && !safe_times.contains(time) && !passed) {
     for (const int rank : ranks)
       if (seen.hold && name_exists(local_of(run.roots, time_directory(rank, time))))
-        seen.late.files_forgotten[{rank, time}] += seen.times.files(rank, time).size();
+        for (const std::string& file : seen.times.files(rank, time))
+          seen.late.files_forgotten[{rank, time}].add(seen.keep.size(rank, time, file).value_or(0));
     seen.times.forget(time);
   } else {
     seen.times.compact(time);
   }
+  if (auto dropped = seen.keep.drop(time); !dropped) run.note(std::nullopt, dropped.error().text());
 }
 
 }  // namespace forebay::drain

@@ -91,7 +91,8 @@ class ContentWriter {
     if (source_ && path == source_path_) return {};
     // O_NONBLOCK: a pipe that took the file's name must not hold the mover up.
     // Without links on the way: a directory of the tree may have been replaced by one that leads elsewhere.
-    auto file = open_unlinked(path, O_RDONLY | O_NONBLOCK);
+    // O_NOATIME: the time of access tells whether the program has read it.
+    auto file = open_unlinked(path, O_RDONLY | O_NONBLOCK | O_NOATIME);
     if (!file && (file.error().errno_value == ENOENT || file.error().errno_value == ELOOP))
       return changed(path, file.error().errno_value);
     if (!file) return tl::unexpected<Error>(told_as_unreadable(file.error()));

@@ -25,7 +25,8 @@ using RankTimes = std::set<std::pair<int, std::string>>;
 
 // For people.
 struct Numbers {
-  std::uint64_t local_files = 0, local_bytes = 0, shared_files = 0, shared_bytes = 0, kept_from_shared = 0;
+  std::uint64_t local_files = 0, local_bytes = 0, shared_files = 0, shared_bytes = 0;
+  Amount never_shared, read_back;
   std::uint64_t unseen_times = 0;  // times of ranks of which no file was told before the program removed them
   std::uint64_t largest_step = 0, step_began_at = 0;  // local bytes
 

@@ -36,10 +36,10 @@ struct SeenLate {
   std::map<std::string, Unsure> unsure = {};
   std::vector<Suspect> suspects = {};  // in the order in which they were left
   // Left behind by all ranks when they were first seen: neither watched nor kept aside, nor looked into before they
-  // must be. With the number of files that were found then.
-  std::map<std::pair<int, std::string>, std::uint64_t> passed_over = {};
-  // Where ranks hold times: how many files those had that were let go, while the program has them still.
-  std::map<std::pair<int, std::string>, std::uint64_t> files_forgotten = {};
+  // must be. With the files that were found then.
+  std::map<std::pair<int, std::string>, Amount> passed_over = {};
+  // Where ranks hold times: the files of those that were let go, while the program has them still.
+  std::map<std::pair<int, std::string>, Amount> files_forgotten = {};
   RankTimes unseen = {};  // times that were begun, and of which no file was told yet
 
   std::set<std::string> times_to_pass_over(const std::vector<Event>& told);

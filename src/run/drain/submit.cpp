@@ -61,14 +61,16 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
     acts.ways.insert(way);  // at the end, when all else is on the case
     return;
   }
+  struct stat status {};
+  const auto bytes = ::lstat(source->c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
   const auto known = run.ledger.find(path);
   if (known && !acts.free_borrowers(path)) {
-    if (end.phase == Phase::running) seen.others.pending[path] = run.clock.now();
+    if (end.phase == Phase::running) seen.others.wait_for_quiet(path, bytes);
     return;
   }
   const auto replaces = known && !known->directory ? known->on_case : std::nullopt;
   const auto prepared = std::make_shared<Prepared>();
-  Job job{Job::Kind::file, path, 0, 0, {}, false, prepared};
+  Job job{Job::Kind::file, path, 0, 0, {}, false, prepared, bytes};
   submit(std::move(job),
          [path, local = *source, replaces, parents = missing_parents(path), must_be_sealed, prepared, partners,
           in_pool = !is_below(*source, run.request.case_path), &at_end = end.ending,
@@ -206,7 +208,7 @@ void Work::submit_time(const std::string& time, bool from_keep) {
   for (const int rank : seen.times.ranks()) {
     const auto passed = seen.late.passed_over.find({rank, time});
     if (passed == seen.late.passed_over.end()) continue;
-    const bool counted = passed->second > 0;
+    const bool counted = passed->second.files > 0;
     seen.late.passed_over.erase(passed);
     seen.late.unseen.erase({rank, time});
     from_keep = false;

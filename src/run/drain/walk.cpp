@@ -19,16 +19,20 @@ bool other_mode(const Known& known, mode_t mode) {
   return ((mode ^ known.mode) & 01777) != 0 || ((mode & ~known.mode) & (S_ISUID | S_ISGID)) != 0;
 }
 
+bool is_later(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
 }  // namespace
 
 OutputWalk::OutputWalk(const std::vector<Root>& roots, const std::vector<std::string>& placed, const Ledger& ledger,
                        const std::string& lower, const std::string& case_path)
-    : roots_(roots),
-      placed_(placed),
-      ledger_(ledger),
-      lower_(lower),
-      case_path_(case_path),
-      local_group_(roots.empty() ? std::nullopt : local_group(roots.front().pool)) {
+    : roots_(roots), placed_(placed), ledger_(ledger), lower_(lower), case_path_(case_path) {
+  struct stat sentinel {};
+  if (!roots.empty() && ::lstat(join(roots.front().pool, sentinel_name).c_str(), &sentinel) == 0) {
+    local_group_ = sentinel.st_gid;
+    pool_made_ = sentinel.st_mtim;
+  }
   for (auto root = roots.rbegin(); root != roots.rend(); ++root) open_.push_back({root->local, root->prefix, true});
 }
 
@@ -136,13 +140,16 @@ void OutputWalk::renamed_input(const std::string& origin, const std::string& pat
 void OutputWalk::one_file(const std::string& local, const std::string& path, const struct stat& status) {
   const LocalMark mark = mark_of(status);
   const auto known = ledger_.find(path);
-  if (known && known->drained == mark) return;
+  const bool is_drained = known && known->drained == mark;
   // A copy that was never written has the size, time, mode and, if this user may give it, owner of its original.
-  if (known && known->staged == tree::Kind::copy && !known->drained && known->on_case &&
+  if (!is_drained && known && known->staged == tree::Kind::copy && !known->drained && known->on_case &&
       known->on_case->size == mark.size && known->on_case->mtime_ns == mark.mtime_ns && known->mode == mark.mode &&
       (!given_to(mark.owner, local_group_) || known->owner == mark.owner))
     return;
-  found_.push_back({path, local, Output::Kind::file, mark, {}});
+  // A copy that was given its original's times (`cp -p`) was not read here for that.
+  if (is_later(status.st_atim, status.st_mtim) && is_later(status.st_atim, pool_made_) && !is_below(local, case_path_))
+    read_back_.add(mark.size);
+  if (!is_drained) found_.push_back({path, local, Output::Kind::file, mark, {}});
 }
 
 std::optional<gid_t> local_group(const std::string& pool) {

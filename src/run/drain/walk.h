@@ -45,6 +45,8 @@ class OutputWalk {
     std::string origin, path;
   };
   std::vector<Renamed> take_renamed() { return std::exchange(renamed_, {}); }
+  // Of what was walked so far.
+  const Amount& read_back() const { return read_back_; }
 
  private:
   struct Directory {
@@ -64,7 +66,8 @@ class OutputWalk {
   const Ledger& ledger_;
   const std::string& lower_;
   const std::string& case_path_;
-  const std::optional<gid_t> local_group_;
+  std::optional<gid_t> local_group_;
+  timespec pool_made_{};
   std::vector<Directory> open_;  // still to be read, the next one last
   Directory now_;                // what is being read, and how far
   std::vector<DirectoryEntry> entries_;
@@ -72,6 +75,7 @@ class OutputWalk {
   std::vector<Output> found_;
   std::vector<Missed> missed_;
   std::vector<Renamed> renamed_;
+  Amount read_back_;
 };
 
 // All of them at once; an error where something could not be looked at.

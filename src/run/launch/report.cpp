@@ -16,9 +16,10 @@
 
 // Members whose JSON is their value. The others are put in and taken out by hand.
 namespace forebay::drain {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Amount, files, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimelineEntry, time, begun, complete, safe)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrainReport, local_files, local_bytes, shared_files, shared_bytes, undrained_files,
-                                   undrained_bytes, kept_from_shared, unseen_times, lag_seconds, timeline, groups)
+                                   undrained_bytes, unseen_times, lag_seconds, timeline, groups)
 }  // namespace forebay::drain
 
 namespace forebay::launch {
@@ -43,6 +44,8 @@ json json_of(const drain::DrainReport& report) {
   out["messages"] = json::array();
   for (const std::string& message : report.messages) out["messages"].push_back(printable(message));
   out["uncounted_times"] = report.uncounted_times;
+  out["never_shared"] = report.never_shared;
+  out["read_back"] = report.read_back;
   out["newest_complete"] = report.newest_complete.value_or("");
   out["newest_safe"] = report.newest_safe.value_or("");
   out["kept_beside"] = report.kept_beside;
@@ -59,6 +62,8 @@ drain::DrainReport drain_report(const json& from) {
   if (const int code = from.at("trouble"); code != 0) report.trouble = static_cast<Code>(code);
   report.messages = from.at("messages").get<std::vector<std::string>>();
   report.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
+  report.never_shared = from.value("never_shared", drain::Amount());
+  report.read_back = from.value("read_back", drain::Amount());
   report.newest_complete = not_empty(from, "newest_complete");
   report.newest_safe = not_empty(from, "newest_safe");
   report.kept_beside = from.value("kept_beside", std::map<std::string, std::string>());
@@ -103,9 +108,9 @@ std::optional<double> written_time_seconds(const std::vector<NodeReport>& nodes)
   return mean;
 }
 
-template <class Member>
-std::uint64_t sum(const RunReport& report, Member member) {
-  std::uint64_t total = 0;
+template <class Value>
+Value sum(const RunReport& report, Value drain::DrainReport::*member) {
+  Value total{};
   for (const NodeReport& node : report.nodes) total += node.drain.*member;
   return total;
 }
@@ -284,7 +289,8 @@ std::string to_json(const RunReport& report) {
                  {"shared",
                   {{"files", sum(report, &drain::DrainReport::shared_files)},
                    {"bytes", sum(report, &drain::DrainReport::shared_bytes)}}},
-                 {"never_shared_files", sum(report, &drain::DrainReport::kept_from_shared)},
+                 {"never_shared", sum(report, &drain::DrainReport::never_shared)},
+                 {"read_back", sum(report, &drain::DrainReport::read_back)},
                  {"undrained",
                   {{"files", sum(report, &drain::DrainReport::undrained_files)},
                    {"bytes", sum(report, &drain::DrainReport::undrained_bytes)}}},
@@ -326,8 +332,10 @@ std::string to_text(const RunReport& report) {
                                       unseen == 1 ? "y" : "ies")));
   line("to the shared system",
        amount(sum(report, &drain::DrainReport::shared_files), sum(report, &drain::DrainReport::shared_bytes)));
-  if (const auto never = sum(report, &drain::DrainReport::kept_from_shared); never != 0)
-    line("never had to go there", fmt::format("{} files, deleted by the program", never));
+  if (const auto never = sum(report, &drain::DrainReport::never_shared); never.files != 0)
+    line("never had to go there", amount(never.files, never.bytes) + ", deleted or replaced by the program");
+  if (const auto read = sum(report, &drain::DrainReport::read_back); read.files != 0)
+    line("read locally again", amount(read.files, read.bytes) + " that the run had written");
   std::set<std::string> in_memory;
   for (const NodeReport& node : report.nodes)
     in_memory.insert(node.pools_in_memory.begin(), node.pools_in_memory.end());

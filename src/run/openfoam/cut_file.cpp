@@ -96,7 +96,7 @@ bool has_blocks(int file, off_t offset, int blocks) {
 }  // namespace
 
 bool is_cut(const std::string& path, int blocks) {
-  auto file = open_file(path, O_RDONLY | O_NONBLOCK);
+  auto file = open_file(path, O_RDONLY | O_NONBLOCK | O_NOATIME);
   struct stat status {};
   if (!file || ::fstat(file->get(), &status) != 0) return true;
   if (!S_ISREG(status.st_mode)) return false;

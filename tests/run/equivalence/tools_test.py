@@ -14,33 +14,12 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "parity"))
+import ballcase  # noqa: E402
 import oracle  # noqa: E402
 from oracle import casetools  # noqa: E402
 
 FOREBAY = ""
 TIMES = re.compile(rb"Date|Time  |PID|Host|Case|Exec|ExecutionTime|ClockTime|[0-9.e-]+ s\b|seconds")
-HEADER = "FoamFile { version 2.0; format ascii; class dictionary; object %s; }\n"
-
-BLOCK = """
-scale 1; vertices ((0 0 0) (.1 0 0) (.1 .1 0) (0 .1 0) (0 0 .1) (.1 0 .1) (.1 .1 .1) (0 .1 .1));
-blocks (hex (0 1 2 3 4 5 6 7) (8 8 8) simpleGrading (1 1 1)); edges ();
-boundary ( movingWall { type wall; faces ((3 7 6 2)); }
- fixedWalls { type wall; faces ((0 4 7 3) (2 6 5 1) (1 5 4 0) (0 3 2 1) (4 5 6 7)); } );
-"""
-SNAPPY = """
-castellatedMesh true; snap true; addLayers false; mergeTolerance 1e-6;
-geometry { ball { type searchableSphere; centre (.05 .05 .05); radius .02; } }
-castellatedMeshControls { maxLocalCells 10000; maxGlobalCells 20000; minRefinementCells 0; nCellsBetweenLevels 1;
- features (); refinementSurfaces { ball { level (1 1); patchInfo { type wall; } } } resolveFeatureAngle 30;
- refinementRegions {} locationInMesh (.0111 .0111 .0111); allowFreeStandingZoneFaces true; }
-snapControls { nSmoothPatch 3; tolerance 2; nSolveIter 10; nRelaxIter 5; }
-addLayersControls { relativeSizes true; layers {} expansionRatio 1; finalLayerThickness .3; minThickness .1; nGrow 0;
- featureAngle 60; nRelaxIter 3; nSmoothSurfaceNormals 1; nSmoothNormals 3; nSmoothThickness 10;
- maxFaceThicknessRatio .5; maxThicknessToMedialRatio .3; minMedialAxisAngle 90; nBufferCellsNoExtrude 0; nLayerIter 9; }
-meshQualityControls { maxNonOrtho 65; maxBoundarySkewness 20; maxInternalSkewness 4; maxConcave 80; minVol 1e-20;
- minTetQuality 1e-15; minArea -1; minTwist .02; minDeterminant .001; minFaceWeight .05; minVolRatio .01;
- minTriangleTwist -1; nSmoothScale 4; errorReduction .75; }
-"""
 ALLRUN = """#!/bin/sh
 cd "${0%/*}" || exit 1
 tool() { name=$1; echo "running $name"; "$@" > "log.$name" 2>&1 || { cat "log.$name"; exit 1; }; }
@@ -108,10 +87,6 @@ class ToolsTest(unittest.TestCase):
         settings = oracle.Settings(way, ordered=False)
         self.assertEqual(self.judge.compare_cases(direct, forebay, settings).lines(), [], what)
 
-    def dictionary(self, case, name, text):
-        with open(os.path.join(case, "system", name), "w") as file:
-            file.write(HEADER % name + text)
-
     def ways(self):
         return ["redirect", "path"] + (["namespace"] if casetools.namespaces_work() else [])
 
@@ -138,19 +113,7 @@ class ToolsTest(unittest.TestCase):
 
     def test_a_whole_script_and_a_parallel_run_after_it(self):
         made = os.path.join(self.place.directory, "cavity")
-        casetools.make_case("cavity", made, "--ranks", "2", "--steps", "4")
-        subprocess.run(f"rm -rf {made}/processor* {made}/constant/polyMesh && mv {made}/0 {made}/0.orig",
-                       shell=True, check=True)  # fmt: skip
-        for field, kind in (("p", "zeroGradient"), ("U", "noSlip")):
-            path = os.path.join(made, "0.orig", field)
-            with open(path) as file:
-                text = re.sub(r"frontAndBack\s*\{[^}]*\}", "ball { type %s; }" % kind, file.read())
-            with open(path, "w") as file:
-                file.write(text)
-        self.dictionary(made, "blockMeshDict", BLOCK)
-        self.dictionary(made, "snappyHexMeshDict", SNAPPY)
-        casetools.set_control(made, "deltaT", "0.001")
-        casetools.set_control(made, "endTime", "0.004")
+        ballcase.make(made)
         with open(os.path.join(made, "Allrun"), "w") as file:
             file.write(ALLRUN)
         os.chmod(os.path.join(made, "Allrun"), 0o755)

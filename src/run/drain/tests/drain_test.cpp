@@ -1,6 +1,7 @@
 // A Drain driven by hand: events, ticks and the end, on temporary directories.
 #include "run/drain/drain.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -72,6 +73,34 @@ TEST_F(DrainTest, WhatTheProgramPurgedBeforeItWasDrainedNeverReachesTheCase) {
   EXPECT_TRUE(on_case("processor0/3/p"));
   EXPECT_EQ(report.unseen_times, 0);
   EXPECT_EQ(report.local_files, 3 * 4);
+}
+
+TEST_F(DrainTest, WhatWasDeletedOrReplacedBeforeItWasDrainedIsCountedButNotWhatGotAnotherName) {
+  settings_.live = false;
+  open();
+  for (const std::string name : {"scratch", "old", "new", "kept"}) write(tree() + "/" + name, name);
+  round();
+  std::filesystem::remove(tree() + "/scratch");
+  std::filesystem::rename(tree() + "/new", tree() + "/old");
+  std::filesystem::rename(tree() + "/kept", tree() + "/name");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.never_shared, (Amount{2, 7 + 3}));
+  EXPECT_EQ(content(case_ + "/old") + content(case_ + "/name"), "newkept");
+}
+
+TEST_F(DrainTest, WhatTheProgramReadsOfWhatItWroteIsCountedAndTheDrainReadsUnnoticed) {
+  open();
+  for (const std::string name : {"mesh", "unread", "copied"}) write(tree() + "/" + name, name);
+  write_time("1");
+  const std::int64_t now = time(nullptr);
+  const timespec read[] = {{now + 60, 0}, {0, UTIME_OMIT}}, as_by_cp_p[] = {{now - 600, 0}, {now - 700, 0}};
+  for (const std::string& path : {tree() + "/mesh", local(0) + "/1/p", tree() + "/setup"})
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), read, 0), 0) << path;
+  ASSERT_EQ(utimensat(AT_FDCWD, (tree() + "/copied").c_str(), as_by_cp_p, 0), 0);
+  ASSERT_TRUE(drive([&] { return on_case("mesh") && on_case("unread") && on_case("copied"); }));
+  write_time("2");
+  ASSERT_TRUE(drive([&] { return on_case("processor0/1/p"); }));
+  EXPECT_EQ(finish().read_back, (Amount{2, 4 + field("1", "values of 0").size()})) << "setup is an input";
 }
 
 // What is let go is not forgotten to have been seen.

@@ -106,9 +106,11 @@ RunReport measured() {
   first.drain.shared_bytes = 1'000'000;
   second.drain.shared_files = 5;
   second.drain.shared_bytes = 1'500'000;
-  first.drain.kept_from_shared = 7;
+  first.drain.never_shared = {7, 1'000};
+  first.drain.read_back = {4, 200'000};
   first.drain.unseen_times = 3;
-  second.drain.kept_from_shared = 15;
+  second.drain.never_shared = {15, 2'000};
+  second.drain.read_back = {5, 300'000};
   first.drain.undrained_files = 1;
   second.drain.undrained_bytes = 11;
   first.drain.lag_seconds = 0.5;
@@ -130,7 +132,8 @@ TEST(RunReportTest, TheSummaryTellsTimesBytesFilesAndLag) {
             "  per written time      500 ms\n"
             "  written locally       7.00 MB in 30 files, and 3 time directories that came and went between two looks\n"
             "  to the shared system  2.50 MB in 8 files\n"
-            "  never had to go there 22 files, deleted by the program\n"
+            "  never had to go there 3.00 kB in 22 files, deleted or replaced by the program\n"
+            "  read locally again    500 kB in 9 files that the run had written\n"
             "  pools in memory       /dev/shm: part of the job's memory; a restart of the node empties them, at some "
             "sites a logout\n"
             "  drain lag             750 ms\n"
@@ -156,7 +159,8 @@ TEST(RunReportTest, TheJsonHasTheSumsOverTheNodesAndTheLongestLag) {
   EXPECT_EQ(json.at("local"), (nlohmann::json{{"files", 30}, {"bytes", 7'000'000}, {"unseen_times", 3}}));
   EXPECT_EQ(json.at("shared"), (nlohmann::json{{"files", 8}, {"bytes", 2'500'000}}));
   EXPECT_EQ(json.at("undrained"), (nlohmann::json{{"files", 1}, {"bytes", 11}}));
-  EXPECT_EQ(json.at("never_shared_files"), 22);
+  EXPECT_EQ(json.at("never_shared"), (nlohmann::json{{"files", 22}, {"bytes", 3000}}));
+  EXPECT_EQ(json.at("read_back"), (nlohmann::json{{"files", 9}, {"bytes", 500'000}}));
   EXPECT_EQ(json.at("drain_lag_seconds"), 0.75);
   EXPECT_TRUE(json.at("step_seconds").is_null());
   EXPECT_EQ(json.at("written_time_seconds"), 0.5);
