@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
-def figures_of(what: str, command: Sequence[str | Path], environment: dict[str, str] | None = None) -> dict:
-    """`what` names the program in an error: the command may begin with a launcher."""
+def figures_of(
+    what: str, command: Sequence[str | Path], environment: dict[str, str] | None = None, within: float | None = None
+) -> dict:
+    """`what` names the program in an error: the command may begin with a launcher. `within`: seconds."""
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=within)
         if done.returncode != 0:
             raise RuntimeError(f"{what} ended with status {done.returncode}: {done.stderr.strip()}")
         return json.loads(done.stdout)
-    except (OSError, ValueError) as why:
+    except (OSError, ValueError, subprocess.TimeoutExpired) as why:
         raise RuntimeError(f"{what}: {why}") from why
 
 

@@ -109,7 +109,7 @@ _forebay() {
     mesh) _forebay_words "-h --help --groups --join --tolerance --merge -l --levels -o --output -f --force --parts --parts-from --partition -t --threads --json -q --quiet" ;;
     predict) _forebay_words "-h --help --case --machine --calibrate --step --ranks --nodes --files --dirs --bytes --every --steps --purge --jobs --layout --budget --set --page --json --presets --seeds" ;;
     bench) _forebay_words "-h --help --quick --json" ;;
-    doctor) _forebay_words "-h --help --json" ;;
+    doctor) _forebay_words "-h --help --json --measure" ;;
     man) _forebay_words "-h --help --into" ;;
     completion) _forebay_words "-h --help bash zsh fish" ;;
   esac

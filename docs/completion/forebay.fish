@@ -111,6 +111,7 @@ complete -c forebay -n '__fish_seen_subcommand_from bench' -l json -d 'print one
 complete -c forebay -n __fish_use_subcommand -a doctor -d 'tell what this node offers, what a run would use, and why'
 complete -c forebay -n '__fish_seen_subcommand_from doctor' -s h -l help -d 'Print this help message and exit'
 complete -c forebay -n '__fish_seen_subcommand_from doctor' -l json -d 'print one JSON object'
+complete -c forebay -n '__fish_seen_subcommand_from doctor' -l measure -d 'then measure every pool, and the case that one stands in, for half a minute each, as `forebay bench io --quick` does'
 complete -c forebay -n '__fish_seen_subcommand_from man' -s h -l help -d 'Print this help message and exit'
 complete -c forebay -n '__fish_seen_subcommand_from man' -l into -x -a '(__fish_complete_directories)' -d 'write all pages into this directory instead'
 complete -c forebay -n '__fish_seen_subcommand_from completion' -s h -l help -d 'Print this help message and exit'

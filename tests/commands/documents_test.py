@@ -20,6 +20,7 @@ PLACEHOLDERS = {"/shared/motorBike": "{case}", "--host n1:48,n2:48": "--host n1:
 OF_ALL_CASES = {"status", "drain", "clean"}
 # A benchmark is stopped by a word that it does not know, behind its other flags: (what is added, status, message).
 BENCHES = {
+    "io": (" --block nosuch", 2, "nosuch"),
     "openfoam": (" --sizes nosuch", 2, "unknown size 'nosuch'"),
     "trajectory": (" --only nosuch", 2, "unknown part 'nosuch'"),
     "arrays": (" --only nosuch", 2, "unknown part 'nosuch'"),

@@ -83,6 +83,8 @@ class InstallTest(unittest.TestCase):
             forebay doctor > /dev/null
             forebay predict --machine nfs --ranks 4 --files 9 --bytes 1MB --step 1s --page "$HOME/page.html" > /dev/null
             grep -q "contradict themselves" "$HOME/page.html"
+            forebay bench io "$HOME/pool" --quick --writers 1 --transfer 4k --block 1M -o "$HOME/my.toml" > /dev/null
+            forebay predict --machine nfs --machine "$HOME/my.toml" --ranks 4 --files 9 --bytes 1MB --step 1s > /dev/null
             python3 -c "import forebay"
             test -r "$1/share/man/man1/forebay-run.1"
             """

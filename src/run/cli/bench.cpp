@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ Result<std::string> find_program(const std::string& directory, const std::string
   std::vector<std::string> names;
   for (const std::string_view product : {"run", "store", "arrays", "meshes"}) {
     const auto entries = list_directory(join(directory, product));
+    if (!entries && entries.error().errno_value == ENOENT) continue;  // not a part of this installation
     if (!entries) return forward(entries);
     for (const DirectoryEntry& entry : *entries) {
       const std::string path = join(join(directory, product), entry.name);
@@ -60,18 +62,21 @@ Status run(const BenchOptions& options, const std::vector<std::string>& more) {
 void add_bench(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App* command = app.add_subcommand("bench", "measure what forebay promises, on this machine");
-  command->add_option("name", options->name, "which benchmark: openfoam, trajectory or arrays")
+  command->add_option("name", options->name, "which benchmark: io, openfoam, trajectory or arrays")
       ->required()
       ->type_name("NAME");
   command->add_flag("--quick", options->quick, "a small selection, within a minute");
   command->add_flag("--json", options->json, "print one JSON object");
   command->allow_extras();
-  command->footer(footer({"forebay bench openfoam --quick", "forebay bench openfoam --json --sizes 30k --ranks 2,4",
-                          "forebay bench trajectory --only steady,reopen", "forebay bench arrays --pictures cavity"},
-                         {"Further options go to the benchmark. openfoam: --repetitions N, --sizes 30k,62k, --ranks "
-                          "2,4, --mbit N, --create-ms N. trajectory: --only PARTS, --pool DIRECTORY, --disk DIRECTORY, "
-                          "--mbit N, --create-ms N. arrays: --only PARTS, --memory DIRECTORY, --disk DIRECTORY, "
-                          "--pictures DIRECTORY, --mbit N, --create-ms N."}));
+  command->footer(footer(
+      {"forebay bench openfoam --quick", "forebay bench openfoam --json --sizes 30k --ranks 2,4",
+       "forebay bench trajectory --only steady,reopen", "forebay bench arrays --pictures cavity",
+       "forebay bench io /dev/shm --shared /shared -o my.toml --page my.html"},
+      {"Further options go to the benchmark. io: DIR..., --shared DIR, --writers 1,4,24, --transfer "
+       "256,4k,1M, --block SIZE, -o FILE.toml, --page FILE.html. openfoam: --repetitions N, --sizes 30k,62k, --ranks "
+       "2,4, --mbit N, --create-ms N. trajectory: --only PARTS, --pool DIRECTORY, --disk DIRECTORY, "
+       "--mbit N, --create-ms N. arrays: --only PARTS, --memory DIRECTORY, --disk DIRECTORY, "
+       "--pictures DIRECTORY, --mbit N, --create-ms N."}));
   command->callback([options, command, &exit_status] {
     const Status status = run(*options, command->remaining());
     if (!status) exit_status = failed(status.error());

@@ -1,0 +1,185 @@
+#!/usr/bin/python3
+"""forebay bench io: what the media of this machine do, and a profile of it for `forebay predict` (docs/run/bench_io.md).
+
+DIR...: directories on the media; --shared: one on a file system of all nodes, which those of mpirun or srun measure together.
+"""
+
+import argparse
+import os
+import platform
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from measure import command, launch, report  # noqa: E402
+from measure.command import say  # noqa: E402
+from measure.program import beside  # noqa: E402
+
+from run.predict.units import human  # noqa: E402
+from run.probe import curves, grid, told  # noqa: E402
+from run.probe.medium import Figures, Medium, Plan  # noqa: E402
+from run.probe.nodes import Alone, Nodes, name_of_job, rank_and_size  # noqa: E402
+from run.probe.place import Place, Private, observe, place_of  # noqa: E402
+
+ROUNDS, LIMIT, QUICK_LIMIT = 3, 180.0, 30.0
+LEAST = 128 * grid.MIB  # bytes of all writers of a cell: the largest transfer twice
+SHARED_BYTES = 256 * grid.MIB  # of one node
+BUSY = 0.25  # of the cores: a load above it spoils the figures
+
+
+class Refused(Exception):
+    """What is wrong, and what to do; nothing was written."""
+
+
+def sizes(text: str) -> list[int]:
+    return sorted({grid.size(each) for each in text.split(",")})
+
+
+def counts(text: str) -> list[int]:
+    found = sorted({int(each) for each in text.split(",")})
+    if found[0] < 1:
+        raise ValueError(text)
+    return found
+
+
+def arguments() -> argparse.Namespace:
+    parser = command.new_parser("io", __doc__, "the command whose programs are measured", "one round of few cells")
+    parser.add_argument("directories", nargs="*", type=Path, metavar="DIR", help="a directory on a medium to measure")
+    parser.add_argument("--shared", type=Path, metavar="DIR", help="a directory of the shared file system")
+    parser.add_argument("--writers", type=counts, help="numbers of writers, as 1,4,24; default: 1 to all of a socket")
+    parser.add_argument("--transfer", type=sizes, help="bytes of a call or copy, as 256,4k,1M; default: 64 to 64M")
+    parser.add_argument("--block", type=grid.size, help="bytes of all writers of a cell; default: twice the caches")
+    parser.add_argument("-o", "--profile", type=Path, metavar="FILE.toml", help="write what `forebay predict` reads")
+    parser.add_argument("--page", type=Path, metavar="FILE.html", help="write a page with the curves")
+    options = parser.parse_args()
+    if not options.directories and not options.shared:
+        parser.error("name a directory on each medium to measure, as /dev/shm, or --shared DIR")
+    if any(each % 64 for each in options.transfer or []):
+        parser.error("--transfer: a transfer is a multiple of 64 bytes")
+    for each in (options.profile, options.page):
+        if each and not os.access(each.parent, os.W_OK):
+            parser.error(f"{each} cannot be written: {each.parent} is no directory that you may write in")
+    command.find_forebay(parser, options)
+    return options
+
+
+def plan_of(place: Place, options: argparse.Namespace) -> Plan:
+    cores, limit = len(place.cpus), QUICK_LIMIT if options.quick else LIMIT
+    writers = options.writers or grid.writers_of(cores, options.quick)
+    transfers = options.transfer or ([256, 4096, grid.BASE] if options.quick else grid.TRANSFERS)
+    cells = grid.cells_of(transfers, writers, len(place.remote), place.on_disk)
+    files = [grid.Files(each) for each in options.writers or grid.processes_of(cores, options.quick)]
+    total = options.block or max(LEAST, 2 * place.cache)
+    return Plan(cells, files, 1 if options.quick else ROUNDS, limit, total)
+
+
+def plan_of_shared(nodes: int, cores: int, options: argparse.Namespace) -> Plan:
+    cells, files = grid.cells_of_nodes(nodes, cores)
+    limit = QUICK_LIMIT if options.quick else LIMIT
+    return Plan(cells, files, 1 if options.quick else ROUNDS, limit, options.block or SHARED_BYTES)
+
+
+def look_at(machine: dict, directory: Path) -> Place:
+    if not directory.is_dir():
+        raise Refused(f"not a directory: {directory}; name one on the medium that is to be measured")
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise Refused(f"you may not write in {directory}; name a directory of your own on that medium")
+    return place_of(machine, directory)
+
+
+def need_room(place: Place, plan: Plan, nodes: int = 1) -> None:
+    need = 2 * plan.written(nodes)
+    if place.free < need:
+        raise Refused(
+            f"{place.directory} has {human(place.free)} free, and needs {human(need)}, twice what is written; "
+            "name another directory, or write less with --block"
+        )
+
+
+def measure_shared(options: argparse.Namespace, machine: dict, program: Path) -> Figures | None:
+    """By the first process of each node; None on one that has nothing to do."""
+    place = look_at(machine, options.shared)
+    rank, size = rank_and_size()
+    name = name_of_job() if size > 1 else ""
+    if rank == 0:
+        need_room(place, plan_of_shared(size, len(place.cpus), options), size)
+    with Private(options.shared, name) if rank == 0 else nullcontext(options.shared / name) as directory:
+        nodes = Nodes(directory, rank, size) if size > 1 else Alone()
+        if nodes.index is None:
+            return None
+        own = directory / f"node.{nodes.index}"
+        own.mkdir(mode=0o700)
+        plan = plan_of_shared(nodes.count, min(nodes.meet(len(place.cpus))), options)
+        figures = Medium(place, plan, program, own, nodes).measure(say if rank == 0 else lambda _: None)
+        nodes.meet("done")
+        return figures
+
+
+def warn_of_load(machine: dict) -> None:
+    load, cores = os.getloadavg()[0], machine["cores"]
+    if load > BUSY * cores:
+        say(f"the load is {load:.1f} on {cores} cores: others use this machine, so figures are too low and spread")
+        machine["warning"] = f"load {load:.1f} on {cores} cores while measuring"
+
+
+def main() -> int:
+    options = arguments()
+    launch.clean_up_when_terminated()
+    program = beside(options.forebay, "io_probe")
+    if program is None:
+        say(f"no io_probe beside {options.forebay}; was everything built?")
+        return 2
+    machine = {"host": platform.node(), **report.machine()}
+    measured: list[Figures] = []
+    shared = None
+    try:
+        seen = observe(options.forebay)
+        if rank_and_size()[0] > 0:
+            if options.shared:
+                measure_shared(options, seen, program)
+            return 0
+        places = [look_at(seen, each) for each in options.directories]
+        plans = [plan_of(each, options) for each in places]
+        for place, plan in zip(places, plans, strict=True):
+            need_room(place, plan)
+        warn_of_load(machine)
+        if options.shared:
+            shared = measure_shared(options, seen, program)
+        for place, plan in zip(places, plans, strict=True):
+            with Private(place.directory) as directory:
+                measured.append(Medium(place, plan, program, directory).measure(say))
+    except Refused as why:
+        say(why)
+        return 2
+    except (RuntimeError, OSError) as failure:
+        say(failure)
+        return 1
+    machine["load_after"] = round(os.getloadavg()[0], 2)
+    return tell(options, machine, measured, shared)
+
+
+def tell(options: argparse.Namespace, machine: dict, measured: list[Figures], shared: Figures | None) -> int:
+    every = [*measured, *([shared] if shared else [])]
+    result = report.Report("io", machine)
+    for each in every:
+        told.add_rows(result, each)
+    if options.json:
+        print(result.as_json())
+    else:
+        print("\n".join(f"{key}: {value}" for key, value in machine.items()))
+        print("\n" + "\n\n".join(map(told.text, every)))
+    try:
+        if options.profile:
+            options.profile.write_text(told.profile(measured[0] if measured else None, shared, machine))
+        if options.page:
+            curves.write_page(options.page, every, machine)
+    except OSError as why:
+        say(f"cannot write {why.filename}: {why.strerror}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

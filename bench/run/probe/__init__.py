@@ -1,0 +1,1 @@
+"""The measurements of `forebay bench io`: docs/run/bench_io.md."""

@@ -1,0 +1,168 @@
+"""One medium: what is measured of it, round after round."""
+
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from measure.figures import shuffled
+from measure.processes import touch_memory
+from measure.program import figures_of
+
+from . import grid
+from .grid import Cell, Files
+from .nodes import Alone
+from .place import Place
+
+PHASES = ("create", "stat", "open", "unlink")
+
+
+@dataclass
+class Figures:
+    """Rates of all rounds: bytes a second of a cell, and of files how many a second by what was done."""
+
+    place: Place
+    total: int  # bytes that all writers of a cell write together
+    nodes: int = 1
+    rounds: int = 0
+    cells: dict[Cell, list[float]] = field(default_factory=dict)
+    files: dict[Files, dict[str, list[float]]] = field(default_factory=dict)
+    persistent: bool = False  # mapped through libpmem2
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def from_cache(self) -> bool:
+        return self.total < 2 * self.place.cache
+
+    def rate(self, cell: Cell) -> float | None:
+        return statistics.median(self.cells[cell]) if cell in self.cells else None
+
+    def creates(self) -> dict[int, float]:
+        """By processes, of all nodes."""
+        return {each.processes * each.nodes: statistics.median(rates["create"]) for each, rates in self.files.items()}
+
+
+def quartiles(rates: Sequence[float]) -> tuple[float, float]:
+    if len(rates) == 1:
+        return rates[0], rates[0]
+    low, _, high = statistics.quantiles(rates, n=4, method="inclusive")
+    return low, high
+
+
+@dataclass
+class Plan:
+    """What is measured of a medium. `limit`: seconds for all of it. `total`: bytes of one node's writers together."""
+
+    cells: list[Cell]
+    files: list[Files]
+    rounds: int
+    limit: float
+    total: int
+
+    def kept(self) -> list[int]:
+        counts = {each.writers for each in self.cells if each.pages == "recycled"}
+        return grid.kept_blocks(self.total, counts) if counts else []
+
+    def written(self, nodes: int = 1) -> int:
+        """Bytes that lie there at the same time, at most."""
+        own = max((grid.block(self.total, each.writers) * each.writers for each in self.cells), default=0)
+        return nodes * (sum(self.kept()) + own + grid.MOST_FILES * grid.FILE_BYTES)
+
+
+class Medium:
+    """Measures in `directory`, which is private and vanishes with its owner. `nodes`: with whom."""
+
+    def __init__(self, place: Place, plan: Plan, program: Path, directory: Path, nodes=None):
+        self._place, self._plan, self._program, self._directory = place, plan, program, directory
+        self._nodes = nodes or Alone()
+        self._ends = time.monotonic() + 0.9 * plan.limit
+        self._seconds = grid.seconds_each(len(plan.cells), len(plan.files), plan.rounds, plan.limit)
+        self._kept: list[int] = []
+
+    def measure(self, say: Callable[[str], None]) -> Figures:
+        figures = Figures(self._place, self._plan.total, self._nodes.count)
+        if not self._place.remote and self._plan.kept():
+            figures.notes.append("no remote socket: this node has one")
+        if self._place.kind == "tmpfs":
+            touch_memory(2 * self._plan.total)
+        self._make_kept(figures)
+        cells = [each for each in self._plan.cells if self._fits(each)]
+        if len(cells) < len(self._plan.cells):
+            figures.notes.append(f"{len(self._plan.cells) - len(cells)} cells left out: a transfer is larger than what a writer writes")  # fmt: skip
+        for number in range(self._plan.rounds):
+            say(f"{self._place.directory}: round {number + 1} of {self._plan.rounds}")
+            for each in shuffled([*cells, *self._plan.files], number):
+                if any(self._nodes.meet(time.monotonic() > self._ends)):
+                    figures.notes.append(f"time was over in round {number + 1} of {self._plan.rounds}")
+                    return figures
+                self._once(each, figures)
+            figures.rounds += 1
+        return figures
+
+    def _probe(self, count: int, remote: bool, **cell) -> dict:
+        cpus = self._place.remote if remote else self._place.cpus
+        given = {"directory": str(self._directory), "cpus": [cpus[each % len(cpus)] for each in range(count)], **cell}
+        within = self._ends + 0.1 * self._plan.limit - time.monotonic()
+        return figures_of("io_probe", [self._program, json.dumps(given)], within=within)
+
+    def _make_kept(self, figures: Figures) -> None:
+        """As much of it as there is time for."""
+        wanted = self._plan.kept()
+        if not wanted:
+            return
+        made = self._probe(
+            len(wanted), False, kind="data", path="file", op="write", fresh=True, keep=True, transfer=grid.MIB,
+            bytes=wanted, seconds=grid.PREPARED * self._plan.limit,
+        )["bytes"]  # fmt: skip
+        self._kept = [each // grid.MIB * grid.MIB for each in made]
+        if min(self._kept) == 0:
+            raise RuntimeError(
+                f"{self._place.directory} is too slow: nothing was written within {grid.PREPARED * self._plan.limit:g} s"
+            )
+        if self._kept != wanted:
+            figures.total = min(self._kept[0], figures.total)
+            figures.notes.append("blocks are smaller than asked for: there was no time to write more")
+
+    def _block(self, cell: Cell) -> int:
+        whole = grid.block(self._plan.total, cell.writers)
+        return whole if cell.pages == "fresh" else min([whole, *self._kept[: cell.writers]])
+
+    def _fits(self, cell: Cell) -> bool:
+        return cell.transfer <= self._block(cell)
+
+    def _once(self, what: Cell | Files, figures: Figures) -> None:
+        told = None
+        if self._nodes.index < what.nodes:
+            try:
+                told = self._files(what) if isinstance(what, Files) else self._data(what)
+            except RuntimeError as failure:
+                told = {"failure": str(failure)}
+        of_nodes = [each for each in self._nodes.meet(told) if each is not None]
+        failures = [each["failure"] for each in of_nodes if "failure" in each]
+        if failures and isinstance(what, Cell) and what.how == "O_DIRECT":  # which a file system may refuse
+            figures.notes = [*dict.fromkeys([*figures.notes, f"O_DIRECT is left out: {failures[0]}"])]
+        elif failures and time.monotonic() > self._ends:
+            figures.notes.append(f"left out, it took too long: {what.name}")
+        elif failures:
+            raise RuntimeError(f"{self._place.directory}: {what.name}: {failures[0]}")
+        elif isinstance(what, Files):
+            rates = figures.files.setdefault(what, {phase: [] for phase in PHASES})
+            for phase in PHASES:
+                rates[phase].append(sum(each[phase][0] / max(each[phase][1], 1e-9) for each in of_nodes))
+        else:
+            figures.cells.setdefault(what, []).append(sum(sum(each["bytes"]) / each["seconds"] for each in of_nodes))
+            figures.persistent |= any(each["persistent"] for each in of_nodes)
+
+    def _files(self, files: Files) -> dict:
+        most = grid.MOST_FILES // files.processes
+        return self._probe(files.processes, False, kind="files", most=most, seconds=self._seconds)
+
+    def _data(self, cell: Cell) -> dict:
+        return self._probe(
+            cell.writers, cell.how == "remote socket", kind="data", path="map" if cell.path == "mapped" else "file",
+            op=cell.op, fresh=cell.pages == "fresh", one_file=cell.how == "one file", fsync=cell.how == "fsync",
+            direct=cell.how == "O_DIRECT", transfer=cell.transfer, bytes=[self._block(cell)] * cell.writers,
+            seconds=self._seconds,
+        )  # fmt: skip

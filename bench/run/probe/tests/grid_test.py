@@ -1,0 +1,184 @@
+"""Proves: what is measured, how long that takes and what it says, without measuring anything."""
+
+import os
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from measure.report import Report  # noqa: E402
+
+from run import io as bench_io  # noqa: E402
+from run.predict import machine  # noqa: E402
+from run.probe import grid, nodes, told  # noqa: E402
+from run.probe.grid import MIB, Cell, Files  # noqa: E402
+from run.probe.medium import Figures, Plan  # noqa: E402
+from run.probe.place import Place, place_of  # noqa: E402
+
+GB = 1e9
+
+
+def place(kind="tmpfs", cores=4, cache=32 * MIB, remote=()):
+    return Place(Path("/m"), kind, tuple(range(cores)), remote, cache, 2, 64 << 30, 32 << 30)
+
+
+def figures(rates, creates=((1, 1000.0),), total=128 * MIB, **more):
+    """Of writing new files by the path, by writers."""
+    found = Figures(place(**more), total, rounds=3)
+    found.cells = {Cell("write", "file", "fresh", MIB, many): list(each) for many, each in rates.items()}
+    found.files = {Files(many): {phase: [rate] for phase in ("create", "stat", "open", "unlink")} for many, rate in creates}  # fmt: skip
+    return found
+
+
+class Grid(unittest.TestCase):
+    def test_it_ends_in_time_on_any_socket(self):
+        for cores in (1, 2, 24, 64, 128):
+            for quick, limit, rounds in ((False, 180.0, 3), (True, 30.0, 1)):
+                transfers = (256, 4096, MIB) if quick else grid.TRANSFERS
+                cells = grid.cells_of(transfers, grid.writers_of(cores, quick), cores, True)
+                files = grid.processes_of(cores, quick)
+                each = grid.seconds_each(len(cells), len(files), rounds, limit)
+                self.assertGreater(each, 0.1 if cores < 100 else 0.05, (cores, quick))
+                of_round = len(cells) + grid.FILES_TAKE * len(files)
+                self.assertLess(rounds * of_round * (each + grid.OVERHEAD), 0.8 * limit)
+
+    def test_every_axis_is_in_it_and_each_way_beside_the_plain_one(self):
+        cells = grid.cells_of(grid.TRANSFERS, grid.writers_of(24, False), 24, True)
+        self.assertEqual((min(grid.TRANSFERS), max(grid.TRANSFERS)), (64, 64 * MIB))
+        self.assertEqual({each.writers for each in cells}, {1, 2, 4, 6, 12, 24})
+        self.assertEqual({each.how for each in cells}, {"", "one file", "remote socket", "fsync", "O_DIRECT"})
+        self.assertEqual({(each.op, each.path, each.pages) for each in cells}, set(told.KINDS.values()))
+        self.assertLessEqual({each.compared_with() for each in cells} - {None}, set(cells))
+
+    def test_what_cannot_be_had_is_left_out(self):
+        ways = {each.how for each in grid.cells_of(grid.TRANSFERS, [1, 2], 0, False)}
+        self.assertEqual(ways, {"", "one file"})
+
+    def test_blocks_of_all_writers_exceed_the_caches_and_kept_files_serve_every_cell(self):
+        total, counts = 2 * 32 * MIB, (1, 2, 6)
+        self.assertEqual(grid.kept_blocks(total, counts), [64 * MIB, 32 * MIB, *[10 * MIB] * 4])
+        for each in counts:
+            self.assertTrue(all(kept >= grid.block(total, each) for kept in grid.kept_blocks(total, counts)[:each]))
+
+    def test_what_is_written_at_once_is_counted(self):
+        plan = Plan(
+            [Cell("write", "file", "fresh", MIB, 2), Cell("read", "file", "recycled", MIB, 2)], [], 1, 30, 64 * MIB
+        )
+        self.assertEqual(plan.written(3), 3 * (2 * 64 * MIB + grid.MOST_FILES * 4096))
+
+    def test_sizes_count_as_those_of_ior_do(self):
+        self.assertEqual([grid.size(each) for each in ("64", "4k", "1M", "2GiB")], [64, 4096, MIB, 2 << 30])
+        for wrong in ("0", "x", "1.5M", "-1"):
+            self.assertRaises(ValueError, grid.size, wrong)
+
+
+class Places(unittest.TestCase):
+    def test_a_pool_belongs_to_the_socket_of_its_memory(self):
+        sockets = [{"index": each, "cpus": [900 + each], "numa_nodes": [each]} for each in (0, 1)]
+        mounts = [{"path": "/", "type": "ext4", "medium": "file", "numa_node": None}, {"path": "/tmp", "type": "xfs", "medium": "fsdax", "numa_node": 1}]  # fmt: skip
+        seen = place_of({"sockets": sockets, "mounts": mounts, "memory": {}}, Path("/tmp"))
+        self.assertEqual((seen.kind, seen.cpus, seen.remote, seen.on_disk), ("fsdax", (901,), (900,), False))
+
+
+class Load(unittest.TestCase):
+    def test_others_on_the_machine_are_warned_of(self):
+        for load, warned in ((1.0, False), (1.1, True)):
+            seen = {"cores": 4}
+            with (
+                mock.patch.object(os, "getloadavg", lambda load=load: (load, 0, 0)),
+                mock.patch.object(bench_io, "say"),
+            ):
+                bench_io.warn_of_load(seen)
+            self.assertEqual("warning" in seen, warned)
+
+
+class Told(unittest.TestCase):
+    def test_advice_names_the_fewest_writers_that_get_nearly_all(self):
+        said = told.advice(figures({1: [2 * GB], 5: [12.1 * GB], 12: [12.2 * GB], 24: [7.4 * GB]}))
+        self.assertIn("Best with 5 writers: 12.1 GB/s", said)
+        self.assertIn("24 get 7.4: let fewer write", said)
+
+    def test_more_writers_that_gain_are_not_warned_of(self):
+        self.assertNotIn("fewer", told.advice(figures({1: [2 * GB], 24: [12 * GB]})))
+
+    def test_a_block_that_fits_the_cache_says_so(self):
+        for total, count in ((63 * MIB, 1), (64 * MIB, 0)):
+            report, seen = Report("io", {}), figures({1: [GB]}, total=total)
+            told.add_rows(report, seen)
+            self.assertEqual([row.note for row in report.results].count("from cache"), count)
+            self.assertEqual("from cache" in told.text(seen), bool(count))
+
+    def test_a_row_is_the_median_with_quartiles_and_what_it_is_compared_with(self):
+        seen = figures({2: [1 * GB, 4 * GB, 2 * GB]})
+        seen.cells[Cell("write", "file", "fresh", MIB, 2, "fsync")] = [GB, GB, GB]
+        report = Report("io", {})
+        told.add_rows(report, seen)
+        plain, synced = report.results[:2]
+        self.assertEqual((plain.name, plain.value, plain.interval), ("/m: write, file, fresh, 1 MiB, 2 writers", 2.0, (1.5, 3.0)))  # fmt: skip
+        self.assertEqual((synced.reference, synced.ratio), (2.0, 0.5))
+
+    def test_contention_is_found_where_more_processes_are_slower(self):
+        operations, double = told.contention({n: 4000 / (1 + n / 200) for n in (4, 8, 64, 512)} | {1: 3000, 2: 3500})
+        self.assertAlmostEqual(operations, 4000 / (1 + 4 / 200))
+        self.assertAlmostEqual(double, 204)
+        self.assertEqual(told.contention({1: 3102, 2: 3096, 4: 1039})[0], 3102, "never more than was measured")
+        self.assertEqual(told.contention({1: 1000, 2: 1900, 4: 2000, 8: 1950}), (2000, None))
+
+    def test_a_profile_is_what_predict_reads(self):
+        shared = figures({}, ((1, 900.0), (2, 2000.0)), kind="lustre")
+        shared.cells = {Cell("write", "file", "fresh", MIB, 1, "fsync", count): [count * GB] for count in (1, 4)}
+        shared.nodes = 4
+        read = machine.parse(told.profile(figures({1: [GB], 4: [3 * GB]}), shared, {"host": 'a "host"'}), "x")
+        self.assertEqual(read.get("shared", "operations_per_s"), 2000)
+        self.assertEqual((read.get("shared", "write"), read.get("shared", "client")), (4 * GB, GB))
+        self.assertEqual(read.get("medium", "write"), ((1, GB), (4, 3 * GB)))
+        self.assertEqual((read.get("medium", "sockets"), read.get("medium", "capacity")), (2, 32 << 30))
+        self.assertEqual({value.kind for value in read.values.values()}, {"measured"})
+
+
+class Nodes(unittest.TestCase):
+    def test_the_first_rank_of_each_node_measures_and_all_hear_what_each_told(self):
+        hosts, heard = ["n1", "n1", "n2", "n2"], {}
+        directory = Path(self.enterContext(tempfile.TemporaryDirectory())) / "meeting"
+
+        def rank(number):
+            node = nodes.Nodes(directory, number, len(hosts))
+            heard[number] = node.index, node.meet(number) if node.index is not None else None
+
+        own = threading.local()
+        with mock.patch.object(nodes.socket, "gethostname", lambda: hosts[own.rank]):
+
+            def start(number):
+                own.rank = number
+                rank(number)
+
+            threads = [threading.Thread(target=start, args=(number,)) for number in range(4)]
+            for each in threads:
+                each.start()
+            directory.mkdir()  # by the first, while others wait for it
+            for each in threads:
+                each.join()
+        self.assertEqual(heard, {0: (0, [0, 2]), 1: (None, None), 2: (1, [0, 2]), 3: (None, None)})
+
+    def test_who_does_not_come_is_told(self):
+        directory = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        with (
+            mock.patch.object(nodes, "PATIENCE", 0.05),
+            self.assertRaisesRegex(RuntimeError, "1 of 2 processes did not come"),
+        ):
+            nodes.Nodes(directory, 0, 2)
+
+    def test_a_batch_script_alone_is_no_step_of_several(self):
+        with mock.patch.dict(os.environ, {"SLURM_PROCID": "0", "SLURM_NTASKS": "8"}, clear=True):
+            self.assertEqual(nodes.rank_and_size(), (0, 1))
+        with mock.patch.dict(os.environ, {"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "8"}, clear=True):
+            self.assertEqual(nodes.rank_and_size(), (3, 8))
+
+
+if __name__ == "__main__":
+    unittest.main()

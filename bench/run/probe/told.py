@@ -1,0 +1,207 @@
+"""What was measured, in words: rows of a report, tables, a line of advice, and a profile for `forebay predict`."""
+
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+from measure.report import Report
+
+from ..predict.units import human
+from .grid import BASE, MARKED, Cell, binary, on, several
+from .medium import PHASES, Figures, quartiles
+
+NEAR = 0.9  # of the best: as good
+UNIT = {"GB/s": 1e9, "/s": 1.0}
+KINDS = {  # of plain cells: op, path and pages
+    "file, fresh": ("write", "file", "fresh"),
+    "file, recycled": ("write", "file", "recycled"),
+    "file, read": ("read", "file", "recycled"),
+    "mapped, fresh": ("write", "mapped", "fresh"),
+    "mapped, recycled": ("write", "mapped", "recycled"),
+    "mapped, read": ("read", "mapped", "recycled"),
+}
+Table = tuple[str, list[str], list[list[str]]]  # title, header, rows
+
+
+def add_rows(report: Report, figures: Figures) -> None:
+    """Names begin with the directory. What a way is compared with is its reference."""
+    for cell, rates in figures.cells.items():
+        plain = cell.compared_with()
+        reference = figures.rate(plain) if plain else None
+        note = "from cache" if figures.from_cache else ""
+        _add(report, figures, cell.name, rates, "GB/s", reference=reference and reference / 1e9, note=note)
+    for files, of_phases in figures.files.items():
+        for phase, rates in of_phases.items():
+            _add(report, figures, f"{phase}, {files.name}", rates, "/s")
+
+
+def _add(report: Report, figures: Figures, name: str, rates: list[float], unit: str, **more) -> None:
+    low, high = quartiles(rates)
+    interval = (low / UNIT[unit], high / UNIT[unit])
+    report.add(
+        f"{figures.place.directory}: {name}", statistics.median(rates) / UNIT[unit], unit, interval=interval, **more
+    )
+
+
+def _text(rates: Sequence[float] | None, unit: str = "GB/s") -> str:
+    if not rates:
+        return ""
+    each = [_short(value / UNIT[unit]) for value in (statistics.median(rates), *quartiles(rates))]
+    return each[0] if len(rates) == 1 else f"{each[0]} ({each[1]} to {each[2]})"
+
+
+def _short(value: float) -> str:
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+
+
+def plain_cells(figures: Figures) -> list[Cell]:
+    return sorted((each for each in figures.cells if not each.how), key=lambda cell: (cell.transfer, cell.writers))
+
+
+def base_of(figures: Figures) -> int:
+    """The transfer that all numbers of writers were measured with."""
+    transfers = {each.transfer for each in figures.cells}
+    return BASE if BASE in transfers else max(transfers, default=BASE)
+
+
+def rates_of(figures: Figures, kind: tuple[str, str, str], **like: int) -> dict[Cell, list[float]]:
+    """Of plain cells, in their order: rates_of(figures, KINDS["file, read"], transfer=4096)."""
+    return {cell: figures.cells[cell] for cell in plain_cells(figures) if (cell.op, cell.path, cell.pages) == kind
+            and all(getattr(cell, name) == value for name, value in like.items())}  # fmt: skip
+
+
+def by_writers(figures: Figures, kind: tuple[str, str, str]) -> dict[int, list[float]]:
+    return {cell.writers: rates for cell, rates in rates_of(figures, kind, transfer=base_of(figures)).items()}
+
+
+def _table(figures: Figures, title: str, cells: list[Cell], label: Callable[[Cell], str]) -> Table:
+    rows: dict[str, dict] = {}
+    for cell in cells:
+        rows.setdefault(label(cell), {})[cell.op, cell.path, cell.pages] = figures.cells[cell]
+    return title, ["", *KINDS], [[first, *(_text(row.get(kind)) for kind in KINDS.values())] for first, row in rows.items()]  # fmt: skip
+
+
+def tables(figures: Figures) -> list[Table]:
+    """Medians of the rounds, and quartiles."""
+    found: list[Table] = []
+    if plain := plain_cells(figures):
+        few = min(cell.writers for cell in plain)
+        marked = {MARKED: " *"}
+        found.append(
+            _table(figures, f"by transfer, {several(few, 'writer')}, GB/s", [cell for cell in plain if cell.writers == few],
+                   lambda cell: binary(cell.transfer) + marked.get(cell.transfer, ""))
+        )  # fmt: skip
+        for transfer in sorted({cell.transfer for cell in plain if cell.writers > few}):
+            alike = [cell for cell in plain if cell.transfer == transfer]
+            found.append(
+                _table(figures, f"by writers, {binary(transfer)}, GB/s", alike, lambda cell: str(cell.writers))
+            )
+    if others := sorted(figures.cells.keys() - plain, key=lambda cell: (cell.how, cell.nodes, cell.name)):
+        rows = []
+        for cell in others:
+            reference = cell.compared_with() and figures.rate(cell.compared_with())
+            rows.append(
+                [cell.name, _text(figures.cells[cell]), f"{figures.rate(cell) / reference:.2f}" if reference else ""]
+            )
+        found.append(("other ways, GB/s", ["", "GB/s", "to the plain way"], rows))
+    if figures.files:
+        ordered = sorted(figures.files, key=lambda each: (each.nodes, each.processes))
+        rows = [[each.name, *(_text(figures.files[each][phase], "/s") for phase in PHASES)] for each in ordered]
+        found.append(("files of 4 KiB a second, each process in a directory of its own", ["", *PHASES], rows))
+    return found
+
+
+def as_lines(table: Table) -> str:
+    title, header, rows = table
+    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (header, *rows)
+    ]
+    return "\n".join([title, *("  " + line for line in lines)])
+
+
+def advice(figures: Figures) -> str:
+    """One line."""
+    rates = {many: statistics.median(each) for many, each in by_writers(figures, KINDS["file, fresh"]).items()}
+    if not rates:
+        creates = figures.creates()
+        best = max(creates, key=creates.get, default=0)
+        return f"Most files with {several(best, 'process')}: {creates[best]:.0f} a second" if creates else ""
+    best = min(many for many, rate in rates.items() if rate >= NEAR * max(rates.values()))
+    few, most = min(rates), max(rates)
+    said = f"Best with {several(best, 'writer')}: {rates[best] / 1e9:.3g} GB/s in new files"
+    if most > best:
+        said += f"; {most} get {rates[most] / 1e9:.3g}"
+    if rates[most] < NEAR * rates[best]:
+        said += ": let fewer write at once (layout collated)"
+    recycled = [figures.rate(Cell("write", path, "recycled", base_of(figures), few)) for path in ("mapped", "file")]
+    if all(recycled):
+        times = recycled[0] / recycled[1]
+        gain = "gain by it" if times > 1 else "are better kept elsewhere"
+        said += f". Copies to a mapping are {times:.2g} times as fast as the file path: trajectories {gain}"
+    return said
+
+
+def contention(creates: dict[int, float]) -> tuple[float, float | None]:
+    """The most operations a second, and how many more processes make one take twice as long: the median of those that make
+    it longer by a tenth. None where none do."""
+    best = max(creates, key=creates.get)
+    slower = {many - best: creates[best] / rate - 1 for many, rate in creates.items() if many > best}
+    doubles = [more / longer for more, longer in slower.items() if longer > 0.1]
+    return creates[best], statistics.median(doubles) if doubles else None
+
+
+def profile(local: Figures | None, shared: Figures | None, machine: dict) -> str:
+    """What `forebay predict --machine` reads (docs/run/predict.md)."""
+    date = time.strftime("%Y-%m-%d")
+    lines = [f"# forebay bench io, {date}"]
+    lines += [f"# {key}: {value}" for key, value in machine.items()]
+    lines.append(f"name = {json.dumps(machine['host'])}")
+
+    def add(key: str, value: object, how: str) -> None:
+        lines.append(f"{key} = {{ value = {json.dumps(value)}, from = {json.dumps(f'measured: {date}, {how}')} }}")
+
+    if shared:
+        rounds = f"median of {several(shared.rounds, 'round')}"
+        where = f"{shared.place.directory}, {several(shared.nodes, 'node')}, {rounds}"
+        lines.append("[shared]")
+        if creates := shared.creates():
+            operations, double = contention(creates)
+            add("operations_per_s", round(operations, 1), f"creates of 4 KiB in {where}")
+            if double:
+                add("clients_double", round(double, 1), f"the same, up to {several(max(creates), 'process')}")
+        for key, count in (("write", shared.nodes), ("client", 1)):
+            rates = [shared.rate(cell) for cell in shared.cells if cell.nodes == count]
+            least = "; at least this, by one node" if count == 1 and key == "write" else ""
+            if rates:
+                add(key, round(max(rates)), f"1 MiB with fsync in {where}, by {several(count, 'node')}{least}")
+    if local:
+        place, rounds = local.place, f"median of {several(local.rounds, 'round')}"
+        each_has_one = place.kind in ("tmpfs", "fsdax")
+        shares = place.sockets if place.kind == "tmpfs" else 1
+        lines.append("[medium]")
+        add("kind", place.kind, f"{place.directory}")
+        add("sockets", place.sockets if each_has_one else 1, "this node's" if each_has_one else "one for all sockets")
+        add("capacity", place.capacity // shares, f"size of {place.directory}" + f", a part of {shares}" * (shares > 1))
+        how = f"new files, {binary(base_of(local))} a call, {rounds}" + ", from cache" * local.from_cache
+        if write := by_writers(local, KINDS["file, fresh"]):
+            add("write", [[many, round(statistics.median(rates))] for many, rates in write.items()], how)
+        if creates := local.creates():
+            add("creates", [[many, round(rate)] for many, rate in sorted(creates.items())], f"files of 4 KiB, {rounds}")
+    return "\n".join(lines) + "\n"
+
+
+def text(figures: Figures) -> str:
+    place, rounds = figures.place, several(figures.rounds, "round")
+    where = f"{place.kind}, {several(len(place.cpus), 'core')}{on(figures.nodes)}"
+    lines = [f"{place.directory} ({where}; {human(figures.total)} a cell; median (quartiles) of {rounds})"]
+    if figures.from_cache:
+        lines.append(f"from cache: the last-level caches hold {human(place.cache)}; --block makes it more")
+    lines += figures.notes
+    lines += [as_lines(each) for each in tables(figures)]
+    if any(each.transfer == MARKED for each in figures.cells):
+        by = "by" if figures.persistent else "without"
+        lines.append(f"* what Optane memory stores at once; mapped is {by} libpmem2")
+    return "\n".join([*lines, advice(figures)])
