@@ -23,7 +23,8 @@ from run.probe.medium import Figures, Medium, Plan  # noqa: E402
 from run.probe.nodes import Alone, Nodes, name_of_job, rank_and_size  # noqa: E402
 from run.probe.place import Place, Private, observe, place_of  # noqa: E402
 
-ROUNDS, LIMIT, QUICK_LIMIT = 3, 180.0, 30.0
+# Rounds, seconds of a medium, of a cell at most, and of a cell of a shared file system.
+FULL, QUICK = (3, 180.0, 0.3, 1.0), (1, 30.0, 0.15, 0.3)
 LEAST = 128 * grid.MIB  # bytes of all writers of a cell: the largest transfer twice
 SHARED_BYTES = 256 * grid.MIB  # of one node
 BUSY = 0.25  # of the cores: a load above it spoils the figures
@@ -66,19 +67,20 @@ def arguments() -> argparse.Namespace:
 
 
 def plan_of(place: Place, options: argparse.Namespace) -> Plan:
-    cores, limit = len(place.cpus), QUICK_LIMIT if options.quick else LIMIT
+    cores = len(place.cpus)
+    rounds, limit, longest, _ = QUICK if options.quick else FULL
     writers = options.writers or grid.writers_of(cores, options.quick)
     transfers = options.transfer or ([256, 4096, grid.BASE] if options.quick else grid.TRANSFERS)
     cells = grid.cells_of(transfers, writers, len(place.remote), place.on_disk)
     files = [grid.Files(each) for each in options.writers or grid.processes_of(cores, options.quick)]
     total = options.block or max(LEAST, 2 * place.cache)
-    return Plan(cells, files, 1 if options.quick else ROUNDS, limit, total)
+    return Plan(cells, files, rounds, limit, longest, total)
 
 
 def plan_of_shared(nodes: int, cores: int, options: argparse.Namespace) -> Plan:
     cells, files = grid.cells_of_nodes(nodes, cores)
-    limit = QUICK_LIMIT if options.quick else LIMIT
-    return Plan(cells, files, 1 if options.quick else ROUNDS, limit, options.block or SHARED_BYTES)
+    rounds, limit, _, longest = QUICK if options.quick else FULL
+    return Plan(cells, files, rounds, limit, longest, options.block or SHARED_BYTES)
 
 
 def look_at(machine: dict, directory: Path) -> Place:
@@ -113,7 +115,7 @@ def measure_shared(options: argparse.Namespace, machine: dict, program: Path) ->
         own.mkdir(mode=0o700)
         plan = plan_of_shared(nodes.count, min(nodes.meet(len(place.cpus))), options)
         figures = Medium(place, plan, program, own, nodes).measure(say if rank == 0 else lambda _: None)
-        nodes.meet("done")
+        nodes.leave()
         return figures
 
 

@@ -10,7 +10,7 @@ MARKED = 256  # bytes that Optane memory stores at once
 BASE, SMALL = MIB, (MARKED, 4096)  # transfers that are measured with several numbers of writers
 KINDS = (("write", "fresh"), ("write", "recycled"), ("read", "recycled"))
 FILE_BYTES, MOST_FILES = 4096, 20_000
-LONGEST, QUICK, OVERHEAD = 0.3, 0.15, 0.03  # seconds of a cell, in one round alone, and of starting its processes
+OVERHEAD = 0.03  # seconds to start the processes of a cell
 FILES_TAKE = 4  # times a cell: making files, stats, opens, removal
 MEASURED, PREPARED = 0.75, 0.1  # of the time that a medium may take; the rest is leeway
 
@@ -130,9 +130,9 @@ def cells_of_nodes(nodes: int, cores: int) -> tuple[list[Cell], list[Files]]:
     return cells, [Files(many, each) for each in counts for many in processes]
 
 
-def seconds_each(cells: int, files: int, rounds: int, limit: float) -> float:
+def seconds_each(cells: int, files: int, rounds: int, limit: float, longest: float) -> float:
     """How long a cell may take so that all of them end in time."""
-    return min(LONGEST if rounds > 1 else QUICK, MEASURED * limit / (rounds * (cells + FILES_TAKE * files)) - OVERHEAD)
+    return min(longest, MEASURED * limit / (rounds * (cells + FILES_TAKE * files)) - OVERHEAD)
 
 
 def block(total: int, writers: int) -> int:

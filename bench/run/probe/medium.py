@@ -53,12 +53,14 @@ def quartiles(rates: Sequence[float]) -> tuple[float, float]:
 
 @dataclass
 class Plan:
-    """What is measured of a medium. `limit`: seconds for all of it. `total`: bytes of one node's writers together."""
+    """What is measured of a medium. `limit`: seconds for all of it. `longest`: of a cell. `total`: bytes of all writers of
+    a node together."""
 
     cells: list[Cell]
     files: list[Files]
     rounds: int
     limit: float
+    longest: float
     total: int
 
     def kept(self) -> list[int]:
@@ -78,7 +80,7 @@ class Medium:
         self._place, self._plan, self._program, self._directory = place, plan, program, directory
         self._nodes = nodes or Alone()
         self._ends = time.monotonic() + 0.9 * plan.limit
-        self._seconds = grid.seconds_each(len(plan.cells), len(plan.files), plan.rounds, plan.limit)
+        self._seconds = grid.seconds_each(len(plan.cells), len(plan.files), plan.rounds, plan.limit, plan.longest)
         self._kept: list[int] = []
 
     def measure(self, say: Callable[[str], None]) -> Figures:
@@ -139,6 +141,8 @@ class Medium:
                 told = self._files(what) if isinstance(what, Files) else self._data(what)
             except RuntimeError as failure:
                 told = {"failure": str(failure)}
+        else:  # who waits asks the file system, which others measure now
+            time.sleep(self._seconds * (grid.FILES_TAKE if isinstance(what, Files) else 1))
         of_nodes = [each for each in self._nodes.meet(told) if each is not None]
         failures = [each["failure"] for each in of_nodes if "failure" in each]
         if failures and isinstance(what, Cell) and what.how == "O_DIRECT":  # which a file system may refuse

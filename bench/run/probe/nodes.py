@@ -35,6 +35,9 @@ class Alone:
     def meet(self, told: object) -> list:
         return [told]
 
+    def leave(self) -> None:
+        pass
+
 
 class Nodes:
     """The first ranks of all nodes, in the order of ranks. Made by all ranks; `index` is None on the others."""
@@ -51,15 +54,25 @@ class Nodes:
 
     def meet(self, told: object) -> list:
         """Goes on when all are here; what each told, in their order."""
-        self._meetings += 1
-        mine, hidden = self._directory / f"{self._meetings}.{self._rank}", self._directory / f".{self._rank}"
-        hidden.write_text(json.dumps(told))
-        hidden.rename(mine)
-        names = [f"{self._meetings}.{each}" for each in self._ranks]
+        names = self._tell(told)
         self._wait_for(self._directory, set(names))
         if self._meetings > 2:  # all have read that of the last one; of the first one others may still be reading
             (self._directory / f"{self._meetings - 1}.{self._rank}").unlink()
         return [json.loads((self._directory / each).read_text()) for each in names]
+
+    def leave(self) -> None:
+        """The first one, which removes the directory, is the last to go."""
+        names = self._tell(None)
+        if self.index == 0:
+            self._wait_for(self._directory, set(names))
+
+    def _tell(self, told: object) -> list[str]:
+        """The names of what all tell at this meeting."""
+        self._meetings += 1
+        hidden = self._directory / f".{self._rank}"
+        hidden.write_text(json.dumps(told))
+        hidden.rename(self._directory / f"{self._meetings}.{self._rank}")
+        return [f"{self._meetings}.{each}" for each in self._ranks]
 
     def _wait_for(self, directory: Path, names: set[str]) -> None:
         """Directories are listed: a name that was missing may be remembered as such by a network file system."""

@@ -38,14 +38,21 @@ def figures(rates, creates=((1, 1000.0),), total=128 * MIB, **more):
 class Grid(unittest.TestCase):
     def test_it_ends_in_time_on_any_socket(self):
         for cores in (1, 2, 24, 64, 128):
-            for quick, limit, rounds in ((False, 180.0, 3), (True, 30.0, 1)):
+            for quick, (rounds, limit, longest, _) in ((False, bench_io.FULL), (True, bench_io.QUICK)):
                 transfers = (256, 4096, MIB) if quick else grid.TRANSFERS
                 cells = grid.cells_of(transfers, grid.writers_of(cores, quick), cores, True)
                 files = grid.processes_of(cores, quick)
-                each = grid.seconds_each(len(cells), len(files), rounds, limit)
+                each = grid.seconds_each(len(cells), len(files), rounds, limit, longest)
                 self.assertGreater(each, 0.1 if cores < 100 else 0.05, (cores, quick))
                 of_round = len(cells) + grid.FILES_TAKE * len(files)
                 self.assertLess(rounds * of_round * (each + grid.OVERHEAD), 0.8 * limit)
+
+    def test_many_nodes_end_in_time_too(self):
+        for count in (1, 2, 64, 1000):
+            cells, files = grid.cells_of_nodes(count, 64)
+            self.assertEqual({(each.nodes, each.writers) for each in cells}, {(n, p) for n in grid.doubled(count) for p in (1, 64)})  # fmt: skip
+            rounds, limit, _, longest = bench_io.FULL
+            self.assertGreater(grid.seconds_each(len(cells), len(files), rounds, limit, longest), 0.2)
 
     def test_every_axis_is_in_it_and_each_way_beside_the_plain_one(self):
         cells = grid.cells_of(grid.TRANSFERS, grid.writers_of(24, False), 24, True)
@@ -67,7 +74,7 @@ class Grid(unittest.TestCase):
 
     def test_what_is_written_at_once_is_counted(self):
         plan = Plan(
-            [Cell("write", "file", "fresh", MIB, 2), Cell("read", "file", "recycled", MIB, 2)], [], 1, 30, 64 * MIB
+            [Cell("write", "file", "fresh", MIB, 2), Cell("read", "file", "recycled", MIB, 2)], [], 1, 30, 0.1, 64 * MIB
         )
         self.assertEqual(plan.written(3), 3 * (2 * 64 * MIB + grid.MOST_FILES * 4096))
 
@@ -164,6 +171,28 @@ class Nodes(unittest.TestCase):
             for each in threads:
                 each.join()
         self.assertEqual(heard, {0: (0, [0, 2]), 1: (None, None), 2: (1, [0, 2]), 3: (None, None)})
+
+    def test_the_first_is_the_last_to_leave(self):
+        directory = Path(self.enterContext(tempfile.TemporaryDirectory())) / "meeting"
+        left = []
+
+        def rank(number):
+            with mock.patch.object(nodes.Nodes, "_wait_for", lambda *_: left.append("first waits")):
+                node = nodes.Nodes.__new__(nodes.Nodes)
+                node._directory, node._rank, node._ranks, node._meetings, node.index = (
+                    directory,
+                    number,
+                    [0, 1],
+                    1,
+                    number,
+                )
+                node.leave()
+            left.append(number)
+
+        directory.mkdir()
+        rank(1)
+        rank(0)
+        self.assertEqual(left, [1, "first waits", 0])
 
     def test_who_does_not_come_is_told(self):
         directory = Path(self.enterContext(tempfile.TemporaryDirectory()))
