@@ -188,6 +188,24 @@ class DocumentsTest(commandcase.CommandCase):
             self.assertTrue(os.path.exists(os.path.join(self.case, log)), log)
         self.assertEqual(os.listdir(f"{self.pool}/forebay-{os.geteuid()}"), [])
 
+    def test_every_experiment_of_the_seeds_has_a_command_or_says_why_not(self):
+        text = (SOURCES / "docs" / "seeds.md").read_text()
+        n3d = (SOURCES / "apps" / "n3d" / "options.cpp").read_text()
+        rows = {
+            int(number): here for number, here in re.findall(r"^\| (\d+) \|(?:[^|]*\|){2}([^|]*)\|", text, re.MULTILINE)
+        }
+        self.assertEqual(sorted(rows), list(range(1, len(rows) + 1)))
+        self.assertGreater(len(rows), 20)
+        repeated = set()
+        for _, line in blocks_of(text):
+            command, comment = (*line.split("  # "), "")[:2]
+            self.assertIn(command.split(" ")[0], ("forebay", "make", "bench/measure/slow-shared"), line)
+            for flag in re.findall("--[a-z-]+", command.partition(" n3d ")[2]):
+                self.assertIn(f'"{flag}"', n3d)
+            repeated |= {int(number) for number in re.findall(r"\d+", comment)}
+        for number, here in rows.items():
+            self.assertNotEqual(number in repeated, "cannot be had here" in here, f"experiment {number}")
+
     def test_every_example_of_the_help_works(self):
         self.call("--help")
         text = self.done.stdout
