@@ -44,8 +44,8 @@ int clean_staged(const FoundRuns& found, bool throw_away) {
   int exit_status = 0, cleaned = 0;
   for (const slots::SlotDirectory& found_directory : found.staged) {
     slots::SlotDirectory directory(found_directory.path());
-    if (const auto held = directory.lock(); !held) {
-      if (held.error().code != Code::busy) exit_status = failed(held.error());
+    if (const auto locked = directory.lock(); !locked) {
+      if (locked.error().code != Code::busy) exit_status = failed(locked.error());
       continue;
     }
     const auto committed = directory.committed();
@@ -128,8 +128,8 @@ int drop(const CleanOptions& options, const FoundRuns& found) {
   }
   if (found.runs.empty()) return failed(Error{Code::bad_input, "no run left anything here of", found.case_path, 0, {}});
   for (const launch::PoolRun& run : found.runs) {
-    auto held = launch::lock(run);
-    if (!held || !launch::processes_of(run.plan.run).empty())
+    auto locked = launch::lock(run);
+    if (!locked || !launch::processes_of(run.plan.run).empty())
       return failed(
           Error{Code::busy, "run " + run.plan.run + " is alive: nothing is dropped of", found.case_path, 0, {}});
     for (const std::string& path : paths) {
@@ -156,8 +156,8 @@ int clean(const CleanOptions& options) {
     note(static_cast<int>(error.code));
   }
   for (const launch::PoolRun& run : found->runs) {
-    auto held = launch::lock(run);
-    if (!held || !launch::processes_of(run.plan.run).empty()) {
+    auto locked = launch::lock(run);
+    if (!locked || !launch::processes_of(run.plan.run).empty()) {
       say(stderr, "forebay: run {} is alive: kept\n", run.plan.run);
       continue;
     }

@@ -59,7 +59,7 @@ void Checkpoint::removed(const std::string& file) {
 }
 
 // What was linked before the events were read, and was not told of in them, bears its name still.
-void Checkpoint::told_all() {
+void Checkpoint::all_handled() {
   for (Version* version : {&current_, waiting_ ? &*waiting_ : nullptr}) {
     if (version == nullptr) continue;
     for (auto at = version->unsure.begin(); at != version->unsure.end();)
@@ -142,7 +142,7 @@ void Checkpoint::vouch() {
   current_.vouched = true;
 }
 
-std::optional<int> Checkpoint::settle(Time now, std::chrono::milliseconds quiet) {
+std::optional<int> Checkpoint::newly_whole(Time now, std::chrono::milliseconds quiet) {
   const auto before = whole_;
   if (waiting_ && waiting_->vouched && waiting_->unsure.empty()) {
     if (is_sealed(*waiting_)) becomes_whole(*waiting_);

@@ -42,9 +42,9 @@ class Checkpoint {
   void made(const std::string& file);
   Status closed(const std::string& file, const std::string& local, Time now);
   void removed(const std::string& file);
-  // All that had happened when the events in hand were read was told.
-  void told_all();
-  // True while told_all() must be called before a version can be whole.
+  // All that had happened when the events in hand were read is handled.
+  void all_handled();
+  // True while all_handled() must be called before a version can be whole.
   bool is_unsure() const;
   // What is being written now may be cut: a full pool.
   void distrust();
@@ -57,8 +57,8 @@ class Checkpoint {
   bool takes_doubt(Time now, std::chrono::milliseconds after);
   // It is, and has closed its files by itself.
   void vouch();
-  // Looks whether a version has become whole: its number. `quiet`: how long nothing must have happened.
-  std::optional<int> settle(Time now, std::chrono::milliseconds quiet);
+  // The number of a version that has become whole since the last call. `quiet`: how long nothing must have happened.
+  std::optional<int> newly_whole(Time now, std::chrono::milliseconds quiet);
 
   // The newest whole version, carried or not.
   std::optional<int> whole() const { return whole_; }
@@ -76,7 +76,8 @@ class Checkpoint {
   struct Version {
     int number = 0;
     std::set<std::string> open, written, inherited;
-    // Linked, and told of nothing since: may be a later file of that name. The value: by how many told_all() already.
+    // Linked, and told of nothing since: may be a later file of that name. The value: by how many all_handled()
+    // already.
     std::map<std::string, int> unsure;
     std::set<std::string> suspect;  // may be cut
     bool vouched = false;

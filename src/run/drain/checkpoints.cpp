@@ -59,7 +59,7 @@ Status Checkpoints::open() {
   return {};
 }
 
-Checkpoint* Checkpoints::holding(std::string_view path) {
+Checkpoint* Checkpoints::containing(std::string_view path) {
   for (Checkpoint& each : all)
     if (path != each.path() && is_below(path, each.path())) return &each;
   return nullptr;
@@ -95,11 +95,11 @@ void Checkpoints::handle(Checkpoint& checkpoint, const Event& event) {
   if (seen.room.pool_is_full) checkpoint.distrust();
 }
 
-void Checkpoints::settle() {
+void Checkpoints::advance() {
   const auto now = run.clock.now();
   const auto& settings = run.request.settings;
   for (Checkpoint& each : all) {
-    if (const auto whole = each.settle(now, std::max(settings.settle, settings.vouch_after)))
+    if (const auto whole = each.newly_whole(now, std::max(settings.settle, settings.vouch_after)))
       run.record(whole_checkpoint_record(each.path(), *whole));
     if (settings.live || now - each.last_home() >= settings.safe_interval) carry(each);
   }

@@ -22,9 +22,9 @@ struct Checkpoints {
   bool is_unfinished = false;  // something of one is left behind, since the case has a whole version
 
   Status open();
-  Checkpoint* holding(std::string_view path);  // that `path` lies in
+  Checkpoint* containing(std::string_view path);  // that `path` lies in
   void handle(Checkpoint& checkpoint, const Event& event);
-  void settle();
+  void advance();
   void carry(Checkpoint& checkpoint);
   void submit(Checkpoint& checkpoint, std::optional<int> version);
   void carried(const Job& job, const Published& published);

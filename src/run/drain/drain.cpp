@@ -49,9 +49,9 @@ std::unique_ptr<Mover> make_mover(Run& run, Temporaries& temporaries) {
   settings.publish.local_group = local_group(run.request.home);
   // Appending is thread-safe; the ledger learns of temporaries only from a journal that is read again.
   settings.publish.temporary = [&journal, &temporaries](const std::string& path, bool made) {
-    auto told = journal.append(temporary_record(path, made));
-    if (told || !made) temporaries.tell(path, made);
-    return told;
+    auto noted = journal.append(temporary_record(path, made));
+    if (noted || !made) temporaries.note(path, made);
+    return noted;
   };
   settings.publish.placing = [&journal](const std::string& path, const Identity& identity) {
     return journal.append(placing_record(path, identity));
@@ -94,9 +94,9 @@ Status Drain::add_directory(const std::string& path, const std::vector<tree::Ent
   if (auto recorded = state_->run.record_staged(staged); !recorded) return recorded;
   if (auto done = put(); !done) return done;
   state_->seen.being_put = path;
-  auto told = on_events();
+  auto after = on_events();
   state_->seen.being_put.clear();
-  if (!told) return told;
+  if (!after) return after;
   return state_->seen.watcher->add_directory(local_of(state_->run.roots, path), path);
 }
 
@@ -144,7 +144,7 @@ Status Drain::on_events() {
 }
 
 void Drain::on_outcomes() {
-  for (const Outcome& outcome : state_->work.outcomes.take()) state_->work.settle(outcome);
+  for (const Outcome& outcome : state_->work.outcomes.take()) state_->work.take(outcome);
   if (state_->end.phase == Phase::running) state_->work.submit_waiting();
 }
 
@@ -158,7 +158,7 @@ void Drain::tick() {
   const auto unsure = [](const Checkpoint& each) { return each.is_unsure(); };
   if (std::any_of(state.work.checkpoints.all.begin(), state.work.checkpoints.all.end(), unsure))
     if (auto read = on_events(); !read) state.run.note(std::nullopt, read.error().text());
-  state.work.checkpoints.settle();
+  state.work.checkpoints.advance();
   state.seen.others.find_overlooked();
   state.work.eviction.let_go();
   if (settings.live) {
@@ -300,7 +300,7 @@ void Drain::vouch(int rank) {
 void Drain::rank_ended(int rank, bool cleanly) {
   state_->seen.late.adopt(rank);
   state_->seen.late.ask_unsure(SeenLate::Ask::all);  // nobody has its files open any more
-  if (cleanly) state_->seen.late.settle_suspects(rank);
+  if (cleanly) state_->seen.late.decide_suspects(rank);
   state_->seen.times.rank_ended(rank, cleanly);
   state_->policy.new_complete_times();
 }

@@ -1,9 +1,9 @@
 // drain: carries what a run writes locally to the case, whole and verified, while the program runs and after it.
 //
 // One Drain serves one node of one run. It watches the local trees, knows what is sealed and which times are complete,
-// keeps the last complete time aside, publishes units through the mover, and at the end settles every path: outputs are
-// carried, the program's own deletions follow last, and whatever cannot be carried is named. It holds no process and
-// no socket: the node's agent (launch) drives it from one thread through descriptors and ticks.
+// keeps the last complete time aside, publishes units through the mover, and at the end decides on every path: outputs
+// are carried, the program's own deletions follow last, and whatever cannot be carried is named. It holds no process
+// and no socket: the node's agent (launch) drives it from one thread through descriptors and ticks.
 //
 // Promises (design.md, "Users' data comes first"):
 //   - under a final name on the case there is only whole, verified content;
@@ -115,7 +115,7 @@ inline bool needs_pool(std::optional<Code> trouble) {
 
 // Processes that outlived the program that was started, each as a text for people.
 struct Writers {
-  std::vector<std::string> holding;    // and have files of the trees open for writing
+  std::vector<std::string> writing;    // and have files of the trees open for writing
   std::vector<std::string> lingering;  // and work for the run or in its trees, but have nothing open for writing now
   friend bool operator==(const Writers&, const Writers&) = default;
 };
@@ -151,7 +151,7 @@ class Drain {
   int outcomes_descriptor() const;
   Status on_events();
   void on_outcomes();
-  // To be called at least every second: settles, submits, keeps the safety interval.
+  // To be called at least every second: finds whole checkpoints, submits, keeps the safety interval.
   void tick();
 
   // Back-pressure: makes room in the pools below `pool` by replacing what is drained with links; returns the bytes
@@ -210,10 +210,10 @@ class Drain {
   Status begin_finish(bool cleanly);
   // Drives the end; true when nothing is left to do (or patience is over). To be called on outcomes and ticks.
   bool finished();
-  // Who may still write, though the program has ended: to be told before begin_finish(), and again and again while
+  // Who may still write, though the program has ended: to be set before begin_finish(), and again and again while
   // waits_for_writers(). Nothing that is open for writing gets its name on the case. When all else is carried, the end
   // waits for these processes, for `patience` at most.
-  void tell_writers(Writers writers);
+  void set_writers(Writers writers);
   bool waits_for_writers() const;
   // Files and times on the case that wait for a file to be closed.
   std::vector<std::string> still_open() const;

@@ -16,13 +16,13 @@ Result<std::vector<Event>> Observation::read_events() {
   std::vector<Event> events;
   std::set<std::string> passed;
   for (bool listed = true; listed;) {
-    auto told = watcher->read();
-    if (!told) return forward(told);
-    if (!being_put.empty()) std::erase_if(*told, [&](const Event& event) { return event.path == being_put; });
+    auto read = watcher->read();
+    if (!read) return forward(read);
+    if (!being_put.empty()) std::erase_if(*read, [&](const Event& event) { return event.path == being_put; });
     listed = false;
     // Where ranks free what they purge, by what was told first: from then on they free nothing.
-    if (!hold || events.empty()) passed = late.times_to_pass_over(*told);
-    for (Event& event : *told) {
+    if (!hold || events.empty()) passed = late.times_to_pass_over(*read);
+    for (Event& event : *read) {
       const bool made = event.directory && (event.kind == Event::Kind::created || event.kind == Event::Kind::moved_in);
       const std::string path = made ? event.path : std::string();
       events.push_back(std::move(event));
@@ -73,7 +73,8 @@ void Observation::handle(const Event& event) {
   if (event.kind == Event::Kind::overflow) return events_lost();
   if (event.path.starts_with('/')) return others.handle_placed(event);
   if (is_copy_up(name_of(event.path), run.request.lower)) return;
-  if (Checkpoint* checkpoint = work.checkpoints.holding(event.path)) return work.checkpoints.handle(*checkpoint, event);
+  if (Checkpoint* checkpoint = work.checkpoints.containing(event.path))
+    return work.checkpoints.handle(*checkpoint, event);
   const auto time = time_of(event.path, event.directory);
   if (time && serves(time->rank) && run.is_new_time(time->rank, time->time)) {
     handle_time(event, time->rank, time->time, time->rest);
@@ -196,7 +197,7 @@ void Observation::purged_at_once(int rank, const std::string& time) {
 void Observation::leave_current(int rank, const std::string& next) {
   const std::string& last = times.current(rank);
   if (hold && !hold->may_be_freed(last)) late.adopt(rank);
-  if (batch.left.insert(rank).second) late.settle_suspects(rank);
+  if (batch.left.insert(rank).second) late.decide_suspects(rank);
   if (times.whole(rank, last)) return;
   if (hold && hold->may_lack(last)) return times.spoil(rank, last);
   if ((hold && hold->keeps(rank, last)) || !batch.made.contains({rank, last})) return;

@@ -148,7 +148,7 @@ void Eviction::let_go() {
     if (each.content != each.aside && ::lstat(each.aside.c_str(), &link) == 0 && link.st_nlink == 1)
       ::unlink(each.content.c_str());
     ::unlink(each.aside.c_str());
-    if (Checkpoint* checkpoint = work.checkpoints.holding(each.path))
+    if (Checkpoint* checkpoint = work.checkpoints.containing(each.path))
       checkpoint->let_go(each.path.substr(checkpoint->path().size() + 1));
     return true;
   });

@@ -183,7 +183,7 @@ void End::submit_found(const std::vector<Output>& found) {
         continue;
       }
     }
-    Checkpoint* const checkpoint = work.checkpoints.holding(output.path);
+    Checkpoint* const checkpoint = work.checkpoints.containing(output.path);
     const auto known = output.kind == Output::Kind::directory ? run.ledger.find(output.path) : std::nullopt;
     if (known && known->directory) {
       changed_modes.push_back(output.path);
@@ -310,7 +310,7 @@ void End::remove_deleted() {
         name_exists(local_of(run.roots, path)))
       return true;
     // The program may have been about to replace it.
-    if (!ended_cleanly && work.checkpoints.holding(path)) return true;
+    if (!ended_cleanly && work.checkpoints.containing(path)) return true;
     const auto time = openfoam::time_path(path);
     if (!time || !stays(time->time)) deleted.insert(path);
     return true;
@@ -355,7 +355,7 @@ bool End::remove_stale() {
     if (auto removed = remove_temporary(*run.shared, temporary); !removed && !went_with_directory(temporary)) {
       left.push_back(removed.error());
     } else {
-      work.temporaries.tell(temporary, false);
+      work.temporaries.note(temporary, false);
       run.record(temporary_record(temporary, false));
     }
   }
@@ -367,7 +367,7 @@ bool End::remove_stale() {
 }
 
 void End::count_undrained() {
-  work.groups.tell_of_changed();
+  work.groups.note_changed();
   constexpr std::size_t portion = 1000;
   OutputWalk all(run.roots, run.request.placed, run.ledger, run.request.lower, run.request.case_path);
   std::string first;
@@ -383,7 +383,7 @@ void End::count_undrained() {
       const bool refused =
           work.not_carried.given_up.contains(output.path) || (time && work.groups.is_given_up(time->rank, time->time));
       if (refused || output.kind == Output::Kind::directory) continue;
-      if (const Checkpoint* checkpoint = work.checkpoints.holding(output.path);
+      if (const Checkpoint* checkpoint = work.checkpoints.containing(output.path);
           checkpoint && work.checkpoints.stays_behind(*checkpoint)) {
         work.checkpoints.is_unfinished = !ended_cleanly;
         continue;

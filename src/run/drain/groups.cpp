@@ -100,7 +100,7 @@ void Groups::renew_changed() {
 }
 
 // When nothing more is carried: groups that are not what lies here, and could not be renewed.
-void Groups::tell_of_changed() {
+void Groups::note_changed() {
   const std::vector<CollatedTime> collated = run.ledger.collated();
   for (const CollatedTime& each : collated) {
     const auto now = inspect(each, false);

@@ -38,7 +38,7 @@ struct Groups {
   Result<GroupNow> inspect(const CollatedTime& group, bool must_be_sealed) const;
   bool renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now);
   void renew_changed();
-  void tell_of_changed();
+  void note_changed();
   bool is_untouched(const std::string& target) const;
   void remove_replaced();
   Status find();

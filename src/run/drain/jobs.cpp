@@ -21,7 +21,7 @@ std::vector<Outcome> Outcomes::take() {
   return std::exchange(outcomes_, {});
 }
 
-void Temporaries::tell(const std::string& path, bool made) {
+void Temporaries::note(const std::string& path, bool made) {
   const std::scoped_lock lock(mutex_);
   if (made) {
     names_.insert(path);

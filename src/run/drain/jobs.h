@@ -63,7 +63,7 @@ class Outcomes {
 // The temporary names that are on the case now. Thread-safe.
 class Temporaries {
  public:
-  void tell(const std::string& path, bool made);
+  void note(const std::string& path, bool made);
   std::set<std::string> names() const;
 
  private:

@@ -54,9 +54,9 @@ tl::unexpected<Error> damaged(const std::string& path, std::size_t line_number, 
                "the files it speaks of are untouched; compare the pool with the case by hand before cleaning");
 }
 
-// Tells every whole line, without its line feed; returns the bytes of all of them. What follows is torn.
+// Passes on every whole line, without its line feed; returns the bytes of all of them. What follows is torn.
 Result<std::uint64_t> each_line(int file, const std::string& path,
-                                const std::function<Status(std::string_view line)>& tell) {
+                                const std::function<Status(std::string_view line)>& take) {
   struct stat status {};
   if (::fstat(file, &status) != 0) return errno_error("cannot stat", path);
   if (!S_ISREG(status.st_mode)) return error(Code::bad_input, "not a regular file, so not a journal:", path);
@@ -74,7 +74,7 @@ Result<std::uint64_t> each_line(int file, const std::string& path,
     if (got == 0) return whole;
     std::size_t begin = 0;
     for (std::size_t end = content.find('\n'); end != std::string::npos; end = content.find('\n', begin)) {
-      if (auto told = tell(std::string_view(content).substr(begin, end - begin)); !told) return forward(told);
+      if (auto taken = take(std::string_view(content).substr(begin, end - begin)); !taken) return forward(taken);
       begin = end + 1;
     }
     content.erase(0, begin);
@@ -120,7 +120,7 @@ Result<Journal> Journal::open(const std::string& path, bool durable) {
   return journal;
 }
 
-Status Journal::replay(const std::string& path, const std::function<void(const Record&)>& tell) {
+Status Journal::replay(const std::string& path, const std::function<void(const Record&)>& take) {
   auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return forward(file);
   std::size_t number = 0;
@@ -128,7 +128,7 @@ Status Journal::replay(const std::string& path, const std::function<void(const R
     const auto record = record_of(line);
     if (!record) return damaged(path, number + 1, "is damaged");
     if (number++ == 0) return check_header(*record, path);
-    tell(*record);
+    take(*record);
     return {};
   });
   if (!whole) return forward(whole);

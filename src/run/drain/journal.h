@@ -27,7 +27,7 @@ class Journal {
   static Result<Journal> open(const std::string& path, bool durable);
   // Tells every whole record, in order; safe while another process appends. Whoever gets an error must not believe what
   // was told before it. Needs little memory, however long the journal is.
-  static Status replay(const std::string& path, const std::function<void(const Record&)>& tell);
+  static Status replay(const std::string& path, const std::function<void(const Record&)>& take);
   // All of them at once.
   static Result<std::vector<Record>> read(const std::string& path);
 

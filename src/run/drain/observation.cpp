@@ -28,7 +28,7 @@ Status Observation::look() {
   batch.beginning.clear();
   late.trust_like_others();
   batch.made.clear();
-  for (Checkpoint& each : work.checkpoints.all) each.told_all();
+  for (Checkpoint& each : work.checkpoints.all) each.all_handled();
   policy.new_complete_times();
   return {};
 }

@@ -75,7 +75,7 @@ void OtherFiles::find_overlooked() {
       const auto time = time_of(output.path, output.kind == Output::Kind::directory);
       const bool of_new_time = time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time);
       if (output.kind == Output::Kind::directory || of_new_time || work.in_flight.contains(output.path) ||
-          work.checkpoints.holding(output.path))
+          work.checkpoints.containing(output.path))
         continue;
       handle({Event::Kind::found, output.path});
     }

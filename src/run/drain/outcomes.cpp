@@ -18,7 +18,7 @@ bool is_no_file(const std::string& local) {
 
 }  // namespace
 
-void Work::settle(const Outcome& outcome) {
+void Work::take(const Outcome& outcome) {
   const auto found = jobs.find(outcome.ticket);
   if (found == jobs.end()) return;
   eviction.nothing_to_evict.clear();

@@ -30,7 +30,7 @@ using parts::Temporary;
 using parts::Written;
 
 // How the new content got its final name.
-enum class Settled { renamed, already_there };
+enum class Named { renamed, already_there };
 
 class FilePublication {
  public:
@@ -43,15 +43,16 @@ class FilePublication {
         as_link_(file_.hard_link.has_value()) {}
 
   Result<Published> run() {
-    if (auto told = temporary_.announce(); !told) return forward(told);
+    if (auto announced = temporary_.announce(); !announced) return forward(announced);
     auto written = write();
     if (!written) return forward(written);
     written_ = std::move(*written);
     if (context_.settings.placing && written_.file)
-      if (auto told = context_.settings.placing(unit_.target, identity_of(written_.made)); !told) return forward(told);
-    auto settled = unit_.replaces ? replace(*unit_.replaces) : make_new();
-    if (!settled) return forward(settled);
-    return finish(*settled);
+      if (auto noted = context_.settings.placing(unit_.target, identity_of(written_.made)); !noted)
+        return forward(noted);
+    auto named = unit_.replaces ? replace(*unit_.replaces) : make_new();
+    if (!named) return forward(named);
+    return finish(*named);
   }
 
  private:
@@ -84,14 +85,14 @@ class FilePublication {
     return written;
   }
 
-  Result<Settled> make_new() {
+  Result<Named> make_new() {
     auto renamed = shared_.rename_new(temporary_.path(), unit_.target);
     if (!renamed && renamed.error().errno_value == EEXIST) return taken();
     // Done, or perhaps done: whatever fails from here on, the next attempt may find it.
     if (written_.file) context_.attempts.placed.push_back({{"", identity_of(written_.made)}});
     if (!renamed) return forward(renamed);
     temporary_.let_go();
-    return Settled::renamed;
+    return Named::renamed;
   }
 
   // True for what an earlier attempt has placed, and nobody changed since.
@@ -102,7 +103,7 @@ class FilePublication {
   }
 
   // The target is there and is not what may be replaced.
-  Result<Settled> taken() {
+  Result<Named> taken() {
     if (as_link_) {  // its content must be known, to be compared
       as_link_ = false;
       if (auto removed = shared_.remove_file(temporary_.path()); !removed) return forward(removed);
@@ -112,7 +113,7 @@ class FilePublication {
     }
     const auto same = holds_content(unit_.target);
     if (!same) return forward(same);
-    if (*same) return Settled::already_there;
+    if (*same) return Named::already_there;
     const auto current = shared_.status(unit_.target);
     if (!current) return forward(current);
     if (*current && is_from_before(**current)) return replace(identity_of(**current));
@@ -124,7 +125,7 @@ class FilePublication {
     return parts::same_content(shared_, path, file_, written_.bytes, written_.checksum);
   }
 
-  Result<Settled> replace(const Identity& expected) {
+  Result<Named> replace(const Identity& expected) {
     auto current = status_at_rest(shared_, unit_.target, expected, *context_.settings.clock);
     if (!current) return forward(current);
     // The user removed it during the run. Nothing of hers is replaced by writing it new.
@@ -146,18 +147,18 @@ class FilePublication {
     return under && *under && (*under)->st_ino != written_.made.st_ino;
   }
 
-  Result<Settled> check_exchanged(const Identity& expected) {
+  Result<Named> check_exchanged(const Identity& expected) {
     const std::string& old = temporary_.path();
     const auto came_out = shared_.status(old);
     if (!came_out) return forward(came_out);
-    if (!*came_out) return Settled::renamed;
+    if (!*came_out) return Named::renamed;
     if (parts::same_but_ctime(identity_of(**came_out), expected)) {
       if (!shared_.remove_file(old)) {
         // The old content is known to be the expected one, so a later cleanup may remove it.
         temporary_.own(**came_out);
         temporary_.take_back();
       }
-      return Settled::renamed;
+      return Named::renamed;
     }
     // The user changed it between the check and the exchange: hers goes back under the name.
     if (auto back = shared_.exchange(old, unit_.target); back) {
@@ -170,19 +171,19 @@ class FilePublication {
   }
 
   // No exchange on this file system: an instant remains between the check and the rename.
-  Result<Settled> replace_by_rename(const Identity& expected) {
+  Result<Named> replace_by_rename(const Identity& expected) {
     const auto current = status_at_rest(shared_, unit_.target, expected, *context_.settings.clock);
     if (!current) return forward(current);
     if (!*current) return make_new();
     if (!still_is(**current, expected)) return taken();
     if (auto renamed = shared_.rename_over(temporary_.path(), unit_.target); !renamed) return forward(renamed);
     temporary_.let_go();
-    return Settled::renamed;
+    return Named::renamed;
   }
 
-  Result<Published> finish(Settled settled) {
+  Result<Published> finish(Named named) {
     published_.unsynced.emplace_back(parent_of(unit_.target));
-    auto identity = identity_now(settled);
+    auto identity = identity_now(named);
     if (!identity) return forward(identity);
     published_.files.push_back(
         {unit_.target, *identity, written_.bytes, written_.checksum, as_link_ ? file_.hard_link->path : std::string()});
@@ -191,8 +192,8 @@ class FilePublication {
     return std::move(published_);
   }
 
-  Result<Identity> identity_now(Settled settled) {
-    if (settled == Settled::renamed && written_.file) {
+  Result<Identity> identity_now(Named named) {
+    if (named == Named::renamed && written_.file) {
       // After the rename, which changes the ctime; through the descriptor, so it is our file for sure.
       const auto status = shared_.status(written_.file.get(), unit_.target);
       if (!status) return forward(status);

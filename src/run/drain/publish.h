@@ -88,7 +88,7 @@ bool source_changed(const Error& error);
 // would do no better, however long one waits.
 bool source_unreadable(const Error& error);
 // Calls it so where its errno says so.
-Error told_as_unreadable(Error error);
+Error as_unreadable(Error error);
 
 // Whom the program gave a file or directory to; nullopt: nobody, it has the owner and the group that its maker has.
 std::optional<Owner> given_to(const std::optional<Owner>& owner, std::optional<gid_t> local_group);

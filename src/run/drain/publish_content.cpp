@@ -95,7 +95,7 @@ class ContentWriter {
     auto file = open_unlinked(path, O_RDONLY | O_NONBLOCK | O_NOATIME);
     if (!file && (file.error().errno_value == ENOENT || file.error().errno_value == ELOOP))
       return changed(path, file.error().errno_value);
-    if (!file) return tl::unexpected<Error>(told_as_unreadable(file.error()));
+    if (!file) return tl::unexpected<Error>(as_unreadable(file.error()));
     struct stat status {};
     if (::fstat(file->get(), &status) != 0) return errno_error("cannot stat", path);
     if (!S_ISREG(status.st_mode)) return changed(path, 0, "it is no regular file any more");
@@ -183,7 +183,7 @@ bool source_unreadable(const Error& error) {
   return error.what == unreadable_text;
 }
 
-Error told_as_unreadable(Error error) {
+Error as_unreadable(Error error) {
   const int reason = error.errno_value;
   if (reason == EACCES || reason == EPERM || reason == ENAMETOOLONG) error.what = unreadable_text;
   return error;

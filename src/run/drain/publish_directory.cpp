@@ -24,15 +24,15 @@ class DirectoryPublication {
     if (auto filled = fill(); !filled) return forward(filled);
     if (unit_.replaces_directory && context_.settings.placing)
       for (const PublishedFile& file : published_.files)
-        if (auto told = context_.settings.placing(file.path, file.identity); !told) return forward(told);
-    if (auto settled = settle(); !settled) return forward(settled);
+        if (auto noted = context_.settings.placing(file.path, file.identity); !noted) return forward(noted);
+    if (auto named = give_name(); !named) return forward(named);
     published_.unsynced.emplace_back(parent_of(unit_.target));
     return std::move(published_);
   }
 
  private:
   Status make() {
-    if (auto told = temporary_.announce(); !told) return told;
+    if (auto announced = temporary_.announce(); !announced) return announced;
     // Nobody else looks into it before it is whole.
     auto made = shared_.make_directory(temporary_.path(), S_IRWXU);
     if (!made && made.error().errno_value == ENOENT) {
@@ -126,7 +126,7 @@ class DirectoryPublication {
       placed.emplace(file.path.substr(unit_.target.size() + 1), file.identity);
   }
 
-  Status settle() {
+  Status give_name() {
     auto renamed = shared_.rename_new(temporary_.path(), unit_.target);
     if (renamed) {
       temporary_.let_go();

@@ -93,18 +93,18 @@ Temporary::~Temporary() {
     const bool ours = (*status)->st_dev == device_ && (*status)->st_ino == inode_;
     if (ours && !remove_all(context_.shared, path_)) return;
   }
-  tell_gone();
+  note_gone();
 }
 
 Status Temporary::announce() {
   if (context_.settings.temporary)
-    if (auto told = context_.settings.temporary(path_, true); !told) return told;
+    if (auto noted = context_.settings.temporary(path_, true); !noted) return noted;
   announced_ = true;
   return {};
 }
 
 void Temporary::withdraw() {
-  tell_gone();
+  note_gone();
 }
 
 void Temporary::own(const struct stat& made) {
@@ -115,17 +115,17 @@ void Temporary::own(const struct stat& made) {
 
 void Temporary::let_go() {
   made_ = false;
-  tell_gone();
+  note_gone();
 }
 
 void Temporary::take_back() {
   made_ = true;
-  // When the journal cannot be told, the destructor still removes it; only a crash in between leaves the name.
+  // When the journal takes nothing, the destructor still removes it; only a crash in between leaves the name.
   (void)announce();
 }
 
-void Temporary::tell_gone() {
-  // A journal that cannot be told keeps a name that never comes back: names are random.
+void Temporary::note_gone() {
+  // A journal that takes nothing keeps a name that never comes back: names are random.
   if (announced_ && context_.settings.temporary) (void)context_.settings.temporary(path_, false);
   announced_ = false;
 }

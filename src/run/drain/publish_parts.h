@@ -33,7 +33,7 @@ class Temporary {
   void take_back();
 
  private:
-  void tell_gone();
+  void note_gone();
   const Context& context_;
   std::string path_;
   std::uint64_t device_ = 0, inode_ = 0;

@@ -19,9 +19,9 @@ std::string listed(const core::Lacks& lacks) {
   core::Names names = lacks.on_all_ranks;
   for (const auto& [rank, of_rank] : lacks.on_rank) names.insert(of_rank.begin(), of_rank.end());
   std::string text;
-  std::size_t told = 0;
+  std::size_t named = 0;
   for (const std::string& name : names) {
-    if (told++ == most) return text + fmt::format(" and {} more", names.size() - most);
+    if (named++ == most) return text + fmt::format(" and {} more", names.size() - most);
     text += (text.empty() ? "" : ", ") + printable(name);
   }
   return text;

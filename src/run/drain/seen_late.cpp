@@ -14,20 +14,20 @@ namespace forebay::drain {
 // too, so this one is not the newest complete time, for which alone files are kept aside. And where nothing of it is on
 // the case before the end (or before submit_time() has it watched), it does not matter what happens in it meanwhile.
 // Like any that was first seen late it is complete when it still is there after its ranks have begun another time
-// (settle_suspects). Looking into, watching and keeping times is most of what a step costs here. Not so where times
+// (decide_suspects). Looking into, watching and keeping times is most of what a step costs here. Not so where times
 // differ in their names: what is older may be the last that a run can restart from.
-std::set<std::string> SeenLate::times_to_pass_over(const std::vector<Event>& told) {
+std::set<std::string> SeenLate::times_to_pass_over(const std::vector<Event>& events) {
   if (!run.holds_times() || !seen.alone() || (seen.hold && !seen.hold->let()) || !policy.times_are_alike) return {};
-  const RankTimes superseded = superseded_by(told);
-  std::set<std::string> told_of, passed, made_anew;
-  for (const Event& event : told) {
+  const RankTimes superseded = superseded_by(events);
+  std::set<std::string> met, passed, made_anew;
+  for (const Event& event : events) {
     if (!event.directory || (event.kind != Event::Kind::created && !event.gone())) continue;
     const auto time = openfoam::time_path(event.path);
     if (!time || !time->rest.empty()) continue;
     const bool by_all = std::all_of(seen.times.ranks().begin(), seen.times.ranks().end(), [&](int rank) {
       return superseded.contains({rank, time->time});
     });
-    const bool first = told_of.insert(event.path).second;
+    const bool first = met.insert(event.path).second;
     if (event.gone()) continue;
     if (!first) made_anew.insert(time->time);
     if (by_all && !seen.timeline.was_begun(time->time)) passed.insert(time->time);
@@ -36,12 +36,12 @@ std::set<std::string> SeenLate::times_to_pass_over(const std::vector<Event>& tol
   return passed;
 }
 
-// What ranks had begun before the newest time that all of them have left by what is told.
-RankTimes SeenLate::superseded_by(const std::vector<Event>& told) const {
+// What ranks had begun before the newest time that all of them have left by these events.
+RankTimes SeenLate::superseded_by(const std::vector<Event>& events) const {
   std::map<int, std::vector<std::string>> begun;
   for (const int rank : seen.times.ranks())
     if (!seen.times.current(rank).empty()) begun[rank].push_back(seen.times.current(rank));
-  for (const Event& event : told) {
+  for (const Event& event : events) {
     if (!event.directory || event.kind != Event::Kind::created) continue;
     auto time = openfoam::time_path(event.path);
     if (time && time->rest.empty() && seen.serves(time->rank) && run.is_new_time(time->rank, time->time))
@@ -94,12 +94,12 @@ void SeenLate::trust_like_others() {
 
 // Where a program writes other files than before: a purge takes the whole time, and has ended when the rank begins
 // another (or has ended by itself). What still is there then was not being purged when it was listed.
-void SeenLate::settle_suspects(int rank) {
+void SeenLate::decide_suspects(int rank) {
   std::erase_if(suspects, [&](const Suspect& each) {
     if (each.rank != rank || seen.batch.made.contains({rank, each.time})) return false;  // the purge may be under way
     // Of what was passed over the removal is told, since its parent is watched.
-    const bool told = !run.ledger.lost_events() && passed_over.contains({rank, each.time});
-    if (!each.removed && (told || name_exists(local_of(run.roots, time_directory(rank, each.time))))) {
+    const bool watched = !run.ledger.lost_events() && passed_over.contains({rank, each.time});
+    if (!each.removed && (watched || name_exists(local_of(run.roots, time_directory(rank, each.time))))) {
       seen.times.trust(rank, each.time);
     } else {
       seen.times.spoil(rank, each.time);

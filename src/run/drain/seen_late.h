@@ -42,11 +42,11 @@ struct SeenLate {
   std::map<std::pair<int, std::string>, Amount> files_forgotten = {};
   RankTimes unseen = {};  // times that were begun, and of which no file was told yet
 
-  std::set<std::string> times_to_pass_over(const std::vector<Event>& told);
-  RankTimes superseded_by(const std::vector<Event>& told) const;
+  std::set<std::string> times_to_pass_over(const std::vector<Event>& events);
+  RankTimes superseded_by(const std::vector<Event>& events) const;
   void look_into_passed_over(bool all);
   void trust_like_others();
-  void settle_suspects(int rank);
+  void decide_suspects(int rank);
   enum class Ask { left, quiet, all };
   void ask_unsure(Ask ask);
   void adopt(int rank);

@@ -300,8 +300,9 @@ class CaseFiles final : public SharedFiles {
     struct stat status {};
     if (!fresh || ::fstat(fresh.get(), &status) != 0 || status.st_ino != inode_) return false;
     const std::scoped_lock lock(root_mutex_);
-    struct stat held {};
-    if (::fstat(root_->get(), &held) == 0 && held.st_dev == status.st_dev && held.st_ino == status.st_ino) return false;
+    struct stat opened {};
+    if (::fstat(root_->get(), &opened) == 0 && opened.st_dev == status.st_dev && opened.st_ino == status.st_ino)
+      return false;
     root_ = std::make_shared<Descriptor>(::fcntl(fresh.get(), F_DUPFD_CLOEXEC, 0));
     device_now_ = status.st_dev;
     return true;

@@ -82,7 +82,7 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
            if (!there) {
              const int reason = there.error().errno_value;
              if (reason == ENOENT || reason == ELOOP || reason == ENOTDIR) return std::nullopt;
-             return tl::unexpected<Error>(told_as_unreadable(there.error()));
+             return tl::unexpected<Error>(as_unreadable(there.error()));
            }
            if (::fstat(there->get(), &now) != 0) return errno_error("cannot stat", local);
            if (S_ISREG(now.st_mode) &&
@@ -154,11 +154,11 @@ void Work::submit_rank_time(int rank, const std::string& time, bool from_keep,
            auto rank_time = read_time(rank, directory, true, placed, lower);
            prepared->postponed = at_end && is_still_open(rank_time);
            if (prepared->postponed) return std::nullopt;
-           if (!rank_time) return tl::unexpected<Error>(told_as_unreadable(rank_time.error()));
+           if (!rank_time) return tl::unexpected<Error>(as_unreadable(rank_time.error()));
            if (!*rank_time) return std::nullopt;
            auto unit = layouts::verbatim_time(**rank_time, time);
            if (!unit && unit.error().errno_value == ENOENT) return std::nullopt;  // purged while it was read
-           if (!unit) return tl::unexpected<Error>(told_as_unreadable(unit.error()));
+           if (!unit) return tl::unexpected<Error>(as_unreadable(unit.error()));
            unit->target = target;
            if (auto used = use_placed(*unit, directory, placed); !used) return forward(used);
            if (!use_partners(*unit, directory, own, partners.get(), *prepared)) return std::nullopt;
@@ -186,14 +186,14 @@ void Work::submit_group_time(int first, int last, const std::string& time, bool 
              auto rank_time = read_time(rank, directory, true, {}, lower);
              prepared->postponed = at_end && is_still_open(rank_time);
              if (prepared->postponed) return std::nullopt;
-             if (!rank_time) return tl::unexpected<Error>(told_as_unreadable(rank_time.error()));
+             if (!rank_time) return tl::unexpected<Error>(as_unreadable(rank_time.error()));
              if (!*rank_time) return std::nullopt;
              ranks.push_back(std::move(**rank_time));
            }
            const Sources sources = sources_of(ranks);
            auto unit = layouts::collated_time(ranks, time, all);
            prepared->not_collatable = !unit && unit.error().errno_value == 0;
-           if (!unit) return tl::unexpected<Error>(told_as_unreadable(unit.error()));
+           if (!unit) return tl::unexpected<Error>(as_unreadable(unit.error()));
            unit->replaces_directory = replaces;
            *prepared = {};
            prepared->sources = sources;

@@ -26,7 +26,7 @@ const Times::RankTime* Times::find(int rank, const std::string& time) const {
   return of_rank == found->second.ranks.end() ? nullptr : &of_rank->second;
 }
 
-void Times::settle(int rank, const std::string& time, RankTime& rank_time) {
+void Times::note_if_whole(int rank, const std::string& time, RankTime& rank_time) {
   if (rank_time.whole || rank_time.spoiled || rank_time.suspect) return;
   if (!rank_time.open.empty() || (rank_time.closed.empty() && !rank_time.passed_over)) return;
   if (!rank_time.followed && !(rank_time.vouched && has_files_of_last(rank, rank_time))) return;
@@ -48,7 +48,7 @@ void Times::directory_made(int rank, const std::string& time) {
   if (const auto earlier = times_.find(current); earlier != times_.end() && !earlier->second.compact) {
     RankTime& rank_time = earlier->second.ranks[rank];
     rank_time.followed = true;
-    settle(rank, current, rank_time);
+    note_if_whole(rank, current, rank_time);
   }
   current = time;
 }
@@ -64,7 +64,7 @@ void Times::file_closed(int rank, const std::string& time, const std::string& fi
   rank_time.vouched = false;
   rank_time.open.erase(file);
   rank_time.closed.insert(file);
-  settle(rank, time, rank_time);
+  note_if_whole(rank, time, rank_time);
 }
 
 void Times::file_deleted(int rank, const std::string& time, const std::string& file) {
@@ -112,7 +112,7 @@ void Times::trust(int rank, const std::string& time) {
   if (found == times_.end() || found->second.compact) return;
   RankTime& rank_time = found->second.ranks[rank];
   rank_time.suspect = false;
-  settle(rank, time, rank_time);
+  note_if_whole(rank, time, rank_time);
 }
 
 bool Times::has_files_of_others(int rank, const std::string& time, const std::string& next) const {
@@ -148,7 +148,7 @@ void Times::rank_ended(int rank, bool cleanly) {
   if (!cleanly || found == times_.end() || found->second.compact) return;
   RankTime& rank_time = found->second.ranks[rank];
   rank_time.followed = true;
-  settle(rank, found->first, rank_time);
+  note_if_whole(rank, found->first, rank_time);
 }
 
 std::vector<std::string> Times::files(int rank, const std::string& time) const {
@@ -184,7 +184,7 @@ void Times::vouch(int rank) {
   const std::string& name = current_[rank];
   RankTime& rank_time = times_[name].ranks[rank];
   rank_time.vouched = true;
-  settle(rank, name, rank_time);
+  note_if_whole(rank, name, rank_time);
 }
 
 const std::string& Times::current(int rank) const {
@@ -242,8 +242,8 @@ std::vector<std::string> Times::take_newly_complete() {
   std::vector<std::string> found;
   for (const std::string& time : std::exchange(candidates_, {})) {
     const auto at = times_.find(time);
-    if (at == times_.end() || at->second.told || !complete(time)) continue;
-    at->second.told = true;
+    if (at == times_.end() || at->second.taken || !complete(time)) continue;
+    at->second.taken = true;
     found.push_back(time);
   }
   return found;
@@ -276,7 +276,7 @@ void Times::forget_spoiled_before(const std::string& time) {
   std::erase_if(spoiled_, [&](const std::string& each) {
     if (!before(each, time)) return false;
     const auto found = times_.find(each);
-    if (found != times_.end() && found->second.told) {
+    if (found != times_.end() && found->second.taken) {
       found->second.ranks.clear();
     } else {
       times_.erase(each);

@@ -94,13 +94,13 @@ class Times {
   };
   struct Time {
     std::size_t order = 0;
-    bool told = false;     // by take_newly_complete
+    bool taken = false;    // by take_newly_complete
     bool compact = false;  // complete, and of its ranks only what was told later is kept
     std::map<int, RankTime> ranks;
   };
   RankTime& at(int rank, const std::string& time);
   const RankTime* find(int rank, const std::string& time) const;
-  void settle(int rank, const std::string& time, RankTime& rank_time);
+  void note_if_whole(int rank, const std::string& time, RankTime& rank_time);
   bool has_files_of_last(int rank, const RankTime& rank_time) const;
   const RankTime* current_files(int rank) const;
 

@@ -20,9 +20,9 @@ std::string to_drop(const std::string& path) {
 }  // namespace
 
 void Unreadable::note(const std::string& path, const Error& error, std::optional<Code> code) {
-  constexpr std::size_t most_told = 20;
+  constexpr std::size_t most_named = 20;
   const auto [found, is_new] = messages.try_emplace(path);
-  if (is_new && messages.size() <= most_told) {
+  if (is_new && messages.size() <= most_named) {
     const std::string name = to_drop(path), of_case = shell_word(run.request.case_path);
     Error reason = error;
     if (reason.path.size() > most_shown) reason.path = name + "/...";
@@ -34,7 +34,7 @@ void Unreadable::note(const std::string& path, const Error& error, std::optional
                                    name.starts_with('-') ? '=' : ' ', shell_word(name));
     found->second = reason.text();
   } else if (is_new) {
-    found->second = fmt::format("more than {} files or directories cannot be read: they stay in the pool", most_told);
+    found->second = fmt::format("more than {} files or directories cannot be read: they stay in the pool", most_named);
   }
   run.note(code, found->second);
 }

@@ -88,7 +88,7 @@ struct Work {
   void submit_removal(const std::string& path);
 
   // outcomes.cpp
-  void settle(const Outcome& outcome);
+  void take(const Outcome& outcome);
   // They are on the case, whatever became of what they were made for.
   void note_made_directories(const Job& job);
   void carried(const Job& job, const Published& published);

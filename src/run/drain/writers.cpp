@@ -6,14 +6,14 @@
 namespace forebay::drain {
 namespace {
 
-// Between two looks at what somebody still writes.
-constexpr std::chrono::milliseconds look_interval{200};
+// Between two walks while somebody still writes.
+constexpr std::chrono::milliseconds writers_interval{200};
 
 }  // namespace
 
-void Drain::tell_writers(Writers writers) {
-  // What they wrote last is found by another look at the trees.
-  if (writers != state_->end.writers.processes) state_->end.writers.look_again();
+void Drain::set_writers(Writers writers) {
+  // What they wrote last is found by another walk.
+  if (writers != state_->end.writers.processes) state_->end.writers.walk_again();
   state_->end.writers.processes = std::move(writers);
 }
 
@@ -25,7 +25,7 @@ std::vector<std::string> Drain::still_open() const {
   return {state_->work.not_carried.still_open.begin(), state_->work.not_carried.still_open.end()};
 }
 
-void LateWriters::look_again() {
+void LateWriters::walk_again() {
   work.not_carried.still_open.clear();
   end.passes = 0;
 }
@@ -34,7 +34,7 @@ void LateWriters::look_again() {
 // Other processes of the run may open one again (a loop of `echo >> file`): they are waited for while they do so.
 bool LateWriters::wait() {
   const auto now = run.clock.now();
-  const bool open = !processes.holding.empty() || !work.not_carried.still_open.empty();
+  const bool open = !processes.writing.empty() || !work.not_carried.still_open.empty();
   const bool changes = !processes.lingering.empty() && now - work.progress.last_submitted < run.request.settings.settle;
   if (!open && !changes) {
     if (!processes.lingering.empty())
@@ -45,10 +45,10 @@ bool LateWriters::wait() {
   }
   if (!waiting_since) {
     waiting_since = now;
-    next_look = now + look_interval;
+    next_walk = now + writers_interval;
   }
   if (now - *waiting_since >= run.request.settings.patience) {
-    const std::string who = listed(!processes.holding.empty() ? processes.holding : processes.lingering);
+    const std::string who = listed(!processes.writing.empty() ? processes.writing : processes.lingering);
     const std::string files = listed(work.not_carried.still_open);
     outlasted = true;
     run.note(
@@ -61,9 +61,9 @@ bool LateWriters::wait() {
                     printable(run.request.case_path)));
     return false;
   }
-  if (now >= next_look) {
-    next_look = now + look_interval;
-    look_again();
+  if (now >= next_walk) {
+    next_walk = now + writers_interval;
+    walk_again();
   }
   return true;
 }

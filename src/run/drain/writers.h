@@ -14,10 +14,10 @@ struct LateWriters {
 
   Writers processes = {};
   std::optional<Clock::time_point> waiting_since = {};  // nothing else was left
-  Clock::time_point next_look = {};
+  Clock::time_point next_walk = {};
   bool outlasted = false;  // by somebody who still wrote when patience was over
 
-  void look_again();
+  void walk_again();
   bool wait();
 };
 

@@ -110,7 +110,7 @@ class Agent {
   Clock::duration pause_after(Clock::duration work, std::size_t times_begun, bool found_one) const;
   bool ended_cleanly() const;
   void finish();
-  void publish_status(bool at_once);
+  void tell_status(bool at_once);
   bool alone() const;
   void agree_with_others();
   int ranks_that_came() const;
@@ -207,7 +207,7 @@ Status Agent::start() {
   for (const int each : {listener_.get(), program_.parent.get(), drain_->outcomes_descriptor()})
     if (auto waits = wait_also_for(each); !waits) return waits;
   staging_.emplace(
-      plan_, run_, *drain_, report_, [this] { publish_status(false); }, clock_);
+      plan_, run_, *drain_, report_, [this] { tell_status(false); }, clock_);
   return staging_->common();
 }
 
@@ -468,7 +468,7 @@ void Agent::check_pools() {
 }
 
 void Agent::serve() {
-  publish_status(false);
+  tell_status(false);
   while (!over()) {
     const bool in_pause = clock_.now() < next_work();
     if (in_pause && stays_quiet()) continue;
@@ -512,12 +512,12 @@ void Agent::serve() {
     vouch_for_ranks();
     drain_->tick();
     agree_with_others();
-    publish_status(false);
+    tell_status(false);
     const auto now = clock_.now(), last_look = next_.events - next_.pause;
     const auto longest = std::clamp<Clock::duration>(next_.pause, tick_interval, status_interval);
     const auto tick = std::clamp<Clock::duration>(now - last_look, tick_interval, longest);
-    const auto tells = told_.at + status_interval;
-    next_.tick = tells > now ? std::min(now + tick, tells) : now + tick;
+    const auto due_at = told_.at + status_interval;
+    next_.tick = due_at > now ? std::min(now + tick, due_at) : now + tick;
   }
 }
 
@@ -551,7 +551,7 @@ void Agent::agree_with_others() {
   }
   if (next.safe != report_.accord.safe) drain_->safe_everywhere(next.safe);
   report_.accord = std::move(next);
-  publish_status(true);
+  tell_status(true);
 }
 
 void Agent::finish() {
@@ -559,7 +559,7 @@ void Agent::finish() {
   report_.phase = Phase::draining;
   check_pools();
   pressure_->release();
-  publish_status(true);  // what the program has purged will leave the case, whatever was called safe
+  tell_status(true);  // what the program has purged will leave the case, whatever was called safe
   const auto began = clock_.now();
   const bool cleanly = ended_cleanly();
   if (auto read = drain_->on_events(); !read) log(read.error().text());
@@ -574,7 +574,7 @@ void Agent::finish() {
     auto waits_for = watch.waits_for();
     const bool news = waits_for.empty() != report_.waits_for.empty();
     report_.waits_for = std::move(waits_for);
-    publish_status(news);
+    tell_status(news);
   }
   report_.waits_for.clear();
   report_.lasted.drain_seconds = since(began);
@@ -586,7 +586,7 @@ void Agent::finish() {
   drain_.reset();
   const auto told = [&](Phase phase) {
     report_.phase = phase;
-    publish_status(true);
+    tell_status(true);
     return reporter_->flush(plan_.settings.drain.patience);
   };
   report_.phase = keep ? Phase::done : Phase::removing;
@@ -599,7 +599,7 @@ void Agent::finish() {
   if (!knows) log("the case cannot be told that this node is done");
 }
 
-void Agent::publish_status(bool at_once) {
+void Agent::tell_status(bool at_once) {
   const auto now = clock_.now();
   const auto beat = alone() ? std::chrono::milliseconds(beat_interval) : pace_.listen;
   const bool same = report_.phase == Phase::running && next_.pause > status_interval && !told_.news;

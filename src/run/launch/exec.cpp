@@ -182,7 +182,7 @@ class Parent {
   // The agent was killed. What it had not carried is carried when the program has ended: its parent tells how, or is
   // killed with it. (The case is told what comes of it.)
   void resume(pid_t agent, int from_parent) const {
-    release_held(plan_);
+    release_ranks(plan_);
     int program = -1;
     ssize_t got = 0;
     while ((got = ::read(from_parent, &program, sizeof program)) < 0 && errno == EINTR) {
@@ -221,8 +221,8 @@ class Parent {
         program_ = 0;
         program_status_ = status;
         // Once for the agent, and once for its keeper.
-        const int told[2] = {status, status};
-        (void)!::write(to_agent_.get(), told, sizeof told);
+        const int message[2] = {status, status};
+        (void)!::write(to_agent_.get(), message, sizeof message);
         to_agent_.reset();
       } else if (ended == keeper_) {
         keeper_ = 0;

@@ -256,9 +256,10 @@ Result<Descriptor> lock(const PoolRun& run) {
   if (file && ::flock(file->get(), LOCK_EX | LOCK_NB) != 0)
     return error(Code::busy, "an agent works on run " + run.plan.run + " at", run.home(), "`forebay status` shows it");
   // Who has emptied the pool removes the lock while holding it.
-  struct stat held {
+  struct stat opened {
   }, named{};
-  if (!file || ::fstat(file->get(), &held) != 0 || ::lstat(path.c_str(), &named) != 0 || held.st_ino != named.st_ino)
+  if (!file || ::fstat(file->get(), &opened) != 0 || ::lstat(path.c_str(), &named) != 0 ||
+      opened.st_ino != named.st_ino)
     return error(Code::busy, "the pool of run " + run.plan.run + " has just been emptied:", run.home());
   if (::ftruncate(file->get(), 0) != 0) return errno_error("cannot write", path);
   return file;
@@ -268,7 +269,7 @@ Result<Descriptor> open_lock(const PoolRun& run) {
   return open_file(join(run.home(), lock_name), O_RDONLY | O_NOFOLLOW);
 }
 
-bool is_held(const Descriptor& lock) {
+bool is_locked(const Descriptor& lock) {
   if (::flock(lock.get(), LOCK_SH | LOCK_NB) != 0) return true;
   ::flock(lock.get(), LOCK_UN);
   return false;
@@ -276,7 +277,7 @@ bool is_held(const Descriptor& lock) {
 
 bool has_agent(const PoolRun& run) {
   const auto file = open_lock(run);
-  return file && is_held(*file);
+  return file && is_locked(*file);
 }
 
 bool is_case_of(const PoolRun& run, const std::string& path) {
@@ -390,8 +391,8 @@ Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::s
       if ((!ahead && !entry.name.starts_with(warm_prefix)) || entry.type != DT_DIR) continue;
       if (!case_path.empty() && entry.name != name_for(ahead ? ahead_prefix : warm_prefix, case_path)) continue;
       const std::string directory = join(each, entry.name);
-      const auto held = ahead ? lock_ahead(directory) : Result<Descriptor>(Descriptor());
-      if (!held && held.error().code == Code::busy) continue;
+      const auto locked = ahead ? lock_ahead(directory) : Result<Descriptor>(Descriptor());
+      if (!locked && locked.error().code == Code::busy) continue;
       if (auto removed = remove_tree(directory); !removed) return forward(removed);
       ++sets;
     }

@@ -63,7 +63,7 @@ bool has_agent(const PoolRun& run);
 Result<Descriptor> lock(const PoolRun& run);
 // The same file, for who waits: also when the pool is gone it tells what its holder has left there.
 Result<Descriptor> open_lock(const PoolRun& run);
-bool is_held(const Descriptor& lock);
+bool is_locked(const Descriptor& lock);
 // `path` is the directory that the run was started on, by device and inode; where its file system was mounted anew, by
 // its inode and the run's mark in it.
 bool is_case_of(const PoolRun& run, const std::string& path);

@@ -144,11 +144,11 @@ void Pressure::act(drain::Drain& drain) {
   if (clock_.now() - last_moved_ > patience_) hopeless_ = true;
   // Where there is nothing to carry now, there may be at once: a time that the program ends, or events that are not
   // read yet.
-  const double held_from = paused_ ? low : high;
-  const bool hold = !hopeless_ && std::any_of(pools_.begin(), pools_.end(), [&](const PoolState& pool) {
-    return pool.fill >= held_from && drain.can_make_room(pool.path);
+  const double wait_from = paused_ ? low : high;
+  const bool wait = !hopeless_ && std::any_of(pools_.begin(), pools_.end(), [&](const PoolState& pool) {
+    return pool.fill >= wait_from && drain.can_make_room(pool.path);
   });
-  if (hold || paused_) set(hold);
+  if (wait || paused_) set(wait);
 }
 
 void Pressure::set(bool paused) {

@@ -224,7 +224,7 @@ void explain_groups(RunReport& report) {
 }
 
 // The program's own failure comes first.
-void settle_exit_status(RunReport& report) {
+void set_exit_status(RunReport& report) {
   report.exit_status = report.program_status;
   if (report.exit_status == 0 && report.trouble) report.exit_status = static_cast<int>(*report.trouble);
 }
@@ -255,13 +255,13 @@ void summarise(RunReport& report, bool collated, int all_ranks) {
     report.last_safe = safe_over_all(report.nodes, all_ranks);
   }
   report.ranks = all_ranks;
-  settle_exit_status(report);
+  set_exit_status(report);
 }
 
 void add_trouble(RunReport& report, Code code, const std::string& message) {
   report.trouble = drain::graver(report.trouble, code);
   report.messages.push_back(message);
-  settle_exit_status(report);
+  set_exit_status(report);
 }
 
 std::string to_json(const RunReport& report) {

@@ -30,12 +30,12 @@ std::optional<NodeReport> report_of_all_home(const PoolRun& run) {
 }
 
 // The case knows that all is home before the pool goes: a node with neither pool nor report would have lost its data.
-Status tell_case(const PoolRun& run, const NodeReport& report) {
+Status report_to_case(const PoolRun& run, const NodeReport& report) {
   const auto plan = read_plan(run.plan.case_path);
   if (!plan || plan->run != run.plan.run) return {};
-  auto told = replace_file(node_report_path(run.plan.case_path, run.node), to_json(report));
-  if (!told) told.error().code = Code::undrained;
-  return told;
+  auto written = replace_file(node_report_path(run.plan.case_path, run.node), to_json(report));
+  if (!written) written.error().code = Code::undrained;
+  return written;
 }
 
 void empty_pool(const PoolRun& run, NodeReport& report) {
@@ -60,8 +60,8 @@ NodeReport report_of(const PoolRun& run) {
 
 Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const ResumeProgress& progress, Clock& clock) {
   const std::string& home = found.home();
-  auto held = lock(found);
-  if (!held) return forward(held);
+  auto locked = lock(found);
+  if (!locked) return forward(locked);
   // As it is now: since it was found more ranks may have come, or somebody has emptied it.
   auto run = load_pool_run(home);
   if (!run && run.error().errno_value == ENOENT && remove_emptied(home))
@@ -72,10 +72,10 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
     return error(Code::busy, "the program of run " + run->plan.run + " still runs on", run->plan.case_path,
                  "when it has ended, `forebay drain --resume` brings home what it wrote");
   if (auto home_already = report_of_all_home(*run)) {
-    leave_outcome(*held, *home_already);
-    if (auto told = tell_case(*run, *home_already); !told) return forward(told);
+    leave_outcome(*locked, *home_already);
+    if (auto reported = report_to_case(*run, *home_already); !reported) return forward(reported);
     empty_pool(*run, *home_already);
-    (void)tell_case(*run, *home_already);
+    (void)report_to_case(*run, *home_already);
     return std::move(*home_already);
   }
   if (auto there = expect_case(*run); !there) return forward(there);
@@ -106,12 +106,12 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   const bool keep = drain::needs_pool((*drain)->report().trouble);
   report.phase = keep ? Phase::done : Phase::removing;
   (void)update();
-  leave_outcome(*held, report);
+  leave_outcome(*locked, report);
   drain->reset();
   if (keep) return report;
-  if (auto told = tell_case(*run, report); !told) return forward(told);
+  if (auto reported = report_to_case(*run, report); !reported) return forward(reported);
   empty_pool(*run, report);
-  (void)tell_case(*run, report);
+  (void)report_to_case(*run, report);
   return report;
 }
 
@@ -140,15 +140,15 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
   };
   std::optional<NodeReport> last;
   const auto wait = [&](const std::string& whom) {
-    if (auto told = read_node_report(join(run.home(), status_name))) last = std::move(*told);
+    if (auto report = read_node_report(join(run.home(), status_name))) last = std::move(*report);
     clock.sleep(poll_interval);
     return waits(whom, last.value_or(NodeReport()));
   };
   for (;;) {
     // Who works on it may be another process in each round.
     const auto lock = open_lock(run);
-    const bool worked_on = lock && is_held(*lock);
-    while (lock && is_held(*lock))
+    const bool worked_on = lock && is_locked(*lock);
+    while (lock && is_locked(*lock))
       if (!wait("the process that works on it")) return stopped();
     if (worked_on)
       if (auto outcome = outcome_in(*lock)) {
@@ -208,13 +208,13 @@ Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Repo
   auto run = find_here(plan);
   const bool empties = run && *run && report_of_all_home(**run);
   if (run && *run && (empties || had_begun(**run))) {
-    const auto tell = [&](const NodeReport& now) {
+    const auto post = [&](const NodeReport& now) {
       reporter.post(to_json(now));
       return true;
     };
     // Somebody may be resuming it already.
     auto resumed = bring_home(
-        **run, cleanly, tell, [&](const std::string&, const NodeReport& now) { return tell(now); }, clock);
+        **run, cleanly, post, [&](const std::string&, const NodeReport& now) { return post(now); }, clock);
     if (resumed && !empties)
       resumed->drain.messages.push_back(
           "the agent was killed while the program ran; the drain was resumed after its end");
@@ -250,7 +250,7 @@ Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Repo
 
 }  // namespace
 
-void release_held(const Plan& plan) {
+void release_ranks(const Plan& plan) {
   if (auto run = find_here(plan); run && *run) {
     // Who waits at the gate looks again after a second.
     constexpr std::uint32_t open = 0;

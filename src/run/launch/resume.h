@@ -30,6 +30,6 @@ Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent, Cloc
 // Where this run has its pools on this node, by its own settings.
 Result<std::vector<std::string>> pools_here(const Plan& plan);
 // Lets the processes of a run go on that its agent held back before it was killed.
-void release_held(const Plan& plan);
+void release_ranks(const Plan& plan);
 
 }  // namespace forebay::launch

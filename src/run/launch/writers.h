@@ -1,5 +1,5 @@
 // Processes that outlive the program of a run and may still write into its trees on this node: the end of the drain
-// waits for them (drain.h, tell_writers).
+// waits for them (drain.h, set_writers).
 #pragma once
 
 #include <chrono>

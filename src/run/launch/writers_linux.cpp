@@ -134,31 +134,31 @@ drain::Writers find_writers(const PoolRun& run) {
     for (const std::string& placed : run.placed) find_below(placed, "", paths);
   }
   drain::Writers writers;
-  std::set<pid_t> holding;
+  std::set<pid_t> writing;
   for (const auto& [process, files] : files_of) {
     std::vector<std::string> names;
     for (const FileId& file : files)
       if (!paths[file].empty()) names.push_back(paths[file]);
     if (names.empty()) continue;
     std::sort(names.begin(), names.end());
-    holding.insert(process);
-    writers.holding.push_back(fmt::format("{} has {} open for writing", text_of(process), listed(names, most_named)));
+    writing.insert(process);
+    writers.writing.push_back(fmt::format("{} has {} open for writing", text_of(process), listed(names, most_named)));
   }
   for (const pid_t process : of_run)
-    if (!holding.contains(process)) writers.lingering.push_back(text_of(process));
+    if (!writing.contains(process)) writers.lingering.push_back(text_of(process));
   return writers;
 }
 
 WriterWatch::WriterWatch(const PoolRun& run, drain::Drain& drain, Clock& clock)
     : run_(run), drain_(drain), clock_(clock), writers_(find_writers(run)), next_(clock.now()), pause_(shortest_pause) {
-  drain_.tell_writers(writers_);
+  drain_.set_writers(writers_);
 }
 
 void WriterWatch::update() {
   const auto now = clock_.now();
   if (!drain_.waits_for_writers() || now < next_) return;
   writers_ = find_writers(run_);
-  drain_.tell_writers(writers_);
+  drain_.set_writers(writers_);
   pause_ = std::min<std::chrono::milliseconds>(2 * pause_, longest_pause);
   next_ = now + pause_;
 }
@@ -169,7 +169,7 @@ std::chrono::milliseconds WriterWatch::pause() const {
 
 std::vector<std::string> WriterWatch::waits_for() const {
   if (!drain_.waits_for_writers()) return {};
-  if (!writers_.holding.empty()) return writers_.holding;
+  if (!writers_.writing.empty()) return writers_.writing;
   std::vector<std::string> waits;
   for (const std::string& path : drain_.still_open())
     waits.push_back(fmt::format("a process that cannot be looked into has {} open for writing", printable(path)));

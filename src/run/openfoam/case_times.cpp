@@ -18,7 +18,7 @@ constexpr int deepest = 8;  // directories in each other that a time may have
 struct Bounds {
   std::string case_path, holder;  // real paths: of the case, and of what holds the times
 
-  bool hold(const std::string& path) const {
+  bool contain(const std::string& path) const {
     if (case_path.empty()) return false;
     const auto target = real_path(path);
     return target && (is_below(*target, case_path) || is_below(*target, holder));
@@ -31,7 +31,7 @@ Status add_names(const std::string& directory, const std::string& path, const Bo
   if (!entries) return entries.error().errno_value == ENOENT ? Status() : forward(entries);
   for (const DirectoryEntry& entry : *entries) {
     const std::string name = join(path, entry.name), full = join(directory, entry.name);
-    if (leads_to_directory(full, entry) && (entry.type == DT_DIR || bounds.hold(full))) {
+    if (leads_to_directory(full, entry) && (entry.type == DT_DIR || bounds.contain(full))) {
       if (deep == 0) continue;
       if (auto added = add_names(full, name, bounds, deep - 1, names); !added) return added;
     } else {
@@ -130,8 +130,8 @@ Result<CaseTimes> times_of_case(const std::string& case_path) {
   }
   std::vector<std::string> times;
   for (const auto& [time, names] : found.times) times.push_back(time);
-  const bool told = facts->start_from == "startTime";
-  if (told) found.start = start_time(facts->start_from, facts->start_time, times);
+  const bool by_time = facts->start_from == "startTime";
+  if (by_time) found.start = start_time(facts->start_from, facts->start_time, times);
   if (!found.start) found.start = start_time("firstTime", "", times);
   return found;
 }

@@ -200,7 +200,7 @@ int copy_up(int directory, const char* path, const char* lower, bool discard) {
   struct stat status;
   if (const int failed = sys_fstatat(AT_FDCWD, lower, &status, AT_SYMLINK_NOFOLLOW); failed < 0) return failed;
   if (!S_ISREG(status.st_mode)) return 0;  // what is not a regular file is used where it is
-  const SignalsHeld held;
+  const SignalsBlocked blocked;
   const Parent parent(directory, path);
   if (parent.fd < 0) return parent.fd;
   struct stat before;
@@ -217,7 +217,7 @@ int move_across(const Location& source, const Location& target, unsigned flags) 
   if (const int failed = sys_fstatat(source.directory, source.path, &status, AT_SYMLINK_NOFOLLOW); failed < 0)
     return failed;
   if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) return -EXDEV;
-  const SignalsHeld held;
+  const SignalsBlocked blocked;
   const Parent parent(target.directory, target.path);
   if (parent.fd < 0) return parent.fd;
   const TemporaryName temporary(parent.name);

@@ -102,7 +102,7 @@ int open_placed(const Location& location, int flags, mode_t mode) {
 }
 
 int unlink_placed(const Location& location) {
-  const SignalsHeld held;
+  const SignalsBlocked blocked;
   const Parent parent(location.directory, location.path);
   if (parent.fd < 0) return parent.fd;
   const HiddenName hidden;
@@ -112,7 +112,7 @@ int unlink_placed(const Location& location) {
 }
 
 int rename_over_placed(const Location& source, const Location& target) {
-  const SignalsHeld held;
+  const SignalsBlocked blocked;
   const Parent parent(target.directory, target.path);
   if (parent.fd < 0) return parent.fd;
   const HiddenName hidden;

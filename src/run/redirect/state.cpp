@@ -255,7 +255,7 @@ void enter_tree() {
 
 bool start() {
   if (environ == nullptr) return false;  // too early in the life of the process to know
-  const SignalsHeld held;
+  const SignalsBlocked blocked;
   int expected = unknown;
   if (!state.phase.compare_exchange_strong(expected, starting, std::memory_order_acq_rel)) {
     while ((expected = state.phase.load(std::memory_order_acquire)) == starting) system_call(SYS_sched_yield);

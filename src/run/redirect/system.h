@@ -177,15 +177,15 @@ struct DescriptorPath {
 };
 
 // Holds all signals back for its life: a handler must not find this thread holding a file lock.
-class SignalsHeld {
+class SignalsBlocked {
  public:
-  SignalsHeld() {
+  SignalsBlocked() {
     uint64_t all = ~uint64_t{0};
     system_call(SYS_rt_sigprocmask, SIG_BLOCK, word(&all), word(&before_), sizeof all);
   }
-  ~SignalsHeld() { system_call(SYS_rt_sigprocmask, SIG_SETMASK, word(&before_), 0, sizeof before_); }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
+  ~SignalsBlocked() { system_call(SYS_rt_sigprocmask, SIG_SETMASK, word(&before_), 0, sizeof before_); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
  private:
   uint64_t before_ = 0;

@@ -131,9 +131,9 @@ class BookedCaseTest : public CaseTest {
     made.verify = verify;
     made.temporary = [this](const std::string& path, bool exists) -> Status {
       if (exists)
-        told_.insert(path);
+        booked_.insert(path);
       else
-        told_.erase(path);
+        booked_.erase(path);
       return {};
     };
     return made;
@@ -141,7 +141,7 @@ class BookedCaseTest : public CaseTest {
   Result<Published> publish(const layouts::Unit& unit) { return drain::publish(*files_, unit, "run1", settings()); }
   mode_t mode(const std::string& path) { return files_->status(path).value()->st_mode & 07777; }
 
-  std::set<std::string> told_;
+  std::set<std::string> booked_;
 };
 
 }  // namespace forebay::drain

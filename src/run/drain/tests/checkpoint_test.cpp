@@ -35,16 +35,16 @@ class CheckpointTest : public testing::Test {
   }
   void close(const std::string& file) { ASSERT_TRUE(checkpoint_.closed(file, local(file), now_)); }
   // The agent has read all events, twice.
-  void tell_all() {
-    checkpoint_.told_all();
-    checkpoint_.told_all();
+  void handle_all() {
+    checkpoint_.all_handled();
+    checkpoint_.all_handled();
   }
   // As Code_Saturne does.
   void replace(const std::string& file, const std::string& content) {
     if (std::filesystem::exists(local(file))) remove(file);
     make(file, content);
     close(file);
-    tell_all();
+    handle_all();
   }
   void write_all(const std::string& content) {
     for (const std::string file : {"main", "auxiliary"}) replace(file, content);
@@ -54,10 +54,12 @@ class CheckpointTest : public testing::Test {
     for (const std::string content : {"1", "2"}) {
       write_all(content);
       checkpoint_.vouch();
-      ASSERT_TRUE(settle(quiet));
+      ASSERT_TRUE(newly_whole(quiet));
     }
   }
-  std::optional<int> settle(std::chrono::milliseconds later = 0ms) { return checkpoint_.settle(now_ + later, quiet); }
+  std::optional<int> newly_whole(std::chrono::milliseconds later = 0ms) {
+    return checkpoint_.newly_whole(now_ + later, quiet);
+  }
   std::string kept(int version, const std::string& file) {
     std::ifstream from(checkpoint_.take(version).value() + "/" + file);
     return {std::istreambuf_iterator<char>(from), {}};
@@ -71,8 +73,8 @@ class CheckpointTest : public testing::Test {
 TEST_F(CheckpointTest, TheFirstVersionIsWholeWhenTheProgramBeginsTheNextOrLongGoesOnWithoutOne) {
   write_all("1");
   checkpoint_.vouch();
-  EXPECT_FALSE(settle()) << "there may be another file to come";
-  EXPECT_EQ(settle(quiet), 1);
+  EXPECT_FALSE(newly_whole()) << "there may be another file to come";
+  EXPECT_EQ(newly_whole(quiet), 1);
   TearDown();
   SetUp();
   checkpoint_ = Checkpoint("checkpoint", now_);
@@ -80,7 +82,7 @@ TEST_F(CheckpointTest, TheFirstVersionIsWholeWhenTheProgramBeginsTheNextOrLongGo
   write_all("1");
   remove("main");
   checkpoint_.vouch();
-  EXPECT_EQ(settle(), 1);
+  EXPECT_EQ(newly_whole(), 1);
   EXPECT_EQ(kept(1, "main") + kept(1, "auxiliary"), "11");
 }
 
@@ -89,11 +91,11 @@ TEST_F(CheckpointTest, ALaterVersionIsWholeWhenEveryFileIsNewThatChanges) {
   learn();
   replace("main", "3");
   checkpoint_.vouch();
-  EXPECT_FALSE(settle()) << "the other file is of the version before";
+  EXPECT_FALSE(newly_whole()) << "the other file is of the version before";
   replace("auxiliary", "3");
-  EXPECT_FALSE(settle()) << "who is killed closes files as well";
+  EXPECT_FALSE(newly_whole()) << "who is killed closes files as well";
   checkpoint_.vouch();
-  const auto whole = settle();
+  const auto whole = newly_whole();
   ASSERT_TRUE(whole);
   EXPECT_EQ(kept(*whole, "main") + kept(*whole, "auxiliary") + kept(*whole, "mesh"), "33same for ever");
 }
@@ -101,12 +103,12 @@ TEST_F(CheckpointTest, ALaterVersionIsWholeWhenEveryFileIsNewThatChanges) {
 TEST_F(CheckpointTest, WhatIsBegunDoesNotTouchTheLastWholeVersion) {
   write_all("1");
   checkpoint_.vouch();
-  const auto whole = settle(quiet);
+  const auto whole = newly_whole(quiet);
   ASSERT_TRUE(whole);
   remove("main");
   make("main", "2, and not more");
   checkpoint_.vouch();
-  EXPECT_FALSE(settle(quiet));
+  EXPECT_FALSE(newly_whole(quiet));
   EXPECT_EQ(checkpoint_.to_carry(), whole);
   EXPECT_EQ(kept(*whole, "main") + kept(*whole, "auxiliary"), "11");
 }
@@ -125,10 +127,10 @@ TEST_F(CheckpointTest, AFileOfTheWritingItselfIsNoPartOfTheVersion) {
     close(file + ".locktest.2");
     remove(file + ".locktest.2");
     close(file);
-    tell_all();
+    handle_all();
   }
   checkpoint_.vouch();
-  const auto whole = settle();
+  const auto whole = newly_whole();
   ASSERT_TRUE(whole) << "no need to wait until it is quiet";
   EXPECT_EQ(checkpoint_.files(*whole), (std::set<std::string>{"auxiliary", "main"}));
 }
@@ -149,12 +151,12 @@ TEST_F(CheckpointTest, AFileThatWasReplacedBeforeTheAgentLookedSpoilsTheVersionT
   checkpoint_.removed("auxiliary");
   checkpoint_.made("auxiliary");
   checkpoint_.vouch();
-  tell_all();
-  EXPECT_FALSE(settle(quiet)) << "a mixture";
+  handle_all();
+  EXPECT_FALSE(newly_whole(quiet)) << "a mixture";
   close("auxiliary");
-  tell_all();
+  handle_all();
   checkpoint_.vouch();
-  const auto whole = settle();
+  const auto whole = newly_whole();
   ASSERT_TRUE(whole);
   EXPECT_EQ(kept(*whole, "main") + kept(*whole, "auxiliary"), "33");
 }
@@ -163,9 +165,9 @@ TEST_F(CheckpointTest, AFileThatSomebodyStillHasOpenIsNotWhole) {
   write_all("1");
   std::ofstream other(local("main"), std::ios::app);  // another rank
   checkpoint_.vouch();
-  EXPECT_FALSE(settle(quiet));
+  EXPECT_FALSE(newly_whole(quiet));
   other.close();
-  EXPECT_TRUE(settle(quiet));
+  EXPECT_TRUE(newly_whole(quiet));
 }
 
 TEST_F(CheckpointTest, NothingIsWholeOfWhatWasWrittenIntoAFullPoolOrWhenEventsWereLost) {
@@ -173,28 +175,28 @@ TEST_F(CheckpointTest, NothingIsWholeOfWhatWasWrittenIntoAFullPoolOrWhenEventsWe
   make("auxiliary", "1, cut");
   checkpoint_.distrust();
   close("auxiliary");
-  tell_all();
+  handle_all();
   checkpoint_.vouch();
-  EXPECT_FALSE(settle(quiet));
+  EXPECT_FALSE(newly_whole(quiet));
   write_all("2");
   checkpoint_.vouch();
-  const auto whole = settle(quiet);
+  const auto whole = newly_whole(quiet);
   EXPECT_TRUE(whole) << "there is room again";
   checkpoint_.lose_track();
   write_all("3");
   checkpoint_.vouch();
-  EXPECT_FALSE(settle(quiet));
+  EXPECT_FALSE(newly_whole(quiet));
   EXPECT_EQ(checkpoint_.whole(), whole);
 }
 
 TEST_F(CheckpointTest, ACarriedVersionIsLetGoAndALaterOneIsStillToCarry) {
   write_all("1");
   checkpoint_.vouch();
-  const auto first = settle(quiet);
+  const auto first = newly_whole(quiet);
   ASSERT_TRUE(first && checkpoint_.take(*first));
   write_all("2");
   checkpoint_.vouch();
-  const auto second = settle(quiet);
+  const auto second = newly_whole(quiet);
   ASSERT_TRUE(second);
   EXPECT_FALSE(checkpoint_.files(*first).empty()) << "it is on its way";
   checkpoint_.landed(true, now_);
@@ -205,7 +207,7 @@ TEST_F(CheckpointTest, ACarriedVersionIsLetGoAndALaterOneIsStillToCarry) {
 TEST_F(CheckpointTest, AVersionThatADeadRunKeptIsFound) {
   write_all("1");
   checkpoint_.vouch();
-  const auto whole = settle(quiet);
+  const auto whole = newly_whole(quiet);
   ASSERT_TRUE(whole);
   remove("main");
   Checkpoint resumed("checkpoint", now_);

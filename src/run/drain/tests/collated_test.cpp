@@ -248,10 +248,10 @@ TEST_F(CollatedTest, ALateFileIsNoReasonToWaitForRoom) {
 }
 
 TEST_F(CollatedTest, WhatIsWrittenWhileAGroupIsOnItsWayWhenTheProgramEndsComesHome) {
-  std::atomic<bool> held = true, reached = false;
+  std::atomic<bool> blocked = true, reached = false;
   settings_.mover.publish.pace = [&](std::size_t) {
     reached = true;
-    held.wait(true);
+    blocked.wait(true);
     return true;
   };
   open();
@@ -261,8 +261,8 @@ TEST_F(CollatedTest, WhatIsWrittenWhileAGroupIsOnItsWayWhenTheProgramEndsComesHo
   for (const int rank : {0, 1}) write(local(rank) + "/1/uniform/late", field("1", "came late"));
   for (const int rank : {0, 1}) drain_->rank_ended(rank, true);
   ASSERT_TRUE(drain_->begin_finish(true));
-  held = false;
-  held.notify_all();
+  blocked = false;
+  blocked.notify_all();
   await_end();
   EXPECT_EQ(drain_->report().trouble, std::nullopt);
   drain_.reset();

@@ -24,8 +24,8 @@ class DrivenTest : public CaseTest {
   // Where the mover is at work it is given the time to tell of it.
   void pass_a_moment() {
     const MoverProgress progress = drain_->progress();
-    pollfd told{drain_->outcomes_descriptor(), POLLIN, 0};
-    if (progress.queued + progress.active > 0) ::poll(&told, 1, 1);
+    pollfd outcomes{drain_->outcomes_descriptor(), POLLIN, 0};
+    if (progress.queued + progress.active > 0) ::poll(&outcomes, 1, 1);
     clock_.move(std::chrono::milliseconds(2));
   }
   virtual void round() {

@@ -128,20 +128,20 @@ TEST_F(FailedWritesTest, WhoWasKilledWhileItNotedAnErrorIsCounted) {
 }
 
 TEST_F(FailedWritesTest, WhereNoProgramHadTheLibraryASummaryOfANearlyFullPoolSaysSo) {
-  const auto tells = [&] {
+  const auto warns = [&] {
     const std::vector<std::string> messages = drain_->report().messages;
     return std::find(messages.begin(), messages.end(), writes_not_seen_text) != messages.end();
   };
   open();
-  EXPECT_FALSE(tells());
+  EXPECT_FALSE(warns());
   drain_->room_is_scarce(true);
   drain_->room_is_scarce(false);
-  EXPECT_TRUE(tells());
+  EXPECT_TRUE(warns());
   const std::uint64_t one = 1;
   auto file = open_file(page_, O_RDWR);
   ASSERT_TRUE(file);
   ASSERT_EQ(::pwrite(file->get(), &one, sizeof one, offsetof(contract::WriteErrors, programs)), 8);
-  EXPECT_FALSE(tells());
+  EXPECT_FALSE(warns());
 }
 
 TEST_F(FailedWritesTest, APageOfAnotherVersionOrALinkTellsNothing) {

@@ -127,7 +127,7 @@ class FaultLoopTest : public BookedCaseTest, public testing::WithParamInterface<
   }
   void expect_known_temporaries() {
     for (const std::string& name : temporaries()) {
-      if (told_.contains(name) || told_.contains(std::string(parent_of(name)))) continue;
+      if (booked_.contains(name) || booked_.contains(std::string(parent_of(name)))) continue;
       // Around an exchange the name may be the user's, so nobody is told to remove it; it is whole.
       EXPECT_TRUE(replaces()) << "unknown to the journal: " << name;
       EXPECT_TRUE(content_below(name) == old_ || content_below(name) == new_) << name;
@@ -189,8 +189,8 @@ TEST_P(FaultLoopTest, LeavesTheOldStateOrTheWholeNewOne) {
       ASSERT_TRUE(again) << again.error().text();
       EXPECT_TRUE(target_is_whole(unit));
     }
-    for (const std::string& name : told_) EXPECT_TRUE(remove_temporary(*files_, name)) << name;
-    told_.clear();
+    for (const std::string& name : booked_) EXPECT_TRUE(remove_temporary(*files_, name)) << name;
+    booked_.clear();
     EXPECT_TRUE(replaces() || temporaries().empty());
     if (HasFailure()) return;
     for (const auto& entry : std::filesystem::directory_iterator(case_)) std::filesystem::remove_all(entry.path());

@@ -30,7 +30,7 @@ TEST_F(PublishTest, AFileHasItsBytesModeAndTimeWhateverTheUmask) {
   EXPECT_EQ(published->files[0].checksum, checksum(bytes));
   EXPECT_EQ(published->bytes, bytes.size());
   EXPECT_EQ(names(), std::set<std::string>{"U"});
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(booked_.empty());
 }
 
 TEST_F(PublishTest, PiecesOfSeveralSourcesAndLiteralsAreJoined) {
@@ -157,7 +157,7 @@ TEST_F(PublishTest, ALinkPlantedAsTheTemporaryNameIsNeitherFollowedNorRemoved) {
   EXPECT_EQ(drain::publish(planted, file_unit("U", "x"), "run1", settings()).error().errno_value, EEXIST);
   EXPECT_EQ(content(pool_ + "/victim"), "keep");
   EXPECT_EQ(temporaries().size(), 1u);
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(booked_.empty());
 }
 
 TEST_F(PublishTest, ATakenNameIsAConflictAndBothAreKept) {
@@ -215,7 +215,7 @@ TEST_F(PublishTest, TheExpectedFileIsReplaced) {
   EXPECT_EQ(content(case_ + "/log"), "new");
   EXPECT_EQ(published->files[0].identity, identity(case_ + "/log"));
   EXPECT_EQ(names(), std::set<std::string>{"log"});
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(booked_.empty());
 }
 
 TEST_F(PublishTest, OwnerAndGroupOfTheReplacedFileAreKept) {
@@ -358,7 +358,7 @@ TEST_F(PublishTest, AKnownDirectoryIsReplacedInOneStepWhateverRenamesTheFileSyst
     ASSERT_TRUE(published) << published.error().text();
     EXPECT_EQ(content(case_ + "/state/U"), "new");
     EXPECT_EQ(published->files[0].identity, identity(case_ + "/state/U"));
-    EXPECT_TRUE(temporaries().empty() && told_.empty());
+    EXPECT_TRUE(temporaries().empty() && booked_.empty());
     std::filesystem::remove_all(case_ + "/state");
   }
 }
@@ -391,7 +391,7 @@ TEST_F(UnansweredTest, WhatTheProgramWroteSinceReplacesIt) {
   ASSERT_TRUE(published) << published.error().text();
   EXPECT_EQ(content(case_ + "/0.5/U"), "second");
   EXPECT_EQ(published->files[0].identity, identity(case_ + "/0.5/U"));
-  EXPECT_TRUE(temporaries().empty() && told_.empty());
+  EXPECT_TRUE(temporaries().empty() && booked_.empty());
 }
 
 TEST_F(UnansweredTest, HalfADirectoryThatItShowsWhenItComesBackIsMadeWhole) {
@@ -401,7 +401,7 @@ TEST_F(UnansweredTest, HalfADirectoryThatItShowsWhenItComesBackIsMadeWhole) {
   const auto published = try_again(unit);
   ASSERT_TRUE(published) << published.error().text();
   EXPECT_EQ(content(case_ + "/0.5/uniform/time"), "0.5");
-  EXPECT_TRUE(temporaries().empty() && told_.empty());
+  EXPECT_TRUE(temporaries().empty() && booked_.empty());
 }
 
 TEST_F(UnansweredTest, WhatTheUserChangedSinceIsKept) {

@@ -80,9 +80,9 @@ TEST_P(ResumeTest, FromAJournalThatEndsAfterAnyRecord) {
     const std::string whole = content(home_ + "/journal");
     std::size_t end = 0;
     if (clean() && kept == 0) {
-      const std::size_t told = whole.find(" ended-cleanly\n");
-      ASSERT_NE(told, std::string::npos);
-      kept = static_cast<std::size_t>(std::count(whole.begin(), whole.begin() + static_cast<long>(told), '\n')) + 1;
+      const std::size_t ended = whole.find(" ended-cleanly\n");
+      ASSERT_NE(ended, std::string::npos);
+      kept = static_cast<std::size_t>(std::count(whole.begin(), whole.begin() + static_cast<long>(ended), '\n')) + 1;
     }
     for (std::size_t lines = 0; lines < kept && end < whole.size(); ++lines) end = whole.find('\n', end) + 1;
     all = end == whole.size();

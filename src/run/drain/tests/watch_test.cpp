@@ -21,14 +21,14 @@ class WatchTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(root_); }
   void write(const std::string& path) { std::ofstream(root_ + "/" + path) << "x"; }
-  static bool told(const std::vector<Event>& events, Event::Kind kind, const std::string& path) {
+  static bool has(const std::vector<Event>& events, Event::Kind kind, const std::string& path) {
     return std::any_of(events.begin(), events.end(),
                        [&](const Event& event) { return event.kind == kind && event.path == path; });
   }
   // What read() tells, and what is in the directories of which it tells.
   static std::vector<Event> read(Watcher& watcher, Watcher::Follow follow = Watcher::Follow::watch) {
     std::vector<Event> events = watcher.read().value();
-    for (std::size_t i = 0, told = events.size(); i < told; ++i)
+    for (std::size_t i = 0, count = events.size(); i < count; ++i)
       if (events[i].directory && (events[i].kind == Event::Kind::created || events[i].kind == Event::Kind::moved_in))
         watcher.descend(std::string(events[i].path), follow, events);
     return events;
@@ -36,13 +36,13 @@ class WatchTest : public testing::Test {
   std::string root_;
 };
 
-TEST_F(WatchTest, AFileIsToldWhenItIsClosed) {
+TEST_F(WatchTest, AFileHasAnEventWhenItIsClosed) {
   auto watcher = Watcher::open().value();
   ASSERT_TRUE(watcher.add_tree(root_, ""));
   write("processor0/0/U");
   const auto events = read(watcher);
-  EXPECT_TRUE(told(events, Event::Kind::created, "processor0/0/U"));
-  EXPECT_TRUE(told(events, Event::Kind::closed, "processor0/0/U"));
+  EXPECT_TRUE(has(events, Event::Kind::created, "processor0/0/U"));
+  EXPECT_TRUE(has(events, Event::Kind::closed, "processor0/0/U"));
 }
 
 TEST_F(WatchTest, WhatIsInADirectoryBeforeItIsWatchedIsFound) {
@@ -52,23 +52,23 @@ TEST_F(WatchTest, WhatIsInADirectoryBeforeItIsWatchedIsFound) {
   write("processor0/0.1/U");
   write("processor0/0.1/uniform/time");
   auto events = read(watcher);
-  EXPECT_TRUE(told(events, Event::Kind::found, "processor0/0.1/U"));
-  EXPECT_TRUE(told(events, Event::Kind::found, "processor0/0.1/uniform/time"));
+  EXPECT_TRUE(has(events, Event::Kind::found, "processor0/0.1/U"));
+  EXPECT_TRUE(has(events, Event::Kind::found, "processor0/0.1/uniform/time"));
   write("processor0/0.1/uniform/late");
   events = read(watcher);
-  EXPECT_TRUE(told(events, Event::Kind::closed, "processor0/0.1/uniform/late"));
+  EXPECT_TRUE(has(events, Event::Kind::closed, "processor0/0.1/uniform/late"));
 }
 
-TEST_F(WatchTest, WhatHappensInADirectoryThatIsOnlyListedIsNotTold) {
+TEST_F(WatchTest, WhatHappensInADirectoryThatIsOnlyListedHasNoEvent) {
   auto watcher = Watcher::open().value();
   ASSERT_TRUE(watcher.add_tree(root_ + "/processor0", "processor0"));
   std::filesystem::create_directories(root_ + "/processor0/0.1/uniform");
   write("processor0/0.1/uniform/time");
-  EXPECT_TRUE(told(read(watcher, Watcher::Follow::list), Event::Kind::found, "processor0/0.1/uniform/time"));
+  EXPECT_TRUE(has(read(watcher, Watcher::Follow::list), Event::Kind::found, "processor0/0.1/uniform/time"));
   write("processor0/0.1/uniform/late");
   EXPECT_TRUE(read(watcher).empty());
   std::filesystem::remove_all(root_ + "/processor0/0.1");
-  EXPECT_TRUE(told(read(watcher), Event::Kind::deleted, "processor0/0.1"));
+  EXPECT_TRUE(has(read(watcher), Event::Kind::deleted, "processor0/0.1"));
 }
 
 // However many there are, and whether they were taken in before or not.
@@ -107,12 +107,12 @@ TEST_F(WatchTest, AMovedDirectoryIsWatchedUnderItsNewName) {
   ASSERT_TRUE(watcher.add_tree(root_, ""));
   std::filesystem::rename(root_ + "/processor0", root_ + "/processor1");
   auto events = read(watcher);
-  EXPECT_TRUE(told(events, Event::Kind::moved_out, "processor0"));
-  EXPECT_TRUE(told(events, Event::Kind::moved_in, "processor1"));
+  EXPECT_TRUE(has(events, Event::Kind::moved_out, "processor0"));
+  EXPECT_TRUE(has(events, Event::Kind::moved_in, "processor1"));
   write("processor1/0/p");
   events = read(watcher);
-  EXPECT_TRUE(told(events, Event::Kind::closed, "processor1/0/p"));
-  EXPECT_FALSE(told(events, Event::Kind::closed, "processor0/0/p"));
+  EXPECT_TRUE(has(events, Event::Kind::closed, "processor1/0/p"));
+  EXPECT_FALSE(has(events, Event::Kind::closed, "processor0/0/p"));
 }
 
 TEST_F(WatchTest, ALinkToADirectoryIsNotFollowed) {
