@@ -328,8 +328,12 @@ Result<std::string> real_path(const std::string& path) {
 }
 
 bool name_exists(const std::string& path) {
+  return status_of(path).has_value();
+}
+
+std::optional<struct stat> status_of(const std::string& path) {
   struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0;
+  return ::lstat(path.c_str(), &status) == 0 ? std::optional(status) : std::nullopt;
 }
 
 std::string join(std::string_view directory, std::string_view name) {

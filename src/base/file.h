@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -143,6 +144,8 @@ bool leads_to_directory(const std::string& path, const DirectoryEntry& entry);
 Result<std::string> read_link(const std::string& path);
 // Whatever it is, a link that leads nowhere too.
 bool name_exists(const std::string& path);
+// Of a link its own; nullopt, and errno, where it cannot be told.
+std::optional<struct stat> status_of(const std::string& path);
 // Absolute, all links resolved; the path must exist.
 Result<std::string> real_path(const std::string& path);
 

@@ -203,9 +203,7 @@ void add_clean(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<CleanOptions>();
   CLI::App* command = app.add_subcommand("clean", "remove what dead runs left in this node's pools");
   CLI::Option* of_case = command->add_option("--case", options->case_path, "only runs of this case")->type_name("DIR");
-  command->add_option("--pool", options->pools, "look in this pool only, not in those configured or found")
-      ->allow_extra_args(false)
-      ->type_name("DIR");
+  add_list(*command, "--pool", options->pools, "DIR", "look in this pool only, not in those configured or found");
   command
       ->add_option("--drop", options->dropped,
                    "throw away this file or directory of an unfinished run, as a message named it, and nothing else")

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/base.h"
@@ -39,7 +40,18 @@ int forebay(int argc, char** argv);
 // Prints "forebay: <the error's text>" to standard error; returns its exit status.
 int failed(const Error& error);
 
-// What --set KEY=VALUE, once or more, says.
-Status assign_pairs(settings::Settings& settings, const std::vector<std::string>& pairs);
+// An option that takes a value each time that it is given.
+void add_list(CLI::App& command, const std::string& flag, std::vector<std::string>& values, const std::string& type,
+              const std::string& meaning);
+
+// What options of a command say of the settings: single keys, and --set KEY=VALUE.
+struct GivenSettings {
+  std::vector<std::pair<std::string, std::string>> assigned;  // key, value
+  std::vector<std::string> pairs;                             // "KEY=VALUE"
+};
+void add_setting(CLI::App& command, GivenSettings& given, const std::string& flag, const std::string& key,
+                 const std::string& type, const std::string& meaning);
+// Into `settings`, which are then checked.
+Status apply(const GivenSettings& given, settings::Settings& settings);
 
 }  // namespace forebay::cli

@@ -53,12 +53,11 @@ void last_value(const std::string& path, std::string_view key, std::string& valu
 }
 
 bool logind_empties_shm(const std::string& root, uid_t user) {
-  struct stat status {};
-  if (::stat((root + "/run/systemd/system").c_str(), &status) != 0) return false;  // sd_booted(3): no systemd here
+  if (!name_exists(root + "/run/systemd/system")) return false;  // sd_booted(3): no systemd here
   // System users and those who linger are spared (logind.conf(5), loginctl(1)).
   if (user < 1000 || user == 65534) return false;
   if (const struct passwd* entry = ::getpwuid(user))
-    if (::stat((root + "/var/lib/systemd/linger/" + entry->pw_name).c_str(), &status) == 0) return false;
+    if (name_exists(root + "/var/lib/systemd/linger/" + entry->pw_name)) return false;
   std::string value = "yes";
   last_value(root + "/etc/systemd/logind.conf", "RemoveIPC", value);
   // Files in these directories come later than the main one, sorted by name whatever the directory.
@@ -67,7 +66,7 @@ bool logind_empties_shm(const std::string& root, uid_t user) {
        {"/usr/lib/systemd/logind.conf.d", "/run/systemd/logind.conf.d", "/etc/systemd/logind.conf.d"})
     for (const std::string& name : names_below(root + directory, ""))
       additions.emplace_back(name, root + directory + "/" + name);
-  std::stable_sort(additions.begin(), additions.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(additions, [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [name, path] : additions) last_value(path, "RemoveIPC", value);
   return value != "no" && value != "false" && value != "0" && value != "off";
 }

@@ -215,7 +215,7 @@ void choose(DoctorReport& report) {
 
 std::vector<std::string> warnings_of(const DoctorReport& report) {
   std::vector<std::string> warnings;
-  const auto has = [&](auto wanted) { return std::any_of(report.pools.begin(), report.pools.end(), wanted); };
+  const auto has = [&](auto wanted) { return std::ranges::any_of(report.pools, wanted); };
   const bool in_tmpfs = has([](const Pool& pool) { return pool.medium == Medium::tmpfs; });
   if (!report.topology_source.empty())
     warnings.push_back("sockets are what " + report.topology_source + " says, not what this node has");
@@ -235,14 +235,12 @@ std::vector<std::string> warnings_of(const DoctorReport& report) {
   if (has([](const Pool& pool) { return pool.path.starts_with("/run/user/"); }))
     warnings.push_back("/run/user is removed when your last session here ends");
   if (has([&](const Pool& pool) {
-        return pool.medium == Medium::file &&
-               std::none_of(report.machine.mounts.begin(), report.machine.mounts.end(), [&](const Mount& mount) {
+        return pool.medium == Medium::file && std::ranges::none_of(report.machine.mounts, [&](const Mount& mount) {
                  return mount.nvme && is_below(pool.path, mount.path) && mount.path != "/";
                });
       }))
     warnings.push_back("a pool lies on an ordinary disk: little is gained over a quiet shared file system");
-  const bool has_dax = std::any_of(report.machine.mounts.begin(), report.machine.mounts.end(),
-                                   [](const Mount& mount) { return mount.dax; });
+  const bool has_dax = std::ranges::any_of(report.machine.mounts, [](const Mount& mount) { return mount.dax; });
   if (!report.host.pmem.empty() && !has_dax)
     warnings.push_back(
         fmt::format("{} is there, but no file system is mounted from it with dax", words(report.host.pmem)));

@@ -175,9 +175,7 @@ void add_drain(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("drain", "bring home what runs left in this node's pools");
   command->add_flag("--resume", options->resume, "go on where a dead or interrupted run stopped")->required();
   command->add_option("--case", options->case_path, "only runs of this case")->type_name("DIR");
-  command->add_option("--pool", options->pools, "look in this pool only, not in those configured or found")
-      ->allow_extra_args(false)
-      ->type_name("DIR");
+  add_list(*command, "--pool", options->pools, "DIR", "look in this pool only, not in those configured or found");
   command->add_flag("--quiet,-q", options->quiet, "no progress");
   command->footer(footer(
       {"forebay drain --resume", "forebay drain --resume --case /shared/motorBike"},

@@ -29,7 +29,7 @@ std::string suggestion(const CLI::App& app, const std::vector<std::string>& word
   for (const std::string& word : words) {
     if (word == "--") break;
     const std::string flag = word.substr(0, word.find('='));
-    if (!flag.starts_with("--") || std::find(known.begin(), known.end(), flag) != known.end()) continue;
+    if (!flag.starts_with("--") || std::ranges::find(known, flag) != known.end()) continue;
     const std::string near = closest(flag, known);
     return near.empty() ? near : fmt::format("{} is not known here; did you mean {}?", printable(flag), near);
   }
@@ -38,8 +38,8 @@ std::string suggestion(const CLI::App& app, const std::vector<std::string>& word
 
 bool known_command(const CLI::App& app, const std::vector<std::string>& words) {
   const auto commands = app.get_subcommands({});
-  return !words.empty() && std::any_of(commands.begin(), commands.end(),
-                                       [&](const CLI::App* each) { return each->get_name() == words.front(); });
+  return !words.empty() &&
+         std::ranges::any_of(commands, [&](const CLI::App* each) { return each->get_name() == words.front(); });
 }
 
 // `run` and `exec` take a program. Without `--` its options would be taken for ours.

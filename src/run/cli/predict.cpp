@@ -25,8 +25,8 @@ using nlohmann::json;
 
 struct PredictOptions {
   std::optional<std::string> case_path;
-  std::vector<std::string> machines, reports, sets;
-  std::vector<std::pair<std::string, std::string>> assigned;  // key of the settings, value
+  std::vector<std::string> machines, reports;
+  GivenSettings given;
 };
 
 // In time steps from `start` on, where the case counts in them or in the time that it simulates.
@@ -128,10 +128,7 @@ json value_of(const CLI::Option& option) {
 Status run(const PredictOptions& options, const CLI::App& command) {
   auto settings = settings::load();
   if (!settings) return forward(settings);
-  for (const auto& [key, value] : options.assigned)
-    if (auto set = settings::assign(*settings, key, value, "the command line"); !set) return set;
-  if (auto set = assign_pairs(*settings, options.sets); !set) return set;
-  if (auto checked = settings::check(*settings); !checked) return checked;
+  if (auto applied = apply(options.given, *settings); !applied) return applied;
 
   json asked{{"machines", options.machines},
              {"reports", options.reports},
@@ -178,14 +175,10 @@ void add_predict(CLI::App& app, int& exit_status) {
       ->add_option("--case", options->case_path,
                    "the OpenFOAM case that tells ranks, files, bytes, interval and purge (default: . where it is one)")
       ->type_name("DIR");
-  const auto several = [&](const std::string& flag, std::vector<std::string>& values, const std::string& type,
-                           const std::string& meaning) {
-    command->add_option(flag, values, meaning)->allow_extra_args(false)->type_name(type);
-  };
-  several("--machine", options->machines, "NAME|FILE",
-          "a preset, or a profile in TOML; of several the later values hold, but measured ones stay");
-  several("--calibrate", options->reports, "REPORT",
-          "what `forebay run --json` wrote: its drain corrects the machine, and it tells what else is not given");
+  add_list(*command, "--machine", options->machines, "NAME|FILE",
+           "a preset, or a profile in TOML; of several the later values hold, but measured ones stay");
+  add_list(*command, "--calibrate", options->reports, "REPORT",
+           "what `forebay run --json` wrote: its drain corrects the machine, and it tells what else is not given");
   const auto number = [&](const std::string& flag, const std::string& meaning, double least) {
     command->add_option(flag, meaning)->type_name("N")->check(CLI::Range(least, 1e12).description(""));
   };
@@ -203,16 +196,12 @@ void add_predict(CLI::App& app, int& exit_status) {
   number("--steps", "steps of the whole run (default: 100)", 1);
   number("--purge", "OpenFOAM's purgeWrite (default: 0, all is kept)", 0);
   number("--jobs", "runs like this one that use the shared file system at once (default: 1)", 1);
-  const auto setting = [&](const std::string& flag, const std::string& key, const std::string& type,
-                           const std::string& meaning) {
-    command
-        ->add_option_function<std::string>(
-            flag, [options, key](const std::string& value) { options->assigned.emplace_back(key, value); }, meaning)
-        ->type_name(type);
-  };
-  setting("--layout", "drain.layout", "verbatim|collated", "how results are arranged on the case");
-  setting("--budget", "pool.budget", "SIZE", "what the pools of a node may hold, instead of a share of the medium");
-  several("--set", options->sets, "KEY=VALUE", "any setting of a run: drain.threads, drain.bandwidth, ...");
+  add_setting(*command, options->given, "--layout", "drain.layout", "verbatim|collated",
+              "how results are arranged on the case");
+  add_setting(*command, options->given, "--budget", "pool.budget", "SIZE",
+              "what the pools of a node may hold, instead of a share of the medium");
+  add_list(*command, "--set", options->given.pairs, "KEY=VALUE",
+           "any setting of a run: drain.threads, drain.bandwidth, ...");
   command->add_option("--page", "write a page with a plot over the write interval")->type_name("FILE");
   command->add_flag("--json")->description("print one JSON object");
   command->add_flag("--presets")->description("list the machines that are known, and where their values come from");

@@ -65,7 +65,7 @@ class CaseReader {
   // `found` must outlive it.
   CaseReader(std::string case_path, const openfoam::CaseTimes& found) : path_(std::move(case_path)), found_(found) {
     for (const auto& [time, names] : found_.times) order_.push_back(time);
-    std::sort(order_.begin(), order_.end(), openfoam::time_less);
+    std::ranges::sort(order_, openfoam::time_less);
     core::Written written;
     std::optional<core::Spread> start;
     for (const std::string& time : order_) {
@@ -125,8 +125,8 @@ CaseReport report_on(const std::string& case_path, const CaseReader& reader) {
   report.case_path = case_path;
   std::vector<core::NamesOfRanks> restartable;  // the newest first
   const auto superseded = [&](const core::NamesOfRanks& names) {
-    return std::any_of(restartable.begin(), restartable.end(),
-                       [&](const core::NamesOfRanks& newer) { return core::lacks(newer, names).nothing(); });
+    return std::ranges::any_of(restartable,
+                               [&](const core::NamesOfRanks& newer) { return core::lacks(newer, names).nothing(); });
   };
   for (auto time = reader.order().rbegin(); time != reader.order().rend() && report.older.size() < most_older; ++time) {
     if (!report.newest) {

@@ -23,8 +23,8 @@ namespace {
 struct RunOptions {
   std::string case_path = ".", json;
   bool quiet = false, dry = false;
-  std::vector<std::string> pools, copies, direct, checkpoints, sets, command;
-  std::vector<std::pair<std::string, std::string>> assigned;  // key of the settings, value
+  std::vector<std::string> pools, copies, direct, checkpoints, command;
+  GivenSettings given;
 };
 
 Result<settings::Settings> settings_of(const RunOptions& options) {
@@ -37,10 +37,7 @@ Result<settings::Settings> settings_of(const RunOptions& options) {
   append(settings->stage.copy, options.copies);
   append(settings->stage.direct, options.direct);
   append(settings->drain.checkpoints, options.checkpoints);
-  for (const auto& [key, value] : options.assigned)
-    if (auto set = settings::assign(*settings, key, value, "the command line"); !set) return forward(set);
-  if (auto set = assign_pairs(*settings, options.sets); !set) return forward(set);
-  if (auto checked = settings::check(*settings); !checked) return forward(checked);
+  if (auto applied = apply(options.given, *settings); !applied) return forward(applied);
   return settings;
 }
 
@@ -107,37 +104,21 @@ int run(const RunOptions& options) {
 
 }  // namespace
 
-Status assign_pairs(settings::Settings& settings, const std::vector<std::string>& pairs) {
-  for (const std::string& pair : pairs) {
-    const std::size_t equals = pair.find('=');
-    if (equals == std::string::npos)
-      return error(Code::bad_input, "--set takes KEY=VALUE, not", pair, "see `forebay doctor` for the keys");
-    if (auto set = settings::assign(settings, pair.substr(0, equals), pair.substr(equals + 1), "--set"); !set)
-      return set;
-  }
-  return {};
-}
-
 void add_run(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "run a program on a case, its files in local memory");
   command->add_option("--case", options->case_path, "the case's directory")->type_name("DIR")->capture_default_str();
-  const auto several = [&](const std::string& flag, std::vector<std::string>& values, const std::string& type,
-                           const std::string& meaning) {
-    command->add_option(flag, values, meaning)->allow_extra_args(false)->type_name(type);
-  };
-  several("--pool", options->pools, "DIR", "directory of local memory to use; once per socket, {socket} is its number");
-  several("--copy", options->copies, "PATTERN", "inputs to copy instead of link, as a pattern like constant/*");
-  several("--direct", options->direct, "DIR",
-          "directory of the case that stays on the shared file system, since ranks of several nodes write into it");
-  several(
-      "--checkpoint", options->checkpoints, "DIR",
+  add_list(*command, "--pool", options->pools, "DIR",
+           "directory of local memory to use; once per socket, {socket} is its number");
+  add_list(*command, "--copy", options->copies, "PATTERN",
+           "inputs to copy instead of link, as a pattern like constant/*");
+  add_list(*command, "--direct", options->direct, "DIR",
+           "directory of the case that stays on the shared file system, since ranks of several nodes write into it");
+  add_list(
+      *command, "--checkpoint", options->checkpoints, "DIR",
       "directory of the case whose files are one state that the program overwrites: the case always has a whole one");
   const auto setting = [&](const std::string& flag, const std::string& key, const std::string& meaning) {
-    command
-        ->add_option_function<std::string>(
-            flag, [options, key](const std::string& value) { options->assigned.emplace_back(key, value); }, meaning)
-        ->type_name(value_of(key));
+    add_setting(*command, options->given, flag, key, value_of(key), meaning);
   };
   setting("--via", "run.via", "how the program gets to its files");
   setting("--layout", "drain.layout", "how results are arranged on the case");
@@ -149,7 +130,7 @@ void add_run(CLI::App& app, int& exit_status) {
   setting("--safe-interval", "drain.safe_interval", "the newest complete time is drained at least this often");
   setting("--patience", "drain.patience", "how long the end waits for a shared file system that takes nothing");
   setting("--budget", "pool.budget", "bytes that a pool may hold");
-  several("--set", options->sets, "KEY=VALUE", "any other key of the configuration");
+  add_list(*command, "--set", options->given.pairs, "KEY=VALUE", "any other key of the configuration");
   command->add_option("--json", options->json, "write the run's report to this file")->type_name("FILE");
   command->add_flag("--quiet,-q", options->quiet, "print nothing unless something is wrong");
   command->add_flag("--dry-run", options->dry, "check everything and print the launch line, run nothing");

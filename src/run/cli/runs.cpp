@@ -24,7 +24,7 @@ std::string as_plans_have_it(const std::string& path) {
 
 bool stages_for(const slots::SlotDirectory& directory, const std::string& case_path) {
   const auto committed = directory.committed();
-  return std::any_of(committed.begin(), committed.end(), [&](const slots::SlotDirectory::Committed& each) {
+  return std::ranges::any_of(committed, [&](const slots::SlotDirectory::Committed& each) {
     return each.record && is_below(each.record->path, case_path);
   });
 }
@@ -62,11 +62,10 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
   for (slots::SlotDirectory& each : slots::find(paths))
     if (wanted.empty() || stages_for(each, wanted)) found.staged.push_back(std::move(each));
   // A case may have vanished and have left something here all the same.
-  struct stat status {};
-  bool known = wanted.empty() || ::stat(wanted.c_str(), &status) == 0 || !found.runs.empty() || !found.staged.empty();
+  bool known = wanted.empty() || name_exists(wanted) || !found.runs.empty() || !found.staged.empty();
   for (const std::string& pool : paths)
     for (const std::string& kept : {launch::warm_directory(pool, wanted), launch::ahead_directory(pool, wanted)})
-      known = known || ::lstat(kept.c_str(), &status) == 0;
+      known = known || name_exists(kept);
   if (!known) return error(Code::bad_input, "no such case:", case_path);
   found.pools = std::move(paths);
   found.case_path = std::move(wanted);
@@ -85,8 +84,7 @@ std::optional<launch::NodeReport> lost_here(const launch::Plan& plan, const Foun
   if (home_of(plan.run, found)) return std::nullopt;
   for (launch::NodeReport& report : launch::read_node_reports(found.case_path)) {
     if (report.node != launch::host_name() || report.run != plan.run || launch::is_home(report)) continue;
-    struct stat status {};
-    if (::lstat(report.home.c_str(), &status) == 0 || home_elsewhere(plan, found.case_path)) return std::nullopt;
+    if (name_exists(report.home) || home_elsewhere(plan, found.case_path)) return std::nullopt;
     return std::move(report);
   }
   return std::nullopt;

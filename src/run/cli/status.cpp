@@ -49,9 +49,8 @@ std::optional<launch::Plan> marked_by(const std::string& case_path) {
 // `case_path`: as this host has it.
 void add_other_nodes(const std::string& case_path, const launch::Plan& plan, Clock& clock, std::vector<Seen>& all) {
   for (const launch::NodeReport& report : launch::read_node_reports(case_path)) {
-    const bool here = std::any_of(all.begin(), all.end(), [&](const Seen& each) {
-      return each.run == report.run && each.report.node == report.node;
-    });
+    const bool here = std::ranges::any_of(
+        all, [&](const Seen& each) { return each.run == report.run && each.report.node == report.node; });
     struct stat status {};
     const std::string path = launch::node_report_path(case_path, report.node);
     if (here || report.run != plan.run || ::lstat(path.c_str(), &status) != 0) continue;
@@ -191,9 +190,9 @@ int status(const StatusOptions& options, Clock& clock) {
     for (const auto& each : found->unreadable) say(stderr, "forebay: {}\n", each.error.text());
     std::fflush(stdout);
     // A run that has all at home takes its mark from the case next; who left it behind tells nothing more.
-    const bool left_behind = !all.empty() && staged.empty() &&
-                             std::all_of(all.begin(), all.end(),
-                                         [](const Seen& each) { return each.silent && launch::is_home(each.report); });
+    const bool left_behind = !all.empty() && staged.empty() && std::ranges::all_of(all, [](const Seen& each) {
+      return each.silent && launch::is_home(each.report);
+    });
     if (!options.watch || nothing || left_behind) return 0;
     clock.sleep(std::chrono::seconds(1));
   }
@@ -205,9 +204,7 @@ void add_status(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<StatusOptions>();
   CLI::App* command = app.add_subcommand("status", "show the runs of this node: what is only local, what is safe");
   command->add_option("--case", options->case_path, "only the run of this case, on all its nodes")->type_name("DIR");
-  command->add_option("--pool", options->pools, "look in this pool only, not in those configured or found")
-      ->allow_extra_args(false)
-      ->type_name("DIR");
+  add_list(*command, "--pool", options->pools, "DIR", "look in this pool only, not in those configured or found");
   command->add_flag("--watch,-w", options->watch, "again every second, until no run is left");
   command->add_flag("--json", options->json, "print a JSON array");
   command->footer(footer(

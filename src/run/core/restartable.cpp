@@ -57,9 +57,8 @@ std::set<std::size_t> indices_of_restart_points(const std::vector<WholeTime>& ti
   std::vector<std::size_t> restartable{*newest};
   for (std::size_t at = *newest; at-- > 0 && points.size() < most_restart_points;) {
     if (!is_restartable(times[at].names, required)) continue;
-    const bool superseded = std::any_of(restartable.begin(), restartable.end(), [&](std::size_t newer) {
-      return lacks(times[newer].names, times[at].names).nothing();
-    });
+    const bool superseded = std::ranges::any_of(
+        restartable, [&](std::size_t newer) { return lacks(times[newer].names, times[at].names).nothing(); });
     if (!superseded) points.insert(at);
     restartable.push_back(at);
   }
@@ -89,9 +88,8 @@ void Written::add(const std::string& time, const NamesOfRanks& names) {
   Spread spread = spread_of(names);
   on_some_rank_.insert(spread.on_some_rank.begin(), spread.on_some_rank.end());
   std::erase_if(richest_, [&](const Time& each) { return each.time == time; });
-  const auto poorer = std::find_if(richest_.begin(), richest_.end(), [&](const Time& each) {
-    return each.names.on_some_rank.size() <= spread.on_some_rank.size();
-  });
+  const auto poorer = std::ranges::find_if(
+      richest_, [&](const Time& each) { return each.names.on_some_rank.size() <= spread.on_some_rank.size(); });
   richest_.insert(poorer, {time, std::move(spread)});
   if (richest_.size() > compared) richest_.pop_back();
 }
@@ -174,8 +172,8 @@ std::vector<std::string> superfluous(const std::vector<WholeTime>& times, const 
       rest.push_back(at);
     }
   }
-  std::stable_sort(rest.begin(), rest.end(),
-                   [&](std::size_t a, std::size_t b) { return count(times[a].names) < count(times[b].names); });
+  std::ranges::stable_sort(rest,
+                           [&](std::size_t a, std::size_t b) { return count(times[a].names) < count(times[b].names); });
   const std::size_t room = most_restart_points - std::min(points.size(), most_restart_points);
   for (std::size_t i = 0; i + room < rest.size(); ++i) go.insert(rest[i]);
   std::vector<std::string> found;

@@ -91,7 +91,7 @@ struct WholeTime {
 // The entry of a time; null without one. `Times`: such a list, const or not.
 template <class Times>
 auto find_time(Times& times, const std::string& time) {
-  const auto found = std::find_if(times.begin(), times.end(), [&](const WholeTime& each) { return each.time == time; });
+  const auto found = std::ranges::find_if(times, [&](const WholeTime& each) { return each.time == time; });
   return found == times.end() ? nullptr : &*found;
 }
 void forget_time(std::vector<WholeTime>& times, const std::string& time);

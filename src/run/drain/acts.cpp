@@ -97,9 +97,8 @@ std::string Acts::in_the_way(const std::string& path) const {
   for (std::string at(path); !at.empty(); at = parent_of(at)) {
     const auto known = run.ledger.find(at);
     if (!known || !known->deleted) continue;
-    struct stat status {};
-    if (::lstat(local_of(run.roots, at).c_str(), &status) == 0 && S_ISDIR(status.st_mode) != known->directory)
-      return at;
+    const auto status = status_of(local_of(run.roots, at));
+    if (status && S_ISDIR(status->st_mode) != known->directory) return at;
   }
   return {};
 }
@@ -133,8 +132,8 @@ std::vector<tree::WarmFile> Drain::carried_files(const std::function<bool(const 
   state_->run.ledger.each("", [&](const std::string& path, const Known& known) {
     if (known.directory || known.deleted || !known.drained || !known.on_case || !wanted(path)) return true;
     const std::string local = local_of(state_->run.roots, path);
-    struct stat status {};
-    if (::lstat(local.c_str(), &status) == 0 && S_ISREG(status.st_mode) && mark_of(status) == *known.drained)
+    const auto status = status_of(local);
+    if (status && S_ISREG(status->st_mode) && mark_of(*status) == *known.drained)
       files.push_back({path, local, *known.on_case});
     return true;
   });
@@ -153,8 +152,7 @@ bool Acts::make_way() {
     std::vector<std::string> origins;
     for (const auto& [origin, names] : borrowed)
       if (is_below(origin, path)) origins.push_back(origin);
-    const bool free =
-        std::all_of(origins.begin(), origins.end(), [&](const auto& each) { return free_borrowers(each); });
+    const bool free = std::ranges::all_of(origins, [&](const auto& each) { return free_borrowers(each); });
     made = (free && end.remove_from_case(path)) || made;
   }
   return made;

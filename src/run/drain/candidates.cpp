@@ -29,7 +29,7 @@ void Candidates::add(const std::string& time) {
     }
     if (wanted) held.push_back(std::move(*entry));
   }
-  std::reverse(held.begin(), held.end());
+  std::ranges::reverse(held);
   entries_ = std::move(held);
 }
 
@@ -38,7 +38,7 @@ void Candidates::remove(const std::string& time) {
 }
 
 bool Candidates::contains(const std::string& time) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.time == time; });
+  return std::ranges::any_of(entries_, [&](const Entry& entry) { return entry.time == time; });
 }
 
 std::vector<std::string> Candidates::times() const {

@@ -122,7 +122,7 @@ bool Checkpoint::has_all_that_change(const Version& version) const {
 }
 
 bool Checkpoint::is_sealed(const Version& version) const {
-  return std::all_of(version.written.begin(), version.written.end(), [&](const std::string& file) {
+  return std::ranges::all_of(version.written, [&](const std::string& file) {
     struct stat status {};
     const std::string kept = keep_.path(no_rank, name(version.number), file);
     return ::lstat(kept.c_str(), &status) == 0 && (!S_ISREG(status.st_mode) || drain::is_sealed(kept));

@@ -41,10 +41,8 @@ Result<layouts::OutputFile> as_input(const std::string& case_path, const std::st
 
 // The directories have the modes that they have in the tree, wherever the files were kept.
 void take_modes(layouts::Unit& unit, const std::string& local) {
-  for (layouts::OutputDirectory& directory : unit.directories) {
-    struct stat status {};
-    if (::lstat(join(local, directory.path).c_str(), &status) == 0) directory.mode = status.st_mode & 0777;
-  }
+  for (layouts::OutputDirectory& directory : unit.directories)
+    if (const auto status = status_of(join(local, directory.path))) directory.mode = status->st_mode & 0777;
 }
 
 }  // namespace
@@ -156,8 +154,8 @@ void Checkpoints::submit(Checkpoint& checkpoint, std::optional<int> version) {
           file = std::move(*input);
         }
         for (const auto& [file, known] : untouched) {
-          const bool newer = std::any_of(unit->files.begin(), unit->files.end(),
-                                         [&, name = &file](const auto& each) { return each.path == *name; });
+          const bool newer =
+              std::ranges::any_of(unit->files, [&, name = &file](const auto& each) { return each.path == *name; });
           if (newer) continue;
           auto kept = as_on_case(case_path, join(path, file), file, known);
           if (!kept && kept.error().errno_value == ENOENT) continue;  // the user removed it

@@ -156,7 +156,7 @@ void Drain::tick() {
   state.seen.note_failed_writes();
   state.policy.new_complete_times();
   const auto unsure = [](const Checkpoint& each) { return each.is_unsure(); };
-  if (std::any_of(state.work.checkpoints.all.begin(), state.work.checkpoints.all.end(), unsure))
+  if (std::ranges::any_of(state.work.checkpoints.all, unsure))
     if (auto read = on_events(); !read) state.run.note(std::nullopt, read.error().text());
   state.work.checkpoints.advance();
   state.seen.others.find_overlooked();
@@ -181,7 +181,7 @@ void Drain::tick() {
 
 bool Drain::pin(const std::string& time) {
   const std::vector<std::string> held = complete_times();
-  if (std::find(held.begin(), held.end(), time) == held.end()) return false;
+  if (std::ranges::find(held, time) == held.end()) return false;
   state_->policy.nodes.pinned = time;
   return true;
 }
@@ -249,7 +249,7 @@ std::vector<std::string> Drain::complete_times() const {
   const State& state = *state_;
   std::vector<std::string> held = state.policy.nodes.candidates.times();
   for (const auto& each : {state.policy.nodes.pinned, state.policy.nodes.agreed})
-    if (each && std::find(held.begin(), held.end(), *each) == held.end()) held.insert(held.begin(), *each);
+    if (each && std::ranges::find(held, *each) == held.end()) held.insert(held.begin(), *each);
   return held;
 }
 

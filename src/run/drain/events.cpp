@@ -56,9 +56,8 @@ void Observation::follow_rank_link(const std::string& name) {
   const auto entries = list_directory(tree);
   if (!entries || leads_there(name)) return;
   watcher->forget_tree(local);
-  const auto found = std::find_if(entries->begin(), entries->end(), [&](const DirectoryEntry& entry) {
-    return entry.type == DT_LNK && leads_there(entry.name);
-  });
+  const auto found = std::ranges::find_if(
+      *entries, [&](const DirectoryEntry& entry) { return entry.type == DT_LNK && leads_there(entry.name); });
   if (found == entries->end()) {
     run.roots.erase(root);
     return;
@@ -161,10 +160,8 @@ void Observation::file_of_time_written(const Event& event, int rank, const std::
     return times.file_made(rank, time, rest);
   }
   const std::string local = local_of(run.roots, event.path);
-  if (event.kind == Event::Kind::moved_in) {
-    struct stat status {};
-    if (::lstat(local.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) return;  // evicted by us
-  }
+  if (event.kind == Event::Kind::moved_in)
+    if (const auto status = status_of(local); status && S_ISLNK(status->st_mode)) return;  // evicted by us
   const auto kept = keep.add(rank, time, rest, local);
   if (!kept) run.note(std::nullopt, "a time cannot be kept aside: " + kept.error().text());
   if (kept && !*kept && !Keep::fits({rank, time, rest})) names_too_long = true;
@@ -236,7 +233,7 @@ void Observation::events_lost() {
 void Observation::find_times() {
   for (const int rank : times.ranks()) {
     std::vector<std::string> found = run.times_here(rank);
-    std::sort(found.begin(), found.end(), openfoam::time_less);
+    std::ranges::sort(found, openfoam::time_less);
     for (const std::string& time : found)
       if (run.is_new_time(rank, time)) handle({Event::Kind::found, time_directory(rank, time), true});
   }

@@ -25,12 +25,11 @@ std::uint64_t size_below(const std::string& local) {
   const auto entries = list_directory(local);
   if (!entries) return 0;
   for (const DirectoryEntry& entry : *entries) {
-    struct stat status {};
     const std::string path = join(local, entry.name);
     if (entry.type == DT_DIR) {
       bytes += size_below(path);
-    } else if (::lstat(path.c_str(), &status) == 0) {
-      bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    } else if (const auto status = status_of(path)) {
+      bytes += static_cast<std::uint64_t>(status->st_blocks) * 512;
     }
   }
   return bytes;
@@ -118,9 +117,8 @@ bool Eviction::replace(const std::string& path, const std::string& content) {
   if (::symlink(join(run.request.lower, path).c_str(), aside.c_str()) != 0) return false;
   // One exchange, so that the name never vanishes for the program.
   if (!exchange(path, aside)) return false;
-  struct stat moved {};
-  const bool is_it = content == local ? ::lstat(aside.c_str(), &moved) == 0 && mark_of(moved) == mark
-                                      : read_link(aside).value_or("") == content;
+  const auto moved = status_of(aside);
+  const bool is_it = content == local ? moved && mark_of(*moved) == mark : read_link(aside).value_or("") == content;
   if (!is_it) {  // the program has just given the name to another file
     if (exchange(path, aside)) ::unlink(aside.c_str());
     return false;
@@ -143,9 +141,8 @@ void Eviction::let_go() {
       give_back(each);
       return true;
     }
-    struct stat link {};
     // The program may have given the link to a placed file another name meanwhile.
-    if (each.content != each.aside && ::lstat(each.aside.c_str(), &link) == 0 && link.st_nlink == 1)
+    if (const auto link = status_of(each.aside); each.content != each.aside && link && link->st_nlink == 1)
       ::unlink(each.content.c_str());
     ::unlink(each.aside.c_str());
     if (Checkpoint* checkpoint = work.checkpoints.containing(each.path))
@@ -157,7 +154,6 @@ void Eviction::let_go() {
 // Unless the program has removed the name: then the file has none in a direct run either.
 void Eviction::give_back(const Replaced& file) {
   const std::string local = local_of(run.roots, file.path);
-  struct stat status {};
   if (run.is_link_to_case(file.path, local) && exchange(file.path, file.aside)) {
     const auto known = run.ledger.find(file.path);
     if (!run.is_link_to_case(file.path, file.aside)) {
@@ -165,7 +161,7 @@ void Eviction::give_back(const Replaced& file) {
     } else if (known && known->on_case && known->drained) {  // it may be evicted again
       run.record(drained_record(file.path, *known->on_case, *known->drained, 0));
     }
-  } else if (::lstat(local.c_str(), &status) == 0) {
+  } else if (name_exists(local)) {
     run.note(std::nullopt,
              fmt::format("{}: a program opened this file while it was evicted, and another file has its name now; what "
                          "was written to the first one is in no file",
@@ -180,9 +176,8 @@ void Eviction::give_back_left() {
   run.ledger.each("", [&](const std::string& path, const Known& known) {
     if (!known.evicted || !known.drained) return true;
     const std::string aside = aside_of(path), content = content_of(aside, run.request.placed);
-    struct stat status {};
-    if (::lstat(content.c_str(), &status) == 0 && S_ISREG(status.st_mode) && mark_of(status) != *known.drained)
-      changed.push_back(path);
+    const auto status = status_of(content);
+    if (status && S_ISREG(status->st_mode) && mark_of(*status) != *known.drained) changed.push_back(path);
     return true;
   });
   for (const std::string& path : changed)
@@ -246,15 +241,13 @@ bool Drain::can_make_room(const std::string& pool) const {
       (!state_->seen.others.pending.empty() || state_->seen.others.overlooked || state_->seen.others.catch_up))
     return true;
   const Eviction& eviction = state_->work.eviction;
-  if (std::any_of(eviction.replaced.begin(), eviction.replaced.end(),
-                  [&](const Replaced& each) { return is_below(each.content, pool); }))
+  if (std::ranges::any_of(eviction.replaced, [&](const Replaced& each) { return is_below(each.content, pool); }))
     return true;
   if (eviction.nothing_to_evict.contains(pool)) return false;
   bool found = false;
   state_->run.ledger.each("", [&](const std::string& path, const Known& known) {
-    struct stat status {};
-    const std::string content = eviction.evictable(path, known, pool);
-    found = !content.empty() && ::lstat(content.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    const auto status = status_of(eviction.evictable(path, known, pool));
+    found = status && S_ISREG(status->st_mode);
     return !found;
   });
   return found;

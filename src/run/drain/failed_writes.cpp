@@ -41,7 +41,7 @@ Result<FailedWrites> FailedWrites::make(const std::string& path, const std::vect
   if (!page) return forward(page);
   FailedWrites made(std::move(*page));
   WriteErrors& errors = errors_in(made.page_);
-  errors.closing_fails = std::any_of(pools.begin(), pools.end(), closing_may_fail) ? 1 : 0;
+  errors.closing_fails = std::ranges::any_of(pools, closing_may_fail) ? 1 : 0;
   errors.version = contract::version;
   return made;
 }

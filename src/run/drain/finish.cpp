@@ -174,8 +174,7 @@ void End::submit_found(const std::vector<Output>& found) {
         const auto has_it = [&](int rank) {
           return name_exists(local_of(run.roots, time_directory(rank, time->time)));
         };
-        if (complete && run.request.settings.collated &&
-            std::all_of(seen.times.ranks().begin(), seen.times.ranks().end(), has_it)) {
+        if (complete && run.request.settings.collated && std::ranges::all_of(seen.times.ranks(), has_it)) {
           work.submit_time(time->time, false);
         } else {
           work.submit_rank_time(time->rank, time->time, false);
@@ -214,11 +213,10 @@ void End::submit_last_complete() {
 void End::submit_purged(const std::string& time) {
   if (policy.safe_times.contains(time) || policy.is_home(time)) return;
   const auto& ranks = seen.times.ranks();
-  const bool whole_in_tree = std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
+  const bool whole_in_tree = std::ranges::all_of(ranks, [&](int rank) {
     const std::string local = local_of(run.roots, time_directory(rank, time));
     const std::set<std::string> kept = seen.keep.files(rank, time);
-    return std::all_of(kept.begin(), kept.end(),
-                       [&](const std::string& file) { return name_exists(join(local, file)); });
+    return std::ranges::all_of(kept, [&](const std::string& file) { return name_exists(join(local, file)); });
   });
   if (whole_in_tree) return;
   const auto beside = policy.kept_beside();
@@ -301,7 +299,7 @@ void End::remove_deleted() {
   const std::vector<std::string> points = policy.restart_points();
   const auto stays = [&](const std::string& time) {
     if (ended_cleanly) return false;
-    return time == policy.newest_safe || std::find(points.begin(), points.end(), time) != points.end() ||
+    return time == policy.newest_safe || std::ranges::find(points, time) != points.end() ||
            (!seen.alone() && run.ledger.complete_times().contains(time));
   };
   run.ledger.each("", [&](const std::string& path, const Known& known) {

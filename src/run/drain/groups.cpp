@@ -31,7 +31,7 @@ std::string Groups::path_of(int first, int last, const std::string& time) const 
 bool Groups::is_given_up(int rank, const std::string& time) const {
   if (work.not_carried.given_up.contains(time_directory(rank, time))) return true;
   const auto runs = of_ranks();
-  return std::any_of(runs.begin(), runs.end(), [&](const auto& group) {
+  return std::ranges::any_of(runs, [&](const auto& group) {
     return group.first <= rank && rank <= group.second &&
            work.not_carried.given_up.contains(path_of(group.first, group.second, time));
   });
@@ -130,9 +130,8 @@ bool Groups::is_untouched(const std::string& target) const {
       const auto status = run.shared->status(path);
       untouched = status && (!*status || still_is(**status, known.on_case.value_or(Identity{})));
     } else if (const auto entries = run.shared->list(path)) {
-      untouched = std::all_of(entries->begin(), entries->end(), [&](const DirectoryEntry& entry) {
-        return run.ledger.find(join(path, entry.name)).has_value();
-      });
+      untouched = std::ranges::all_of(
+          *entries, [&](const DirectoryEntry& entry) { return run.ledger.find(join(path, entry.name)).has_value(); });
     } else {
       untouched = entries.error().errno_value == ENOENT;
     }
@@ -187,13 +186,12 @@ Status Groups::find() {
   std::vector<std::string> of_all;
   for (const auto& [time, count] : here)
     if (count == seen.times.ranks().size() && run.is_new_time(seen.times.ranks().front(), time)) of_all.push_back(time);
-  std::sort(of_all.begin(), of_all.end(), openfoam::time_less);
+  std::ranges::sort(of_all, openfoam::time_less);
   for (std::size_t i = 0; i < of_all.size(); ++i) {
     const std::string& time = of_all[i];
     if (run.ledger.complete_times().contains(time)) continue;
-    const bool carried_by_rank = std::any_of(seen.times.ranks().begin(), seen.times.ranks().end(), [&](int rank) {
-      return run.ledger.find(time_directory(rank, time)).has_value();
-    });
+    const bool carried_by_rank = std::ranges::any_of(
+        seen.times.ranks(), [&](int rank) { return run.ledger.find(time_directory(rank, time)).has_value(); });
     if (i + 2 < of_all.size() && !carried_by_rank && !run.ledger.pool_was_full()) {
       times.insert(time);
       continue;

@@ -38,7 +38,7 @@ void put_time(Words words, std::size_t at, double time) {
 }
 
 bool any_lacks(Words words, const std::vector<std::size_t>& lines, double time) {
-  return std::any_of(lines.begin(), lines.end(), [&](std::size_t line) {
+  return std::ranges::any_of(lines, [&](std::size_t line) {
     return time_at(words, line + contract::hold_first_lacking) <= time &&
            time <= time_at(words, line + contract::hold_last_lacking);
   });
@@ -75,7 +75,7 @@ MappedFile map_page(const std::string& path, const std::vector<int>& ranks) {
   if (words[contract::hold_version].load() != contract::version) return {};
   const std::uint64_t lines = words[contract::hold_lines].load();
   if (lines >= bytes || bytes_for(lines) > bytes) return {};
-  if (line_of(*std::max_element(ranks.begin(), ranks.end())) >= contract::hold_line_of(lines)) return {};
+  if (line_of(*std::ranges::max_element(ranks)) >= contract::hold_line_of(lines)) return {};
   return std::move(*page);
 }
 
@@ -118,7 +118,7 @@ void Hold::end_look(bool let) {
 }
 
 bool Hold::ranks_keep() const {
-  return let_ && std::all_of(lines_.begin(), lines_.end(), [&](std::size_t line) {
+  return let_ && std::ranges::all_of(lines_, [&](std::size_t line) {
            return std::isfinite(time_at(words(), line + contract::hold_left));
          });
 }

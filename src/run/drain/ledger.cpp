@@ -265,7 +265,7 @@ bool Ledger::each_in(const std::string& directory, const Names& names, const Vis
 
 template <class Value>
 std::uint16_t Ledger::index_of(std::vector<Value>& values, const Value& value) {
-  const auto found = std::find(values.begin(), values.end(), value);
+  const auto found = std::ranges::find(values, value);
   const auto index = static_cast<std::uint16_t>(found - values.begin());
   if (found == values.end()) values.push_back(value);
   return index;

@@ -9,7 +9,7 @@ namespace forebay::drain {
 
 bool Observation::serves(int rank) const {
   const auto& ranks = times.ranks();
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  return std::ranges::find(ranks, rank) != ranks.end();
 }
 
 bool Observation::alone() const {
@@ -84,9 +84,8 @@ void Observation::file_is_closed(const std::string& path, int rank, const std::s
 }
 
 void Observation::count_local(const std::string& path) {
-  struct stat status {};
-  const bool there = ::lstat(local_of(run.roots, path).c_str(), &status) == 0;
-  run.numbers.closed(there ? static_cast<std::uint64_t>(status.st_size) : 0);
+  const auto status = status_of(local_of(run.roots, path));
+  run.numbers.closed(status ? static_cast<std::uint64_t>(status->st_size) : 0);
 }
 
 // What was written in an earlier step.

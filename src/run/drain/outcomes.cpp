@@ -106,9 +106,8 @@ void Work::carried(const Job& job, const Published& published) {
     }
     if (!file.linked_to.empty()) links.note_second_name(file);
     acts.catch_up_removal(file.path);
-    struct stat status {};
-    const bool purged = job.from_keep && job.kind == Job::Kind::rank_time &&
-                        ::lstat(local_of(run.roots, file.path).c_str(), &status) != 0;
+    const bool purged =
+        job.from_keep && job.kind == Job::Kind::rank_time && !name_exists(local_of(run.roots, file.path));
     if (purged) acts.removed_by_program(file.path);  // before it was carried, so that no event will tell
   }
   links.separated += published.separated;
@@ -124,7 +123,7 @@ void Work::carried(const Job& job, const Published& published) {
   if (job.kind == Job::Kind::group_time) {
     run.record(collated_record({job.time, std::string(parent_of(job.key)), job.rank, job.last, job.prepared->sources}));
     const std::pair group{job.rank, job.last};
-    if (std::find(groups.made.begin(), groups.made.end(), group) == groups.made.end()) groups.made.push_back(group);
+    if (std::ranges::find(groups.made, group) == groups.made.end()) groups.made.push_back(group);
   }
   // Carried from what was kept, the program having purged it: its removal follows like any other, at the end.
   const auto purged = seen.purged_kept.find(job.time);

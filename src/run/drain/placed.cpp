@@ -11,7 +11,7 @@ namespace forebay::drain {
 bool is_placed(std::string_view target, const std::vector<std::string>& placed) {
   const std::string_view name = name_of(target);
   if (name.empty() || name.starts_with('.')) return false;
-  return std::find(placed.begin(), placed.end(), parent_of(target)) != placed.end();
+  return std::ranges::find(placed, parent_of(target)) != placed.end();
 }
 
 std::string content_of(const std::string& local, const std::vector<std::string>& placed) {

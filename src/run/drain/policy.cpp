@@ -17,8 +17,7 @@ void Policy::new_complete_times() {
     return true;
   });
   const auto is_kept = [&](const std::string& time) {
-    return std::all_of(seen.times.ranks().begin(), seen.times.ranks().end(),
-                       [&](int rank) { return !seen.keep.files(rank, time).empty(); });
+    return std::ranges::all_of(seen.times.ranks(), [&](int rank) { return !seen.keep.files(rank, time).empty(); });
   };
   std::vector<Record> records;
   for (const std::string& time : complete) records.push_back(complete_record(time));
@@ -57,7 +56,7 @@ void Policy::release_kept() {
   // Where the program purges nothing it will be known for whole when the rank goes on; so it will where nothing can be
   // compared with the next time, which was passed over.
   const auto is_suspect = [&](const std::string& time) {
-    return std::any_of(seen.late.suspects.begin(), seen.late.suspects.end(), [&](const Suspect& each) {
+    return std::ranges::any_of(seen.late.suspects, [&](const Suspect& each) {
       return each.time == time &&
              (!run.request.settings.hold_times || seen.late.passed_over.contains({each.rank, each.next}));
     });
@@ -65,8 +64,8 @@ void Policy::release_kept() {
   for (const std::string& time : seen.keep.times()) {
     if (seen.keep.in_use(time) || wanted(time) || is_suspect(time)) continue;
     const bool whole = core::find_time(whole_times, time) != nullptr;
-    const bool may_go = whole ? std::find(superfluous.begin(), superfluous.end(), time) != superfluous.end()
-                              : seen.times.before(time, newest_whole);
+    const bool may_go =
+        whole ? std::ranges::find(superfluous, time) != superfluous.end() : seen.times.before(time, newest_whole);
     if (may_go) let_go(time);
   }
   seen.times.forget_spoiled_before(newest_whole);
@@ -79,7 +78,7 @@ void Policy::let_go(const std::string& time) {
   std::erase_if(seen.late.suspects, [&](const Suspect& each) { return each.time == time; });
   // What was passed over may still be carried, and then its order counts.
   const auto& ranks = seen.times.ranks();
-  const bool passed = std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
+  const bool passed = std::ranges::any_of(ranks, [&](int rank) {
     return seen.late.passed_over.contains({rank, time});
   });
   if (run.request.settings.hold_times && !safe_times.contains(time) && !passed) {

@@ -237,7 +237,7 @@ Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const 
 
 Status sync_directories(SharedFiles& shared, const std::vector<std::string>& directories) {
   std::vector<std::string> once = directories;
-  std::sort(once.begin(), once.end());
+  std::ranges::sort(once);
   once.erase(std::unique(once.begin(), once.end()), once.end());
   for (const std::string& directory : once) {
     auto synced = shared.sync_directory(directory);

@@ -244,8 +244,7 @@ Result<std::optional<Written>> write_hard_link(const Context& context, const std
                                                const Made& made) {
   if (auto linked = context.shared.make_hard_link(existing, path); !linked) {
     constexpr std::array impossible{EPERM, EMLINK, EOPNOTSUPP, ENOSYS, EXDEV, ENOENT};
-    if (std::find(impossible.begin(), impossible.end(), linked.error().errno_value) != impossible.end())
-      return std::nullopt;
+    if (std::ranges::find(impossible, linked.error().errno_value) != impossible.end()) return std::nullopt;
     return forward(linked);
   }
   const auto status = context.shared.status(path);

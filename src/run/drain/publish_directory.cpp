@@ -232,8 +232,8 @@ class DirectoryPublication {
   }
 
   bool has_directory(const std::string& path) const {
-    return std::any_of(unit_.directories.begin(), unit_.directories.end(),
-                       [&](const layouts::OutputDirectory& each) { return each.path == path; });
+    return std::ranges::any_of(unit_.directories,
+                               [&](const layouts::OutputDirectory& each) { return each.path == path; });
   }
 
   // True when `directory` has no files but those that may be replaced, as they were.

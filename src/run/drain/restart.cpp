@@ -38,8 +38,8 @@ core::Names files_in(const std::string& directory, const std::string& lower) {
 template <class Before>
 void put_time(std::vector<core::WholeTime>& times, core::WholeTime time, const Before& before) {
   core::forget_time(times, time.time);
-  const auto at = std::find_if(times.begin(), times.end(),
-                               [&](const core::WholeTime& each) { return before(time.time, each.time); });
+  const auto at =
+      std::ranges::find_if(times, [&](const core::WholeTime& each) { return before(time.time, each.time); });
   times.insert(at, std::move(time));
 }
 
@@ -143,7 +143,7 @@ void Policy::choose_restart_points() {
   newest_complete = newest ? std::optional(whole_times[*newest].time) : std::nullopt;
   auto each = whole_times.begin();
   if (nodes.newest_candidate)
-    each = std::find_if(whole_times.begin(), whole_times.end(), [&](const core::WholeTime& time) {
+    each = std::ranges::find_if(whole_times, [&](const core::WholeTime& time) {
       return seen.times.before(*nodes.newest_candidate, time.time);
     });
   for (; each != whole_times.end(); ++each) {
@@ -193,7 +193,7 @@ std::vector<std::string> Policy::restart_points() const {
 bool Policy::is_superseded(int rank, const std::string& time, const core::Names& names) const {
   if (!newest_complete || !seen.times.before(time, *newest_complete)) return false;
   const std::vector<std::string> points = restart_points();
-  if (std::find(points.begin(), points.end(), time) != points.end()) return false;
+  if (std::ranges::find(points, time) != points.end()) return false;
   const core::Names& newest = core::find_time(whole_times, *newest_complete)->names.at(rank);
   return std::includes(newest.begin(), newest.end(), names.begin(), names.end());
 }
@@ -213,7 +213,7 @@ std::map<std::string, std::string> Policy::kept_beside() const {
   const std::vector<std::string> points = restart_points();
   for (const core::WholeTime& each : whole_times) {
     if (&each == newest) break;
-    if (std::find(points.begin(), points.end(), each.time) == points.end()) continue;
+    if (std::ranges::find(points, each.time) == points.end()) continue;
     kept[each.time] =
         fmt::format("has {}, which time {} lacks", listed(core::lacks(newest->names, each.names)), newest->time);
   }
@@ -279,7 +279,7 @@ bool Policy::keep_restart_points() {
 void Policy::add_found(const std::set<std::string>& whole,
                        const std::map<std::string, core::NamesOfRanks>& handed_over) {
   std::vector<std::string> order(whole.begin(), whole.end());
-  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return openfoam::time_less(b, a); });
+  std::ranges::sort(order, [](const auto& a, const auto& b) { return openfoam::time_less(b, a); });
   std::set<std::string> aside;
   for (const std::string& time : seen.keep.times()) aside.insert(time);
   for (const auto& [time, names] : handed_over) aside.insert(time);

@@ -22,7 +22,7 @@ void Run::record(const std::vector<Record>& entries) {
 
 void Run::note(std::optional<Code> code, const std::string& message) {
   trouble = graver(trouble, code);
-  if (std::find(messages.begin(), messages.end(), message) == messages.end()) messages.push_back(message);
+  if (std::ranges::find(messages, message) == messages.end()) messages.push_back(message);
 }
 
 std::string time_directory(int rank, const std::string& time) {

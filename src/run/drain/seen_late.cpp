@@ -24,7 +24,7 @@ std::set<std::string> SeenLate::times_to_pass_over(const std::vector<Event>& eve
     if (!event.directory || (event.kind != Event::Kind::created && !event.gone())) continue;
     const auto time = openfoam::time_path(event.path);
     if (!time || !time->rest.empty()) continue;
-    const bool by_all = std::all_of(seen.times.ranks().begin(), seen.times.ranks().end(), [&](int rank) {
+    const bool by_all = std::ranges::all_of(seen.times.ranks(), [&](int rank) {
       return superseded.contains({rank, time->time});
     });
     const bool first = met.insert(event.path).second;
@@ -152,8 +152,7 @@ void SeenLate::adopt(int rank) {
     if (seen.room.pool_is_full) seen.times.spoil(rank, time);
     seen.times.file_purged(rank, time, file);
     seen.file_is_closed(join(directory, file), rank, time, file);
-    struct stat status {};
-    if (::lstat(local_of(run.roots, directory).c_str(), &status) != 0) seen.purged_kept[time].insert(rank);
+    if (!name_exists(local_of(run.roots, directory))) seen.purged_kept[time].insert(rank);
   }
 }
 
@@ -163,8 +162,7 @@ void SeenLate::count_if_unseen(int rank, const std::string& time, bool removed) 
   if (unseen.erase({rank, time}) == 0 || !removed) return;
   if (run.request.settings.handed_over && !passed_over.contains({rank, time})) {
     const auto handed = seen.keep.handed_over(rank, run.request.lower);
-    if (handed && std::any_of(handed->begin(), handed->end(), [&](const auto& each) { return each.time == time; }))
-      return;
+    if (handed && std::ranges::any_of(*handed, [&](const auto& each) { return each.time == time; })) return;
   }
   ++run.numbers.unseen_times;
 }

@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, mode_t>> Work::missing_parents(const std::str
     if (::lstat(local_of(run.roots, at).c_str(), &directory) == 0)
       parents.emplace_back(at, (directory.st_mode & 0777) | S_IRWXU);  // its own mode comes when it is filled
   }
-  std::reverse(parents.begin(), parents.end());
+  std::ranges::reverse(parents);
   return parents;
 }
 
@@ -218,7 +218,7 @@ void Work::submit_time(const std::string& time, bool from_keep) {
     seen.watcher->descend(time_directory(rank, time), Watcher::Follow::watch, known);
     for (const Event& event : known)
       if (!counted && event.kind == Event::Kind::found && !event.directory && !event.link) seen.count_late(event.path);
-    if (std::any_of(known.begin(), known.end(), [](const Event& event) { return event.kind == Event::Kind::overflow; }))
+    if (std::ranges::any_of(known, [](const Event& event) { return event.kind == Event::Kind::overflow; }))
       seen.events_lost();
   }
   for (const auto& [first, last] : groups.of_ranks()) {
@@ -244,10 +244,9 @@ void Work::submit_held() {
   seen.late.look_into_passed_over(false);
   policy.new_complete_times();
   for (const std::string& time : run.ledger.complete_times()) {
-    struct stat status {};
     const auto& ranks = seen.times.ranks();
     if (policy.safe_times.contains(time) || ranks.empty()) continue;
-    if (::lstat(local_of(run.roots, time_directory(ranks.front(), time)).c_str(), &status) == 0)
+    if (name_exists(local_of(run.roots, time_directory(ranks.front(), time))))
       submit_time(time, seen.times.purged(time));
   }
   const auto held =

@@ -16,9 +16,8 @@ std::set<std::string> Superseded::purged_from(const std::string& time) const {
     const std::string directory = time_directory(rank, time);
     const auto known = run.ledger.find(directory);
     const auto collated = run.ledger.collated_of(rank, time);
-    struct stat status {};
     const bool removed = (known && known->deleted) || (collated && run.ledger.deleted_unknown(directory));
-    if (!removed || ::lstat(local_of(run.roots, directory).c_str(), &status) == 0) return {};
+    if (!removed || name_exists(local_of(run.roots, directory))) return {};
     directories.insert(collated ? join(collated->group, time) : directory);
   }
   return directories;
@@ -35,8 +34,7 @@ void Superseded::find() {
   std::erase_if(until_newest, [&](const core::WholeTime& each) { return seen.times.before(*newest, each.time); });
   const std::vector<std::string> points = core::restart_points(until_newest, policy.required());
   std::erase_if(superseding, [&](const std::string& time) {
-    const bool is_point =
-        std::find(points.begin(), points.end(), time) != points.end() || policy.nodes.kept_by_others.contains(time);
+    const bool is_point = std::ranges::find(points, time) != points.end() || policy.nodes.kept_by_others.contains(time);
     if (is_point || !seen.times.before(time, *newest) || purged_from(time).empty()) return false;
     to_leave.push_back(time);
     core::forget_time(policy.safe_whole_times, time);

@@ -45,7 +45,7 @@ void Timeline::begun_anew(const std::string& time) {
 std::vector<TimelineEntry> Timeline::newest(std::size_t at_most) const {
   const auto count = static_cast<std::ptrdiff_t>(std::min(at_most, entries_.size()));
   std::vector<TimelineEntry> newest(entries_.end() - count, entries_.end());
-  std::stable_sort(newest.begin(), newest.end(), [](const auto& a, const auto& b) { return a.begun < b.begun; });
+  std::ranges::stable_sort(newest, [](const auto& a, const auto& b) { return a.begun < b.begun; });
   return newest;
 }
 

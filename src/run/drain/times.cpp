@@ -9,7 +9,7 @@
 namespace forebay::drain {
 
 void Times::add_rank(int rank) {
-  const auto at = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
+  const auto at = std::ranges::lower_bound(ranks_, rank);
   if (at == ranks_.end() || *at != rank) ranks_.insert(at, rank);
 }
 
@@ -95,8 +95,8 @@ bool Times::purged_file_made(int rank, const std::string& time, const std::strin
 
 bool Times::purged(const std::string& time) const {
   const auto found = times_.find(time);
-  return found != times_.end() && std::any_of(found->second.ranks.begin(), found->second.ranks.end(),
-                                              [](const auto& rank) { return !rank.second.purged.empty(); });
+  return found != times_.end() &&
+         std::ranges::any_of(found->second.ranks, [](const auto& rank) { return !rank.second.purged.empty(); });
 }
 
 void Times::pass_over(int rank, const std::string& time) {
@@ -195,18 +195,18 @@ const std::string& Times::current(int rank) const {
 
 std::string Times::begun_by_all() const {
   if (ranks_.empty()) return {};
-  const auto slowest = std::min_element(ranks_.begin(), ranks_.end(),
-                                        [&](int a, int b) { return order(current(a)) < order(current(b)); });
-  const bool all = std::none_of(ranks_.begin(), ranks_.end(), [&](int rank) { return current(rank).empty(); });
+  const auto slowest =
+      std::ranges::min_element(ranks_, [&](int a, int b) { return order(current(a)) < order(current(b)); });
+  const bool all = std::ranges::none_of(ranks_, [&](int rank) { return current(rank).empty(); });
   return all ? current(*slowest) : std::string();
 }
 
 bool Times::has_all_files(const std::string& time) const {
-  return std::all_of(ranks_.begin(), ranks_.end(), [&](int rank) {
+  return std::ranges::all_of(ranks_, [&](int rank) {
     const RankTime* rank_time = find(rank, time);
     const auto last = last_files_.find(rank);
     if (rank_time == nullptr || rank_time->spoiled || rank_time->suspect || last == last_files_.end()) return false;
-    return std::all_of(last->second.begin(), last->second.end(), [&](const std::string& file) {
+    return std::ranges::all_of(last->second, [&](const std::string& file) {
       return rank_time->open.contains(file) || rank_time->closed.contains(file);
     });
   });
@@ -228,13 +228,13 @@ bool Times::is_hopeless(int rank, const std::string& time) const {
 }
 
 bool Times::complete(const std::string& time) const {
-  return !ranks_.empty() && std::all_of(ranks_.begin(), ranks_.end(), [&](int rank) { return whole(rank, time); });
+  return !ranks_.empty() && std::ranges::all_of(ranks_, [&](int rank) { return whole(rank, time); });
 }
 
 std::vector<std::string> Times::all() const {
   std::vector<std::string> names;
   for (const auto& [name, time] : times_) names.push_back(name);
-  std::sort(names.begin(), names.end(), [&](const auto& a, const auto& b) { return before(a, b); });
+  std::ranges::sort(names, [&](const auto& a, const auto& b) { return before(a, b); });
   return names;
 }
 

@@ -39,7 +39,7 @@ Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& 
     if (listed.error().errno_value == ENOENT) return std::nullopt;
     return forward(listed);
   }
-  std::sort(rank_time.files.begin(), rank_time.files.end());
+  std::ranges::sort(rank_time.files);
   for (const std::string& file : rank_time.files) {
     struct stat status {};
     if (!must_be_sealed) break;
@@ -94,9 +94,8 @@ void mark_sources(const layouts::Unit& unit, const std::string& directory, const
       prepared.links[path] = file.link_target;
       continue;
     }
-    struct stat status {};
     const std::string local = unit.is_directory ? content_of(join(directory, file.path), placed) : directory;
-    if (::lstat(local.c_str(), &status) == 0) prepared.marks[path] = mark_of(status);
+    if (const auto status = status_of(local)) prepared.marks[path] = mark_of(*status);
   }
   for (const layouts::OutputDirectory& made : unit.directories)
     prepared.directories[join(unit.target, made.path)] = made.mode;

@@ -116,8 +116,7 @@ void OutputWalk::one_link(const std::string& local, const std::string& path) {
   for (const Root& root : roots_)
     if (*target == root.local) return;  // a rank's directory in its own pool: a root of its own
   if (const std::string content = content_of(local, placed_); content != local) {
-    struct stat status {};
-    if (::lstat(content.c_str(), &status) == 0) one_file(content, path, status);
+    if (const auto status = status_of(content)) one_file(content, path, *status);
     return;
   }
   if (tree::is_staged_link(*target, lower_)) {
@@ -132,8 +131,7 @@ void OutputWalk::one_link(const std::string& local, const std::string& path) {
 }
 
 void OutputWalk::renamed_input(const std::string& origin, const std::string& path) {
-  struct stat status {};
-  if (::lstat(origin.c_str(), &status) == 0) return one_file(origin, path, status);
+  if (const auto status = status_of(origin)) return one_file(origin, path, *status);
   missed_.push_back({path, errno_error("cannot stat the input that was renamed to it:", origin).value()});
 }
 

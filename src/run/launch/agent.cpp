@@ -315,8 +315,8 @@ Result<Welcome> Agent::admit(const Hello& hello) {
     environment[contract::hold_variable] = join(run_.home(), drain::hold_name);
     if (!run_.placed.empty()) {
       const std::string own = hello.rank >= 0 ? socket_directory(hello) : run_.home();
-      const auto placed = std::find_if(run_.placed.begin(), run_.placed.end(),
-                                       [&](const std::string& each) { return parent_of(each) == own; });
+      const auto placed =
+          std::ranges::find_if(run_.placed, [&](const std::string& each) { return parent_of(each) == own; });
       environment[contract::socket_pool_variable] = placed != run_.placed.end() ? *placed : "home";
     }
     welcome.preload = plan_.library;
@@ -533,7 +533,7 @@ void Agent::agree_with_others() {
     reporter_->stop_listening();  // before the last rank came others were expected
     return;
   }
-  reporter_->listen(pace_.listen, std::find(report_.ranks.begin(), report_.ranks.end(), 0) != report_.ranks.end());
+  reporter_->listen(pace_.listen, std::ranges::find(report_.ranks, 0) != report_.ranks.end());
   const auto others = reporter_->heard();
   if (!others) return;
   std::set<std::string> kept;
@@ -613,8 +613,7 @@ void Agent::tell_status(bool at_once) {
   report_.paused_milliseconds = pressure_ ? static_cast<std::uint64_t>(pressure_->paused_for().count()) : 0;
   add_usage(report_);
   const std::string text = to_json(report_);
-  struct stat status {};
-  if (::lstat(run_.home().c_str(), &status) == 0) (void)replace_file(join(run_.home(), status_name), text);
+  if (name_exists(run_.home())) (void)replace_file(join(run_.home(), status_name), text);
   const auto interval = report_.phase == Phase::running ? beat : std::chrono::milliseconds(status_interval);
   const bool due = at_once || told_.safe_times != report_.safe_times || now - told_.to_case_at >= interval;
   if (!reporter_) return;

@@ -10,15 +10,15 @@ namespace {
 using namespace std::chrono_literals;
 
 bool contains(const std::vector<std::string>& times, const std::string& time) {
-  return std::find(times.begin(), times.end(), time) != times.end();
+  return std::ranges::find(times, time) != times.end();
 }
 
 bool leads(const NodeReport& node) {
-  return std::find(node.ranks.begin(), node.ranks.end(), 0) != node.ranks.end();
+  return std::ranges::find(node.ranks, 0) != node.ranks.end();
 }
 
 const NodeReport* leader_among(const std::vector<NodeReport>& nodes) {
-  const auto found = std::find_if(nodes.begin(), nodes.end(), leads);
+  const auto found = std::ranges::find_if(nodes, leads);
   return found == nodes.end() ? nullptr : &*found;
 }
 
@@ -33,8 +33,7 @@ std::optional<std::string> newest_in_all(const std::vector<NodeReport>& nodes, T
   if (nodes.empty()) return std::nullopt;
   const std::vector<std::string>& first = times_of(nodes.front());
   for (auto time = first.rbegin(); time != first.rend(); ++time)
-    if (std::all_of(nodes.begin(), nodes.end(), [&](const auto& node) { return contains(times_of(node), *time); }))
-      return *time;
+    if (std::ranges::all_of(nodes, [&](const auto& node) { return contains(times_of(node), *time); })) return *time;
   return std::nullopt;
 }
 
@@ -91,9 +90,9 @@ Accord next_accord(const NodeReport& own, const std::vector<NodeReport>& others,
   if (const auto safe = safe_over_all(all, all_ranks)) accord.safe = *safe;
   if (!accord.proposed.empty()) {
     const auto pinned = [&](const NodeReport& node) { return node.accord.pinned == accord.proposed; };
-    if (std::all_of(all.begin(), all.end(), pinned)) {
+    if (std::ranges::all_of(all, pinned)) {
       accord.agreed = std::exchange(accord.proposed, "");
-    } else if (!std::all_of(others.begin(), others.end(), [&](const NodeReport& node) {
+    } else if (!std::ranges::all_of(others, [&](const NodeReport& node) {
                  return pinned(node) || contains(node.complete_times, accord.proposed);
                })) {
       accord.proposed.clear();  // a node let it go before it read this

@@ -115,8 +115,7 @@ Result<Plan> read_plan(const std::string& case_path) {
 
 std::string case_above(const std::string& directory) {
   for (std::string at = directory; !at.empty(); at = parent_of(at)) {
-    struct stat status {};
-    if (::lstat(join(control_directory(at), "plan.json").c_str(), &status) == 0) return at;
+    if (name_exists(join(control_directory(at), "plan.json"))) return at;
     if (at == "/") break;
   }
   return {};

@@ -220,8 +220,7 @@ namespace {
 bool holds_nothing(const std::string& home) {
   const auto entries = list_directory(home);
   if (!entries) return entries.error().errno_value == ENOENT;
-  return std::all_of(entries->begin(), entries->end(),
-                     [](const DirectoryEntry& entry) { return entry.name == lock_name; });
+  return std::ranges::all_of(*entries, [](const DirectoryEntry& entry) { return entry.name == lock_name; });
 }
 }  // namespace
 
@@ -230,7 +229,7 @@ std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths,
   std::vector<PoolRun> found;
   std::vector<std::string> seen;
   for (const std::string& pool : pool_paths) {
-    if (std::find(seen.begin(), seen.end(), pool) != seen.end()) continue;
+    if (std::ranges::find(seen, pool) != seen.end()) continue;
     seen.push_back(pool);
     for (const std::string& own : user_directories_in(pool)) {
       const auto runs = list_directory(own);
@@ -343,7 +342,7 @@ Status remove(const PoolRun& run) {
     const auto entries = list_directory(*directory);
     if (entries)
       for (const DirectoryEntry& entry : *entries)
-        if (std::find(last.begin(), last.end(), entry.name) == last.end())
+        if (std::ranges::find(last, entry.name) == last.end())
           if (auto removed = remove_tree(join(*directory, entry.name)); !removed) return removed;
     for (const char* name : last) ::unlink(join(*directory, name).c_str());
     if (auto removed = remove_tree(*directory); !removed) return removed;
@@ -365,7 +364,7 @@ std::vector<std::string> warm_directories(const PoolRun& run) {
   for (const std::string& directory : run.directories) {
     const std::string pool(parent_of(parent_of(parent_of(directory))));
     std::string warm = warm_directory(pool, run.plan.case_path);
-    if (std::find(all.begin(), all.end(), warm) == all.end()) all.push_back(std::move(warm));
+    if (std::ranges::find(all, warm) == all.end()) all.push_back(std::move(warm));
   }
   return all;
 }

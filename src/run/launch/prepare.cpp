@@ -46,7 +46,7 @@ bool in_path(const std::string& program) {
 
 // `openfoam::tolerates_links`, and the solver that the case itself names reads its inputs once and rewrites none.
 bool links_do(const std::vector<std::string>& programs, const openfoam::CaseFacts& facts) {
-  return std::all_of(programs.begin(), programs.end(), [&](const std::string& program) {
+  return std::ranges::all_of(programs, [&](const std::string& program) {
     return std::string(forebay::name_of(program)) == facts.application &&
            openfoam::tolerates_links(forebay::name_of(program));
   });
@@ -55,10 +55,9 @@ bool links_do(const std::vector<std::string>& programs, const openfoam::CaseFact
 // A program of OpenFOAM, by its name; or another that is told what those are told, on a case that has been decomposed.
 bool runs_on_ranks(const openfoam::CaseFacts& facts, const LaunchLine& line) {
   const bool decomposed = facts.ranks > 0 || facts.group_ranks > 0 || facts.missing_rank;
-  if (facts.is_case && decomposed && std::find(line.words.begin(), line.words.end(), "-parallel") != line.words.end())
-    return true;
-  return std::all_of(line.programs.begin(), line.programs.end(),
-                     [](const std::string& program) { return openfoam::tolerates_links(forebay::name_of(program)); });
+  if (facts.is_case && decomposed && std::ranges::find(line.words, "-parallel") != line.words.end()) return true;
+  return std::ranges::all_of(
+      line.programs, [](const std::string& program) { return openfoam::tolerates_links(forebay::name_of(program)); });
 }
 
 Status check_ranks(const openfoam::CaseFacts& facts, const LaunchLine& line, const std::string& case_path, Plan& plan) {
@@ -68,7 +67,7 @@ Status check_ranks(const openfoam::CaseFacts& facts, const LaunchLine& line, con
     plan.decomposed = plan.decomposed && line.ranks.value_or(2) > 1;
     return {};
   }
-  const bool makes_them = std::all_of(line.programs.begin(), line.programs.end(), openfoam::makes_rank_directories);
+  const bool makes_them = std::ranges::all_of(line.programs, openfoam::makes_rank_directories);
   if (makes_them && (decomposed == 0 || (line.ranks && *line.ranks != decomposed))) {
     plan.decomposed = false;  // ranks share what they make
     return {};
@@ -89,10 +88,9 @@ Status check_ranks(const openfoam::CaseFacts& facts, const LaunchLine& line, con
 // these and its post-processing together.
 void take_code_saturne(const LaunchLine& line, Plan& plan) {
   const auto is_solver = [](const std::string& program) { return forebay::name_of(program) == "cs_solver"; };
-  if (std::none_of(line.programs.begin(), line.programs.end(), is_solver)) return;
+  if (std::ranges::none_of(line.programs, is_solver)) return;
   auto& checkpoints = plan.settings.drain.checkpoints;
-  if (std::find(checkpoints.begin(), checkpoints.end(), "checkpoint") == checkpoints.end())
-    checkpoints.emplace_back("checkpoint");
+  if (std::ranges::find(checkpoints, "checkpoint") == checkpoints.end()) checkpoints.emplace_back("checkpoint");
   plan.written_together = {"checkpoint", "postprocessing"};
 }
 
@@ -131,8 +129,7 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
   auto real = real_path(plan.typed_path);
   if (!real) return error(Code::bad_input, "no such case:", plan.typed_path, "give the case's directory with --case");
   plan.case_path = *real;
-  struct stat status {};
-  if (::stat(plan.case_path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+  if (!leads_to_directory(plan.case_path))
     return error(Code::bad_input, "not a directory:", plan.case_path, "give the case's directory with --case");
   if (::access(plan.case_path.c_str(), R_OK | W_OK | X_OK) != 0) {
     auto refused = errno_error("cannot write to the case", plan.case_path, "results could not be brought home");

@@ -145,7 +145,7 @@ void Pressure::act(drain::Drain& drain) {
   // Where there is nothing to carry now, there may be at once: a time that the program ends, or events that are not
   // read yet.
   const double wait_from = paused_ ? low : high;
-  const bool wait = !hopeless_ && std::any_of(pools_.begin(), pools_.end(), [&](const PoolState& pool) {
+  const bool wait = !hopeless_ && std::ranges::any_of(pools_, [&](const PoolState& pool) {
     return pool.fill >= wait_from && drain.can_make_room(pool.path);
   });
   if (wait || paused_) set(wait);
@@ -164,7 +164,7 @@ void Pressure::set(bool paused) {
   if (paused) {
     const std::vector<pid_t> now = with_descendants(processes_);
     for (const pid_t process : now) {
-      if (std::find(stopped_.begin(), stopped_.end(), process) != stopped_.end()) continue;
+      if (std::ranges::find(stopped_, process) != stopped_.end()) continue;
       stopped_.push_back(process);
       pause_processes({process}, true);
     }

@@ -42,7 +42,7 @@ bool has_variable(pid_t process, const std::string& assignment) {
   const auto environment = read_file("/proc/" + std::to_string(process) + "/environ");
   if (!environment) return false;
   const auto words = split(*environment, '\0');
-  return std::find(words.begin(), words.end(), assignment) != words.end();
+  return std::ranges::find(words, assignment) != words.end();
 }
 
 bool has_ended(pid_t process) {
@@ -113,7 +113,7 @@ bool is_working_itself(pid_t process) {
   const std::string tasks = "/proc/" + std::to_string(process) + "/task";
   const auto threads = list_directory(tasks);
   if (!threads) return false;
-  return std::all_of(threads->begin(), threads->end(), [&](const DirectoryEntry& thread) {
+  return std::ranges::all_of(*threads, [&](const DirectoryEntry& thread) {
     const auto children = read_file(join(join(tasks, thread.name), "children"), std::size_t{1} << 20);
     return !children || children->empty();  // kernels may lack this file
   });
@@ -147,7 +147,7 @@ std::vector<pid_t> ranks_of(const std::string& run) {
   std::vector<pid_t> found = processes_of(run);
   std::erase_if(found, [](pid_t process) {
     const auto numbers = numbers_of(process);
-    return std::none_of(numbers.begin(), numbers.end(), [&](const std::string& number) {
+    return std::ranges::none_of(numbers, [&](const std::string& number) {
       return has_variable(process, std::string(process_variable) + "=" + number);
     });
   });

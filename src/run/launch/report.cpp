@@ -102,7 +102,7 @@ std::optional<double> written_time_seconds(const std::vector<NodeReport>& nodes)
       if (entry.begun >= 0) begun.push_back(entry.begun);
     if (begun.size() <= most) continue;
     most = begun.size();
-    const auto [first, last] = std::minmax_element(begun.begin(), begun.end());
+    const auto [first, last] = std::ranges::minmax_element(begun);
     mean = (*last - *first) / static_cast<double>(begun.size() - 1);
   }
   return mean;
@@ -181,7 +181,7 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     report.lasted = from;
     report.used = from;
     report.home = unescape(from.at("home").get<std::string>()).value_or("");
-    const auto phase = std::find(phase_names.begin(), phase_names.end(), from.at("phase").get<std::string>());
+    const auto phase = std::ranges::find(phase_names, from.at("phase").get<std::string>());
     if (phase == phase_names.end()) return error(Code::failed, "not a report of a node (its phase is unknown)");
     report.phase = static_cast<Phase>(phase - phase_names.begin());
     report.pool_of = from.value("pool_of", report.agent_pid);

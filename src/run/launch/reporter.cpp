@@ -76,7 +76,7 @@ std::vector<NodeReport> Reporter::read_others(bool all) {
   for (const std::string& path : paths) {
     auto report = read_node_report(path);
     if (!report) continue;
-    if (std::find(report->ranks.begin(), report->ranks.end(), 0) != report->ranks.end()) leader_ = path;
+    if (std::ranges::find(report->ranks, 0) != report->ranks.end()) leader_ = path;
     reports.push_back(std::move(*report));
   }
   return reports;

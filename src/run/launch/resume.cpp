@@ -159,8 +159,7 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
       if (!wait("its program, which still runs")) return stopped();
       continue;
     }
-    struct stat status {};
-    if (::lstat(run.home().c_str(), &status) != 0) return outcome_on_case(run, clock);
+    if (!name_exists(run.home())) return outcome_on_case(run, clock);
     auto report = resume_drain(run, cleanly, progress, clock);
     if (report || report.error().code != Code::busy) return report;
   }
@@ -200,8 +199,7 @@ void remove_empty_directories(const Plan& plan) {
 
 // No rank is let in before the journal is there.
 bool had_begun(const PoolRun& run) {
-  struct stat status {};
-  return ::lstat(join(run.home(), "journal").c_str(), &status) == 0;
+  return name_exists(join(run.home(), "journal"));
 }
 
 Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Reporter& reporter, Clock& clock) {

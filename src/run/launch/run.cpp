@@ -69,7 +69,7 @@ class Nodes {
  private:
   // Some node stages or drains.
   bool busy() const {
-    return std::any_of(reports_.begin(), reports_.end(), [this](const auto& each) {
+    return std::ranges::any_of(reports_, [this](const auto& each) {
       const auto& [name, report] = each;
       return report.phase != Phase::running && report.phase != Phase::done && !is_silent(name);
     });
@@ -161,7 +161,7 @@ bool is_all_home(const Plan& plan) {
   const auto has_ended = [&](const NodeReport& node) {
     return node.run == plan.run && node.phase == Phase::done && is_home(node);
   };
-  if (!std::all_of(nodes.begin(), nodes.end(), has_ended)) return false;
+  if (!std::ranges::all_of(nodes, has_ended)) return false;
   // One that could not write to the case has told nothing.
   return !plan.launched || represents_all(nodes, plan.ranks);
 }

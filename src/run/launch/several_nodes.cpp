@@ -123,8 +123,8 @@ Status make_direct_directories(const Plan& plan) {
 
 bool DirectDirectories::take(const std::string& path) {
   if (plan_.settings.stage.direct.empty() || !tree::matches_any(plan_.settings.stage.direct, path)) return false;
-  struct stat status {};
-  if (::lstat(join(plan_.case_path, path).c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
+  const auto status = status_of(join(plan_.case_path, path));
+  if (!status || !S_ISDIR(status->st_mode)) return false;
   taken_.push_back(path);
   return true;
 }

@@ -81,10 +81,9 @@ class Selection {
 Result<std::string> resolve(const std::string& typed) {
   auto real = real_path(typed);
   if (!real) return error(Code::bad_input, "no such case:", typed, "give the case's directory with --case");
-  struct stat status {};
-  if (::stat(real->c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+  if (!leads_to_directory(*real))
     return error(Code::bad_input, "not a directory:", *real, "give the case's directory with --case");
-  if (::lstat(control_directory(*real).c_str(), &status) == 0)
+  if (name_exists(control_directory(*real)))
     return error(Code::busy, "a run works on this case, or left it unfinished:", *real, "`forebay status` shows it");
   return real;
 }
@@ -104,7 +103,7 @@ Result<std::optional<RankRange>> choose_ranks(const AheadRequest& request, const
 }
 
 Share& share_of(std::vector<Share>& shares, const std::string& pool) {
-  const auto found = std::find_if(shares.begin(), shares.end(), [&](const Share& share) { return share.pool == pool; });
+  const auto found = std::ranges::find_if(shares, [&](const Share& share) { return share.pool == pool; });
   if (found != shares.end()) return *found;
   shares.emplace_back().pool = pool;
   return shares.back();
@@ -208,7 +207,7 @@ Result<RankRange> parse_ranks(const std::string& text) {
 
 std::string start_time(const std::string& control, const std::vector<std::string>& times) {
   if (times.empty()) return {};
-  const auto [earliest, latest] = std::minmax_element(times.begin(), times.end(), openfoam::time_less);
+  const auto [earliest, latest] = std::ranges::minmax_element(times, openfoam::time_less);
   const std::string from = openfoam::dictionary_entry(control, "startFrom").value_or("latestTime");
   if (from == "firstTime") return *earliest;
   if (from != "startTime") return *latest;
@@ -216,7 +215,7 @@ std::string start_time(const std::string& control, const std::vector<std::string
   if (!value || !openfoam::is_time_name(*value)) return *latest;
   // OpenFOAM takes the nearest; "0.50" and "0.5" are one time.
   const double wanted = std::stod(*value);
-  return *std::min_element(times.begin(), times.end(), [&](const std::string& a, const std::string& b) {
+  return *std::ranges::min_element(times, [&](const std::string& a, const std::string& b) {
     return std::abs(std::stod(a) - wanted) < std::abs(std::stod(b) - wanted);
   });
 }

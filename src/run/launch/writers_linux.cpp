@@ -140,7 +140,7 @@ drain::Writers find_writers(const PoolRun& run) {
     for (const FileId& file : files)
       if (!paths[file].empty()) names.push_back(paths[file]);
     if (names.empty()) continue;
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     writing.insert(process);
     writers.writing.push_back(fmt::format("{} has {} open for writing", text_of(process), listed(names, most_named)));
   }

@@ -21,9 +21,8 @@ Result<Unit> verbatim_time(const RankTime& rank_time, const std::string& time) {
     const std::string local_path = join(rank_time.directory, path);
     auto file = whole_file(local_path, path);
     if (!file) return forward(file);
-    struct stat status {};
-    if (::lstat(local_path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1) {
-      const auto [first, is_first] = names.try_emplace({status.st_dev, status.st_ino}, path);
+    if (const auto status = status_of(local_path); status && S_ISREG(status->st_mode) && status->st_nlink > 1) {
+      const auto [first, is_first] = names.try_emplace({status->st_dev, status->st_ino}, path);
       if (!is_first) file->hard_link = HardLink{first->second, true};
     }
     unit.files.push_back(std::move(*file));

@@ -1,12 +1,10 @@
-#include "run/node/dax.h"
+#include "run/node/observe.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-
-#include "run/node/sysfs.h"
 
 namespace forebay::node {
 namespace {
@@ -16,7 +14,7 @@ std::vector<std::string> dax_names(const std::string& directory) {
   if (const auto entries = list_directory(directory))
     for (const DirectoryEntry& entry : *entries)
       if (entry.name.starts_with("dax")) names.push_back(entry.name);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

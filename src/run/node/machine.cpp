@@ -6,11 +6,9 @@
 #include <array>
 #include <cstdlib>
 
-#include "run/node/dax.h"
-#include "run/node/memory.h"
 #include "run/node/mounts.h"
 #include "run/node/node.h"
-#include "run/node/topology.h"
+#include "run/node/observe.h"
 
 namespace forebay::node {
 

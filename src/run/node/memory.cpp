@@ -1,4 +1,4 @@
-#include "run/node/memory.h"
+#include "run/node/observe.h"
 
 #include <algorithm>
 
@@ -68,7 +68,7 @@ std::optional<std::uint64_t> memory_line(std::string_view meminfo, std::string_v
 std::optional<std::uint64_t> cgroup_headroom(std::string_view self_cgroup, const std::vector<MountLine>& mounts) {
   std::optional<std::uint64_t> least;
   const auto consider = [&](std::string_view path, const Names& names, const auto& is_hierarchy) {
-    const auto mount = std::find_if(mounts.begin(), mounts.end(), is_hierarchy);
+    const auto mount = std::ranges::find_if(mounts, is_hierarchy);
     if (mount == mounts.end()) return;
     if (const auto room = tightest(*mount, path, names)) least = std::min(*room, least.value_or(*room));
   };

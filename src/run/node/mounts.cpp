@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "run/node/sysfs.h"
+#include "run/node/observe.h"
 
 namespace forebay::node {
 namespace {
@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 12> kNodeLocal{"ext2", "ext3", "ext4",  "
 
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
+  return std::ranges::find(list, word) != list.end();
 }
 
 // mountinfo writes space, tab, newline and backslash as \ooo.
@@ -84,7 +84,7 @@ std::vector<MountLine> parse_mountinfo(std::string_view text) {
   for (const std::string_view line : split(text, '\n')) {
     // 36 35 98:0 /root /path options [optional fields] - type source super_options
     const auto words = split(line, ' ');
-    const auto dash = std::find(words.begin(), words.end(), "-");
+    const auto dash = std::ranges::find(words, "-");
     if (words.size() < 7 || words.end() - dash < 3 || dash - words.begin() < 6) continue;
     const auto id = parse_integer(words[0]);
     const auto parent = parse_integer(words[1]);
@@ -103,13 +103,13 @@ std::vector<MountLine> visible(const std::vector<MountLine>& lines) {
   // have become its child) and hides the lower one with all that is mounted in it. A mount at another's own root hides
   // that one alone; what was mounted inside is caught by the first rule.
   const auto hidden_by_sibling = [&](const MountLine& line) {
-    return std::any_of(lines.begin(), lines.end(), [&](const MountLine& other) {
+    return std::ranges::any_of(lines, [&](const MountLine& other) {
       return other.id != line.id && other.parent == line.parent && other.id != other.parent &&
              is_below(line.path, other.path);
     });
   };
   const auto covered = [&](const MountLine& line) {
-    return std::any_of(lines.begin(), lines.end(), [&](const MountLine& other) {
+    return std::ranges::any_of(lines, [&](const MountLine& other) {
       return other.id != line.id && other.parent == line.id && other.path == line.path;
     });
   };
@@ -120,9 +120,8 @@ std::vector<MountLine> visible(const std::vector<MountLine>& lines) {
     const MountLine* at = &line;
     for (std::size_t steps = 0; at != nullptr && !hidden && steps <= lines.size(); ++steps) {
       hidden = hidden_by_sibling(*at);
-      const auto parent = std::find_if(lines.begin(), lines.end(), [&](const MountLine& other) {
-        return other.id == at->parent && other.id != at->id;
-      });
+      const auto parent = std::ranges::find_if(
+          lines, [&](const MountLine& other) { return other.id == at->parent && other.id != at->id; });
       at = parent == lines.end() ? nullptr : &*parent;
     }
     if (!hidden) seen.push_back(line);
@@ -132,7 +131,7 @@ std::vector<MountLine> visible(const std::vector<MountLine>& lines) {
 
 bool has_option(std::string_view options, std::string_view option) {
   const auto all = split(options, ',');
-  return std::find(all.begin(), all.end(), option) != all.end();
+  return std::ranges::find(all, option) != all.end();
 }
 
 Device device_of(const std::string& sys, const std::string& number) {

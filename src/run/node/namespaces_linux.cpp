@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "run/node/namespaces.h"
+#include "run/node/observe.h"
 
 namespace forebay::node {
 namespace {

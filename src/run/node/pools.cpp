@@ -45,12 +45,12 @@ std::string memory_words(const Machine& machine, const PoolSettings& settings) {
 std::vector<Pool> with_budgets(const Machine& machine, const PoolSettings& settings,
                                std::vector<Candidate> candidates) {
   const auto in_tmpfs = [](const Candidate& candidate) { return candidate.pool.medium == Medium::tmpfs; };
-  const auto memory_pools = static_cast<std::uint64_t>(std::count_if(candidates.begin(), candidates.end(), in_tmpfs));
+  const auto memory_pools = static_cast<std::uint64_t>(std::ranges::count_if(candidates, in_tmpfs));
   std::vector<Pool> pools;
   for (const Candidate& candidate : candidates) {
     Pool pool = candidate.pool;
-    const auto neighbours = static_cast<std::uint64_t>(std::count_if(
-        candidates.begin(), candidates.end(), [&](const Candidate& other) { return other.mount == candidate.mount; }));
+    const auto neighbours = static_cast<std::uint64_t>(
+        std::ranges::count_if(candidates, [&](const Candidate& other) { return other.mount == candidate.mount; }));
     const std::uint64_t space = candidate.available / neighbours;
     // What physically fits, whatever was asked for, and what is taken without being asked.
     std::uint64_t most = space, usual = space;
@@ -90,7 +90,7 @@ Result<Candidate> named_candidate(const Machine& machine, const std::string& pat
   if (directory.path.empty())
     return error(Code::bad_input, "pool path does not exist:", path, "make it first, or correct pool.paths");
   const auto is_this = [&](const DaxDevice& device) { return device.path == directory.path; };
-  if (std::any_of(machine.dax_devices.begin(), machine.dax_devices.end(), is_this))
+  if (std::ranges::any_of(machine.dax_devices, is_this))
     return error(Code::bad_input, "pool path is a device without a file system, which holds trajectories only:", path,
                  kAdvice);
   if (!directory.is_directory) return error(Code::bad_input, "pool path is not a directory:", path, kAdvice);
@@ -125,8 +125,7 @@ Result<std::vector<Candidate>> named_candidates(const Machine& machine, const Po
 }
 
 bool serves(const Socket& socket, const Mount& mount) {
-  return mount.numa_node &&
-         std::find(socket.numa_nodes.begin(), socket.numa_nodes.end(), *mount.numa_node) != socket.numa_nodes.end();
+  return mount.numa_node && std::ranges::find(socket.numa_nodes, *mount.numa_node) != socket.numa_nodes.end();
 }
 
 // The mount among `mounts` for the `turn`-th socket: its own, the roomiest of several; else, in turn, one that tells no
@@ -141,8 +140,7 @@ Candidate nearest(const std::vector<const Mount*>& mounts, const Socket& socket,
   const Mount* best = nullptr;
   std::string why(kind);
   if (!own.empty()) {
-    best = *std::max_element(own.begin(), own.end(),
-                             [](const Mount* a, const Mount* b) { return a->available < b->available; });
+    best = *std::ranges::max_element(own, [](const Mount* a, const Mount* b) { return a->available < b->available; });
     why += fmt::format(" of NUMA node {}", *best->numa_node);
   } else if (!unknown.empty()) {
     best = unknown[turn % unknown.size()];
@@ -159,7 +157,7 @@ std::vector<Candidate> found_on(const Machine& machine, std::string_view kind, c
   std::vector<const Mount*> mounts;
   for (const Mount& mount : machine.mounts)
     if (why_not(mount).empty() && wanted(mount)) mounts.push_back(&mount);
-  std::sort(mounts.begin(), mounts.end(), [](const Mount* a, const Mount* b) { return a->path < b->path; });
+  std::ranges::sort(mounts, [](const Mount* a, const Mount* b) { return a->path < b->path; });
   std::vector<Candidate> candidates;
   if (mounts.empty()) return candidates;
   for (std::size_t i = 0; i < machine.sockets.size(); ++i)
@@ -199,7 +197,7 @@ Result<std::vector<Candidate>> found_candidates(const Machine& machine, const Po
   if (!fsdax.empty()) return fsdax;
   auto nvme = found_on(machine, "node-local NVMe file system", [](const Mount& mount) { return mount.nvme; });
   if (!nvme.empty()) return nvme;
-  const auto shm = std::find_if(machine.mounts.begin(), machine.mounts.end(), [](const Mount& mount) {
+  const auto shm = std::ranges::find_if(machine.mounts, [](const Mount& mount) {
     return mount.path == "/dev/shm" && mount.medium == Medium::tmpfs && why_not(mount).empty();
   });
   const std::uint64_t memory = settings.budget.value_or(share_of(settings.memory_share, usable_memory(machine)));
@@ -222,8 +220,7 @@ const Mount* mount_of(const Machine& machine, const std::string& path) {
 std::string why_not(const Mount& mount) {
   if (!mount.node_local) return "not this node's own";
   const auto holds_mount = [&](std::string_view tree) { return is_below(mount.path, tree); };
-  if (mount.path == "/" || std::any_of(kSystemTrees.begin(), kSystemTrees.end(), holds_mount))
-    return "the system's own";
+  if (mount.path == "/" || std::ranges::any_of(kSystemTrees, holds_mount)) return "the system's own";
   if (!mount.writable) return "not writable";
   if (mount.available < kLeastSpace) return "less than " + human_bytes(kLeastSpace) + " free";
   return {};

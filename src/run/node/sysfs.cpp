@@ -1,4 +1,4 @@
-#include "run/node/sysfs.h"
+#include "run/node/observe.h"
 
 #include "base/base.h"
 

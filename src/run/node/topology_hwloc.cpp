@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "run/node/topology.h"
+#include "run/node/observe.h"
 
 namespace forebay::node {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "run/node/namespaces.h"
+#include "run/node/observe.h"
 
 namespace forebay::node {
 

@@ -31,7 +31,7 @@ std::vector<int> allowed_cpus() {
 }
 
 bool holds(const Socket& socket, int cpu) {
-  return std::find(socket.cpus.begin(), socket.cpus.end(), cpu) != socket.cpus.end();
+  return std::ranges::find(socket.cpus, cpu) != socket.cpus.end();
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ int socket_of(const Machine& machine, const std::vector<int>& cpus) {
   int best = -1;
   std::ptrdiff_t most = 0;
   for (const Socket& socket : machine.sockets) {
-    const auto here = std::count_if(cpus.begin(), cpus.end(), [&](int cpu) { return holds(socket, cpu); });
+    const auto here = std::ranges::count_if(cpus, [&](int cpu) { return holds(socket, cpu); });
     if (here == most) best = -1;  // a tie, or nothing anywhere yet
     if (here > most) {
       most = here;
@@ -57,7 +57,7 @@ int socket_of(const Machine& machine, const std::vector<int>& cpus) {
 int socket_of(const Machine& machine, const Whereabouts& where) {
   for (const Socket& socket : machine.sockets) {
     const auto inside = [&](int cpu) { return holds(socket, cpu); };
-    if (!where.allowed.empty() && std::all_of(where.allowed.begin(), where.allowed.end(), inside)) return socket.index;
+    if (!where.allowed.empty() && std::ranges::all_of(where.allowed, inside)) return socket.index;
   }
   return socket_of(machine, std::vector<int>{where.cpu});
 }

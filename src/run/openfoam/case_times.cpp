@@ -75,14 +75,14 @@ Result<std::vector<Holder>> holders_of(const std::string& case_path) {
 std::optional<std::string> start_time(const std::string& start_from, const std::string& start_time_value,
                                       const std::vector<std::string>& times) {
   if (times.empty()) return std::nullopt;
-  if (start_from == "firstTime") return *std::min_element(times.begin(), times.end(), time_less);
+  if (start_from == "firstTime") return *std::ranges::min_element(times, time_less);
   if (start_from == "startTime") {
-    const auto found = std::find_if(times.begin(), times.end(),
-                                    [&](const std::string& time) { return same_time(time, start_time_value); });
+    const auto found =
+        std::ranges::find_if(times, [&](const std::string& time) { return same_time(time, start_time_value); });
     if (found != times.end()) return *found;
     return std::nullopt;
   }
-  return *std::max_element(times.begin(), times.end(), time_less);  // OpenFOAM's default: latestTime
+  return *std::ranges::max_element(times, time_less);  // OpenFOAM's default: latestTime
 }
 
 Result<std::set<std::string>> names_of_time(const std::string& directory) {

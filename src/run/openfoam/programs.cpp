@@ -157,7 +157,7 @@ bool tolerates_links(std::string_view program) {
   const std::string_view name = name_of(program);
   // "Foam" alone is nobody's; users' own solvers (myFoam) are built on the same library and read the same way.
   if (name.size() > 4 && name.ends_with("Foam")) return true;
-  return std::binary_search(tools.begin(), tools.end(), name);
+  return std::ranges::binary_search(tools, name);
 }
 
 bool makes_rank_directories(std::string_view program) {

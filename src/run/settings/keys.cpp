@@ -188,8 +188,7 @@ const std::vector<KeyEntry>& entries() {
 }
 
 const KeyEntry* find_entry(std::string_view name) {
-  const auto found =
-      std::find_if(entries().begin(), entries().end(), [&](const KeyEntry& entry) { return entry.name == name; });
+  const auto found = std::ranges::find_if(entries(), [&](const KeyEntry& entry) { return entry.name == name; });
   return found == entries().end() ? nullptr : &*found;
 }
 

@@ -40,8 +40,7 @@ Status apply_file(Settings& settings, const std::string& path, bool must_exist) 
 // Parts of forebay hand each other things in FOREBAY_ variables too; only these beginnings are for settings alone.
 bool belongs_to_settings(std::string_view name) {
   static constexpr std::array<std::string_view, 3> kBeginnings{"FOREBAY_POOL_", "FOREBAY_STAGE_", "FOREBAY_DRAIN_"};
-  return std::any_of(kBeginnings.begin(), kBeginnings.end(),
-                     [&](std::string_view beginning) { return name.starts_with(beginning); });
+  return std::ranges::any_of(kBeginnings, [&](std::string_view beginning) { return name.starts_with(beginning); });
 }
 
 Status apply_variable(Settings& settings, const std::string& name, const std::string& value) {

@@ -145,8 +145,7 @@ Status carry_out(const StageRequest& request, const Inputs& inputs, StageProgres
     }
   }
   // Large files first, so that the threads end together.
-  std::sort(copies.begin(), copies.end(),
-            [](const Entry* a, const Entry* b) { return a->identity.size > b->identity.size; });
+  std::ranges::sort(copies, [](const Entry* a, const Entry* b) { return a->identity.size > b->identity.size; });
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::optional<Error> failure;

@@ -136,7 +136,7 @@ WarmSet bring_warm(const std::vector<WarmFile>& files, const StageRequest& reque
   WarmSet brought;
   const ByPath known = by_path(files);
   const auto fits = [&](const Entry& entry) { return entry.kind == Kind::copy && stand_in(known, entry) != nullptr; };
-  if (std::none_of(inputs.entries.begin(), inputs.entries.end(), fits)) return brought;
+  if (std::ranges::none_of(inputs.entries, fits)) return brought;
   for (const Entry& entry : inputs.entries) {
     const std::string path = local_path(request, entry);
     if (entry.kind == Kind::directory) ::mkdir(path.c_str(), entry.mode | 0700);

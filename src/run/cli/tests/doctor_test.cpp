@@ -192,7 +192,7 @@ Printed run_plan(std::vector<std::string> arguments) {
   int status = 0;
   add_plan(app, status);
   arguments.insert(arguments.begin(), "plan");
-  std::reverse(arguments.begin(), arguments.end());
+  std::ranges::reverse(arguments);
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
   app.parse(arguments);

@@ -116,7 +116,7 @@ double mover_seconds(const std::vector<std::string>& sources, const std::string&
 }
 
 double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return values[values.size() / 2];
 }
 

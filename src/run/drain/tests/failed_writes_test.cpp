@@ -42,7 +42,7 @@ class FailedWritesTest : public DrainTest {
   static void expect_named(const DrainReport& report, const std::string& text) {
     EXPECT_EQ(report.trouble, Code::pool_full);
     const auto names = [&](const std::string& message) { return message.find(text) != std::string::npos; };
-    EXPECT_EQ(std::count_if(report.messages.begin(), report.messages.end(), names), 1)
+    EXPECT_EQ(std::ranges::count_if(report.messages, names), 1)
         << text << " in " << testing::PrintToString(report.messages);
   }
 
@@ -92,8 +92,8 @@ TEST_F(FailedWritesTest, ATimeOfWhichAWriteFailedIsNotCalledCompleteAndTheOneBef
   write_time("5");
   EXPECT_EQ(drain_->newest_complete(), "4");
   const DrainReport report = drain_->report();
-  EXPECT_TRUE(std::none_of(report.timeline.begin(), report.timeline.end(),
-                           [](const TimelineEntry& each) { return each.time == "2" && each.complete >= 0; }));
+  EXPECT_TRUE(std::ranges::none_of(report.timeline,
+                                   [](const TimelineEntry& each) { return each.time == "2" && each.complete >= 0; }));
 }
 
 TEST_F(FailedWritesTest, WhatFailedBehindADeadAgentIsToldByWhoResumes) {
@@ -130,7 +130,7 @@ TEST_F(FailedWritesTest, WhoWasKilledWhileItNotedAnErrorIsCounted) {
 TEST_F(FailedWritesTest, WhereNoProgramHadTheLibraryASummaryOfANearlyFullPoolSaysSo) {
   const auto warns = [&] {
     const std::vector<std::string> messages = drain_->report().messages;
-    return std::find(messages.begin(), messages.end(), writes_not_seen_text) != messages.end();
+    return std::ranges::find(messages, writes_not_seen_text) != messages.end();
   };
   open();
   EXPECT_FALSE(warns());

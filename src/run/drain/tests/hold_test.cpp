@@ -433,8 +433,8 @@ TEST_P(HoldTest, WhereItCannotBeListedWhatWasHandedOverNoFurtherTimeIsComplete) 
   round();
   EXPECT_EQ(drain_->newest_complete(), "9");
   const auto messages = finish(true).messages;
-  EXPECT_TRUE(std::any_of(messages.begin(), messages.end(),
-                          [](const std::string& message) { return message.find("handed-over") != std::string::npos; }));
+  EXPECT_TRUE(std::ranges::any_of(
+      messages, [](const std::string& message) { return message.find("handed-over") != std::string::npos; }));
 }
 
 // What was older is gone when that is found, but from then on nothing is freed.

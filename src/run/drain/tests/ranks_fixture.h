@@ -165,7 +165,7 @@ class DrainTest : public DrivenTest {
   bool on_case(const std::string& path) const { return std::filesystem::exists(case_ + "/" + path); }
   bool is_safe(const std::string& time) const {
     const auto safe = drain_->safe_times();
-    return std::find(safe.begin(), safe.end(), time) != safe.end();
+    return std::ranges::find(safe, time) != safe.end();
   }
   // Of any rank or group.
   std::set<std::string> times_on_case() const {

@@ -22,8 +22,7 @@ class WatchTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(root_); }
   void write(const std::string& path) { std::ofstream(root_ + "/" + path) << "x"; }
   static bool has(const std::vector<Event>& events, Event::Kind kind, const std::string& path) {
-    return std::any_of(events.begin(), events.end(),
-                       [&](const Event& event) { return event.kind == kind && event.path == path; });
+    return std::ranges::any_of(events, [&](const Event& event) { return event.kind == kind && event.path == path; });
   }
   // What read() tells, and what is in the directories of which it tells.
   static std::vector<Event> read(Watcher& watcher, Watcher::Follow follow = Watcher::Follow::watch) {

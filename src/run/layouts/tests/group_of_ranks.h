@@ -45,7 +45,7 @@ class GroupOfRanks : public testing::Test {
       RankTime time{rank, rank_directory(rank), {}};
       for (const auto& entry : std::filesystem::recursive_directory_iterator(time.directory))
         if (!entry.is_directory()) time.files.push_back(entry.path().lexically_relative(time.directory));
-      std::sort(time.files.begin(), time.files.end());
+      std::ranges::sort(time.files);
       found.push_back(time);
     }
     return found;

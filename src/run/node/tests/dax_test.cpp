@@ -1,4 +1,4 @@
-#include "run/node/dax.h"
+#include "run/node/observe.h"
 
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-#include "run/node/memory.h"
+#include "run/node/observe.h"
 
 #include "run/node/tests/made_files.h"
 

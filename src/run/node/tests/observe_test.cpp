@@ -105,8 +105,7 @@ TEST(Observe, this_node_has_a_name_memory_and_a_root) {
   EXPECT_GT(machine->memory_available, 0u);
   EXPECT_LE(machine->memory_available, machine->memory_total);
   EXPECT_GE(machine->sockets.size(), 1u);
-  EXPECT_TRUE(
-      std::any_of(machine->mounts.begin(), machine->mounts.end(), [](const Mount& m) { return m.path == "/"; }));
+  EXPECT_TRUE(std::ranges::any_of(machine->mounts, [](const Mount& m) { return m.path == "/"; }));
   EXPECT_FALSE(machine->temporary.empty());
 }
 

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/node/namespaces.h"
+#include "run/node/observe.h"
 
 namespace forebay::node {
 namespace {

@@ -17,7 +17,7 @@ TEST(TimesTest, DecimalNumbersAreTimesAndNothingElseIs) {
 
 TEST(TimesTest, TimesAreOrderedByValue) {
   std::vector<std::string> times{"100", "9", "1e-05", "0", "0.005", "10"};
-  std::sort(times.begin(), times.end(), time_less);
+  std::ranges::sort(times, time_less);
   EXPECT_EQ(times, (std::vector<std::string>{"0", "1e-05", "0.005", "9", "10", "100"}));
   EXPECT_FALSE(time_less("1", "1"));
   EXPECT_NE(time_less("1", "1.0"), time_less("1.0", "1"));

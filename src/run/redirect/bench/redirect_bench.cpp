@@ -126,7 +126,7 @@ struct Interval {
 
 // Ranks k and n+1-k, k the largest with P(Binomial(n, 1/2) < k) <= 2.5 %.
 Interval interval_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const std::size_t n = values.size();
   const double median = (values[(n - 1) / 2] + values[n / 2]) / 2;
   double below = 0, term = std::pow(0.5, static_cast<double>(n));

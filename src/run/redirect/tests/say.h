@@ -66,7 +66,7 @@ inline std::string content(const std::string& path) {
 }
 
 inline std::string joined(std::vector<std::string> words) {
-  std::sort(words.begin(), words.end());
+  std::ranges::sort(words);
   std::string result;
   for (const std::string& word : words) result += "\n    " + word;
   return result;

@@ -216,7 +216,7 @@ int main(int, char** arguments) {
     std::fseek(file, 120'000, SEEK_SET);
     while (std::fgets(line, sizeof line, file) != nullptr) lines.push_back(line);
     std::fclose(file);
-    std::sort(lines.begin(), lines.end());
+    std::ranges::sort(lines);
     expect(std::unique(lines.begin(), lines.end()) == lines.end(), "no line twice");
     say("lines of " + std::to_string(i), static_cast<long>(lines.size()));
     truncate(path.c_str(), 120'000);  // the order of the lines is luck
