@@ -319,7 +319,7 @@ class InstallTest(unittest.TestCase):
     def test_the_installed_benchmarks_start(self):
         done = self.call(self.forebay, "bench", "nosuch")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("there are: openfoam, trajectory, arrays", done.stderr)
+        self.assertIn("there are: io, openfoam, trajectory, arrays", done.stderr)
         for name, flag, message in (
             ("openfoam", "--sizes", "unknown size 'nosuch'"),
             ("trajectory", "--only", "unknown part 'nosuch'"),
