@@ -204,12 +204,9 @@ void add_clean(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("clean", "remove what dead runs left in this node's pools");
   CLI::Option* of_case = command->add_option("--case", options->case_path, "only runs of this case")->type_name("DIR");
   add_list(*command, "--pool", options->pools, "DIR", "look in this pool only, not in those configured or found");
-  command
-      ->add_option("--drop", options->dropped,
-                   "throw away this file or directory of an unfinished run, as a message named it, and nothing else")
-      ->allow_extra_args(false)
-      ->needs(of_case)
-      ->type_name("PATH");
+  add_list(*command, "--drop", options->dropped, "PATH",
+           "throw away this file or directory of an unfinished run, as a message named it, and nothing else")
+      ->needs(of_case);
   command->add_flag("--throw-away", options->throw_away, "given twice: also data that is nowhere else");
   command->footer(footer(
       {"forebay clean", "forebay clean --case /shared/motorBike", "forebay clean --throw-away --throw-away"},

@@ -41,8 +41,8 @@ int forebay(int argc, char** argv);
 int failed(const Error& error);
 
 // An option that takes a value each time that it is given.
-void add_list(CLI::App& command, const std::string& flag, std::vector<std::string>& values, const std::string& type,
-              const std::string& meaning);
+CLI::Option* add_list(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+                      const std::string& type, const std::string& meaning);
 
 // What options of a command say of the settings: single keys, and --set KEY=VALUE.
 struct GivenSettings {

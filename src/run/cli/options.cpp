@@ -10,9 +10,9 @@ int failed(const Error& error) {
   return static_cast<int>(error.code);
 }
 
-void add_list(CLI::App& command, const std::string& flag, std::vector<std::string>& values, const std::string& type,
-              const std::string& meaning) {
-  command.add_option(flag, values, meaning)->allow_extra_args(false)->type_name(type);
+CLI::Option* add_list(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+                      const std::string& type, const std::string& meaning) {
+  return command.add_option(flag, values, meaning)->allow_extra_args(false)->type_name(type);
 }
 
 void add_setting(CLI::App& command, GivenSettings& given, const std::string& flag, const std::string& key,

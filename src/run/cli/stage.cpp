@@ -54,11 +54,8 @@ void add_stage(CLI::App& app, int& exit_status) {
                    "how many ranks the run has, or this node's first and last of them (8-15); default: all that the "
                    "case is decomposed into")
       ->type_name("RANKS");
-  command
-      ->add_option("--pool", options->pools,
-                   "directory of local memory to use; once per socket, {socket} is its number")
-      ->allow_extra_args(false)
-      ->type_name("DIR");
+  add_list(*command, "--pool", options->pools, "DIR",
+           "directory of local memory to use; once per socket, {socket} is its number");
   command->add_flag("--quiet,-q", options->quiet, "print nothing unless something is wrong");
   command->footer(footer(
       {"forebay stage --case /shared/motorBike", "forebay stage --case /shared/motorBike --ranks 4"},

@@ -117,8 +117,7 @@ bool Checkpoint::is_finished(const Version& version) const {
 }
 
 bool Checkpoint::has_all_that_change(const Version& version) const {
-  return !changing_.empty() &&
-         std::includes(version.written.begin(), version.written.end(), changing_.begin(), changing_.end());
+  return !changing_.empty() && std::ranges::includes(version.written, changing_);
 }
 
 bool Checkpoint::is_sealed(const Version& version) const {

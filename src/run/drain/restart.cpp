@@ -113,7 +113,7 @@ bool Policy::is_home(const std::string& time) const {
   const core::NamesOfRanks on_case = names_on_case(time);
   for (const auto& [rank, here] : names_here(time)) {
     const core::Names& home = on_case.at(rank);
-    if (!std::includes(home.begin(), home.end(), here.begin(), here.end())) return false;
+    if (!std::ranges::includes(home, here)) return false;
   }
   return true;
 }
@@ -195,7 +195,7 @@ bool Policy::is_superseded(int rank, const std::string& time, const core::Names&
   const std::vector<std::string> points = restart_points();
   if (std::ranges::find(points, time) != points.end()) return false;
   const core::Names& newest = core::find_time(whole_times, *newest_complete)->names.at(rank);
-  return std::includes(newest.begin(), newest.end(), names.begin(), names.end());
+  return std::ranges::includes(newest, names);
 }
 
 // The newest complete time, held here or on the case. What could not be kept aside may be safe all the same.

@@ -37,8 +37,7 @@ void Times::note_if_whole(int rank, const std::string& time, RankTime& rank_time
 
 bool Times::has_files_of_last(int rank, const RankTime& rank_time) const {
   const auto last = last_files_.find(rank);
-  return last != last_files_.end() && !last->second.empty() &&
-         std::includes(rank_time.closed.begin(), rank_time.closed.end(), last->second.begin(), last->second.end());
+  return last != last_files_.end() && !last->second.empty() && std::ranges::includes(rank_time.closed, last->second);
 }
 
 void Times::directory_made(int rank, const std::string& time) {
@@ -119,7 +118,7 @@ bool Times::has_files_of_others(int rank, const std::string& time, const std::st
   const RankTime *its = find(rank, time), *others = find(rank, next);
   if (its == nullptr || others == nullptr || its->closed.empty()) return false;
   for (const std::set<std::string>* files : {&others->open, &others->closed})
-    if (!std::includes(its->closed.begin(), its->closed.end(), files->begin(), files->end())) return false;
+    if (!std::ranges::includes(its->closed, *files)) return false;
   const auto last = last_files_.find(rank);
   return last == last_files_.end() || has_files_of_last(rank, *its);
 }

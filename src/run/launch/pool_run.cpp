@@ -17,6 +17,9 @@
 #include "run/openfoam/openfoam.h"
 
 namespace forebay::launch {
+// Members whose JSON is their value. The others are put in and taken out by hand.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PoolRun, node, agent_pid, durable, case_device, case_inode, one_mount,
+                                                umask)
 namespace {
 
 using nlohmann::json;
@@ -154,24 +157,15 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<node::Pool>& p
 }
 
 Status save(const PoolRun& run) {
-  json directories = json::array(), ranks = json::object(), placed = json::array(), linked = json::array();
+  json record = run;
+  record["plan"] = json::parse(to_json(run.plan));
+  json &directories = record["directories"] = json::array(), &ranks = record["ranks"] = json::object(),
+       &placed = record["placed"] = json::array(), &linked = record["linked"] = json::array();
   for (const drain::LinkedDirectory& each : run.linked)
     linked.push_back({{"name", each.name}, {"path", escape(each.path)}, {"inode", each.inode}});
   for (const std::string& directory : run.placed) placed.push_back(escape(directory));
   for (const std::string& directory : run.directories) directories.push_back(escape(directory));
   for (const auto& [rank, directory] : run.ranks) ranks[std::to_string(rank)] = escape(directory);
-  const json record{{"plan", json::parse(to_json(run.plan))},
-                    {"node", run.node},
-                    {"agent_pid", run.agent_pid},
-                    {"directories", directories},
-                    {"ranks", ranks},
-                    {"placed", placed},
-                    {"durable", run.durable},
-                    {"case_device", run.case_device},
-                    {"case_inode", run.case_inode},
-                    {"one_mount", run.one_mount},
-                    {"umask", run.umask},
-                    {"linked", linked}};
   for (const std::string& directory : run.directories)
     if (auto written = replace_file(join(directory, drain::sentinel_name), record.dump(1)); !written) return written;
   return {};
@@ -188,16 +182,9 @@ Result<PoolRun> load_pool_run(const std::string& home) {
       plan.error().path = path;
       return forward(plan);
     }
-    PoolRun run;
+    PoolRun run = record;
     run.plan = *plan;
-    run.node = record.at("node");
-    run.agent_pid = record.value("agent_pid", 0);
-    run.durable = record.at("durable");
     run.tree_name = name_of(plan->case_path);
-    run.case_device = record.value("case_device", std::uint64_t{0});
-    run.case_inode = record.value("case_inode", std::uint64_t{0});
-    run.one_mount = record.value("one_mount", false);
-    run.umask = record.value("umask", run.umask);
     for (const json& each : record.value("linked", json::array()))
       run.linked.push_back(
           {each.at("name"), unescape(each.at("path").get<std::string>()).value_or(std::string()), each.at("inode")});

@@ -43,16 +43,19 @@ void empty_pool(const PoolRun& run, NodeReport& report) {
   report.phase = Phase::done;
 }
 
-// Of one that this process resumes.
-NodeReport report_of(const PoolRun& run) {
+// Of a run of which all is home.
+Result<NodeReport> tell_and_empty(const PoolRun& run, NodeReport report) {
+  if (auto reported = report_to_case(run, report); !reported) return forward(reported);
+  empty_pool(run, report);
+  (void)report_to_case(run, report);
+  return report;
+}
+
+NodeReport report_of(const std::string& node, const std::string& run, Phase phase) {
   NodeReport report;
-  report.node = run.node;
-  report.run = run.plan.run;
-  report.home = run.home();
-  report.agent_pid = ::getpid();
-  report.pool_of = run.agent_pid;
-  report.phase = Phase::draining;
-  report.ranks = run.rank_numbers();
+  report.node = node;
+  report.run = run;
+  report.phase = phase;
   return report;
 }
 
@@ -73,17 +76,18 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
                  "when it has ended, `forebay drain --resume` brings home what it wrote");
   if (auto home_already = report_of_all_home(*run)) {
     leave_outcome(*locked, *home_already);
-    if (auto reported = report_to_case(*run, *home_already); !reported) return forward(reported);
-    empty_pool(*run, *home_already);
-    (void)report_to_case(*run, *home_already);
-    return std::move(*home_already);
+    return tell_and_empty(*run, std::move(*home_already));
   }
   if (auto there = expect_case(*run); !there) return forward(there);
   ::umask(0);
   ::signal(SIGIO, SIG_IGN);
   auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers(), clock);
   if (!drain) return forward(drain);
-  NodeReport report = report_of(*run);
+  NodeReport report = report_of(run->node, run->plan.run, Phase::draining);
+  report.home = home;
+  report.agent_pid = ::getpid();
+  report.pool_of = run->agent_pid;
+  report.ranks = run->rank_numbers();
   const auto began = clock.now();
   const auto update = [&] {
     ++report.beat;
@@ -109,10 +113,7 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   leave_outcome(*locked, report);
   drain->reset();
   if (keep) return report;
-  if (auto reported = report_to_case(*run, report); !reported) return forward(reported);
-  empty_pool(*run, report);
-  (void)report_to_case(*run, report);
-  return report;
+  return tell_and_empty(*run, std::move(report));
 }
 
 namespace {
@@ -123,11 +124,7 @@ Result<NodeReport> outcome_on_case(const PoolRun& run, Clock& clock) {
   if (!is_being_removed(run.plan.case_path, run.plan.run, clock))
     return error(Code::lost,
                  "the pool was emptied, and nobody has told that all of run " + run.plan.run + " is home:", run.home());
-  NodeReport report;
-  report.node = run.node;
-  report.run = run.plan.run;
-  report.phase = Phase::done;
-  return report;
+  return report_of(run.node, run.plan.run, Phase::done);
 }
 }  // namespace
 
@@ -265,10 +262,7 @@ Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent, Cloc
   auto report = resume_here(plan, cleanly, agent, reporter, clock);
   if (!report) {
     // Who waits for this node must learn that nobody works on it any more.
-    NodeReport failure;
-    failure.node = host_name();
-    failure.run = plan.run;
-    failure.phase = Phase::done;
+    NodeReport failure = report_of(host_name(), plan.run, Phase::done);
     failure.drain.trouble = report.error().code == Code::lost ? Code::lost : Code::undrained;
     failure.drain.messages.push_back("the agent was killed, and resuming failed: " + report.error().text() +
                                      "; run `forebay drain --resume --case " + printable(plan.case_path) +

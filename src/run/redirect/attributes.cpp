@@ -14,14 +14,11 @@ namespace forebay::redirect {
 namespace {
 
 // The location to change, as a value: locate and make_own in one.
-struct Own {
-  Path buffer;
-  Location location;
+struct Own : Located {
   bool ready;  // otherwise errno is set
 
-  Own(int directory, const char* path, bool following, bool discard = false)
-      : location(locate(directory, path, buffer)),
-        ready(noting(location, with_errno(make_own(location, buffer, following, discard))) == 0) {}
+  Own(int from, const char* text, bool following, bool discard = false)
+      : Located(from, text), ready(noting(*this, with_errno(make_own(*this, buffer, following, discard))) == 0) {}
 };
 
 // A descriptor of an untouched input, opened for reading: a change through it would reach the case. True when `buffer`
@@ -50,15 +47,15 @@ int owned_by_name(int fd, Path& buffer) {
 
 ENTRY(int, chmod, (const char* path, mode_t mode)) {
   const Own own(AT_FDCWD, path, true);
-  return own.ready ? NEXT(chmod)(own.location.path, mode) : -1;
+  return own.ready ? NEXT(chmod)(own.path, mode) : -1;
 }
 ENTRY(int, fchmodat, (int directory, const char* path, mode_t mode, int flags)) {
   const Own own(directory, path, (flags & AT_SYMLINK_NOFOLLOW) == 0);
-  return own.ready ? NEXT(fchmodat)(own.location.directory, own.location.path, mode, flags) : -1;
+  return own.ready ? NEXT(fchmodat)(own.directory, own.path, mode, flags) : -1;
 }
 ENTRY(int, lchmod, (const char* path, mode_t mode)) {
   const Own own(AT_FDCWD, path, false);
-  return own.ready ? NEXT(lchmod)(own.location.path, mode) : -1;
+  return own.ready ? NEXT(lchmod)(own.path, mode) : -1;
 }
 ENTRY(int, fchmod, (int fd, mode_t mode)) {
   Path path;
@@ -68,15 +65,15 @@ ENTRY(int, fchmod, (int fd, mode_t mode)) {
 
 ENTRY(int, chown, (const char* path, uid_t user, gid_t group)) {
   const Own own(AT_FDCWD, path, true);
-  return own.ready ? NEXT(chown)(own.location.path, user, group) : -1;
+  return own.ready ? NEXT(chown)(own.path, user, group) : -1;
 }
 ENTRY(int, lchown, (const char* path, uid_t user, gid_t group)) {
   const Own own(AT_FDCWD, path, false);
-  return own.ready ? NEXT(lchown)(own.location.path, user, group) : -1;
+  return own.ready ? NEXT(lchown)(own.path, user, group) : -1;
 }
 ENTRY(int, fchownat, (int directory, const char* path, uid_t user, gid_t group, int flags)) {
   const Own own(directory, path, (flags & AT_SYMLINK_NOFOLLOW) == 0);
-  return own.ready ? NEXT(fchownat)(own.location.directory, own.location.path, user, group, flags) : -1;
+  return own.ready ? NEXT(fchownat)(own.directory, own.path, user, group, flags) : -1;
 }
 ENTRY(int, fchown, (int fd, uid_t user, gid_t group)) {
   Path path;
@@ -86,23 +83,23 @@ ENTRY(int, fchown, (int fd, uid_t user, gid_t group)) {
 
 ENTRY(int, utime, (const char* path, const utimbuf* times)) {
   const Own own(AT_FDCWD, path, true);
-  return own.ready ? NEXT(utime)(own.location.path, times) : -1;
+  return own.ready ? NEXT(utime)(own.path, times) : -1;
 }
 ENTRY(int, utimes, (const char* path, const timeval* times)) {
   const Own own(AT_FDCWD, path, true);
-  return own.ready ? NEXT(utimes)(own.location.path, times) : -1;
+  return own.ready ? NEXT(utimes)(own.path, times) : -1;
 }
 ENTRY(int, lutimes, (const char* path, const timeval* times)) {
   const Own own(AT_FDCWD, path, false);
-  return own.ready ? NEXT(lutimes)(own.location.path, times) : -1;
+  return own.ready ? NEXT(lutimes)(own.path, times) : -1;
 }
 ENTRY(int, futimesat, (int directory, const char* path, const timeval* times)) {
   const Own own(directory, path, true);
-  return own.ready ? NEXT(futimesat)(own.location.directory, own.location.path, times) : -1;
+  return own.ready ? NEXT(futimesat)(own.directory, own.path, times) : -1;
 }
 ENTRY(int, utimensat, (int directory, const char* path, const timespec* times, int flags)) {
   const Own own(directory, path, (flags & AT_SYMLINK_NOFOLLOW) == 0);
-  return own.ready ? NEXT(utimensat)(own.location.directory, own.location.path, times, flags) : -1;
+  return own.ready ? NEXT(utimensat)(own.directory, own.path, times, flags) : -1;
 }
 ENTRY(int, futimens, (int fd, const timespec* times)) {
   Path path;
@@ -117,17 +114,17 @@ ENTRY(int, futimes, (int fd, const timeval* times)) {
 
 ENTRY(int, truncate, (const char* path, off_t length)) {
   const Own own(AT_FDCWD, path, true, length == 0);
-  return own.ready ? noting(own.location, NEXT(truncate)(own.location.path, length)) : -1;
+  return own.ready ? noting(own, NEXT(truncate)(own.path, length)) : -1;
 }
 ENTRY_ALIAS(truncate64, truncate);
 
 ENTRY(int, setxattr, (const char* path, const char* name, const void* value, size_t size, int flags)) {
   const Own own(AT_FDCWD, path, true);
-  return own.ready ? NEXT(setxattr)(own.location.path, name, value, size, flags) : -1;
+  return own.ready ? NEXT(setxattr)(own.path, name, value, size, flags) : -1;
 }
 ENTRY(int, lsetxattr, (const char* path, const char* name, const void* value, size_t size, int flags)) {
   const Own own(AT_FDCWD, path, false);
-  return own.ready ? NEXT(lsetxattr)(own.location.path, name, value, size, flags) : -1;
+  return own.ready ? NEXT(lsetxattr)(own.path, name, value, size, flags) : -1;
 }
 ENTRY(int, fsetxattr, (int fd, const char* name, const void* value, size_t size, int flags)) {
   Path path;
@@ -137,11 +134,11 @@ ENTRY(int, fsetxattr, (int fd, const char* name, const void* value, size_t size,
 }
 ENTRY(int, removexattr, (const char* path, const char* name)) {
   const Own own(AT_FDCWD, path, true);
-  return own.ready ? NEXT(removexattr)(own.location.path, name) : -1;
+  return own.ready ? NEXT(removexattr)(own.path, name) : -1;
 }
 ENTRY(int, lremovexattr, (const char* path, const char* name)) {
   const Own own(AT_FDCWD, path, false);
-  return own.ready ? NEXT(lremovexattr)(own.location.path, name) : -1;
+  return own.ready ? NEXT(lremovexattr)(own.path, name) : -1;
 }
 ENTRY(int, fremovexattr, (int fd, const char* name)) {
   Path path;
@@ -149,51 +146,31 @@ ENTRY(int, fremovexattr, (int fd, const char* name)) {
   return owned == 0 ? NEXT(fremovexattr)(fd, name) : owned < 0 ? -1 : NEXT(removexattr)(path.text, name);
 }
 
-namespace {
-// The path to read from: genuine links are followed in the case; without following, a link that only stands for
-// something else is followed by the kernel.
-struct Seen {
-  Path buffer;
-  Location location;
-  bool through;  // to be followed by the kernel
-
-  Seen(const char* path, bool following) : location(locate(AT_FDCWD, path, buffer)), through(following) {
-    Path text;
-    if (following)
-      follow(location, buffer);
-    else if (!location.outside())
-      through = link_at(location.directory, location.path, text) > Link::none && classify(text.text) != Link::genuine;
-  }
-};
-}  // namespace
-
 ENTRY(ssize_t, getxattr, (const char* path, const char* name, void* value, size_t size)) {
-  return NEXT(getxattr)(Seen(path, true).location.path, name, value, size);
+  return NEXT(getxattr)(Seen(AT_FDCWD, path, true).path, name, value, size);
 }
 ENTRY(ssize_t, lgetxattr, (const char* path, const char* name, void* value, size_t size)) {
-  const Seen seen(path, false);
-  return seen.through ? NEXT(getxattr)(seen.location.path, name, value, size)
-                      : NEXT(lgetxattr)(seen.location.path, name, value, size);
+  const Seen seen(AT_FDCWD, path, false);
+  return seen.through ? NEXT(getxattr)(seen.path, name, value, size) : NEXT(lgetxattr)(seen.path, name, value, size);
 }
 ENTRY(ssize_t, listxattr, (const char* path, char* names, size_t size)) {
-  return NEXT(listxattr)(Seen(path, true).location.path, names, size);
+  return NEXT(listxattr)(Seen(AT_FDCWD, path, true).path, names, size);
 }
 ENTRY(ssize_t, llistxattr, (const char* path, char* names, size_t size)) {
-  const Seen seen(path, false);
-  return seen.through ? NEXT(listxattr)(seen.location.path, names, size)
-                      : NEXT(llistxattr)(seen.location.path, names, size);
+  const Seen seen(AT_FDCWD, path, false);
+  return seen.through ? NEXT(listxattr)(seen.path, names, size) : NEXT(llistxattr)(seen.path, names, size);
 }
 
 ENTRY(int, statfs, (const char* path, struct statfs* status)) {
-  return NEXT(statfs)(Seen(path, true).location.path, status);
+  return NEXT(statfs)(Seen(AT_FDCWD, path, true).path, status);
 }
 ENTRY_ALIAS(statfs64, statfs);
 ENTRY(int, statvfs, (const char* path, struct statvfs* status)) {
-  return NEXT(statvfs)(Seen(path, true).location.path, status);
+  return NEXT(statvfs)(Seen(AT_FDCWD, path, true).path, status);
 }
 ENTRY_ALIAS(statvfs64, statvfs);
 ENTRY(long, pathconf, (const char* path, int name)) {
-  return NEXT(pathconf)(Seen(path, true).location.path, name);
+  return NEXT(pathconf)(Seen(AT_FDCWD, path, true).path, name);
 }
 
 }  // namespace forebay::redirect

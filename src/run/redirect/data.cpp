@@ -113,7 +113,7 @@ Result noting_for(int fd, Result result) {
   return result;
 }
 
-COLD int close_telling(int fd) {
+COLD int close_noting(int fd) {
   Path path;
   const bool in_tree = name_in_tree(fd, path);
   const int result = next_close()(fd);
@@ -214,7 +214,7 @@ ENTRY(int, msync, (void* address, size_t size, int flags)) {
 // An error is told once the descriptor is gone: which file it was has to be known before, where that can be at all.
 ENTRY(int, close, (int fd)) {
   if (state.flags.closing_fails) [[unlikely]]
-    return close_telling(fd);
+    return close_noting(fd);
   return next_close()(fd);
 }
 ENTRY_ALIAS(__close, close);

@@ -55,8 +55,7 @@ unsigned char shown_type(int directory, const char* name) {
 }  // namespace
 
 ENTRY(DIR*, opendir, (const char* path)) {
-  Path buffer;
-  const Location location = locate(AT_FDCWD, path, buffer, Reach::whole);
+  const Located location(AT_FDCWD, path, Reach::whole);
   return new_stream(NEXT(opendir)(location.path));
 }
 
@@ -169,8 +168,7 @@ ENTRY(int, scandirat, (int directory, const char* path, dirent*** result, Select
 ENTRY_ALIAS(scandirat64, scandirat);
 
 ENTRY(int, chdir, (const char* path)) {
-  Path buffer;
-  const Location location = locate(AT_FDCWD, path, buffer, Reach::whole);
+  const Located location(AT_FDCWD, path, Reach::whole);
   const int result = NEXT(chdir)(location.path);
   if (result == 0 && active()) note_working_directory();
   return result;

@@ -137,8 +137,7 @@ ENTRY(int, execle, (const char* path, const char* first, ...)) {
 }
 
 ENTRY(int, execveat, (int directory, const char* path, char* const argv[], char* const environment[], int flags)) {
-  Path buffer;
-  const Location location = locate(directory, path, buffer);
+  const Located location(directory, path);
   return NEXT(execveat)(location.directory, location.path, argv,
                         active() ? CHILD_ENVIRONMENT(environment) : environment, flags);
 }

@@ -54,8 +54,8 @@ void free_list(FTSENT* entry) {
 
 // A directory of a pool lies on another device, but in the case.
 bool leads_into_pool(const char* path) {
-  Path buffer, text;
-  const Location location = locate(AT_FDCWD, path, buffer);
+  Path text;
+  const Located location(AT_FDCWD, path);
   return !location.outside() && link_at(location.directory, location.path, text) == Link::pool;
 }
 

@@ -136,8 +136,8 @@ class Traversal {
   // A directory of a pool lies on another device, but in the case.
   bool is_other_device(const struct stat& status) {
     if ((flags_ & FTW_MOUNT) == 0 || status.st_dev == device_) return false;
-    Path buffer, text;
-    const Location location = locate(AT_FDCWD, name(), buffer);
+    Path text;
+    const Located location(AT_FDCWD, name());
     if (location.outside()) return true;
     if (!S_ISDIR(status.st_mode)) return !really_inside(location);
     return link_at(location.directory, location.path, text) != Link::pool && !passed_pool_;

@@ -424,8 +424,8 @@ bool move_over(const char* path) {
       state.times.hold[contract::hold_held].load(std::memory_order_acquire) != 0)
     return false;
   if (strstr(path, "..") != nullptr) return false;  // behind a link it may lead elsewhere than its text says
-  Path buffer, text;
-  const Location location = locate(AT_FDCWD, path, buffer);
+  Path text;
+  const Located location(AT_FDCWD, path);
   const char* rest = own_time(AT_FDCWD, path, location, text);
   if (rest == nullptr) return false;
   const double time = value_of(rest + 1, strlen(rest + 1));

@@ -21,9 +21,7 @@ extern "C" const char* forebay_library_path(const char* path) {
   if (slot.load(std::memory_order_relaxed) == nullptr)
     __atomic_store_n(&forebay_next_dlopen, next_function(slot, "dlopen"), __ATOMIC_RELAXED);
   if (path == nullptr || strchr(path, '/') == nullptr) return path;
-  Path buffer;
-  Location location = locate(AT_FDCWD, path, buffer);
-  follow(location, buffer);
+  const Seen location(AT_FDCWD, path, true);
   if (location.path == path) return path;
   memcpy(mapped, location.path, strlen(location.path) + 1);
   return mapped;

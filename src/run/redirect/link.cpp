@@ -179,6 +179,16 @@ bool follow(Location& location, Path& buffer) {
   return true;
 }
 
+Seen::Seen(int from, const char* text, bool following) : Located(from, text), through(following) {
+  if (following) {
+    follow(*this);
+  } else if (!outside()) {
+    Path target;
+    const Link kind = link_at(directory, path, target);
+    through = kind == Link::staged || kind == Link::pool;
+  }
+}
+
 int make_own(Location& location, Path& buffer, bool following, bool discard) {
   if (location.outside()) return 0;
   Path text;

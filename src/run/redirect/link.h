@@ -20,10 +20,21 @@ Link link_at(int directory, const char* path, Path& text);
 // The path to use for a call that follows links: a genuine last component is resolved in the case, not by the kernel.
 // True when that made `location` another one.
 bool follow(Location& location, Path& buffer);
+inline bool follow(Located& location) {
+  return follow(location, location.buffer);
+}
 // Makes sure that `location` is not a staged link, for a call that changes the file itself: follows genuine links when
 // `following`, and copies a staged link up. `discard`: the content is about to be cut to nothing. 0 or a negative
 // errno.
 int make_own(Location& location, Path& buffer, bool following, bool discard = false);
+
+// To read from: without following, a link that only stands for something else is followed by the kernel.
+struct Seen : Located {
+  bool through;  // to be followed by the kernel
+
+  Seen(int from, const char* text, bool following);
+};
+
 // Replaces the staged link, whose text is `lower`, by a copy. Safe when many do it at once. 0 or a negative errno.
 int copy_up(int directory, const char* path, const char* lower, bool discard);
 

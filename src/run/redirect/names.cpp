@@ -98,8 +98,7 @@ int rmdir_redirected(const Location& location) {
 }  // namespace
 
 ENTRY(int, unlinkat, (int directory, const char* path, int flags)) {
-  Path buffer;
-  const Location location = locate(directory, path, buffer);
+  const Located location(directory, path);
   return (flags & AT_REMOVEDIR) != 0 ? rmdir_redirected(location) : unlink_redirected(directory, path, location);
 }
 ENTRY(int, unlink, (const char* path)) {
@@ -108,12 +107,10 @@ ENTRY(int, unlink, (const char* path)) {
   return unlink_redirected(AT_FDCWD, path, locate_near(AT_FDCWD, path, buffer));
 }
 ENTRY(int, rmdir, (const char* path)) {
-  Path buffer;
-  return rmdir_redirected(locate(AT_FDCWD, path, buffer));
+  return rmdir_redirected(Located(AT_FDCWD, path));
 }
 ENTRY(int, remove, (const char* path)) {
-  Path buffer;
-  const Location location = locate(AT_FDCWD, path, buffer);
+  const Located location(AT_FDCWD, path);
   if (location.outside()) return NEXT(remove)(location.path);
   const int errno_before = errno;
   if (unlink_redirected(AT_FDCWD, path, location) == 0) return 0;
@@ -130,32 +127,27 @@ int kernel_unlink(const Location& location, int flags) {
 }  // namespace
 
 ENTRY(int, mkdir, (const char* path, mode_t mode)) {
-  Path buffer;
-  const Location location = locate(AT_FDCWD, path, buffer);
+  const Located location(AT_FDCWD, path);
   const int result = noting(location, NEXT(mkdir)(location.path, mode));
   note_begun(AT_FDCWD, path, location, result == 0);
   return result;
 }
 ENTRY(int, mkdirat, (int directory, const char* path, mode_t mode)) {
-  Path buffer;
-  const Location location = locate(directory, path, buffer);
+  const Located location(directory, path);
   const int result = noting(location, NEXT(mkdirat)(location.directory, location.path, mode));
   note_begun(directory, path, location, result == 0);
   return result;
 }
 ENTRY(int, mkfifo, (const char* path, mode_t mode)) {
-  Path buffer;
-  const Location location = locate(AT_FDCWD, path, buffer);
+  const Located location(AT_FDCWD, path);
   return noting(location, NEXT(mkfifo)(location.path, mode));
 }
 ENTRY(int, mkfifoat, (int directory, const char* path, mode_t mode)) {
-  Path buffer;
-  const Location location = locate(directory, path, buffer);
+  const Located location(directory, path);
   return noting(location, NEXT(mkfifoat)(location.directory, location.path, mode));
 }
 ENTRY(int, mknodat, (int directory, const char* path, mode_t mode, dev_t device)) {
-  Path buffer;
-  const Location location = locate(directory, path, buffer);
+  const Located location(directory, path);
   return noting(location, with_errno_int(system_call(SYS_mknodat, location.directory, word(location.path), word(mode),
                                                      word(static_cast<unsigned>(device)))));
 }
@@ -170,8 +162,7 @@ ENTRY(int, __xmknodat, (int, int directory, const char* path, mode_t mode, dev_t
 }
 
 ENTRY(int, symlinkat, (const char* target, int directory, const char* path)) {
-  Path buffer;
-  const Location location = locate(directory, path, buffer);
+  const Located location(directory, path);
   const int result = noting(location, NEXT(symlinkat)(target, location.directory, location.path));
   if (result == 0 && !location.outside()) {
     forget_plain_directories();
@@ -180,8 +171,7 @@ ENTRY(int, symlinkat, (const char* target, int directory, const char* path)) {
   return result;
 }
 ENTRY(int, symlink, (const char* target, const char* path)) {
-  Path buffer;
-  const Location location = locate(AT_FDCWD, path, buffer);
+  const Located location(AT_FDCWD, path);
   if (location.outside()) return NEXT(symlink)(target, location.path);
   return entry_symlinkat(target, location.directory, location.path);
 }
@@ -206,19 +196,17 @@ int link_on_shared(const Location& source, const Location& target) {
 
 // A hard link to a staged link would be a second link: it has to be a file of its own first.
 ENTRY(int, linkat, (int from_directory, const char* from, int to_directory, const char* to, int flags)) {
-  Path from_buffer, to_buffer;
-  Location source = locate(from_directory, from, from_buffer);
-  const Location target = locate(to_directory, to, to_buffer);
+  Located source(from_directory, from), target(to_directory, to);
   if (Path text; state.flags.meets_placed && leads_to_placed(source, text) && really_inside(target)) [[unlikely]]
     return noting(target, with_errno_int(link_placed(text, target)));
   if (const int linked = link_on_shared(source, target); linked != -EXDEV) return with_errno_int(linked);
-  if (const int failed = make_own(source, from_buffer, (flags & AT_SYMLINK_FOLLOW) != 0); failed < 0)
+  if (const int failed = make_own(source, source.buffer, (flags & AT_SYMLINK_FOLLOW) != 0); failed < 0)
     return noting(source, with_errno_int(failed));
   const int errno_before = errno;
   const int linked = noting(target, NEXT(linkat)(source.directory, source.path, target.directory, target.path, flags));
   if (linked == 0 || errno != EXDEV || source.outside() || target.outside()) return linked;
   Location below = target;
-  if (!below_mount(source, from_buffer) || !below_mount(below, to_buffer)) return linked;
+  if (!below_mount(source, source.buffer) || !below_mount(below, target.buffer)) return linked;
   errno = errno_before;
   return noting(target, NEXT(linkat)(source.directory, source.path, below.directory, below.path, flags));
 }
@@ -242,9 +230,7 @@ int rename_across(const Location& source, const Location& target, unsigned flags
 }
 
 int rename_redirected(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) {
-  Path from_buffer, to_buffer;
-  const Location source = locate(from_directory, from, from_buffer);
-  const Location target = locate(to_directory, to, to_buffer);
+  const Located source(from_directory, from), target(to_directory, to);
   const int errno_before = errno;
   if (state.flags.meets_placed) [[unlikely]] {
     Path text;

@@ -34,6 +34,17 @@ HOT Location locate(int directory, const char* path, Path& buffer, Reach reach =
 // The same for a path of which is_outside() was false.
 HOT Location locate_near(int directory, const char* path, Path& buffer, Reach reach = Reach::parent);
 
+// What locate() finds, with the buffer that its path may point into: so it stays where it was made.
+struct Located : Location {
+  Path buffer;
+
+  Located(int from, const char* text, Reach reach = Reach::parent) : Location{} {
+    Location::operator=(locate(from, text, buffer, reach));
+  }
+  Located(const Located&) = delete;
+  Located& operator=(const Located&) = delete;
+};
+
 // Beside a namespace: the location of a path of the case without the mount over the case. No rename or hard link leads
 // from one mount to another, though both be of one file system. False where there is none.
 bool below_mount(Location& location, Path& buffer);

@@ -33,10 +33,7 @@ ENTRY(char*, canonicalize_file_name, (const char* path)) {
 }
 
 ENTRY(key_t, ftok, (const char* path, int project)) {
-  Path buffer;
-  Location location = locate(AT_FDCWD, path, buffer);
-  follow(location, buffer);
-  return NEXT(ftok)(location.path, project);
+  return NEXT(ftok)(Seen(AT_FDCWD, path, true).path, project);
 }
 
 }  // namespace forebay::redirect

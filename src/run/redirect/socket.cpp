@@ -17,10 +17,10 @@ class Address {
     constexpr socklen_t header = offsetof(sockaddr_un, sun_path);
     if (!active() || address == nullptr || address->sa_family != AF_UNIX || size <= header || size > sizeof(own_))
       return;
-    Path text, buffer;
+    Path text;
     const char* name = reinterpret_cast<const sockaddr_un*>(address)->sun_path;
     text.append(name, strnlen(name, size - header));  // not necessarily terminated; abstract names begin with NUL
-    const Location location = locate(AT_FDCWD, text.text, buffer);
+    const Located location(AT_FDCWD, text.text);
     if (location.outside() || location.path == text.text) return;
     // Where the kernel finds it by the name as it was given, getsockname is to tell that.
     if (state.rank.directory.rest(location.path) != nullptr && strstr(text.text, "..") == nullptr) return;

@@ -59,19 +59,17 @@ ENTRY(int, posix_spawnp,
 
 // libc opens these in the child by itself, so what is opened for writing is made a file of its own now.
 ENTRY(int, posix_spawn_file_actions_addopen, (Actions * actions, int fd, const char* path, int flags, mode_t mode)) {
-  Path buffer;
-  Location location = locate(AT_FDCWD, path, buffer);
+  Located location(AT_FDCWD, path);
   const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
   if (writes)
-    make_own(location, buffer, true);
+    make_own(location, location.buffer, true);
   else
-    follow(location, buffer);
+    follow(location);
   return NEXT(posix_spawn_file_actions_addopen)(actions, fd, location.path, flags, mode);
 }
 
 ENTRY(int, posix_spawn_file_actions_addchdir_np, (Actions * actions, const char* path)) {
-  Path buffer;
-  const Location location = locate(AT_FDCWD, path, buffer, Reach::whole);
+  const Located location(AT_FDCWD, path, Reach::whole);
   return NEXT(posix_spawn_file_actions_addchdir_np)(actions, location.path);
 }
 

@@ -124,34 +124,22 @@ ENTRY(int, statx, (int directory, const char* path, int flags, unsigned mask, st
 }
 
 ENTRY(int, access, (const char* path, int mode)) {
-  Path buffer;
-  Location location = locate(AT_FDCWD, path, buffer);
-  follow(location, buffer);
-  return NEXT(access)(location.path, mode);
+  return NEXT(access)(Seen(AT_FDCWD, path, true).path, mode);
 }
 
 ENTRY(int, faccessat, (int directory, const char* path, int mode, int flags)) {
-  Path buffer;
-  Location location = locate(directory, path, buffer);
-  Path text;
-  if ((flags & AT_SYMLINK_NOFOLLOW) == 0)
-    follow(location, buffer);
-  else if (!location.outside() && link_at(location.directory, location.path, text) != Link::genuine)
-    flags &= ~AT_SYMLINK_NOFOLLOW;
-  return NEXT(faccessat)(location.directory, location.path, mode, flags);
+  const Seen seen(directory, path, (flags & AT_SYMLINK_NOFOLLOW) == 0);
+  if (seen.through) flags &= ~AT_SYMLINK_NOFOLLOW;
+  return NEXT(faccessat)(seen.directory, seen.path, mode, flags);
 }
 
 ENTRY(int, euidaccess, (const char* path, int mode)) {
-  Path buffer;
-  Location location = locate(AT_FDCWD, path, buffer);
-  follow(location, buffer);
-  return NEXT(euidaccess)(location.path, mode);
+  return NEXT(euidaccess)(Seen(AT_FDCWD, path, true).path, mode);
 }
 ENTRY_ALIAS(eaccess, euidaccess);
 
 ENTRY(ssize_t, readlinkat, (int directory, const char* path, char* text, size_t size)) {
-  Path buffer;
-  const Location location = locate(directory, path, buffer);
+  const Located location(directory, path);
   // Links of /proc tell kernel paths: the program's working directory, descriptors, executable.
   const bool in_proc = path != nullptr && strncmp(path, "/proc/", 6) == 0 && active();
   if (location.outside() && !in_proc) return NEXT(readlinkat)(location.directory, location.path, text, size);

@@ -94,12 +94,11 @@ ENTRY(FILE*, fopen, (const char* path, const char* mode)) {
 ENTRY_ALIAS(fopen64, fopen);
 
 ENTRY(FILE*, freopen, (const char* path, const char* mode, FILE* stream)) {
-  Path buffer;
   if (__fpending(stream) > 0) fflush(stream);
   note_end_of_stream(stream);
-  Location location = locate(AT_FDCWD, path, buffer);
+  Located location(AT_FDCWD, path);
   const int flags = flags_of(mode);
-  if (with_errno(prepare(location, buffer, flags < 0 ? O_RDWR : flags)) < 0) {
+  if (with_errno(prepare(location, location.buffer, flags < 0 ? O_RDWR : flags)) < 0) {
     const int failed = errno;
     fclose(stream);
     errno = failed;

@@ -93,7 +93,7 @@ __attribute__((destructor)) void end_streams() {
   });
 }
 
-COLD int fclose_telling(FILE* stream, int (*next)(FILE*)) {
+COLD int fclose_noting(FILE* stream, int (*next)(FILE*)) {
   Path path;
   const int fd = descriptor_of(stream);
   const bool in_tree = fd >= 0 && name_in_tree(fd, path);
@@ -123,7 +123,7 @@ ENTRY(int, fclose, (FILE * stream)) {
   if (__fpending(stream) > 0 && flush_noting(stream, next_fflush()) != 0) failed = errno;
   note_end_of_stream(stream);
   const auto next = NEXT(fclose);
-  const int result = state.flags.closing_fails ? fclose_telling(stream, next) : next(stream);
+  const int result = state.flags.closing_fails ? fclose_noting(stream, next) : next(stream);
   if (failed == 0 || result != 0) return result;
   errno = failed;
   return EOF;

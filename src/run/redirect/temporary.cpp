@@ -14,7 +14,7 @@ namespace {
 
 class Template {
  public:
-  explicit Template(char* text) : own_(text), location_(locate(AT_FDCWD, text, buffer_)) {}
+  explicit Template(char* text) : own_(text), location_(AT_FDCWD, text) {}
   // What libc is to work on.
   char* text() {
     pass_gate(location_);
@@ -35,8 +35,7 @@ class Template {
 
  private:
   char* own_;
-  Path buffer_;
-  Location location_;
+  Located location_;
 };
 
 // mkostemps by an open of our own, which chooses where the file is made.
@@ -103,11 +102,10 @@ ENTRY(char*, mktemp, (char* pattern)) {
 
 ENTRY(char*, tempnam, (const char* directory, const char* prefix)) {
   // libc prefers TMPDIR, then what it is given; both may lie in the case, and only the name it makes up counts.
-  Path buffer;
   const char* wanted = secure_getenv("TMPDIR");
   for (const char* candidate : {wanted, directory}) {
     if (candidate == nullptr) continue;
-    const Location location = locate(AT_FDCWD, candidate, buffer, Reach::whole);
+    const Located location(AT_FDCWD, candidate, Reach::whole);
     struct stat status;
     if (location.outside() || sys_fstatat(location.directory, location.path, &status, 0) < 0 ||
         !S_ISDIR(status.st_mode))
