@@ -55,6 +55,10 @@ def _short(value: float) -> str:
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
+def ordered(cell: Cell) -> tuple:
+    return cell.how, cell.nodes, cell.op, cell.path, cell.transfer, cell.writers
+
+
 def plain_cells(figures: Figures) -> list[Cell]:
     return sorted((each for each in figures.cells if not each.how), key=lambda cell: (cell.transfer, cell.writers))
 
@@ -97,7 +101,7 @@ def tables(figures: Figures) -> list[Table]:
             found.append(
                 _table(figures, f"by writers, {binary(transfer)}, GB/s", alike, lambda cell: str(cell.writers))
             )
-    if others := sorted(figures.cells.keys() - plain, key=lambda cell: (cell.how, cell.nodes, cell.name)):
+    if others := sorted(figures.cells.keys() - plain, key=ordered):
         rows = []
         for cell in others:
             reference = cell.compared_with() and figures.rate(cell.compared_with())
@@ -106,8 +110,8 @@ def tables(figures: Figures) -> list[Table]:
             )
         found.append(("other ways, GB/s", ["", "GB/s", "to the plain way"], rows))
     if figures.files:
-        ordered = sorted(figures.files, key=lambda each: (each.nodes, each.processes))
-        rows = [[each.name, *(_text(figures.files[each][phase], "/s") for phase in PHASES)] for each in ordered]
+        by_number = sorted(figures.files, key=lambda each: (each.nodes, each.processes))
+        rows = [[each.name, *(_text(figures.files[each][phase], "/s") for phase in PHASES)] for each in by_number]
         found.append(("files of 4 KiB a second, each process in a directory of its own", ["", *PHASES], rows))
     return found
 
@@ -137,7 +141,9 @@ def advice(figures: Figures) -> str:
     if rates[most] < NEAR * rates[best]:
         said += ": let fewer write at once (layout collated)"
     recycled = [figures.rate(Cell("write", path, "recycled", base_of(figures), few)) for path in ("mapped", "file")]
-    if all(recycled):
+    if (
+        all(recycled) and not figures.place.on_disk
+    ):  # where mapped pages are the kernel's memory, whatever the disk does
         times = recycled[0] / recycled[1]
         gain = "gain by it" if times > 1 else "are better kept elsewhere"
         said += f". Copies to a mapping are {times:.2g} times as fast as the file path: trajectories {gain}"

@@ -113,6 +113,18 @@ class Told(unittest.TestCase):
     def test_more_writers_that_gain_are_not_warned_of(self):
         self.assertNotIn("fewer", told.advice(figures({1: [2 * GB], 24: [12 * GB]})))
 
+    def test_a_mapping_is_advised_where_its_pages_are_the_medium(self):
+        for kind, advised in (("tmpfs", True), ("ext4", False)):
+            seen = figures({1: [GB]}, kind=kind)
+            seen.cells |= {Cell("write", path, "recycled", MIB, 1): [rate] for path, rate in (("file", GB), ("mapped", 4 * GB))}  # fmt: skip
+            self.assertEqual("4 times as fast" in told.advice(seen), advised)
+
+    def test_other_ways_stand_in_the_order_of_their_transfers(self):
+        seen = figures({1: [GB]}, kind="ext4")
+        seen.cells |= {Cell("read", "file", "recycled", each, 1, "O_DIRECT"): [GB] for each in (MIB, 16384, 4096)}
+        [(_, _, rows)] = [each for each in told.tables(seen) if each[0].startswith("other ways")]
+        self.assertEqual([row[0].split(", ")[2] for row in rows], ["4 KiB", "16 KiB", "1 MiB"])
+
     def test_a_block_that_fits_the_cache_says_so(self):
         for total, count in ((63 * MIB, 1), (64 * MIB, 0)):
             report, seen = Report("io", {}), figures({1: [GB]}, total=total)
