@@ -75,7 +75,9 @@ def run_of_report(report: dict, nodes: float, settle: float) -> Run:
         last = max(last, each["safe"])
     if busy <= 0:
         raise ValueError("its drain was too short to be timed")
-    per_rank = len(times) * report["ranks"]
+    # Of a long run the timeline has the newest times only.
+    drained = max(len(times), report["nodes"][0]["drain"].get("safe_times", 0))
+    per_rank = drained * report["ranks"]
     case = Case(
         ranks=report["ranks"], nodes=nodes, step=report["step_seconds"] or 0.0, dirs=0.0,
         bytes=report["shared"]["bytes"] / per_rank, files=report["shared"]["files"] / per_rank,

@@ -133,9 +133,9 @@ void print_text(const std::vector<Seen>& all) {
                    ? fmt::format(", and {} time directories that are not counted yet,", drain.uncounted_times)
                    : "",
                human_bytes(drain.shared_bytes), drain.shared_files, seen.report.queued_units);
-    if (seen.report.paused_milliseconds > 0)
+    if (seen.report.lasted.paused_milliseconds > 0)
       fmt::print("  {:<20}{}\n", "held back",
-                 human_duration(std::chrono::milliseconds(seen.report.paused_milliseconds)));
+                 human_duration(std::chrono::milliseconds(seen.report.lasted.paused_milliseconds)));
     for (const std::string& each : seen.report.waits_for) fmt::print("  {:<20}{}\n", "waits, since", printable(each));
     for (const std::string& message : drain.messages) fmt::print("  ! {}\n", printable(message));
   }

@@ -122,7 +122,7 @@ int Drain::events_descriptor() const {
 
 bool Drain::events_crowd() {
   if (!state_->seen.watcher) return false;
-  (void)state_->seen.watcher->take_in();  // on_events() tells what is wrong
+  (void)state_->seen.watcher->take_in(state_->run.now());  // on_events() tells what is wrong
   return state_->seen.watcher->crowded();
 }
 
@@ -245,6 +245,16 @@ std::size_t Drain::times_begun() const {
   return state_->seen.timeline.steps();
 }
 
+std::vector<Timeline::Begun> Drain::take_begun(bool all) {
+  return state_->seen.timeline.take_begun(all);
+}
+
+Activity Drain::activity() const {
+  const Numbers& numbers = state_->run.numbers;
+  const MoverProgress at_work = progress();
+  return {state_->run.now(), numbers.local_bytes, numbers.shared_bytes, at_work.queued + at_work.active > 0};
+}
+
 std::vector<std::string> Drain::complete_times() const {
   const State& state = *state_;
   std::vector<std::string> held = state.policy.nodes.candidates.times();
@@ -340,6 +350,7 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.kept_beside = state.policy.kept_beside();
   report.groups = state.work.groups.made;
   report.lag_seconds = state.seen.timeline.longest_lag();
+  report.safe_times = state.seen.timeline.safe_times();
   report.timeline = state.seen.timeline.newest(timeline_entries);
   return report;
 }

@@ -100,8 +100,15 @@ struct DrainReport {
   std::optional<std::string> newest_complete, newest_safe;
   std::map<std::string, std::string> kept_beside;  // older ones that are kept too, since the newest lacks a file: why
   double lag_seconds = 0;                          // the longest time between complete and safe
+  std::uint64_t safe_times = 0;                    // so many have been
   std::vector<TimelineEntry> timeline;
   std::vector<std::pair<int, int>> groups;  // collated: contiguous groups of ranks
+};
+
+struct Activity {
+  double seconds = 0;  // since the Drain was made
+  std::uint64_t local_bytes = 0, shared_bytes = 0;
+  bool busy = false;  // something is being carried, or waits for that
 };
 
 // The gravest of two troubles: lost, then undrained, conflict, pool_full, failed. What is only local must never be
@@ -172,6 +179,10 @@ class Drain {
   void room_is_scarce(bool now);
   // How many times the program has begun, over all ranks of the node.
   std::size_t times_begun() const;
+  // As Timeline's: to be called after on_events().
+  std::vector<Timeline::Begun> take_begun(bool all);
+  // What was done until now.
+  Activity activity() const;
   // The most bytes that the program wrote from one time's beginning to the next.
   std::uint64_t largest_step() const;
   // Whether a pool is full now, to be told before on_events(): once it was, the run's exit will not be 0, and times

@@ -16,7 +16,7 @@ Result<std::vector<Event>> Observation::read_events() {
   std::vector<Event> events;
   std::set<std::string> passed;
   for (bool listed = true; listed;) {
-    auto read = watcher->read();
+    auto read = watcher->read(run.now());
     if (!read) return forward(read);
     if (!being_put.empty()) std::erase_if(*read, [&](const Event& event) { return event.path == being_put; });
     listed = false;
@@ -139,7 +139,7 @@ void Observation::directory_of_time_made(const Event& event, int rank, const std
   batch.beginning.erase(event.path);
   // Now, not after the batch: the next events may tell that the older time was purged.
   if (!late.unsure.empty()) late.ask_unsure(SeenLate::Ask::left);
-  return begin_time(time);
+  return begin_time(time, event.when);
 }
 
 void Observation::file_of_time_written(const Event& event, int rank, const std::string& time, const std::string& rest) {

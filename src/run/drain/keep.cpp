@@ -214,13 +214,18 @@ std::string Keep::path(int rank, const std::string& time, const std::string& fil
   return place == places_.end() ? std::string() : join(place->second.path, flat_name(time, file));
 }
 
-std::optional<std::uint64_t> Keep::size(int rank, const std::string& time, const std::string& file) const {
+std::optional<struct stat> Keep::status(int rank, const std::string& time, const std::string& file) const {
   const auto place = places_.find(rank);
-  struct stat status {};
+  struct stat found {};
   if (place == places_.end() ||
-      ::fstatat(place->second.links.get(), flat_name(time, file).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+      ::fstatat(place->second.links.get(), flat_name(time, file).c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0)
     return std::nullopt;
-  return static_cast<std::uint64_t>(status.st_size);
+  return found;
+}
+
+std::optional<std::uint64_t> Keep::size(int rank, const std::string& time, const std::string& file) const {
+  const auto found = status(rank, time, file);
+  return found ? std::optional(static_cast<std::uint64_t>(found->st_size)) : std::nullopt;
 }
 
 std::set<std::string> Keep::files(int rank, const std::string& time) const {

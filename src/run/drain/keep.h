@@ -49,8 +49,9 @@ class Keep {
   void remove(int rank, const std::string& time, const std::string& file);
 
   std::vector<std::string> times() const;
-  // Where a kept file is, and its size now; nullopt when it is not kept.
+  // Where a kept file is, and what it is now; nullopt when it is not kept.
   std::string path(int rank, const std::string& time, const std::string& file) const;
+  std::optional<struct stat> status(int rank, const std::string& time, const std::string& file) const;
   std::optional<std::uint64_t> size(int rank, const std::string& time, const std::string& file) const;
   bool contains(int rank, const std::string& time, const std::string& file) const;
   std::set<std::string> files(int rank, const std::string& time) const;

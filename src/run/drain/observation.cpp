@@ -6,6 +6,13 @@
 #include "run/drain/state.h"
 
 namespace forebay::drain {
+namespace {
+
+std::uint64_t bytes_of(const std::optional<struct stat>& file) {
+  return file ? static_cast<std::uint64_t>(file->st_size) : 0;
+}
+
+}  // namespace
 
 bool Observation::serves(int rank) const {
   const auto& ranks = times.ranks();
@@ -59,9 +66,9 @@ void Observation::note_failed_writes() {
 }
 
 // By any of its ranks.
-void Observation::begin_time(const std::string& time) {
+void Observation::begin_time(const std::string& time, double when) {
   const std::size_t before = timeline.steps();
-  timeline.begun(time, run.now());
+  timeline.begun(time, when >= 0 ? when : run.now());
   if (timeline.steps() == before) return;
   Numbers& numbers = run.numbers;
   numbers.largest_step = std::max(numbers.largest_step, numbers.local_bytes - numbers.step_began_at);
@@ -69,31 +76,25 @@ void Observation::begin_time(const std::string& time) {
 }
 
 void Observation::file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file) {
-  if (keep.contains(rank, time, file)) {
-    run.numbers.closed(keep.size(rank, time, file).value_or(0));
-  } else {
-    count_local(path);
-  }
+  const auto now =
+      keep.contains(rank, time, file) ? keep.status(rank, time, file) : status_of(local_of(run.roots, path));
+  if (now) timeline.written(time, run.seconds_at(now->st_mtim));
+  run.numbers.closed(bytes_of(now));
   times.file_closed(rank, time, file);
   late_files_of.insert(time);
   doubtful[rank] = run.clock.now();
   // Written again after the time was carried, or a late function object: carried as a file of its own. What belongs to
   // a group is found at the end (Groups::renew_changed): alone it would hide the group.
   if (work.drained.contains(rank, time) && !run.ledger.collated_of(rank, time))
-    others.wait_for_quiet(path, keep.size(rank, time, file).value_or(0));
-}
-
-void Observation::count_local(const std::string& path) {
-  const auto status = status_of(local_of(run.roots, path));
-  run.numbers.closed(status ? static_cast<std::uint64_t>(status->st_size) : 0);
+    others.wait_for_quiet(path, bytes_of(now));
 }
 
 // What was written in an earlier step.
 void Observation::count_late(const std::string& path) {
   Numbers& numbers = run.numbers;
-  const std::uint64_t before = numbers.local_bytes;
-  count_local(path);
-  numbers.step_began_at += numbers.local_bytes - before;
+  const std::uint64_t bytes = bytes_of(status_of(local_of(run.roots, path)));
+  numbers.closed(bytes);
+  numbers.step_began_at += bytes;
 }
 
 }  // namespace forebay::drain

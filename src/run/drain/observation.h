@@ -66,9 +66,8 @@ struct Observation {
   void pool_ran_full();
   void note_failed_writes();
   void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file);
-  void count_local(const std::string& path);
   void count_late(const std::string& path);
-  void begin_time(const std::string& time);
+  void begin_time(const std::string& time, double when);
 
   // events.cpp
   Result<std::vector<Event>> read_events();

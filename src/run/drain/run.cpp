@@ -53,6 +53,12 @@ double Run::now() const {
   return std::chrono::duration<double>(clock.now() - start).count();
 }
 
+double Run::seconds_at(const timespec& date) const {
+  const auto ago =
+      clock.date().time_since_epoch() - std::chrono::seconds(date.tv_sec) - std::chrono::nanoseconds(date.tv_nsec);
+  return now() - std::chrono::duration<double>(ago).count();
+}
+
 Status Run::record_staged(const std::vector<tree::Entry>& staged) {
   std::vector<Record> records;
   records.reserve(staged.size());

@@ -2,6 +2,8 @@
 // Private to the room.
 #pragma once
 
+#include <time.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -60,7 +62,8 @@ struct Run {
   // Whether `at` is the link to the case that staging or evicting puts in the place of `path`.
   bool is_link_to_case(const std::string& path, const std::string& at) const;
   std::vector<std::string> times_here(int rank) const;  // directories of the rank's local tree
-  double now() const;
+  double now() const;                                   // seconds since it was made
+  double seconds_at(const timespec& date) const;        // likewise; `date`: of a file
 };
 
 // Takes a read lease on an open file. The kernel gives none while anything has the file open for writing or mapped

@@ -25,8 +25,38 @@ void Timeline::complete(const std::string& time, double when) {
 
 void Timeline::safe(const std::string& time, double when) {
   TimelineEntry& entry = of(time);
+  if (entry.safe < 0) ++safe_times_;
   entry.safe = when;
   if (entry.complete >= 0) longest_lag_ = std::max(longest_lag_, when - entry.complete);
+}
+
+// A file may bring a time of its own from elsewhere (cp -p): what is older than the last time says nothing.
+void Timeline::written(const std::string& time, double when) {
+  if (const auto known = by_time_.find(time); known != by_time_.end() && when > taken_until_)
+    known->second->begun = std::min(known->second->begun, when);
+}
+
+// Those of one look are noticed at the same moment. Where files tell of some, the others were begun before the next of
+// them.
+std::vector<Timeline::Begun> Timeline::take_begun(bool all) {
+  std::size_t end = entries_.size();
+  while (!all && end > taken_ && entries_[end - 1].begun >= entries_.back().begun) --end;
+  std::vector<TimelineEntry*> fresh;
+  for (; taken_ < end; ++taken_)
+    if (entries_[taken_].begun >= 0) fresh.push_back(&entries_[taken_]);
+  for (std::size_t i = fresh.size(); i-- > 1;) fresh[i - 1]->begun = std::min(fresh[i - 1]->begun, fresh[i]->begun);
+  std::vector<Begun> begun;
+  for (auto at = fresh.begin(); at != fresh.end();) {
+    const double when = std::max((*at)->begun, taken_until_);
+    const auto next = std::find_if(at, fresh.end(), [&](const TimelineEntry* entry) { return entry->begun > when; });
+    const auto count = static_cast<double>(next - at);
+    for (double i = 1; at != next; ++at, ++i) {
+      (*at)->begun = taken_until_ + (when - taken_until_) * i / count;
+      begun.push_back({(*at)->time, (*at)->begun, count > 1});
+    }
+    taken_until_ = when;
+  }
+  return begun;
 }
 
 void Timeline::let_go(const std::string& time) {

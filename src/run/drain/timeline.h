@@ -11,7 +11,9 @@
 
 namespace forebay::drain {
 
-// When what happened to a time; seconds since the Drain was made, negative for "not yet".
+// When what happened to a time; seconds since the Drain was made, negative for "not yet". `begun` is when its first
+// file was written, where that is known, or when it was noticed; times that were noticed together share the seconds
+// evenly.
 struct TimelineEntry {
   std::string time;
   double begun = -1, complete = -1, safe = -1;
@@ -22,6 +24,17 @@ class Timeline {
   void begun(const std::string& time, double when);
   void complete(const std::string& time, double when);
   void safe(const std::string& time, double when);
+  // A file of it was written then, as the file tells. Counts until the time is taken.
+  void written(const std::string& time, double when);
+
+  struct Begun {
+    std::string time;
+    double when;
+    bool together;  // it was noticed with others, and its own moment is not known
+  };
+  // The times that were begun since the last call, in order, but for the newest one, whose first file may not be told
+  // of yet, and those that were noticed with it. `all`: these too. To be called after a look.
+  std::vector<Begun> take_begun(bool all);
 
   bool was_begun(const std::string& time) const { return by_time_.contains(time); }
   // What was kept of it is no longer wanted, until the program begins it anew.
@@ -30,6 +43,8 @@ class Timeline {
   void begun_anew(const std::string& time);
   // How many times have been begun.
   std::size_t steps() const { return steps_; }
+  // How many are safe.
+  std::size_t safe_times() const { return safe_times_; }
   // The longest time between complete and safe.
   double longest_lag() const { return longest_lag_; }
   // The entries told of last, at most so many, in the order of their beginnings. Costs no more than those.
@@ -41,7 +56,9 @@ class Timeline {
   std::deque<TimelineEntry> entries_;  // never moved, so names and addresses of its elements stay valid
   std::unordered_map<std::string_view, TimelineEntry*> by_time_;
   std::unordered_set<const TimelineEntry*> let_go_;
-  std::size_t steps_ = 0;
+  std::size_t steps_ = 0, safe_times_ = 0;
+  std::size_t taken_ = 0;   // of the entries
+  double taken_until_ = 0;  // when the last of these was begun
   double longest_lag_ = 0;
 };
 

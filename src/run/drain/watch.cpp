@@ -124,13 +124,14 @@ void Watcher::translate(std::uint32_t mask, int descriptor, const char* name, st
   }
 }
 
-Status Watcher::take_in() {
+Status Watcher::take_in(double now) {
   while (!crowded()) {
     const ssize_t got = ::read(inotify_.get(), events_.get() + taken_in_, at_once);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) break;
     if (got < 0) return errno_error("cannot read inotify events", "");
     taken_in_ += static_cast<std::size_t>(got);
+    taken_until_.emplace_back(taken_in_, now);
     if (static_cast<std::size_t>(got) + longest_event <= at_once) break;  // another event would have had room
   }
   return {};
@@ -140,16 +141,21 @@ bool Watcher::crowded() const {
   return taken_in_ >= many;
 }
 
-Result<std::vector<Event>> Watcher::read() {
+Result<std::vector<Event>> Watcher::read(double now) {
   std::vector<Event> events;
   do {
-    if (auto taken = take_in(); !taken) return forward(taken);
+    if (auto taken = take_in(now); !taken) return forward(taken);
+    auto part = taken_until_.begin();
     for (std::size_t at = 0; at < taken_in_;) {
+      while (at >= part->first) ++part;
+      const std::size_t before = events.size();
       // The kernel pads names so that every event is aligned like the first.
       const auto* event = reinterpret_cast<const inotify_event*>(events_.get() + at);
       translate(event->mask, event->wd, event->len > 0 ? event->name : "", events);
+      for (std::size_t i = before; i < events.size(); ++i) events[i].when = part->second;
       at += sizeof(inotify_event) + event->len;
     }
+    taken_until_.clear();
   } while (std::exchange(taken_in_, 0) >= many);
   return events;
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/base.h"
@@ -31,6 +32,7 @@ struct Event {
   std::string path;  // relative to the case
   bool directory = false;
   bool link = false;  // found only: a symbolic link
+  double when = -1;   // it came from the kernel then, or shortly before; of what was found it is not known
 
   bool gone() const { return kind == Kind::deleted || kind == Kind::moved_out; }
 };
@@ -46,9 +48,9 @@ class Watcher {
   Status add_directory(const std::string& local, const std::string& path);
   // Tells nothing of an image any more.
   void forget_tree(const std::string& local_root);
-  // What has happened since the last call; never blocks. What is in a directory that was made or moved here descend()
-  // tells.
-  Result<std::vector<Event>> read();
+  // What has happened since the last call; never blocks. `now` is noted for what comes from the kernel only now. What
+  // is in a directory that was made or moved here descend() tells.
+  Result<std::vector<Event>> read(double now);
   // Whether what happens in a directory from now on is to be told.
   enum class Follow { watch, list };
   // Appends what is in and below a directory that read() has told of, nothing where it is gone; and `overflow` where it
@@ -58,7 +60,7 @@ class Watcher {
   int descriptor() const { return inotify_.get(); }
   // Takes what the kernel's queue holds (fs.inotify.max_queued_events, 16384 by default) for the next read(), as
   // long as that is not crowded. Cheaper than to ask how much it is, since it must be taken once.
-  Status take_in();
+  Status take_in(double now);
   bool has_taken_in() const { return taken_in_ > 0; }
   // True when so much was taken in that it had better be read.
   bool crowded() const;
@@ -77,8 +79,9 @@ class Watcher {
   std::unordered_map<int, Directory> directories_;  // by watch descriptor
   std::map<std::string, int> watches_;              // by case path
   std::vector<Directory> roots_;
-  std::unique_ptr<char[]> events_;  // as the kernel tells them
-  std::size_t taken_in_ = 0;        // bytes of these
+  std::unique_ptr<char[]> events_;                           // as the kernel tells them
+  std::size_t taken_in_ = 0;                                 // bytes of these
+  std::vector<std::pair<std::size_t, double>> taken_until_;  // so many of the bytes were there then
 };
 
 }  // namespace forebay::drain

@@ -99,6 +99,7 @@ class Agent {
   Clock::time_point next_work() const { return std::min({next_.events, next_.tick, pressure_->next_check()}); }
   bool stays_quiet();
   void check_pools();
+  void note_steps(bool all);
   void accept_member();
   void hear(Member& member);
   Result<Welcome> admit(const Hello& hello);
@@ -152,6 +153,7 @@ class Agent {
     Clock::duration pause{};
   } next_;
   Clock::time_point last_round_ = program_.started;
+  Stability stability_;
 };
 
 Status Agent::start() {
@@ -465,6 +467,16 @@ void Agent::check_pools() {
   drain_->room_is_scarce(tight || pressure_->paused());
   // Room is made of what is known to be written.
   if (tight) next_.events = std::min<Clock::time_point>(next_.events, clock_.now() + shortest_pause);
+  note_steps(false);
+}
+
+// What came to pass since it was called last: to be known when a step turns out to have been a long one.
+void Agent::note_steps(bool all) {
+  const drain::Activity activity = drain_->activity();
+  const double held = std::chrono::duration<double>(pressure_->paused_for()).count();
+  stability_.sample(activity.seconds, {held, activity.local_bytes, activity.shared_bytes}, pressure_->fill(),
+                    activity.busy);
+  for (const auto& [time, when, together] : drain_->take_begun(all)) stability_.begun(time, when, together);
 }
 
 void Agent::serve() {
@@ -568,6 +580,7 @@ void Agent::finish() {
   WriterWatch watch(run_, *drain_, clock_);
   if (auto begun = drain_->begin_finish(cleanly); !begun) log(begun.error().text());
   while (!drain_->finished()) {
+    note_steps(true);
     pollfd wait{drain_->outcomes_descriptor(), POLLIN, 0};
     clock_.poll({&wait, 1}, watch.pause());
     watch.update();
@@ -578,7 +591,9 @@ void Agent::finish() {
   }
   report_.waits_for.clear();
   report_.lasted.drain_seconds = since(began);
-  report_.drain = drain_->report();
+  note_steps(true);
+  report_.drain = drain_->report(most_of_timeline);
+  report_.stability = stability_.report();
   report_.complete_times = drain_->complete_times();
   report_.safe_times = drain_->safe_times();
   const bool keep = drain::needs_pool(report_.drain.trouble);
@@ -610,7 +625,7 @@ void Agent::tell_status(bool at_once) {
   ++report_.beat;
   if (drain_) take_state(report_, *drain_);
   if (report_.phase == Phase::running) report_.lasted.program_seconds = since(program_.started);
-  report_.paused_milliseconds = pressure_ ? static_cast<std::uint64_t>(pressure_->paused_for().count()) : 0;
+  report_.lasted.paused_milliseconds = pressure_ ? static_cast<std::uint64_t>(pressure_->paused_for().count()) : 0;
   add_usage(report_);
   const std::string text = to_json(report_);
   if (name_exists(run_.home())) (void)replace_file(join(run_.home(), status_name), text);

@@ -121,17 +121,16 @@ Clock::duration Pressure::until_check(double high) const {
 void Pressure::act(drain::Drain& drain) {
   const bool full = check();
   drain.pool_is_full(full);
-  double fill = 0;
-  for (const PoolState& pool : pools_) fill = std::max(fill, pool.fill);
+  const double fullest = fill();
   const double high = high_mark(drain), low = std::min(low_, 0.8 * high);
-  tight_ = full || fill >= high;
+  tight_ = full || fullest >= high;
   next_check_ = tight_ || paused_ ? Clock::time_point{} : clock_.now() + until_check(high);
-  if (fill < low) {
+  if (fullest < low) {
     hopeless_ = false;
     if (paused_) set(false);
     return;
   }
-  if (fill < high && !paused_) return;
+  if (fullest < high && !paused_) return;
   // The fullest may hold nothing that can go, and another as full as it what can.
   for (const PoolState& pool : pools_)
     if (pool.fill >= low)
@@ -173,6 +172,12 @@ void Pressure::set(bool paused) {
   ::syscall(SYS_futex, gate_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
   pause_processes(stopped_, false);
   stopped_.clear();
+}
+
+double Pressure::fill() const {
+  double fullest = 0;
+  for (const PoolState& pool : pools_) fullest = std::max(fullest, pool.fill);
+  return fullest;
 }
 
 void Pressure::release() {

@@ -46,6 +46,8 @@ class Pressure {
   // True while a pool is so full that what happens there must be followed closely.
   bool tight() const { return tight_; }
   std::chrono::milliseconds paused_for() const;
+  // Of the budget of the fullest pool, when last looked at.
+  double fill() const;
 
  private:
   struct PoolState {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -25,10 +26,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrainReport, local_files, local_bytes, shared
 namespace forebay::launch {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Accord, proposed, pinned, agreed, safe)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Staged, staged_files, staged_bytes, copied_bytes, copy_bytes_in_all)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Lasted, stage_seconds, program_seconds, drain_seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Lasted, stage_seconds, program_seconds, drain_seconds,
+                                   paused_milliseconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Used, agent_peak_bytes, agent_cpu_seconds)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport, node, run, beat, agent_pid, queued_units, paused_milliseconds, ranks,
-                                   complete_times, safe_times, accord)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport, node, run, beat, agent_pid, queued_units, ranks, complete_times,
+                                   safe_times, accord)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StabilityReport, steps, steps_together, shortest, median, p90, p99, longest, mean)
 namespace {
 
 using nlohmann::json;
@@ -46,6 +49,7 @@ json json_of(const drain::DrainReport& report) {
   out["uncounted_times"] = report.uncounted_times;
   out["never_shared"] = report.never_shared;
   out["read_back"] = report.read_back;
+  out["safe_times"] = report.safe_times;
   out["newest_complete"] = report.newest_complete.value_or("");
   out["newest_safe"] = report.newest_safe.value_or("");
   out["kept_beside"] = report.kept_beside;
@@ -64,6 +68,7 @@ drain::DrainReport drain_report(const json& from) {
   report.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
   report.never_shared = from.value("never_shared", drain::Amount());
   report.read_back = from.value("read_back", drain::Amount());
+  report.safe_times = from.value("safe_times", std::uint64_t{0});
   report.newest_complete = not_empty(from, "newest_complete");
   report.newest_safe = not_empty(from, "newest_safe");
   report.kept_beside = from.value("kept_beside", std::map<std::string, std::string>());
@@ -77,6 +82,58 @@ json json_of_paths(const std::set<std::string>& paths) {
   return out;
 }
 
+constexpr std::pair<const char*, double Span::*> measures[] = {
+    {"begin", &Span::begin},       {"end", &Span::end},        {"held", &Span::held},
+    {"busy", &Span::busy},         {"fill", &Span::fill},      {"steps_seconds", &Span::steps_seconds},
+    {"shortest", &Span::shortest}, {"longest", &Span::longest}};
+constexpr std::pair<const char*, std::uint64_t Span::*> counts[] = {
+    {"written_bytes", &Span::written_bytes}, {"carried_bytes", &Span::carried_bytes}, {"steps", &Span::steps}};
+
+// Each member as a list: half as long as a list of objects.
+json json_of(const std::vector<Span>& spans) {
+  json out = json::object();
+  for (const auto& [name, member] : measures) {
+    json& column = out[name] = json::array();
+    for (const Span& span : spans) column.push_back(std::round(span.*member * 1e4) / 1e4);
+  }
+  for (const auto& [name, member] : counts) {
+    json& column = out[name] = json::array();
+    for (const Span& span : spans) column.push_back(span.*member);
+  }
+  return out;
+}
+
+std::vector<Span> spans_from(const json& from) {
+  std::vector<Span> spans(from.at("end").size());
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    for (const auto& [name, member] : measures) spans[i].*member = from.at(name).at(i);
+    for (const auto& [name, member] : counts) spans[i].*member = from.at(name).at(i);
+  }
+  return spans;
+}
+
+json json_of(const StabilityReport& report) {
+  json out = report;
+  std::vector<Span> spans;
+  json times = json::array();
+  for (const StabilityReport::Step& step : report.worst) {
+    spans.push_back(step.span);
+    times.push_back(step.time);
+  }
+  out["worst"] = json_of(spans);
+  out["worst"]["time"] = times;
+  out["course"] = json_of(report.course);
+  return out;
+}
+
+StabilityReport stability_from(const json& from) {
+  StabilityReport report = from;
+  const std::vector<Span> worst = spans_from(from.at("worst"));
+  for (std::size_t i = 0; i < worst.size(); ++i) report.worst.push_back({from.at("worst").at("time").at(i), worst[i]});
+  report.course = spans_from(from.at("course"));
+  return report;
+}
+
 json json_of(const NodeReport& report) {
   json out = report;
   for (const json& more : {json(report.staged), json(report.lasted), json(report.used)}) out.update(more);
@@ -88,22 +145,18 @@ json json_of(const NodeReport& report) {
   out["pools_in_memory"] = json_of_paths(report.pools_in_memory);
   out["waits_for"] = report.waits_for;
   out["drain"] = json_of(report.drain);
+  if (!report.stability.course.empty()) out["stability"] = json_of(report.stability);
   return out;
 }
 
-// The pace of the program on the node that saw most of it. When each time began is known only by the batch in which it
-// was told, so what lies between two of them says nothing; what lies between the first and the last does.
+// The pace of the program on the node that saw most of it.
 std::optional<double> written_time_seconds(const std::vector<NodeReport>& nodes) {
-  std::size_t most = 1;
+  std::uint64_t most = 0;
   std::optional<double> mean;
   for (const NodeReport& node : nodes) {
-    std::vector<double> begun;
-    for (const drain::TimelineEntry& entry : node.drain.timeline)
-      if (entry.begun >= 0) begun.push_back(entry.begun);
-    if (begun.size() <= most) continue;
-    most = begun.size();
-    const auto [first, last] = std::ranges::minmax_element(begun);
-    mean = (*last - *first) / static_cast<double>(begun.size() - 1);
+    if (node.stability.steps <= most) continue;
+    most = node.stability.steps;
+    mean = node.stability.mean;
   }
   return mean;
 }
@@ -191,6 +244,7 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
       report.pools_in_memory.insert(unescape(path).value_or(""));
     report.waits_for = from.value("waits_for", std::vector<std::string>());
     report.drain = drain_report(from.at("drain"));
+    if (from.contains("stability")) report.stability = stability_from(from.at("stability"));
     return report;
   } catch (const json::exception& failure) {
     return error(Code::failed, fmt::format("not a report of a node ({})", failure.what()));
@@ -265,12 +319,17 @@ void add_trouble(RunReport& report, Code code, const std::string& message) {
 }
 
 std::string to_json(const RunReport& report) {
-  json agents = json::array(), nodes = json::array(), messages = json::array();
+  json agents = json::array(), nodes = json::array(), stability = json::array(), messages = json::array();
   for (const NodeReport& node : report.nodes) {
+    if (!node.stability.course.empty()) {
+      stability.push_back(json_of(node.stability));
+      stability.back()["node"] = node.node;
+    }
     agents.push_back({{"node", node.node},
                       {"peak_resident_bytes", node.used.agent_peak_bytes},
                       {"cpu_seconds", node.used.agent_cpu_seconds}});
     nodes.push_back(json_of(node));
+    nodes.back().erase("stability");
   }
   for (const std::string& message : report.messages) messages.push_back(printable(message));
   const json out{{"case", printable(report.case_path)},
@@ -300,6 +359,7 @@ std::string to_json(const RunReport& report) {
                  {"last_safe", or_null(report.last_safe)},
                  {"agents", agents},
                  {"timeline", report.nodes.empty() ? json::array() : json(report.nodes.front().drain.timeline)},
+                 {"stability", stability},
                  {"messages", messages},
                  {"nodes", nodes},
                  {"program_status", report.program_status},

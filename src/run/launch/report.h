@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "run/drain/drain.h"
+#include "run/launch/stability.h"
 
 namespace forebay::launch {
 
@@ -38,12 +39,13 @@ struct NodeReport {
   } staged;
   struct Lasted {
     double stage_seconds = 0, program_seconds = 0, drain_seconds = 0;
+    std::uint64_t paused_milliseconds = 0;
   } lasted;
   struct Used {
     std::uint64_t agent_peak_bytes = 0;
     double agent_cpu_seconds = 0;
   } used;
-  std::uint64_t queued_units = 0, paused_milliseconds = 0;
+  std::uint64_t queued_units = 0;
   std::vector<int> ranks;
   std::map<int, int> sockets;               // rank -> socket
   std::set<std::string> pools_in_memory;    // paths of those in tmpfs
@@ -52,10 +54,13 @@ struct NodeReport {
   Accord accord;
   std::vector<std::string> waits_for;  // at the end: processes that still write, for people
   drain::DrainReport drain;
+  StabilityReport stability;  // told at the end only
 };
 // Nothing of this node is only local: what its pool still holds may go.
 bool is_home(const NodeReport& report);
-// What the drain has to tell while it works: of the timeline only the newest entries.
+// So many entries of the timeline are told at the end. It would grow with the steps.
+inline constexpr std::size_t most_of_timeline = 1000;
+// What the drain has to tell while it works: of the timeline fewer entries.
 void take_state(NodeReport& report, const drain::Drain& drain);
 // The processor time and memory of this process.
 void add_usage(NodeReport& report);

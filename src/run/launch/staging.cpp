@@ -53,6 +53,9 @@ Status Staging::carry_out(const tree::StageRequest& request, tree::Inputs& input
                                      });
   count();
   report_.staged.staged_files += inputs.copy_files + inputs.link_files;
+  for (const tree::Entry& entry : inputs.entries)
+    if (entry.kind == tree::Kind::link || entry.kind == tree::Kind::copy)
+      report_.staged.staged_bytes += entry.identity.size;
   if (!done) return done;
   count_warm(tree::use_warm(warm_, request, inputs.entries));
   return {};

@@ -252,10 +252,11 @@ class FitTest(unittest.TestCase):
         self.assertAlmostEqual(both_too_slow.operations_per_s / 400, 1, delta=0.1)
 
     def test_the_time_that_a_drain_worked_is_read_from_a_report(self):
-        def report(times, ended=100.0):
+        def report(times, ended=100.0, drained=0):
             entries = [{"time": str(i), "begun": 0, "complete": c, "safe": s} for i, (c, s) in enumerate(times)]
             return {
                 "timeline": entries,
+                "nodes": [{"drain": {"safe_times": drained}}],
                 "shared": {"bytes": 100.0, "files": 20},
                 "ranks": 2,
                 "step_seconds": 1.0,
@@ -271,6 +272,8 @@ class FitTest(unittest.TestCase):
         ):
             run = fit.run_of_report(report(times), 1, settle=2.0)
             self.assertAlmostEqual(run.drain, seconds)
+        long = fit.run_of_report(report(((0, 5), (1, 9)), drained=10), 1, settle=2.0)
+        self.assertEqual(long.case.bytes, 100 / (10 * 2), "the timeline has the newest times only")
         ended = fit.run_of_report(report(((0, 5), (4, 9)), ended=1.5), 1, settle=2.0)
         self.assertAlmostEqual(ended.drain, (3.5 + 4) / 2, msg="what comes when the program has ended need not settle")
         self.assertEqual((run.case.bytes, run.case.files), (50.0, 10))

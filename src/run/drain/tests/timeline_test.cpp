@@ -1,6 +1,10 @@
 #include "run/drain/timeline.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 namespace forebay::drain {
 namespace {
@@ -29,6 +33,55 @@ TEST(Timeline, WhatHappenedToATimeIsKeptTogether) {
   EXPECT_LT(entries[1].complete, 0);
   EXPECT_EQ(timeline.steps(), 2u);
   EXPECT_EQ(timeline.longest_lag(), 3);
+  EXPECT_EQ(timeline.safe_times(), 1u);
+}
+
+// "time: when", with a star where it was noticed together with others.
+std::vector<std::string> taken(Timeline& timeline, bool all = false) {
+  std::vector<std::string> told;
+  for (const auto& [time, when, together] : timeline.take_begun(all))
+    told.push_back(fmt::format("{}: {:g}{}", time, when, together ? "*" : ""));
+  return told;
+}
+using Told = std::vector<std::string>;
+
+TEST(Timeline, ATimeBeginsWhenItsFirstFileWasWrittenAndNotWhenSomebodyLooked) {
+  Timeline timeline;
+  timeline.begun("1", 10);
+  EXPECT_EQ(taken(timeline), Told{}) << "its files may not be told of yet";
+  timeline.written("1", 9.25);
+  timeline.written("1", 9);
+  timeline.written("1", 9.5);
+  timeline.begun("2", 12);
+  timeline.begun("3", 12);
+  timeline.written("2", 10.5);
+  EXPECT_EQ(taken(timeline), (Told{"1: 9", "2: 10.5"}));
+  timeline.written("3", 10.4);  // older than the one before it: brought from elsewhere
+  timeline.written("2", 1);
+  EXPECT_EQ(taken(timeline, true), (Told{"3: 12"}));
+  EXPECT_EQ(timeline.newest(3)[1].begun, 10.5);
+}
+
+TEST(Timeline, TimesThatAreNoticedTogetherShareTheSecondsSinceTheLastOne) {
+  Timeline timeline;
+  timeline.begun("1", 4);
+  timeline.written("1", 3);
+  for (const char* time : {"2", "3", "4", "5"}) timeline.begun(time, 10);
+  timeline.written("4", 9);  // so the two before it had begun by then
+  EXPECT_EQ(taken(timeline), (Told{"1: 3", "2: 5*", "3: 7*", "4: 9*"}));
+  timeline.begun("6", 20);
+  EXPECT_EQ(taken(timeline), (Told{"5: 10"}));
+  timeline.begun("7", 20);
+  EXPECT_EQ(taken(timeline), Told{}) << "more may be noticed at that moment";
+  EXPECT_EQ(taken(timeline, true), (Told{"6: 15*", "7: 20*"}));
+  EXPECT_EQ(taken(timeline, true), Told{});
+}
+
+TEST(Timeline, WhatARunBeforeHadBegunIsNoStep) {
+  Timeline timeline;
+  timeline.complete("1", 2);
+  timeline.begun("2", 3);
+  EXPECT_EQ(taken(timeline, true), (Told{"2: 3"}));
 }
 
 }  // namespace

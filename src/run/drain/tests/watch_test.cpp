@@ -26,7 +26,7 @@ class WatchTest : public testing::Test {
   }
   // What read() tells, and what is in the directories of which it tells.
   static std::vector<Event> read(Watcher& watcher, Watcher::Follow follow = Watcher::Follow::watch) {
-    std::vector<Event> events = watcher.read().value();
+    std::vector<Event> events = watcher.read(0).value();
     for (std::size_t i = 0, count = events.size(); i < count; ++i)
       if (events[i].directory && (events[i].kind == Event::Kind::created || events[i].kind == Event::Kind::moved_in))
         watcher.descend(std::string(events[i].path), follow, events);
@@ -81,24 +81,27 @@ TEST_F(WatchTest, EventsThatWereTakenInAreToldFirst) {
     write(written.back());
   };
   for (int i = 0; i < 100; ++i) write_one();
-  ASSERT_TRUE(watcher.take_in());
+  ASSERT_TRUE(watcher.take_in(1));
   EXPECT_TRUE(watcher.has_taken_in());
   EXPECT_FALSE(watcher.crowded());
   while (!watcher.crowded()) {
     ASSERT_LT(written.size(), 6000) << "never crowded";
     for (int i = 0; i < 100; ++i) write_one();
-    ASSERT_TRUE(watcher.take_in());
+    ASSERT_TRUE(watcher.take_in(2));
   }
   for (int i = 0; i < 2000; ++i) write_one();
   std::vector<std::string> closed;
-  const std::vector<Event> events = watcher.read().value();
+  const std::vector<Event> events = watcher.read(3).value();
+  EXPECT_EQ(events[199].when, 1) << "two for each file";
+  EXPECT_EQ(events[200].when, 2);
+  EXPECT_EQ(events.back().when, 3);
   for (const Event& event : events) {
     EXPECT_NE(event.kind, Event::Kind::overflow);
     if (event.kind == Event::Kind::closed) closed.push_back(event.path);
   }
   EXPECT_EQ(closed, written);
   EXPECT_FALSE(watcher.has_taken_in());
-  EXPECT_TRUE(watcher.read()->empty());
+  EXPECT_TRUE(watcher.read(0)->empty());
 }
 
 TEST_F(WatchTest, AMovedDirectoryIsWatchedUnderItsNewName) {
@@ -121,7 +124,7 @@ TEST_F(WatchTest, ALinkToADirectoryIsNotFollowed) {
   auto watcher = Watcher::open().value();
   ASSERT_TRUE(watcher.add_tree(root_ + "/tree", ""));
   write("elsewhere/file");
-  EXPECT_TRUE(watcher.read().value().empty());
+  EXPECT_TRUE(watcher.read(0).value().empty());
 }
 
 }  // namespace

@@ -116,9 +116,12 @@ RunReport measured() {
   first.drain.lag_seconds = 0.5;
   second.drain.lag_seconds = 0.75;
   second.drain.messages = {"a notice"};
-  // The second has seen more of the program, two times of it at once.
+  // The second has seen more of the program.
   first.drain.timeline = {{"1", 1, 1.5, 2}, {"2", 3, 3.5, -1}};
-  second.drain.timeline = {{"1", 1, 1.5, 2}, {"2", 2, 2.5, 3}, {"3", 2, -1, -1}, {"4", 2.5, -1, -1}};
+  first.stability.steps = 1;
+  first.stability.mean = 2;
+  second.stability.steps = 3;
+  second.stability.mean = 0.5;
   first.pools_in_memory = second.pools_in_memory = {"/dev/shm"};
   RunReport report = run_of({first, second});
   report.wall_seconds = 3;
@@ -174,11 +177,26 @@ TEST(RunReportTest, TheJsonHasTheSumsOverTheNodesAndTheLongestLag) {
   EXPECT_EQ(json.at("exit_status"), 0);
   EXPECT_EQ(json.at("timeline").size(), 2u);
   EXPECT_EQ(json.at("nodes").size(), 2u);
+  EXPECT_EQ(json.at("stability").size(), 0u) << "of nodes that were seen to their end";
+}
+
+TEST(RunReportTest, HowSteadyEachNodeWasIsToldOnce) {
+  NodeReport node = told_by("n1", {0, 1, 2, 3});
+  node.stability.steps = 2;
+  node.stability.worst = {{"7", {1, 3, 0.5}}};
+  node.stability.course = {{0, 1}, {1, 3, 0.5, 1.25, 4000, 3000, 0.75, 1, 0.25, 0.25, 0.25}};
+  const auto json = nlohmann::json::parse(to_json(run_of({node})));
+  EXPECT_FALSE(json.at("nodes").at(0).contains("stability"));
+  const auto& told = json.at("stability").at(0);
+  EXPECT_EQ(told.at("node"), "n1");
+  EXPECT_EQ(told.at("worst").at("time"), nlohmann::json{"7"});
+  EXPECT_EQ(told.at("worst").at("held"), nlohmann::json{0.5});
+  EXPECT_EQ(told.at("course").at("carried_bytes"), (nlohmann::json{0, 3000}));
+  EXPECT_EQ(told.at("course").at("fill"), (nlohmann::json{0, 0.75}));
 }
 
 TEST(RunReportTest, WithoutTwoWrittenTimesThereIsNoIntervalBetweenThem) {
   NodeReport only = told_by("n1", {0, 1, 2, 3});
-  only.drain.timeline = {{"1", 1, 2, 3}};
   const RunReport report = run_of({only});
   EXPECT_EQ(report.written_time_seconds, std::nullopt);
   EXPECT_TRUE(nlohmann::json::parse(to_json(report)).at("written_time_seconds").is_null());
@@ -203,6 +221,9 @@ TEST(NodeReportTest, ComesBackAsItWasWritten) {
   report.accord = {"3", "2", "1"};
   report.drain.trouble = Code::undrained;
   report.drain.groups = {{2, 3}};
+  report.drain.safe_times = 17;
+  report.stability.worst = {{"7", {1, 3, 0.5}}, {"3", {0, 1}}};
+  report.stability.course = {{0, 1}, {1, 3, 0.5, 1.25, 4000, 3000, 0.75, 1, 0.25, 0.25, 0.25}};
   const std::string text = to_json(report);
   const auto again = node_report_from_json(text);
   ASSERT_TRUE(again) << again.error().text();

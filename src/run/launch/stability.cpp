@@ -1,0 +1,127 @@
+#include "run/launch/stability.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace forebay::launch {
+namespace {
+
+// Two of these are as far apart as a value may be from what is told.
+const double bucket = std::log(1.02);
+constexpr double least = 1e-6;
+
+void append(Span& to, const Span& next) {
+  to.end = next.end;
+  to.held += next.held;
+  to.busy += next.busy;
+  to.written_bytes += next.written_bytes;
+  to.carried_bytes += next.carried_bytes;
+  to.fill = std::max(to.fill, next.fill);
+  if (next.steps == 0) return;
+  to.shortest = to.steps == 0 ? next.shortest : std::min(to.shortest, next.shortest);
+  to.longest = std::max(to.longest, next.longest);
+  to.steps += next.steps;
+  to.steps_seconds += next.steps_seconds;
+}
+
+}  // namespace
+
+void Spans::add(const Span& next) {
+  if (!spans_.empty() && spans_.back().seconds() < width_) return append(spans_.back(), next);
+  spans_.push_back(next);
+  if (spans_.size() <= most) return;
+  std::vector<Span> wider;
+  for (std::size_t i = 0; i < spans_.size(); ++i) {
+    if (i % 2 == 0) {
+      wider.push_back(spans_[i]);
+    } else {
+      append(wider.back(), spans_[i]);
+    }
+  }
+  spans_ = std::move(wider);
+  // Else samples that come rarely would leave the beginning ever coarser, and the end fine.
+  width_ = std::max(2 * width_, 2 * (spans_.back().end - spans_.front().begin) / most);
+}
+
+void Spans::add_step(double end, double seconds) {
+  auto at = std::find_if(spans_.rbegin(), spans_.rend(), [&](const Span& span) { return span.begin < end; });
+  if (at == spans_.rend() && at != spans_.rbegin()) --at;
+  if (at != spans_.rend()) append(*at, {at->end, at->end, 0, 0, 0, 0, 0, 1, seconds, seconds, seconds});
+}
+
+void Spans::forget_before(double moment) {
+  std::erase_if(spans_, [&](const Span& span) { return span.end <= moment; });
+  width_ = least_width;
+}
+
+Span Spans::between(double begin, double end) const {
+  Span found{begin, end};
+  for (const Span& span : spans_) {
+    const double seconds = std::min(span.end, end) - std::max(span.begin, begin);
+    if (seconds <= 0) continue;
+    const double share = seconds / span.seconds();
+    found.held += span.held * share;
+    found.busy += span.busy * share;
+    found.written_bytes += static_cast<std::uint64_t>(static_cast<double>(span.written_bytes) * share);
+    found.carried_bytes += static_cast<std::uint64_t>(static_cast<double>(span.carried_bytes) * share);
+    found.fill = std::max(found.fill, span.fill);
+  }
+  return found;
+}
+
+void Quantiles::add(double value) {
+  ++counts_[static_cast<int>(std::floor(std::log(std::max(value, least) / least) / bucket))];
+  ++all_;
+}
+
+double Quantiles::at(double part) const {
+  const auto wanted = std::ceil(part * static_cast<double>(all_));
+  double seen = 0;
+  for (const auto& [logarithm, count] : counts_)
+    if ((seen += static_cast<double>(count)) >= wanted) return least * std::exp((logarithm + 0.5) * bucket);
+  return 0;
+}
+
+void Stability::sample(double now, const Totals& totals, double fill, bool busy) {
+  const double before = course_.all().empty() ? 0 : course_.all().back().end;
+  if (now <= before) return;
+  Span span{before, now, totals.held - last_.held, busy ? now - before : 0};
+  span.written_bytes = totals.written_bytes - last_.written_bytes;
+  span.carried_bytes = totals.carried_bytes - last_.carried_bytes;
+  span.fill = fill;
+  last_ = totals;
+  course_.add(span);
+  since_last_begun_.add(span);
+}
+
+void Stability::begun(const std::string& time, double when, bool together) {
+  if (last_begun_ >= 0) {
+    const double seconds = when - last_begun_;
+    ++report_.steps;
+    if (together) ++report_.steps_together;
+    report_.mean += (seconds - report_.mean) / static_cast<double>(report_.steps);
+    report_.shortest = report_.steps == 1 ? seconds : std::min(report_.shortest, seconds);
+    report_.longest = std::max(report_.longest, seconds);
+    quantiles_.add(seconds);
+    course_.add_step(when, seconds);
+    auto& worst = report_.worst;
+    const auto place =
+        std::find_if(worst.begin(), worst.end(), [&](const auto& each) { return each.span.seconds() < seconds; });
+    if (place != worst.end() || worst.size() < worst_told)
+      worst.insert(place, {time, since_last_begun_.between(last_begun_, when)});
+    if (worst.size() > worst_told) worst.pop_back();
+  }
+  last_begun_ = when;
+  since_last_begun_.forget_before(when);
+}
+
+const StabilityReport& Stability::report() {
+  const auto within = [&](double part) { return std::clamp(quantiles_.at(part), report_.shortest, report_.longest); };
+  report_.median = within(0.5);
+  report_.p90 = within(0.9);
+  report_.p99 = within(0.99);
+  report_.course = course_.all();
+  return report_;
+}
+
+}  // namespace forebay::launch
