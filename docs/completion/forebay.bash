@@ -14,7 +14,7 @@ _forebay() {
     previous=${COMP_WORDS[COMP_CWORD - 2]}
   fi
   if ((COMP_CWORD == 1)); then
-    _forebay_words "run exec stage status drain clean restartable plan inspect trajectory mesh predict bench doctor -h --help --version "
+    _forebay_words "run exec stage status drain clean restartable plan inspect trajectory mesh report predict bench doctor -h --help --version "
     return
   fi
   if [[ " run exec " == *" $command "* ]]; then
@@ -76,6 +76,7 @@ _forebay() {
     "mesh --partition") _forebay_paths -f; return ;;
     "mesh -t") :; return ;;
     "mesh --threads") :; return ;;
+    "report --page") _forebay_paths -f; return ;;
     "predict --case") _forebay_paths -d; return ;;
     "predict --machine") _forebay_words "NAME FILE"; return ;;
     "predict --calibrate") :; return ;;
@@ -107,6 +108,7 @@ _forebay() {
     inspect) _forebay_words "-h --help --no-verify --json" ;;
     trajectory) _forebay_words "-h --help --json ls verify rm" ;;
     mesh) _forebay_words "-h --help --groups --join --tolerance --merge -l --levels -o --output -f --force --parts --parts-from --partition -t --threads --json -q --quiet" ;;
+    report) _forebay_words "-h --help --page" ;;
     predict) _forebay_words "-h --help --case --machine --calibrate --step --ranks --nodes --files --dirs --bytes --every --steps --purge --jobs --layout --budget --set --page --json --presets --seeds" ;;
     bench) _forebay_words "-h --help --quick --json" ;;
     doctor) _forebay_words "-h --help --json --measure" ;;

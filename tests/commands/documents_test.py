@@ -108,6 +108,9 @@ class DocumentsTest(commandcase.CommandCase):
         for name in ("checkpoint.h5", "restart/checkpoint.h5"):
             self.checkpoint(name)
         self.keep_trajectory("kept", "wake")
+        self.bash("forebay run --quiet --json report.json -- true")
+        for name in ("before.json", "after.json"):
+            shutil.copy(os.path.join(self.case, "report.json"), os.path.join(self.case, name))
         self.helps = {}
 
     def program(self, path, text):

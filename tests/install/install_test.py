@@ -80,6 +80,9 @@ class InstallTest(unittest.TestCase):
             echo from the case > input
             forebay run --pool "$HOME/pool" -- sh -c 'cat input > output'
             grep -q "from the case" output
+            forebay run --quiet --json report.json --pool "$HOME/pool" -- touch more
+            forebay report report.json --page "$HOME/page.html" > /dev/null
+            grep -q "The course" "$HOME/page.html"
             forebay doctor > /dev/null
             forebay predict --machine nfs --ranks 4 --files 9 --bytes 1MB --step 1s --page "$HOME/page.html" > /dev/null
             grep -q "contradict themselves" "$HOME/page.html"

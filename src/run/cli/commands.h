@@ -17,6 +17,7 @@ namespace forebay::cli {
 
 void add_bench(CLI::App& app, int& exit_status);
 void add_predict(CLI::App& app, int& exit_status);
+void add_report(CLI::App& app, int& exit_status);
 void add_doctor(CLI::App& app, int& exit_status);
 void add_plan(CLI::App& app, int& exit_status);
 void add_run(CLI::App& app, int& exit_status);

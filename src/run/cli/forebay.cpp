@@ -64,7 +64,7 @@ void add_commands(CLI::App& app, int& exit_status) {
        "`forebay COMMAND --help` and forebay-COMMAND(1) tell of each command."}));
   for (const auto add :
        {add_run, add_exec, add_stage, add_status, add_drain, add_clean, add_restartable, add_plan, add_inspect,
-        add_trajectory, add_mesh, add_predict, add_bench, add_doctor, add_man, add_completion})
+        add_trajectory, add_mesh, add_report, add_predict, add_bench, add_doctor, add_man, add_completion})
     add(app, exit_status);
 }
 

@@ -112,6 +112,13 @@ class DemoTest(unittest.TestCase):
             for span, count in (("step", 2), ("time", 2)):
                 self.assertEqual(sum(each[:2] == (span, number) for each in spans), count, (span, number))
 
+    def test_the_page_leads_to_the_steps_of_both_runs(self):
+        (link,) = Page((self.output / "index.html").read_text()).all("a")
+        page = Page((self.output / link["href"]).read_text())
+        self.assertEqual(len(page.all("svg")), 4)
+        for words in ("The course of A", "The longest steps of B", "before time 4:"):
+            self.assertIn(words, page.text)
+
     def test_results_that_differ_are_seen_and_not_forgotten(self):
         loader = importlib.machinery.SourceFileLoader("demo_run", DEMO)
         module = importlib.util.module_from_spec(importlib.util.spec_from_loader("demo_run", loader))

@@ -6,7 +6,7 @@
  *
  *   stepFoam [-steps N] [-delay MS] [-bytes B] [-purge N] [-from N] [-crash STEP] [-crash-file I] [-abort] [-hasty]
  *            [-stubborn] [-hang STEP] [-spread MS] [-record DIR] [-append NAME] [-strict] [-flood N] [-whole]
- *            [-together DIR] [-absolute]
+ *            [-together DIR] [-absolute] [-slow STEP]
  *
  *   -purge N      keep N times only; the older one goes as soon as the last file of the newer one is closed
  *   -whole        have it removed by Foam::rmDir, as OpenFOAM does (rmDir.c)
@@ -17,6 +17,7 @@
  *   -abort        by SIGABRT instead
  *   -hasty        write the late file of a step just before the next time, so that a purge removes it at once
  *   -stubborn     ignore SIGTERM;  -hang STEP: sleep for ever before this step
+ *   -slow STEP    this step takes a second longer
  *   -spread MS    rank K is K times so much slower at each step
  *   -record DIR   note in DIR/rank<k> what was completed ("+ path size") and removed ("- path")
  *   -append NAME  a log of the rank that grows by a line each step, opened and closed each time
@@ -199,7 +200,7 @@ static void flood(long files) {
 int main(int count, char** words) {
   const char* given = getenv("OMPI_COMM_WORLD_RANK");
   rank = given == NULL ? -1 : atoi(given);
-  long steps = 5, delay = 50, kept = 0, from = 1, hang = 0, spread = 0, files = 0;
+  long steps = 5, delay = 50, kept = 0, from = 1, hang = 0, slow = 0, spread = 0, files = 0;
   int by_abort = 0, hasty = 0;
   const char *directory = NULL, *log = NULL;
   atomic_long* computed = NULL;
@@ -248,6 +249,8 @@ int main(int count, char** words) {
       crash_file = number;
     else if (strcmp(option, "-hang") == 0)
       hang = number;
+    else if (strcmp(option, "-slow") == 0)
+      slow = number;
     else if (strcmp(option, "-spread") == 0)
       spread = number;
     else if (strcmp(option, "-flood") == 0)
@@ -270,7 +273,7 @@ int main(int count, char** words) {
   if (files > 0) flood(rank <= 0 ? files : 0);
   for (long step = from; files == 0 && step < from + steps; ++step) {
     if (!hasty && step > from) write_late(step - 1);
-    pause_for(delay + spread * (rank < 0 ? 0 : rank));
+    pause_for(delay + spread * (rank < 0 ? 0 : rank) + (step == slow ? 1000 : 0));
     if (computed != NULL && rank >= 0) wait_for_all(computed, atoi(getenv("OMPI_COMM_WORLD_SIZE")), step);
     while (step == hang) pause();
     if (hasty && step > from) write_late(step - 1);

@@ -1,0 +1,1 @@
+"""forebay report: how steady a run was."""

@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+"""forebay report: how steady a run was. Started by the command: report.py PAGE REPORT... ("": no page).
+docs/run/report.md tells what it shows."""
+
+import signal
+import sys
+from html import escape
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from measure import page  # noqa: E402
+
+from run.predict.units import human, span  # noqa: E402
+from run.report.course import BadInput, Run, read  # noqa: E402
+from run.report.drawing import NARROW, WIDE, Scale, did, draw  # noqa: E402
+
+STYLE = """<style>
+.narrow { display: none; } table { width: auto; } .told { color: #4b5563; margin: .2rem 0 .6rem; overflow-wrap: anywhere; }
+.scroll { overflow-x: auto; } .alone thead { display: none; } .words td, .words th { vertical-align: top; }
+.words td:last-child, .words th:last-child { text-align: left; white-space: normal; }
+@media (max-width: 640px) {
+  .wide { display: none; } .narrow { display: block; } th, td { padding: .3rem .5rem; }
+  td:first-child { white-space: normal; }
+  body { margin: 1.2rem auto; padding: 0 .8rem; } h1 { font-size: 1.35rem; overflow-wrap: anywhere; }
+  .words table, .words thead, .words tbody, .words tr, .words td { display: block; } .words thead { display: none; }
+  .words tr { border-bottom: 1px solid #e5e7eb; padding: .4rem 0; } .words td { border: 0; padding: 0; }
+  .words td:not(:last-child) { display: inline-block; font-weight: 600; margin-right: .5rem; }
+}
+</style>"""
+LETTERS = "ABCDEFGH"
+
+
+def figures(run: Run) -> list[tuple[str, float, str]]:
+    """Name, value and how it is written."""
+    words = {"median": "median", "p90": "90 % within", "p99": "99 % within", "longest": "longest"}
+    marks = [(f"step, {words[mark]}", run.marks[mark]) for mark in words]
+    found = [(name, value, span(value)) for name, value in marks] if run.steps else []
+    held, busy = run.total("held"), run.total("busy")
+    written, carried = run.total("written_bytes"), run.total("carried_bytes")
+    fullest = max(each.fill for each in run.course)
+    return [
+        ("steps", run.steps, str(run.steps)),
+        *found,
+        ("held back", held, span(held) if held else "never"),
+        ("drain at work", busy, span(busy)),
+        ("written locally", written, human(written)),
+        ("brought to the case", carried, human(carried)),
+        ("fullest pool", fullest, f"{fullest * 100:.0f} %"),
+        ("program ended", run.ended, span(run.ended)),
+        ("all done", run.course[-1].end, span(run.course[-1].end)),
+    ]
+
+
+def compared(runs: list[Run]) -> tuple[list[str], list[list[str]]]:
+    """One column for each run; of two also the second by the first."""
+    columns = [{name: (value, words) for name, value, words in figures(run)} for run in runs]
+    rows = []
+    for name in max(columns, key=len):
+        cells = [column.get(name, (0, "")) for column in columns]
+        row = [name, *(words for _, words in cells)]
+        if len(runs) == 2:
+            row.append(
+                f"{cells[1][0] / cells[0][0]:.2f}" if cells[0][0] and cells[1][0] and "%" not in cells[0][1] else ""
+            )
+        rows.append(row)
+    letters = list(LETTERS[: len(runs)]) if len(runs) > 1 else [""]
+    return ["", *letters, *(["B / A"] if len(runs) == 2 else [])], rows
+
+
+def subject(run: Run) -> str:
+    on = f"{run.ranks} ranks" if run.ranks else "one program"
+    node = f"; shown is {run.node}, one of {run.nodes} nodes" if run.nodes > 1 else ""
+    return f"run {run.name} on {run.case}, {on}{node}"
+
+
+def noticed(run: Run) -> str:
+    if not run.steps:
+        return "It wrote no two times, so there are no steps."
+    if not run.steps_together:
+        return ""
+    return (
+        f"{run.steps_together} of its {run.steps} steps were noticed together with others: each is told as their mean."
+    )
+
+
+def text(runs: list[Run]) -> str:
+    header, rows = compared(runs)
+    lines = []
+    for letter, run in zip(LETTERS, runs, strict=False):
+        lines += [f"{letter}: {subject(run)}" if len(runs) > 1 else subject(run), noticed(run)]
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    for row in ([header] if len(runs) > 1 else []) + rows:
+        cells = [cell.rjust(width + 2) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append(f"  {row[0].ljust(widths[0])}{''.join(cells)}")
+    for letter, run in zip(LETTERS, runs, strict=False):
+        if not run.worst:
+            continue
+        lines.append(f"the longest steps{f' of {letter}' if len(runs) > 1 else ''}")
+        lines += [f"  before time {time}: {span(each.seconds)} at {span(each.begin)}; {did(each)}" for time, each in run.worst]  # fmt: skip
+    return "\n".join(line for line in lines if line)
+
+
+def write_page(runs: list[Run], to: Path) -> None:
+    header, rows = compared(runs)
+    scale = Scale.of(runs)
+    figures_of_all = (
+        "Figures",
+        f'<div class="scroll{"" if len(runs) > 1 else " alone"}">{page.table(header, rows)}</div>',
+    )
+    sections = [figures_of_all] if len(runs) > 1 else []
+    for letter, run in zip(LETTERS, runs, strict=False):
+        of = f" of {letter}" if len(runs) > 1 else ""
+        drawn = "".join(f'<div class="{name}">{draw(run, scale, width)}</div>' for name, width in (("wide", WIDE), ("narrow", NARROW)))  # fmt: skip
+        about = f'<p class="told">{escape(f"{subject(run)}. {noticed(run)}")}</p>'
+        sections.append((f"The course{of}", about + drawn))
+        cells = [[f"before time {time}:", span(each.seconds), f"at {span(each.begin)}", did(each)] for time, each in run.worst]  # fmt: skip
+        if cells:
+            table = page.table(["step", "lasted", "began", "what forebay did"], cells)
+            sections.append((f"The longest steps{of}", f'<div class="words">{table}</div>'))
+    sections += [figures_of_all] if len(runs) == 1 else []
+    sections.append(
+        (
+            "How to read it",
+            f"{STYLE}<p class=note>A step lies between two written times, as the agent saw them; time 0 is when it began. A dot is a "
+            "step, or the mean of neighbours, from whose shortest to whose longest a bar reaches. Circles are the longest "
+            "steps. The background is coloured while programs were held back since a pool was nearly full, and the strip below "
+            "the bytes while the drain had work. Runs that are compared have the same scales.</p>",
+        )
+    )
+    first = runs[0]
+    lead = (
+        f"Half of the steps took {span(first.marks['median'])} or less, the longest {span(first.marks['longest'])}."
+        if len(runs) == 1 and first.steps
+        else " ".join(f"{letter} is {subject(run)}." for letter, run in zip(LETTERS, runs, strict=False))
+        if len(runs) > 1
+        else f"{subject(first)}."
+    )
+    page.write(to, f"forebay report: {f'{len(runs)} runs' if len(runs) > 1 else first.name}", lead, sections)
+
+
+def main() -> int:
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # of a reader that has seen enough
+    to, *paths = sys.argv[1:]
+    try:
+        if len(paths) > len(LETTERS):
+            raise BadInput(f"{len(paths)} reports are too many to be compared: give {len(LETTERS)} at most")
+        runs = [read(path) for path in paths]
+    except BadInput as why:
+        print(f"forebay: {why}", file=sys.stderr)
+        return 2
+    if to:
+        try:
+            write_page(runs, Path(to))
+        except OSError as why:
+            print(f"forebay: cannot write the page {to}: {why.strerror}", file=sys.stderr)
+            return 1
+    print(text(runs))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,200 @@
+"""Proves: `forebay report` reads what `forebay run --json` wrote, says what is wrong with any other file, and writes a page
+that needs nothing beside it.
+
+page_test.py FOREBAY
+"""
+
+import copy
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+from run.report import drawing  # noqa: E402
+from run.report.course import read  # noqa: E402
+
+FOREBAY = ""
+VOID = {"meta"}
+
+
+def columns(spans, **more):
+    keys = "begin end held busy fill steps_seconds shortest longest written_bytes carried_bytes steps".split()
+    return {**{key: [span.get(key, 0) for span in spans] for key in keys}, **more}
+
+
+def report(name="r1", steps=10, seconds=0.1, held=0.0):
+    """A run with a step in each span, of which the sixth is ten times as long."""
+    spans, at = [], 0.0
+    for number in range(steps):
+        length = seconds * (10 if number == 5 else 1)
+        spans.append({"begin": at, "end": at + length, "steps": 1, "steps_seconds": length, "shortest": length,
+                      "longest": length, "busy": length / 2, "fill": 0.5, "written_bytes": 1000, "carried_bytes": 900,
+                      "held": held if number == 5 else 0})  # fmt: skip
+        at += length
+    worst = sorted(spans, key=lambda span: span["begin"] - span["end"])[:10]
+    told = {"node": "n1", "steps": steps, "steps_together": 0, "worst": columns(worst, time=["6"] * len(worst)),
+            "course": columns(spans), "shortest": seconds, "median": seconds, "p90": seconds, "p99": 10 * seconds,
+            "longest": 10 * seconds if steps > 5 else seconds, "mean": at / max(steps, 1)}  # fmt: skip
+    return {"run": name, "case": "/shared/<case> & more", "ranks": 4, "nodes": [{"node": "n1"}], "stage_seconds": 0.0,
+            "program_seconds": at, "stability": [told]}  # fmt: skip
+
+
+class Page(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.words = [], [], ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        begun = self.open.pop()
+        assert begun == tag, f"</{tag}> ends <{begun}>"
+
+    def handle_data(self, data):
+        self.words += data
+
+    def of_class(self, name):
+        return [attributes for _, attributes in self.tags if attributes.get("class") == name]
+
+
+class ReportTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = Path(tempfile.mkdtemp(prefix="forebay-report-"))
+        self.addCleanup(shutil.rmtree, self.directory)
+
+    def write(self, name, told):
+        path = self.directory / name
+        path.write_text(told if isinstance(told, str) else json.dumps(told))
+        return path
+
+    def call(self, *words, status=0):
+        done = subprocess.run([FOREBAY, "report", *map(str, words)], cwd=self.directory, capture_output=True, text=True, timeout=60)  # fmt: skip
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout if status == 0 else done.stderr
+
+    def page(self, *reports):
+        self.call(*reports, "--page", "page.html")
+        text = (self.directory / "page.html").read_text()
+        page = Page(text)
+        self.assertEqual(page.open, [], "elements without an end")
+        self.assertNotIn("nan", re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan", "", text))
+        return text, page
+
+    def test_the_page_needs_nothing_beside_it(self):
+        text, page = self.page(self.write("a.json", report()))
+        for attribute in ("src", "href", "srcset", "data", "action"):
+            self.assertEqual([tag for tag, attributes in page.tags if attribute in attributes], [], attribute)
+        self.assertNotRegex(text, r"https?://|url\(|@import|<script|<link")
+        self.assertIn("/shared/<case> & more", page.words, "escaped, and read back")
+
+    def test_a_held_moment_is_drawn_where_it_was(self):
+        _, page = self.page(self.write("a.json", report(held=0.75)))
+        drawings = [attributes for tag, attributes in page.tags if tag == "svg"]
+        self.assertEqual([each["viewbox"].split()[2] for each in drawings], [str(drawing.WIDE), str(drawing.NARROW)])
+        held = page.of_class("held")
+        self.assertEqual(len(held), 6, "in three panels, for both widths")
+        # Of 1.9 s, from 0.5 to 1.5.
+        inner = drawing.WIDE - 62 - 14
+        self.assertAlmostEqual(float(held[0]["x"]), 62 + inner * 0.5 / 1.9, delta=0.1)
+        self.assertAlmostEqual(float(held[0]["width"]), inner / 1.9, delta=0.1)
+        self.assertIn("held back 750 ms, drain at work 500 ms, pool 50 % full", page.words)
+        self.assertEqual(self.page("a.json")[1].of_class("held")[0]["x"], held[0]["x"])
+
+    def test_what_is_drawn_lies_within_the_drawing(self):
+        for name, told in {"one": report(steps=1), "none": report(steps=0), "many": report(steps=3000, seconds=60.0)}.items():  # fmt: skip
+            if not told["stability"][0]["course"]["end"]:
+                told["stability"][0]["course"] = columns([{"end": 2.0}])
+            run = read(str(self.write(f"{name}.json", told)))
+            for width in (drawing.WIDE, drawing.NARROW):
+                svg = drawing.draw(run, drawing.Scale.of([run]), width)
+                for x in re.findall(r' (?:x|cx)="([-\d.]+)"', svg) + re.findall(r"M([-\d.]+) ", svg):
+                    self.assertTrue(0 <= float(x) <= width, (name, x))
+
+    def test_ticks_are_whole_seconds_minutes_or_hours(self):
+        for seconds, step in {0.004: 0.0005, 3: 0.5, 59: 10, 300: 60, 6400: 1200, 40_000: 7200, 5e6: 86400 * 8}.items():
+            ticks = drawing.moments(seconds, 8)
+            self.assertAlmostEqual(ticks[1], step, msg=str(seconds))
+            self.assertLessEqual(ticks[-1], seconds)
+
+    def test_two_runs_are_compared_by_their_figures_on_one_scale(self):
+        paths = self.write("a.json", report("before")), self.write("b.json", report("after", seconds=0.2))
+        text = self.call(*paths)
+        self.assertRegex(text, r"step, median +100 ms +200 ms +2.00\n")
+        self.assertRegex(text, r"held back +never +never")
+        _, page = self.page(*paths)
+        ticks = re.findall(r"(?:\d+(?:\.\d+)? (?:ms|s)|0)+", page.words)
+        self.assertTrue(ticks)
+        for words in ("A is run before", "B is run after", "The course of A", "B / A"):
+            self.assertIn(words, page.words)
+
+    def test_of_several_nodes_the_one_that_was_held_longest_is_shown(self):
+        told = report()
+        other = copy.deepcopy(report(held=0.5)["stability"][0])
+        other["node"] = "n2"
+        told["stability"].append(other)
+        told["nodes"].append({"node": "n2"})
+        self.assertIn("shown is n2, one of 2 nodes", self.call(self.write("a.json", told)))
+
+    def test_steps_that_were_noticed_together_are_told(self):
+        told = report()
+        told["stability"][0]["steps_together"] = 7
+        self.assertIn("7 of its 10 steps were noticed together", self.call(self.write("a.json", told)))
+
+    def test_what_is_no_report_is_refused(self):
+        whole = json.dumps(report())
+        changed = {name: report() for name in ("short", "text", "nan", "negative", "bool")}
+        changed["short"]["stability"][0]["course"]["held"].pop()
+        changed["text"]["stability"][0]["course"]["end"][0] = "soon"
+        changed["nan"]["stability"][0]["course"]["end"][0] = float("nan")
+        changed["negative"]["stability"][0]["course"]["end"][0] = -1
+        changed["bool"]["stability"][0]["steps"] = True
+        for name, told in changed.items():
+            self.write(f"{name}.json", told)
+        self.write("cut.json", whole[: len(whole) // 2])
+        self.write("foreign.json", {"bench": "openfoam", "results": []})
+        self.write("list.json", [1, 2])
+        self.write("old.json", {key: value for key, value in report().items() if key != "stability"})
+        self.write("killed.json", {**report(), "stability": []})
+        (self.directory / "bytes.json").write_bytes(b"\xff\xfe\x00")
+        damaged, foreign = (
+            "is damaged, or no report of a run",
+            "is no report of a run, or of another version of forebay",
+        )
+        for name, said in {
+            "cut": damaged, "bytes": damaged, "foreign": foreign, "list": foreign, "old": foreign, "short": foreign,
+            "text": foreign, "nan": foreign, "negative": foreign, "bool": foreign, "none": "cannot read none.json: No such file",
+            "killed": "tells no steps: no agent of that run lived to its end",
+        }.items():  # fmt: skip
+            with self.subTest(name):
+                told = self.call(f"{name}.json", "--page", "page.html", status=2)
+                self.assertIn(f"{name}.json", told)
+                self.assertIn(said, told)
+                self.assertFalse((self.directory / "page.html").exists())
+
+    def test_a_page_that_cannot_be_written_is_told(self):
+        said = self.call(self.write("a.json", report()), "--page", "none/page.html", status=1)
+        self.assertIn("cannot write the page none/page.html: No such file", said)
+
+    def test_more_runs_than_there_are_letters_for_are_refused(self):
+        path = self.write("a.json", report())
+        self.assertIn("9 reports are too many", self.call(*[path] * 9, status=2))
+
+
+if __name__ == "__main__":
+    FOREBAY = str(Path(sys.argv.pop(1)).resolve())
+    unittest.main()
