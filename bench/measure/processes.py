@@ -49,8 +49,8 @@ def name(pid: int) -> str:
 def descendants(pid: int) -> list[int]:
     """Its children, theirs, and so on."""
     found = []
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):  # it has just ended
+    with contextlib.suppress(OSError):  # it has just ended
+        for path in Path(f"/proc/{pid}/task").glob("*/children"):
             for child in map(int, path.read_text().split()):
                 found += [child, *descendants(child)]
     return found

@@ -18,7 +18,7 @@ CPUS = Path("/sys/devices/system/cpu")
 class Place:
     directory: Path
     kind: str  # tmpfs, fsdax, ext4, lustre, ...
-    cpus: tuple[int, ...]  # of its socket, one a core
+    cpus: tuple[int, ...]  # of its socket, one a core, that this process may use
     remote: tuple[int, ...]  # of another socket
     cache: int  # bytes of the last-level caches of its socket
     sockets: int  # of the node
@@ -44,7 +44,12 @@ def place_of(machine: dict, directory: Path) -> Place:
     mount = max(
         mounts, key=lambda each: len(each["path"]), default={"medium": "file", "type": "file", "numa_node": None}
     )
-    sockets = machine["sockets"]
+    allowed = os.sched_getaffinity(0)  # fewer than the node has in a container, a job's step or under taskset
+    sockets = [{**each, "cpus": usable} for each in machine["sockets"] if (usable := sorted(allowed & {*each["cpus"]}))]
+    if not sockets:
+        raise RuntimeError(
+            f"none of the cpus {sorted(allowed)} of this process belongs to a socket; see forebay doctor"
+        )
     own = next((each for each in sockets if mount["numa_node"] in each["numa_nodes"]), sockets[0])
     others = [each for each in sockets if each is not own]
     room = os.statvfs(real)
@@ -59,7 +64,7 @@ def place_of(machine: dict, directory: Path) -> Place:
         tuple(one_per_core(own["cpus"])),
         tuple(one_per_core(others[0]["cpus"])) if others else (),
         last_level_caches(own["cpus"]),
-        len(sockets),
+        len(machine["sockets"]),
         room.f_blocks * room.f_frsize,
         free,
     )

@@ -85,11 +85,21 @@ class Grid(unittest.TestCase):
 
 
 class Places(unittest.TestCase):
-    def test_a_pool_belongs_to_the_socket_of_its_memory(self):
-        sockets = [{"index": each, "cpus": [900 + each], "numa_nodes": [each]} for each in (0, 1)]
+    def seen(self, *allowed):
+        sockets = [{"index": each, "cpus": [900 + each, 910 + each], "numa_nodes": [each]} for each in (0, 1)]
         mounts = [{"path": "/", "type": "ext4", "medium": "file", "numa_node": None}, {"path": "/tmp", "type": "xfs", "medium": "fsdax", "numa_node": 1}]  # fmt: skip
-        seen = place_of({"sockets": sockets, "mounts": mounts, "memory": {}}, Path("/tmp"))
-        self.assertEqual((seen.kind, seen.cpus, seen.remote, seen.on_disk), ("fsdax", (901,), (900,), False))
+        with mock.patch.object(os, "sched_getaffinity", lambda _: set(allowed)):
+            return place_of({"sockets": sockets, "mounts": mounts, "memory": {}}, Path("/tmp"))
+
+    def test_a_pool_belongs_to_the_socket_of_its_memory(self):
+        seen = self.seen(900, 901, 910, 911)
+        self.assertEqual((seen.kind, seen.cpus, seen.remote, seen.on_disk), ("fsdax", (901, 911), (900, 910), False))
+
+    def test_cpus_that_this_process_may_not_use_are_left_alone(self):
+        for allowed, own, remote in (((910, 911), (911,), (910,)), ((901,), (901,), ()), ((900,), (900,), ())):
+            seen = self.seen(*allowed)
+            self.assertEqual((seen.cpus, seen.remote, seen.sockets), (own, remote, 2))
+        self.assertRaisesRegex(RuntimeError, r"none of the cpus \[7\] of this process", self.seen, 7)
 
 
 class Load(unittest.TestCase):
