@@ -20,7 +20,7 @@ from measure.program import beside  # noqa: E402
 from run.predict.units import human  # noqa: E402
 from run.probe import curves, grid, told  # noqa: E402
 from run.probe.medium import Figures, Medium, Plan  # noqa: E402
-from run.probe.nodes import Alone, Nodes, name_of_job, rank_and_size  # noqa: E402
+from run.probe.nodes import Nodes, name_of_job, rank_and_size  # noqa: E402
 from run.probe.place import Place, Private, observe, place_of  # noqa: E402
 
 # Rounds, seconds of a medium, of a cell at most, and of a cell of a shared file system.
@@ -91,28 +91,44 @@ def look_at(machine: dict, directory: Path) -> Place:
     return place_of(machine, directory)
 
 
-def need_room(place: Place, plan: Plan, nodes: int = 1) -> None:
+def lack_of_room(place: Place, plan: Plan, nodes: int = 1) -> str:
     need = 2 * plan.written(nodes)
-    if place.free < need:
-        raise Refused(
-            f"{place.directory} has {human(place.free)} free, and needs {human(need)}, twice what is written; "
-            "name another directory, or write less with --block"
-        )
+    if place.free >= need:
+        return ""
+    return (
+        f"{place.directory} has {human(place.free)} free, and needs {human(need)}, twice what is written; "
+        "name another directory, or write less with --block"
+    )
+
+
+def need_room(place: Place, plan: Plan) -> None:
+    if lack := lack_of_room(place, plan):
+        raise Refused(lack)
 
 
 def measure_shared(options: argparse.Namespace, machine: dict, program: Path) -> Figures | None:
     """By the first process of each node; None on one that has nothing to do."""
     place = look_at(machine, options.shared)
     rank, size = rank_and_size()
-    name = name_of_job() if size > 1 else ""
-    if rank == 0:
-        need_room(place, plan_of_shared(size, len(place.cpus), options), size)
+    plan = plan_of_shared(size, len(place.cpus), options)
+    if size == 1:
+        need_room(place, plan)
+        with Private(options.shared) as directory:
+            return Medium(place, plan, program, directory).measure(say)
+    name = name_of_job()
+    if name is None:
+        raise Refused(
+            f"{size} processes, and no variable names their job (those of Open MPI, PMIx or a step of Slurm): start them by "
+            "srun or Open MPI's mpirun, or one alone"
+        )
     with Private(options.shared, name) if rank == 0 else nullcontext(options.shared / name) as directory:
-        nodes = Nodes(directory, rank, size) if size > 1 else Alone()
+        nodes = Nodes(directory, rank, size, plan.limit, lack_of_room(place, plan, size))
+        if nodes.refusal:
+            nodes.leave()
+            raise Refused(nodes.refusal)
         if nodes.index is None:
             return None
-        own = directory / f"node.{nodes.index}"
-        own.mkdir(mode=0o700)
+        own = nodes.make(f"node.{nodes.index}")
         plan = plan_of_shared(nodes.count, min(nodes.meet(len(place.cpus))), options)
         figures = Medium(place, plan, program, own, nodes).measure(say if rank == 0 else lambda _: None)
         nodes.leave()

@@ -6,6 +6,7 @@ bench_io_test.py FOREBAY [unittest arguments]
 import json
 import os
 import sys
+import time
 import tomllib
 import unittest
 
@@ -29,7 +30,7 @@ class BenchIoTest(unittest.TestCase):
     def test_nodes_measure_together_and_one_tells(self):
         shared, status, output = self.bench("--json", "-o", "/mnt/shared/my.toml")
         self.assertEqual(status, 0, output)
-        told = json.loads("\n".join(line for line in output.splitlines() if line[:1] in "{} "))
+        told = json.JSONDecoder().raw_decode(output[output.index('{\n "bench"') :])[0]
         names = [row["name"].split(": ")[1] for row in told["results"]]
         self.assertIn("create, 1 process", names)
         self.assertIn("create, 2 processes, 2 nodes", names)
@@ -37,6 +38,15 @@ class BenchIoTest(unittest.TestCase):
         with open(os.path.join(self.lab.shared, "my.toml"), "rb") as file:
             profile = tomllib.load(file)
         self.assertIn("2 nodes", profile["shared"]["operations_per_s"]["from"])
+        self.assertEqual(os.listdir(shared), [])
+
+    def test_why_nothing_is_measured_is_told_to_all_at_once(self):
+        began = time.monotonic()
+        shared, status, output = self.bench("--block", "9000G")
+        self.assertEqual(status, 2, output)
+        self.assertIn("twice what is written", output)
+        self.assertNotIn("did not come", output)
+        self.assertLess(time.monotonic() - began, 50)
         self.assertEqual(os.listdir(shared), [])
 
     def test_where_a_node_does_not_see_it_that_is_told(self):

@@ -171,58 +171,114 @@ class Told(unittest.TestCase):
 
 
 class Nodes(unittest.TestCase):
-    def test_the_first_rank_of_each_node_measures_and_all_hear_what_each_told(self):
-        hosts, heard = ["n1", "n1", "n2", "n2"], {}
-        directory = Path(self.enterContext(tempfile.TemporaryDirectory())) / "meeting"
+    def setUp(self):
+        self.directory = Path(self.enterContext(tempfile.TemporaryDirectory())) / "meeting"
+        self.enterContext(mock.patch.object(nodes, "PATIENCE", 20.0))
+        self.own = threading.local()
+        hosts = ["n1", "n1", "n2", "n2"]
+        self.enterContext(mock.patch.object(nodes.socket, "gethostname", lambda: hosts[self.own.rank]))
+
+    def all_of(self, what, count=4):
+        """What each rank has of it, or its failure. The first comes last, and makes the directory."""
+        heard = {}
 
         def rank(number):
-            node = nodes.Nodes(directory, number, len(hosts))
-            heard[number] = node.index, node.meet(number) if node.index is not None else None
+            self.own.rank = number
+            try:
+                heard[number] = what(number)
+            except (OSError, RuntimeError) as why:
+                heard[number] = why
 
-        own = threading.local()
-        with mock.patch.object(nodes.socket, "gethostname", lambda: hosts[own.rank]):
+        threads = [threading.Thread(target=rank, args=(number,)) for number in range(count)]
+        for each in threads[1:]:
+            each.start()
+        self.directory.mkdir(mode=0o700, exist_ok=True)
+        threads[0].start()
+        for each in threads:
+            each.join()
+        return heard
 
-            def start(number):
-                own.rank = number
-                rank(number)
+    def test_the_first_rank_of_each_node_measures_and_all_hear_what_each_told(self):
+        def rank(number):
+            node = nodes.Nodes(self.directory, number, 4)
+            return node.index, node.meet(number) if node.index is not None else None
 
-            threads = [threading.Thread(target=start, args=(number,)) for number in range(4)]
-            for each in threads:
-                each.start()
-            directory.mkdir()  # by the first, while others wait for it
-            for each in threads:
-                each.join()
-        self.assertEqual(heard, {0: (0, [0, 2]), 1: (None, None), 2: (1, [0, 2]), 3: (None, None)})
+        self.assertEqual(self.all_of(rank), {0: (0, [0, 2]), 1: (None, None), 2: (1, [0, 2]), 3: (None, None)})
 
     def test_the_first_is_the_last_to_leave(self):
-        directory = Path(self.enterContext(tempfile.TemporaryDirectory())) / "meeting"
-        left = []
+        left, may_leave = [], threading.Event()
 
         def rank(number):
-            with mock.patch.object(nodes.Nodes, "_wait_for", lambda *_: left.append("first waits")):
-                node = nodes.Nodes.__new__(nodes.Nodes)
-                node._directory, node._rank, node._ranks, node._meetings, node.index = (
-                    directory,
-                    number,
-                    [0, 1],
-                    1,
-                    number,
-                )
+            node = nodes.Nodes(self.directory, number, 4)
+            if number == 2:
+                may_leave.wait()
+                left.append(number)
+            elif number == 0:
+                threading.Timer(0.05, may_leave.set).start()
+            if node.index is not None:
                 node.leave()
-            left.append(number)
+            if number == 0:
+                left.append(number)
 
-        directory.mkdir()
-        rank(1)
-        rank(0)
-        self.assertEqual(left, [1, "first waits", 0])
+        self.all_of(rank)
+        self.assertEqual(left, [2, 0])
+
+    def test_why_the_first_refuses_is_told_to_all_at_once(self):
+        def rank(number):
+            node = nodes.Nodes(self.directory, number, 4, refusal="no room" if number == 0 else "")
+            node.leave()
+            return node.refusal
+
+        self.assertEqual(self.all_of(rank), dict.fromkeys(range(4), "no room"))
 
     def test_who_does_not_come_is_told(self):
-        directory = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.directory.mkdir(mode=0o700)
+        self.own.rank = 0
         with (
             mock.patch.object(nodes, "PATIENCE", 0.05),
             self.assertRaisesRegex(RuntimeError, "1 of 2 processes did not come"),
         ):
-            nodes.Nodes(directory, 0, 2)
+            nodes.Nodes(self.directory, 0, 2)
+
+    def test_who_measures_is_waited_for_as_long_as_that_may_take(self):
+        self.directory.mkdir(mode=0o700)
+        self.own.rank = 0
+        with mock.patch.object(nodes, "PATIENCE", 0.0):
+            node = nodes.Nodes(self.directory, 0, 1, limit=20.0)
+        node._ranks = [0, 1]
+        threading.Timer(0.05, (self.directory / "2.1").write_text, ["7"]).start()
+        self.assertEqual(node.meet(3), [3, 7])
+
+    def test_a_name_that_another_has_taken_is_left_alone(self):
+        """Who may write in the directory may know the name; a file there must not lead ours elsewhere."""
+        self.own.rank = 1
+        victim = self.directory.with_name("victim")
+        victim.mkdir(mode=0o700)
+        with self.subTest("a link"):
+            self.directory.symlink_to(victim)
+            self.assertRaises(OSError, nodes.Nodes, self.directory, 1, 2)
+            self.directory.unlink()
+        with self.subTest("a directory that others may write in"):
+            self.directory.mkdir()
+            self.directory.chmod(0o777)
+            self.assertRaisesRegex(RuntimeError, "not yours alone", nodes.Nodes, self.directory, 1, 2)
+            self.directory.chmod(0o700)
+        with self.subTest("another's"), mock.patch.object(os, "geteuid", lambda: os.getuid() + 1):
+            self.assertRaisesRegex(RuntimeError, "not yours alone", nodes.Nodes, self.directory, 1, 2)
+        with self.subTest("a link in it"):
+            (self.directory / ".1").symlink_to(victim / "file")
+            self.assertRaises(OSError, nodes.Nodes, self.directory, 1, 2)
+        self.assertEqual(list(victim.iterdir()), [])
+
+    def test_runs_that_nothing_tells_apart_do_not_meet(self):
+        for job, named in (
+            ({}, False),
+            ({"PMI_RANK": "0", "PMI_SIZE": "2", "SLURM_JOB_ID": "7"}, False),
+            ({"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0"}, True),
+            ({"OMPI_MCA_ess_base_jobid": "7"}, True),
+        ):
+            with mock.patch.dict(os.environ, job, clear=True):
+                self.assertEqual(nodes.name_of_job() is not None, named, job)
 
     def test_a_batch_script_alone_is_no_step_of_several(self):
         with mock.patch.dict(os.environ, {"SLURM_PROCID": "0", "SLURM_NTASKS": "8"}, clear=True):

@@ -135,6 +135,12 @@ class IoTest(unittest.TestCase):
                 self.assertRegex(self.io(*words, "--quick", status=2), message)
                 self.nothing_is_left("file")
 
+    def test_processes_whose_job_has_no_name_do_not_meet(self):
+        """Another run beside this one would have the same names."""
+        said = self.io("--shared", self.disk, "--quick", status=2, PMI_RANK="0", PMI_SIZE="2")
+        self.assertIn("2 processes, and no variable names their job", said)
+        self.nothing_is_left()
+
     def test_a_signal_leaves_nothing(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
             with self.subTest(number):
