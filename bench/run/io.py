@@ -8,6 +8,7 @@ import argparse
 import os
 import platform
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -60,7 +61,9 @@ def arguments() -> argparse.Namespace:
     if any(each % 64 for each in options.transfer or []):
         parser.error("--transfer: a transfer is a multiple of 64 bytes")
     for each in (options.profile, options.page):
-        if each and not os.access(each.parent, os.W_OK):
+        if each and (each.is_dir() or each.exists() and not os.access(each, os.W_OK)):
+            parser.error(f"{each} cannot be written: it is {'a directory' if each.is_dir() else 'not yours to write'}")
+        if each and not each.exists() and not os.access(each.parent, os.W_OK):
             parser.error(f"{each} cannot be written: {each.parent} is no directory that you may write in")
     command.find_forebay(parser, options)
     return options
@@ -93,12 +96,15 @@ def look_at(machine: dict, directory: Path) -> Place:
 
 def lack_of_room(place: Place, plan: Plan, nodes: int = 1) -> str:
     need = 2 * plan.written(nodes)
-    if place.free >= need:
-        return ""
-    return (
-        f"{place.directory} has {human(place.free)} free, and needs {human(need)}, twice what is written; "
-        "name another directory, or write less with --block"
-    )
+    if place.free < need:
+        return (
+            f"{place.directory} has {human(place.free)} free, and needs {human(need)}, twice what is written; "
+            "name another directory, or write less with --block"
+        )
+    need = 2 * nodes * grid.MOST_FILES
+    if place.files_free is not None and place.files_free < need:
+        return f"{place.directory} has room for {place.files_free} more files (df -i), and needs {need}, twice what is made; name another directory"
+    return ""
 
 
 def need_room(place: Place, plan: Plan) -> None:
@@ -106,15 +112,15 @@ def need_room(place: Place, plan: Plan) -> None:
         raise Refused(lack)
 
 
-def measure_shared(options: argparse.Namespace, machine: dict, program: Path) -> Figures | None:
-    """By the first process of each node; None on one that has nothing to do."""
+def measure_shared(options: argparse.Namespace, machine: dict, program: Path, measured: list[Figures]) -> None:
+    """By the first process of each node; others have nothing to do."""
     place = look_at(machine, options.shared)
     rank, size = rank_and_size()
     plan = plan_of_shared(size, len(place.cpus), options)
     if size == 1:
         need_room(place, plan)
-        with Private(options.shared) as directory:
-            return Medium(place, plan, program, directory).measure(say)
+        measure_local(place, plan, program, measured)
+        return
     name = name_of_job()
     if name is None:
         raise Refused(
@@ -127,12 +133,16 @@ def measure_shared(options: argparse.Namespace, machine: dict, program: Path) ->
             nodes.leave()
             raise Refused(nodes.refusal)
         if nodes.index is None:
-            return None
+            return
         own = nodes.make(f"node.{nodes.index}")
         plan = plan_of_shared(nodes.count, min(nodes.meet(len(place.cpus))), options)
-        figures = Medium(place, plan, program, own, nodes).measure(say if rank == 0 else lambda _: None)
+        measured.append(Medium(place, plan, program, own, nodes).measure(say if rank == 0 else lambda _: None))
         nodes.leave()
-        return figures
+
+
+def measure_local(place: Place, plan: Plan, program: Path, measured: list[Figures]) -> None:
+    with Private(place.directory) as directory:
+        measured.append(Medium(place, plan, program, directory).measure(say))
 
 
 def warn_of_load(machine: dict) -> None:
@@ -150,32 +160,43 @@ def main() -> int:
         say(f"no io_probe beside {options.forebay}; was everything built?")
         return 2
     machine = {"host": platform.node(), **report.machine()}
+    first = rank_and_size()[0] == 0
     measured: list[Figures] = []
-    shared = None
+    shared: list[Figures] = []
+    failures: list[str] = []
+
+    def told_if_it_fails(measure: Callable, *given: object) -> None:
+        """What was measured before, and what is measured after it, is told all the same."""
+        try:
+            measure(*given)
+        except (RuntimeError, OSError) as failure:
+            failures.append(str(failure))
+
     try:
         seen = observe(options.forebay)
-        if rank_and_size()[0] > 0:
-            if options.shared:
-                measure_shared(options, seen, program)
-            return 0
-        places = [look_at(seen, each) for each in options.directories]
+        places = [look_at(seen, each) for each in options.directories if first]
         plans = [plan_of(each, options) for each in places]
         for place, plan in zip(places, plans, strict=True):
             need_room(place, plan)
-        warn_of_load(machine)
+        if first:
+            warn_of_load(machine)
         if options.shared:
-            shared = measure_shared(options, seen, program)
+            told_if_it_fails(measure_shared, options, seen, program, shared)
         for place, plan in zip(places, plans, strict=True):
-            with Private(place.directory) as directory:
-                measured.append(Medium(place, plan, program, directory).measure(say))
+            told_if_it_fails(measure_local, place, plan, program, measured)
     except Refused as why:
         say(why)
         return 2
     except (RuntimeError, OSError) as failure:
         say(failure)
         return 1
-    machine["load_after"] = round(os.getloadavg()[0], 2)
-    return tell(options, machine, measured, shared)
+    status = 0
+    if first and (measured or shared):
+        status = tell(options, machine, measured, shared[0] if shared else None)
+    failures += [each.failure for each in [*shared, *measured] if each.failure]
+    for each in failures:
+        say(each)
+    return 1 if failures else status
 
 
 def tell(options: argparse.Namespace, machine: dict, measured: list[Figures], shared: Figures | None) -> int:

@@ -26,11 +26,12 @@ class Figures:
     place: Place
     total: int  # bytes that all writers of a cell write together
     nodes: int = 1
-    rounds: int = 0
     cells: dict[Cell, list[float]] = field(default_factory=dict)
     files: dict[Files, dict[str, list[float]]] = field(default_factory=dict)
     persistent: bool = False  # mapped through libpmem2
     notes: list[str] = field(default_factory=list)
+    all_counts: bool = True  # files were made by all numbers of processes that were planned
+    failure: str = ""  # what ended it early
 
     @property
     def from_cache(self) -> bool:
@@ -84,7 +85,17 @@ class Medium:
         self._kept: list[int] = []
 
     def measure(self, say: Callable[[str], None]) -> Figures:
+        """What there is of it when it ends, by a failure, too."""
         figures = Figures(self._place, self._plan.total, self._nodes.count)
+        try:
+            self._measure(figures, say)
+        except (RuntimeError, OSError) as failure:
+            figures.failure = f"{self._place.directory}: {failure}"
+            figures.notes.append(f"not all was measured: {failure}")
+        figures.all_counts = figures.files.keys() >= set(self._plan.files)
+        return figures
+
+    def _measure(self, figures: Figures, say: Callable[[str], None]) -> None:
         if not self._place.remote and self._plan.kept():
             figures.notes.append("no remote socket: this node has one")
         if self._place.kind == "tmpfs":
@@ -98,10 +109,8 @@ class Medium:
             for each in shuffled([*cells, *self._plan.files], number):
                 if any(self._nodes.meet(time.monotonic() > self._ends)):
                     figures.notes.append(f"time was over in round {number + 1} of {self._plan.rounds}")
-                    return figures
+                    return
                 self._once(each, figures)
-            figures.rounds += 1
-        return figures
 
     def _probe(self, count: int, remote: bool, **cell) -> dict:
         cpus = self._place.remote if remote else self._place.cpus
@@ -120,9 +129,7 @@ class Medium:
         )["bytes"]  # fmt: skip
         self._kept = [each // grid.MIB * grid.MIB for each in made]
         if min(self._kept) == 0:
-            raise RuntimeError(
-                f"{self._place.directory} is too slow: nothing was written within {grid.PREPARED * self._plan.limit:g} s"
-            )
+            raise RuntimeError(f"too slow: nothing was written within {grid.PREPARED * self._plan.limit:g} s")
         if self._kept != wanted:
             figures.total = min(self._kept[0], figures.total)
             figures.notes.append("blocks are smaller than asked for: there was no time to write more")
@@ -150,7 +157,7 @@ class Medium:
         elif failures and time.monotonic() > self._ends:
             figures.notes.append(f"left out, it took too long: {what.name}")
         elif failures:
-            raise RuntimeError(f"{self._place.directory}: {what.name}: {failures[0]}")
+            raise RuntimeError(f"{what.name}: {failures[0]}")
         elif isinstance(what, Files):
             rates = figures.files.setdefault(what, {phase: [] for phase in PHASES})
             for phase in PHASES:

@@ -24,6 +24,7 @@ class Place:
     sockets: int  # of the node
     capacity: int
     free: int
+    files_free: int | None = None  # how many more there may be; None: as many as one likes
 
     @property
     def on_disk(self) -> bool:
@@ -67,6 +68,7 @@ def place_of(machine: dict, directory: Path) -> Place:
         len(machine["sockets"]),
         room.f_blocks * room.f_frsize,
         free,
+        room.f_favail if room.f_files else None,
     )
 
 

@@ -3,7 +3,7 @@
 import json
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from measure.report import Report
 
@@ -29,8 +29,7 @@ def add_rows(report: Report, figures: Figures) -> None:
     for cell, rates in figures.cells.items():
         plain = cell.compared_with()
         reference = figures.rate(plain) if plain else None
-        note = "from cache" if figures.from_cache else ""
-        _add(report, figures, cell.name, rates, "GB/s", reference=reference and reference / 1e9, note=note)
+        _add(report, figures, cell.name, rates, "GB/s", reference=reference and reference / 1e9)
     for files, of_phases in figures.files.items():
         for phase, rates in of_phases.items():
             _add(report, figures, f"{phase}, {files.name}", rates, "/s")
@@ -38,10 +37,25 @@ def add_rows(report: Report, figures: Figures) -> None:
 
 def _add(report: Report, figures: Figures, name: str, rates: list[float], unit: str, **more) -> None:
     low, high = quartiles(rates)
-    interval = (low / UNIT[unit], high / UNIT[unit])
+    interval = (low / UNIT[unit], high / UNIT[unit]) if len(rates) > 1 else None
+    notes = ["from cache"] * (figures.from_cache and unit == "GB/s")
+    if len(rates) < max(map(len, _all_rates(figures))):
+        notes.append(f"of {several(len(rates), 'round')}")
     report.add(
-        f"{figures.place.directory}: {name}", statistics.median(rates) / UNIT[unit], unit, interval=interval, **more
-    )
+        f"{figures.place.directory}: {name}", statistics.median(rates) / UNIT[unit], unit, interval=interval,
+        note=", ".join(notes), **more
+    )  # fmt: skip
+
+
+def _all_rates(figures: Figures) -> list[list[float]]:
+    return [*figures.cells.values(), *(rates["create"] for rates in figures.files.values())]
+
+
+def rounds_of(values: Iterable[Sequence[float]]) -> str:
+    """Where the time was over in a round, some figures have one less."""
+    counts = sorted({len(each) for each in values}) or [0]
+    least = f"{counts[0]} to " if len(counts) > 1 else ""
+    return least + several(counts[-1], "round")
 
 
 def _text(rates: Sequence[float] | None, unit: str = "GB/s") -> str:
@@ -77,6 +91,15 @@ def rates_of(figures: Figures, kind: tuple[str, str, str], **like: int) -> dict[
 
 def by_writers(figures: Figures, kind: tuple[str, str, str]) -> dict[int, list[float]]:
     return {cell.writers: rates for cell, rates in rates_of(figures, kind, transfer=base_of(figures)).items()}
+
+
+def written(figures: Figures) -> dict[int, list[float]]:
+    """New files by writers, as long as it takes until they are on the medium: on a disk with fsync."""
+    if not figures.place.on_disk:
+        return by_writers(figures, KINDS["file, fresh"])
+    like = ("file", base_of(figures), "fsync")
+    cells = sorted(figures.cells, key=lambda cell: cell.writers)
+    return {cell.writers: figures.cells[cell] for cell in cells if (cell.path, cell.transfer, cell.how) == like}
 
 
 def _table(figures: Figures, title: str, cells: list[Cell], label: Callable[[Cell], str]) -> Table:
@@ -170,37 +193,46 @@ def profile(local: Figures | None, shared: Figures | None, machine: dict) -> str
         lines.append(f"{key} = {{ value = {json.dumps(value)}, from = {json.dumps(f'measured: {date}, {how}')} }}")
 
     if shared:
-        rounds = f"median of {several(shared.rounds, 'round')}"
-        where = f"{shared.place.directory}, {several(shared.nodes, 'node')}, {rounds}"
+        where = f"{shared.place.directory}, {several(shared.nodes, 'node')}, median of"
         lines.append("[shared]")
-        if creates := shared.creates():
-            operations, double = contention(creates)
-            add("operations_per_s", round(operations, 1), f"creates of 4 KiB in {where}")
+        if shared.nodes > 1 and shared.files and shared.all_counts:
+            operations, double = contention(shared.creates())
+            how = f"{where} {rounds_of(rates['create'] for rates in shared.files.values())}"
+            add("operations_per_s", round(operations, 1), f"creates of 4 KiB in {how}")
             if double:
-                add("clients_double", round(double, 1), f"the same, up to {several(max(creates), 'process')}")
+                add("clients_double", round(double, 1), f"the same, up to {several(max(shared.creates()), 'process')}")
         for key, count in (("write", shared.nodes), ("client", 1)):
-            rates = [shared.rate(cell) for cell in shared.cells if cell.nodes == count]
-            least = "; at least this, by one node" if count == 1 and key == "write" else ""
-            if rates:
-                add(key, round(max(rates)), f"1 MiB with fsync in {where}, by {several(count, 'node')}{least}")
+            rates = [each for cell, each in shared.cells.items() if cell.nodes == count]
+            if rates and not (key == "write" and count == 1):  # what one node gets is no figure of the servers
+                how = f"{binary(base_of(shared))} with fsync in {where} {rounds_of(rates)}, by {several(count, 'node')}"
+                add(key, round(max(map(statistics.median, rates))), how)
     if local:
-        place, rounds = local.place, f"median of {several(local.rounds, 'round')}"
+        place = local.place
         each_has_one = place.kind in ("tmpfs", "fsdax")
         shares = place.sockets if place.kind == "tmpfs" else 1
         lines.append("[medium]")
         add("kind", place.kind, f"{place.directory}")
         add("sockets", place.sockets if each_has_one else 1, "this node's" if each_has_one else "one for all sockets")
-        add("capacity", place.capacity // shares, f"size of {place.directory}" + f", a part of {shares}" * (shares > 1))
-        how = f"new files, {binary(base_of(local))} a call, {rounds}" + ", from cache" * local.from_cache
-        if write := by_writers(local, KINDS["file, fresh"]):
+        if place.kind == "tmpfs":
+            add(
+                "capacity",
+                place.capacity // shares,
+                f"size of {place.directory}" + f", a part of {shares}" * (shares > 1),
+            )
+        else:
+            add("capacity", place.free, f"what was free in {place.directory}")
+        if write := written(local):
+            synced, cache = " with fsync" * place.on_disk, ", from cache" * local.from_cache
+            how = f"new files{synced}, {binary(base_of(local))} a call, median of {rounds_of(write.values())}{cache}"
             add("write", [[many, round(statistics.median(rates))] for many, rates in write.items()], how)
         if creates := local.creates():
-            add("creates", [[many, round(rate)] for many, rate in sorted(creates.items())], f"files of 4 KiB, {rounds}")
+            how = f"files of 4 KiB, median of {rounds_of(rates['create'] for rates in local.files.values())}"
+            add("creates", [[many, round(rate)] for many, rate in sorted(creates.items())], how)
     return "\n".join(lines) + "\n"
 
 
 def text(figures: Figures) -> str:
-    place, rounds = figures.place, several(figures.rounds, "round")
+    place, rounds = figures.place, rounds_of(_all_rates(figures))
     where = f"{place.kind}, {several(len(place.cpus), 'core')}{on(figures.nodes)}"
     lines = [f"{place.directory} ({where}; {human(figures.total)} a cell; median (quartiles) of {rounds})"]
     if figures.from_cache:

@@ -1,10 +1,12 @@
 """Proves: what is measured, how long that takes and what it says, without measuring anything."""
 
+import json
 import os
 import sys
 import tempfile
 import threading
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -15,7 +17,7 @@ from measure.report import Report  # noqa: E402
 
 from run import io as bench_io  # noqa: E402
 from run.predict import machine  # noqa: E402
-from run.probe import grid, nodes, told  # noqa: E402
+from run.probe import grid, medium, nodes, told  # noqa: E402
 from run.probe.grid import MIB, Cell, Files  # noqa: E402
 from run.probe.medium import Figures, Plan  # noqa: E402
 from run.probe.place import Place, place_of  # noqa: E402
@@ -29,7 +31,7 @@ def place(kind="tmpfs", cores=4, cache=32 * MIB, remote=()):
 
 def figures(rates, creates=((1, 1000.0),), total=128 * MIB, **more):
     """Of writing new files by the path, by writers."""
-    found = Figures(place(**more), total, rounds=3)
+    found = Figures(place(**more), total)
     found.cells = {Cell("write", "file", "fresh", MIB, many): list(each) for many, each in rates.items()}
     found.files = {Files(many): {phase: [rate] for phase in ("create", "stat", "open", "unlink")} for many, rate in creates}  # fmt: skip
     return found
@@ -114,6 +116,36 @@ class Load(unittest.TestCase):
             self.assertEqual("warning" in seen, warned)
 
 
+class Measured(unittest.TestCase):
+    def measure(self, plan, probe, **of_place):
+        with mock.patch.object(medium, "figures_of", probe), mock.patch.object(medium, "touch_memory"):
+            return medium.Medium(place(**of_place), plan, Path("io_probe"), Path("/m")).measure(lambda _: None)
+
+    def test_what_was_measured_before_a_failure_is_kept(self):
+        plan = Plan(
+            [Cell("write", "file", "fresh", MIB, each) for each in (1, 2, 4)], [Files(1)], 1, 30.0, 0.1, 64 * MIB
+        )
+        calls = []
+
+        def probe(_what, command, within):
+            calls.append(json.loads(command[1]))
+            if len(calls) == 3:
+                raise RuntimeError("No space left on device")
+            return {"bytes": [1000], "seconds": 1.0, "persistent": False, **dict.fromkeys(medium.PHASES, [7, 1.0])}
+
+        seen = self.measure(plan, probe)
+        self.assertRegex(seen.failure, "^/m: .*: No space left on device$")
+        self.assertIn("No space left", told.text(seen))
+        self.assertEqual(len(seen.cells) + len(seen.files), 2)
+        self.assertEqual(seen.all_counts, bool(seen.files))
+
+    def test_files_that_there_is_no_room_for_are_refused(self):
+        plan = Plan([], [Files(1)], 1, 30.0, 0.1, 64 * MIB)
+        for free, refused in ((None, False), (40_000, False), (1000, True)):
+            seen = replace(place(), files_free=free)
+            self.assertEqual("room for 1000 more files" in bench_io.lack_of_room(seen, plan), refused)
+
+
 class Told(unittest.TestCase):
     def test_advice_names_the_fewest_writers_that_get_nearly_all(self):
         said = told.advice(figures({1: [2 * GB], 5: [12.1 * GB], 12: [12.2 * GB], 24: [7.4 * GB]}))
@@ -158,10 +190,54 @@ class Told(unittest.TestCase):
         self.assertEqual(told.contention({1: 3102, 2: 3096, 4: 1039})[0], 3102, "never more than was measured")
         self.assertEqual(told.contention({1: 1000, 2: 1900, 4: 2000, 8: 1950}), (2000, None))
 
+    def shared(self, count=4):
+        found = figures({}, ((1, 900.0), (2, 2000.0), (4, 1000.0)), kind="lustre")
+        found.cells = {Cell("write", "file", "fresh", MIB, 1, "fsync", each): [each * GB] for each in {1, count}}
+        found.nodes = count
+        return found
+
+    def profile(self, local, shared):
+        return machine.parse(told.profile(local, shared, {"host": "a"}), "x")
+
+    def test_one_node_tells_nothing_of_the_servers(self):
+        """Its processes wait for its own cores and journal; as a total of the servers predict would take it as exact."""
+        read = self.profile(None, self.shared(1))
+        self.assertEqual({key: value.value for key, value in read.values.items()}, {("shared", "client"): GB})
+
+    def test_contention_is_told_only_of_all_numbers_of_processes(self):
+        seen = self.shared()
+        self.assertEqual(self.profile(None, seen).get("shared", "clients_double"), 2)
+        seen.all_counts = False
+        self.assertEqual({key for _, key in self.profile(None, seen).values}, {"write", "client"})
+
+    def test_what_most_nodes_did_not_measure_is_no_total(self):
+        seen = self.shared()
+        del seen.cells[Cell("write", "file", "fresh", MIB, 1, "fsync", 4)]
+        self.assertNotIn(("shared", "write"), self.profile(None, seen).values)
+
+    def test_a_disk_is_as_fast_as_its_syncs_and_as_large_as_what_is_free(self):
+        seen = figures({1: [8 * GB], 4: [9 * GB]}, kind="ext4")
+        for path, rate in (("file", GB), ("mapped", 2 * GB)):
+            seen.cells |= {Cell("write", path, "fresh", MIB, many, "fsync"): [many * rate] for many in (1, 4)}
+        read = self.profile(seen, None)
+        self.assertEqual(read.get("medium", "write"), ((1, GB), (4, 4 * GB)))
+        self.assertIn("with fsync", read.values["medium", "write"].source)
+        self.assertEqual(read.get("medium", "capacity"), 32 << 30)
+        del seen.cells[Cell("write", "file", "fresh", MIB, 1, "fsync")]
+        self.assertEqual(self.profile(seen, None).get("medium", "write"), ((4, 4 * GB),))
+
+    def test_a_figure_tells_how_many_rounds_it_has(self):
+        seen = figures({1: [GB, GB, GB], 4: [3 * GB]}, ((1, 1000.0), (2, 1000.0)))
+        report = Report("io", {})
+        told.add_rows(report, seen)
+        self.assertEqual([row.note for row in report.results[:2]], ["", "of 1 round"])
+        self.assertEqual([bool(row.interval) for row in report.results[:2]], [True, False])
+        self.assertIn("of 1 to 3 rounds", told.text(seen))
+        self.assertIn("median of 1 to 3 rounds", told.profile(seen, None, {"host": "a"}))
+        self.assertIn("files of 4 KiB, median of 1 round", told.profile(seen, None, {"host": "a"}))
+
     def test_a_profile_is_what_predict_reads(self):
-        shared = figures({}, ((1, 900.0), (2, 2000.0)), kind="lustre")
-        shared.cells = {Cell("write", "file", "fresh", MIB, 1, "fsync", count): [count * GB] for count in (1, 4)}
-        shared.nodes = 4
+        shared = self.shared()
         read = machine.parse(told.profile(figures({1: [GB], 4: [3 * GB]}), shared, {"host": 'a "host"'}), "x")
         self.assertEqual(read.get("shared", "operations_per_s"), 2000)
         self.assertEqual((read.get("shared", "write"), read.get("shared", "client")), (4 * GB, GB))

@@ -91,10 +91,11 @@ class IoTest(unittest.TestCase):
         self.assertIn("<polyline", page)
         self.assertNotIn("<script", page)
         asked = "--ranks 4 --files 9 --bytes 1MB --step 0.5s --json".split()
-        priced = json.loads(self.call("predict", "--machine", self.disk / "my.toml", *asked))
+        priced = json.loads(self.call("predict", "--machine", "nfs", "--machine", self.disk / "my.toml", *asked))
         sources = {each["name"]: each["from"] for each in priced["sources"]}
-        for key in ("shared.operations_per_s", "shared.write", "medium.write", "medium.creates"):
+        for key in ("shared.client", "medium.write", "medium.creates"):
             self.assertRegex(sources[key], r"^measured: \d{4}-\d\d-\d\d, ")
+        self.assertNotRegex(sources["shared.write"], "^measured: .*" + str(self.disk))
 
     def test_one_socket_has_no_remote_one_and_two_have(self):
         options = (self.memory, *LITTLE, "--transfer", "4k")
@@ -127,6 +128,7 @@ class IoTest(unittest.TestCase):
             ((self.disk / "file",), "not a directory"),
             ((self.memory, "--shared", "missing"), "not a directory: missing"),
             ((self.memory, "-o", "missing/my.toml"), "missing/my.toml cannot be written"),
+            ((self.memory, "-o", self.disk), f"{self.disk} cannot be written: it is a directory"),
             ((), "name a directory on each medium"),
             ((self.memory, "--transfer", "100"), "multiple of 64"),
             ((self.memory, "--writers", "0"), "--writers"),
@@ -154,8 +156,11 @@ class IoTest(unittest.TestCase):
                     self.assertLess(time.monotonic(), ends, "writers live on")
                     time.sleep(0.002)
 
-    def test_a_writer_that_is_killed_is_told_and_leaves_nothing(self):
-        begun = self.started("bench", "io", self.memory, "--quick", "--block", "64M")
+    def test_what_was_measured_before_a_writer_was_killed_is_told_and_nothing_is_left(self):
+        begun = self.started("bench", "io", self.memory, self.disk, *LITTLE, "-o", self.disk / "my.toml")
+        while not list(self.disk.glob(".forebay-bench-io-*")):
+            self.assertIsNone(begun.poll(), "it ended before it measured the disk")
+            time.sleep(0.002)
         while begun.poll() is None:
             for each in processes.descendants(begun.pid):
                 if processes.name(each) == "io_probe" and not processes.descendants(each):
@@ -165,8 +170,10 @@ class IoTest(unittest.TestCase):
                         continue
         output = begun.communicate(timeout=60)[0]
         self.assertEqual(begun.returncode, 1, output)
-        self.assertIn("io_probe ended with status", output)
-        self.nothing_is_left()
+        self.assertRegex(output, f"bench: {self.disk}: .*io_probe ended with status")
+        self.assertIn(f"{self.memory} (tmpfs", output)
+        self.assertIn("write = ", (self.disk / "my.toml").read_text())
+        self.nothing_is_left("my.toml")
 
     def test_doctor_measures_the_pools_by_it(self):
         begun = self.started("doctor", "--measure", FOREBAY_POOL_PATHS=str(self.memory))
