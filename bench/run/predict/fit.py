@@ -64,14 +64,15 @@ def run_of_report(report: dict, nodes: float, settle: float) -> Run:
 
     The drain works on a time from its being complete, or from the last one's being safe; while the program runs it lets
     a time settle first where it has nothing else to do."""
-    times = [each for each in report["timeline"] if each["complete"] >= 0 and each["safe"] >= 0]
+    times = [each for each in report["timeline"] if each["safe"] >= 0]
     if not times or not report["shared"]["bytes"] or not report["ranks"]:
         raise ValueError("it tells of no time of ranks that was drained")
     ended = report["stage_seconds"] + report["program_seconds"]
     busy, last = 0.0, -math.inf
     for each in sorted(times, key=lambda entry: entry["safe"]):
-        settled = max(each["complete"], min(each["complete"] + settle, ended))
-        busy += max(0.0, each["safe"] - (last if each["complete"] < last else settled))
+        complete = each["complete"] if each["complete"] >= 0 else ended  # -1: found at the end
+        settled = max(complete, min(complete + settle, ended))
+        busy += max(0.0, each["safe"] - (last if complete < last else settled))
         last = max(last, each["safe"])
     if busy <= 0:
         raise ValueError("its drain was too short to be timed")

@@ -25,6 +25,7 @@ SOLVER = """#!/bin/bash
 for time in 1 2 3; do
   mkdir -p "processor$OMPI_COMM_WORLD_RANK/$time"
   head -c 100000 /dev/zero > "processor$OMPI_COMM_WORLD_RANK/$time/U"
+  sleep 0.3
 done
 """
 

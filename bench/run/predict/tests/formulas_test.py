@@ -276,6 +276,8 @@ class FitTest(unittest.TestCase):
         self.assertEqual(long.case.bytes, 100 / (10 * 2), "the timeline has the newest times only")
         ended = fit.run_of_report(report(((0, 5), (4, 9)), ended=1.5), 1, settle=2.0)
         self.assertAlmostEqual(ended.drain, (3.5 + 4) / 2, msg="what comes when the program has ended need not settle")
+        found_late = fit.run_of_report(report(((0, 5), (-1, 9)), ended=1.5), 1, settle=2.0)
+        self.assertAlmostEqual(found_late.drain, (3.5 + 4) / 2, msg="what only the end has found was carried, too")
         self.assertEqual((run.case.bytes, run.case.files), (50.0, 10))
         with self.assertRaisesRegex(ValueError, "no time"):
             fit.run_of_report(report(((0, -1),)), 1, settle=2.0)
