@@ -6,8 +6,10 @@ import sys
 
 
 def clean_up_when_terminated() -> None:
-    """Lets SIGTERM unwind like Ctrl-C does, so that what was mounted is unmounted."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    """Lets SIGTERM and Ctrl-C unwind without a word, so that what was mounted is unmounted."""
+    for each in (signal.SIGTERM, signal.SIGINT):
+        if signal.getsignal(each) is not signal.SIG_IGN:  # as a shell has it for what runs in the background
+            signal.signal(each, lambda number, _: sys.exit(128 + number))
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -2,7 +2,8 @@
 //
 // Writers are processes, as ranks are: each is bound to a cpu, and all meet before and behind every pass. They live no
 // longer than this process, and it no longer than who started it. Their files lie below "directory", which its owner
-// removes. CELL is an object with "directory", "cpus": of each writer, "seconds": when to stop, and "kind":
+// removes. CELL is an object with "directory", "cpus": of each writer, "seconds": when to stop, "parent": the process
+// without which this one ends, and "kind":
 //
 // "data": each pass writes or reads ("op") "bytes", of each writer, by calls or by copies to and from a mapping
 // ("path") of "transfer" bytes. A "fresh" pass makes a file, writes it, syncs it where "fsync" says so, and closes it,
@@ -19,6 +20,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -280,7 +282,7 @@ void act_on_file(int directory, const std::string& path, const std::string& name
 
 void make_and_remove_files(const Cell& cell, Meeting& meeting, std::size_t writer) {
   const std::string path = join(cell.directory, fmt::format("files.{}", writer));
-  need(make_private_directory(path));
+  need(::mkdir(path.c_str(), 0700) == 0, "cannot make", path);  // no more: its owner may have removed what it lies in
   const Descriptor directory = need(open_file(path, O_RDONLY | O_DIRECTORY));
   std::array<std::byte, page> content{};
   std::uint64_t made = 0;
@@ -376,9 +378,10 @@ void run(const json& given) {
 
 int main(int count, char** words) {
   using namespace forebay::probe;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
-    run(json::parse(count == 2 ? words[1] : ""));
+    const auto cell = json::parse(count == 2 ? words[1] : "");
+    die_with(cell.value("parent", ::getppid()));
+    run(cell);
   } catch (const json::exception& why) {
     fmt::print(stderr, "io_probe is a part of `forebay bench io`, and takes one JSON object: {}\n", why.what());
     return 2;

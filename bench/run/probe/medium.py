@@ -1,6 +1,7 @@
 """One medium: what is measured of it, round after round."""
 
 import json
+import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -114,7 +115,12 @@ class Medium:
 
     def _probe(self, count: int, remote: bool, **cell) -> dict:
         cpus = self._place.remote if remote else self._place.cpus
-        given = {"directory": str(self._directory), "cpus": [cpus[each % len(cpus)] for each in range(count)], **cell}
+        given = {
+            "directory": str(self._directory),
+            "cpus": [cpus[each % len(cpus)] for each in range(count)],
+            "parent": os.getpid(),
+            **cell,
+        }
         within = self._ends + 0.1 * self._plan.limit - time.monotonic()
         return figures_of("io_probe", [self._program, json.dumps(given)], within=within)
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 CPUS = Path("/sys/devices/system/cpu")
 
@@ -99,7 +100,21 @@ def last_level_caches(cpus: Iterable[int]) -> int:
 class Private:
     """A directory of this user alone. A process of its own removes it when this one has ended, however that was."""
 
+    ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
     def __init__(self, parent: Path, name: str = ""):
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, self.ENDING)  # until somebody is there who removes it
+        try:
+            self._make(parent, name)
+            reads, self._writes = os.pipe()
+            self._guard = os.fork()
+            if self._guard == 0:
+                self._remove_after(reads)
+            os.close(reads)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def _make(self, parent: Path, name: str) -> None:
         if name:
             self.path = parent / name
             try:
@@ -108,25 +123,21 @@ class Private:
                 raise RuntimeError(f"{self.path} is there; if no other run measures, remove it") from there
         else:
             self.path = Path(tempfile.mkdtemp(prefix=".forebay-bench-io-", dir=parent))
-        reads, self._writes = os.pipe()
-        self._guard = os.fork()
-        if self._guard == 0:
-            self._remove_after(reads)
-        os.close(reads)
 
-    def _remove_after(self, reads: int) -> None:
-        os.setsid()
-        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(each, signal.SIG_IGN)
-        os.closerange(3, reads)
-        os.closerange(reads + 1, 1024)
-        os.read(reads, 1)  # ends with the last who could write
-        for _ in range(100):  # writers that are about to die may write once more
-            shutil.rmtree(self.path, ignore_errors=True)
-            if not self.path.exists():
-                os._exit(0)
-            time.sleep(0.1)
-        os._exit(1)
+    def _remove_after(self, reads: int) -> NoReturn:
+        """In a process of its own, which never goes back to what this one was doing. Signals stay blocked."""
+        try:
+            os.setsid()
+            os.closerange(3, reads)
+            os.closerange(reads + 1, 1024)
+            os.read(reads, 1)  # ends with the last who could write
+            for _ in range(100):  # writers that are about to die may write once more
+                shutil.rmtree(self.path, ignore_errors=True)
+                if not self.path.exists():
+                    os._exit(0)
+                time.sleep(0.1)
+        finally:
+            os._exit(1)
 
     def __enter__(self) -> Path:
         return self.path

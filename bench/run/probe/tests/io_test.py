@@ -149,7 +149,8 @@ class IoTest(unittest.TestCase):
                 begun = self.started("bench", "io", self.memory, "--quick", "--block", "64M")
                 writers = processes.descendants(begun.pid)
                 begun.send_signal(number)
-                begun.communicate(timeout=60)  # ends with the last process that holds its output
+                output = begun.communicate(timeout=60)[0]  # ends with the last process that holds its output
+                self.assertNotIn("Traceback", output)
                 self.nothing_is_left()
                 ends = time.monotonic() + 10  # those that were killed with it are about to be gone
                 while [each for each in writers if lives(each)]:
@@ -181,6 +182,28 @@ class IoTest(unittest.TestCase):
         output = begun.communicate(timeout=60)[0]
         self.assertIn("pool of socket 0", output)
         self.nothing_is_left()
+
+    def test_a_signal_before_its_directory_is_guarded_leaves_nothing(self):
+        program = """import os, pathlib, signal, sys, tempfile
+sys.path.insert(0, sys.argv[1])
+from measure import launch
+from run.probe import place
+make = tempfile.mkdtemp
+tempfile.mkdtemp = lambda **how: (make(**how), os.kill(os.getpid(), signal.SIGTERM))[0]
+launch.clean_up_when_terminated()
+with place.Private(pathlib.Path(sys.argv[2])):
+    sys.exit(0)"""
+        done = subprocess.run([sys.executable, "-c", program, Path(__file__).resolve().parents[3], self.memory], capture_output=True, text=True)  # fmt: skip
+        self.assertEqual(done.returncode, 128 + signal.SIGTERM, done.stderr)
+        self.nothing_is_left()
+
+    def test_an_orphan_makes_nothing(self):
+        """Who has started it, and removes the directory, may be gone before it begins."""
+        cell = {"directory": str(self.memory), "cpus": ALLOWED[:1], "seconds": 0.01, "kind": "files", "most": 9}
+        for more in ({"parent": 1}, {"directory": str(self.memory / "removed")}):
+            done = subprocess.run([PROBE, json.dumps({**cell, **more})], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.nothing_is_left()
 
     def test_persistent_memory_is_mapped_by_libpmem2(self):
         if "libpmem2" not in subprocess.run(["ldd", PROBE], capture_output=True, text=True, check=True).stdout:
