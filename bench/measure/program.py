@@ -11,10 +11,15 @@ def figures_of(
 ) -> dict:
     """`what` names the program in an error: the command may begin with a launcher. `within`: seconds."""
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=within)
-        if done.returncode != 0:
-            raise RuntimeError(f"{what} ended with status {done.returncode}: {done.stderr.strip()}")
-        return json.loads(done.stdout)
+        begun = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            output, errors = begun.communicate(timeout=within)
+        except BaseException:
+            begun.kill()  # and is not waited for: a call to a file system that hangs ends when that comes back
+            raise
+        if begun.returncode != 0:
+            raise RuntimeError(f"{what} ended with status {begun.returncode}: {errors.strip()}")
+        return json.loads(output)
     except (OSError, ValueError, subprocess.TimeoutExpired) as why:
         raise RuntimeError(f"{what}: {why}") from why
 

@@ -131,6 +131,8 @@ def measure_shared(options: argparse.Namespace, machine: dict, program: Path, me
         nodes = Nodes(directory, rank, size, plan.limit, lack_of_room(place, plan, size))
         if nodes.refusal:
             nodes.leave()
+            if rank > 0:  # a launcher would end the first one before it has removed the directory
+                return
             raise Refused(nodes.refusal)
         if nodes.index is None:
             return

@@ -1,6 +1,7 @@
 """One medium: what is measured of it, round after round."""
 
 import json
+import math
 import os
 import statistics
 import time
@@ -18,6 +19,7 @@ from .nodes import Alone
 from .place import Place
 
 PHASES = ("create", "stat", "open", "unlink")
+FIRST_SYNC, FIRST_SECONDS = 4 * grid.MIB, 0.05  # at most
 
 
 @dataclass
@@ -84,6 +86,7 @@ class Medium:
         self._ends = time.monotonic() + 0.9 * plan.limit
         self._seconds = grid.seconds_each(len(plan.cells), len(plan.files), plan.rounds, plan.limit, plan.longest)
         self._kept: list[int] = []
+        self._synced = math.inf  # bytes a second that reach a disk or a server
 
     def measure(self, say: Callable[[str], None]) -> Figures:
         """What there is of it when it ends, by a failure, too."""
@@ -101,6 +104,10 @@ class Medium:
             figures.notes.append("no remote socket: this node has one")
         if self._place.kind == "tmpfs":
             touch_memory(2 * self._plan.total)
+        if self._place.on_disk and self._plan.cells:
+            self._synced = self._measure_sync()
+            if self._synced * self._seconds < self._plan.total:
+                figures.notes.append("less is written at once than asked for: a cell's time is too short to sync it")
         self._make_kept(figures)
         cells = [each for each in self._plan.cells if self._fits(each)]
         if len(cells) < len(self._plan.cells):
@@ -124,14 +131,31 @@ class Medium:
         within = self._ends + 0.1 * self._plan.limit - time.monotonic()
         return figures_of("io_probe", [self._program, json.dumps(given)], within=within)
 
+    def _measure_sync(self) -> float:
+        """By one writer, of few bytes: what is written but not yet synced cannot be given up when the time is over."""
+        told: dict | None = None
+        if self._nodes.index == 0:
+            try:
+                told = self._probe(1, False, kind="data", path="file", op="write", fresh=True, fsync=True,
+                                   transfer=grid.MIB, bytes=[FIRST_SYNC], seconds=FIRST_SECONDS)  # fmt: skip
+            except RuntimeError as failure:
+                told = {"failure": str(failure)}
+        told = self._nodes.meet(told)[0]
+        if "failure" in told:
+            raise RuntimeError(told["failure"])
+        return sum(told["bytes"]) / told["seconds"]
+
     def _make_kept(self, figures: Figures) -> None:
         """As much of it as there is time for."""
         wanted = self._plan.kept()
         if not wanted:
             return
+        part = min(
+            1.0, self._synced * grid.PREPARED * self._plan.limit / sum(wanted)
+        )  # a server has it when it is closed
         made = self._probe(
             len(wanted), False, kind="data", path="file", op="write", fresh=True, keep=True, transfer=grid.MIB,
-            bytes=wanted, seconds=grid.PREPARED * self._plan.limit,
+            bytes=[grid.block(int(each * part), 1) for each in wanted], seconds=grid.PREPARED * self._plan.limit,
         )["bytes"]  # fmt: skip
         self._kept = [each // grid.MIB * grid.MIB for each in made]
         if min(self._kept) == 0:
@@ -142,7 +166,12 @@ class Medium:
 
     def _block(self, cell: Cell) -> int:
         whole = grid.block(self._plan.total, cell.writers)
-        return whole if cell.pages == "fresh" else min([whole, *self._kept[: cell.writers]])
+        if cell.pages != "fresh":
+            whole = min([whole, *self._kept[: cell.writers]])
+        if cell.op == "read" or self._synced == math.inf:
+            return whole
+        soon = grid.block(int(self._synced * self._seconds / cell.nodes), cell.writers)
+        return min(whole, max(soon, -(-cell.transfer // grid.MIB) * grid.MIB))
 
     def _fits(self, cell: Cell) -> bool:
         return cell.transfer <= self._block(cell)
