@@ -81,7 +81,7 @@ def plan_of(place: Place, options: argparse.Namespace) -> Plan:
 
 
 def plan_of_shared(nodes: int, cores: int, options: argparse.Namespace) -> Plan:
-    cells, files = grid.cells_of_nodes(nodes, cores)
+    cells, files = grid.cells_of_nodes(nodes, cores, options.writers, options.transfer or [grid.BASE])
     rounds, limit, _, longest = QUICK if options.quick else FULL
     return Plan(cells, files, rounds, limit, longest, options.block or SHARED_BYTES)
 

@@ -122,11 +122,16 @@ def cells_of(transfers: Sequence[int], writers: Sequence[int], remote: int, on_d
     return list(dict.fromkeys([*found, *plain]))
 
 
-def cells_of_nodes(nodes: int, cores: int) -> tuple[list[Cell], list[Files]]:
+def cells_of_nodes(
+    nodes: int, cores: int, writers: Sequence[int] | None = None, transfers: Sequence[int] = (BASE,)
+) -> tuple[list[Cell], list[Files]]:
     """Of a file system that several nodes share: what reaches its servers."""
     counts = doubled(nodes)
-    cells = [Cell("write", "file", "fresh", BASE, many, "fsync", each) for each in counts for many in {1, cores}]
-    processes = sorted({1, cores} if nodes > 1 else processes_of(cores, False))
+    cells = [
+        Cell("write", "file", "fresh", transfer, many, "fsync", each)
+        for each in counts for many in writers or sorted({1, cores}) for transfer in transfers
+    ]  # fmt: skip
+    processes = writers or sorted({1, cores} if nodes > 1 else processes_of(cores, False))
     return cells, [Files(many, each) for each in counts for many in processes]
 
 

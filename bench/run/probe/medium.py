@@ -43,9 +43,10 @@ class Figures:
     def rate(self, cell: Cell) -> float | None:
         return statistics.median(self.cells[cell]) if cell in self.cells else None
 
-    def creates(self) -> dict[int, float]:
-        """By processes, of all nodes."""
-        return {each.processes * each.nodes: statistics.median(rates["create"]) for each, rates in self.files.items()}
+    def creates(self, most: float = math.inf) -> dict[int, float]:
+        """By processes of all nodes. `most`: of one; what more of them lose than it has cores is lost there."""
+        return {each.processes * each.nodes: statistics.median(rates["create"]) for each, rates in self.files.items()
+                if each.processes <= most}  # fmt: skip
 
 
 def quartiles(rates: Sequence[float]) -> tuple[float, float]:

@@ -195,14 +195,16 @@ def profile(local: Figures | None, shared: Figures | None, machine: dict) -> str
     if shared:
         where = f"{shared.place.directory}, {several(shared.nodes, 'node')}, median of"
         lines.append("[shared]")
-        if shared.nodes > 1 and shared.files and shared.all_counts:
-            operations, double = contention(shared.creates())
+        if shared.nodes > 1 and shared.all_counts and (creates := shared.creates(len(shared.place.cpus))):
+            operations, double = contention(creates)
             how = f"{where} {rounds_of(rates['create'] for rates in shared.files.values())}"
             add("operations_per_s", round(operations, 1), f"creates of 4 KiB in {how}")
             if double:
-                add("clients_double", round(double, 1), f"the same, up to {several(max(shared.creates()), 'process')}")
+                add("clients_double", round(double, 1), f"the same, up to {several(max(creates), 'process')}")
         for key, count in (("write", shared.nodes), ("client", 1)):
-            rates = [each for cell, each in shared.cells.items() if cell.nodes == count]
+            rates = [
+                each for cell, each in shared.cells.items() if (cell.nodes, cell.transfer) == (count, base_of(shared))
+            ]
             if rates and not (key == "write" and count == 1):  # what one node gets is no figure of the servers
                 how = f"{binary(base_of(shared))} with fsync in {where} {rounds_of(rates)}, by {several(count, 'node')}"
                 add(key, round(max(map(statistics.median, rates))), how)

@@ -56,8 +56,9 @@ int doctor(bool json, bool measures) {
 
   const bool bold = ::isatty(STDOUT_FILENO) == 1 && variable("NO_COLOR").empty();
   fmt::print("{}", json ? json_of(report) + "\n" : text_of(report, bold));
-  if (measures && report.problems.empty()) return failed(measure(report.pools).error());
-  return report.problems.empty() ? 0 : static_cast<int>(report.problems.front().code);
+  if (report.problems.empty()) return measures ? failed(measure(report.pools).error()) : 0;
+  if (measures) fmt::print(stderr, "forebay: nothing is measured; solve the problems above first\n");
+  return static_cast<int>(report.problems.front().code);
 }
 
 }  // namespace

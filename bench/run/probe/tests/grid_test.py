@@ -56,6 +56,11 @@ class Grid(unittest.TestCase):
             rounds, limit, _, longest = bench_io.FULL
             self.assertGreater(grid.seconds_each(len(cells), len(files), rounds, limit, longest), 0.2)
 
+    def test_writers_and_transfers_that_were_asked_for_are_those_of_nodes_too(self):
+        cells, files = grid.cells_of_nodes(2, 64, [3], [4096, MIB])
+        self.assertEqual({(each.writers, each.transfer) for each in cells}, {(3, 4096), (3, MIB)})
+        self.assertEqual({each.processes for each in files}, {3})
+
     def test_every_axis_is_in_it_and_each_way_beside_the_plain_one(self):
         cells = grid.cells_of(grid.TRANSFERS, grid.writers_of(24, False), 24, True)
         self.assertEqual((min(grid.TRANSFERS), max(grid.TRANSFERS)), (64, 64 * MIB))
@@ -264,6 +269,12 @@ class Told(unittest.TestCase):
         self.assertEqual(self.profile(None, seen).get("shared", "clients_double"), 2)
         seen.all_counts = False
         self.assertEqual({key for _, key in self.profile(None, seen).values}, {"write", "client"})
+
+    def test_more_processes_than_cores_tell_nothing_of_the_servers(self):
+        seen = self.shared()
+        seen.place = place(cores=2)
+        self.assertEqual(self.profile(None, seen).get("shared", "operations_per_s"), 2000)
+        self.assertNotIn(("shared", "clients_double"), self.profile(None, seen).values)
 
     def test_what_most_nodes_did_not_measure_is_no_total(self):
         seen = self.shared()

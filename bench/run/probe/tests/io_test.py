@@ -5,6 +5,7 @@ io_test.py FOREBAY IO_PROBE. The figures mean nothing: blocks are small, and oth
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -77,6 +78,7 @@ class IoTest(unittest.TestCase):
         self.nothing_is_left("my.toml", "my.html")
         self.assertEqual(told["bench"], "io")
         rows = {row["name"]: row for row in told["results"]}
+        self.assertFalse([name for name in rows if re.search(r"\b[2-9] (writers|processes)", name)])
         for directory in (self.memory, self.disk):
             for words in ("write, file, fresh, 4 KiB", "write, mapped, recycled, 256 B", "read, mapped, 4 KiB"):
                 row = rows[f"{directory}: {words}, 1 writer"]
@@ -109,7 +111,7 @@ class IoTest(unittest.TestCase):
         """The first one of the node is often another job's, in a container or a step of a scheduler."""
         os.sched_setaffinity(0, ALLOWED[-1:])
         self.addCleanup(os.sched_setaffinity, 0, ALLOWED)
-        begun = self.started("bench", "io", self.memory, *LITTLE)
+        begun = self.started("bench", "io", self.memory, *LITTLE, "--transfer", "4k")
         used = set()
         while begun.poll() is None:
             for each in processes.descendants(begun.pid):
@@ -158,7 +160,9 @@ class IoTest(unittest.TestCase):
                     time.sleep(0.002)
 
     def test_what_was_measured_before_a_writer_was_killed_is_told_and_nothing_is_left(self):
-        begun = self.started("bench", "io", self.memory, self.disk, *LITTLE, "-o", self.disk / "my.toml")
+        begun = self.started(
+            "bench", "io", self.memory, self.disk, *LITTLE, "--transfer", "4k", "-o", self.disk / "my.toml"
+        )
         while not list(self.disk.glob(".forebay-bench-io-*")):
             self.assertIsNone(begun.poll(), "it ended before it measured the disk")
             time.sleep(0.002)
@@ -204,6 +208,11 @@ with place.Private(pathlib.Path(sys.argv[2])):
             done = subprocess.run([PROBE, json.dumps({**cell, **more})], capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
             self.nothing_is_left()
+
+    def test_doctor_says_why_it_does_not_measure(self):
+        done = subprocess.run([FOREBAY, "doctor", "--measure"], env=environment(FOREBAY_POOL_PATHS="/missing/pool"), capture_output=True, text=True)  # fmt: skip
+        self.assertIn("problem: ", done.stdout)
+        self.assertEqual(done.stderr, "forebay: nothing is measured; solve the problems above first\n")
 
     def test_persistent_memory_is_mapped_by_libpmem2(self):
         if "libpmem2" not in subprocess.run(["ldd", PROBE], capture_output=True, text=True, check=True).stdout:
