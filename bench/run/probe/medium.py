@@ -45,8 +45,12 @@ class Figures:
 
     def creates(self, most: float = math.inf) -> dict[int, float]:
         """By processes of all nodes. `most`: of one; what more of them lose than it has cores is lost there."""
-        return {each.processes * each.nodes: statistics.median(rates["create"]) for each, rates in self.files.items()
-                if each.processes <= most}  # fmt: skip
+        found: dict[int, float] = {}
+        for each, rates in self.files.items():
+            if each.processes <= most:  # as many on more nodes may be faster: then it is the node that limits them
+                together = each.processes * each.nodes
+                found[together] = max(found.get(together, 0.0), statistics.median(rates["create"]))
+        return found
 
 
 def quartiles(rates: Sequence[float]) -> tuple[float, float]:

@@ -276,6 +276,13 @@ class Told(unittest.TestCase):
         self.assertEqual(self.profile(None, seen).get("shared", "operations_per_s"), 2000)
         self.assertNotIn(("shared", "clients_double"), self.profile(None, seen).values)
 
+    def test_as_many_processes_on_fewer_nodes_do_not_hide_what_the_servers_do(self):
+        for order in (1, -1):
+            seen = figures({})
+            rates = {Files(4, 1): 1000.0, Files(1, 4): 3000.0}
+            seen.files = {each: {"create": [rates[each]]} for each in list(rates)[::order]}
+            self.assertEqual(seen.creates(), {4: 3000.0})
+
     def test_what_most_nodes_did_not_measure_is_no_total(self):
         seen = self.shared()
         del seen.cells[Cell("write", "file", "fresh", MIB, 1, "fsync", 4)]
