@@ -168,7 +168,9 @@ void Drain::tick() {
       if (now - waits.since >= settings.settle && !state.work.in_flight.contains(path)) quiet.push_back(path);
     }
     for (const std::string& path : quiet) {
-      state.seen.others.pending.erase(path);
+      const auto waits = state.seen.others.pending.find(path);
+      state.seen.others.counted.erase(waits->second.file);
+      state.seen.others.pending.erase(waits);
       state.work.submit_file(path, true);
     }
   }

@@ -74,6 +74,10 @@ struct Amount {
     ++files;
     bytes += more_bytes;
   }
+  void take(std::uint64_t less_bytes) {
+    --files;
+    bytes -= less_bytes;
+  }
   Amount& operator+=(const Amount& more) {
     files += more.files;
     bytes += more.bytes;

@@ -90,9 +90,7 @@ void Observation::handle_time(const Event& event, int rank, const std::string& t
 
 void Observation::part_of_time_gone(const Event& event, int rank, const std::string& time, const std::string& rest) {
   if (run.ledger.evicted_unknown(time_directory(rank, time))) return;
-  const bool deleted = event.kind == Event::Kind::deleted && !event.directory;
-  if (deleted && !work.drained.contains(rank, time) && !run.ledger.find(event.path))
-    run.numbers.never_shared.add(keep.size(rank, time, rest).value_or(0));
+  if (event.kind == Event::Kind::deleted && !event.directory) never_shared(rank, time, rest);
   if (!event.directory && keep.contains(rank, time, rest)) {
     times.file_purged(rank, time, rest);
   } else if (!event.directory) {
@@ -179,14 +177,30 @@ void Observation::file_of_time_written(const Event& event, int rank, const std::
 // Nothing tells of its files one by one. Those that no event had told of are adopted later, and what was passed over is
 // counted by itself.
 void Observation::purged_at_once(int rank, const std::string& time) {
-  const bool counts = !work.drained.contains(rank, time) && !late.passed_over.contains({rank, time});
+  const bool counts = !work.drained.contains(rank, time) && !late.passed_over.contains({rank, time}) &&
+                      !work.groups.is_in_flight(rank, time);
   for (const std::string& file : times.files(rank, time)) {
-    if (counts && !run.ledger.find(join(time_directory(rank, time), file)))
-      run.numbers.never_shared.add(keep.size(rank, time, file).value_or(0));
+    never_shared(rank, time, file);
     if (keep.contains(rank, time, file)) times.file_purged(rank, time, file);
   }
   if (const auto forgotten = late.files_forgotten.find({rank, time}); counts && forgotten != late.files_forgotten.end())
     run.numbers.never_shared += forgotten->second;
+}
+
+// What was counted as written, and nothing but what is kept holds it. Once.
+void Observation::never_shared(int rank, const std::string& time, const std::string& file) {
+  const auto bytes = times.is_closed(rank, time, file) ? keep.size_of_names(1, rank, time, file) : std::nullopt;
+  if (!bytes || work.drained.contains(rank, time) || run.ledger.find(join(time_directory(rank, time), file)) ||
+      work.groups.is_in_flight(rank, time))
+    return;
+  if (purged[{rank, time}].emplace(file, *bytes).second) run.numbers.never_shared.add(*bytes);
+}
+
+// From what was kept, after all.
+void Observation::is_shared(int rank, const std::string& time) {
+  const auto counted = purged.extract({rank, time});
+  if (counted.empty()) return;
+  for (const auto& [file, bytes] : counted.mapped()) run.numbers.never_shared.take(bytes);
 }
 
 // A program purges an older time at the end of writing a new one. So of a time of which a directory was listed when its

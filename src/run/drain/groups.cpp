@@ -29,11 +29,19 @@ std::string Groups::path_of(int first, int last, const std::string& time) const 
 
 // A conflict: it lies beside what the case has under its name.
 bool Groups::is_given_up(int rank, const std::string& time) const {
-  if (work.not_carried.given_up.contains(time_directory(rank, time))) return true;
+  return is_key_in(work.not_carried.given_up, rank, time);
+}
+
+bool Groups::is_in_flight(int rank, const std::string& time) const {
+  return is_key_in(work.in_flight, rank, time);
+}
+
+// As a rank's time, or as that of its group.
+bool Groups::is_key_in(const std::set<std::string>& keys, int rank, const std::string& time) const {
+  if (keys.contains(time_directory(rank, time))) return true;
   const auto runs = of_ranks();
   return std::ranges::any_of(runs, [&](const auto& group) {
-    return group.first <= rank && rank <= group.second &&
-           work.not_carried.given_up.contains(path_of(group.first, group.second, time));
+    return group.first <= rank && rank <= group.second && keys.contains(path_of(group.first, group.second, time));
   });
 }
 

@@ -34,6 +34,8 @@ struct Groups {
   std::vector<std::pair<int, int>> of_ranks() const;                        // that follow each other: first and last
   std::string path_of(int first, int last, const std::string& time) const;  // on the case
   bool is_given_up(int rank, const std::string& time) const;
+  bool is_in_flight(int rank, const std::string& time) const;
+  bool is_key_in(const std::set<std::string>& keys, int rank, const std::string& time) const;
   std::optional<std::map<std::string, Identity>> files_on_case(const std::string& target) const;
   Result<GroupNow> inspect(const CollatedTime& group, bool must_be_sealed) const;
   bool renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now);

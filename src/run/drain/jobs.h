@@ -43,7 +43,6 @@ struct Job {
   std::string time;        // checkpoint: the version that was kept; empty: as the program left it
   bool from_keep = false;
   std::shared_ptr<Prepared> prepared;
-  std::uint64_t bytes = 0;  // file: when it was submitted
 };
 
 // Outcomes cross from the mover's threads to the agent's thread here.

@@ -228,6 +228,16 @@ std::optional<std::uint64_t> Keep::size(int rank, const std::string& time, const
   return found ? std::optional(static_cast<std::uint64_t>(found->st_size)) : std::nullopt;
 }
 
+std::optional<std::uint64_t> Keep::size_of_names(nlink_t most, int rank, const std::string& time,
+                                                 const std::string& file) const {
+  const auto place = places_.find(rank);
+  if (place == places_.end()) return std::nullopt;
+  const auto handed = latest_in_hands(place->second, time, file);  // first: the rank may free it meanwhile
+  const auto kept = status(rank, time, file);
+  if (handed && kept && handed->status.st_ino == kept->st_ino) ++most;
+  return kept && kept->st_nlink <= most ? std::optional(static_cast<std::uint64_t>(kept->st_size)) : std::nullopt;
+}
+
 std::set<std::string> Keep::files(int rank, const std::string& time) const {
   const auto found = times_.find(time);
   if (found == times_.end()) return {};

@@ -53,6 +53,9 @@ class Keep {
   std::string path(int rank, const std::string& time, const std::string& file) const;
   std::optional<struct stat> status(int rank, const std::string& time, const std::string& file) const;
   std::optional<std::uint64_t> size(int rank, const std::string& time, const std::string& file) const;
+  // Likewise, and nullopt where it has more names than so many, beside that under which it was handed over.
+  std::optional<std::uint64_t> size_of_names(nlink_t most, int rank, const std::string& time,
+                                             const std::string& file) const;
   bool contains(int rank, const std::string& time, const std::string& file) const;
   std::set<std::string> files(int rank, const std::string& time) const;
   // A directory that looks like the rank's time, made of links to what is kept.

@@ -47,7 +47,7 @@ void Links::find_partners(const Job& job) {
     if (!carrying.contains(file)) continue;
     if (end.phase != Phase::running) return;  // the next pass finds it again
     if (job.kind == Job::Kind::file) {
-      seen.others.wait_for_quiet(job.key, job.bytes);
+      seen.others.wait_for_quiet(job.key);
     } else {
       work.waiting_times.push_back(job.time);
     }

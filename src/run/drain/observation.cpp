@@ -85,8 +85,7 @@ void Observation::file_is_closed(const std::string& path, int rank, const std::s
   doubtful[rank] = run.clock.now();
   // Written again after the time was carried, or a late function object: carried as a file of its own. What belongs to
   // a group is found at the end (Groups::renew_changed): alone it would hide the group.
-  if (work.drained.contains(rank, time) && !run.ledger.collated_of(rank, time))
-    others.wait_for_quiet(path, bytes_of(now));
+  if (work.drained.contains(rank, time) && !run.ledger.collated_of(rank, time)) others.wait_for_quiet(path);
 }
 
 // What was written in an earlier step.

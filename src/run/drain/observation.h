@@ -54,9 +54,11 @@ struct Observation {
   std::string being_put = {};                // what add_directory() is giving its name: not the program's act
   std::set<std::string> late_files_of = {};  // times of which a file was closed since they were looked at
   std::map<std::string, std::set<int>> purged_kept = {};  // kept times that the program removed, and for which ranks
-  std::map<int, Clock::time_point> doubtful = {};         // rank -> its last closing that nothing vouches for
-  bool times_go = false;                                  // the program has removed some
-  bool names_too_long = false;                            // to be kept: ranks must tell of each file that they remove
+  // Of kept times, what was counted as never shared: they may still be carried.
+  std::map<std::pair<int, std::string>, std::map<std::string, std::uint64_t>> purged = {};
+  std::map<int, Clock::time_point> doubtful = {};  // rank -> its last closing that nothing vouches for
+  bool times_go = false;                           // the program has removed some
+  bool names_too_long = false;                     // to be kept: ranks must tell of each file that they remove
 
   // observation.cpp
   Status look();
@@ -79,6 +81,8 @@ struct Observation {
   void follow_rank_link(const std::string& name);
   void leave_current(int rank, const std::string& next);
   void purged_at_once(int rank, const std::string& time);
+  void never_shared(int rank, const std::string& time, const std::string& file);
+  void is_shared(int rank, const std::string& time);
   void events_lost();
   void find_times();
 };

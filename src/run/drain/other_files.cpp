@@ -10,7 +10,7 @@ namespace forebay::drain {
 void OtherFiles::handle(const Event& event) {
   if (event.gone()) {
     if (const auto waits = pending.find(event.path); waits != pending.end()) {
-      if (event.kind == Event::Kind::deleted) run.numbers.never_shared.add(waits->second.bytes);
+      if (event.kind == Event::Kind::deleted) never_shared(event.path, waits->second.file);
       pending.erase(waits);
     }
     // What is below has another name now, or none; something else may take the directory's place.
@@ -28,13 +28,29 @@ void OtherFiles::handle(const Event& event) {
     if (target && tree::is_staged_link(*target, run.request.lower))
       work.acts.note_renamed_input(target->substr(run.request.lower.size() + 1), event.path);
   }
+  const FileId file{status.st_dev, status.st_ino};
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  if (event.kind == Event::Kind::closed) {
+    run.numbers.closed(bytes);
+    if (counted.size() < most_pending || counted.contains(file)) counted[file] = bytes;
+  }
+  // What it holds is not gone with one of its names.
+  if (event.kind == Event::Kind::created || status.st_nlink > 1) counted.erase(file);
   // Its closing will be told; but for another name of a file nothing is closed.
   if (event.kind == Event::Kind::created && S_ISREG(status.st_mode) && status.st_nlink == 1) return;
-  const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  if (event.kind == Event::Kind::closed) run.numbers.closed(bytes);
   const auto replaced = event.kind == Event::Kind::moved_in ? pending.find(event.path) : pending.end();
-  if (replaced != pending.end()) run.numbers.never_shared.add(replaced->second.bytes);
-  wait_for_quiet(event.path, bytes);
+  if (replaced != pending.end()) never_shared(event.path, replaced->second.file);
+  wait_for_quiet(event.path, file);
+}
+
+// The program removed it, or put another in its place: unless what was counted under its name is the later one. An
+// older version may be on the case, or on its way there.
+void OtherFiles::never_shared(const std::string& path, const FileId& file) {
+  const auto found = counted.find(file);
+  const auto there = status_of(local_of(run.roots, path));
+  if (found == counted.end() || (there && FileId{there->st_dev, there->st_ino} == file)) return;
+  if (!run.ledger.find(path) && !work.in_flight.contains(path)) run.numbers.never_shared.add(found->second);
+  counted.erase(found);
 }
 
 // The directories of placed files are watched under their own paths, and their files have the tree's names by its
@@ -43,22 +59,21 @@ void OtherFiles::handle_placed(const Event& event) {
   if (event.kind == Event::Kind::deleted) placed_names.erase(event.path);
   struct stat status {};
   if (event.kind != Event::Kind::closed || ::lstat(event.path.c_str(), &status) != 0) return;
-  const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  run.numbers.closed(bytes);
+  run.numbers.closed(static_cast<std::uint64_t>(status.st_size));
   const auto known = placed_names.find(event.path);
   if (known == placed_names.end()) return;  // the event of its name is still to come
   const std::string& path = known->second;
   const auto time = openfoam::time_path(path);
   if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time)) return;  // carried with its time
-  if (const auto target = read_link(local_of(run.roots, path)); target && *target == event.path)
-    wait_for_quiet(path, bytes);
+  if (const auto target = read_link(local_of(run.roots, path)); target && *target == event.path) wait_for_quiet(path);
 }
 
-void OtherFiles::wait_for_quiet(const std::string& path, std::uint64_t bytes) {
+void OtherFiles::wait_for_quiet(const std::string& path, std::optional<FileId> file) {
   if (pending.size() >= most_pending && !pending.contains(path)) {
     overlooked = true;
   } else {
-    pending[path] = {run.clock.now(), bytes};
+    Waits& waits = pending[path];
+    waits = {run.clock.now(), file.value_or(waits.file)};
   }
 }
 

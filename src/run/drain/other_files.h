@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "run/drain/jobs.h"
 #include "run/drain/run.h"
 #include "run/drain/walk.h"
 #include "run/drain/watch.h"
@@ -20,16 +21,19 @@ struct OtherFiles {
   static constexpr std::size_t most_pending = 16'384;
   struct Waits {
     Clock::time_point since;  // its last change
-    std::uint64_t bytes;
+    FileId file;              // as it was then; where that is known
   };
   std::map<std::string, Waits> pending = {};  // closed files
-  bool overlooked = false;                    // more files were closed than `pending` holds: they are found by looking
-  std::optional<OutputWalk> catch_up = {};    // looks for them
+  // Of files with one name that wait, as they were counted: when their closing was told.
+  std::map<FileId, std::uint64_t> counted = {};
+  bool overlooked = false;                  // more files were closed than `pending` holds: they are found by looking
+  std::optional<OutputWalk> catch_up = {};  // looks for them
   std::map<std::string, std::string> placed_names = {};  // placed file -> its path in the case, as last told
 
   void handle(const Event& event);
   void handle_placed(const Event& event);
-  void wait_for_quiet(const std::string& path, std::uint64_t bytes);
+  void never_shared(const std::string& path, const FileId& file);
+  void wait_for_quiet(const std::string& path, std::optional<FileId> file = std::nullopt);
   void find_overlooked();
 };
 

@@ -49,7 +49,7 @@ void Work::take(const Outcome& outcome) {
       // The program removed it, or made a directory of it: it is nothing to carry any more.
       not_carried.failures.erase(job.key);
     } else if (job.kind == Job::Kind::file && end.phase == Phase::running) {
-      seen.others.wait_for_quiet(job.key, job.bytes);  // changed while it was read
+      seen.others.wait_for_quiet(job.key);  // changed while it was read
     }
   }
   in_flight.erase(job.key);
@@ -84,17 +84,14 @@ void Work::carried(const Job& job, const Published& published) {
   note_made_directories(job);
   if (job.prepared->postponed) {
     if (end.phase == Phase::running) {
-      seen.others.wait_for_quiet(job.key, job.bytes);
+      seen.others.wait_for_quiet(job.key);
     } else {
       not_carried.still_open.insert(job.key);
     }
     return;
   }
   if (job.kind == Job::Kind::directory || !job.prepared->several_names.empty()) return;
-  if (published.files.empty()) {  // gone before its turn came
-    if (job.kind == Job::Kind::file) run.numbers.never_shared.add(job.bytes);
-    return;
-  }
+  if (published.files.empty()) return;  // gone before its turn came
   for (const PublishedFile& file : published.files) {
     const auto link = job.prepared->links.find(file.path);
     if (link != job.prepared->links.end()) {
@@ -129,6 +126,7 @@ void Work::carried(const Job& job, const Published& published) {
   const auto purged = seen.purged_kept.find(job.time);
   for (int rank = job.rank; rank <= job.last; ++rank) {
     drained.ranks.insert({rank, job.time});
+    if (job.from_keep) seen.is_shared(rank, job.time);
     if (purged != seen.purged_kept.end() && purged->second.contains(rank))
       acts.removed_by_program(time_directory(rank, job.time));
   }

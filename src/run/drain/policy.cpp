@@ -83,13 +83,12 @@ void Policy::let_go(const std::string& time) {
   });
   if (run.request.settings.hold_times && !safe_times.contains(time) && !passed) {
     for (const int rank : ranks)
-      if (seen.hold && name_exists(local_of(run.roots, time_directory(rank, time))))
-        for (const std::string& file : seen.times.files(rank, time))
-          seen.late.files_forgotten[{rank, time}].add(seen.keep.size(rank, time, file).value_or(0));
+      if (seen.hold && name_exists(local_of(run.roots, time_directory(rank, time)))) seen.late.forget_files(rank, time);
     seen.times.forget(time);
   } else {
     seen.times.compact(time);
   }
+  std::erase_if(seen.purged, [&](const auto& each) { return each.first.second == time; });
   if (auto dropped = seen.keep.drop(time); !dropped) run.note(std::nullopt, dropped.error().text());
 }
 

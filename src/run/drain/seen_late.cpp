@@ -156,6 +156,15 @@ void SeenLate::adopt(int rank) {
   }
 }
 
+void SeenLate::forget_files(int rank, const std::string& time) {
+  const auto purged = seen.purged.find({rank, time});
+  for (const std::string& file : seen.times.files(rank, time)) {
+    if (!seen.times.is_closed(rank, time, file)) continue;
+    if (purged != seen.purged.end() && purged->second.contains(file)) continue;
+    if (const auto bytes = seen.keep.size_of_names(2, rank, time, file)) files_forgotten[{rank, time}].add(*bytes);
+  }
+}
+
 // Made, filled and removed between two looks at the events. (What the redirection library handed over is adopted
 // later.)
 void SeenLate::count_if_unseen(int rank, const std::string& time, bool removed) {

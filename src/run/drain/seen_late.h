@@ -38,7 +38,8 @@ struct SeenLate {
   // Left behind by all ranks when they were first seen: neither watched nor kept aside, nor looked into before they
   // must be. With the files that were found then.
   std::map<std::pair<int, std::string>, Amount> passed_over = {};
-  // Where ranks hold times: the files of those that were let go, while the program has them still.
+  // Where ranks hold times: the files of those that were let go, while the program has them still and nothing else
+  // does.
   std::map<std::pair<int, std::string>, Amount> files_forgotten = {};
   RankTimes unseen = {};  // times that were begun, and of which no file was told yet
 
@@ -50,6 +51,7 @@ struct SeenLate {
   enum class Ask { left, quiet, all };
   void ask_unsure(Ask ask);
   void adopt(int rank);
+  void forget_files(int rank, const std::string& time);
   void count_if_unseen(int rank, const std::string& time, bool removed);
 };
 

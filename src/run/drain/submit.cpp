@@ -61,16 +61,14 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
     acts.ways.insert(way);  // at the end, when all else is on the case
     return;
   }
-  struct stat status {};
-  const auto bytes = ::lstat(source->c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
   const auto known = run.ledger.find(path);
   if (known && !acts.free_borrowers(path)) {
-    if (end.phase == Phase::running) seen.others.wait_for_quiet(path, bytes);
+    if (end.phase == Phase::running) seen.others.wait_for_quiet(path);
     return;
   }
   const auto replaces = known && !known->directory ? known->on_case : std::nullopt;
   const auto prepared = std::make_shared<Prepared>();
-  Job job{Job::Kind::file, path, 0, 0, {}, false, prepared, bytes};
+  Job job{Job::Kind::file, path, 0, 0, {}, false, prepared};
   submit(std::move(job),
          [path, local = *source, replaces, parents = missing_parents(path), must_be_sealed, prepared, partners,
           in_pool = !is_below(*source, run.request.case_path), &at_end = end.ending,
@@ -251,8 +249,10 @@ void Work::submit_held() {
   }
   const auto held =
       run.request.settings.live ? decltype(seen.others.pending)() : std::exchange(seen.others.pending, {});
-  for (const auto& [path, changed] : held)
+  for (const auto& [path, waits] : held) {
+    seen.others.counted.erase(waits.file);
     if (!in_flight.contains(path)) submit_file(path, true);
+  }
   for (Checkpoint& each : checkpoints.all) checkpoints.carry(each);
 }
 

@@ -158,6 +158,11 @@ std::vector<std::string> Times::files(int rank, const std::string& time) const {
   return all;
 }
 
+bool Times::is_closed(int rank, const std::string& time, const std::string& file) const {
+  const RankTime* rank_time = find(rank, time);
+  return rank_time != nullptr && rank_time->closed.contains(file);
+}
+
 bool Times::is_open(int rank, const std::string& time, const std::string& file) const {
   const RankTime* rank_time = find(rank, time);
   return rank_time != nullptr && rank_time->open.contains(file);

@@ -57,6 +57,7 @@ class Times {
 
   // Of this time of the rank, closed or not.
   std::vector<std::string> files(int rank, const std::string& time) const;
+  bool is_closed(int rank, const std::string& time, const std::string& file) const;
   // Told to be made, and not to be closed.
   bool is_open(int rank, const std::string& time, const std::string& file) const;
   // The time that the rank has begun last; empty before the first.

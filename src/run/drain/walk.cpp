@@ -144,10 +144,18 @@ void OutputWalk::one_file(const std::string& local, const std::string& path, con
       known->on_case->size == mark.size && known->on_case->mtime_ns == mark.mtime_ns && known->mode == mark.mode &&
       (!given_to(mark.owner, local_group_) || known->owner == mark.owner))
     return;
-  // A copy that was given its original's times (`cp -p`) was not read here for that.
-  if (is_later(status.st_atim, status.st_mtim) && is_later(status.st_atim, pool_made_) && !is_below(local, case_path_))
-    read_back_.add(mark.size);
+  if (was_read(local, status)) read_back_.add(mark.size);
   if (!is_drained) found_.push_back({path, local, Output::Kind::file, mark, {}});
+}
+
+// Since it was written: a time that was given to it (`cp -p`, `tar x`) tells nothing of that.
+bool OutputWalk::was_read(const std::string& local, const struct stat& status) const {
+  if (!is_later(status.st_atim, status.st_mtim) || is_later(pool_made_, status.st_mtim) || is_below(local, case_path_))
+    return false;
+  struct statx made {};
+  return ::statx(AT_FDCWD, local.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &made) == 0 &&
+         (made.stx_mask & STATX_BTIME) != 0 &&
+         !is_later({made.stx_btime.tv_sec, made.stx_btime.tv_nsec}, status.st_mtim);
 }
 
 std::optional<gid_t> local_group(const std::string& pool) {

@@ -60,6 +60,7 @@ class OutputWalk {
   void one_link(const std::string& local, const std::string& path);
   void renamed_input(const std::string& origin, const std::string& path);
   void one_file(const std::string& local, const std::string& path, const struct stat& status);
+  bool was_read(const std::string& local, const struct stat& status) const;
 
   const std::vector<Root>& roots_;
   const std::vector<std::string>& placed_;

@@ -349,6 +349,7 @@ std::string to_json(const RunReport& report) {
                   {{"files", sum(report, &drain::DrainReport::shared_files)},
                    {"bytes", sum(report, &drain::DrainReport::shared_bytes)}}},
                  {"never_shared", sum(report, &drain::DrainReport::never_shared)},
+                 {"never_shared_files", sum(report, &drain::DrainReport::never_shared).files},
                  {"read_back", sum(report, &drain::DrainReport::read_back)},
                  {"undrained",
                   {{"files", sum(report, &drain::DrainReport::undrained_files)},

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import unittest
 
@@ -54,6 +55,16 @@ class Opened:
                     self.shared.add(in_tree[1])
 
 
+def may_trace():
+    return shutil.which("strace") and subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"]).returncode == 0
+
+
+def tells_what_is_read(pool):
+    """Its file system tells when a file was read, and when it was made."""
+    made = subprocess.run(["stat", "-c", "%W", pool], capture_output=True, text=True, check=True)
+    return not os.statvfs(pool).f_flag & os.ST_NOATIME and int(made.stdout.replace("-", "0")) != 0
+
+
 class ChainTest(unittest.TestCase):
     maxDiff = None
 
@@ -80,35 +91,41 @@ class ChainTest(unittest.TestCase):
 
     def test_no_program_reads_from_the_case_what_one_before_it_wrote(self):
         trace = os.path.join(self.place.directory, "trace")
+        traced = may_trace()
         tracing = ["strace", "-f", "-qq", "-o", trace, "-e", "trace=open,openat"]
         way = "namespace" if casetools.namespaces_work() else "redirect"
-        case, report = self.both(SCRIPT, way, "live", tracing if shutil.which("strace") else [])
+        case, report = self.both(SCRIPT, way, "live", tracing if traced else [])
         meshes = [f"{at}constant/polyMesh/{file}" for at in ("processor0/", "processor1/") for file in MESH]
         fields = [f"processor{rank}/{LAST_TIME}/{field}" for rank in (0, 1) for field in FIELDS]
-        if shutil.which("strace"):
+        if traced:
             opened = Opened(trace, self.judge.case)
             inputs = self.judge.start["entries"]
             self.assertEqual({path for path in opened.shared if path not in inputs}, set())
             self.assertIn("system/controlDict", opened.shared, "the trace does not tell of inputs")
             self.assertEqual({*meshes, *fields} - opened.in_pool, set())
-        again = report["read_back"]
-        if not os.statvfs(self.place.pool).f_flag & os.ST_NOATIME:
-            sizes = [os.path.getsize(os.path.join(case, path)) for path in (*meshes, *fields)]
+        self.check_read_back(report["read_back"], case, [*meshes, *fields])
+        if not traced:
+            self.skipTest("strace is not here, or may not attach: which files were opened was not looked at")
+
+    def check_read_back(self, again, case, surely):
+        at = [os.path.join(directory, name) for directory, _, names in os.walk(case) for name in names]
+        self.assertLessEqual(again["files"], len(at))
+        self.assertLessEqual(again["bytes"], sum(os.lstat(path).st_size for path in at))
+        if tells_what_is_read(self.place.pool):
+            sizes = [os.path.getsize(os.path.join(case, path)) for path in surely]
             self.assertGreaterEqual(again["files"], len(sizes))
             self.assertGreaterEqual(again["bytes"], sum(sizes))
-        self.assertLess(again["bytes"], report["local"]["bytes"])
 
     def test_what_the_script_removes_before_it_is_drained_never_crosses(self):
-        case, report = self.both(SCRIPT + "du -bc $(find processor* -type f) | tail -1\nrm -r processor*\n",
-                                 "redirect", "end")  # fmt: skip
+        script = "head -c 100000 /dev/zero > scratch\n" + SCRIPT + "rm -r scratch processor*\n"
+        case, report = self.both(script, "redirect", "end")
         self.assertEqual(glob.glob(os.path.join(case, "processor*")), [])
-        self.assertGreater(report["never_shared"]["files"], 2 * (len(MESH) + len(FIELDS)))
-        left = report["local"]["bytes"] - report["never_shared"]["bytes"]
-        self.assertGreaterEqual(left, 0)
-        self.assertGreaterEqual(report["never_shared"]["bytes"], self.removed())
-
-    def removed(self):
-        return int(self.judge.directs[0].output.split()[0])
+        never, local = report["never_shared"], report["local"]
+        # Of files whose directory was just made, the closing may have come before anybody watched it.
+        self.assertGreaterEqual(never["bytes"], 100000)
+        for what in ("files", "bytes"):
+            self.assertLessEqual(never[what], local[what])
+        self.assertEqual(report["never_shared_files"], never["files"])
 
 
 if __name__ == "__main__":

@@ -103,6 +103,114 @@ TEST_F(DrainTest, WhatTheProgramReadsOfWhatItWroteIsCountedAndTheDrainReadsUnnot
   EXPECT_EQ(finish().read_back, (Amount{2, 4 + field("1", "values of 0").size()})) << "setup is an input";
 }
 
+// What is never shared is a part of what was written locally, and nothing that did cross.
+TEST_F(DrainTest, OfWhatWasNotCountedAsWrittenNothingIsCountedAsNeverShared) {
+  settings_.live = false;
+  open();
+  for (int i = 0; i < 5; ++i) {  // its closing is told under a name that is gone by then
+    write(tree() + "/temporary", "a line");
+    std::filesystem::rename(tree() + "/temporary", tree() + "/log");
+  }
+  write_unseen({"1", "2"});
+  round();
+  for (const std::string time : {"1", "2"}) std::filesystem::remove_all(local(0) + "/" + time);
+  round();
+  const DrainReport report = drain_->report();
+  EXPECT_LE(report.never_shared.files, report.local_files);
+  EXPECT_LE(report.never_shared.bytes, report.local_bytes);
+  std::filesystem::remove(tree() + "/log");
+  round();
+  EXPECT_EQ(drain_->report().never_shared, report.never_shared) << "the log";
+}
+
+TEST_F(DrainTest, WhatARenameReplacesIsCountedWhereItWasWrittenUnderAnotherName) {
+  settings_.live = false;
+  open();
+  for (const std::string line : {"one", "three", "seven"}) {
+    write(tree() + "/temporary", line);
+    round();
+    std::filesystem::rename(tree() + "/temporary", tree() + "/log");
+    round();
+  }
+  EXPECT_EQ(finish().never_shared, (Amount{2, 3 + 5}));
+}
+
+TEST_F(DrainTest, WhatTheCaseHasAnOlderVersionOfIsNotNeverShared) {
+  open();
+  write(tree() + "/log", "a line");
+  ASSERT_TRUE(drive([&] { return drain_->report().shared_files == 1; }));
+  std::ofstream(tree() + "/log", std::ios::app) << "another";
+  look();
+  std::filesystem::remove(tree() + "/log");
+  look();
+  EXPECT_EQ(finish().never_shared, Amount{});
+}
+
+TEST_F(DrainTest, WhatHasAnotherNameIsNotNeverShared) {
+  settings_.live = false;
+  open();
+  write(tree() + "/one", "one");
+  write_time("1");
+  write_time("2");
+  std::filesystem::create_hard_link(tree() + "/one", tree() + "/another");
+  std::filesystem::create_hard_link(local(0) + "/1/p", tree() + "/saved");
+  std::filesystem::remove(tree() + "/one");
+  std::filesystem::remove(local(0) + "/1/p");
+  round();
+  const DrainReport report = finish();
+  EXPECT_EQ(report.never_shared, Amount{});
+  EXPECT_EQ(content(case_ + "/another"), "one");
+  EXPECT_EQ(content(case_ + "/saved"), field("1", "values of 0"));
+}
+
+TEST_F(DrainTest, WhatGetsAnotherNameWhileItWaitsForItsTurnIsNotNeverShared) {
+  settings_.mover.threads = 1;
+  settings_.mover.bytes_per_second = 10'000'000;
+  open();
+  write(tree() + "/first", std::string(8'000'000, 'x'));
+  for (int i = 0; i < 20; ++i) write(tree() + "/then" + std::to_string(i), "waits");
+  ASSERT_TRUE(drive([&] { return drain_->progress().queued > 0; }));
+  for (int i = 0; i < 20; ++i)
+    std::filesystem::rename(tree() + "/then" + std::to_string(i), tree() + "/renamed" + std::to_string(i));
+  EXPECT_TRUE(drive([&] { return drain_->progress().queued + drain_->progress().active == 0; }));
+  const DrainReport report = finish();
+  EXPECT_EQ(report.never_shared, Amount{});
+  EXPECT_TRUE(on_case("renamed19"));
+}
+
+TEST_F(DrainTest, ATimeThatIsCarriedFromWhatWasKeptIsNotNeverShared) {
+  settings_.live = false;
+  open();
+  for (const std::string time : {"1", "2", "3"}) write_time(time);
+  purge("1");
+  purge("2");
+  purge("3");
+  const std::uint64_t of_1 = 2 * (field("1", "values of 0").size() + field("1", "1").size());
+  const DrainReport report = finish(false);
+  ASSERT_EQ(times_on_case(), (std::set<std::string>{"2"}));
+  EXPECT_EQ(report.never_shared.bytes % of_1, 0);
+  EXPECT_LE(report.never_shared.files + report.shared_files, report.local_files);
+}
+
+// tar and touch give a file a time that it was not written at, a copy in Python the times of its original.
+TEST_F(DrainTest, ATimeOfAccessThatIsLaterThanAGivenTimeIsNoReading) {
+  open();
+  for (const std::string name : {"unpacked", "original", "copied"}) write(tree() + "/" + name, name);
+  struct stat original {};
+  ASSERT_EQ(::stat((tree() + "/original").c_str(), &original), 0);
+  const std::int64_t now = time(nullptr);
+  const timespec unpacked[] = {{now + 60, 0}, {now - 600, 0}}, copied[] = {{now + 60, 0}, original.st_mtim};
+  ASSERT_EQ(utimensat(AT_FDCWD, (tree() + "/unpacked").c_str(), unpacked, 0), 0);
+  ASSERT_TRUE(drive([&] {  // until it is made later than the original was written
+    std::filesystem::remove(tree() + "/copied");
+    write(tree() + "/copied", "copied");
+    struct stat copy {};
+    return ::stat((tree() + "/copied").c_str(), &copy) == 0 && copy.st_mtim.tv_nsec != original.st_mtim.tv_nsec;
+  }));
+  ASSERT_EQ(utimensat(AT_FDCWD, (tree() + "/copied").c_str(), copied, 0), 0);
+  EXPECT_EQ(finish().read_back, Amount{});
+}
+
 // What is let go is not forgotten to have been seen.
 TEST_F(DrainTest, ATimeThatIsPurgedLongAfterItWasSeenIsNotCountedAsUnseen) {
   settings_.hold_times = true;

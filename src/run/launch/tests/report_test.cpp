@@ -163,6 +163,7 @@ TEST(RunReportTest, TheJsonHasTheSumsOverTheNodesAndTheLongestLag) {
   EXPECT_EQ(json.at("shared"), (nlohmann::json{{"files", 8}, {"bytes", 2'500'000}}));
   EXPECT_EQ(json.at("undrained"), (nlohmann::json{{"files", 1}, {"bytes", 11}}));
   EXPECT_EQ(json.at("never_shared"), (nlohmann::json{{"files", 22}, {"bytes", 3000}}));
+  EXPECT_EQ(json.at("never_shared_files"), 22) << "as before there were bytes";
   EXPECT_EQ(json.at("read_back"), (nlohmann::json{{"files", 9}, {"bytes", 500'000}}));
   EXPECT_EQ(json.at("drain_lag_seconds"), 0.75);
   EXPECT_TRUE(json.at("step_seconds").is_null());
