@@ -32,12 +32,12 @@ void Timeline::safe(const std::string& time, double when) {
 
 // A file may bring a time of its own from elsewhere (cp -p): what is older than the last time says nothing.
 void Timeline::written(const std::string& time, double when) {
-  if (const auto known = by_time_.find(time); known != by_time_.end() && when > taken_until_)
+  if (const auto known = by_time_.find(time); known != by_time_.end() && when > taken_until_.value_or(0))
     known->second->begun = std::min(known->second->begun, when);
 }
 
 // Those of one look are noticed at the same moment. Where files tell of some, the others were begun before the next of
-// them.
+// them. Of the first ones it is not known since when: only the last one's moment is told.
 std::vector<Timeline::Begun> Timeline::take_begun(bool all) {
   std::size_t end = entries_.size();
   while (!all && end > taken_ && entries_[end - 1].begun >= entries_.back().begun) --end;
@@ -47,11 +47,13 @@ std::vector<Timeline::Begun> Timeline::take_begun(bool all) {
   for (std::size_t i = fresh.size(); i-- > 1;) fresh[i - 1]->begun = std::min(fresh[i - 1]->begun, fresh[i]->begun);
   std::vector<Begun> begun;
   for (auto at = fresh.begin(); at != fresh.end();) {
-    const double when = std::max((*at)->begun, taken_until_);
+    const double when = std::max((*at)->begun, taken_until_.value_or(0));
     const auto next = std::find_if(at, fresh.end(), [&](const TimelineEntry* entry) { return entry->begun > when; });
     const auto count = static_cast<double>(next - at);
+    const double since = taken_until_.value_or(when);
+    if (!taken_until_) at = next - 1;
     for (double i = 1; at != next; ++at, ++i) {
-      (*at)->begun = taken_until_ + (when - taken_until_) * i / count;
+      (*at)->begun = since + (when - since) * i / count;
       begun.push_back({(*at)->time, (*at)->begun, count > 1});
     }
     taken_until_ = when;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -57,8 +58,8 @@ class Timeline {
   std::unordered_map<std::string_view, TimelineEntry*> by_time_;
   std::unordered_set<const TimelineEntry*> let_go_;
   std::size_t steps_ = 0, safe_times_ = 0;
-  std::size_t taken_ = 0;   // of the entries
-  double taken_until_ = 0;  // when the last of these was begun
+  std::size_t taken_ = 0;              // of the entries
+  std::optional<double> taken_until_;  // when the last of these was begun
   double longest_lag_ = 0;
 };
 

@@ -149,14 +149,26 @@ json json_of(const NodeReport& report) {
   return out;
 }
 
+// How many steps a node saw, and their mean. An agent that was killed told no more than the newest times.
+std::pair<std::uint64_t, double> steps_of(const NodeReport& node) {
+  if (node.stability.steps != 0) return {node.stability.steps, node.stability.mean};
+  std::vector<double> begun;
+  for (const drain::TimelineEntry& entry : node.drain.timeline)
+    if (entry.begun >= 0) begun.push_back(entry.begun);
+  if (begun.size() < 2) return {};
+  const auto [first, last] = std::ranges::minmax_element(begun);
+  return {begun.size() - 1, (*last - *first) / static_cast<double>(begun.size() - 1)};
+}
+
 // The pace of the program on the node that saw most of it.
 std::optional<double> written_time_seconds(const std::vector<NodeReport>& nodes) {
   std::uint64_t most = 0;
   std::optional<double> mean;
   for (const NodeReport& node : nodes) {
-    if (node.stability.steps <= most) continue;
-    most = node.stability.steps;
-    mean = node.stability.mean;
+    const auto [steps, seconds] = steps_of(node);
+    if (steps <= most) continue;
+    most = steps;
+    mean = seconds;
   }
   return mean;
 }

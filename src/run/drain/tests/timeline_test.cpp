@@ -77,6 +77,14 @@ TEST(Timeline, TimesThatAreNoticedTogetherShareTheSecondsSinceTheLastOne) {
   EXPECT_EQ(taken(timeline, true), Told{});
 }
 
+TEST(Timeline, OfTheFirstTimesThatAreNoticedTogetherOnlyTheLastOnesMomentIsKnown) {
+  Timeline timeline;
+  for (const char* time : {"1", "2", "3"}) timeline.begun(time, 61);
+  timeline.begun("4", 62);
+  EXPECT_EQ(taken(timeline, true), (Told{"3: 61*", "4: 62"}));
+  EXPECT_EQ(timeline.newest(4)[0].begun, 61);
+}
+
 TEST(Timeline, WhatARunBeforeHadBegunIsNoStep) {
   Timeline timeline;
   timeline.complete("1", 2);

@@ -203,6 +203,12 @@ TEST(RunReportTest, WithoutTwoWrittenTimesThereIsNoIntervalBetweenThem) {
   EXPECT_TRUE(nlohmann::json::parse(to_json(report)).at("written_time_seconds").is_null());
 }
 
+TEST(RunReportTest, OfAnAgentThatWasKilledThePaceIsThatOfTheNewestTimes) {
+  NodeReport killed = told_by("n1", {0, 1, 2, 3});
+  for (const char* time : {"7", "8", "9"}) killed.drain.timeline.push_back({time, 4.0 + 0.5 * (time[0] - '7')});
+  EXPECT_EQ(run_of({killed}).written_time_seconds, 0.5);
+}
+
 TEST(RunReportTest, WhereTheCaseTellsItsIntervalTheTimeOfAStepIsTold) {
   RunReport report = measured();
   report.steps_per_time = 10;
