@@ -1,6 +1,7 @@
 """Pages with pictures and tables: one file that needs nothing beside it."""
 
 import base64
+import os
 from html import escape
 from pathlib import Path
 
@@ -20,6 +21,8 @@ code, pre { font-family: ui-monospace, monospace; font-size: .9em; background: #
 code { padding: .1em .3em; } pre { padding: .8rem 1rem; overflow-x: auto; }
 .good { color: #047857; font-weight: 600; } .bad { color: #b91c1c; font-weight: 600; }
 """
+
+BEGIN = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>'
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
@@ -42,10 +45,23 @@ def checks(results: dict[str, bool]) -> str:
 
 
 def write(to: Path, title: str, lead: str, sections: list[tuple[str, str]]) -> None:
-    """`sections`: headings and HTML."""
+    """`sections`: headings and HTML. The page appears only when it is whole."""
     body = "".join(f"<h2>{escape(heading)}</h2>{html}" for heading, html in sections)
-    to.write_text(
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+    whole = (
+        f"{BEGIN}{escape(title)}</title>"
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>'
         f'<body><h1>{escape(title)}</h1><p class="lead">{escape(lead)}</p>{body}</body></html>\n'
     )
+    if to.exists() and not to.is_file():  # /dev/stdout
+        to.write_text(whole, encoding="utf-8")
+        return
+    to = to.resolve()
+    part = to.with_name(f".forebay-page-{os.getpid()}")
+    with part.open("x", encoding="utf-8") as file:
+        try:
+            file.write(whole)
+            file.close()
+            part.replace(to)
+        except OSError:
+            part.unlink()
+            raise

@@ -1,12 +1,12 @@
 """What reports tell of the course of their runs."""
 
 import json
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
 NUMBERS = ("begin", "end", "held", "busy", "fill", "steps_seconds", "shortest", "longest")
 COUNTS = ("written_bytes", "carried_bytes", "steps")
+MOST = 1e18  # seconds or bytes: beyond what any run has, and what can be drawn
 MARKS = ("shortest", "median", "p90", "p99", "longest", "mean")
 
 
@@ -57,10 +57,10 @@ class Run:
 
 def read(path: str) -> Run:
     try:
-        told = json.loads(Path(path).read_text())
+        told = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as why:
         raise BadInput(f"cannot read {path}: {why.strerror}") from why
-    except (UnicodeError, json.JSONDecodeError, RecursionError) as why:
+    except (ValueError, RecursionError) as why:
         raise BadInput(f"{path} is damaged, or no report of a run; `forebay run --json FILE` writes one") from why
     try:
         if told["stability"] == []:
@@ -73,7 +73,10 @@ def read(path: str) -> Run:
 
 
 def _run(told: dict) -> Run:
-    node = max(told["stability"], key=lambda each: (sum(each["course"]["held"]), each["steps"]))
+    courses = [(_spans(each["course"]), _count(each["steps"]), each) for each in told["stability"]]
+    if not all(course for course, _, _ in courses):
+        raise ValueError("a course without spans")
+    course, steps, node = max(courses, key=lambda each: (sum(span.held for span in each[0]), each[1]))
     worst = _spans(node["worst"])
     return Run(
         name=_text(told["run"]),
@@ -82,11 +85,11 @@ def _run(told: dict) -> Run:
         nodes=len(told["nodes"]),
         node=_text(node["node"]),
         ended=_number(told["stage_seconds"]) + _number(told["program_seconds"]),
-        steps=_count(node["steps"]),
+        steps=steps,
         steps_together=_count(node["steps_together"]),
         marks={mark: _number(node[mark]) for mark in MARKS},
         worst=sorted(zip(map(_text, node["worst"]["time"]), worst, strict=True), key=lambda each: -each[1].seconds),
-        course=_spans(node["course"]),
+        course=course,
     )
 
 
@@ -97,7 +100,7 @@ def _spans(columns: dict) -> list[Span]:
 
 
 def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST:
         raise ValueError("no number")
     return float(value)
 
@@ -107,6 +110,8 @@ def _count(value: object) -> int:
 
 
 def _text(value: object) -> str:
+    """As it can be shown in a terminal: a name of a case may have escape sequences in it."""
     if not isinstance(value, str):
         raise ValueError("no text")
-    return value
+    value.encode()  # refuses halves of surrogate pairs
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in value)

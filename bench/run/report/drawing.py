@@ -207,7 +207,7 @@ def did(step: Span) -> str:
 
 def even(most: float, count: int = 4, steps: list[float] | None = None) -> list[float]:
     """From 0, at most so many and one more."""
-    steps = steps or [factor * 10.0**power for power in range(-6, 16) for factor in (1, 2, 5)]
+    steps = steps or [factor * 10.0**power for power in range(-6, 40) for factor in (1, 2, 5)]
     step = next(step for step in steps if most / step <= count)
     return [index * step for index in range(int(most / step) + 1)]
 
@@ -215,7 +215,7 @@ def even(most: float, count: int = 4, steps: list[float] | None = None) -> list[
 def moments(seconds: float, count: int) -> list[float]:
     """In whole seconds, minutes or hours."""
     below = [factor * 10.0**power for power in range(-4, 2) for factor in (1, 2, 5)][:-1]
-    hours = [3600.0 * each for each in (1, 2, 4, 6, 12, *(24 * 2**power for power in range(24)))]
+    hours = [3600.0 * each for each in (1, 2, 4, 6, 12, *(24 * 2**power for power in range(48)))]
     return even(seconds, count, [*below, 60, 120, 300, 600, 1200, 1800, *hours])
 
 

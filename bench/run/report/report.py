@@ -29,6 +29,7 @@ STYLE = """<style>
 }
 </style>"""
 LETTERS = "ABCDEFGH"
+TITLE = "forebay report: "
 
 
 def figures(run: Run) -> list[tuple[str, float, str]]:
@@ -136,11 +137,25 @@ def write_page(runs: list[Run], to: Path) -> None:
         if len(runs) > 1
         else f"{subject(first)}."
     )
-    page.write(to, f"forebay report: {f'{len(runs)} runs' if len(runs) > 1 else first.name}", lead, sections)
+    page.write(to, f"{TITLE}{f'{len(runs)} runs' if len(runs) > 1 else first.name}", lead, sections)
+
+
+def may_be_replaced(to: Path, reports: list[str]) -> None:
+    if not to.exists():
+        return
+    if any(to.samefile(path) for path in reports):
+        raise BadInput(f"the page {to} would overwrite a report: give another --page")
+    begin = f"{page.BEGIN}{TITLE}".encode()
+    if to.is_file():
+        with to.open("rb") as file:
+            if file.read(len(begin)) == begin:
+                return
+    raise BadInput(f"{to} exists and is no page of forebay report: remove it, or give another --page")
 
 
 def main() -> int:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # of a reader that has seen enough
+    sys.stdout.reconfigure(errors="backslashreplace")
     to, *paths = sys.argv[1:]
     try:
         if len(paths) > len(LETTERS):
@@ -151,7 +166,11 @@ def main() -> int:
         return 2
     if to:
         try:
+            may_be_replaced(Path(to), paths)
             write_page(runs, Path(to))
+        except BadInput as why:
+            print(f"forebay: {why}", file=sys.stderr)
+            return 2
         except OSError as why:
             print(f"forebay: cannot write the page {to}: {why.strerror}", file=sys.stderr)
             return 1

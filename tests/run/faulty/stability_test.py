@@ -62,10 +62,10 @@ class Stability(Reported):
         self.make_case()
 
     def test_two_reports_are_compared(self):
-        self.run_steps("-delay", 20)
+        self.run_steps("-delay", 20, "-steps", 6)
         first = Path(self.report_file).rename(Path(self.directory, "first.json"))
         self.make_case_anew()
-        self.run_steps("-delay", 60)
+        self.run_steps("-delay", 300, "-steps", 6)
         text, page = self.show(first, self.report_file, page=True)
         ratio = float(re.search(r"step, median .* ([\d.]+)\n", text)[1])
         self.assertGreater(ratio, 1.3)

@@ -157,14 +157,24 @@ class ReportTest(unittest.TestCase):
 
     def test_what_is_no_report_is_refused(self):
         whole = json.dumps(report())
-        changed = {name: report() for name in ("short", "text", "nan", "negative", "bool")}
+        changed = {
+            name: report()
+            for name in ("short", "text", "nan", "negative", "bool", "empty", "far", "big", "digits", "half", "other")
+        }
         changed["short"]["stability"][0]["course"]["held"].pop()
         changed["text"]["stability"][0]["course"]["end"][0] = "soon"
         changed["nan"]["stability"][0]["course"]["end"][0] = float("nan")
         changed["negative"]["stability"][0]["course"]["end"][0] = -1
         changed["bool"]["stability"][0]["steps"] = True
+        changed["empty"]["stability"][0]["course"] = columns([])
+        changed["far"]["stability"][0]["course"]["end"][-1] = 1e300
+        changed["big"]["stability"][0]["course"]["written_bytes"][0] = 1e30
+        changed["digits"]["ranks"] = 10**400
+        changed["half"]["case"] = "\udcff"
+        changed["other"]["stability"].insert(0, {**report()["stability"][0], "course": columns([])})
         for name, told in changed.items():
             self.write(f"{name}.json", told)
+        self.write("long.json", whole.replace('"ranks": 4', f'"ranks": {"4" * 5000}'))
         self.write("cut.json", whole[: len(whole) // 2])
         self.write("foreign.json", {"bench": "openfoam", "results": []})
         self.write("list.json", [1, 2])
@@ -177,7 +187,9 @@ class ReportTest(unittest.TestCase):
         )
         for name, said in {
             "cut": damaged, "bytes": damaged, "foreign": foreign, "list": foreign, "old": foreign, "short": foreign,
-            "text": foreign, "nan": foreign, "negative": foreign, "bool": foreign, "none": "cannot read none.json: No such file",
+            "text": foreign, "nan": foreign, "negative": foreign, "bool": foreign,
+            "empty": foreign, "far": foreign, "big": foreign, "digits": foreign, "half": foreign, "other": foreign, "long": damaged,
+            "none": "cannot read none.json: No such file",
             "killed": "tells no steps: no agent of that run lived to its end",
         }.items():  # fmt: skip
             with self.subTest(name):
@@ -185,6 +197,48 @@ class ReportTest(unittest.TestCase):
                 self.assertIn(f"{name}.json", told)
                 self.assertIn(said, told)
                 self.assertFalse((self.directory / "page.html").exists())
+
+    def test_the_largest_numbers_that_are_read_are_drawn(self):
+        told = report()
+        for key in ("end", "written_bytes", "longest", "fill"):
+            told["stability"][0]["course"][key][-1] = 1e18
+        told["stability"][0]["longest"] = 1e18
+        self.page(self.write("a.json", told))
+
+    def test_names_reach_the_terminal_without_escape_sequences(self):
+        told = {**report("r\x1b]0;x\x07"), "case": "/sh\u202eared/\x9b2J\nüber"}
+        told["stability"][0]["worst"]["time"][0] = "6\x1b[2J"
+        path = self.write("a.json", told)
+        said = self.call(path)
+        self.assertEqual([each for each in said if not each.isprintable() and each != "\n"], [])
+        self.assertIn(r"run r\x1b]0;x\x07 on /sh\u202eared/\x9b2J\nüber, ", said)
+        self.assertIn(r"before time 6\x1b[2J: ", said)
+        self.assertNotIn("\x1b", self.page(path)[0])
+
+    def test_a_page_replaces_nothing_but_a_page(self):
+        path = self.write("a.json", report())
+        whole = path.read_text()
+        (self.directory / "link.html").symlink_to("a.json")
+        for to in ("a.json", "link.html"):
+            self.assertIn(f"the page {to} would overwrite a report", self.call(path, "--page", to, status=2))
+        self.assertEqual(path.read_text(), whole)
+        for name in ("notes.txt", "other.html"):
+            kept = self.write(name, "<!doctype html><title>mine</title>")
+            self.assertIn(f"{name} exists and is no page of forebay report", self.call(path, "--page", name, status=2))
+            self.assertEqual(kept.read_text(), "<!doctype html><title>mine</title>")
+        self.page(path)
+        self.page(path)
+
+    def test_a_page_that_does_not_fit_leaves_the_one_before(self):
+        path = self.write("a.json", report())
+        before, _ = self.page(path)
+        limited = "ulimit -f 4; trap '' XFSZ; exec \"$@\""
+        done = subprocess.run(["bash", "-c", limited, "bash", FOREBAY, "report", path, "--page", "page.html"],
+                              cwd=self.directory, capture_output=True, text=True, timeout=60)  # fmt: skip
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("cannot write the page page.html: File too large", done.stderr)
+        self.assertEqual((self.directory / "page.html").read_text(), before)
+        self.assertEqual(sorted(each.name for each in self.directory.iterdir()), ["a.json", "page.html"])
 
     def test_a_page_that_cannot_be_written_is_told(self):
         said = self.call(self.write("a.json", report()), "--page", "none/page.html", status=1)
