@@ -120,7 +120,8 @@ class TrajectoryTest(commandcase.CommandCase):
 
     def test_verify_lists_as_lost_what_the_library_cannot_read(self):
         """Flips in every part of both files, pages of zeros, pages in each other's place, and files that were cut."""
-        self.keep()
+        steps = 90  # how many of the first tier's segments have moved to the second differs by one from run to run
+        self.keep(steps=steps)
         choose = random.Random(7)
         whole = {each: each + "-whole" for each in (self.first, self.second)}
         for each, copy in whole.items():
@@ -163,7 +164,7 @@ class TrajectoryTest(commandcase.CommandCase):
                 self.assertEqual(named & set(read), set())
                 any_lost = any(each["lost"] for each in found)
                 self.assertEqual(status, LOST if any_lost else 0, self.output)
-                self.assertLessEqual(60 - len(read) > 0, any_lost, "steps are missing, and nothing tells of it")
+                self.assertLessEqual(steps - len(read) > 0, any_lost, "steps are missing, and nothing tells of it")
                 lost_some += any_lost
         self.assertGreater(lost_some, len(changes) // 3)
 
