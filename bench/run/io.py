@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from measure import command, launch, report  # noqa: E402
 from measure.command import say  # noqa: E402
-from measure.program import beside  # noqa: E402
+from measure.program import need  # noqa: E402
 
 from run.predict.units import human  # noqa: E402
 from run.probe import curves, grid, told  # noqa: E402
@@ -157,9 +157,10 @@ def warn_of_load(machine: dict) -> None:
 def main() -> int:
     options = arguments()
     launch.clean_up_when_terminated()
-    program = beside(options.forebay, "io_probe")
-    if program is None:
-        say(f"no io_probe beside {options.forebay}; was everything built?")
+    try:
+        program = need(options.forebay, "io_probe")
+    except RuntimeError as lacking:
+        say(str(lacking))
         return 2
     machine = {"host": platform.node(), **report.machine()}
     first = rank_and_size()[0] == 0

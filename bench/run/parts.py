@@ -27,10 +27,7 @@ STAGED_FILES, STAGED_BYTES = 64, 4 << 20
 
 def preloaded(forebay: Path, name: str) -> Path:
     """A library of the benchmark's own: "discard" or "clock"."""
-    library = program.beside(forebay, f"libforebay_{name}.so")
-    if library is None:
-        raise RuntimeError(f"no libforebay_{name}.so beside {forebay}; was everything built?")
-    return library
+    return program.need(forebay, f"libforebay_{name}.so")
 
 
 def add_startup(report: Report, forebay: Path, shared: Path, local: Path, pairs: int, say: Say) -> None:

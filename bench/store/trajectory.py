@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from measure import command, launch, report
 from measure.command import say
-from measure.program import beside
+from measure.program import beside, need
 from measure.shared import Shared
 
 from store import flow, states
@@ -60,9 +60,10 @@ def add_n3d(options, result: report.Report, pool: Path, disk: Path) -> None:
 def main() -> int:
     options = arguments()
     launch.clean_up_when_terminated()
-    program = beside(options.forebay, "trajectory_bench")
-    if program is None:
-        say(f"no trajectory_bench beside {options.forebay}; was everything built?")
+    try:
+        program = need(options.forebay, "trajectory_bench")
+    except RuntimeError as lacking:
+        say(str(lacking))
         return 2
     pool = Path(tempfile.mkdtemp(prefix="forebay-bench-", dir=options.pool))
     disk = Path(tempfile.mkdtemp(prefix="forebay-bench-", dir=options.disk))

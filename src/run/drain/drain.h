@@ -68,6 +68,7 @@ struct DrainRequest {
   std::vector<LinkedDirectory> linked = {};
 };
 
+// A number of files, and the bytes of all of them.
 struct Amount {
   std::uint64_t files = 0, bytes = 0;
   void add(std::uint64_t more_bytes) {
@@ -104,11 +105,12 @@ struct DrainReport {
   std::optional<std::string> newest_complete, newest_safe;
   std::map<std::string, std::string> kept_beside;  // older ones that are kept too, since the newest lacks a file: why
   double lag_seconds = 0;                          // the longest time between complete and safe
-  std::uint64_t safe_times = 0;                    // so many have been
+  std::uint64_t safe_times = 0;                    // how many times have become safe
   std::vector<TimelineEntry> timeline;
   std::vector<std::pair<int, int>> groups;  // collated: contiguous groups of ranks
 };
 
+// What a Drain has done so far, and whether it has work now.
 struct Activity {
   double seconds = 0;  // since the Drain was made
   std::uint64_t local_bytes = 0, shared_bytes = 0;

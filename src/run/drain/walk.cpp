@@ -27,12 +27,14 @@ bool is_later(const timespec& a, const timespec& b) {
 
 OutputWalk::OutputWalk(const std::vector<Root>& roots, const std::vector<std::string>& placed, const Ledger& ledger,
                        const std::string& lower, const std::string& case_path)
-    : roots_(roots), placed_(placed), ledger_(ledger), lower_(lower), case_path_(case_path) {
-  struct stat sentinel {};
-  if (!roots.empty() && ::lstat(join(roots.front().pool, sentinel_name).c_str(), &sentinel) == 0) {
-    local_group_ = sentinel.st_gid;
-    pool_made_ = sentinel.st_mtim;
-  }
+    : roots_(roots),
+      placed_(placed),
+      ledger_(ledger),
+      lower_(lower),
+      case_path_(case_path),
+      local_group_(roots.empty() ? std::nullopt : local_group(roots.front().pool)) {
+  if (!roots.empty())
+    if (const auto sentinel = status_of(join(roots.front().pool, sentinel_name))) pool_made_ = sentinel->st_mtim;
   for (auto root = roots.rbegin(); root != roots.rend(); ++root) open_.push_back({root->local, root->prefix, true});
 }
 

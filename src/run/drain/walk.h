@@ -67,8 +67,8 @@ class OutputWalk {
   const Ledger& ledger_;
   const std::string& lower_;
   const std::string& case_path_;
-  std::optional<gid_t> local_group_;
-  timespec pool_made_{};
+  const std::optional<gid_t> local_group_;
+  timespec pool_made_{};         // when the run made its pool
   std::vector<Directory> open_;  // still to be read, the next one last
   Directory now_;                // what is being read, and how far
   std::vector<DirectoryEntry> entries_;

@@ -6,9 +6,9 @@
 namespace forebay::launch {
 namespace {
 
-// Two of these are as far apart as a value may be from what is told.
+// The width of a bucket of the quantiles: a value in it is at most 1 % from its middle.
 const double bucket = std::log(1.02);
-constexpr double least = 1e-6;
+constexpr double least = 1e-6;  // seconds; what is shorter counts as this
 
 void append(Span& to, const Span& next) {
   to.end = next.end;

@@ -13,42 +13,15 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from html.parser import HTMLParser
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "equivalence"))
+TESTS = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TESTS), str(TESTS / "run/equivalence")]
 import casetools  # noqa: E402
+from html_page import Page  # noqa: E402
 
 DEMO = FOREBAY = ""
 VOID = {"meta", "img"}
-
-
-class Page(HTMLParser):
-    """The elements of a page, and whether each that begins ends in its place."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.elements, self.text = [], [], ""
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-
-    def handle_endtag(self, tag):
-        begun = self.open.pop()
-        assert begun == tag, f"</{tag}> ends <{begun}>"
-
-    def handle_data(self, data):
-        self.text += data
-
-    def all(self, tag):
-        return [attributes for name, attributes in self.elements if name == tag]
 
 
 class DemoTest(unittest.TestCase):
@@ -96,7 +69,7 @@ class DemoTest(unittest.TestCase):
         self.assertTrue(width > 800 and height > 400, (width, height))
 
     def test_the_page_has_the_chart_the_table_the_timeline_and_the_checks(self):
-        page = Page((self.output / "index.html").read_text())
+        page = Page((self.output / "index.html").read_text(), VOID)
         self.assertEqual(page.open, [], "elements without an end")
         (image,) = page.all("img")
         chart = base64.b64decode(image["src"].removeprefix("data:image/png;base64,"))
@@ -113,8 +86,8 @@ class DemoTest(unittest.TestCase):
                 self.assertEqual(sum(each[:2] == (span, number) for each in spans), count, (span, number))
 
     def test_the_page_leads_to_the_steps_of_both_runs(self):
-        (link,) = Page((self.output / "index.html").read_text()).all("a")
-        page = Page((self.output / link["href"]).read_text())
+        (link,) = Page((self.output / "index.html").read_text(), VOID).all("a")
+        page = Page((self.output / link["href"]).read_text(), VOID)
         self.assertEqual(len(page.all("svg")), 4)
         for words in ("The course of A", "The longest steps of B", "before time 4:"):
             self.assertIn(words, page.text)
