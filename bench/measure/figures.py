@@ -1,5 +1,6 @@
 """Middles with confidence intervals, and orders of runs that a drift of the machine does not favour."""
 
+import math
 import random
 import statistics
 from collections.abc import Callable, Sequence
@@ -47,6 +48,16 @@ def ratio_of(these: Sequence[float], to_those: Sequence[float]) -> Estimate:
     """The median ratio of pairs that were measured one right after the other."""
     pairs = list(zip(these, to_those, strict=True))
     return estimate(pairs, lambda sample: statistics.median(this / that for this, that in sample))
+
+
+def plain(value: float, digits: int = 3) -> str:
+    """With so many significant digits at least, and without an exponent: 0.00002, 0.921, 1000, 1234567."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    decimals -= abs(round(value, decimals)) >= 10.0 ** (digits - decimals)  # 0.9996 is 1.00
+    text = f"{value:.{max(decimals, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def shuffled(items: Sequence, repetition: int) -> list:

@@ -6,7 +6,7 @@ import platform
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .figures import Estimate
+from .figures import Estimate, plain
 
 NO_REFERENCE = "no reference in this run"
 
@@ -115,7 +115,7 @@ def _cells(result: Result) -> tuple[str, ...]:
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+    return "" if value is None else plain(value)
 
 
 def machine(**more: object) -> dict:

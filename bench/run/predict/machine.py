@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .model import Medium, Shared
+from .model import RATES, Medium, Shared
 from .units import size
 
 PRESETS = Path(__file__).resolve().parent / "machines"
@@ -14,13 +14,17 @@ SOURCES = ("measured", "documented", "assumed")
 # What a value is: a positive number, bytes ("96.6GB" or a number), words, or pairs of [processes, number or bytes].
 KEYS = {
     "shared": {
-        "operations_per_s": "number",  # metadata operations of the whole file system, by few processes
+        "operations_per_s": "number",  # creates of the whole file system, by few processes
+        "renames_per_s": "number",  # of these three a create's price stands in where they are not said
+        "unlinks_per_s": "number",
+        "syncs_per_s": "number",  # of small files
         "clients_double": "number",  # processes at which an operation takes twice as long
         "write": "bytes",  # per second, of the whole file system
         "write_kept": "bytes",  # the same for runs that purge nothing
         "client": "bytes",  # per second, of one node
         "share": "part",  # of the file system that a run gets
         "spread": "factor",  # by how much it is faster or slower on some days
+        "quartiles": "factor",  # how far those of what was measured lie from the medians
     },
     "medium": {
         "kind": "words",  # tmpfs, fsdax, nvme, ...: of memory a run may take a quarter
@@ -29,9 +33,12 @@ KEYS = {
         "write": "curve of bytes",  # per second of all writers of a socket, by their number
         "creates": "curve of numbers",  # per second of all processes of a socket
         "fixed": "seconds",  # of each written step
+        "quartiles": "factor",
     },
 }
 NEEDED = (("shared", "operations_per_s"), ("shared", "write"), ("medium", "sockets"), ("medium", "capacity"), ("medium", "write"))  # fmt: skip
+STAND_INS = [("shared", key) for key in RATES[1:]]
+STANDS_IN = "assumed: a create's price stands in; forebay bench io measures it"
 
 
 class BadInput(Exception):
@@ -57,7 +64,7 @@ class Machine:
         return self.values[table, key].value if (table, key) in self.values else default
 
     def shared(self) -> Shared:
-        names = ("operations_per_s", "write", "write_kept", "clients_double", "client", "share")
+        names = (*RATES, "write", "write_kept", "clients_double", "client", "share")
         return Shared(**{key: self.get("shared", key) for key in names if ("shared", key) in self.values})
 
     def medium(self) -> Medium:
@@ -67,11 +74,23 @@ class Machine:
 
     @property
     def spread(self) -> float:
-        return self.get("shared", "spread", 1.0)
+        """Of the shared file system: no less than what was seen within one measurement."""
+        return max(self.get("shared", "spread", 1.0), self.get("shared", "quartiles", 1.0))
+
+    @property
+    def local_spread(self) -> float:
+        return self.get("medium", "quartiles", 1.0)
+
+    def sources(self) -> dict[tuple[str, str], Value]:
+        """All values, with those that stand in for what is not said; those of a table together."""
+        stand_ins = {}
+        if create := self.values.get(("shared", "operations_per_s")):
+            stand_ins = {place: Value(create.value, STANDS_IN) for place in STAND_INS if place not in self.values}
+        return dict(sorted((self.values | stand_ins).items(), key=lambda each: each[0][0], reverse=True))
 
     def with_scaled(self, place: tuple[str, str], factor: float) -> "Machine":
         """With one value larger or smaller; words stay."""
-        value = self.values[place]
+        value = self.sources()[place]
         if isinstance(value.value, tuple):
             value = replace(value, value=tuple((n, rate * factor) for n, rate in value.value))
         elif isinstance(value.value, float):
@@ -80,7 +99,7 @@ class Machine:
         return Machine(self.name, {**self.values, place: value})
 
     def assumed(self) -> list[tuple[str, str]]:
-        return [place for place, value in self.values.items() if value.kind == "assumed"]
+        return [place for place, value in self.sources().items() if value.kind == "assumed"]
 
 
 def checked(kind: str, value: object) -> object:

@@ -8,13 +8,29 @@ import math
 from dataclasses import dataclass, replace
 
 MODEL_FACTOR = 1.4  # each way: what was fitted is met within it (the ensemble that writes every step is the worst)
-DRAIN_OPERATIONS = 3  # of a drained file: create under a temporary name, times, rename (strace of a release build)
 CASE_BYTES_PER_CELL, CASE_FILES = 85.0, 9  # U, p, phi, k, omega and nut in binary, and three of uniform/ (motorBike)
 SPREAD_OF_STEPS = 0.5  # standard deviation of the time between written steps, over its mean
 HIGH_WATER_LEAST = 0.3  # src/run/launch/pressure.cpp: room for two written steps above the mark, but never less
 LOW_OF_HIGH = 0.8  # the same: the program goes on below the low mark, which is lower than the high one
 UNLIKELY = math.log(100)  # a lag that is exceeded one time in a hundred
 PAYS = 1.02  # times: what is less makes no difference
+RATES = (
+    "operations_per_s",
+    "renames_per_s",
+    "unlinks_per_s",
+    "syncs_per_s",
+)  # of creates and what Operations names else
+
+
+@dataclass(frozen=True)
+class Operations:
+    """What is asked of a file system's metadata. Making a directory counts as a create, removing one as an unlink. A sync
+    is that of a file or of a directory, and sets its time, too."""
+
+    creates: float = 0.0
+    renames: float = 0.0
+    unlinks: float = 0.0
+    syncs: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -39,9 +55,15 @@ class Case:
         return self.bytes * self.ranks
 
     @property
-    def operations(self) -> float:
-        """Metadata operations of a rank at a written step: what it creates and, with purge, removes (seed 000)."""
-        return (self.files + self.dirs) * (2 if self.purge else 1)
+    def names(self) -> float:
+        """Of files and directories that a rank writes at one written step."""
+        return self.files + self.dirs
+
+    @property
+    def operations(self) -> Operations:
+        """Of all ranks at a written step: what they create and, with purge, remove (seed 000)."""
+        names = self.names * self.ranks
+        return Operations(creates=names, unlinks=names if self.purge else 0.0)
 
     @property
     def written(self) -> float:
@@ -51,8 +73,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Shared:
-    """A shared file system. `write`, `write_kept`: bytes per second of runs that purge, and that do not.
-    `clients_double`: processes at which an operation takes twice as long. `share`: the part that this run gets."""
+    """A shared file system. `operations_per_s`: creates; the other operations take as long where nothing is said of
+    them. `write`, `write_kept`: bytes per second of runs that purge, and that do not. `clients_double`: processes at which
+    an operation takes twice as long. `share`: the part that this run gets."""
 
     operations_per_s: float
     write: float
@@ -60,20 +83,26 @@ class Shared:
     clients_double: float = math.inf
     client: float = math.inf
     share: float = 1.0
+    renames_per_s: float | None = None
+    unlinks_per_s: float | None = None
+    syncs_per_s: float | None = None
 
-    def operation(self, processes: float) -> float:
-        """Seconds of the metadata server per operation with so many processes at it: tau0 (1 + n / n0) (seed 000)."""
-        return (1 + processes / self.clients_double) / (self.operations_per_s * self.share)
+    def seconds(self, asked: Operations, processes: float) -> float:
+        """Of the metadata server with so many processes at it: an operation takes tau0 (1 + n / n0) (seed 000)."""
+        counts = (asked.creates, asked.renames, asked.unlinks, asked.syncs)
+        rates = (getattr(self, name) or self.operations_per_s for name in RATES)
+        alone = sum(count / rate for count, rate in zip(counts, rates, strict=True))
+        return alone * (1 + processes / self.clients_double) / self.share
 
     def data(self, volume: float, nodes: float, kept: bool = False) -> float:
         """Seconds for a volume from so many nodes, each of which has a link of `client` bytes per second."""
         server = (self.write_kept if kept and self.write_kept else self.write) * self.share
         return volume / min(server, nodes * self.client)
 
-    def faster(self, factor: float) -> "Shared":
-        kept = self.write_kept and self.write_kept * factor
-        operations, write = self.operations_per_s * factor, self.write * factor
-        return replace(self, operations_per_s=operations, write=write, write_kept=kept)
+    def faster(self, operations: float, data: float) -> "Shared":
+        factors = dict.fromkeys(RATES, operations) | {"write": data, "write_kept": data}
+        rates = {name: getattr(self, name) for name in factors}
+        return replace(self, **{name: rate and rate * factors[name] for name, rate in rates.items()})
 
 
 @dataclass(frozen=True)
@@ -99,6 +128,7 @@ class Settings:
     high_water: float = 0.85
     low_water: float = 0.6
     settle: float = 2.0
+    safe_interval: float = 600.0
     collated: bool = False
 
 
@@ -156,7 +186,7 @@ def direct(case: Case, shared: Shared) -> tuple[float, float, float]:
     wait = metadata = 0.0
     for _ in range(500):
         busy = 1 + (case.jobs - 1) * min(1.0, wait / (between + wait))
-        metadata = case.operations * case.ranks * busy * shared.operation(case.ranks * busy)
+        metadata = busy * shared.seconds(case.operations, case.ranks * busy)
         change = max(metadata, data - between) - wait
         wait += change if case.jobs == 1 else change / 2
         if abs(change) <= 1e-9 * wait:
@@ -168,16 +198,23 @@ def local_write(case: Case, medium: Medium) -> float:
     """Seconds of a written step in the pools: fixed + volume per socket / rate + creates (seed 000's fsdax)."""
     writers = case.ranks / case.nodes / medium.sockets
     seconds = medium.fixed + case.volume / case.nodes / medium.sockets / curve(medium.write, writers)
-    return seconds + (case.operations * writers / curve(medium.creates, writers) if medium.creates else 0.0)
+    made_and_removed = (case.operations.creates + case.operations.unlinks) / case.ranks * writers
+    return seconds + (made_and_removed / curve(medium.creates, writers) if medium.creates else 0.0)
+
+
+def drained(case: Case, settings: Settings) -> Operations:
+    """What the drain asks for one written step of all nodes (predict/counts has it counted). It fills a directory under
+    a temporary name, of each rank or of each node; syncs the files, the directories and the one above; and renames it. Of
+    a run that purges it removes the time that it carried before."""
+    holders = case.nodes if settings.collated else case.ranks
+    names = case.names * holders
+    return Operations(creates=names, renames=holders, unlinks=names if case.purge else 0.0, syncs=names + holders)
 
 
 def drain(case: Case, shared: Shared, settings: Settings) -> tuple[float, float]:
     """(metadata, data): seconds to carry one written step of all nodes to the case. They overlap; on a bad day they
-    follow each other. Purged times are removed there, too."""
-    holders = case.nodes if settings.collated else case.ranks
-    files, dirs = case.files * holders, case.dirs * holders
-    operations = DRAIN_OPERATIONS * files + dirs + (files + dirs if case.purge else 0)
-    metadata = operations * case.jobs * shared.operation(case.nodes * settings.threads * case.jobs)
+    follow each other."""
+    metadata = case.jobs * shared.seconds(drained(case, settings), case.nodes * settings.threads * case.jobs)
     data = shared.data(case.volume * case.jobs, case.nodes * case.jobs)
     return metadata, max(data, case.volume / case.nodes / settings.bandwidth if settings.bandwidth else 0.0)
 
@@ -202,9 +239,12 @@ class Backlog:
             return max(0.0, self.high - 1)
         return self.first + (self.high - 1 - self.first) / (1 - 1 / self.rho)
 
-    def at_the_end(self, written: float) -> float:
-        """Between the marks where the program is held."""
-        return (self.high + self.low) / 2 if self.held_after < written else self.after(written)
+    def left(self, written: float) -> float:
+        """To be carried when the program ends: between the marks where it was held, else what has come since the first
+        was begun, when the second one appeared, but for what was carried meanwhile."""
+        if self.held_after < written:
+            return (self.high + self.low) / 2
+        return 1 + (written - 1) * (1 - 1 / self.rho)
 
 
 def marks(per_step: float, settings: Settings, budget: float) -> tuple[float, float]:
@@ -221,31 +261,37 @@ def lag(rho: float, settle_steps: float) -> float:
     return 1 + settle_steps + rho * (1 + 2.33 * cv) + queue
 
 
-def predict(case: Case, shared: Shared, medium: Medium, settings: Settings, factor: float = 1.0) -> Outcome:
-    """`factor`: how much faster than likely all is; on a bad day (below 1) metadata and data follow each other."""
-    shared = shared.faster(factor)
+def predict(
+    case: Case, shared: Shared, medium: Medium, settings: Settings, factor: float = 1.0, local_factor: float = 1.0
+) -> Outcome:
+    """`factor`, `local_factor`: how much faster than likely the shared file system and the pools are; on a bad day (below
+    1) metadata and data follow each other."""
+    shared = shared.faster(factor, factor)
     per_direct, metadata, data = direct(case, shared)
-    per_end = case.step + local_write(case, medium) / factor / case.every
+    per_end = case.step + local_write(case, medium) / local_factor / case.every
     budget = settings.budget or medium.capacity * medium.sockets * (settings.memory_share if medium.in_memory else 1)
     parts = drain(case, shared, settings)
     seconds = max(*parts, sum(parts) * factor if factor < 1 else 0)
     period, per_step, written = case.every * per_end, case.volume / case.nodes, max(1.0, case.written)
-    rho, wait, slow = seconds / period, settings.settle / period, max(per_end, seconds / case.every)
+    # What is purged waits for the safety interval, or for the end.
+    carried_every = max(period, settings.safe_interval) if case.purge else period
+    rho, wait, slow = seconds / carried_every, settings.settle / period, max(per_end, seconds / case.every)
 
     if rho == 1:  # the formulas for both sides divide by 1 - rho
         rho += 1e-9
     held_live = held_end = math.inf  # written steps
     kept, arrives, left = written, 1.0, 1.0
     high, low = marks(per_step, settings, budget)
-    if case.purge:  # what is purged makes room, and is not drained; what lives shorter than drain.settle is never begun
+    if case.purge:  # what is purged makes room, and is not drained
         kept = min(written, case.purge)
-        arrives = max(1.0, rho) if case.purge * period >= settings.settle else written
+        arrives = min(written, carried_every / period * max(1.0, rho))
+        left = min(kept, arrives)
         in_pool = min(kept + 2, written)
     elif rho < 1:
         in_pool = min(written, lag(rho, wait))
     else:
         backlog = Backlog(rho, wait, high, low)
-        held_live, left, in_pool = backlog.held_after, backlog.at_the_end(written), backlog.after(written)
+        held_live, left, in_pool = backlog.held_after, backlog.left(written), backlog.after(written)
     fits = per_step * (min(written, kept + 1) if case.purge else 1) <= budget
     at_end = min(written, kept + (1 if case.purge else 0))
     if rho > 1 and not case.purge and at_end > high:
@@ -256,7 +302,7 @@ def predict(case: Case, shared: Shared, medium: Medium, settings: Settings, fact
         program = free * per_end + (case.steps - free) * slow
         return program / case.steps, (max(1.0, free) if free < case.steps else None), program + tail
 
-    tail_live = min(left, written) * seconds
+    tail_live = min(left, written, high if case.purge else math.inf) * seconds
     tail_end = min(kept, high) * seconds
     live, live_from, run_live = until(held_live, tail_live)
     end, end_from, run_end = until(held_end, tail_end)
@@ -268,10 +314,13 @@ def predict(case: Case, shared: Shared, medium: Medium, settings: Settings, fact
     )  # fmt: skip
 
 
-def days(case: Case, shared: Shared, medium: Medium, settings: Settings, spread: float = 1.0) -> tuple[Outcome, ...]:
-    """On a bad day, likely, on a good day. `spread`: by how much the file system itself is faster or slower."""
-    factor = math.exp(math.hypot(math.log(MODEL_FACTOR), math.log(spread)))
-    return tuple(predict(case, shared, medium, settings, each) for each in (1 / factor, 1.0, factor))
+def days(
+    case: Case, shared: Shared, medium: Medium, settings: Settings, spread: float = 1.0, local_spread: float = 1.0
+) -> tuple[Outcome, ...]:
+    """On a bad day, likely, on a good day. `spread`, `local_spread`: by how much the shared file system and the pools are
+    faster or slower themselves."""
+    far, local = (math.exp(math.hypot(math.log(MODEL_FACTOR), math.log(each))) for each in (spread, local_spread))
+    return tuple(predict(case, shared, medium, settings, far**day, local**day) for day in (-1, 0, 1))
 
 
 def verdict(bad: Outcome, likely: Outcome, good: Outcome) -> tuple[str, float, float]:
@@ -294,7 +343,7 @@ def best_change(case: Case, shared: Shared, medium: Medium, settings: Settings) 
     if settings.bandwidth:
         changes["--set drain.bandwidth=none"] = (case, replace(settings, bandwidth=None))
     for times in (2, 5, 10):
-        changes[f"writing one step in {times * case.every:g}"] = (replace(case, every=times * case.every), settings)
+        changes[f"writing one step in {times * case.every:.0f}"] = (replace(case, every=times * case.every), settings)
     runs = {name: predict(each, shared, medium, with_).run_forebay for name, (each, with_) in changes.items()}
     name = min(runs, key=lambda each: runs[each])
     return (name, runs[name]) if runs[name] * PAYS < now else None

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from html import escape
 
+from measure.figures import plain
 from measure.palette import DIRECT, FAINT, FOREBAY, MUTED, SERIES, TEXT
 
 from .model import Case, Outcome
@@ -47,7 +48,7 @@ def plot(days: Callable[..., tuple[Outcome, ...]], case: Case) -> str:
         if low <= tick <= high:
             parts.append(f'<path d="M{left} {y(tick):.1f}h{width}" stroke="{FAINT}"/>')
             parts.append(words(left - 8, y(tick) + 4, span(tick), "end", MUTED))
-    parts += [words(x(each), top + height + 20, f"{each:g}", color=MUTED) for each in xs]
+    parts += [words(x(each), top + height + 20, plain(each), color=MUTED) for each in xs]
     parts.append(words(left + width / 2, top + height + 42, "steps from one written step to the next"))
     band = points([b for b, _ in bands]) + " " + " ".join(reversed(points([g for _, g in bands]).split()))
     parts.append(f'<polygon points="{band}" fill="{DIRECT}" fill-opacity=".14"/>')

@@ -13,6 +13,8 @@ except ImportError:
     sys.exit("forebay: predict needs Python 3.11 or later as /usr/bin/python3")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from measure.figures import plain  # noqa: E402
+
 from run.predict import machine as machines  # noqa: E402
 from run.predict import model, told  # noqa: E402
 from run.predict.fit import Run, calibrated, run_of_report  # noqa: E402
@@ -23,12 +25,12 @@ DEFAULTS = {"nodes": 1, "dirs": 3, "every": 1, "steps": 100, "purge": 0, "jobs":
 FLAGS = {"ranks": "--ranks", "files": "--files", "bytes": "--bytes", "step": "--step"}
 
 
-def read_reports(paths: list[str], settings: model.Settings) -> list[tuple[Run, dict]]:
+def read_reports(paths: list[str]) -> list[tuple[Run, dict]]:
     found = []
     for path in paths:
         try:
             report = json.loads(Path(path).read_text())
-            found.append((run_of_report(report, len(report["nodes"]), settings.settle), report))
+            found.append((run_of_report(report, len(report["nodes"])), report))
         except OSError as why:
             raise BadInput(f"cannot read {path}: {why.strerror}") from why
         except (KeyError, TypeError, UnicodeError, json.JSONDecodeError) as why:
@@ -50,9 +52,14 @@ def machine_of(words: list[str], runs: list[Run], settings: model.Settings) -> M
     if not words:
         machine.name = f"what {len(runs)} report(s) tell, and otherwise {machine.name}"
     shared = calibrated(machine.shared(), runs, settings)
-    for key in ("operations_per_s", "write"):
-        if abs(getattr(shared, key) / machine.get("shared", key) - 1) > 0.05:  # else no report says anything of it
-            machine.values["shared", key] = Value(getattr(shared, key), f"measured: {len(runs)} report(s)")
+    source = f"measured: {len(runs)} report(s)"
+    for key in ("write", *model.RATES):
+        before = machine.get("shared", key)
+        if before and abs(getattr(shared, key) / before - 1) > 0.05:  # else no report says anything of it
+            machine.values["shared", key] = Value(getattr(shared, key), source)
+    quartiles = max(machine.get("shared", "quartiles", 1.0), *(run.quartiles for run in runs))
+    if quartiles > 1:
+        machine.values["shared", "quartiles"] = Value(quartiles, source)
     machine.values.pop(("shared", "write_kept"), None)
     return machine
 
@@ -75,7 +82,7 @@ def case_of(asked: dict, facts: dict, report: dict[str, float]) -> tuple[model.C
     ranks = asked.get("ranks") or facts.get("ranks") or report.get("ranks")
     if "bytes" not in facts and "cells" in facts and ranks:
         facts |= {"bytes": model.CASE_BYTES_PER_CELL * facts["cells"] / ranks, "files": model.CASE_FILES}
-        facts["sizes_of"] = f"{facts['cells']:g} cells, assumed {model.CASE_BYTES_PER_CELL:g} B each"
+        facts["sizes_of"] = f"{facts['cells']:.0f} cells, assumed {model.CASE_BYTES_PER_CELL:g} B each"
     for key in ("step", "ranks", "nodes", "files", "dirs", "bytes", "every", "steps", "purge", "jobs"):
         if key in asked:
             values[key], sources[key] = asked[key], "as given"
@@ -92,13 +99,13 @@ def case_of(asked: dict, facts: dict, report: dict[str, float]) -> tuple[model.C
     values["every"] = max(1.0, round(values["every"]))
     values["steps"] = max(values["every"], round(values["steps"]))
     if values["nodes"] > values["ranks"]:
-        raise BadInput(f"{values['ranks']:g} ranks do not use {values['nodes']:g} nodes: say fewer --nodes")
+        raise BadInput(f"{plain(values['ranks'])} ranks do not use {plain(values['nodes'])} nodes: say fewer --nodes")
     return model.Case(**values), sources
 
 
 def predict(asked: dict) -> told.Prediction:
     settings = model.Settings(**asked["settings"])
-    reports = read_reports(asked["reports"], settings)
+    reports = read_reports(asked["reports"])
     machine = machine_of(asked["machines"], [run for run, _ in reports], settings)
     report = told_by_report(*reports[-1], machine.medium()) if reports else {}
     case, given = case_of(asked, asked.get("facts", {}), report)

@@ -6,10 +6,11 @@ from html import escape
 from pathlib import Path
 
 from measure import page
+from measure.figures import plain
 
 from . import model, seeds
 from .machine import KEYS, Machine, load, presets
-from .model import Case, Outcome, Settings
+from .model import Case, Operations, Outcome, Settings, drained
 from .plot import plot
 from .units import human, span
 
@@ -30,7 +31,7 @@ class Prediction:
     def days(self, **changed: float) -> tuple[Outcome, ...]:
         """On a bad day, likely, on a good day; of the case with these values changed."""
         case, machine = replace(self.case, **changed), self.machine
-        return model.days(case, machine.shared(), machine.medium(), self.settings, machine.spread)
+        return model.days(case, machine.shared(), machine.medium(), self.settings, machine.spread, machine.local_spread)
 
     def verdict(self) -> tuple[str, float, float]:
         return model.verdict(*self.days())
@@ -95,15 +96,15 @@ def pace(days: tuple[Outcome, ...]) -> list[str]:
         lines.append("the drain keeps up" + ("" if bad.keeps_up else ", but not on a bad day"))
     elif likely.arrives > 1:
         lines.append(
-            f"the drain does not keep up, and holds nothing: one of {likely.arrives:.3g} written steps reaches the case, "
+            f"the drain does not keep up, and holds nothing: one of {plain(likely.arrives)} written steps reaches the case, "
             "the others are purged before"
         )
     else:
         lines.append("the drain does not keep up")
     if likely.keeps_up and likely.arrives > 1:
         lines.append(
-            "times are purged before they have been quiet for drain.settle: the last, and the newest whole one at each "
-            "drain.safe_interval, reach the case"
+            "times that the program purges wait for drain.safe_interval: the newest whole one then, one of "
+            f"{plain(likely.arrives)} written steps, and the last reach the case"
         )
     for way, held, on_bad in (
         ("drained live", likely.held_live, bad.held_live),
@@ -124,6 +125,17 @@ def pace(days: tuple[Outcome, ...]) -> list[str]:
     return lines
 
 
+def asked_of_metadata(prediction: Prediction) -> dict[str, Operations]:
+    """At one written step, of all ranks."""
+    return {"directly": prediction.case.operations, "drain": drained(prediction.case, prediction.settings)}
+
+
+def counts(prediction: Prediction) -> str:
+    said = [f"{who} " + ", ".join(f"{plain(count)} {name}" for name, count in vars(asked).items() if count)
+            for who, asked in asked_of_metadata(prediction).items()]  # fmt: skip
+    return f"metadata operations of a written step: {'; '.join(said)}"
+
+
 def conclusion(prediction: Prediction) -> list[str]:
     word, ratio, least = prediction.verdict()
     lines = [f"forebay {word}: the run takes 1/{ratio:.2f} of the time (at least 1/{least:.2f})"]
@@ -138,32 +150,36 @@ def conclusion(prediction: Prediction) -> list[str]:
 
 def subject(prediction: Prediction) -> str:
     case = prediction.case
-    nodes = f"{case.nodes:g} node{'s' if case.nodes != 1 else ''}"
-    written = "all" if case.every == 1 else f"one in {case.every:g}"
-    amount = f"{human(case.bytes)} in {case.files:.3g} files and {case.dirs:.3g} directories"
-    beside = f"; {case.jobs:g} such runs at once" if case.jobs > 1 else ""
-    ranks = f"{case.ranks:g} ranks on {nodes}; {case.steps:g} steps, {written} written, by each rank {amount}"
-    return f"{ranks}; purgeWrite {case.purge:g}{beside}"
+    nodes = f"{plain(case.nodes)} node{'s' if case.nodes != 1 else ''}"
+    written = "all" if case.every == 1 else f"one in {plain(case.every)}"
+    amount = f"{human(case.bytes)} in {plain(case.files)} files and {plain(case.dirs)} directories"
+    beside = f"; {plain(case.jobs)} such runs at once" if case.jobs > 1 else ""
+    ranks = f"{plain(case.ranks)} ranks on {nodes}; {plain(case.steps)} steps, {written} written, by each rank {amount}"
+    return f"{ranks}; purgeWrite {plain(case.purge)}{beside}"
+
+
+def plain_value(value: float) -> str:
+    return plain(value, 6)
 
 
 def shown(place: tuple[str, str], value: object) -> str:
     """A value of the machine."""
-    say = human if "bytes" in KEYS[place[0]][place[1]] else "{:.6g}".format
+    say = human if "bytes" in KEYS[place[0]][place[1]] else plain_value
     if isinstance(value, tuple):
-        return ", ".join(f"{n:g}: {say(rate)}" for n, rate in value)
+        return ", ".join(f"{plain(n)}: {say(rate)}" for n, rate in value)
     return say(value) if isinstance(value, float) else str(value)
 
 
 def sources(prediction: Prediction) -> list[tuple[str, str, str]]:
     """(name, value, source) of all that went in."""
     values = {key: getattr(prediction.case, key) for key in prediction.given}
-    shown_values = {key: human(value) if key == "bytes" else f"{value:.6g}" for key, value in values.items()}
+    shown_values = {key: human(value) if key == "bytes" else plain_value(value) for key, value in values.items()}
     case = [(f"case.{key}", shown_values[key], source) for key, source in prediction.given.items()]
     return case + of_machine(prediction.machine)
 
 
 def of_machine(machine: Machine) -> list[tuple[str, str, str]]:
-    return [(".".join(place), shown(place, value.value), value.source) for place, value in machine.values.items()]
+    return [(".".join(place), shown(place, value.value), value.source) for place, value in machine.sources().items()]
 
 
 def columns(cells: list[tuple[str, str, str]]) -> list[str]:
@@ -188,6 +204,7 @@ def text(prediction: Prediction) -> str:
         *columns(rows(days)),
         "",
         *pace(days),
+        counts(prediction),
         f"=> {verdict}",
         *more,
     ]
@@ -204,6 +221,7 @@ def as_json(prediction: Prediction) -> str:
         "keeps_up": {"bad_day": bad.keeps_up, "likely": likely.keeps_up, "good_day": good.keeps_up},
         "held_from_step": {"live": likely.held_live, "end": likely.held_end},
         "one_arrives_of": likely.arrives,
+        "operations": {who: vars(asked) for who, asked in asked_of_metadata(prediction).items()},
         "budget": likely.budget,
         "verdict": word,
         "ratio": ratio,
@@ -217,7 +235,7 @@ def as_json(prediction: Prediction) -> str:
 
 def write_page(prediction: Prediction, to: Path) -> None:
     days = prediction.days()
-    said = "".join(f"<p>{escape(line)}</p>" for line in (*pace(days), *conclusion(prediction)[1:]))
+    said = "".join(f"<p>{escape(line)}</p>" for line in (*pace(days), counts(prediction), *conclusion(prediction)[1:]))
 
     def table(header: list[str], cells: list, words: str = "") -> str:
         return f'<div class="scroll {words}">{page.table(header, [list(row) for row in cells])}</div>'
@@ -241,11 +259,9 @@ def seed_table() -> tuple[list[str], list[list[str]]]:
 
     cells = []
     for line in seeds.table():
-        seed = "not fitted" if line.seed is None else f"{line.seed:g} {line.unit}"
+        seed = "not fitted" if line.seed is None else f"{plain_value(line.seed)} {line.unit}"
         alone = "" if line.seed is None else percent(line.left_out, "says nothing")
-        cells.append(
-            [f"{line.group}: {line.name}", seed, f"{float(f'{line.fitted:.4g}'):g}", percent(line.error, ""), alone]
-        )
+        cells.append([f"{line.group}: {line.name}", seed, plain(line.fitted, 4), percent(line.error, ""), alone])
     return ["seed", "seen", "formula", "error", "fitted without it"], cells
 
 

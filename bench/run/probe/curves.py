@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 
 from measure import page
+from measure.figures import plain
 from measure.palette import FAINT, MUTED, SERIES, TEXT
 
 from . import told
@@ -41,7 +42,7 @@ def draw(title: str, x_says: str, series: dict[str, dict[int, list[float]]], uni
         if low <= tick <= high:
             parts.append(f'<path d="M{LEFT} {at_y(tick):.1f}h{WIDTH}" stroke="{FAINT}"/>')
             parts.append(
-                words(LEFT - 6, at_y(tick) + 4, f"{tick:g}" if tick < 1e4 else f"{tick / 1e3:g}k", "end", MUTED)
+                words(LEFT - 6, at_y(tick) + 4, plain(tick) if tick < 1e4 else f"{plain(tick / 1e3)}k", "end", MUTED)
             )
     named = binary if mark else str
     shown = xs if len(xs) < 8 else xs[::2]

@@ -11,7 +11,7 @@ BASE, SMALL = MIB, (MARKED, 4096)  # transfers that are measured with several nu
 KINDS = (("write", "fresh"), ("write", "recycled"), ("read", "recycled"))
 FILE_BYTES, MOST_FILES = 4096, 20_000
 OVERHEAD = 0.03  # seconds to start the processes of a cell
-FILES_TAKE = 4  # times a cell: making files, stats, opens, removal
+FILES_TAKE = 6  # times a cell: making files, stats, opens, syncs, renames, removal
 MEASURED, PREPARED = 0.75, 0.1  # of the time that a medium may take; the rest is leeway
 
 
@@ -42,7 +42,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Files:
-    """Creates, stats, opens and unlinks, each process in a directory of its own. `processes`: of each node."""
+    """Creates, stats, opens, syncs, renames and unlinks, each process in a directory of its own. `processes`: of each node."""
 
     processes: int
     nodes: int = 1

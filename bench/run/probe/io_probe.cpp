@@ -12,8 +12,8 @@
 // of each writer in all passes, and their "seconds": of each pass from the first writer's begin to the last one's end.
 //
 // "files": for so long, but at most "most" times, each writer makes a file of 4 KiB in a directory of its own; then it
-// stats these, then opens and reads them, each for as long; then it unlinks them. Printed are count and seconds of
-// each.
+// stats these, then opens and reads them, then writes them again, sets their times and syncs them, as the drain ends
+// each file, then renames them, each for as long; then it unlinks them. Printed are count and seconds of each.
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
@@ -49,7 +49,8 @@ using nlohmann::json;
 constexpr std::size_t page = 4096;
 constexpr std::size_t most_writers = 4096;
 constexpr std::size_t looks_at_clock = 64 << 10;  // bytes between two looks
-constexpr std::array<const char*, 4> phases{"create", "stat", "open", "unlink"};
+enum class Phase { create, stat, open, sync, rename, unlink };
+constexpr std::array<const char*, 6> phases{"create", "stat", "open", "sync", "rename", "unlink"};
 
 [[noreturn]] void give_in(const Error& error) {
   fmt::print(stderr, "{}\n", error.text());
@@ -262,45 +263,78 @@ void write_and_read(const Cell& cell, Meeting& meeting, std::size_t writer) {
   } while (meeting.more);
 }
 
-// One file in one phase.
-void act_on_file(int directory, const std::string& path, const std::string& name, std::size_t phase,
-                 std::span<std::byte> content) {
-  if (phase == 0) {
-    const Descriptor file = need(open_file_at(directory, name, O_CREAT | O_EXCL | O_WRONLY));
-    return need(write_all(file.get(), content, path));
+// What a writer of files works on. A file that was renamed has its number with a letter.
+struct OwnFiles {
+  const std::string path;
+  Descriptor directory;
+  std::array<std::byte, page> content{};
+  std::uint64_t made = 0, renamed = 0;
+
+  std::string name(std::uint64_t number) const {
+    return number < renamed ? fmt::format("r{}", number) : std::to_string(number);
   }
-  if (phase == 1) {
-    struct stat status {};
-    return need(::fstatat(directory, name.c_str(), &status, 0) == 0, "cannot stat a file in", path);
+};
+
+void act_on_file(OwnFiles& files, std::uint64_t number, Phase phase) {
+  const std::string name = files.name(number);
+  switch (phase) {
+    case Phase::create: {
+      const Descriptor file = need(open_file_at(files.directory.get(), name, O_CREAT | O_EXCL | O_WRONLY));
+      return need(write_all(file.get(), files.content, files.path));
+    }
+    case Phase::stat: {
+      struct stat status {};
+      const bool found = ::fstatat(files.directory.get(), name.c_str(), &status, 0) == 0;
+      return need(found, "cannot stat a file in", files.path);
+    }
+    case Phase::open: {
+      const Descriptor file = need(open_file_at(files.directory.get(), name, O_RDONLY));
+      const bool read = ::read(file.get(), files.content.data(), files.content.size()) >= 0;
+      return need(read, "cannot read a file in", files.path);
+    }
+    case Phase::sync: {
+      const Descriptor file = need(open_file_at(files.directory.get(), name, O_WRONLY));
+      need(write_all(file.get(), files.content, files.path));
+      need(::futimens(file.get(), nullptr) == 0 && ::fsync(file.get()) == 0, "cannot sync a file in", files.path);
+      return;
+    }
+    case Phase::rename: {
+      const int at = files.directory.get();
+      const bool renamed = ::renameat(at, name.c_str(), at, fmt::format("r{}", number).c_str()) == 0;
+      files.renamed = number + 1;
+      return need(renamed, "cannot rename a file in", files.path);
+    }
+    case Phase::unlink: {
+      const bool removed = ::unlinkat(files.directory.get(), name.c_str(), 0) == 0;
+      return need(removed, "cannot remove a file in", files.path);
+    }
   }
-  if (phase == 2) {
-    const Descriptor file = need(open_file_at(directory, name, O_RDONLY));
-    return need(::read(file.get(), content.data(), content.size()) >= 0, "cannot read a file in", path);
-  }
-  need(::unlinkat(directory, name.c_str(), 0) == 0, "cannot remove a file in", path);
+}
+
+// stat and open look at the files again and again, the others do once what they do to each.
+bool is_repeated(Phase phase) {
+  return phase == Phase::stat || phase == Phase::open;
 }
 
 void make_and_remove_files(const Cell& cell, Meeting& meeting, std::size_t writer) {
   const std::string path = join(cell.directory, fmt::format("files.{}", writer));
   need(::mkdir(path.c_str(), 0700) == 0, "cannot make", path);  // no more: its owner may have removed what it lies in
-  const Descriptor directory = need(open_file(path, O_RDONLY | O_DIRECTORY));
-  std::array<std::byte, page> content{};
-  std::uint64_t made = 0;
+  OwnFiles files{path, need(open_file(path, O_RDONLY | O_DIRECTORY))};
   Done& mine = meeting.of_writer[writer];
-  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
+  for (std::size_t index = 0; index < phases.size(); ++index) {
+    const auto phase = static_cast<Phase>(index);
     meeting.wait();
     mine = {now(), 0, 0, 0};
     const double deadline = mine.begin + cell.seconds;
-    const bool once = phases[phase] == phases.front() || phases[phase] == phases.back();
-    const std::uint64_t end = phase == 0 ? cell.most : made;
-    while (once ? mine.count < end : end > 0) {
-      act_on_file(directory.get(), path, std::to_string(mine.count++ % end), phase, content);
-      if (phases[phase] != phases.back() && now() > deadline) break;
+    const std::uint64_t end = phase == Phase::create ? cell.most : files.made;
+    while (is_repeated(phase) ? end > 0 : mine.count < end) {
+      act_on_file(files, mine.count++ % end, phase);
+      if (phase != Phase::unlink && now() > deadline) break;
     }
     mine.end = now();
-    if (phase == 0) made = mine.count;
+    if (phase == Phase::create) files.made = mine.count;
     meeting.wait();
-    if (writer == 0) meeting.of_phase[phase] = meeting.together(cell.cpus.size());
+    if (writer == 0) meeting.of_phase[index] = meeting.together(cell.cpus.size());
     meeting.wait();
   }
   ::rmdir(path.c_str());

@@ -5,7 +5,7 @@ import math
 import os
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from .grid import Cell, Files
 from .nodes import Alone
 from .place import Place
 
-PHASES = ("create", "stat", "open", "unlink")
+PHASES = ("create", "stat", "open", "sync", "rename", "unlink")
 FIRST_SYNC, FIRST_SECONDS = 4 * grid.MIB, 0.05  # at most
 
 
@@ -43,14 +43,27 @@ class Figures:
     def rate(self, cell: Cell) -> float | None:
         return statistics.median(self.cells[cell]) if cell in self.cells else None
 
-    def creates(self, most: float = math.inf) -> dict[int, float]:
+    def of_phase(self, phase: str, most: float = math.inf) -> dict[int, list[float]]:
         """By processes of all nodes. `most`: of one; what more of them lose than it has cores is lost there."""
-        found: dict[int, float] = {}
+        found: dict[int, list[float]] = {}
         for each, rates in self.files.items():
             if each.processes <= most:  # as many on more nodes may be faster: then it is the node that limits them
                 together = each.processes * each.nodes
-                found[together] = max(found.get(together, 0.0), statistics.median(rates["create"]))
+                found[together] = max(found.get(together, [0.0]), rates[phase], key=statistics.median)
         return found
+
+    def creates(self, most: float = math.inf) -> dict[int, float]:
+        return {many: statistics.median(rates) for many, rates in self.of_phase("create", most).items()}
+
+
+def quartile_factor(of_figures: Iterable[Sequence[float]]) -> float:
+    """How far quartiles lie from their medians at most, as a factor."""
+    factors = [1.0]
+    for rates in of_figures:
+        low, high = quartiles(rates)
+        middle = statistics.median(rates)
+        factors += [middle / low, high / middle] if low > 0 else []
+    return max(factors)
 
 
 def quartiles(rates: Sequence[float]) -> tuple[float, float]:

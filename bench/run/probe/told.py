@@ -1,15 +1,17 @@
 """What was measured, in words: rows of a report, tables, a line of advice, and a profile for `forebay predict`."""
 
 import json
+import math
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 
+from measure.figures import plain
 from measure.report import Report
 
 from ..predict.units import human
 from .grid import BASE, MARKED, Cell, binary, on, several
-from .medium import PHASES, Figures, quartiles
+from .medium import PHASES, Figures, quartile_factor, quartiles
 
 NEAR = 0.9  # of the best: as good
 UNIT = {"GB/s": 1e9, "/s": 1.0}
@@ -21,6 +23,7 @@ KINDS = {  # of plain cells: op, path and pages
     "mapped, recycled": ("write", "mapped", "recycled"),
     "mapped, read": ("read", "mapped", "recycled"),
 }
+RATES = {"operations_per_s": "create", "renames_per_s": "rename", "unlinks_per_s": "unlink", "syncs_per_s": "sync"}
 Table = tuple[str, list[str], list[list[str]]]  # title, header, rows
 
 
@@ -61,12 +64,8 @@ def rounds_of(values: Iterable[Sequence[float]]) -> str:
 def _text(rates: Sequence[float] | None, unit: str = "GB/s") -> str:
     if not rates:
         return ""
-    each = [_short(value / UNIT[unit]) for value in (statistics.median(rates), *quartiles(rates))]
+    each = [plain(value / UNIT[unit]) for value in (statistics.median(rates), *quartiles(rates))]
     return each[0] if len(rates) == 1 else f"{each[0]} ({each[1]} to {each[2]})"
-
-
-def _short(value: float) -> str:
-    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
 def ordered(cell: Cell) -> tuple:
@@ -149,27 +148,40 @@ def as_lines(table: Table) -> str:
     return "\n".join([title, *("  " + line for line in lines)])
 
 
+def is_as_good(rates: Sequence[float], best: Sequence[float]) -> bool:
+    """Nearly as fast, or their quartiles meet."""
+    return statistics.median(rates) >= NEAR * statistics.median(best) or quartiles(rates)[1] >= quartiles(best)[0]
+
+
 def advice(figures: Figures) -> str:
     """One line."""
-    rates = {many: statistics.median(each) for many, each in by_writers(figures, KINDS["file, fresh"]).items()}
-    if not rates:
+    of_writers = by_writers(figures, KINDS["file, fresh"])
+    if not of_writers:
         creates = figures.creates()
         best = max(creates, key=creates.get, default=0)
         return f"Most files with {several(best, 'process')}: {creates[best]:.0f} a second" if creates else ""
-    best = min(many for many, rate in rates.items() if rate >= NEAR * max(rates.values()))
-    few, most = min(rates), max(rates)
-    said = f"Best with {several(best, 'writer')}: {rates[best] / 1e9:.3g} GB/s in new files"
-    if most > best:
-        said += f"; {most} get {rates[most] / 1e9:.3g}"
-    if rates[most] < NEAR * rates[best]:
-        said += ": let fewer write at once (layout collated)"
+    rates = {many: statistics.median(each) for many, each in of_writers.items()}
+    few, top, most = min(rates), max(rates, key=rates.get), max(rates)
+    best = min(many for many in rates if is_as_good(of_writers[many], of_writers[top]))
+
+    def get(many: int) -> str:
+        return f"{'gets' if many == 1 else 'get'} {plain(rates[many] / 1e9)}"
+
+    if best == top:
+        said = f"Best with {several(best, 'writer')}: {plain(rates[best] / 1e9)} GB/s in new files"
+    else:
+        said = f"{several(best, 'writer')} {get(best)} GB/s in new files, and more gain no more than noise: {top} {get(top)}"
+    if most not in (best, top):
+        said += f"; {most} {get(most)}"
+        if rates[most] < NEAR * rates[best]:
+            said += ": let fewer write at once (layout collated)"
     recycled = [figures.rate(Cell("write", path, "recycled", base_of(figures), few)) for path in ("mapped", "file")]
     if (
         all(recycled) and not figures.place.on_disk
     ):  # where mapped pages are the kernel's memory, whatever the disk does
         times = recycled[0] / recycled[1]
         gain = "gain by it" if times > 1 else "are better kept elsewhere"
-        said += f". Copies to a mapping are {times:.2g} times as fast as the file path: trajectories {gain}"
+        said += f". Copies to a mapping are {plain(times, 2)} times as fast as the file path: trajectories {gain}"
     return said
 
 
@@ -192,22 +204,37 @@ def profile(local: Figures | None, shared: Figures | None, machine: dict) -> str
     def add(key: str, value: object, how: str) -> None:
         lines.append(f"{key} = {{ value = {json.dumps(value)}, from = {json.dumps(f'measured: {date}, {how}')} }}")
 
+    def add_quartiles(of_figures: list[Sequence[float]]) -> None:
+        if (factor := quartile_factor(of_figures)) > 1:
+            # Upwards: the interval of a prediction is never narrower.
+            add("quartiles", math.ceil(factor * 100) / 100, "the furthest from its median of what stands above")
+
     if shared:
         where = f"{shared.place.directory}, {several(shared.nodes, 'node')}, median of"
+        stands: list[Sequence[float]] = []
         lines.append("[shared]")
-        if shared.nodes > 1 and shared.all_counts and (creates := shared.creates(len(shared.place.cpus))):
-            operations, double = contention(creates)
-            how = f"{where} {rounds_of(rates['create'] for rates in shared.files.values())}"
-            add("operations_per_s", round(operations, 1), f"creates of 4 KiB in {how}")
-            if double:
-                add("clients_double", round(double, 1), f"the same, up to {several(max(creates), 'process')}")
+        if shared.nodes > 1 and shared.all_counts:
+            for key, phase in RATES.items():
+                of_phase = shared.of_phase(phase, len(shared.place.cpus))
+                medians = {many: statistics.median(rates) for many, rates in of_phase.items()}
+                if not medians:
+                    continue
+                operations, double = contention(medians)
+                how = f"{where} {rounds_of(rates[phase] for rates in shared.files.values())}"
+                add(key, round(operations, 1), f"{phase}s of 4 KiB in {how}")
+                stands.append(of_phase[max(medians, key=medians.get)])
+                if double and phase == "create":
+                    add("clients_double", round(double, 1), f"the same, up to {several(max(medians), 'process')}")
         for key, count in (("write", shared.nodes), ("client", 1)):
             rates = [
                 each for cell, each in shared.cells.items() if (cell.nodes, cell.transfer) == (count, base_of(shared))
             ]
             if rates and not (key == "write" and count == 1):  # what one node gets is no figure of the servers
                 how = f"{binary(base_of(shared))} with fsync in {where} {rounds_of(rates)}, by {several(count, 'node')}"
-                add(key, round(max(map(statistics.median, rates))), how)
+                best = max(rates, key=statistics.median)
+                add(key, round(statistics.median(best)), how)
+                stands.append(best)
+        add_quartiles(stands)
     if local:
         place = local.place
         each_has_one = place.kind in ("tmpfs", "fsdax")
@@ -223,13 +250,15 @@ def profile(local: Figures | None, shared: Figures | None, machine: dict) -> str
             )
         else:
             add("capacity", place.free, f"what was free in {place.directory}")
-        if write := written(local):
+        write = written(local)
+        if write:
             synced, cache = " with fsync" * place.on_disk, ", from cache" * local.from_cache
             how = f"new files{synced}, {binary(base_of(local))} a call, median of {rounds_of(write.values())}{cache}"
             add("write", [[many, round(statistics.median(rates))] for many, rates in write.items()], how)
         if creates := local.creates():
             how = f"files of 4 KiB, median of {rounds_of(rates['create'] for rates in local.files.values())}"
             add("creates", [[many, round(rate)] for many, rate in sorted(creates.items())], how)
+        add_quartiles([*write.values(), *local.of_phase("create").values()])
     return "\n".join(lines) + "\n"
 
 

@@ -52,6 +52,15 @@ TEST(Text, BytesAndDurationsReadAsPeopleWriteThem) {
   EXPECT_EQ(human_bytes(999'999), "1.00 MB");
 }
 
+TEST(Text, ADurationThatIsRoundedUpHasTheNextUnit) {
+  using Seconds = std::chrono::duration<double>;
+  EXPECT_EQ(human_duration(Seconds(0.99996)), "1 s");
+  EXPECT_EQ(human_duration(Seconds(0.9994)), "999 ms");
+  EXPECT_EQ(human_duration(Seconds(0.00099996)), "1 ms");
+  EXPECT_EQ(human_duration(Seconds(59.97)), "1 min 0 s");
+  EXPECT_EQ(human_duration(Seconds(3599.7)), "1 h 0 min");
+}
+
 TEST(Text, ASuggestionIsNearTheWord) {
   EXPECT_EQ(closest("drian", {"run", "drain", "status"}), "drain");
   EXPECT_EQ(closest("wxyz", {"run", "drain", "status"}), "");

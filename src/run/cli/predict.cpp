@@ -140,6 +140,7 @@ Status run(const PredictOptions& options, const CLI::App& command) {
                {"high_water", settings->pool.high_water},
                {"low_water", settings->pool.low_water},
                {"settle", std::chrono::duration<double>(settings->drain.settle).count()},
+               {"safe_interval", std::chrono::duration<double>(settings->drain.safe_interval).count()},
                {"collated", settings->drain.layout == settings::Layout::collated}}}};
   for (const CLI::Option* option : command.get_options({}))
     if (option->count() > 0) asked[option->get_lnames().front()] = value_of(*option);

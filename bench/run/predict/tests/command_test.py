@@ -102,8 +102,9 @@ class PredictTest(unittest.TestCase):
     def test_text_has_what_a_user_asks_for(self):
         text = self.call("--machine", "nextgenio", "--ranks", 960, "--nodes", 20, "--files", 8, "--bytes", "7.8MB", "--step", "1.47s", "--purge", 1)  # fmt: skip
         for line in ("a step without output", "a step, directly", "a step, forebay, drained live", "drained at the end",
-                     "drain of a written step", "the drain does not keep up", "the pools of a node hold 3 TB; needed are",
+                     "drain of a written step", "the drain keeps up", "wait for drain.safe_interval", "the pools of a node hold 3 TB; needed are",
                      "drain after the last step", "the whole run, directly", "=> forebay pays: the run takes 1/12.6",
+                     "directly 10560 creates, 10560 unlinks; drain 10560 creates, 960 renames, 10560 unlinks, 11520 syncs",
                      "the change that helps most: ", "measured: fitted to seeds"):  # fmt: skip
             self.assertIn(line, text)
         self.assertRegex(text, r"a step, directly +29.8 s +2\d.\d s to 4\d.\d s")
@@ -122,6 +123,10 @@ class PredictTest(unittest.TestCase):
             told = self.told("--machine", order[0], "--machine", order[1], *SMALL)["case"]
             self.assertEqual(told["shared.operations_per_s"], ("50", "measured: today"))
             self.assertEqual(told["medium.kind"][0], "tmpfs")
+            for key in ("renames", "unlinks", "syncs"):
+                value, source = told[f"shared.{key}_per_s"]
+                self.assertEqual(value, "50")
+                self.assertRegex(source, "^assumed: a create's price stands in")
         said = self.call("--machine", profile, *SMALL, status=2)
         self.assertIn("shared.write, medium.sockets, medium.capacity, medium.write not said; add it, or a preset", said)
 

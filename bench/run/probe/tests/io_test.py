@@ -20,6 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from measure import processes  # noqa: E402
 
+from run.probe.medium import PHASES  # noqa: E402
+
 FOREBAY = PROBE = ""
 LITTLE = "--quick --writers 1 --transfer 256,4k --block 8M".split()
 ALLOWED = sorted(os.sched_getaffinity(0))
@@ -85,7 +87,7 @@ class IoTest(unittest.TestCase):
                 self.assertGreater(row["value"], 0)
                 self.assertEqual(row["reference"] is None, "file" in words)
                 self.assertIn("from cache", row["note"])
-            for phase in ("create", "stat", "open", "unlink"):
+            for phase in PHASES:
                 self.assertGreater(rows[f"{directory}: {phase}, 1 process"]["value"], 0)
         self.assertIn(f"{self.disk}: write, file, fresh, 4 KiB, 1 writer, fsync", rows)
         self.assertFalse([name for name in rows if name.startswith(str(self.memory)) and "fsync" in name])
