@@ -26,10 +26,11 @@ contains
 
   function of(type, components, count, value_bits, address) result(made)
     integer(c_int), intent(in) :: type
-    integer, intent(in) :: components, count, value_bits
+    integer, intent(in) :: components, value_bits
+    integer(int64), intent(in) :: count
     type(c_ptr), intent(in) :: address
     type(arrays_items) :: made
-    made = arrays_items(type, components, int(count, int64), int(components * (value_bits / 8), c_size_t), address)
+    made = arrays_items(type, components, count, int(components, c_size_t)*(value_bits / 8), address)
   end function of
 
   ! What follows differs only in kind and rank.
@@ -37,49 +38,49 @@ contains
   function double_1(values) result(made)
     real(real64), pointer, contiguous, intent(in) :: values(:)
     type(arrays_items) :: made
-    made = of(FOREBAY_FLOAT64, 1, size(values), storage_size(values), c_loc(values))
+    made = of(FOREBAY_FLOAT64, 1, size(values, kind=int64), storage_size(values), c_loc(values))
   end function double_1
 
   function double_2(values) result(made)
     real(real64), pointer, contiguous, intent(in) :: values(:, :)
     type(arrays_items) :: made
-    made = of(FOREBAY_FLOAT64, size(values, 1), size(values, 2), storage_size(values), c_loc(values))
+    made = of(FOREBAY_FLOAT64, size(values, 1), size(values, 2, int64), storage_size(values), c_loc(values))
   end function double_2
 
   function single_1(values) result(made)
     real(real32), pointer, contiguous, intent(in) :: values(:)
     type(arrays_items) :: made
-    made = of(FOREBAY_FLOAT32, 1, size(values), storage_size(values), c_loc(values))
+    made = of(FOREBAY_FLOAT32, 1, size(values, kind=int64), storage_size(values), c_loc(values))
   end function single_1
 
   function single_2(values) result(made)
     real(real32), pointer, contiguous, intent(in) :: values(:, :)
     type(arrays_items) :: made
-    made = of(FOREBAY_FLOAT32, size(values, 1), size(values, 2), storage_size(values), c_loc(values))
+    made = of(FOREBAY_FLOAT32, size(values, 1), size(values, 2, int64), storage_size(values), c_loc(values))
   end function single_2
 
   function long_1(values) result(made)
     integer(int64), pointer, contiguous, intent(in) :: values(:)
     type(arrays_items) :: made
-    made = of(FOREBAY_INT64, 1, size(values), storage_size(values), c_loc(values))
+    made = of(FOREBAY_INT64, 1, size(values, kind=int64), storage_size(values), c_loc(values))
   end function long_1
 
   function long_2(values) result(made)
     integer(int64), pointer, contiguous, intent(in) :: values(:, :)
     type(arrays_items) :: made
-    made = of(FOREBAY_INT64, size(values, 1), size(values, 2), storage_size(values), c_loc(values))
+    made = of(FOREBAY_INT64, size(values, 1), size(values, 2, int64), storage_size(values), c_loc(values))
   end function long_2
 
   function integer_1(values) result(made)
     integer(int32), pointer, contiguous, intent(in) :: values(:)
     type(arrays_items) :: made
-    made = of(FOREBAY_INT32, 1, size(values), storage_size(values), c_loc(values))
+    made = of(FOREBAY_INT32, 1, size(values, kind=int64), storage_size(values), c_loc(values))
   end function integer_1
 
   function integer_2(values) result(made)
     integer(int32), pointer, contiguous, intent(in) :: values(:, :)
     type(arrays_items) :: made
-    made = of(FOREBAY_INT32, size(values, 1), size(values, 2), storage_size(values), c_loc(values))
+    made = of(FOREBAY_INT32, size(values, 1), size(values, 2, int64), storage_size(values), c_loc(values))
   end function integer_2
 
 end module forebay_items

@@ -143,7 +143,11 @@ contains
       call report(FOREBAY_E_INVALID, stat, errmsg, 'field '//trim(name)//' needs 1 to 4 extents of at least 0')
       return
     end if
-    status = forebay_trajectory_declare(self%handle, to_c(name), type, product(int(extent, c_int64_t)), field)
+    if (values_in(extent) < 0) then
+      call report(FOREBAY_E_INVALID, stat, errmsg, 'field '//trim(name)//' has more values than there are numbers for')
+      return
+    end if
+    status = forebay_trajectory_declare(self%handle, to_c(name), type, values_in(extent), field)
     if (status == FOREBAY_OK) call remember(self, field + 1, extent)
     if (status == FOREBAY_OK .and. present(accepted_error)) &
       status = forebay_trajectory_set_accepted_error(self%handle, field, accepted_error)
@@ -151,6 +155,22 @@ contains
     if (status == FOREBAY_OK) number = field + 1
     call report(status, stat, errmsg)
   end subroutine declare
+
+  ! Of a field of this shape; negative where there is no such number.
+  pure function values_in(extent) result(values)
+    integer, intent(in) :: extent(:)
+    integer(c_int64_t) :: values
+    integer :: i
+    values = merge(0_c_int64_t, 1_c_int64_t, any(extent == 0))
+    if (values == 0) return
+    do i = 1, size(extent)
+      if (values > huge(values)/extent(i)) then
+        values = -1
+        return
+      end if
+      values = values*extent(i)
+    end do
+  end function values_in
 
   subroutine remember(self, number, extent)
     class(trajectory), intent(inout) :: self

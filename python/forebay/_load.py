@@ -1,8 +1,11 @@
-"""The public libraries: where they are found, and how the types of their functions are told to ctypes."""
+"""The public libraries: where they are found."""
 
 import ctypes
 import os
 import pathlib
+
+from ._declarations import FUNCTIONS
+from ._values import Library
 
 
 def _places(name, variable):
@@ -22,21 +25,15 @@ def _places(name, variable):
     return [str(each / name) for each in directories if (each / name).exists()] + [name]
 
 
-def load(name, variable):
+def load(name, variable, error):
+    """A library with its functions. What they cannot take is an `error`."""
     tried = []
     for place in _places(name, variable):
         try:
-            return ctypes.CDLL(place)
-        except OSError as error:
-            tried.append(str(error))
+            return Library(ctypes.CDLL(place), FUNCTIONS[name.partition(".")[0]], error)
+        except (OSError, AttributeError) as failure:  # it cannot be loaded, or is of another version
+            tried.append(str(failure))
     raise ImportError(
         f"forebay needs {name}, which `make install` puts below its PREFIX: install this package below the same one (a "
         f"virtual environment is one), or set {variable} to the path of the library. Tried: " + "; ".join(tried)
     )
-
-
-def declare(library, result, **functions):
-    for name, arguments in functions.items():
-        function = getattr(library, "forebay_" + name)
-        function.restype = result
-        function.argtypes = arguments

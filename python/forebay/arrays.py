@@ -15,17 +15,17 @@ promises is said in forebay/arrays.h.
 
 import contextlib
 import ctypes
-import operator
 import os
 import typing
 
 import numpy as np
 from mpi4py import MPI
 
-from . import _arrays_library as c
-from ._arrays_library import ArraysError, check, library, sized
+from . import _declarations as c
+from ._arrays_library import ArraysError, check, library
 from ._library import Options
 from ._status import Status
+from ._values import from_text
 
 __all__ = [
     "Array",
@@ -82,9 +82,9 @@ class Recovered(typing.NamedTuple):
 class _Handle:
     """A handle of the library. It ends when it is closed, never by itself: all ranks do that together."""
 
-    def __init__(self, owner, free, create, *arguments):
+    def __init__(self, owner, free, call, create, *arguments):
         pointer = ctypes.c_void_p()
-        check(create(*arguments, ctypes.byref(pointer)))
+        call(create, *arguments, ctypes.byref(pointer))
         self._pointer = pointer.value
         self._free = free
         self._owned = []
@@ -129,9 +129,13 @@ class Team(_Handle):
         for told in communicator.allgather(failure):
             if told is not None:
                 raise ArraysError(Status.INVALID, told)
+
+        def call(create, *arguments):
+            check(create(*arguments))
+
         with options:
-            create = library.forebay_team_create_f
-            super().__init__(None, library.forebay_team_free, create, communicator.py2f(), options.pointer)
+            create, free = library.forebay_team_create_f, library.forebay_team_free
+            super().__init__(None, free, call, create, communicator.py2f(), options.pointer)
 
     def plan(self, numbers, items, **request):
         """The way of items to blocks: `numbers` are the global numbers, from 1 on, of this rank's items, and `items` how
@@ -160,14 +164,21 @@ class Team(_Handle):
         except Exception as raised:  # whatever it is, the others wait
             failure = raised
         status = Status.OK if failure is None else Status.INVALID
-        check(library.forebay_team_agree(self.pointer, status, str(failure).encode()))
+        words = str(failure).replace("\0", "\\0")
+        check(library.forebay_team_agree(self.pointer, status, words))
         return found
+
+    def _call(self, function, *arguments):
+        """A call that all ranks make together: what one of them cannot pass on is the error of all."""
+        check(function.raw(*self._agreed(lambda: function.ready(*arguments))))
 
 
 def _integers(what, values, rank):
     given = np.asarray(values)
     if given.size > 0 and given.dtype.kind not in "iu":
         raise TypeError(f"{what} are not integers but {given.dtype}")
+    if given.size > 0 and int(given.max()) > np.iinfo(np.int64).max:
+        raise ValueError(f"{what} go to {given.max()}, and the largest that there can be is {np.iinfo(np.int64).max}")
     array = np.ascontiguousarray(given, dtype=np.int64)
     if array.ndim != rank or (rank == 2 and array.shape[1] != 2):
         raise ValueError(f"{what} have the shape {array.shape}")
@@ -181,9 +192,8 @@ class Plan(_Handle):
         self.team = team
         self.local = local
         with team._agreed(lambda: Options(ArraysError, **request)) as options:
-            count = team._agreed(lambda: operator.index(items))
-            given = team.pointer, numbers.ctypes.data, len(numbers), count, options.pointer
-            super().__init__(team, library.forebay_plan_free, create, *given)
+            given = team.pointer, numbers.ctypes.data, len(numbers), items, options.pointer
+            super().__init__(team, library.forebay_plan_free, team._call, create, *given)
 
     @property
     def block(self):
@@ -225,8 +235,8 @@ class Plan(_Handle):
 
         array = self.team._agreed(look)
         ranges, values = np.empty((self.local, 2), np.int64), ctypes.c_uint64()
-        number = library.forebay_plan_number_lists
-        check(number(self.pointer, array.ctypes.data, ranges.ctypes.data, ctypes.byref(values)))
+        into = ranges.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
+        check(library.forebay_plan_number_lists(self.pointer, array.ctypes.data, into, ctypes.byref(values)))
         return ranges, values.value
 
 
@@ -235,19 +245,23 @@ class Checkpoints(_Handle):
 
     def __init__(self, team, directory, method, hints, pool, verify):
         self.team = team
-        hints = ",".join(f"{name}={value}" for name, value in hints.items()) if hints else None
-        asked = {"method": method, "hints": hints, "pool": pool, "verify": verify}
+
+        def look():
+            words = ",".join(f"{name}={value}" for name, value in hints.items()) if hints else None
+            return Options(ArraysError, method=method, hints=words, pool=pool, verify=verify)
+
         create = library.forebay_checkpoints_open
-        with team._agreed(lambda: Options(ArraysError, **asked)) as options:
-            given = team.pointer, os.fsencode(directory), options.pointer
-            super().__init__(team, library.forebay_checkpoints_close, create, *given)
+        with team._agreed(look) as options:
+            given = team.pointer, directory, options.pointer
+            super().__init__(team, library.forebay_checkpoints_close, team._call, create, *given)
 
     def write(self, name, arrays, *, step, time, program="", mesh=""):
         """The file appears whole or not at all; staged, at the latest when settle() returns. The arrays may be changed
         as soon as this returns."""
-        head = self.team._agreed(lambda: sized(c.Head, step, time, program.encode(), mesh.encode()))
+        head = self.team._agreed(lambda: library.struct(c.Head, step, time, program, mesh))
         table = _table(self.team, arrays)
-        check(library.forebay_checkpoints_write(self.pointer, name.encode(), ctypes.byref(head), table, len(table)))
+        write = library.forebay_checkpoints_write
+        self.team._call(write, self.pointer, name, ctypes.byref(head), table, len(table))
 
     def settle(self):
         """Staged: waits until everything is carried."""
@@ -267,17 +281,17 @@ class Checkpoints(_Handle):
 
     def read(self, name, arrays, *, mesh=""):
         """Fills the arrays, and tells what the checkpoint is of."""
-        head = sized(c.Head)
+        head = library.struct(c.Head)
         table = _table(self.team, arrays, to_fill=True)
         read = library.forebay_checkpoints_read
-        check(read(self.pointer, name.encode(), mesh.encode(), table, len(table), ctypes.byref(head)))
+        self.team._call(read, self.pointer, name, mesh, table, len(table), ctypes.byref(head))
         return _head(head)
 
     def describe(self, name):
         """What a file holds."""
-        head, locations, arrays = sized(c.Head), ctypes.c_int(), ctypes.c_int()
-        describe = library.forebay_checkpoints_describe
-        check(describe(self.pointer, name.encode(), ctypes.byref(head), ctypes.byref(locations), ctypes.byref(arrays)))
+        head, locations, arrays = library.struct(c.Head), ctypes.c_int(), ctypes.c_int()
+        outputs = [ctypes.byref(each) for each in (head, locations, arrays)]
+        self.team._call(library.forebay_checkpoints_describe, self.pointer, name, *outputs)
         places = (self._location(place) for place in range(locations.value))
         return Description(_head(head), dict(places), [self._array(place) for place in range(arrays.value)])
 
@@ -296,12 +310,12 @@ class Checkpoints(_Handle):
     def _location(self, place):
         name, items = ctypes.c_char_p(), ctypes.c_uint64()
         check(library.forebay_checkpoints_get_location(self.pointer, place, ctypes.byref(name), ctypes.byref(items)))
-        return name.value.decode(), items.value
+        return from_text(name.value), items.value
 
     def _array(self, place):
-        array = sized(c.Array)
+        array = library.struct(c.Array)
         check(library.forebay_checkpoints_get_array(self.pointer, place, ctypes.byref(array)))
-        return array.location.decode(), array.name.decode(), _TYPES[array.type], array.components
+        return from_text(array.location), from_text(array.name), _TYPES[array.type], array.components
 
 
 class MeshOutput(_Handle):
@@ -331,17 +345,16 @@ class MeshOutput(_Handle):
 
         arrays = self.team._agreed(look)
         addresses = [array.ctypes.data for array in arrays]
-        mesh = sized(c.Mesh, points.pointer, places.ctypes.data, cells.pointer, *addresses)
-        create = library.forebay_mesh_output_open
-        free = library.forebay_mesh_output_close
-        super().__init__(store, free, create, store.pointer, name.encode(), ctypes.byref(mesh))
+        mesh = library.struct(c.Mesh, points.pointer, places.ctypes.data, cells.pointer, *addresses)
+        create, free = library.forebay_mesh_output_open, library.forebay_mesh_output_close
+        super().__init__(store, free, self.team._call, create, store.pointer, name, ctypes.byref(mesh))
 
     def write(self, arrays, *, step, time, program="", mesh=""):
         """The mesh with fields, a table of arrays on "points" and "cells": of the shape (n, 3) for a vector, (n,) for a
         scalar. The places of points are those of now."""
         if None in (plan._pointer for plan in self._plans):
             raise ArraysError(Status.INVALID, "a plan of the mesh is closed")
-        head = self.team._agreed(lambda: sized(c.Head, step, time, program.encode(), mesh.encode()))
+        head = self.team._agreed(lambda: library.struct(c.Head, step, time, program, mesh))
         table = _table(self.team, arrays)
         check(library.forebay_mesh_output_write(self.pointer, ctypes.byref(head), table, len(table)))
 
@@ -364,10 +377,12 @@ def _one(array, to_fill):
         raise TypeError(f"{array.name}: its values are read-only")
     if values.ndim == 0 or len(values) != array.plan.local:
         raise ValueError(f"{array.name}: its plan has {array.plan.local} items, its values the shape {values.shape}")
-    components = int(np.prod(values.shape[1:]))
-    names = array.name.encode(), array.location.encode()
-    return sized(c.Array, *names, _NUMBERS[values.dtype.str[1:]], components, array.plan.pointer, values.ctypes.data)
+    components = int(np.prod(values.shape[1:], dtype=object))
+    number = _NUMBERS[values.dtype.str[1:]]
+    return library.struct(
+        c.Array, array.name, array.location, number, components, array.plan.pointer, values.ctypes.data
+    )
 
 
 def _head(head):
-    return Head(head.step, head.time, head.program.decode(), head.mesh.decode())
+    return Head(head.step, head.time, from_text(head.program), from_text(head.mesh))

@@ -197,20 +197,20 @@ class _Schedule(checkpoint_schedules.CheckpointSchedule):
 
     def _iterator(self):
         for action in self._actions:
-            match type(action).__name__:
-                case "Forward":
-                    self._n = action.n1
-                case "Reverse":
-                    self._r += 1
-                case "Copy" | "Move":
-                    self._n = action.n
-                case "EndReverse":
-                    self._exhausted = True
+            name = type(action).__name__
+            if name == "Forward":
+                self._n = action.n1
+            elif name == "Reverse":
+                self._r += 1
+            elif name in ("Copy", "Move"):
+                self._n = action.n
+            elif name == "EndReverse":
+                self._exhausted = True
             arguments = [
                 checkpoint_schedules.StorageType[x.name] if isinstance(x, _schedule.StorageType) else x
                 for x in action.args
             ]
-            yield getattr(checkpoint_schedules, type(action).__name__)(*arguments)
+            yield getattr(checkpoint_schedules, name)(*arguments)
 
     @property
     def is_exhausted(self):

@@ -8,10 +8,10 @@ import ctypes
 import dataclasses
 import enum
 import typing
-from ctypes import c_double, c_int, c_int64, c_size_t, c_uint64
 
-from ._library import check, library
-from ._load import declare
+from ._declarations import Action, ScheduleAnswer, ScheduleQuestion
+from ._library import TrajectoryError, check, library
+from ._values import whole
 
 
 class StorageType(enum.Enum):
@@ -89,57 +89,6 @@ class EndReverse(_Action):
     """The adjoint has reached step 0."""
 
 
-class _Question(ctypes.Structure):
-    _fields_ = [
-        ("size", c_size_t),
-        ("steps", c_int64),
-        ("bytes_per_step", c_uint64),
-        ("forward_seconds", c_double),
-        ("adjoint_seconds", c_double),
-        ("dram_budget", c_uint64),
-        ("dram_write_seconds", c_double),
-        ("dram_read_seconds", c_double),
-        ("pool_budget", c_uint64),
-        ("pool_write_seconds", c_double),
-        ("pool_read_seconds", c_double),
-        ("overlapped", c_int),
-    ]
-
-
-class _Answer(ctypes.Structure):
-    _fields_ = [
-        ("size", c_size_t),
-        ("store_all", c_int),
-        ("dram_slots", c_int64),
-        ("pool_slots", c_int64),
-        ("forward_steps", c_int64),
-        ("predicted_seconds", c_double),
-    ]
-
-
-class _NextAction(ctypes.Structure):
-    _fields_ = [
-        ("size", c_size_t),
-        ("kind", c_int),
-        ("n0", c_int64),
-        ("n1", c_int64),
-        ("keep_state", c_int),
-        ("keep_dependencies", c_int),
-        ("from_", c_int),
-        ("to", c_int),
-    ]
-
-
-declare(
-    library,
-    c_int,
-    schedule_plan=[ctypes.POINTER(_Question), ctypes.POINTER(_Answer)],
-    schedule_create=[c_int64, c_int64, c_int64, ctypes.POINTER(ctypes.c_void_p)],
-    schedule_advance=[ctypes.c_void_p, ctypes.POINTER(_NextAction)],
-)
-declare(library, None, schedule_free=[ctypes.c_void_p])
-
-
 class _Kind(enum.IntEnum):
     """As forebay_action_kind."""
 
@@ -161,8 +110,8 @@ class Schedule:
     forward steps as possible: an iterator."""
 
     def __init__(self, steps, ram, disk=0):
-        self.max_n = steps
         self._pointer = ctypes.c_void_p()
+        self.max_n = whole("steps", steps, TrajectoryError)
         check(library.forebay_schedule_create(steps, ram, disk, ctypes.byref(self._pointer)))
 
     def __del__(self):
@@ -172,24 +121,28 @@ class Schedule:
         return self
 
     def __next__(self):
-        action = _NextAction(ctypes.sizeof(_NextAction))
+        action = library.struct(Action)
         check(library.forebay_schedule_advance(self._pointer, ctypes.byref(action)))
-        match action.kind:
-            case _Kind.FORWARD:
-                keeps = bool(action.keep_state)
-                storage = _STORAGE[action.to] if keeps else StorageType.WORK
-                return Forward(action.n0, action.n1, keeps, bool(action.keep_dependencies), storage)
-            case _Kind.REVERSE:
-                return Reverse(action.n1, action.n0, True)
-            case _Kind.COPY:
-                return Copy(action.n0, _STORAGE[action.from_], _STORAGE[action.to])
-            case _Kind.MOVE:
-                return Move(action.n0, _STORAGE[action.from_], _STORAGE[action.to])
-            case _Kind.END_FORWARD:
-                return EndForward()
-            case _Kind.END_REVERSE:
-                return EndReverse()
-        raise StopIteration
+        make = _ACTIONS.get(action.kind)
+        if make is None:
+            raise StopIteration
+        return make(action)
+
+
+def _forward(action):
+    keeps = bool(action.keep_state)
+    storage = _STORAGE[action.to] if keeps else StorageType.WORK
+    return Forward(action.n0, action.n1, keeps, bool(action.keep_dependencies), storage)
+
+
+_ACTIONS = {
+    _Kind.FORWARD: _forward,
+    _Kind.REVERSE: lambda action: Reverse(action.n1, action.n0, True),
+    _Kind.COPY: lambda action: Copy(action.n0, _STORAGE[action.from_], _STORAGE[action.to]),
+    _Kind.MOVE: lambda action: Move(action.n0, _STORAGE[action.from_], _STORAGE[action.to]),
+    _Kind.END_FORWARD: lambda action: EndForward(),
+    _Kind.END_REVERSE: lambda action: EndReverse(),
+}
 
 
 class Costs(typing.NamedTuple):
@@ -226,13 +179,12 @@ def plan(
     for budget in (bytes_per_step, dram.budget, pool.budget):
         if budget < 0:
             raise ValueError(f"{budget} bytes make no sense")
-    question = _Question(
-        ctypes.sizeof(_Question), steps, bytes_per_step, forward_seconds, adjoint_seconds, *dram, *pool, overlapped
-    )
-    answer = _Answer(ctypes.sizeof(_Answer))
+    costs = forward_seconds, adjoint_seconds, *dram, *pool
+    question = library.struct(ScheduleQuestion, steps, bytes_per_step, *costs, overlapped)
+    answer = library.struct(ScheduleAnswer)
     check(library.forebay_schedule_plan(ctypes.byref(question), ctypes.byref(answer)))
     return Plan(
-        steps,
+        question.steps,
         bool(answer.store_all),
         answer.dram_slots,
         answer.pool_slots,
@@ -260,26 +212,26 @@ def follow(schedule, states, *, save, load, forward, adjoint, end_forward=None, 
 
     unknown = hasattr(schedule, "max_n") and schedule.max_n is None
     for action in schedule:
-        match type(action).__name__:
-            case "Forward":
-                if action.write_ics:
-                    keep(action.n0)
-                for n in range(action.n0, min(action.n1, steps) if unknown else action.n1):
-                    in_store = action.write_adj_deps and action.storage.name != "WORK"
-                    if in_store and not (action.write_ics and n == action.n0):
-                        keep(n)
-                    forward(n, action.write_adj_deps)
-                if unknown and action.n1 >= steps:
-                    schedule.finalize(steps)
-            case "Reverse":
-                for n in range(action.n1 - 1, action.n0 - 1, -1):
-                    adjoint(n)
-            case "Copy" | "Move" as name:
-                load(states.state(action.n))
-                if name == "Move":
-                    states.drop(action.n)
-            case "EndForward":
-                if end_forward is not None:
-                    end_forward()
-            case "EndReverse":
-                return
+        name = type(action).__name__
+        if name == "Forward":
+            if action.write_ics:
+                keep(action.n0)
+            for n in range(action.n0, min(action.n1, steps) if unknown else action.n1):
+                in_store = action.write_adj_deps and action.storage.name != "WORK"
+                if in_store and not (action.write_ics and n == action.n0):
+                    keep(n)
+                forward(n, action.write_adj_deps)
+            if unknown and action.n1 >= steps:
+                schedule.finalize(steps)
+        elif name == "Reverse":
+            for n in range(action.n1 - 1, action.n0 - 1, -1):
+                adjoint(n)
+        elif name in ("Copy", "Move"):
+            load(states.state(action.n))
+            if name == "Move":
+                states.drop(action.n)
+        elif name == "EndForward":
+            if end_forward is not None:
+                end_forward()
+        elif name == "EndReverse":
+            return

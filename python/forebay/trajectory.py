@@ -1,21 +1,25 @@
 """The trajectory: the states of all time steps of a forward run, read backwards by the adjoint, as numpy arrays."""
 
+import collections
 import contextlib
 import ctypes
 import os
-import sys
 import threading
 import typing
 import warnings
 
 import numpy as np
 
-from ._library import EncodingInfo, Options, TierInfo, TrajectoryError, check, library, whole
+from ._declarations import EncodingInfo, TierInfo
+from ._library import Options, TrajectoryError, check, library
 from ._status import Status
+from ._values import cast, from_text, integer, text, whole
 
 # The library's types, in the order of their numbers; what is none of them is FOREBAY_OPAQUE with the size of an item.
 _TYPES = (None, "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "c8", "c16", "f2", "bfloat16", "b1")
 _OPAQUE_SHIFT = 8
+_MOST_OPAQUE_BYTES = 65535
+_MOST_BYTES = 2**63 - 1
 # Codecs in the order of their numbers.
 _CODECS = ("raw", "float32", "truncation", "zfp", "difference")
 
@@ -28,25 +32,33 @@ class Tier(typing.NamedTuple):
     bytes: int
 
 
+def _budget(value):
+    return integer("the budget of a tier", value, ctypes.c_uint64, TrajectoryError)
+
+
 def dram(budget):
     """Memory of the process."""
-    return Tier("dram", "", int(budget))
+    return Tier("dram", "", _budget(budget))
 
 
 def pool(directory, budget):
     """A directory on tmpfs, on a file system with DAX, or on any other local file system."""
-    return Tier("pool", os.fspath(directory), int(budget))
+    return Tier("pool", os.fspath(directory), _budget(budget))
 
 
 def shared(directory, budget):
     """A directory on the shared file system; the last tier."""
-    return Tier("shared", os.fspath(directory), int(budget))
+    return Tier("shared", os.fspath(directory), _budget(budget))
 
 
 def _type_of(dtype):
     """The library's number for a type of numpy; bfloat16 is that of the package ml_dtypes."""
     name = dtype.name if dtype.name == "bfloat16" else dtype.str[1:]
-    return _TYPES.index(name) if dtype.isnative and name in _TYPES else dtype.itemsize << _OPAQUE_SHIFT
+    if dtype.isnative and name in _TYPES:
+        return _TYPES.index(name)
+    if not 1 <= dtype.itemsize <= _MOST_OPAQUE_BYTES:
+        raise TrajectoryError(Status.INVALID, f"items of {dtype.itemsize} bytes: 1 to {_MOST_OPAQUE_BYTES} can be kept")
+    return dtype.itemsize << _OPAQUE_SHIFT
 
 
 def _dtype_of(kind):
@@ -135,6 +147,18 @@ class _Handle:
             pass  # nobody is left to be told
 
 
+class _Scratch:
+    """Memory of the program for one field of an open step. numpy holds it as long as an array, or a part of one, shows
+    it; then it is spare."""
+
+    def __init__(self, memory, spare):
+        self.memory, self.spare = memory, spare
+        self.__array_interface__ = memory.__array_interface__
+
+    def __del__(self):
+        self.spare.append(self.memory)
+
+
 class _Memory:
     """The memory of one field of a stored step; numpy holds it as long as an array, or a part of one, shows it."""
 
@@ -187,7 +211,7 @@ class Step:
             array = field.shown((ctypes.c_char * size).from_address(address))
             self._assigned.add(field.number)
         if values is not array:  # step["u"] += 1
-            array[...] = values
+            array[...] = cast(f"field {field.name}", values, field.dtype, TrajectoryError)
 
     def commit(self):
         self._end("commit")
@@ -269,14 +293,12 @@ class Trajectory:
         self._handle = None
         self._fields = []
         self._open_step = None
-        self._scratch = {}
+        self._spare = {}  # of each field the memory of an open step that nothing shows any more
         asked = {"name": name, "rank": rank, "ranks": ranks, "keep": keep, "mode": mode, "survives": survives}
         tuned = {"checksum": checksum, "encoders": encoders, "debug": debug, "segment_bytes": segment_bytes}
         with Options(**asked, **tuned) as options:
             for tier in tiers:
-                if tier.bytes < 0:
-                    raise TrajectoryError(Status.INVALID, f"the budget of a tier is {tier.bytes} bytes")
-                directory = () if tier.kind == "dram" else (os.fsencode(tier.directory),)
+                directory = () if tier.kind == "dram" else (tier.directory,)
                 add = getattr(library, "forebay_options_add_" + tier.kind)
                 check(add(options.pointer, *directory, tier.bytes))
             pointer = ctypes.c_void_p()
@@ -325,7 +347,7 @@ class Trajectory:
         for number in range(count.value):
             name, kind, values = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_uint64()
             self._call("get_field", number, ctypes.byref(name), ctypes.byref(kind), ctypes.byref(values))
-            self._fields.append(_Field(number, name.value.decode(), (values.value,), _dtype_of(kind.value), "C"))
+            self._fields.append(_Field(number, from_text(name.value), (values.value,), _dtype_of(kind.value), "C"))
 
     def declare(self, name, shape, dtype=np.float64, *, order="C", accepted_error=None, codec=None):
         """A field, before the first step; returns its number. `order` "F" is that of Fortran programs.
@@ -338,20 +360,23 @@ class Trajectory:
             )
         dtype = np.dtype(dtype)
         extents = (shape,) if np.ndim(shape) == 0 else shape
-        shape = tuple(whole(f"field {name}: an extent", extent) for extent in extents)
+        shape = tuple(whole(f"field {name}: an extent", extent, TrajectoryError) for extent in extents)
         if dtype.kind not in "biufcSUVmM" or dtype.names is not None or order not in ("C", "F"):
             raise TypeError(f"field {name}: {dtype} in order {order} cannot be kept")
         if min(shape, default=0) < 0:
             raise TrajectoryError(Status.INVALID, f"field {name}: there is no shape {shape}")
-        values = int(np.prod(shape, dtype=object))
         number = ctypes.c_int()
-        self._call("declare", name.encode(), _type_of(dtype), values, ctypes.byref(number))
-        field = _Field(number.value, name, shape, dtype, order)
+        field = _Field(number.value, from_text(text("the name of a field", name, TrajectoryError)), shape, dtype, order)
+        if field.bytes > _MOST_BYTES:
+            raise TrajectoryError(Status.INVALID, f"field {name}: no memory has room for the shape {shape}")
+        values = int(np.prod(shape, dtype=object))
+        self._call("declare", name, _type_of(dtype), values, ctypes.byref(number))
+        field = field._replace(number=number.value)
         self._fields[number.value : number.value + 1] = [field]
         if accepted_error is not None:
-            self._call("set_accepted_error", number, accepted_error)
+            self._call("set_accepted_error", number.value, accepted_error)
         if codec is not None:
-            self._call("set_codec", number, _CODECS.index(codec))
+            self._call("set_codec", number.value, _CODECS.index(codec))
         return number.value
 
     def _field(self, field):
@@ -369,13 +394,13 @@ class Trajectory:
         return [field.name for field in self._fields]
 
     def _scratch_of(self, field):
-        """An array that nobody else has: the one of an earlier step when that is all that is left of it."""
-        array = self._scratch.pop(field, None)
-        if array is None or sys.getrefcount(array) > 2:  # this name, and the argument
-            array = np.empty(field.shape, field.dtype, field.order)  # its own, so that its parts count as its users
-        array.flags.writeable = True
-        self._scratch[field] = array
-        return array
+        """An array that nobody else shows: of memory that was used before, where there is some."""
+        spare = self._spare.setdefault(field, collections.deque(maxlen=1))
+        try:
+            memory = spare.pop()
+        except IndexError:
+            memory = np.empty(field.bytes, np.uint8)
+        return field.shown(_Scratch(memory, spare))
 
     # --- forward ---
 
@@ -389,8 +414,8 @@ class Trajectory:
         if named or len(given) != len(self._fields):
             raise TrajectoryError(Status.NO_SUCH_FIELD, f"step {step}: put wants one value for each of {self.fields}")
         arrays = []
-        for field, value in zip(self._fields, given, strict=True):
-            array = np.asarray(value, field.dtype, field.order)
+        for field, value in zip(self._fields, given):  # noqa: B905 (Python 3.9)
+            array = cast(f"field {field.name}", value, field.dtype, TrajectoryError, field.order)
             if array.shape != field.shape:
                 raise TrajectoryError(
                     Status.FIELD_CHANGED, f"field {field.name} has the shape {field.shape}, not {array.shape}"
@@ -487,6 +512,10 @@ class Trajectory:
 
     def __contains__(self, step):
         try:
+            integer("step", step, ctypes.c_int64, TrajectoryError)
+        except TrajectoryError:
+            return False
+        try:
             self.state(step)
         except TrajectoryError as error:
             if error.status != Status.NO_SUCH_STEP:
@@ -503,7 +532,7 @@ class Trajectory:
         """What was found in a kept trajectory and could not be taken over; "" if nothing."""
         self._look_whose()
         with self._handle.lock:
-            return library.forebay_trajectory_get_recovery(self._handle.pointer).decode(errors="replace")
+            return from_text(library.forebay_trajectory_get_recovery(self._handle.pointer))
 
     @property
     def tiers(self):
@@ -512,7 +541,7 @@ class Trajectory:
         self._call("count_tiers", ctypes.byref(count))
         found = []
         for number in range(count.value):
-            info = TierInfo(ctypes.sizeof(TierInfo))
+            info = library.struct(TierInfo)
             self._call("describe_tier", number, ctypes.byref(info))
             values = {name: getattr(info, name) for name, _ in TierInfo._fields_[1:]}
             found.append(
@@ -523,10 +552,10 @@ class Trajectory:
     def encoding(self, field=0):
         """How a field is stored: codec, accepted_error, achieved_error, states, raw_bytes, stored_bytes, fallbacks,
         fallback_reason, decoded_ahead."""
-        info = EncodingInfo(ctypes.sizeof(EncodingInfo))
+        info = library.struct(EncodingInfo)
         self._call("describe_encoding", self._field(field).number, ctypes.byref(info))
         found = {name: getattr(info, name) for name, _ in EncodingInfo._fields_[1:]}
-        return found | {"codec": _CODECS[info.codec], "fallback_reason": info.fallback_reason.decode()}
+        return {**found, "codec": _CODECS[info.codec], "fallback_reason": from_text(info.fallback_reason)}
 
     @property
     def waited(self):

@@ -87,12 +87,37 @@ def main(directory, method, *files):
             'did you mean "shared"?',
         )
         refused(lambda: team.plan(cell, CELLS, sorted=True), Status.INVALID, 'no option "sorted"')
-        refused(lambda: team.plan(cell, 3.5 if last else CELLS), Status.INVALID, "float")
+        refused(lambda: team.plan(cell, 3.5 if last else CELLS), Status.INVALID, "items cannot be 3.5")
         refused(lambda: team.plan(np.where(cell == cell[0], -3, cell), CELLS), Status.INVALID, "global number -3 at")
-        refused(lambda: team.plan(cell, -5), Status.INVALID, "-5 items")
-        refused(lambda: store.write("never.h5", arrays, step="7" if last else 7, time=0), Status.INVALID, "int")
+        for items in (-5, 2**64 + CELLS):
+            refused(lambda given=items: team.plan(cell, given), Status.INVALID, f"items cannot be {items}")
+        huge = np.where(cell == cell[0], np.uint64(2**63), cell.astype(np.uint64))
+        refused(lambda: team.plan(huge if last else cell, CELLS), Status.INVALID, "numbers go to")
+        for step in ("7", 2**63, -(2**63) - 1, 2**64 + 7, 0.5):
+            one_is_wrong = {"step": step if last else 7, "time": 0}
+            refused(lambda given=one_is_wrong: store.write("never.h5", arrays, **given), Status.INVALID, "whole number")
+        for which in ("program", "mesh"):
+            one_is_wrong = {which: "a\0b" if last else "ab"}
+            refused(
+                lambda given=one_is_wrong: store.write("never.h5", arrays, step=0, time=0, **given),
+                Status.INVALID,
+                "ends at a NUL",
+            )
+        for file in (files[0] + "\0.h5", 7):
+            refused(
+                lambda given=file: store.write(given if last else "never.h5", arrays, step=0, time=0),
+                Status.INVALID,
+                "text",
+            )
+            refused(lambda given=file: store.describe(given if last else files[0]), Status.INVALID, "text")
+            refused(lambda given=file: store.read(given if last else files[0], arrays), Status.INVALID, "text")
         wrong = [(7 if last else "kind", "cells", of_cells, kind)]
-        refused(lambda: store.write("never.h5", wrong, step=0, time=0), Status.INVALID, "has no attribute")
+        refused(lambda: store.write("never.h5", wrong, step=0, time=0), Status.INVALID, "name: a text is wanted")
+        wrong = [("ki\0nd" if last else "kind", "cells", of_cells, kind)]
+        refused(lambda: store.write("never.h5", wrong, step=0, time=0), Status.INVALID, "ends at a NUL")
+        refused(
+            lambda: team.checkpoints(directory + "\0/elsewhere" if last else directory), Status.INVALID, "ends at a NUL"
+        )
         wrong = [("kind", "cells", of_cells, kind.astype(">i4") if last else kind)]
         refused(lambda: store.write("never.h5", wrong, step=0, time=0), Status.INVALID, "kind: its values must be")
         kind.flags.writeable = False

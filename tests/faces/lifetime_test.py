@@ -40,6 +40,51 @@ class OpenStepTest(TrajectoryCase):
     def test_with_an_accepted_error_in_a_kept_store(self):
         self.multistep([forebay.pool(self.directory, 16 * MIB)], error=1e-6, keep=True)
 
+    def leapfrog(self, keep, error=None):
+        """Writes straight into what begin gives, from what it keeps of the step before the last in the way of `keep`."""
+        states = self.open(forebay.dram(3 * 86016), forebay.shared(self.scratch(), 1e8), segment_bytes=86016)
+        states.declare("u", 10000, accepted_error=error)
+        kept = []
+        for step in range(60):
+            with states.begin(step, step) as state:
+                if step < 2:
+                    state["u"][:] = 1 + step
+                else:
+                    np.add(kept.pop(0)(), 2, out=state["u"])
+                kept.append(keep(state["u"]))
+        for state in states.reverse():
+            np.testing.assert_allclose(state["u"], 1 + state.step, rtol=1e-3)
+
+    def test_a_leapfrog_keeps_two_steps_in_whatever_way(self):
+        def by_generator(array):
+            yield array
+
+        def by_view(array):
+            view = memoryview(array)
+            return lambda: np.asarray(view)
+
+        ways = {
+            "closure": lambda array: lambda: array,
+            "part": lambda array: lambda part=array[::-1]: part[::-1],
+            "memoryview": by_view,
+            "generator": lambda array: by_generator(array).__next__,
+            "object array": lambda array: np.array([None, array], dtype=object)[1:].item,
+        }
+        for way, keep in ways.items():
+            for error in (None, 1e-6):
+                with self.subTest(way=way, error=error):
+                    self.leapfrog(keep, error)
+
+    def test_memory_of_an_open_step_that_nothing_shows_is_used_again(self):
+        states = self.open()
+        states.declare("u", 10000)
+        places = []
+        for step in range(6):
+            with states.begin(step, step) as state:
+                state["u"][:] = step
+                places.append(state["u"].ctypes.data)
+        self.assertEqual(len(set(places)), 1)
+
     def test_an_array_outlives_its_state(self):
         states = self.open(forebay.dram(8 * 8192), segment_bytes=8192)
         states.declare("u", 900)

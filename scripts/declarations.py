@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Writes what the public headers declare for other languages: python/forebay/_declarations.py.
+
+declarations.py HEADERS DIRECTORY       HEADERS is include/forebay; the files go below DIRECTORY
+
+The headers are the one table: `scripts/lint declarations` tells where a file is not what they say, and `scripts/lint
+format` writes it anew.
+"""
+
+import pathlib
+import re
+import sys
+import typing
+
+ARRAYS = ("arrays.h",)  # the headers of libforebay_arrays; all others are of libforebay
+OF_C_ALONE = ("MPI_Comm",)  # types that no other language has; of these functions there is another one for it
+
+
+class Variable(typing.NamedTuple):
+    """A parameter of a function, or a member of a struct."""
+
+    name: str
+    type: str  # without const, spaces and the name: "int64_t", "char*", "forebay_plan**"
+    const: bool  # what it points to is read only
+
+
+class Function(typing.NamedTuple):
+    name: str
+    result: Variable
+    parameters: list
+
+
+class Header(typing.NamedTuple):
+    enums: dict  # name: {constant: value}
+    structs: dict  # name: [Variable]
+    handles: list  # names of structs that only the library knows
+    functions: list
+
+
+def variable(text):
+    """Of "const void* const memory[]"."""
+    const = text.strip().startswith("const")
+    text = re.sub(r"\bconst\b", " ", text)
+    name = re.search(r"(\w+)\s*(?:\[\])?\s*$", text)
+    stars = "*" * (text.count("*") + text.count("[]"))
+    return Variable(name[1], re.match(r"\s*(\w+)", text)[1] + stars, const)
+
+
+def members(body):
+    for part in filter(str.strip, body.split(";")):
+        first, *more = part.split(",")
+        yield variable(first)
+        yield from (variable(first)._replace(name=name.strip()) for name in more)
+
+
+def read(text):
+    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+    text = re.sub(r"^#(?:.*\\\n)*.*$", "", text, flags=re.M)
+    text = re.sub(r'extern "C" \{', "", text)
+    enums = {
+        name: {each: int(value, 0) for each, value in re.findall(r"(\w+)\s*=\s*(\w+)", body)}
+        for name, body in re.findall(r"typedef enum (\w+) \{(.*?)\}", text, re.S)
+    }
+    structs = {name: list(members(body)) for name, body in re.findall(r"typedef struct (\w+) \{(.*?)\}", text, re.S)}
+    handles = re.findall(r"typedef struct (\w+) \w+;", text)
+    flat = re.sub(r"\{[^{}]*\}", "", text)
+    functions = [
+        Function(
+            name, variable(result + " result"), [variable(part) for part in given.split(",") if part.strip() != "void"]
+        )
+        for result, name, given in re.findall(r"((?:\w+[ *]+)+?)(forebay_\w+)\(([^()]*)\);", flat)
+    ]
+    return Header(enums, structs, handles, functions)
+
+
+def headers(directory):
+    """By library, all that its headers declare."""
+    found = {"libforebay": Header({}, {}, [], []), "libforebay_arrays": Header({}, {}, [], [])}
+    for path in sorted(pathlib.Path(directory).glob("*.h")):
+        header, whole = read(path.read_text()), found["libforebay_arrays" if path.name in ARRAYS else "libforebay"]
+        whole.enums.update(header.enums)
+        whole.structs.update(header.structs)
+        whole.handles.extend(header.handles)
+        whole.functions.extend(
+            each for each in header.functions if not any(one.type in OF_C_ALONE for one in each.parameters)
+        )
+    return found
+
+
+class Python:
+    """As ctypes has it."""
+
+    SCALARS = {name: f"c_{name.removesuffix('_t')}" for name in ("int", "double", "int64_t", "uint32_t", "uint64_t")}
+    SCALARS |= {"size_t": "c_size_t", "MPI_Fint": "c_int", "void": "None"}
+
+    def __init__(self, found):
+        self.found = found
+        self.enums = {name for header in found.values() for name in header.enums}
+        self.structs = {name for header in found.values() for name in header.structs}
+
+    def name_of(self, struct):
+        return "".join(part.title() for part in struct.removeprefix("forebay_").split("_"))
+
+    def type_of(self, each, member=False):
+        base, stars = each.type.rstrip("*"), each.type.count("*")
+        if base == "char":
+            return "c_char_p" if stars == 1 else "POINTER(c_char_p)"
+        if base in self.structs:
+            return f"POINTER({self.name_of(base)})"
+        base = "c_int" if base in self.enums else self.SCALARS.get(base, "c_void_p")
+        if stars == 0:
+            return base
+        if base == "None":
+            base, stars = "c_void_p", stars - 1
+        elif base == "c_void_p":
+            stars -= 1  # a handle, which is never seen but behind its address
+        elif each.const or member:
+            return "c_void_p"  # an array of the program's
+        return base if stars == 0 else f"POINTER({base})"
+
+    def text(self):
+        kinds = "POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p"
+        yield '"""What the headers declare, for ctypes. Written by scripts/declarations.py from include/forebay."""'
+        yield ""
+        yield f"from ctypes import {kinds}"
+        for header in self.found.values():
+            for name, fields in header.structs.items():
+                yield "\n"
+                yield f"class {self.name_of(name)}(Structure):"
+                yield "    _fields_ = ["
+                for each in fields:
+                    python = each.name + "_" * (each.name == "from")
+                    yield f'        ("{python}", {self.type_of(each, True)}),'
+                yield "    ]"
+        yield "\n"
+        yield "# Of each library its functions: what they return, and their parameters."
+        yield "FUNCTIONS = {"
+        for library, header in self.found.items():
+            yield f'    "{library}": {{'
+            for each in header.functions:
+                parameters = "".join(f'("{one.name}", {self.type_of(one)}),' for one in each.parameters)
+                yield f'        "{each.name}": ({self.type_of(each.result)}, ({parameters})),'
+            yield "    },"
+        yield "}"
+
+
+def main(directory, into):
+    found = headers(directory)
+    package = pathlib.Path(into) / "python" / "forebay"
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "_declarations.py").write_text("\n".join(Python(found).text()) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
