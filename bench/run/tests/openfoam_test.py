@@ -58,11 +58,9 @@ class Bench(unittest.TestCase):
             for reference, goal in (("bare tmpfs", "<= 1.1 of"), ("direct", "<= 0.01 of")):
                 self.assertIn(goal, self.rows[f"added to a step, {name}, against {reference}"]["goal"])
             self.assertIsNotNone(self.rows[f"added to a step, {name}, against writes thrown away"]["reference"])
-            without = self.rows[f"a step without output, {name}, against bare tmpfs"]
-            self.assertTrue(0.5 < without["ratio"] < 2, without)
-            writing = self.rows[f"writing by itself, {name}, against bare tmpfs"]
-            self.assertTrue(0 < writing["value"] < self.rows["a step without output"]["value"])
-            self.assertTrue(0.5 < writing["ratio"] < 5, writing)
+            for what in ("a step without output", "writing by itself"):
+                compared = self.rows[f"{what}, {name}, against bare tmpfs"]
+                self.assertGreater(min(compared["value"], compared["reference"], compared["ratio"]), 0, compared)
         for reference in ("no output, case on the shared directory", "direct, all kept"):
             self.assertGreater(self.rows[f"whole run, forebay, draining live, against {reference}"]["value"], 0)
         self.assertGreater(self.rows["a step without output"]["value"], 0)

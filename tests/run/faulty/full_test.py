@@ -16,11 +16,17 @@ import casetools  # noqa: E402
 
 WAYS = ("namespace", "redirect")  # by the way path no library can be loaded
 
-# Megabytes in files of so many times, without a look at what becomes of them; as a sleeper first, for who kills.
-WRITER = """
+# They sleep first, for who kills or holds the drain meanwhile.
+BEGIN = """
 import os, sys, time
 open(sys.argv[1] + "/begun", "w").close()
 while os.path.exists(sys.argv[1] + "/wait"): time.sleep(0.01)
+"""
+END = """
+open(sys.argv[1] + "/ended", "w").close()
+"""
+# Megabytes in files of so many times, without a look at what becomes of them.
+WRITER = """
 for step in range(1, int(sys.argv[2]) + 1):
     try: os.makedirs(f"{step}", exist_ok=True)
     except OSError: continue
@@ -28,7 +34,6 @@ for step in range(1, int(sys.argv[2]) + 1):
         try:
             with open(f"{step}/f{k}", "wb", buffering=0) as f: f.write(bytes([97 + k]) * 1000000)
         except OSError: pass
-open(sys.argv[1] + "/ended", "w").close()
 """
 APPENDER = """
 files = [open(f"grows{k}", "ab", buffering=0) for k in range(4)]
@@ -39,7 +44,6 @@ for step in range(60):
 """
 # The error is seen, and what is written in the end is whole.
 CAREFUL = """
-import os
 def put(size):
     with open("state", "wb", buffering=0) as f: f.write(bytes(size)); assert f.tell() == size
 try: put(30000000)
@@ -65,22 +69,35 @@ class SmallPool(FaultyCase):
 
 class FullPool(SmallPool):
     def python(self, text, *words):
-        return ["/usr/bin/python3", "-c", text, *map(str, words)]
+        return ["/usr/bin/python3", "-c", BEGIN + text + END, self.records, *map(str, words)]
 
     def writer(self, steps=10):
-        return self.python(WRITER, self.records, steps)
+        return self.python(WRITER, steps)
 
-    def start_waiting(self, *options, steps=10):
+    def start_waiting(self, program, *options):
         for name in os.listdir(self.records):
             os.unlink(os.path.join(self.records, name))
         with open(os.path.join(self.records, "wait"), "w"):
             pass
-        process = self.start(self.writer(steps), ["--drain-when", "end", *options])
+        process = self.start(program, options)
         wait_for(lambda: os.path.exists(os.path.join(self.records, "begun")), what="the program")
         return process
 
     def go_on(self):
         os.unlink(os.path.join(self.records, "wait"))
+
+    def go_on_to_the_end(self):
+        self.go_on()
+        wait_for(lambda: os.path.exists(os.path.join(self.records, "ended")), what="the end of the program")
+
+    def run_with_the_drain_held(self, program, *options):
+        """While the program writes the agent is stopped: else it might make room in time."""
+        process = self.start_waiting(program, *options)
+        agent = self.agent()
+        os.kill(agent, signal.SIGSTOP)
+        self.go_on_to_the_end()
+        os.kill(agent, signal.SIGCONT)
+        return self.finish(process)
 
     def assert_named(self, status, name="[0-9]+/f[0-3]", reason="No space left on device"):
         self.assertEqual(status, POOL_FULL, self.output)
@@ -93,24 +110,30 @@ class FullPool(SmallPool):
     def test_the_first_file_is_named(self):
         for via in WAYS:
             with self.subTest(via):
-                self.assert_named(self.run_forebay(self.writer(), ["--drain-when", "end", "--via", via]))
+                self.assert_named(self.run_with_the_drain_held(self.writer(), "--drain-when", "end", "--via", via))
                 self.assertEqual(self.report["program_status"], 0)
                 if self.report["last_complete"]:
                     self.assert_complete_is_whole(self.report["last_complete"])
 
+    def test_a_drain_that_is_not_held_makes_room_or_the_file_is_named(self):
+        status = self.run_forebay(self.writer(), ["--drain-when", "end"])
+        if status != 0:
+            return self.assert_named(status)
+        for step in range(1, int(self.writer()[-1]) + 1):
+            self.assert_complete_is_whole(step)
+
     def test_also_when_the_agent_was_killed_before(self):
         for via in WAYS:
             with self.subTest(via):
-                process = self.start_waiting("--via", via)
+                process = self.start_waiting(self.writer(), "--drain-when", "end", "--via", via)
                 os.kill(self.agent(), signal.SIGKILL)
                 self.go_on()
                 self.assert_named(self.finish(process))
 
     def test_and_by_who_resumes_when_all_were_killed(self):
-        process = self.start_waiting(steps=8)
+        process = self.start_waiting(self.writer(8), "--drain-when", "end")
         os.kill(self.agent(), signal.SIGSTOP)
-        self.go_on()
-        wait_for(lambda: os.path.exists(os.path.join(self.records, "ended")), what="the end of the program")
+        self.go_on_to_the_end()
         self.kill_tree(process.pid)
         self.finish(process)
         wait_for(lambda: not self.of_this_test("forebay-agent"), what="the end of the agent")
@@ -118,7 +141,7 @@ class FullPool(SmallPool):
         self.assertEqual(self.homes(), [])
 
     def test_files_that_grow_until_the_pool_is_full(self):
-        self.assert_named(self.run_forebay(self.python(APPENDER)), "grows[0-3]")
+        self.assert_named(self.run_with_the_drain_held(self.python(APPENDER)), "grows[0-3]")
 
     def test_a_program_that_writes_again_later_does_not_undo_it(self):
         self.assert_named(self.run_forebay(self.python(CAREFUL)), "state")
@@ -139,9 +162,6 @@ class FewInodes(FullPool):
 
     def writer(self, steps=10):
         return super().writer(3 * steps if steps > 2 else 1)
-
-    def start_waiting(self, *options, steps=10):
-        return super().start_waiting(*options, steps=3 * steps)
 
     def assert_named(self, status, name="[0-9]+(/f[0-3])?", reason="No space left on device"):
         super().assert_named(status, name, reason)
@@ -238,7 +258,7 @@ class FailingPool(FaultyCase):
     def test_a_quota_and_a_device(self):
         for reason, text in (("EDQUOT", "Disk quota exceeded"), ("EIO", "Input/output error")):
             with self.subTest(reason):
-                command = ["/usr/bin/python3", "-c", WRITER, self.records, "3"]
+                command = ["/usr/bin/python3", "-c", BEGIN + WRITER, self.records, "3"]
                 status = self.run_forebay(command, fault=f"write:{reason}:after=5:count=1")
                 self.assertEqual(status, POOL_FULL, self.output)
                 self.assertIn(f"1 call failed for 2/f1 ({text})", self.output)

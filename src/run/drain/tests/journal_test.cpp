@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <thread>
 
@@ -178,9 +178,10 @@ TEST_F(JournalTest, AHundredThousandRecordsAreReadInWellUnderASecond) {
       records.push_back({"drained", {"processor3/" + std::to_string(i) + "/uniform/time", "1 2 3 4", "17", "abcdef"}});
     ASSERT_TRUE(journal->append(records));
   }
-  const auto begin = std::chrono::steady_clock::now();
+  // Processor time: a busy machine takes none of it.
+  const std::clock_t begin = std::clock();
   EXPECT_EQ(Journal::read(path_)->size(), 100'000u);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(900));
+  EXPECT_LT(std::clock() - begin, CLOCKS_PER_SEC * 9 / 10);
 }
 
 }  // namespace
