@@ -38,6 +38,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--pictures", type=Path, help="where cavity.png and index.html go")
     command.add_shared(parser)
     options = parser.parse_args()
+    command.need_own(parser, options.pictures and options.pictures / "index.html", cavity.PAGE, "--pictures")
     command.choose_parts(parser, options, PARTS)
     command.find_forebay(parser, options)
     command.need_directories(parser, options.memory, options.disk)

@@ -11,6 +11,8 @@ from measure.palette import FAINT, SERIES, TEXT
 from measure.program import figures_of
 from measure.report import Report
 
+TITLE = "forebay: the lid-driven cavity, read and written by six methods"
+PAGE = page.kind_of("page of the cavity", TITLE)
 METHODS = ("serial", "stdio", "mpi-independent", "mpi-noncollective", "mpi-collective", "staged")
 EDGE = 13  # 13,182 tetrahedra
 LEAST_BYTES = 1 << 16  # of a block: small enough for every rank to have one at the lowest level
@@ -137,7 +139,9 @@ def draw(results: list[tuple[Point, list[Taken]]], to: Path) -> None:
     ]
     page.write(
         to / "index.html",
-        "forebay: the lid-driven cavity, read and written by six methods",
+        PAGE,
+        TITLE,
         "Milliseconds until the program goes on, the slowest rank's; medians.",
         [("Over ranks", page.image(to / "cavity.png", "seconds over ranks")), ("All", page.table(header, rows))],
+        "--pictures",
     )

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from . import result_file
 from .report import Report
 
 
@@ -42,6 +43,15 @@ def need_directories(parser: argparse.ArgumentParser, *directories: Path) -> Non
     for directory in directories:
         if not directory.is_dir():
             parser.error(f"not a directory: {directory}")
+
+
+def need_own(parser: argparse.ArgumentParser, to: Path | None, kind: result_file.Kind, option: str) -> None:
+    """Before anything is measured: there may be no file of another kind."""
+    try:
+        if to:
+            result_file.check(to, kind, option)
+    except result_file.Refused as refused:
+        parser.error(str(refused))
 
 
 def say(text: object) -> None:

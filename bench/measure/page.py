@@ -1,9 +1,11 @@
 """Pages with pictures and tables: one file that needs nothing beside it."""
 
 import base64
-import os
 from html import escape
 from pathlib import Path
+
+from . import result_file
+from .result_file import Kind
 
 STYLE = """
 body { font: 16px/1.55 system-ui, sans-serif; color: #1f2937; background: #fff; max-width: 940px; margin: 2.5rem auto;
@@ -44,24 +46,17 @@ def checks(results: dict[str, bool]) -> str:
     return f"<ul>{items}</ul>"
 
 
-def write(to: Path, title: str, lead: str, sections: list[tuple[str, str]]) -> None:
-    """`sections`: headings and HTML. The page appears only when it is whole."""
+def kind_of(name: str, title: str) -> Kind:
+    """Of pages whose titles begin alike."""
+    return Kind(name, f"{BEGIN}{escape(title)}")
+
+
+def write(to: Path, kind: Kind, title: str, lead: str, sections: list[tuple[str, str]], option: str = "--page") -> None:
+    """`sections`: headings and HTML. `option`: what named the file. Raises Refused where there is something else."""
     body = "".join(f"<h2>{escape(heading)}</h2>{html}" for heading, html in sections)
     whole = (
         f"{BEGIN}{escape(title)}</title>"
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>'
         f'<body><h1>{escape(title)}</h1><p class="lead">{escape(lead)}</p>{body}</body></html>\n'
     )
-    if to.exists() and not to.is_file():  # /dev/stdout
-        to.write_text(whole, encoding="utf-8")
-        return
-    to = to.resolve()
-    part = to.with_name(f".forebay-page-{os.getpid()}")
-    with part.open("x", encoding="utf-8") as file:
-        try:
-            file.write(whole)
-            file.close()
-            part.replace(to)
-        except OSError:
-            part.unlink()
-            raise
+    result_file.write(to, whole, kind, option)

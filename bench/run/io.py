@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from measure import command, launch, report  # noqa: E402
+from measure import command, launch, report, result_file  # noqa: E402
 from measure.command import say  # noqa: E402
 from measure.program import need  # noqa: E402
 
@@ -60,10 +60,9 @@ def arguments() -> argparse.Namespace:
         parser.error("name a directory on each medium to measure, as /dev/shm, or --shared DIR")
     if any(each % 64 for each in options.transfer or []):
         parser.error("--transfer: a transfer is a multiple of 64 bytes")
-    for each in (options.profile, options.page):
-        if each and (each.is_dir() or each.exists() and not os.access(each, os.W_OK)):
-            parser.error(f"{each} cannot be written: it is {'a directory' if each.is_dir() else 'not yours to write'}")
-        if each and not each.exists() and not os.access(each.parent, os.W_OK):
+    for each, kind, option in ((options.profile, told.PROFILE, "-o"), (options.page, curves.PAGE, "--page")):
+        command.need_own(parser, each, kind, option)
+        if each and (not each.exists() or each.is_file()) and not os.access(each.parent, os.W_OK):
             parser.error(f"{each} cannot be written: {each.parent} is no directory that you may write in")
     command.find_forebay(parser, options)
     return options
@@ -214,11 +213,15 @@ def tell(options: argparse.Namespace, machine: dict, measured: list[Figures], sh
         print("\n" + "\n\n".join(map(told.text, every)))
     try:
         if options.profile:
-            options.profile.write_text(told.profile(measured[0] if measured else None, shared, machine))
+            profile = told.profile(measured[0] if measured else None, shared, machine)
+            result_file.write(options.profile, profile, told.PROFILE, "-o")
         if options.page:
             curves.write_page(options.page, every, machine)
     except OSError as why:
         say(f"cannot write {why.filename}: {why.strerror}")
+        return 1
+    except result_file.Refused as why:
+        say(why)
         return 1
     return 0
 

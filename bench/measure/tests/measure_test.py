@@ -3,13 +3,15 @@
 import json
 import os
 import sys
+import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from measure import figures, processes, report
+from measure import figures, processes, report, result_file
 
 
 class Figures(unittest.TestCase):
@@ -55,6 +57,65 @@ class Processes(unittest.TestCase):
         self.assertGreater(exactly, least - 0.0002)
         self.assertLess(exactly, time.process_time() - outer + 0.0002)
         self.assertEqual(processes.exact_cpu_seconds(2**22 + 1), 0)
+
+
+class ResultFiles(unittest.TestCase):
+    KIND = result_file.Kind("page of notes", "notes: ")
+
+    def setUp(self):
+        self.directory = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def write(self, name):
+        result_file.write(self.directory / name, "notes: newer", self.KIND, "--to")
+        return (self.directory / name).read_text()
+
+    def test_nothing_an_empty_file_and_one_of_the_same_kind_are_replaced(self):
+        (self.directory / "older").write_text("notes: older, and longer")
+        (self.directory / "empty").touch()
+        for name in ("new", "older", "empty"):
+            self.assertEqual(self.write(name), "notes: newer")
+        self.assertEqual(len(list(self.directory.iterdir())), 3, "no part is left")
+
+    def test_another_file_stays_as_it_is(self):
+        (self.directory / "data").write_text("mine")
+        (self.directory / "directory").mkdir()
+        for name, why in (("data", "exists and is no page of notes"), ("directory", "is a directory")):
+            self.assertRaisesRegex(result_file.Refused, f"{name} {why}.*--to", self.write, name)
+        self.assertEqual((self.directory / "data").read_text(), "mine")
+
+    def test_nothing_is_written_through_a_link(self):
+        (self.directory / "older").write_text("notes: older")
+        for name, target, why in (
+            ("link", "older", "a link to a file"),
+            ("dangling", "none", "a link that leads nowhere"),
+        ):
+            (self.directory / name).symlink_to(target)
+            self.assertRaisesRegex(result_file.Refused, f"{name} is {why}", self.write, name)
+        self.assertEqual((self.directory / "older").read_text(), "notes: older")
+        self.assertFalse((self.directory / "none").exists())
+
+    def test_a_pipe_is_written_to_also_behind_a_link(self):
+        os.mkfifo(self.directory / "pipe")
+        (self.directory / "link").symlink_to("pipe")
+        for name in ("pipe", "link"):
+            reader = os.open(self.directory / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+            self.addCleanup(os.close, reader)
+            result_file.write(self.directory / name, "notes: newer", self.KIND, "--to")
+            self.assertEqual(os.read(reader, 99), b"notes: newer")
+
+    def test_a_file_that_cannot_be_written_leaves_the_one_before(self):
+        (self.directory / "older").write_text("notes: older")
+        with mock.patch.object(Path, "replace", side_effect=OSError), self.assertRaises(OSError):
+            self.write("older")
+        self.assertEqual([each.name for each in self.directory.iterdir()], ["older"])
+
+
+class PlainFigures(unittest.TestCase):
+    def test_a_figure_has_its_digits_and_no_exponent(self):
+        for value, said in ((0.9996, "1"), (999.6, "1000"), (9996, "9996"), (0.00002, "0.00002"), (1234567, "1234567"),
+                            (0.921, "0.921"), (99.96, "100"), (-3.2, "-3.2"), (0, "0")):  # fmt: skip
+            self.assertEqual(figures.plain(value), said)
+        self.assertEqual(figures.plain(1234.5678, 6), "1234.57")
 
 
 class Reports(unittest.TestCase):

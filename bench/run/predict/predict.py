@@ -13,6 +13,7 @@ except ImportError:
     sys.exit("forebay: predict needs Python 3.11 or later as /usr/bin/python3")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from measure import result_file  # noqa: E402
 from measure.figures import plain  # noqa: E402
 
 from run.predict import machine as machines  # noqa: E402
@@ -123,8 +124,10 @@ def main() -> int:
         if asked.get("seeds"):
             print(told.seeds_json() if as_json else told.seeds_text())
             return 0
+        if "page" in asked:
+            result_file.check(Path(asked["page"]), told.PAGE, "--page")
         prediction = predict(asked)
-    except BadInput as why:
+    except (BadInput, result_file.Refused) as why:
         print(f"forebay: {why}", file=sys.stderr)
         return 2
     if "page" in asked:

@@ -14,6 +14,8 @@ from .model import Case, Operations, Outcome, Settings, drained
 from .plot import plot
 from .units import human, span
 
+TITLE = "forebay predict: "
+PAGE = page.kind_of("page of forebay predict", TITLE)
 STYLE = """<style>
 .scroll { overflow-x: auto; } .scroll svg { min-width: 480px; }
 .scroll th, .scroll td { white-space: normal; padding: .35rem .6rem; vertical-align: top; }
@@ -249,8 +251,9 @@ def write_page(prediction: Prediction, to: Path) -> None:
         ("Where each value comes from", table(["", "value", "from"], sources(prediction), "words")),
         ("The formulas and what they were fitted to", table(*seed_table()) + said_of_seeds()),
     ]
-    title = f"forebay predict: {prediction.machine.name}"
-    page.write(to, title, f"{conclusion(prediction)[0]}. {subject(prediction)}.", sections)
+    page.write(
+        to, PAGE, TITLE + prediction.machine.name, f"{conclusion(prediction)[0]}. {subject(prediction)}.", sections
+    )
 
 
 def seed_table() -> tuple[list[str], list[list[str]]]:

@@ -13,6 +13,8 @@ from . import told
 from .grid import MARKED, binary, several
 from .medium import PHASES, Figures, quartiles
 
+TITLE = "forebay bench io on "
+PAGE = page.kind_of("page of forebay bench io", TITLE)
 LEFT, TOP, WIDTH, HEIGHT = 52, 14, 400, 260
 
 
@@ -106,4 +108,4 @@ def write_page(to: Path, measured: list[Figures], machine: dict) -> None:
         sections.append((f"{figures.place.directory} ({figures.place.kind})", said))
     lead = "What this machine's media do: medians of the rounds, with quartiles."
     sections.append(("The machine", wide(["", ""], [[key, str(value)] for key, value in machine.items()])))
-    page.write(to, f"forebay bench io on {machine['host']}", lead, sections)
+    page.write(to, PAGE, f"{TITLE}{machine['host']}", lead, sections)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from measure.figures import plain
 from measure.report import Report
+from measure.result_file import Kind
 
 from ..predict.units import human
 from .grid import BASE, MARKED, Cell, binary, on, several
@@ -24,6 +25,7 @@ KINDS = {  # of plain cells: op, path and pages
     "mapped, read": ("read", "mapped", "recycled"),
 }
 RATES = {"operations_per_s": "create", "renames_per_s": "rename", "unlinks_per_s": "unlink", "syncs_per_s": "sync"}
+PROFILE = Kind("profile of forebay bench io", "# forebay bench io, ")
 Table = tuple[str, list[str], list[list[str]]]  # title, header, rows
 
 
@@ -197,7 +199,7 @@ def contention(creates: dict[int, float]) -> tuple[float, float | None]:
 def profile(local: Figures | None, shared: Figures | None, machine: dict) -> str:
     """What `forebay predict --machine` reads (docs/run/predict.md)."""
     date = time.strftime("%Y-%m-%d")
-    lines = [f"# forebay bench io, {date}"]
+    lines = [f"{PROFILE.begin}{date}"]
     lines += [f"# {key}: {value}" for key, value in machine.items()]
     lines.append(f"name = {json.dumps(machine['host'])}")
 

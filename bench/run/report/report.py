@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from measure import page  # noqa: E402
+from measure import page, result_file  # noqa: E402
 
 from run.predict.units import human, span  # noqa: E402
 from run.report.course import BadInput, Run, read  # noqa: E402
@@ -30,6 +30,7 @@ STYLE = """<style>
 </style>"""
 LETTERS = "ABCDEFGH"
 TITLE = "forebay report: "
+PAGE = page.kind_of("page of forebay report", TITLE)
 
 
 def figures(run: Run) -> list[tuple[str, float, str]]:
@@ -137,20 +138,13 @@ def write_page(runs: list[Run], to: Path) -> None:
         if len(runs) > 1
         else f"{subject(first)}."
     )
-    page.write(to, f"{TITLE}{f'{len(runs)} runs' if len(runs) > 1 else first.name}", lead, sections)
+    page.write(to, PAGE, f"{TITLE}{f'{len(runs)} runs' if len(runs) > 1 else first.name}", lead, sections)
 
 
-def may_be_replaced(to: Path, reports: list[str]) -> None:
-    if not to.exists():
-        return
-    if any(to.samefile(path) for path in reports):
+def refuse_other(to: Path, reports: list[str]) -> None:
+    if to.exists() and any(to.samefile(path) for path in reports):
         raise BadInput(f"the page {to} would overwrite a report: give another --page")
-    begin = f"{page.BEGIN}{TITLE}".encode()
-    if to.is_file():
-        with to.open("rb") as file:
-            if file.read(len(begin)) == begin:
-                return
-    raise BadInput(f"{to} exists and is no page of forebay report: remove it, or give another --page")
+    result_file.check(to, PAGE, "--page")
 
 
 def main() -> int:
@@ -166,9 +160,9 @@ def main() -> int:
         return 2
     if to:
         try:
-            may_be_replaced(Path(to), paths)
+            refuse_other(Path(to), paths)
             write_page(runs, Path(to))
-        except BadInput as why:
+        except (BadInput, result_file.Refused) as why:
             print(f"forebay: {why}", file=sys.stderr)
             return 2
         except OSError as why:

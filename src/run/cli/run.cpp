@@ -1,11 +1,10 @@
 // forebay run: an unmodified program, its files at the speed of local memory, its results on the case.
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "run/cli/commands.h"
 #include "run/cli/interface.h"
 #include "run/cli/progress.h"
+#include "run/cli/result_file.h"
 #include "run/launch/run.h"
 #include "run/settings/settings.h"
 
@@ -60,23 +60,21 @@ std::string own_path() {
   return real_path("/proc/self/exe").value_or("forebay");
 }
 
-// The report is written last, but a place where it cannot be written is known first.
-Status check_report_file(const std::string& path) {
-  struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  const std::string directory(parent_of(path));
-  if (exists && S_ISDIR(status.st_mode)) return error(Code::bad_input, "--json takes a file, not a directory:", path);
-  if (::access(exists ? path.c_str() : directory.empty() ? "." : directory.c_str(), W_OK) == 0) return {};
-  auto refused = errno_error("cannot write the report to", path);
-  refused.value().code = Code::bad_input;
-  return refused;
+// Of any version.
+ResultKind report_kind() {
+  return {"report of a run", [](const std::string& text) {
+            const auto told = nlohmann::json::parse(text, nullptr, false);
+            return told.is_object() && told.contains("program_status") && told.contains("timeline");
+          }};
 }
 
 int run(const RunOptions& options) {
   auto settings = settings_of(options);
   if (!settings) return failed(settings.error());
+  // The report is written last, but a place where it cannot be written is known first.
   if (!options.json.empty())
-    if (auto writable = check_report_file(options.json); !writable) return failed(writable.error());
+    if (auto checked = check_result_file(options.json, report_kind(), "--json"); !checked)
+      return failed(checked.error());
   auto prepared = launch::prepare({options.case_path, options.command, *settings, own_path()}, real_clock());
   if (!prepared) return failed(prepared.error());
   for (const std::string& notice : prepared->notices) say(stderr, "forebay: {}\n", notice);
@@ -92,8 +90,7 @@ int run(const RunOptions& options) {
   if (!report) return failed(report.error());
   if (!options.quiet || report->trouble) say(stderr, "{}", launch::to_text(*report));
   if (!options.json.empty()) {
-    auto file = open_file(options.json, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    auto written = file ? write_all(file->get(), launch::to_json(*report) + "\n", options.json) : Status(forward(file));
+    const auto written = write_result_file(options.json, report_kind(), "--json", launch::to_json(*report) + "\n");
     if (!written) {
       const int status = failed(written.error());
       return report->exit_status != 0 ? report->exit_status : status;

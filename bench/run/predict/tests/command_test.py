@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[4]
+BEGIN = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>'  # of all pages
 FOREBAY = ""
 SMALL = "--ranks 4 --files 9 --bytes 1MB --step 0.5s".split()
 CONTROL = "application simpleFoam;\nstartFrom latestTime;\ndeltaT 0.1;\nendTime 20;\nwriteControl runTime;\nwriteInterval 0.5;\npurgeWrite 2;\n"  # fmt: skip
@@ -145,6 +146,21 @@ class PredictTest(unittest.TestCase):
         self.assertNotIn("nan", page.split("<svg")[1].split("</svg>")[0])
         said = self.call("--machine", "nfs", *SMALL, "--page", "none/page.html", status=1)
         self.assertIn("cannot write the page none/page.html: No such file", said)
+
+    def test_a_page_replaces_nothing_but_a_page_of_predict(self):
+        asked = ("--machine", "nfs", *SMALL, "--page")
+        for name, text in (
+            ("data.html", "<!doctype html><title>mine</title>"),
+            ("report.html", BEGIN + "forebay report: r"),
+        ):
+            kept = self.write(name, text)
+            self.assertIn(f"{name} exists and is no page of forebay predict", self.call(*asked, name, status=2))
+            self.assertEqual(kept.read_text(), text)
+        self.call(*asked, "page.html")
+        self.call(*asked, "page.html")
+        (self.directory / "link.html").symlink_to("page.html")
+        self.assertIn("link.html is a link to a file: remove it, or give another --page", self.call(*asked, "link.html", status=2))  # fmt: skip
+        self.assertIn("<!doctype html>", self.call(*asked, "/dev/stdout"))
 
     def test_what_is_wrong_is_named(self):
         self.write("broken.json", "{}")

@@ -75,6 +75,7 @@ class IoTest(unittest.TestCase):
 
     def test_it_measures_memory_and_disk_and_predict_prices_with_what_it_found(self):
         began = time.monotonic()
+        (self.disk / "my.toml").write_text("# forebay bench io, 2026-11-01\nname = 'older'\n")
         told = json.loads(self.io(self.memory, self.disk, "--shared", self.disk, *LITTLE, "--json", "-o", "my.toml", "--page", "my.html"))  # fmt: skip
         self.assertLess(time.monotonic() - began, 3 * 30)
         self.nothing_is_left("my.toml", "my.html")
@@ -125,21 +126,27 @@ class IoTest(unittest.TestCase):
         self.assertEqual(used, {ALLOWED[-1]})
 
     def test_it_refuses_before_it_writes(self):
-        (self.disk / "file").touch()
+        (self.disk / "file").write_text("mine")
+        (self.disk / "link").symlink_to("file")
         for words, message in (
             ((self.memory, "--block", "9000G"), r" free, and needs [\d.]+ TB, twice what is written"),
             ((self.memory / "missing",), f"not a directory: {self.memory}/missing"),
             ((self.disk / "file",), "not a directory"),
             ((self.memory, "--shared", "missing"), "not a directory: missing"),
             ((self.memory, "-o", "missing/my.toml"), "missing/my.toml cannot be written"),
-            ((self.memory, "-o", self.disk), f"{self.disk} cannot be written: it is a directory"),
+            ((self.memory, "-o", self.disk), f"{self.disk} is a directory"),
+            ((self.memory, "-o", self.disk / "file"), "exists and is no profile of forebay bench io"),
+            ((self.memory, "--page", self.disk / "file"), "exists and is no page of forebay bench io"),
+            ((self.memory, "-o", "link"), "link is a link to a file"),
+            ((self.memory, "--page", "link"), "link is a link to a file"),
             ((), "name a directory on each medium"),
             ((self.memory, "--transfer", "100"), "multiple of 64"),
             ((self.memory, "--writers", "0"), "--writers"),
         ):
             with self.subTest(words):
                 self.assertRegex(self.io(*words, "--quick", status=2), message)
-                self.nothing_is_left("file")
+                self.nothing_is_left("file", "link")
+                self.assertEqual((self.disk / "file").read_text(), "mine")
 
     def test_processes_whose_job_has_no_name_do_not_meet(self):
         """Another run beside this one would have the same names."""

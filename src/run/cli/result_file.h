@@ -1,0 +1,26 @@
+// A file that the user names for a result: a new one, or one of the same kind that is replaced; never through a link.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/base.h"
+
+namespace forebay::cli {
+
+// What the files of one kind are called, and how one is known by its content.
+struct ResultKind {
+  std::string_view name;
+  std::function<bool(const std::string&)> is_one;
+};
+
+// An error (bad_input) where what is there may not be replaced, or nothing can be made. An empty file is nobody's, and
+// a pipe or a terminal, also behind a link like /dev/stdout, is written to. `option`: what named the file.
+Status check_result_file(const std::string& path, const ResultKind& kind, std::string_view option);
+
+// Checks again. A file appears only when it is whole.
+Status write_result_file(const std::string& path, const ResultKind& kind, std::string_view option,
+                         const std::string& content);
+
+}  // namespace forebay::cli
