@@ -1,5 +1,5 @@
 """Proves: every command that README.md, docs/*.md and --help show works as it stands: it is run on a small case, and must
-end with status 0. Commands within a sentence are not run (but those that touch nothing, `forebay plan`), but their flags must
+end with status 0. What takes long is run in a quick form, with all of its own words. Commands within a sentence are not run (but those that touch nothing, `forebay plan`), but their flags must
 exist; so must targets of make."""
 
 import json
@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 
 import commandcase
 
@@ -15,19 +16,32 @@ SOURCES = commandcase.SOURCES
 RANKS = 4
 
 # What stands in the documents for something of the reader's own.
-PLACEHOLDERS = {"/shared/motorBike": "{case}", "--host n1:48,n2:48": "--host n1:2,n2:2"}
+PLACEHOLDERS = {
+    r"/shared/motorBike": "{case}",
+    r"--host n1:48,n2:48": "--host n1:2,n2:2",
+    r"--shared /shared(?!\S)": "--shared {case}/disk",
+    r"/mnt/pmem\w*": "{case}/disk",
+    r"(--disk|--memory|--pool) /(scratch|mnt/\w+)(?!\S)": r"\1 {case}/disk",
+    r"--points 32 --steps 200": "--points 8 --steps 4",
+    r"slow-shared up /var/tmp/slow": "slow-shared up {slow}",
+}
 # Commands that would look at every run of this machine's user are kept to the test's own case.
 OF_ALL_CASES = {"status", "drain", "clean"}
-# A benchmark is stopped by a word that it does not know, behind its other flags: (what is added, status, message).
+# io measures little. The others have understood all their words when they miss the programs that they measure, which are not
+# in this test's build tree and path; bench/* are the tests that measure: (what is added, status, message).
 BENCHES = {
-    "io": (" --block nosuch", 2, "nosuch"),
-    "openfoam": (" --sizes nosuch", 2, "unknown size 'nosuch'"),
-    "trajectory": (" --only nosuch", 2, "unknown part 'nosuch'"),
-    "arrays": (" --only nosuch", 2, "unknown part 'nosuch'"),
+    "io": (" --quick --writers 1 --transfer 4k --block 8M", 0, ""),
+    "openfoam": ("", 2, "is not installed"),
+    "trajectory": ("", 2, "no trajectory_bench beside"),
+    "arrays": ("", 1, "_bench beside"),
 }
+N3D = os.path.join(os.path.dirname(os.path.abspath(sys.argv[1])), "n3d")
+MPIRUN = shutil.which("mpirun")
+SLOW = SOURCES / "bench/measure/slow-shared"
 
-# Instead of a launcher: starts as many ranks as the case has, on this node.
+# Instead of a launcher: starts as many ranks as the case has, on this node. n3d is no stand-in, and needs the real one.
 LAUNCHER = f"""#!/usr/bin/env bash
+for word; do [[ $word == n3d && -x "{N3D}" ]] && exec "{MPIRUN}" "$@"; done
 while [[ $# -gt 0 && $1 != forebay && $1 != */forebay ]]; do shift; done
 [[ $2 == exec ]] || exit 99
 MEETING=$(mktemp -d) || exit 98
@@ -53,6 +67,10 @@ echo "wrote in $PWD" >> "log.$(basename "$0").${{OMPI_COMM_WORLD_RANK:-0}}"
 """
 
 
+# A directory is made by its plain name, in the case.
+SHOWN = r"(forebay|mkdir(?= \w+(\s|$))|bench/measure/slow-shared)"
+
+
 def blocks_of(text):
     """(line number, line) of code blocks, whether fenced or indented."""
     fenced = before_blank = False
@@ -73,7 +91,7 @@ def blocks_of(text):
 def shown_commands(text, program="forebay"):
     """Lines of code blocks that begin with the program, without their comments; drawings are not commands."""
     for number, line in blocks_of(text):
-        if line.startswith(program + " ") and line.isascii():
+        if re.match(program + " ", line) and line.isascii():
             yield number, re.sub(r"\s+# .*$", "", line)
 
 
@@ -88,13 +106,18 @@ def mentioned_commands(text, program="forebay"):
 class DocumentsTest(commandcase.CommandCase):
     def setUp(self):
         super().setUp()
-        self.programs = os.path.join(self.directory, "programs")
-        os.mkdir(self.programs)
-        os.symlink(self.in_build_tree(), os.path.join(self.programs, "forebay"))
+        self.programs, self.few_programs = (os.path.join(self.directory, name) for name in ("programs", "few"))
+        forebay = self.in_build_tree()
+        if os.path.exists(probe := os.path.join(os.path.dirname(commandcase.FOREBAY), "io_probe")):
+            os.symlink(probe, os.path.join(os.path.dirname(forebay), "io_probe"))
+        for directory in (self.programs, self.few_programs):
+            os.mkdir(directory)
+            os.symlink(forebay, os.path.join(directory, "forebay"))
+        os.symlink(shutil.which("bash"), os.path.join(self.few_programs, "bash"))
         for name in ("mpirun", "srun", "mylauncher"):
             self.program(os.path.join(self.programs, name), LAUNCHER)
         for path in (
-            *(os.path.join(self.programs, name) for name in ("simpleFoam", "decomposePar", "n3d")),
+            *(os.path.join(self.programs, name) for name in ("simpleFoam", "decomposePar")),
             "Allrun",
             "solver",
             "cs_solver",
@@ -103,7 +126,11 @@ class DocumentsTest(commandcase.CommandCase):
         for rank in range(RANKS):
             self.write(f"processor{rank}/constant/polyMesh/points", f"points of {rank}\n")
             self.write(f"processor{rank}/0/U", f"U of {rank}\n")
-        for name in ("results", "checkpoints"):
+        if os.access(N3D, os.X_OK):
+            os.symlink(N3D, os.path.join(self.programs, "n3d"))
+        else:
+            self.program(os.path.join(self.programs, "n3d"), SOLVER)
+        for name in ("results", "checkpoints", "disk"):
             os.mkdir(os.path.join(self.case, name))
         for name in ("checkpoint.h5", "restart/checkpoint.h5"):
             self.checkpoint(name)
@@ -119,9 +146,11 @@ class DocumentsTest(commandcase.CommandCase):
             file.write(text)
         os.chmod(path, 0o755)
 
-    def bash(self, line):
-        environment = self.environment(FOREBAY_POOL_PATHS=self.pool)
-        environment["PATH"] = f"{self.programs}:{environment['PATH']}"
+    def bash(self, line, path=None):
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        few_cores = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+        environment = self.environment(FOREBAY_POOL_PATHS=self.pool, **root, **few_cores)
+        environment["PATH"] = path or f"{self.programs}:{environment['PATH']}"
         done = subprocess.run(
             ["bash", "-c", line], cwd=self.case, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
         )  # fmt: skip
@@ -129,19 +158,32 @@ class DocumentsTest(commandcase.CommandCase):
 
     def trouble_with(self, command):
         """Runs it as it is shown; what is wrong, or nothing."""
+        slow = os.path.join(self.directory, "slow")
         for shown, stands_for in PLACEHOLDERS.items():
-            command = command.replace(shown, stands_for.format(case=self.case))
+            command = re.sub(shown, stands_for.format(case=self.case, slow=slow), command)
         words = shlex.split(command)
-        expected, message = 0, ""
+        if words[0] != "forebay":
+            return self.trouble_with_other(command, slow)
+        expected, message, path = 0, "", None
         if words[1] in OF_ALL_CASES and "--case" not in words:
             command += f" --case {self.case}"
         if words[1] == "bench":
             more, expected, message = BENCHES.get(words[2], ("", 0, ""))
             command += more
-        status, output = self.bash(command)
+            path = self.few_programs if words[2] == "openfoam" else None
+        status, output = self.bash(command, path)
         if status == expected and message in output:
             return None
         return f"`{command}` ended with status {status}, not {expected}: {output}"
+
+    def trouble_with_other(self, command, slow):
+        """A directory is made; the slow directory, too, where this user may."""
+        try:
+            status, output = self.bash(command.replace("bench/measure/slow-shared", str(SLOW)))
+        finally:
+            if os.path.exists(slow):
+                self.bash(f"{SLOW} down {slow}")
+        return None if status in (0, 77) else f"`{command}` ended with status {status}: {output}"
 
     def help_of(self, name):
         if name not in self.helps:
@@ -164,7 +206,7 @@ class DocumentsTest(commandcase.CommandCase):
 
     def troubles_in(self, text, name):
         found = []
-        for check, commands in ((self.trouble_with, shown_commands(text)), (self.trouble_with_mention, mentioned_commands(text))):  # fmt: skip
+        for check, commands in ((self.trouble_with, shown_commands(text, SHOWN)), (self.trouble_with_mention, mentioned_commands(text))):  # fmt: skip
             found += [f"{name}:{number}: {trouble}" for number, command in commands if (trouble := check(command))]
         targets = re.findall(r"^([a-z-]+):", (SOURCES / "Makefile").read_text(), re.MULTILINE)
         for number, command in (*shown_commands(text, "make"), *mentioned_commands(text, "make")):
@@ -202,7 +244,7 @@ class DocumentsTest(commandcase.CommandCase):
         repeated = set()
         for _, line in blocks_of(text):
             command, comment = (*line.split("  # "), "")[:2]
-            self.assertIn(command.split(" ")[0], ("forebay", "make", "bench/measure/slow-shared"), line)
+            self.assertIn(command.split(" ")[0], ("forebay", "make", "mkdir", "bench/measure/slow-shared"), line)
             for flag in re.findall("--[a-z-]+", command.partition(" n3d ")[2]):
                 self.assertIn(f'"{flag}"', n3d)
             repeated |= {int(number) for number in re.findall(r"\d+", comment)}
@@ -248,12 +290,20 @@ class DocumentsTest(commandcase.CommandCase):
             "```\nforebay plan --ranks 4 --order nodes\n```\n": "nodes",
             "    forebay run --case /shared/none -- decomposePar    # a comment\n": "no such case",
             "    forebay run -- false\n": "status 1",
-            "    forebay bench openfoam --repetition\n": "not 2",
+            "    forebay bench openfoam --repetition\n": "expected one argument",
+            "    forebay bench openfoam --sizes 31k\n": "unknown size '31k'",
+            "    forebay bench io /dev/shn --quick\n": "not a directory: /dev/shn",
+            "    forebay bench trajectory --only stedy\n": "unknown part 'stedy'",
+            "    forebay bench arrays --quick --pool /dev/shm\n": "unrecognized arguments",
+            "    forebay bench arrays --only mehs\n": "unknown part 'mehs'",
+            "    bench/measure/slow-shared upp /var/tmp/slow\n": "unknown verb 'upp'",
+            "    mkdir system\n": "File exists",
             "    forebay bench openfaom\n": "openfaom",
             "So `forebay drain --resum` helps.\n": "--resum is not known",
             "So `forebay darin --resume` helps.\n": "no such command",
             "So `forebay plan --ranks 5 --nodes n1:2,n2:2` helps.\n": "do not fit",
             "    make domo\n": "no target domo",
+            **self.wrong_words_for_n3d(),
             "Then `make tset`.\n": "no target tset",
             "    tests/run/nodes/labor up\n": "no program",
         }
@@ -263,6 +313,12 @@ class DocumentsTest(commandcase.CommandCase):
                 self.assertEqual(len(troubles), 1, troubles)
                 self.assertIn(expected, troubles[0])
                 self.assertIn("made-up.md:", troubles[0])
+
+    def wrong_words_for_n3d(self):
+        if not os.access(N3D, os.X_OK):
+            return {}
+        run = "    forebay run -- mpirun -n 2 n3d --points 32 --steps 200 --store"
+        return {f"{run} fils\n": "fils", f"{run} files --direktory states\n": "--direktory", f"{run} files --directory stats\n": "stats"}  # fmt: skip
 
     def test_a_right_document_is_let_pass(self):
         text = "Say `forebay plan -n 4`:\n\n    forebay plan --ranks 4   # four\n\n    make build\n\n    forebay run ── exec\n"
