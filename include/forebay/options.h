@@ -30,7 +30,10 @@
  *                    tier, or from another process; "off": none; not set: on tiers that are not plain memory
  *                    (dram, tmpfs). FOREBAY_E_DAMAGED tells. They are made where the bytes pass anyway: by put,
  *                    with the copy; by what moves a segment to such a tier; by commit only in a first tier that is
- *                    not plain memory.
+ *                    not plain memory. Each stored step tells whether it has one, and is then compared unless this
+ *                    is "off". "on" is refused for a kept store that has steps without
+ *   "compare"        "every-read", as if not set: a step in a mapped file of a disk is compared with its checksum
+ *                    whenever it is read, since its pages may come back from the disk damaged; "first-read": once
  *   "encoders"       threads that encode beside the solver, where a field has an accepted error; 0: commit
  *                    encodes; not set: one a field, as far as the process has cores to spare, and one at least. In
  *                    a sweep from reverse on, one thread decodes ahead; with 0, get does.

@@ -76,6 +76,7 @@ struct TrajectoryOptions {
   std::string mode = "any";
   bool survives_power_cut = true;
   std::optional<bool> checksum{};  // what is not set is chosen
+  bool compare_every_read = true;
   std::optional<int> encoders{};
   bool debug = false;
   std::optional<std::uint64_t> segment_bytes{};
@@ -245,6 +246,7 @@ class Trajectory {
     set("survives", options.survives_power_cut ? "power-cut" : "process");
     set("debug", on(options.debug));
     if (options.checksum) set("checksum", on(*options.checksum));
+    set("compare", options.compare_every_read ? "every-read" : "first-read");
     if (options.encoders) set("encoders", std::to_string(*options.encoders));
     if (options.segment_bytes) set("segment-bytes", std::to_string(*options.segment_bytes));
     forebay_trajectory* handle = nullptr;

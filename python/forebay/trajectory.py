@@ -280,6 +280,7 @@ class Trajectory:
         mode="any",
         survives="power-cut",
         checksum=None,
+        compare="every-read",
         encoders=None,
         debug=False,
         segment_bytes=None,
@@ -289,12 +290,21 @@ class Trajectory:
         `survives`: what a kept and committed step outlives: "power-cut", as far as the medium can, or "process".
         `tiers`: of dram(), pool() and shared(), fastest first. `checksum`, `encoders` (threads that encode fields with an
         accepted error beside the solver) and `segment_bytes` are chosen where they are None.
+        `compare`: of steps in a mapped file of a disk, "every-read" with their checksums or only the "first-read".
         `debug`: finds C code that uses memory which is no longer valid."""
         self._handle = None
         self._fields = []
         self._open_step = None
         self._spare = {}  # of each field the memory of an open step that nothing shows any more
-        asked = {"name": name, "rank": rank, "ranks": ranks, "keep": keep, "mode": mode, "survives": survives}
+        asked = {
+            "name": name,
+            "rank": rank,
+            "ranks": ranks,
+            "keep": keep,
+            "mode": mode,
+            "survives": survives,
+            "compare": compare,
+        }
         tuned = {"checksum": checksum, "encoders": encoders, "debug": debug, "segment_bytes": segment_bytes}
         with Options(**asked, **tuned) as options:
             for tier in tiers:

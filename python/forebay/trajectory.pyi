@@ -9,6 +9,7 @@ import numpy.typing as npt
 _Path: TypeAlias = str | os.PathLike[str]
 _Mode: TypeAlias = Literal["any", "create", "must-exist", "read-only", "partial"]
 _Survives: TypeAlias = Literal["power-cut", "process"]
+_Compare: TypeAlias = Literal["every-read", "first-read"]
 _Codec: TypeAlias = Literal["raw", "float32", "truncation", "zfp", "difference"]
 _Name: TypeAlias = str | int
 
@@ -78,6 +79,7 @@ class Trajectory:
         mode: _Mode = "any",
         survives: _Survives = "power-cut",
         checksum: bool | None = None,
+        compare: _Compare = "every-read",
         encoders: int | None = None,
         debug: bool = False,
         segment_bytes: int | None = None,

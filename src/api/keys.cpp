@@ -31,6 +31,7 @@ const std::vector<Key>& keys() {
       {"mode", "trajectory", {"any", "create", "must-exist", "read-only", "partial"}},
       {"survives", "trajectory", {"power-cut", "process"}},
       {"checksum", "trajectory", kOnOff},
+      {"compare", "trajectory", {"every-read", "first-read"}},
       {"encoders", "trajectory", {}, 0, kMostEncoders},
       {"debug", "trajectory", kOnOff},
       {"segment-bytes", "trajectory", {}, 1, kLargest},

@@ -67,10 +67,15 @@ Done Tiers::load(const Visit& visit, std::uint64_t record_bytes) {
   }
   for (const auto& entry : in_order) {
     const std::uint32_t number = entry.second;
-    const auto extent = store_.find_records(log_[number].place, entry.first,
-                                            [&](const segment::RecordHeader& record) { visit(number, record); });
+    bool checked = false;
+    const auto extent = store_.find_records(log_[number].place, entry.first, [&](const segment::RecordHeader& record) {
+      checked = checked || record.payload_check != 0;
+      visit(number, record);
+    });
     if (!extent) return pass_on(extent);
     log_[number].extent = *extent;
+    log_[number].checked = checked;
+    log_[number].arrivals = checked && store_.compares() ? 1 : 0;
   }
   return {};
 }
@@ -102,7 +107,6 @@ Done Tiers::find_segments(std::uint32_t tier) {
     }
     Segment& found = log_[log_.add(generation, {tier, slot})];
     found.sealed = true;
-    found.arrivals = store_.checks(tier) ? 1 : 0;
   }
   slots.limit = std::max(slots.limit, slots.used());
   return {};

@@ -19,6 +19,7 @@ struct Segment {
   std::uint32_t live = 0;        // records that count
   std::uint32_t holds = 0;       // by readers: it stays where it is
   std::uint32_t arrivals = 0;    // of its bytes from where they may have been damaged
+  bool checked = false;          // a record has a checksum
   bool sealed = false;
   bool moving = false;  // the spiller reads or writes it
 

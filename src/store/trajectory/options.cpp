@@ -62,6 +62,7 @@ Outcome<Options> options_of(const forebay_options& given) {
   options.mode = static_cast<Mode>(mode - std::begin(kModes));
   options.process_only = given.text("survives") == "process";
   options.checksum = given.on("checksum");
+  options.compare_every_read = given.text("compare") != "first-read";
   if (const auto threads = given.integer("encoders")) options.encoders = static_cast<int>(*threads);
   options.debug = given.on("debug").value_or(false);
   options.segment_bytes = static_cast<std::uint64_t>(given.integer("segment-bytes").value_or(0));

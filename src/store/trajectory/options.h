@@ -26,6 +26,7 @@ struct Options {
   Mode mode = Mode::any;
   bool process_only = false;
   std::optional<bool> checksum;
+  bool compare_every_read = true;
   std::optional<int> encoders;
   bool debug = false;
   std::uint64_t segment_bytes = 0;

@@ -92,7 +92,7 @@ Done Tiers::fetch(Lock& lock, std::uint32_t number) {
   }
   cache_.put(buffer, number);
   log_[number].buffer = buffer;
-  log_[number].arrivals += store_.checks(place.tier) ? 1 : 0;
+  log_[number].arrivals += log_[number].checked && store_.compares() ? 1 : 0;
   ++traffic_[place.tier].fetched;
   forget_if_unused(number);
   return {};
@@ -144,6 +144,7 @@ Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
   store_.retire(before.place);
   log_.relocate(number, target);
   if (!slots.streamed) give_up_buffer(number);
+  segment.checked = segment.checked || store_.checks(to_tier);
   segment.arrivals += store_.checks(to_tier) && !slots.streamed ? 1 : 0;
   ++(down ? reached.moved_in : traffic_[before.place.tier].fetched);
   finish();

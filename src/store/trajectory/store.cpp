@@ -41,6 +41,7 @@ Done Store::open() {
   for (std::uint32_t i = 0; i < tiers(); ++i) {
     if (auto ok = open_tier(i); !ok) return ok;
   }
+  decide_checks();
   if (options_.keep) {
     if (auto ok = read_heads(); !ok) return ok;
   }
@@ -146,7 +147,6 @@ Done Store::take_head(std::uint32_t number, const segment::DecodedHead& found) {
     tier.stream.reset();
     return {};
   }
-  tier.checks = found.head.payload_checks != 0;
   tier.epoch = found.epoch;
   found_head_->epoch = std::max(found_head_->epoch, found.epoch);
   return {};
@@ -156,6 +156,12 @@ Done Store::check_head(const segment::StoreHead& head, const std::string& path) 
   const std::uint64_t bytes = head.segment_bytes;
   if (bytes % segment::page_bytes() != 0 || bytes == 0 || bytes > segment::kLargestSegment) {
     return fail(FOREBAY_E_DAMAGED, "the store is damaged: segments of {} bytes in {}", bytes, path);
+  }
+  const std::uint64_t page = segment::page_bytes();
+  if (options_.segment_bytes != 0 && (options_.segment_bytes + page - 1) / page * page != bytes) {
+    return fail(FOREBAY_E_INVALID,
+                "the store {} has segments of {} bytes, segment-bytes asks for {}; leave the option away", path, bytes,
+                options_.segment_bytes);
   }
   if (head.tiers != tiers_.size() && options_.mode != Mode::partial) {
     return fail(FOREBAY_E_INVALID, "the store {} was kept with {} tiers and is opened with {}", path, head.tiers,
@@ -181,6 +187,17 @@ Outcome<Sizes> Store::sizes(std::uint64_t record_bytes) const {
   return sizes;
 }
 
+// Whatever a store was begun with: each record tells whether it has a checksum.
+void Store::decide_checks() {
+  for (Tier& tier : tiers_) {
+    // What is no plain memory can damage what it holds.
+    const bool plain = tier.medium && (tier.medium->kind() == "dram" || tier.medium->kind() == "tmpfs");
+    tier.checks = options_.checksum.value_or(!plain);
+    // Pages of a file leave memory, and come back from the disk.
+    tier.every_read = compares() && options_.compare_every_read && tier.medium && tier.medium->kind() == "file";
+  }
+}
+
 void Store::set_durable() {
   durable_ = kept_ && !options_.process_only;
   for (Tier& tier : tiers_) {
@@ -200,11 +217,6 @@ Done Store::begin(const std::vector<segment::FieldEntry>& fields, std::uint64_t 
   segment_bytes_ = segment_bytes;
   id_ = random_identity();
   fields_ = fields;
-  for (Tier& tier : tiers_) {
-    // What is no plain memory can damage what it holds.
-    const bool plain = tier.medium && (tier.medium->kind() == "dram" || tier.medium->kind() == "tmpfs");
-    tier.checks = options_.checksum.value_or(!plain);
-  }
   if (kept_) {
     if (auto ok = write_heads(); !ok) return ok;
   }
@@ -220,7 +232,6 @@ segment::StoreHead Store::head_for(std::uint32_t tier) const {
   head.ranks = static_cast<std::uint32_t>(options_.ranks);
   head.tier = tier;
   head.tiers = static_cast<std::uint32_t>(tiers_.size());
-  head.payload_checks = tiers_[tier].checks ? 1 : 0;
   head.fields = fields_;
   return head;
 }

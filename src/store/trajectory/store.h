@@ -54,6 +54,9 @@ class Store {
   // Reached by reads and writes: its segments have no memory.
   bool streamed(std::uint32_t tier) const { return tiers_[tier].stream != nullptr; }
   bool checks(std::uint32_t tier) const { return tiers_[tier].checks; }
+  // Whether records that have a checksum are compared with it; of a mapped tier on a disk, at every read.
+  bool compares() const { return options_.checksum.value_or(true); }
+  bool compares_every_read(std::uint32_t tier) const { return tiers_[tier].every_read; }
   segment::Medium& medium(std::uint32_t tier) { return *tiers_[tier].medium; }
   const char* kind(std::uint32_t tier) const;
   const std::string& path(std::uint32_t tier) const { return tiers_[tier].path(); }
@@ -87,7 +90,8 @@ class Store {
     std::unique_ptr<segment::Medium> medium;      // a mapped tier has this,
     std::unique_ptr<segment::StreamFile> stream;  // a streamed one this, and one that is not there neither
     std::vector<segment::Mapping> mappings;       // by slot
-    bool checks = false;                          // records here have checksums
+    bool checks = false;                          // records that are written here get checksums
+    bool every_read = false;                      // what was read once may be damaged the next time
     std::optional<std::uint64_t> epoch;           // as its head tells, where one was found
 
     const std::string& path() const { return home ? home->path() : options->path; }
@@ -99,6 +103,7 @@ class Store {
   Done check_head(const segment::StoreHead& head, const std::string& path);
   segment::StoreHead head_for(std::uint32_t tier) const;
   void set_durable();
+  void decide_checks();
   void remark_lost_header(Place place);
   std::uint64_t offset(Place place) const { return place.slot * segment_bytes_; }
 

@@ -220,6 +220,7 @@ Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t li
     sealed.extent = writer.extent();
     sealed.live = live;
     sealed.holds = held ? 1 : 0;
+    sealed.checked = store_.checks(0);
     sealed.arrivals = store_.checks(0) ? 1 : 0;
     forget_if_unused(number);
     poke();

@@ -81,6 +81,8 @@ class Tiers {
   // The active segment is full: `live` of its records count. It is held by the caller if `held`.
   Done seal(segment::Writer& writer, std::uint32_t segment, std::uint32_t live, bool held);
   segment::Medium& first_medium() { return store_.medium(0); }
+  // Whether what was read of the first tier once may be damaged the next time.
+  bool compares_every_read() const { return store_.compares_every_read(0); }
 
   // --- the reader: a held segment stays where it is, at the address returned ---
   Outcome<const std::byte*> hold(std::uint32_t segment);

@@ -50,7 +50,10 @@ Done Trajectory::load() {
   };
   std::vector<Older> older;
   std::vector<std::uint32_t> live;
-  std::uint64_t strange = 0;
+  std::uint64_t strange = 0, unchecked = 0;
+  // Encoded fields have checksums of their own.
+  const bool checked = std::all_of(fields_.begin(), fields_.end(),
+                                   [](const Field& field) { return field.encoded() || field.bytes == 0; });
   bool memory = true;
   auto loaded = tiers_->load(
       [&](std::uint32_t number, const segment::RecordHeader& record) {
@@ -60,6 +63,7 @@ Done Trajectory::load() {
           return;
         }
         ++live[number];
+        unchecked += record.payload_check == 0 && !checked ? 1 : 0;
         Entry* entry = index_.find(record.step);
         if (entry != nullptr) {
           // Dropped and stored again, and the mark of the drop was lost with the machine's power.
@@ -73,6 +77,12 @@ Done Trajectory::load() {
       record_bytes_);
   if (!loaded) return loaded;
   if (!memory) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
+  if (unchecked != 0 && options_.checksum.value_or(false)) {
+    return fail(
+        FOREBAY_E_INVALID,
+        "checksum \"on\" cannot be had: {} steps of the store were kept without; leave the option away to read them",
+        unchecked);
+  }
   if (strange != 0) tiers_->remark(fmt::format("{} steps have another size than their fields", strange));
   if (auto ok = tiers_->go_on(live); !ok) return ok;
   for (const Older& record : older) {
@@ -185,7 +195,10 @@ Done Trajectory::clean(const Failure& no_room) {
     const std::byte* const payload = *base + segment::payload_place(entry->payload);
     std::uint64_t check = record.payload_check;
     // A damaged one stays, and whoever gets it is told.
-    if (about.arrivals != 0 && check != segment::payload_check(payload, payload_bytes_)) continue;
+    if (about.arrivals != 0) {
+      const bool sound = segment::is_record(record, record.record, tiers_->store(), tiers_->segment_bytes());
+      if (!sound || (check != 0 && check != segment::payload_check(payload, payload_bytes_))) continue;
+    }
     const std::uint32_t number = writer_.record(), line = writer_.payload_line(payload_bytes_);
     int failed = tiers_->first_medium().store(writer_.payload(payload_bytes_), payload, payload_bytes_);
     if (failed == 0) {
@@ -362,13 +375,14 @@ Outcome<const std::byte*> Trajectory::hold(Entry& entry) {
     doubt = std::make_unique<Doubt>(Doubt{about.generation, about.arrivals, {}});
     doubt->verified.resize((about.extent.headers - segment::kFirstRecord) / segment::kLine);
   }
+  doubt->every_read = about.place.tier == 0 && tiers_->compares_every_read();
   doubt_ = doubt.get();
   return base;
 }
 
-// Of the segment that is being written nothing is in doubt.
 inline bool Trajectory::must_verify(const Entry& entry) const noexcept {
-  return doubt_ != nullptr && entry.segment == reading_ && !doubt_->verified[entry.record];
+  if (entry.segment != reading_) return tiers_->compares_every_read() && entry.segment == active_.segment;
+  return doubt_ != nullptr && (doubt_->every_read || !doubt_->verified[entry.record]);
 }
 
 // The header and the payload must be those that the index knows of: what was read may be a page of another place, or
@@ -377,14 +391,21 @@ Done Trajectory::verify(Entry& entry, const std::byte* base) {
   segment::RecordHeader header;
   std::memcpy(&header, base + segment::header_place(entry.record), sizeof(header));
   const std::uint64_t place = segment::payload_place(entry.payload);
+  const bool active = entry.segment != reading_;
+  const std::uint64_t generation = active ? writer_.generation() : doubt_->generation;
   const bool fits = segment::is_record(header, entry.record, tiers_->store(), tiers_->segment_bytes()) &&
-                    header.generation == doubt_->generation && header.step == entry.step &&
-                    header.payload == entry.payload && (encoded_ || header.payload_bytes == payload_bytes_);
-  if (!fits || header.payload_check != segment::payload_check(base + place, header.payload_bytes)) {
+                    header.generation == generation && header.step == entry.step && header.payload == entry.payload &&
+                    (encoded_ || header.payload_bytes == payload_bytes_);
+  // 0: it has none.
+  const auto is_whole = [&] {
+    return header.payload_check == 0 ||
+           header.payload_check == segment::payload_check(base + place, header.payload_bytes);
+  };
+  if (!fits || !is_whole()) {
     return fail(FOREBAY_E_DAMAGED, "step {} is damaged: its checksum does not fit ({}, byte {})", entry.step,
                 tiers_->place_of(entry.segment), place);
   }
-  doubt_->verified[entry.record] = true;
+  if (!active) doubt_->verified[entry.record] = true;
   return {};
 }
 

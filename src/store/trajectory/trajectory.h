@@ -151,6 +151,7 @@ class Trajectory {
     std::uint64_t generation = 0;
     std::uint32_t arrivals = 0;
     std::vector<bool> verified;  // by record
+    bool every_read = false;     // each counts for one read
   };
   Doubt* doubt_ = nullptr;                      // of the segment that is read; none where nothing is in doubt
   std::vector<std::unique_ptr<Doubt>> doubts_;  // by segment

@@ -46,7 +46,7 @@ void write(const Descriptor& file, std::uint64_t at, const std::string& bytes) {
 
 struct Damage {
   const char* name;
-  std::function<void(const Descriptor&, const std::string& before)> make;
+  std::function<void(const Descriptor&, const std::string& before, std::int64_t step)> make;
 };
 
 // Where a state's payload lies in the file.
@@ -60,38 +60,38 @@ std::uint64_t place_of(const std::string& bytes, std::int64_t step) {
 
 const Damage kDamages[] = {
     {"a flip",
-     [](const Descriptor& file, const std::string& before) {
-       const std::uint64_t at = place_of(before, 5) + 4000;
+     [](const Descriptor& file, const std::string& before, std::int64_t step) {
+       const std::uint64_t at = place_of(before, step) + 4000;
        write(file, at, std::string(1, static_cast<char>(before[at] ^ 16)));
      }},
     {"a page of zeros",
-     [](const Descriptor& file, const std::string& before) {
-       write(file, (place_of(before, 5) + 4095) / 4096 * 4096, std::string(4096, '\0'));
+     [](const Descriptor& file, const std::string& before, std::int64_t step) {
+       write(file, (place_of(before, step) + 4095) / 4096 * 4096, std::string(4096, '\0'));
      }},
     {"a page of headers of zeros",
-     [](const Descriptor& file, const std::string& before) {
-       write(file, place_of(before, 5) / kSegment * kSegment, std::string(4096, '\0'));
+     [](const Descriptor& file, const std::string& before, std::int64_t step) {
+       write(file, place_of(before, step) / kSegment * kSegment, std::string(4096, '\0'));
      }},
     {"pages in each other's place",
-     [](const Descriptor& file, const std::string& before) {
-       const std::uint64_t one = (place_of(before, 5) + 4095) / 4096 * 4096, other = one + kSegment;
+     [](const Descriptor& file, const std::string& before, std::int64_t step) {
+       const std::uint64_t one = (place_of(before, step) + 4095) / 4096 * 4096, other = one + kSegment;
        write(file, one, before.substr(other, 4096));
        write(file, other, before.substr(one, 4096));
      }},
     {"segments in each other's place",
-     [](const Descriptor& file, const std::string& before) {
-       const std::uint64_t one = place_of(before, 5) / kSegment * kSegment, other = one + kSegment;
+     [](const Descriptor& file, const std::string& before, std::int64_t step) {
+       const std::uint64_t one = place_of(before, step) / kSegment * kSegment, other = one + kSegment;
        write(file, one, before.substr(other, kSegment));
        write(file, other, before.substr(one, kSegment));
      }},
     {"a cut file",
-     [](const Descriptor& file, const std::string& before) {
-       const auto at = static_cast<off_t>((place_of(before, 5) + 4095) / 4096 * 4096);
+     [](const Descriptor& file, const std::string& before, std::int64_t step) {
+       const auto at = static_cast<off_t>((place_of(before, step) + 4095) / 4096 * 4096);
        ASSERT_EQ(::ftruncate(file.get(), at), 0);
      }},
     {"a cut file that was made longer again",
-     [](const Descriptor& file, const std::string& before) {
-       const auto at = static_cast<off_t>((place_of(before, 5) + 4095) / 4096 * 4096);
+     [](const Descriptor& file, const std::string& before, std::int64_t step) {
+       const auto at = static_cast<off_t>((place_of(before, step) + 4095) / 4096 * 4096);
        ASSERT_EQ(::ftruncate(file.get(), at), 0);
        ASSERT_EQ(::ftruncate(file.get(), static_cast<off_t>(before.size())), 0);
      }},
@@ -122,7 +122,7 @@ TEST(Checks, AreOnWhereATierIsAFile) {
     for (int step = 0; step < kSteps; ++step) ASSERT_TRUE(run.whole(step));
     const Descriptor file = open_below(shared.path());
     ASSERT_TRUE(file);
-    damage.make(file, content(file));
+    damage.make(file, content(file), 5);
     expect_no_wrong_state(run, damage.name);
   }
 }
@@ -137,7 +137,7 @@ TEST(Checks, AreOnWhereTheFirstTierIsAFile) {
       ASSERT_STATUS(FOREBAY_OK, step % 2 == 0 ? run.put(step) : run.write(step));
     }
     const Descriptor file = open_below(pool.path());
-    kDamages[i].make(file, content(file));
+    kDamages[i].make(file, content(file), 5);
     expect_no_wrong_state(run, kDamages[i].name);
   }
 }
@@ -154,7 +154,7 @@ TEST(Checks, AreOnInAKeptStoreThatIsFoundAgain) {
     }
     {
       const Descriptor file(::open((shared.path() + "/trajectory-0/segments").c_str(), O_RDWR | O_CLOEXEC));
-      damage.make(file, content(file));
+      damage.make(file, content(file), 5);
     }
     States run(options);
     const bool lost = run.count() < kSteps;
@@ -172,6 +172,134 @@ TEST(Checks, AreOnInAKeptStoreThatIsFoundAgain) {
       forebay_trajectory_release(run, step);
     }
   }
+}
+
+void flip(const std::string& path, std::int64_t step) {
+  const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_TRUE(file);
+  kDamages[0].make(file, content(file), step);
+}
+
+int status_of(States& run, std::int64_t step) {
+  const double* u = nullptr;
+  const int status = get_values(run, step, u);
+  if (status == FOREBAY_OK) forebay_trajectory_release(run, step);
+  return status;
+}
+
+// A mapped file: its pages may come back from the disk at any time. Also while the segment is still being written.
+TEST(Checks, AreComparedAtEveryReadOfAMappedFile) {
+  for (const char* compare : {"every-read", "first-read"}) {
+    const Scratch pool("/tmp");
+    OptionsOf options;
+    options.pool(pool.path(), 50 * kSegment).segments(kSegment).set("compare", compare);
+    States run(options);
+    if (std::string(run.tier(0).medium) != "file") GTEST_SKIP() << "/tmp is no disk";
+    for (int step = 0; step < kSteps; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    for (int step = 0; step < kSteps; ++step) ASSERT_TRUE(run.whole(step));
+    const Descriptor file = open_below(pool.path());
+    const bool every = std::string_view(compare) == "every-read";
+    for (const std::int64_t step : {std::int64_t{5}, std::int64_t{kSteps - 1}}) {
+      kDamages[0].make(file, content(file), step);
+      EXPECT_STATUS(every ? FOREBAY_E_DAMAGED : FOREBAY_OK, status_of(run, step));
+      EXPECT_STATUS(every ? FOREBAY_E_DAMAGED : FOREBAY_OK, status_of(run, step)) << "and again";
+    }
+    EXPECT_TRUE(run.whole(6));
+  }
+}
+
+// Whether a record has a checksum is told by itself: no head can take that back.
+TEST(Checks, StayWhereAHeadWasLost) {
+  for (const int tier : {0, 1}) {
+    const Scratch pool("/tmp"), shared("/tmp");
+    const std::string directory = (tier == 0 ? pool : shared).path() + "/trajectory-0";
+    OptionsOf options;
+    options.pool(pool.path(), 4 * kSegment).shared(shared.path(), 50 * kSegment).segments(kSegment).keep();
+    options.process_only();
+    {
+      States run(options);
+      for (int step = 0; step < kSteps; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    }
+    {
+      const Descriptor head(::open((directory + "/store").c_str(), O_RDWR | O_CLOEXEC));
+      write(head, 20, "damage");
+    }
+    {
+      States run(options);
+      EXPECT_EQ(run.count(), static_cast<std::uint64_t>(kSteps));
+      for (int step = kSteps; step < 2 * kSteps; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    }
+    const std::int64_t damaged = tier == 0 ? 2 * kSteps - 2 : kSteps + 5;
+    flip(directory + "/segments", damaged);
+    if (tier == 1) flip(directory + "/segments", 5);
+    for (const bool asked : {false, true}) {
+      if (asked) options.checksum(true);
+      States run(options);
+      EXPECT_STATUS(FOREBAY_E_DAMAGED, status_of(run, damaged));
+      EXPECT_STATUS(tier == 1 ? FOREBAY_E_DAMAGED : FOREBAY_OK, status_of(run, 5));
+      EXPECT_TRUE(run.whole(6));
+    }
+  }
+}
+
+// The same of a store that was begun in memory and copied to a disk: what is written there gets checksums.
+TEST(Checks, ComeWithTheMediumAndNotWithTheStore) {
+  const Scratch memory, disk("/tmp");
+  OptionsOf before, after;
+  before.pool(memory.path(), 50 * kSegment).segments(kSegment).keep();
+  after.pool(disk.path(), 50 * kSegment).keep().process_only();
+  {
+    States run(before);
+    for (int step = 0; step < kSteps; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+  }
+  ASSERT_TRUE(make_private_directory(disk.path() + "/trajectory-0"));
+  for (const char* name : {"/trajectory-0/store", "/trajectory-0/segments"}) {
+    const Descriptor copy(::open((disk.path() + name).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_TRUE(write_all(copy.get(), std::string_view(*read_file(memory.path() + name)), name));
+  }
+  {
+    States run(after);
+    if (std::string(run.tier(0).medium) != "file") GTEST_SKIP() << "/tmp is no disk";
+    for (int step = kSteps; step < kSteps + 20; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+  }
+  flip(disk.path() + "/trajectory-0/segments", kSteps + 5);
+  {
+    States run(after);
+    EXPECT_STATUS(FOREBAY_E_DAMAGED, status_of(run, kSteps + 5));
+    EXPECT_TRUE(run.whole(5)) << "of before: it has none";
+  }
+  forebay_trajectory* t = nullptr;
+  after.checksum(true);
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_open(after.get(), &t)) << "what has none gets none";
+  EXPECT_NE(std::string(forebay_error_get_text()).find("100 steps"), std::string::npos) << forebay_error_get_text();
+  before.checksum(true);
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_open(before.get(), &t));
+  before.checksum(false);
+  {
+    States run(before);
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_rewind(run));
+  }
+  before.checksum(true);
+  States run(before);
+  ASSERT_STATUS(FOREBAY_OK, run.put(0)) << "nothing is left that has none";
+}
+
+// So is another size of segments.
+TEST(Options, ThatAFoundStoreCannotObeyAreRefused) {
+  const Scratch pool;
+  OptionsOf options;
+  options.pool(pool.path(), 50 * kSegment).segments(kSegment - 1).keep();
+  {
+    States run(options);
+    ASSERT_STATUS(FOREBAY_OK, run.put(0));
+  }
+  { States run(options); }
+  forebay_trajectory* t = nullptr;
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_open(options.segments(2 * kSegment).get(), &t));
+  EXPECT_NE(std::string(forebay_error_get_text()).find("segments of 65536 bytes"), std::string::npos)
+      << forebay_error_get_text();
+  States run(options.segments(std::nullopt));
+  EXPECT_TRUE(run.whole(0));
 }
 
 TEST(Checks, OffIsAnOption) {
