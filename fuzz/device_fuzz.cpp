@@ -110,7 +110,7 @@ void use(FuzzedDataProvider& input, StoreRange& range) {
   StoreHead made;
   made.store = 1;
   made.segment_bytes = 8192;
-  if (input.ConsumeBool()) must(range.write_head(made, 1).has_value());
+  if (input.ConsumeBool()) must(range.write_head(made, 1, {}).has_value());
   (void)range.keep(input.ConsumeBool());
 }
 

@@ -165,7 +165,6 @@ std::string changed_head(FuzzedDataProvider& input, forebay::segment::DecodedHea
   maybe(input, head.ranks);
   maybe(input, head.tier);
   maybe(input, head.tiers);
-  maybe(input, head.payload_checks);
   maybe(input, decoded.epoch);
   head.fields.resize(input.ConsumeIntegralInRange<std::size_t>(0, 4), head.fields.front());
   for (auto& field : head.fields) {
@@ -174,7 +173,14 @@ std::string changed_head(FuzzedDataProvider& input, forebay::segment::DecodedHea
     maybe(input, field.accepted);
     if (input.ConsumeBool()) field.name = input.ConsumeRandomLengthString(forebay::segment::kFieldName);
   }
-  return encode_head(head, decoded.epoch);
+  auto ledger = decoded.ledger.value_or(forebay::segment::Ledger{});
+  maybe(input, ledger.epoch);
+  for (auto& tier : ledger.tiers) {
+    maybe(input, tier.life);
+    maybe(input, tier.slots);
+    maybe(input, tier.steps);
+  }
+  return encode_head(head, decoded.epoch, ledger);
 }
 
 void write_changed(FuzzedDataProvider& input, const Store& store) {

@@ -66,6 +66,15 @@ int forebay_trajectory_count_fields(forebay_trajectory* trajectory, int* fields)
 int forebay_trajectory_get_field(forebay_trajectory* trajectory, int field, const char** name, forebay_type* type,
                                  uint64_t* count);
 
+/* The extents of a field, of which the last one runs fastest (Fortran's from the last to the first); their product is
+ * its count. Before the first step; without, a field is a list. The store keeps them: in one that was found, another
+ * shape of several extents is FOREBAY_E_FIELD_CHANGED, and as a list it may be read in any case. */
+#define FOREBAY_MOST_EXTENTS 8
+int forebay_trajectory_set_shape(forebay_trajectory* trajectory, int field, int dimensions, const uint64_t extents[]);
+/* Any of the outputs may be NULL. */
+int forebay_trajectory_get_shape(forebay_trajectory* trajectory, int field, int* dimensions,
+                                 uint64_t extents[FOREBAY_MOST_EXTENTS]);
+
 /* The error that is accepted of a field of numbers, before the first step: of each state, the L2 norm of what reading
  * gives minus what was written, over the norm of what was written. 0, the default, keeps every bit. A state that holds
  * NaN or Inf is kept as it is. Then a codec is chosen from the first states of the run, and now and then

@@ -151,7 +151,9 @@ void print(const Entry& entry, bool verified) {
   fmt::print("{}: trajectory {}, {}, {}\n", printable(entry.part.path), printable(entry.part.trajectory()),
              text_of_place(entry), human_bytes(entry.part.bytes));
   for (const segment::FieldEntry& field : entry.head->head.fields) {
-    fmt::print("  {}: {} {}", printable(field.name), field.count, name_of_type(field.type));
+    fmt::print("  {}: {} {}", printable(field.name),
+               field.shape.size() > 1 ? fmt::format("{}", fmt::join(field.shape, " x ")) : std::to_string(field.count),
+               name_of_type(field.type));
     if (field.accepted > 0) fmt::print(", accepted error {:g}", field.accepted);
     fmt::print("\n");
   }
@@ -182,13 +184,13 @@ json json_of(const Entry& entry, const std::vector<std::uint32_t>& missing, bool
     one["tier"] = entry.part.head ? json(head.tier) : json();
     one["tiers"] = head.tiers;
     one["not_looked_at"] = missing;
-    one["checksums"] = entry.part.head ? json(head.payload_checks != 0) : json();
     one["segment_bytes"] = head.segment_bytes;
     one["fields"] = json::array();
     for (const segment::FieldEntry& field : head.fields)
       one["fields"].push_back({{"name", field.name},
                                {"type", name_of_type(field.type)},
                                {"count", field.count},
+                               {"shape", field.shape},
                                {"accepted_error", field.accepted}});
   }
   if (!entry.content) return one;
@@ -212,8 +214,20 @@ void print_json(const json& report) {
 
 enum class How { line, whole };
 
-// Lists or verifies.
-int show(std::vector<Entry>& entries, How how, bool verified, bool as_json) {
+// Whether one of the missing tiers is gone: as many pools were named as the store has tiers, and what was found there
+// without a head of its own are too few to be all that is missing.
+bool is_gone(const std::vector<Entry>& entries, const Entry& of, std::size_t missing,
+             const std::set<std::string>& pools) {
+  if (!of.head || pools.size() < of.head->head.tiers) return false;
+  const auto headless = std::count_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+    return entry.part.name == of.part.name && !entry.part.head && entry.head &&
+           entry.head->head.store == of.head->head.store;
+  });
+  return missing > static_cast<std::size_t>(headless);
+}
+
+// Lists or verifies. `pools`: that were named.
+int show(std::vector<Entry>& entries, How how, bool verified, bool as_json, const std::set<std::string>& pools) {
   Outcome outcome;
   json all = json::array();
   for (Entry& entry : entries) {
@@ -221,24 +235,41 @@ int show(std::vector<Entry>& entries, How how, bool verified, bool as_json) {
       outcome.fail(entry.part.head.error());
     } else if (auto content = verified ? kept::verify(entry.part, *entry.head) : kept::list(entry.part, *entry.head)) {
       entry.content = std::move(*content);
-      if (!entry.content->losses.empty()) outcome.note(Code::lost);
+      if (!entry.content->losses.empty() || (verified && !entry.part.head)) outcome.note(Code::lost);
     } else {
       outcome.fail(content.error());
     }
     const std::vector<std::uint32_t> missing = missing_tiers(entries, entry);
+    const bool gone = verified && is_gone(entries, entry, missing.size(), pools);
+    if (gone) outcome.note(Code::lost);
     if (as_json) {
       all.push_back(json_of(entry, missing, verified));
     } else if (how == How::line) {
       print_line(entry);
     } else if (entry.content) {
       print(entry, verified);
-      if (!missing.empty())
+      if (gone) {
+        fmt::print("  LOST: tier {} of it, which lies in none of the directories\n", fmt::join(missing, ", "));
+      } else if (!missing.empty()) {
         fmt::print("  tier {} of it was not looked at: name its directory, too\n", fmt::join(missing, ", "));
+      }
     }
     entry.content.reset();  // of many ranks each has its steps
   }
   if (as_json) print_json({{"trajectories", all}});
   return outcome.status();
+}
+
+// The directory of one rank stands for the pool in which it lies.
+std::set<std::string> pools_of(const std::vector<std::string>& directories, const std::vector<Entry>& entries) {
+  std::set<std::string> pools;
+  for (const std::string& directory : directories) {
+    const auto part =
+        std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.part.path == directory; });
+    const auto real = real_path(directory);
+    pools.insert(part != entries.end() ? part->part.pool : real ? *real : directory);
+  }
+  return pools;
 }
 
 Error nothing_in(const std::vector<std::string>& directories) {
@@ -292,7 +323,7 @@ int trajectory(const cli::TrajectoryOptions& options) {
   if (options.action == "rm") return remove(*entries, options);
   if (entries->empty() && !options.json) fmt::print("{}\n", nothing_in(options.directories).text());
   const bool verify = options.action == "verify";
-  return show(*entries, verify ? How::whole : How::line, verify, options.json);
+  return show(*entries, verify ? How::whole : How::line, verify, options.json, pools_of(options.directories, *entries));
 }
 
 std::optional<int> inspect_trajectory(const cli::InspectOptions& options) {
@@ -310,7 +341,7 @@ std::optional<int> inspect_trajectory(const cli::InspectOptions& options) {
   }
   if (!options.other.empty())
     return cli::failed({Code::bad_input, "trajectories are not compared:", options.path, 0, "inspect each by itself"});
-  return show(*entries, How::whole, !options.no_verify, options.json);
+  return show(*entries, How::whole, !options.no_verify, options.json, {});
 }
 
 }  // namespace forebay::files

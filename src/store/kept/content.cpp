@@ -212,8 +212,9 @@ class RecordCheck {
 
 class Reading {
  public:
-  Reading(const segment::DecodedHead& head, Layout layout, bool payloads)
-      : head_(head), layout_(std::move(layout)), payloads_(payloads) {}
+  // `own`: the head is that of the part that is read.
+  Reading(const segment::DecodedHead& head, bool own, Layout layout, bool payloads)
+      : head_(head), own_(own), layout_(std::move(layout)), payloads_(payloads) {}
 
   Status read(const Descriptor& file, const std::string& path) {
     const std::uint64_t bytes = head_.head.segment_bytes;
@@ -225,6 +226,13 @@ class Reading {
     if (whole > 1024 + 8 * static_cast<std::uint64_t>(status.st_blocks)) {
       lose(fmt::format("the file is {} bytes long and nearly empty", size));
       return {};
+    }
+    const segment::TierEntry known = known_of_it();
+    const std::string held =
+        known.steps == 0 ? "" : fmt::format(" of the {} steps that it held, up to step {}", known.steps, known.highest);
+    if (whole < known.slots) lose(fmt::format("{} segments of {}{}", known.slots - whole, known.slots, held));
+    if (known.losses > 0) {
+      lose(fmt::format("{} steps before, as far as is known, of those up to step {}", known.lost, known.farthest));
     }
     for (std::uint64_t slot = 0; slot < whole; ++slot) {
       SegmentFile segment(file, path, slot * bytes, bytes);
@@ -256,13 +264,23 @@ class Reading {
     double time;
   };
 
+  // What the head tells of this tier; where it is another tier's, nothing.
+  segment::TierEntry known_of_it() const {
+    const auto& ledger = head_.ledger;
+    if (!own_ || !ledger || ledger->tiers.size() <= head_.head.tier) return {};
+    segment::TierEntry known = ledger->tiers[head_.head.tier];
+    if (ledger->epoch != head_.epoch) known = {.life = known.life, .slots = known.slots};
+    return known;
+  }
+
   void read_segment(SegmentFile& segment, std::uint64_t slot) {
     std::byte lines[segment::kFirstRecord];
     segment.read(0, lines);
     const auto newest = segment::newest_header(lines, head_.head.store);
     if (!newest) {
       // Behind one that was never used all is zero.
-      if (payloads_ && !is_empty_from(segment, segment::kFirstRecord))
+      const bool used = slot < known_of_it().slots;
+      if (used || (payloads_ && !is_empty_from(segment, segment::kFirstRecord)))
         lose(fmt::format("the header of segment {} (byte {} of the file); the steps that it held are lost", slot,
                          segment.at()));
       return;
@@ -308,6 +326,7 @@ class Reading {
   }
 
   const segment::DecodedHead& head_;
+  const bool own_;
   const Layout layout_;
   const bool payloads_;
   std::vector<Live> live_;
@@ -322,7 +341,7 @@ Result<Content> read(const Part& part, const segment::DecodedHead& head, bool pa
   if (!layout) return forward(layout);
   const auto files = open_part(part);
   if (!files) return forward(files);
-  Reading reading(head, std::move(*layout), payloads);
+  Reading reading(head, part.head.has_value(), std::move(*layout), payloads);
   if (!files->segments) {
     reading.lose("the file \"segments\" is gone, with all steps that it held");
     return std::move(reading).content();

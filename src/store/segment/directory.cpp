@@ -30,11 +30,13 @@ Status StoreDirectory::lock() {
                "wait until that has closed it, or give this one another name");
 }
 
-bool StoreDirectory::exists(const std::string& pool, const std::string& name) {
+Result<bool> StoreDirectory::exists(const std::string& pool, const std::string& name) {
   struct stat status {};
   const std::string path = join(pool, name);
-  const auto is_there = [&](const char* file) { return ::stat(join(path, file).c_str(), &status) == 0; };
-  return is_there("store") || (is_there("segments") && status.st_blocks > 0);
+  if (::stat(join(path, "store").c_str(), &status) == 0) return true;
+  if (::stat(join(path, "segments").c_str(), &status) == 0) return status.st_blocks > 0;
+  if (errno == EACCES) return errno_error("cannot look into", path, "it may be another user's");
+  return false;
 }
 
 Result<StoreDirectory> StoreDirectory::open(const std::string& pool, const std::string& name, How how) {
@@ -48,10 +50,12 @@ Result<StoreDirectory> StoreDirectory::open(const std::string& pool, const std::
 }
 
 Status StoreDirectory::open_named() {
+  const std::string file = join(path_, "segments");
   if (!read_only_) {
+    struct stat status {};
+    made_ = ::lstat(path_.c_str(), &status) != 0 && errno == ENOENT;
     if (auto ok = make_private_directory(path_); !ok) return ok;
   }
-  const std::string file = join(path_, "segments");
   auto opened = open_file(file, (read_only_ ? O_RDONLY : O_RDWR | O_CREAT) | O_NOFOLLOW);
   if (!opened) return forward(opened);
   segments_ = std::move(*opened);
@@ -91,12 +95,12 @@ Result<std::optional<DecodedHead>> StoreDirectory::read_head() const {
   return std::optional(std::move(*head));
 }
 
-Status StoreDirectory::write_head(const StoreHead& head, std::uint64_t epoch) {
+Status StoreDirectory::write_head(const StoreHead& head, std::uint64_t epoch, const Ledger& ledger) {
   const std::string file = join(path_, "store");
   const std::string temporary = file + ".new";
   auto opened = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
   if (!opened) return forward(opened);
-  if (auto ok = write_all(opened->get(), std::string_view(encode_head(head, epoch)), temporary); !ok) return ok;
+  if (auto ok = write_all(opened->get(), std::string_view(encode_head(head, epoch, ledger)), temporary); !ok) return ok;
   if (::fsync(opened->get()) != 0) return errno_error("cannot sync", temporary);
   if (::rename(temporary.c_str(), file.c_str()) != 0) return errno_error("cannot rename to", file);
   return sync_path(path_);
@@ -111,6 +115,18 @@ Status StoreDirectory::write_epoch(std::uint64_t store, std::uint64_t epoch) {
     const ssize_t written = ::pwrite(file->get(), &line.line, sizeof(line.line), static_cast<off_t>(at));
     if (written != static_cast<ssize_t>(sizeof(line.line))) return errno_error("cannot write", path);
     if (::fdatasync(file->get()) != 0) return errno_error("cannot sync", path);
+  }
+  return {};
+}
+
+Status StoreDirectory::write_ledger(std::uint64_t store, const Ledger& ledger) {
+  const std::string path = join(path_, "store");
+  auto file = open_file(path, O_WRONLY | O_NOFOLLOW);
+  if (!file) return forward(file);
+  const std::string bytes = encode_ledger(store, ledger);
+  for (std::size_t copy = 0; copy < 2; ++copy) {
+    const auto part = std::as_bytes(std::span(bytes));
+    if (auto ok = write_all_at(file->get(), kLedgerAt + copy * kLedgerBytes, part, path); !ok) return ok;
   }
   return {};
 }
@@ -140,6 +156,13 @@ Status StoreDirectory::keep(bool kept) {
   }
   kept_ = true;
   return {};
+}
+
+void StoreDirectory::take_back() {
+  if (!made_) return;
+  (void)::unlink(join(path_, "segments").c_str());
+  (void)::rmdir(path_.c_str());
+  made_ = false;
 }
 
 Result<StoreHome::Room> StoreDirectory::room(std::uint64_t) const {

@@ -20,7 +20,7 @@ class StoreDirectory final : public StoreHome {
   // nothing, and shares the lock with others who only read.
   static Result<StoreDirectory> open(const std::string& pool, const std::string& name, How how);
   // Whether anything is kept there under this name.
-  static bool exists(const std::string& pool, const std::string& name);
+  static Result<bool> exists(const std::string& pool, const std::string& name);
 
   bool read_only() const { return read_only_; }
   int segments() const { return segments_.get(); }
@@ -30,10 +30,12 @@ class StoreDirectory final : public StoreHome {
 
   bool has_segments() const override;
   Result<std::optional<DecodedHead>> read_head() const override;
-  Status write_head(const StoreHead& head, std::uint64_t epoch) override;
+  Status write_head(const StoreHead& head, std::uint64_t epoch, const Ledger& ledger) override;
   Status write_epoch(std::uint64_t store, std::uint64_t epoch) override;
+  Status write_ledger(std::uint64_t store, const Ledger& ledger) override;
   // Gives an unnamed file its name, or removes the names again.
   Status keep(bool kept) override;
+  void take_back() override;
   Result<Room> room(std::uint64_t segment_bytes) const override;
   Result<std::size_t> read(std::uint64_t at, std::span<std::byte> to) const override;
 
@@ -47,6 +49,7 @@ class StoreDirectory final : public StoreHome {
   std::string path_;
   bool kept_ = false;
   bool read_only_ = false;
+  bool made_ = false;  // it was not there
   Descriptor segments_;
   OwnFile lock_;  // the same file, opened again: a child's mappings would keep the locks of the other
 };

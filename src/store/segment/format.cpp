@@ -16,6 +16,7 @@ constexpr std::uint64_t kRecordSalt = 0x7265636f72640001;
 constexpr std::uint64_t kSegmentSalt = 0x7365676d656e0001;
 constexpr std::uint64_t kEpochSalt = 0x65706f6368000001;
 constexpr std::uint64_t kHeadSalt = 0x7374726561640001;
+constexpr std::uint64_t kLedgerSalt = 0x6c65646765720001;
 // What `state` is, combined with the header's check.
 constexpr std::uint64_t kLive = 0x4c4956454c495645;
 constexpr std::uint64_t kDropped = 0x44524f5044524f50;
@@ -43,20 +44,27 @@ struct FixedHead {
   std::uint64_t store;
   std::uint64_t segment_bytes;
   std::uint32_t rank, ranks, tier, tiers;
-  std::uint32_t payload_checks;
-  std::uint32_t reserved;
+  std::uint64_t reserved;
 };
 struct FixedField {
   char name[kFieldName + 1];
   std::uint64_t count;
   std::uint32_t type;
-  std::uint32_t reserved;
+  std::uint32_t extents;
 };
+// Before the entries of the tiers.
+struct FixedLedger {
+  std::uint64_t check, serial, epoch, tiers, reserved[4];
+};
+static_assert(sizeof(FixedLedger) == kLine);
 static_assert(sizeof(FixedHead) == 56 && sizeof(FixedField) == 64);
 constexpr std::size_t kCheckAt = kHeadBytes - sizeof(std::uint64_t);
 // The accepted errors of the fields, in a table behind the room for all fields.
 constexpr std::size_t kAcceptedAt = sizeof(FixedHead) + kFieldLimit * sizeof(FixedField);
-static_assert(kAcceptedAt + kFieldLimit * sizeof(double) <= kCheckAt);
+// And their extents.
+constexpr std::size_t kShapesAt = kAcceptedAt + kFieldLimit * sizeof(double);
+constexpr std::size_t kShapeBytes = kMostExtents * sizeof(std::uint64_t);
+static_assert(kShapesAt + kFieldLimit * kShapeBytes <= kCheckAt);
 
 tl::unexpected<Error> damaged(const std::string& path, std::size_t place, std::string_view what) {
   return error(Code::lost, fmt::format("the store is damaged at byte {} ({}):", place, what), path,
@@ -119,7 +127,34 @@ EpochLine epoch_line(std::uint64_t store, std::uint64_t epoch) noexcept {
   return line;
 }
 
-std::string encode_head(const StoreHead& head, std::uint64_t epoch) {
+std::string encode_ledger(std::uint64_t store, const Ledger& ledger) {
+  std::string bytes(kLedgerBytes, '\0');
+  FixedLedger fixed{};
+  fixed.serial = ledger.serial;
+  fixed.epoch = ledger.epoch;
+  fixed.tiers = std::min(ledger.tiers.size(), kMostTiers);
+  std::memcpy(bytes.data(), &fixed, sizeof(fixed));
+  std::memcpy(bytes.data() + kLine, ledger.tiers.data(), fixed.tiers * sizeof(TierEntry));
+  fixed.check = hash(bytes.data() + sizeof(fixed.check), kLedgerBytes - sizeof(fixed.check), store ^ kLedgerSalt);
+  std::memcpy(bytes.data(), &fixed.check, sizeof(fixed.check));
+  return bytes;
+}
+
+namespace {
+
+std::optional<Ledger> decode_ledger(std::string_view bytes, std::uint64_t store) {
+  FixedLedger fixed;
+  std::memcpy(&fixed, bytes.data(), sizeof(fixed));
+  const std::string_view checked = bytes.substr(sizeof(fixed.check), kLedgerBytes - sizeof(fixed.check));
+  if (fixed.check != hash(checked.data(), checked.size(), store ^ kLedgerSalt)) return std::nullopt;
+  Ledger ledger{fixed.serial, fixed.epoch, std::vector<TierEntry>(std::min<std::uint64_t>(fixed.tiers, kMostTiers))};
+  std::memcpy(ledger.tiers.data(), bytes.data() + kLine, ledger.tiers.size() * sizeof(TierEntry));
+  return ledger;
+}
+
+}  // namespace
+
+std::string encode_head(const StoreHead& head, std::uint64_t epoch, const Ledger& ledger) {
   std::string bytes(kStoreFileBytes, '\0');
   FixedHead fixed{};
   std::copy(std::begin(kMagic), std::end(kMagic), fixed.magic);
@@ -131,7 +166,6 @@ std::string encode_head(const StoreHead& head, std::uint64_t epoch) {
   fixed.ranks = head.ranks;
   fixed.tier = head.tier;
   fixed.tiers = head.tiers;
-  fixed.payload_checks = head.payload_checks;
   std::memcpy(bytes.data(), &fixed, sizeof(fixed));
   std::size_t at = sizeof(fixed);
   for (const FieldEntry& field : head.fields) {
@@ -139,16 +173,22 @@ std::string encode_head(const StoreHead& head, std::uint64_t epoch) {
     field.name.copy(entry.name, kFieldName);
     entry.count = field.count;
     entry.type = field.type;
+    entry.extents = static_cast<std::uint32_t>(std::min(field.shape.size(), kMostExtents));
     std::memcpy(bytes.data() + at, &entry, sizeof(entry));
     at += sizeof(entry);
   }
   for (std::size_t i = 0; i < head.fields.size(); ++i) {
-    std::memcpy(bytes.data() + kAcceptedAt + i * sizeof(double), &head.fields[i].accepted, sizeof(double));
+    const FieldEntry& field = head.fields[i];
+    std::memcpy(bytes.data() + kAcceptedAt + i * sizeof(double), &field.accepted, sizeof(double));
+    const std::size_t extents = std::min(field.shape.size(), kMostExtents);
+    std::memcpy(bytes.data() + kShapesAt + i * kShapeBytes, field.shape.data(), extents * sizeof(std::uint64_t));
   }
   const std::uint64_t check = hash(bytes.data(), kCheckAt, kHeadSalt);
   std::memcpy(bytes.data() + kCheckAt, &check, sizeof(check));
   const EpochLine line = epoch_line(head.store, epoch);
   for (const std::uint64_t place : {line.at, line.other_at}) std::memcpy(bytes.data() + place, &line.line, kLine);
+  for (std::size_t copy = 0; copy < 2; ++copy)
+    encode_ledger(head.store, ledger).copy(&bytes[kLedgerAt + copy * kLedgerBytes], kLedgerBytes);
   return bytes;
 }
 
@@ -162,10 +202,13 @@ Result<DecodedHead> decode_head(std::string_view bytes, const std::string& path)
   if (!is_head(bytes)) return damaged(path, 0, "not a store");
   std::memcpy(&fixed, bytes.data(), sizeof(fixed));
   if (fixed.version != kVersion) {
+    const char* const advice = fixed.version < kVersion
+                                   ? "read it with the forebay that wrote it, and put its states into a new store"
+                                   : "read it with the forebay that wrote it, a newer one";
     return error(
         Code::conflict,
         fmt::format("the store has version {} of the format, this forebay reads version {}:", fixed.version, kVersion),
-        path, "read it with the forebay that wrote it, or remove it");
+        path, advice);
   }
   if (bytes.size() < kStoreFileBytes) return damaged(path, bytes.size(), "the file ends here");
   std::uint64_t check = 0;
@@ -174,15 +217,16 @@ Result<DecodedHead> decode_head(std::string_view bytes, const std::string& path)
   if (fixed.field_count > kFieldLimit) return damaged(path, offsetof(FixedHead, field_count), "too many fields");
 
   DecodedHead decoded;
-  decoded.head = {fixed.store, fixed.segment_bytes, fixed.rank,           fixed.ranks,
-                  fixed.tier,  fixed.tiers,         fixed.payload_checks, {}};
+  decoded.head = {fixed.store, fixed.segment_bytes, fixed.rank, fixed.ranks, fixed.tier, fixed.tiers, {}};
   for (std::size_t i = 0; i < fixed.field_count; ++i) {
     FixedField entry{};
     std::memcpy(&entry, bytes.data() + sizeof(fixed) + i * sizeof(entry), sizeof(entry));
     const std::string name(entry.name, strnlen(entry.name, kFieldName));
     double accepted = 0;
     std::memcpy(&accepted, bytes.data() + kAcceptedAt + i * sizeof(accepted), sizeof(accepted));
-    decoded.head.fields.push_back({name, entry.type, entry.count, accepted});
+    std::vector<std::uint64_t> shape(std::min<std::size_t>(entry.extents, kMostExtents));
+    std::memcpy(shape.data(), bytes.data() + kShapesAt + i * kShapeBytes, shape.size() * sizeof(std::uint64_t));
+    decoded.head.fields.push_back({name, entry.type, entry.count, accepted, std::move(shape)});
   }
   bool found = false;
   for (std::size_t which = 0; which < 2; ++which) {
@@ -193,6 +237,10 @@ Result<DecodedHead> decode_head(std::string_view bytes, const std::string& path)
     decoded.epoch = std::max(decoded.epoch, line.epoch);
   }
   if (!found) return damaged(path, kEpochAt, "no epoch fits");
+  for (std::size_t copy = 0; copy < 2; ++copy) {
+    auto ledger = decode_ledger(bytes.substr(kLedgerAt + copy * kLedgerBytes, kLedgerBytes), fixed.store);
+    if (ledger && (!decoded.ledger || ledger->serial > decoded.ledger->serial)) decoded.ledger = std::move(ledger);
+  }
   return decoded;
 }
 

@@ -17,7 +17,7 @@ namespace forebay::segment {
 
 static_assert(std::endian::native == std::endian::little, "the formats are little-endian");
 
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 constexpr std::size_t kLine = 64;  // a cache line: the unit of alignment of everything in a segment
 
 constexpr std::uint64_t round_to_lines(std::uint64_t bytes) {
@@ -104,9 +104,12 @@ struct FieldEntry {
   std::uint32_t type = 0;
   std::uint64_t count = 0;
   double accepted = 0;  // relative error with which it is encoded; 0: it is stored as it is
+  // Extents, of which the last one runs fastest; their product is `count`.
+  std::vector<std::uint64_t> shape{};
 };
 constexpr std::size_t kFieldName = 47;
 constexpr std::size_t kFieldLimit = 256;
+constexpr std::size_t kMostExtents = 8;
 
 struct StoreHead {
   std::uint64_t store = 0;  // random identity, the salt of all checks
@@ -115,14 +118,14 @@ struct StoreHead {
   std::uint32_t ranks = 1;
   std::uint32_t tier = 0;
   std::uint32_t tiers = 1;
-  std::uint32_t payload_checks = 0;  // 1: records on this tier carry checksums of their payloads
   std::vector<FieldEntry> fields;
 };
 
 // The epoch follows the head, in two lines of which the higher one that fits counts: both tell the same but for a
-// moment, so that damage of one brings no older epoch back.
-constexpr std::size_t kHeadBytes = 32768;
-constexpr std::size_t kEpochAt = 32768;
+// moment, so that damage of one brings no older epoch back. So does the ledger, behind the epoch.
+constexpr std::size_t kHeadBytes = 36864;
+constexpr std::size_t kEpochAt = kHeadBytes;
+constexpr std::size_t kLedgerAt = kEpochAt + 2 * kLine;
 constexpr std::size_t kStoreFileBytes = kEpochAt + 4096;
 
 struct Epoch {
@@ -132,11 +135,36 @@ struct Epoch {
 };
 static_assert(sizeof(Epoch) == kLine);
 
-// A whole store file: head, and `epoch` in both of its lines.
-std::string encode_head(const StoreHead& head, std::uint64_t epoch);
+// What the head of each tier tells of all of them, so that what is lost can be named: as of the last time when a
+// segment was closed or moved, or a little earlier.
+struct TierEntry {
+  std::uint64_t life = 0;     // a tier that was lost and begun anew has another one than what was lost
+  std::uint64_t slots = 0;    // the first so many segments have been used: each has a header
+  std::uint64_t steps = 0;    // that it holds,
+  std::int64_t highest = 0;   // and the highest of them
+  std::uint64_t losses = 0;   // how often it lost steps since the last rewind,
+  std::uint64_t lost = 0;     // how many, as far as that was known,
+  std::int64_t farthest = 0;  // and the highest step that it had then
+  std::uint64_t reserved = 0;
+};
+static_assert(sizeof(TierEntry) == kLine);
+struct Ledger {
+  std::uint64_t serial = 0;  // of the ledgers of a store the highest counts
+  std::uint64_t epoch = 0;   // steps and losses are those of this epoch
+  std::vector<TierEntry> tiers;
+};
+constexpr std::size_t kMostTiers = 16;
+constexpr std::size_t kLedgerBytes = (1 + kMostTiers) * kLine;
+static_assert(kLedgerAt + 2 * kLedgerBytes <= kStoreFileBytes);
+// To be written to kLedgerAt, and once more behind that.
+std::string encode_ledger(std::uint64_t store, const Ledger& ledger);
+
+// A whole store file: head, `epoch` in both of its lines, and the ledger in both of its places.
+std::string encode_head(const StoreHead& head, std::uint64_t epoch, const Ledger& ledger = {});
 struct DecodedHead {
   StoreHead head;
   std::uint64_t epoch = 0;
+  std::optional<Ledger> ledger{};  // none fits: it is damaged
 };
 // Whether they begin as every version of a store file does.
 bool is_head(std::string_view bytes) noexcept;

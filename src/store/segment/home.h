@@ -25,10 +25,14 @@ class StoreHome {
   virtual bool has_segments() const = 0;
   // nullopt when there is no head: nothing was committed here.
   virtual Result<std::optional<DecodedHead>> read_head() const = 0;
-  virtual Status write_head(const StoreHead& head, std::uint64_t epoch) = 0;
+  virtual Status write_head(const StoreHead& head, std::uint64_t epoch, const Ledger& ledger) = 0;
   virtual Status write_epoch(std::uint64_t store, std::uint64_t epoch) = 0;
+  // Not synced: what is lost of it is told less exactly.
+  virtual Status write_ledger(std::uint64_t store, const Ledger& ledger) = 0;
   // From now on as if opened so; the head is written by the caller, afterwards.
   virtual Status keep(bool kept) = 0;
+  // Removes what opening it has made, where nothing was.
+  virtual void take_back() {}
 
   // Where segments lie: how many bytes there are, and how many of them have room on the medium.
   struct Room {

@@ -43,9 +43,9 @@ void StoreRange::free_what_was_never_used(const StoreHead& head) {
   }
 }
 
-Status StoreRange::write_head(const StoreHead& head, std::uint64_t epoch) {
+Status StoreRange::write_head(const StoreHead& head, std::uint64_t epoch, const Ledger& ledger) {
   if (!range_.kept) free_what_was_never_used(head);
-  const std::string bytes = encode_head(head, epoch);
+  const std::string bytes = encode_head(head, epoch, ledger);
   device_.persist().write(range_.bytes.data(), bytes.data(), bytes.size());
   device_.set_kept(range_);
   range_.kept = true;
@@ -56,6 +56,14 @@ Status StoreRange::write_epoch(std::uint64_t store, std::uint64_t epoch) {
   const EpochLine line = epoch_line(store, epoch);
   for (const std::uint64_t at : {line.at, line.other_at}) {
     device_.persist().write(range_.bytes.data() + at, &line.line, sizeof(line.line));
+  }
+  return {};
+}
+
+Status StoreRange::write_ledger(std::uint64_t store, const Ledger& ledger) {
+  const std::string bytes = encode_ledger(store, ledger);
+  for (std::size_t copy = 0; copy < 2; ++copy) {
+    device_.persist().write(range_.bytes.data() + kLedgerAt + copy * kLedgerBytes, bytes.data(), bytes.size());
   }
   return {};
 }

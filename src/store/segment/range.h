@@ -24,8 +24,9 @@ class StoreRange final : public StoreHome {
   const std::string& path() const override { return path_; }
   bool has_segments() const override;
   Result<std::optional<DecodedHead>> read_head() const override;
-  Status write_head(const StoreHead& head, std::uint64_t epoch) override;
+  Status write_head(const StoreHead& head, std::uint64_t epoch, const Ledger& ledger) override;
   Status write_epoch(std::uint64_t store, std::uint64_t epoch) override;
+  Status write_ledger(std::uint64_t store, const Ledger& ledger) override;
   Status keep(bool kept) override;
   Result<Room> room(std::uint64_t segment_bytes) const override;
   Result<std::size_t> read(std::uint64_t at, std::span<std::byte> to) const override;

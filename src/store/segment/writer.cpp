@@ -1,6 +1,7 @@
 #include "store/segment/writer.h"
 
 #include <cstring>
+#include <limits>
 
 #include "store/segment/check.h"
 
@@ -12,6 +13,7 @@ int Writer::start(Medium& medium, std::span<std::byte> segment, Store store, std
   segment_ = segment;
   store_ = store;
   extent_ = {kFirstRecord, segment.size()};
+  highest_ = std::numeric_limits<std::int64_t>::min();
   const auto old = newest_header(segment.first<kFirstRecord>(), store.id);
   next_line_ = old ? 1 - old->which : 0;
   header_ = {};
@@ -65,6 +67,7 @@ int Writer::commit(std::int64_t step, double time, std::uint64_t payload_bytes, 
   }
   extent_.headers += kLine;
   extent_.payloads = payload_place(line);
+  if (step > highest_) highest_ = step;
   // Stores leave the processor in their order: without its line at hand, a header would hold the next payload up.
   __builtin_prefetch(segment_.data() + extent_.headers + 4 * kLine, 1);
   return 0;

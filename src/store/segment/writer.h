@@ -53,6 +53,8 @@ class Writer {
   bool checks() const noexcept { return store_.payload_checks; }
   Extent extent() const noexcept { return extent_; }
   std::uint64_t generation() const noexcept { return header_.generation; }
+  // Of the steps that were committed here.
+  std::int64_t highest() const noexcept { return highest_; }
 
  private:
   int write_headers() noexcept;
@@ -63,6 +65,7 @@ class Writer {
   Store store_;
   SegmentHeader header_;
   unsigned next_line_ = 0;
+  std::int64_t highest_ = 0;
   Extent extent_;
 };
 

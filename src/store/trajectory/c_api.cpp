@@ -103,6 +103,22 @@ int forebay_trajectory_get_field(forebay_trajectory* trajectory, int field, cons
              });
 }
 
+int forebay_trajectory_set_shape(forebay_trajectory* trajectory, int field, int dimensions, const uint64_t extents[]) {
+  if (const int refused = unusable(trajectory)) return refused;
+  if (dimensions < 0 || (dimensions > 0 && extents == nullptr)) return missing("extents of the field");
+  return run([&] { return trajectory->value->set_shape(field, {extents, static_cast<size_t>(dimensions)}); });
+}
+
+int forebay_trajectory_get_shape(forebay_trajectory* trajectory, int field, int* dimensions,
+                                 uint64_t extents[FOREBAY_MOST_EXTENTS]) {
+  if (const int refused = unusable(trajectory)) return refused;
+  return run([&] { return trajectory->value->field(field); },
+             [&](const auto* found) {
+               assign(dimensions, static_cast<int>(found->shape.size()));
+               if (extents != nullptr) std::copy(found->shape.begin(), found->shape.end(), extents);
+             });
+}
+
 int forebay_trajectory_set_accepted_error(forebay_trajectory* trajectory, int field, double error) {
   if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->set_accepted_error(field, error); });

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "forebay/trajectory.h"
 #include "store/codec/codec.h"
@@ -21,6 +22,7 @@ struct Field {
   std::uint64_t real_bytes = 0;         // of each of the real numbers that it consists of; 0: of none
   std::uint64_t offset = 0;             // in a state that is not encoded
   double accepted = 0;                  // relative L2 error; 0: the field is stored as it is
+  std::vector<std::uint64_t> shape{};   // extents, the last one runs fastest
   std::optional<codec::Codec> codec{};  // that the user wants; else one is chosen
 
   bool encoded() const { return accepted > 0 && bytes > 0; }

@@ -1,6 +1,9 @@
 // The fields of a trajectory: what is declared before the first step.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "store/trajectory/trajectory.h"
 
@@ -12,6 +15,18 @@ constexpr std::uint64_t kLargestStep = std::uint64_t{1} << 40;
 std::string name_of_type(std::uint32_t type) {
   const auto info = info_of(type);
   return info ? info->name : "?";
+}
+
+// Whether the extents are those of so many values.
+bool make_up(std::uint64_t count, std::span<const std::uint64_t> extents) {
+  if (extents.size() > segment::kMostExtents) return false;
+  if (std::find(extents.begin(), extents.end(), 0u) != extents.end()) return count == 0;
+  std::uint64_t product = 1;
+  for (const std::uint64_t extent : extents) {
+    if (extent > count / product) return false;
+    product *= extent;
+  }
+  return product == count;
 }
 
 // Written so that NaN fails.
@@ -35,7 +50,8 @@ std::optional<TypeInfo> info_of(std::uint32_t type) {
 Outcome<Field> field_of(const segment::FieldEntry& entry) {
   const auto info = info_of(entry.type);
   const bool sound = info && entry.count <= kLargestStep / info->bytes && !entry.name.empty() &&
-                     can_be_accepted(entry.accepted) && (entry.accepted == 0 || info->real_bytes != 0);
+                     can_be_accepted(entry.accepted) && (entry.accepted == 0 || info->real_bytes != 0) &&
+                     make_up(entry.count, entry.shape);
   if (!sound) {
     return fail(FOREBAY_E_DAMAGED, "the store is damaged: a field of type {} with {} values", entry.type, entry.count);
   }
@@ -44,7 +60,8 @@ Outcome<Field> field_of(const segment::FieldEntry& entry) {
                .count = entry.count,
                .bytes = entry.count * info->bytes,
                .real_bytes = info->real_bytes,
-               .accepted = entry.accepted};
+               .accepted = entry.accepted,
+               .shape = entry.shape};
 }
 
 void Trajectory::lay_out(Field& field) {
@@ -82,7 +99,7 @@ Outcome<int> Trajectory::declare(const char* name, forebay_type type, std::uint6
   if (fields_.size() == segment::kFieldLimit || payload_bytes_ > kLargestStep - count * size) {
     return fail(FOREBAY_E_INVALID, "field {} is one too many", printable(name));
   }
-  fields_.push_back({.name = name, .type = type, .count = count});
+  fields_.push_back({.name = name, .type = type, .count = count, .shape = {count}});
   lay_out(fields_.back());
   return static_cast<int>(fields_.size() - 1);
 }
@@ -93,6 +110,27 @@ Outcome<const Field*> Trajectory::field(int number) const {
                 fields_.size());
   }
   return &fields_[static_cast<std::size_t>(number)];
+}
+
+Done Trajectory::set_shape(int number, std::span<const std::uint64_t> extents) {
+  auto found = field(number);
+  if (!found) return pass_on(found);
+  Field& changed = fields_[static_cast<std::size_t>(number)];
+  if (!make_up(changed.count, extents)) {
+    return fail(FOREBAY_E_INVALID, "field {} has {} values: extents of {} do not make them up, at most {} of them",
+                changed.name, changed.count, fmt::join(extents, " x "), segment::kMostExtents);
+  }
+  const bool same = std::equal(extents.begin(), extents.end(), changed.shape.begin(), changed.shape.end());
+  if (!tiers_->started()) {
+    changed.shape.assign(extents.begin(), extents.end());
+  } else if (!tiers_->found_head() && !same) {
+    return fail(FOREBAY_E_FIELDS_FIXED, "the shape of field {} comes too late: it is set before the first step",
+                changed.name);
+  } else if (!same && changed.shape.size() > 1 && extents.size() > 1) {
+    return fail(FOREBAY_E_FIELD_CHANGED, "field {} has the shape {} here, not {} (the last extent runs fastest)",
+                changed.name, fmt::join(changed.shape, " x "), fmt::join(extents, " x "));
+  }
+  return {};
 }
 
 Done Trajectory::set_accepted_error(int number, double error) {

@@ -46,6 +46,7 @@ Done Tiers::begin_store(const std::vector<segment::FieldEntry>& fields, std::uin
   if (!sizes) return pass_on(sizes);
   take_limits(*sizes);
   if (auto ok = store_.begin(fields, sizes->segment_bytes); !ok) return ok;
+  writing_ = true;
   start_threads();
   return {};
 }
@@ -61,6 +62,7 @@ Done Tiers::load(const Visit& visit, std::uint64_t record_bytes) {
   for (std::uint32_t i = 0; i < store_.tiers(); ++i) {
     if (auto ok = find_segments(i); !ok) return ok;
   }
+  std::vector<std::uint64_t> found(store_.tiers());  // records
   std::map<std::uint64_t, std::uint32_t> in_order;
   for (std::uint32_t i = 0; i < log_.size(); ++i) {
     if (log_[i].used()) in_order.emplace(log_[i].generation, i);
@@ -68,15 +70,22 @@ Done Tiers::load(const Visit& visit, std::uint64_t record_bytes) {
   for (const auto& entry : in_order) {
     const std::uint32_t number = entry.second;
     bool checked = false;
+    std::int64_t highest = 0;
+    std::uint64_t records = 0;
     const auto extent = store_.find_records(log_[number].place, entry.first, [&](const segment::RecordHeader& record) {
       checked = checked || record.payload_check != 0;
+      highest = records == 0 ? record.step : std::max(highest, record.step);
+      ++records;
       visit(number, record);
     });
     if (!extent) return pass_on(extent);
     log_[number].extent = *extent;
     log_[number].checked = checked;
+    log_[number].highest = highest;
+    found[log_[number].place.tier] += records;
     log_[number].arrivals = checked && store_.compares() ? 1 : 0;
   }
+  for (std::uint32_t i = 0; i < store_.tiers(); ++i) store_.count_losses(i, found[i]);
   return {};
 }
 
@@ -89,6 +98,7 @@ Done Tiers::find_segments(std::uint32_t tier) {
     slots.free.erase(slots.free.begin());
     const auto header = store_.find({tier, slot});
     if (!header) return pass_on(header);
+    if (*header) slots.set_headed(slot);
     const std::uint64_t generation = *header ? (*header)->generation : 0;
     next_generation_ = std::max(next_generation_, generation + 1);
     if (!*header || (*header)->epoch != store_.epoch()) {
@@ -132,10 +142,11 @@ Done Tiers::keep(bool keep, const Lives& lives) {
   done_.wait(lock, [&] {
     bool making = false;
     for (std::uint32_t i = 0; i < store_.tiers(); ++i) making = making || log_.tier(i).making;
-    return !spiller_busy_ && !making;
+    return !spiller_busy_ && !making && !telling_;
   });
   if (auto ok = store_.keep(keep); !ok) return ok;
   if (!keep || !started_) return {};
+  writing_ = true;
   for (std::uint32_t i = 0; i < log_.size(); ++i) {
     if (!log_[i].used()) continue;
     const Place place = log_[i].place;
@@ -149,7 +160,7 @@ Done Tiers::keep(bool keep, const Lives& lives) {
     }
     if (auto ok = store_.sync(place); !ok) return ok;
   }
-  return store_.write_heads();
+  return store_.write_heads(held());
 }
 
 }  // namespace forebay::trajectory

@@ -47,6 +47,20 @@ void Log::clear() {
   unused_.clear();
 }
 
+Log::Held Log::held(std::uint32_t number) const {
+  const Slots& tier = slots_[number];
+  Held held;
+  const auto first_without = std::find(tier.headed.begin(), tier.headed.end(), false);
+  held.slots = static_cast<std::uint64_t>(first_without - tier.headed.begin());
+  for (const auto& entry : tier.resident) {
+    const Segment& segment = segments_[entry.second];
+    if (!segment.sealed || segment.live == 0) continue;
+    held.highest = held.steps == 0 ? segment.highest : std::max(held.highest, segment.highest);
+    held.steps += segment.live;
+  }
+  return held;
+}
+
 std::uint32_t Log::sparsest(std::uint32_t records) const {
   std::uint32_t found = kNone;
   for (std::uint32_t i = 0; i < size(); ++i) {

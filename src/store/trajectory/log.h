@@ -17,6 +17,7 @@ struct Segment {
   Place place;
   std::uint32_t buffer = kNone;  // of the read cache: there is a copy of it
   std::uint32_t live = 0;        // records that count
+  std::int64_t highest = 0;      // step of them, or of one that was dropped
   std::uint32_t holds = 0;       // by readers: it stays where it is
   std::uint32_t arrivals = 0;    // of its bytes from where they may have been damaged
   bool checked = false;          // a record has a checksum
@@ -35,10 +36,15 @@ struct Slots {
   bool streamed = false;                            // they have no memory: what lies there is fetched to be read
   bool making = false;                              // a thread makes the next one
   std::map<std::uint64_t, std::uint32_t> resident;  // generation -> segment
+  std::vector<bool> headed;                         // by slot: it has been used, and has a header
 
   std::uint32_t used() const { return made - static_cast<std::uint32_t>(free.size()); }
   std::uint32_t room() const { return limit > used() ? limit - used() : 0; }
   void add() { free.insert(free.begin(), made++); }  // so that they come into use in order
+  void set_headed(std::uint32_t slot) {
+    if (headed.size() <= slot) headed.resize(slot + 1, false);
+    headed[slot] = true;
+  }
   std::uint32_t take() {
     const std::uint32_t slot = free.back();
     free.pop_back();
@@ -66,6 +72,13 @@ class Log {
   void relocate(std::uint32_t number, Place to);
   void erase(std::uint32_t number);
   void clear();
+  // What the ledger tells of a tier: so many slots from the first on, and the steps of its closed segments.
+  struct Held {
+    std::uint64_t slots = 0;
+    std::uint64_t steps = 0;
+    std::int64_t highest = 0;
+  };
+  Held held(std::uint32_t tier) const;
   // The movable one with the fewest records, of those that have fewer than `records`, and some; kNone.
   std::uint32_t sparsest(std::uint32_t records) const;
 

@@ -26,7 +26,12 @@ Done check(const Options& options) {
   if (options.tiers.empty()) {
     return fail(FOREBAY_E_INVALID, "a trajectory needs at least one tier: memory of the process or a pool");
   }
-  if (options.tiers.front().kind == TierKind::shared) {
+  if (options.tiers.size() > segment::kMostTiers) {
+    return fail(FOREBAY_E_INVALID, "there are {} tiers: at most {} may be used", options.tiers.size(),
+                segment::kMostTiers);
+  }
+  // What is left of a store may lie there alone.
+  if (options.tiers.front().kind == TierKind::shared && options.mode != Mode::partial) {
     return fail(FOREBAY_E_INVALID,
                 "the shared directory needs a faster tier above it: memory of the process or a pool");
   }

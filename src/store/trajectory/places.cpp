@@ -30,9 +30,10 @@ Outcome<std::uint32_t> Store::slots_found(std::uint32_t number) {
                 tier.path() + "/segments", size);
   }
   if (size % segment_bytes_ != 0 && size > segment::page_bytes()) {
-    remark(fmt::format("{}: segment {} is cut off at byte {}; its steps are lost", tier.path(), whole,
-                       size % segment_bytes_));
+    lose(number, fmt::format("{}: segment {} is cut off at byte {}; its steps are lost", tier.path(), whole,
+                             size % segment_bytes_));
   }
+  tell_a_short_file(number, whole);
   return static_cast<std::uint32_t>(whole);
 }
 
@@ -51,7 +52,7 @@ Outcome<std::optional<segment::SegmentHeader>> Store::find(Place place) {
 }
 
 // A segment has a header from its first use on, also where it is free. Behind one that was never used all is zero: its
-// first header may be torn.
+// first header may be torn. The ledger tells how many have been used.
 void Store::remark_lost_header(Place place) {
   const segment::StoreHome& home = *tiers_[place.tier].home;
   constexpr std::uint64_t kReadAtOnce = std::uint64_t{1} << 20;
@@ -62,9 +63,10 @@ void Store::remark_lost_header(Place place) {
     const auto got = home.read(offset(place) + at, part);
     empty = got && is_zero(part.first(*got));
   }
-  if (empty) return;
-  remark(fmt::format("{}: the header of segment {} is damaged (byte {} of the file); the steps that it held are lost",
-                     home.path(), place.slot, offset(place)));
+  if (empty && place.slot >= entry(place.tier).slots) return;
+  lose(place.tier,
+       fmt::format("{}: the header of segment {} is damaged (byte {} of the file); the steps that it held are lost",
+                   home.path(), place.slot, offset(place)));
 }
 
 Outcome<segment::Mapping> Store::make(std::uint32_t tier, std::uint32_t slot) {

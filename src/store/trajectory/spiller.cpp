@@ -20,7 +20,7 @@ Situation Tiers::situation() const {
   for (const Traffic& tier : traffic_) {
     failing.push_back(tier.failure && tier.failure->status != FOREBAY_E_NO_SPACE);
   }
-  return situation_of(log_, cache_, wishes_, failing, read_only());
+  return situation_of(log_, cache_, wishes_, failing, read_only() || !writing_);
 }
 
 bool Tiers::do_job(Lock& lock, const Job& job) {
@@ -143,6 +143,8 @@ Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
   }
   store_.retire(before.place);
   log_.relocate(number, target);
+  slots.set_headed(target.slot);
+  must_tell_ = true;
   if (!slots.streamed) give_up_buffer(number);
   segment.checked = segment.checked || store_.checks(to_tier);
   segment.arrivals += store_.checks(to_tier) && !slots.streamed ? 1 : 0;
@@ -155,6 +157,7 @@ Done Tiers::move_to(std::uint32_t number, std::uint32_t tier) {
   Lock lock(mutex_);
   done_.wait(lock, [&] { return !spiller_busy_; });
   if (log_[number].place.tier == tier) return {};
+  if (auto ok = go_on_writing(); !ok) return ok;
   wishes_.move = {number, tier, std::nullopt};
   poke();
   done_.wait(lock, [&] { return wishes_.move.outcome.has_value(); });

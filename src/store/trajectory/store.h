@@ -13,6 +13,7 @@
 
 #include "store/segment/segment.h"
 #include "store/trajectory/failure.h"
+#include "store/trajectory/log.h"
 #include "store/trajectory/options.h"
 #include "store/trajectory/place.h"
 
@@ -20,20 +21,29 @@ namespace forebay::trajectory {
 
 class Store {
  public:
+  using Held = std::vector<Log::Held>;  // by tier
+
   explicit Store(const Options& options) : options_(options) {}
 
   // --- the whole store ---
   // Opens directories, takes their locks, and reads the heads of a store that was kept.
   Done open();
+  // Of a store that was refused: removes what open has made where nothing was.
+  void take_back();
   const std::optional<segment::DecodedHead>& found_head() const { return found_head_; }
   // For records of that size (with headers), in the store that was found or a new one.
   Outcome<Sizes> sizes(std::uint64_t record_bytes) const;
   // From now on the one that was found, or a new one.
   void take_over(std::uint64_t segment_bytes);
   Done begin(const std::vector<segment::FieldEntry>& fields, std::uint64_t segment_bytes);
-  // Gives heads and epoch to the tiers that lack them.
+  // Gives the epoch to the tiers that lack it, and heads to those that have lost theirs.
   Done mend_heads();
-  Done write_heads();
+  // Begins the tiers anew of which nothing is left: what was there, should it come back, counts no more.
+  Done begin_anew();
+  Done write_heads(const Held& held);
+  // What the heads are to tell of each other from now on; told by tell().
+  segment::Ledger ledger(const Held& held);
+  void tell(const segment::Ledger& ledger) const;
   // What was stored counts no more.
   Done rewind();
   // The names of a store that is to be kept from now on, or not.
@@ -47,6 +57,8 @@ class Store {
   // What could not be taken over, a line each.
   const std::string& remarks() const { return remarks_; }
   void remark(std::string line) { remarks_ += std::move(line) + "\n"; }
+  // What load() has found of a tier, where it may be less than there was.
+  void count_losses(std::uint32_t tier, std::uint64_t steps_found);
 
   // --- a tier ---
   std::uint32_t tiers() const { return static_cast<std::uint32_t>(tiers_.size()); }
@@ -92,14 +104,31 @@ class Store {
     std::vector<segment::Mapping> mappings;       // by slot
     bool checks = false;                          // records that are written here get checksums
     bool every_read = false;                      // what was read once may be damaged the next time
-    std::optional<std::uint64_t> epoch;           // as its head tells, where one was found
+    std::optional<segment::DecodedHead> head;     // where one was found
+    bool head_damaged = false;                    // one is there, and cannot be read
+    bool left_out = false;                        // what lies here is not read
+    bool gone = false;                            // nothing of the store is left here
+    bool lost_some = false;                       // or what was here is not whole
 
     const std::string& path() const { return home ? home->path() : options->path; }
   };
 
+  Done open_all();
   Done open_tier(std::uint32_t number);
   Done read_heads();
-  Done take_head(std::uint32_t tier, const segment::DecodedHead& found);
+  Done find_heads();
+  Done take_head(std::uint32_t position);
+  Done leave_out(Tier& tier, const char* why);
+  Done leave_out_older_ones();
+  void take_ledger();
+  static void forget_steps(segment::Ledger& ledger);
+  Done look_at_the_headless();
+  void tell_what_is_missing();
+  void tell_a_short_file(std::uint32_t position, std::uint64_t segments);
+  void lose(std::uint32_t position, std::string line);
+  // Of the tier at this position; where some are left out, it may have another number.
+  segment::TierEntry& entry(std::uint32_t position);
+  static std::uint64_t new_identity();
   Done check_head(const segment::StoreHead& head, const std::string& path);
   segment::StoreHead head_for(std::uint32_t tier) const;
   void set_durable();
@@ -110,6 +139,7 @@ class Store {
   const Options& options_;
   std::vector<Tier> tiers_;
   std::optional<segment::DecodedHead> found_head_;
+  segment::Ledger ledger_;
   std::string remarks_;
   std::vector<segment::FieldEntry> fields_;
   std::uint64_t id_ = 0;

@@ -23,6 +23,7 @@ tl::unexpected<Failure> medium_failed(int errno_value, const std::string& path) 
 
 Tiers::~Tiers() {
   stop_threads();
+  if (writing_ && kept()) store_.tell(store_.ledger(held()));
 }
 
 std::span<std::byte> Tiers::memory_of(std::uint32_t number) const {
@@ -42,7 +43,7 @@ void Tiers::start_threads() {
       prepare(lock);
     });
   }
-  if (store_.tiers() > 1) {
+  if (store_.tiers() > 1 || store_.streamed(0)) {
     spiller_ = Thread([this] {
       Lock lock(mutex_);
       move(lock);
@@ -73,6 +74,10 @@ void Tiers::prepare(Lock& lock) {
     // that. More would only take time from a solver that needs no more: where memory is slow to come, 64 MiB cost as
     // much as steps do, and ranks that fill all cores pay for it.
     const bool possible = first.free.empty() && first.made < first.limit && !first.making;
+    if (must_tell_ && kept() && writing_) {
+      tell(lock);
+      continue;
+    }
     if (!possible || !(wishes_.writer.wants_next || wishes_.writer.always_wants)) {
       work_.wait(lock);
     } else {
@@ -81,6 +86,30 @@ void Tiers::prepare(Lock& lock) {
       poke();
     }
   }
+}
+
+Store::Held Tiers::held() const {
+  Store::Held held;
+  for (std::uint32_t i = 0; i < store_.tiers(); ++i) held.push_back(log_.held(i));
+  return held;
+}
+
+void Tiers::tell(Lock& lock) {
+  must_tell_ = false;
+  telling_ = true;
+  const segment::Ledger ledger = store_.ledger(held());
+  lock.unlock();
+  store_.tell(ledger);
+  lock.lock();
+  telling_ = false;
+  done_.notify_all();
+}
+
+Done Tiers::go_on_writing() {
+  if (writing_) return {};
+  if (auto ok = store_.begin_anew(); !ok) return ok;
+  writing_ = must_tell_ = true;
+  return {};
 }
 
 // Makes the next slot of a tier, and adds it to the free ones; false when that failed, or another thread is at it, or
@@ -142,6 +171,7 @@ Failure Tiers::no_room() {
 
 Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
   Lock lock(mutex_);
+  if (auto ok = go_on_writing(); !ok) return pass_on(ok);
   const Slots& first = log_.tier(0);
   wishes_.reversing = false;
   std::optional<std::chrono::steady_clock::time_point> start_of_wait;
@@ -184,8 +214,11 @@ Outcome<Tiers::Active> Tiers::start(Lock& lock, segment::Writer& writer) {
   poke();
   lock.unlock();
   const int failed = writer.start(first_medium(), memory, {store(), store_.checks(0)}, generation, store_.epoch());
-  if (failed == 0) return Active{number, memory.data()};
   lock.lock();
+  if (failed == 0) {
+    log_.tier(0).set_headed(log_[number].place.slot);
+    return Active{number, memory.data()};
+  }
   forget(number);
   return medium_failed(failed, store_.path(0));
 }
@@ -219,10 +252,12 @@ Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t li
     sealed.sealed = true;
     sealed.extent = writer.extent();
     sealed.live = live;
+    sealed.highest = writer.highest();
     sealed.holds = held ? 1 : 0;
     sealed.checked = store_.checks(0);
     sealed.arrivals = store_.checks(0) ? 1 : 0;
     forget_if_unused(number);
+    must_tell_ = true;
     poke();
   }
   if (failed != 0) return medium_failed(failed, store_.path(0));
@@ -273,6 +308,7 @@ Done Tiers::drop(std::uint32_t number, std::uint32_t record) {
   Lock lock(mutex_);
   // A kept segment is marked where it lies.
   if (kept()) {
+    if (auto ok = go_on_writing(); !ok) return ok;
     done_.wait(lock, [&] { return !log_[number].moving; });
     if (auto ok = store_.mark_dropped(log_[number].place, record, memory_of(number)); !ok) return ok;
   }
@@ -317,13 +353,16 @@ void Tiers::forget(std::uint32_t number) {
 
 Done Tiers::rewind() {
   Lock lock(mutex_);
-  done_.wait(lock, [&] { return !spiller_busy_; });
+  done_.wait(lock, [&] { return !spiller_busy_ && !telling_; });
   if (!started_) return {};
+  if (auto ok = go_on_writing(); !ok) return ok;
   if (auto ok = store_.rewind(); !ok) return ok;
   // Headers of the old epoch count no more: nothing needs to be written.
   log_.clear();
   cache_.clear();
   wishes_.reversing = false;
+  must_tell_ = true;
+  poke();
   return {};
 }
 

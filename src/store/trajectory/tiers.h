@@ -46,6 +46,8 @@ class Tiers {
   // The head of the kept store that was found, if any; then load() takes its segments over.
   const std::optional<segment::DecodedHead>& found_head() const { return store_.found_head(); }
   Done load(const Visit& visit, std::uint64_t record_bytes);
+  // A store that load() has refused: removes what open has made where nothing was.
+  void take_back() { store_.take_back(); }
   // `live` of the records found in each segment count. Starts the threads.
   Done go_on(const std::vector<std::uint32_t>& live);
   // What load() could not take over, a line each.
@@ -134,6 +136,10 @@ class Tiers {
   // Something changed that the threads may act on.
   void poke();
   void prepare(Lock& lock);
+  void tell(Lock& lock);
+  Store::Held held() const;
+  // Before a store that was found is changed: until then a tier that is gone may come back as if nothing had been.
+  Done go_on_writing();
   void move(Lock& lock);
   bool do_job(Lock& lock, const Job& job);
   Situation situation() const;
@@ -166,6 +172,9 @@ class Tiers {
   std::uint64_t pokes_ = 0;
   bool stop_ = false;
   bool spiller_busy_ = false;
+  bool writing_ = false;    // the store was begun here, or has been changed
+  bool must_tell_ = false;  // more is to be told to the heads than they know
+  bool telling_ = false;
   Thread preparer_;
   Thread spiller_;
 };

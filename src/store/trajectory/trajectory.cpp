@@ -15,7 +15,10 @@ Outcome<std::unique_ptr<Trajectory>> Trajectory::open(const Options& options) {
   if (!tiers) return pass_on(tiers);
   made->tiers_ = std::move(*tiers);
   if (made->tiers_->found_head()) {
-    if (auto ok = made->load(); !ok) return pass_on(ok);
+    if (auto ok = made->load(); !ok) {
+      made->tiers_->take_back();
+      return pass_on(ok);
+    }
   }
   return made;
 }
@@ -133,7 +136,8 @@ Done Trajectory::begin_step(std::int64_t step) {
 Done Trajectory::start_store() {
   fix_fields();
   std::vector<segment::FieldEntry> entries;
-  for (const Field& field : fields_) entries.push_back({field.name, field.type, field.count, field.accepted});
+  for (const Field& field : fields_)
+    entries.push_back({field.name, field.type, field.count, field.accepted, field.shape});
   return tiers_->begin_store(entries, record_bytes_);
 }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ class Trajectory {
   Outcome<int> declare(const char* name, forebay_type type, std::uint64_t count);
   const std::vector<Field>& fields() const { return fields_; }
   Outcome<const Field*> field(int number) const;
+  Done set_shape(int field, std::span<const std::uint64_t> extents);
   Done set_accepted_error(int field, double error);
   Done set_codec(int field, forebay_codec codec);
   Outcome<forebay_encoding_info> encoding(int field);

@@ -87,7 +87,7 @@ TEST_F(DeviceTest, KeepsAStoreForTheNextProcess) {
     EXPECT_EQ(medium->kind(), "devdax");
     EXPECT_TRUE(medium->persistent());
     medium->set_durable(true);
-    ASSERT_TRUE(range->write_head(head_of(5), 1));
+    ASSERT_TRUE(range->write_head(head_of(5), 1, {}));
     auto mapping = medium->make(1, kMiB);
     ASSERT_TRUE(mapping) << mapping.error().text();
     Writer writer;
@@ -145,7 +145,7 @@ TEST_F(DeviceTest, TakesBackWhatWasNotKept) {
 TEST_F(DeviceTest, NeverTakesWhatIsKept) {
   {
     auto kept = open("x-0", true);
-    ASSERT_TRUE(kept && kept->write_head(head_of(5), 1));
+    ASSERT_TRUE(kept && kept->write_head(head_of(5), 1, {}));
     std::memset(kept->segments().data(), 5, kept->segments().size());
   }
   for (int run = 0; run < 12; ++run) {
@@ -167,7 +167,7 @@ TEST_F(DeviceTest, NeverTakesWhatIsKept) {
 TEST_F(DeviceTest, KeepsLaterThanOpened) {
   {
     auto range = open("x-0", false);
-    ASSERT_TRUE(range && range->keep(true) && range->write_head(head_of(9), 1));
+    ASSERT_TRUE(range && range->keep(true) && range->write_head(head_of(9), 1, {}));
     auto other = open("x-0", false);
     ASSERT_TRUE(other);
     const auto refused = other->keep(true);
@@ -211,7 +211,7 @@ TEST_F(DeviceTest, OfALaterVersionIsRefused) {
 TEST_F(DeviceTest, WithADamagedTableIsRefusedWithThePlace) {
   {
     auto kept = open("x-0", true);
-    ASSERT_TRUE(kept && kept->write_head(head_of(5), 1));
+    ASSERT_TRUE(kept && kept->write_head(head_of(5), 1, {}));
   }
   bytes()[256 + 240] ^= std::byte{1};
   auto range = open("x-1", false);
@@ -245,7 +245,7 @@ TEST_F(DeviceTest, WhatOthersHaveLeftIsNoLostSegment) {
     if (!from_the_beginning) {
       ASSERT_TRUE(range->keep(true));
     }
-    ASSERT_TRUE(range->write_head(head_of(5), 1));
+    ASSERT_TRUE(range->write_head(head_of(5), 1, {}));
     const auto found = headers(*range);
     ASSERT_GE(found.size(), 8u);
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -254,7 +254,7 @@ TEST_F(DeviceTest, WhatOthersHaveLeftIsNoLostSegment) {
     }
     // One that is lost later is not made up for.
     std::memset(range->segments().data() + 2 * kMiB, 0xa5, kFirstRecord);
-    ASSERT_TRUE(range->write_head(head_of(5), 1));
+    ASSERT_TRUE(range->write_head(head_of(5), 1, {}));
     EXPECT_FALSE(headers(*range)[2]);
     ASSERT_TRUE(range->keep(false));
   }
@@ -263,12 +263,12 @@ TEST_F(DeviceTest, WhatOthersHaveLeftIsNoLostSegment) {
 TEST_F(DeviceTest, FlipsOfItsTableAndOfAHeadAreToldOrHarmless) {
   {
     auto kept = open("x-0", true);
-    ASSERT_TRUE(kept && kept->write_head(head_of(5), 1) && kept->write_epoch(5, 2));
+    ASSERT_TRUE(kept && kept->write_head(head_of(5), 1, {}) && kept->write_epoch(5, 2));
   }
   std::vector<std::uint64_t> places;
   for (std::uint64_t at = 0; at < 768; ++at) places.push_back(at);  // the mark, the entry of the store, and a free one
   for (std::uint64_t at = 0; at < kStoreFileBytes; ++at) {
-    if (at < 128 || (at > kHeadBytes - 9 && at < kEpochAt + 3 * kLine) || at % 101 == 0) {
+    if (at < 128 || (at > kHeadBytes - 9 && at < kLedgerAt + kLine) || at % 101 == 0) {
       places.push_back(kDeviceUnit + at);
     }
   }
@@ -301,7 +301,7 @@ TEST_F(DeviceTest, FlipsOfItsTableAndOfAHeadAreToldOrHarmless) {
 TEST_F(DeviceTest, WithADamagedHeadSaysSo) {
   {
     auto kept = open("x-0", true);
-    ASSERT_TRUE(kept && kept->write_head(head_of(5), 1));
+    ASSERT_TRUE(kept && kept->write_head(head_of(5), 1, {}));
   }
   bytes()[kDeviceUnit + 3] ^= std::byte{1};
   auto kept = open("x-0", true);

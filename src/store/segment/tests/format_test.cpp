@@ -15,8 +15,7 @@ StoreHead head() {
   made.rank = 3;
   made.ranks = 4;
   made.tiers = 2;
-  made.payload_checks = 1;
-  made.fields = {{"velocity", 2, 300}, {"pressure", 1, 100, 1e-4}};
+  made.fields = {{"velocity", 2, 300, 0, {3, 100}}, {"pressure", 1, 100, 1e-4}};
   return made;
 }
 
@@ -32,15 +31,40 @@ TEST(Head, SurvivesWritingAndReading) {
   EXPECT_EQ(read->head.fields[0].accepted, 0);
   EXPECT_EQ(read->head.fields[1].count, 100u);
   EXPECT_EQ(read->head.fields[1].accepted, 1e-4);
+  EXPECT_EQ(read->head.fields[0].shape, (std::vector<std::uint64_t>{3, 100}));
+  EXPECT_TRUE(read->head.fields[1].shape.empty());
+}
+
+TEST(Head, HasALedgerInTwoPlaces) {
+  Ledger ledger{5, 7, {{.life = 11, .slots = 3, .steps = 20, .highest = -1}, {.life = 12, .losses = 1, .lost = 8}}};
+  const std::string whole = encode_head(head(), 7, ledger);
+  for (const std::size_t damaged : {kStoreFileBytes, kLedgerAt + 9, kLedgerAt + kLedgerBytes + 200}) {
+    std::string bytes = whole + " ";
+    bytes[damaged] = static_cast<char>(bytes[damaged] ^ 1);
+    const auto read = decode_head(std::string_view(bytes).substr(0, whole.size()), "store");
+    ASSERT_TRUE(read && read->ledger) << damaged;
+    EXPECT_EQ(read->ledger->serial, 5u);
+    ASSERT_EQ(read->ledger->tiers.size(), 2u);
+    EXPECT_EQ(read->ledger->tiers[0].highest, -1);
+    EXPECT_EQ(read->ledger->tiers[1].lost, 8u);
+  }
+  std::string bytes = whole;
+  bytes[kLedgerAt] = bytes[kLedgerAt + kLedgerBytes] = 'x';
+  EXPECT_FALSE(decode_head(bytes, "store")->ledger) << "that it is damaged is no reason to lose the store";
+  ++ledger.serial;
+  ledger.tiers[0].steps = 30;
+  encode_ledger(head().store, ledger).copy(&bytes[kLedgerAt + kLedgerBytes], kLedgerBytes);
+  EXPECT_EQ(decode_head(bytes, "store")->ledger->tiers[0].steps, 30u);
 }
 
 TEST(Head, OfAnotherVersionIsRefused) {
   std::string bytes = encode_head(head(), 1);
-  bytes[8] = 1;
+  bytes[8] = 3;
   const auto read = decode_head(bytes, "store");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, Code::conflict);
-  EXPECT_NE(read.error().what.find("version 1"), std::string::npos) << read.error().text();
+  EXPECT_NE(read.error().what.find("version 3"), std::string::npos) << read.error().text();
+  EXPECT_NE(read.error().advice.find("put its states into a new store"), std::string::npos) << "that of forebay 0.1";
 }
 
 TEST(Head, WithAnyByteChangedIsRefusedOrSaysTheSame) {

@@ -158,7 +158,7 @@ TEST(BadStore, OfAnotherVersionOrDamaged) {
   forebay_trajectory* t = nullptr;
   change(8, 1);
   EXPECT_STATUS(FOREBAY_E_VERSION, forebay_trajectory_open(options.get(), &t));
-  change(8, 3);
+  change(8, 4);
   change(30, 77);
   EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_open(options.get(), &t));
   EXPECT_NE(std::string(forebay_error_get_text()).find("byte"), std::string::npos) << forebay_error_get_text();

@@ -274,6 +274,7 @@ TEST_F(KeptEncoded, AHeadThatClaimsLargerStatesGetsNoMemoryForThem) {
   auto head = segment::decode_head(*read_file(path), path);
   ASSERT_TRUE(head);
   head->head.fields[0].count = std::uint64_t{1} << 36;
+  head->head.fields[0].shape = {std::uint64_t{1} << 36};
   std::ofstream(path, std::ios::binary | std::ios::trunc) << encode_head(head->head, head->epoch);
   forebay_trajectory* t = nullptr;
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_open(options_.get(), &t));

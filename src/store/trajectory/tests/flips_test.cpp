@@ -118,7 +118,7 @@ class Flips : public testing::Test {
     constexpr std::uint64_t kHeaders = segment::header_place(3);  // of a segment's, with some of its records
     if (!head) return at % segment < kHeaders || at % 509 == 0;
     const bool fixed = at < 56 + 64 + 16;
-    const bool check_and_epochs = at >= segment::kHeadBytes - 8 && at < segment::kEpochAt + 2 * segment::kLine;
+    const bool check_and_epochs = at >= segment::kHeadBytes - 8 && at < segment::kLedgerAt + 3 * segment::kLine;
     return fixed || check_and_epochs || at % 509 == 0;
   }
   static void judge(const Found& whole, const Found& found, int may_go, const std::string& where, Counts& counts) {

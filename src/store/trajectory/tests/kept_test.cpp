@@ -115,6 +115,33 @@ TEST(Kept, WithFieldsAndRanksThatAreChecked) {
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_open(options.get(), &t));
 }
 
+TEST(Kept, WithTheShapesOfItsFields) {
+  const Scratch scratch;
+  OptionsOf options;
+  options.pool(scratch.path(), 64 * kSegment).keep();
+  const std::uint64_t shape[] = {4, 5, 50}, other[] = {5, 4, 50}, list[] = {1000}, wrong[] = {3, 1000};
+  const std::uint64_t wraps[] = {65536, 65536, 65536, 65536}, deep[] = {1, 1, 1, 1, 1, 1, 1, 1, 1000};
+  {
+    States run(options);
+    EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_set_shape(run, 0, 2, wrong));
+    EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_set_shape(run, 0, 4, wraps));
+    EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_set_shape(run, 0, 9, deep));
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_set_shape(run, 0, 3, shape));
+    ASSERT_STATUS(FOREBAY_OK, run.put(0));
+    EXPECT_STATUS(FOREBAY_E_FIELDS_FIXED, forebay_trajectory_set_shape(run, 0, 3, other));
+  }
+  forebay_trajectory* t = nullptr;
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_open(options.mode("read-only").get(), &t));
+  int dimensions = 0;
+  std::uint64_t found[FOREBAY_MOST_EXTENTS] = {};
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_get_shape(t, 0, &dimensions, found));
+  EXPECT_EQ(std::vector<std::uint64_t>(found, found + dimensions), (std::vector<std::uint64_t>{4, 5, 50}));
+  EXPECT_STATUS(FOREBAY_E_FIELD_CHANGED, forebay_trajectory_set_shape(t, 0, 3, other));
+  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_set_shape(t, 0, 3, shape));
+  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_set_shape(t, 0, 1, list));
+  forebay_trajectory_close(t);
+}
+
 TEST(Kept, LaterThanOpened) {
   const Scratch pool, shared("/tmp");
   OptionsOf options;

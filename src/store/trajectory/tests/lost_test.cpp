@@ -67,8 +67,12 @@ TEST_F(Lost, TheFirstTier) {
     EXPECT_STATUS(FOREBAY_OK, run.put(500)) << "and it goes on";
   }
   States again(options());
-  EXPECT_EQ(recovery(again), "");
+  EXPECT_NE(recovery(again).find("tier 0 has lost steps before"), std::string::npos) << recovery(again);
   EXPECT_TRUE(again.whole(500));
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_rewind(again));
+  again.close();
+  States anew(options());
+  EXPECT_EQ(recovery(anew), "") << "what was forgotten is no loss";
 }
 
 TEST_F(Lost, TheFirstTierAfterARewind) {
@@ -89,6 +93,183 @@ TEST_F(Lost, TheSecondTier) {
   States run(options());
   EXPECT_NE(recovery(run).find(shared_.path()), std::string::npos) << recovery(run);
   EXPECT_EQ(offered(run).back(), kSteps - 1);
+}
+
+// Nothing of the files that are left is damaged; the heads tell what was there.
+TEST_F(Lost, TheSegmentsOfATier) {
+  for (const std::string& tier : {first_, second_}) {
+    for (const std::string how : {"gone", "emptied", "cut behind a segment", "zeros"}) {
+      (void)remove_tree(first_);
+      (void)remove_tree(second_);
+      fill(options());
+      const std::string file = tier + "/segments";
+      if (how == "gone") {
+        ASSERT_EQ(::unlink(file.c_str()), 0);
+      } else if (how == "zeros") {
+        std::ofstream(file, std::ios::binary | std::ios::trunc) << std::string(read_file(file)->size(), '\0');
+      } else {
+        ASSERT_EQ(::truncate(file.c_str(), how == "emptied" ? 0 : kSegment), 0);
+      }
+      std::size_t left = 0;
+      for (const char* mode : {"read-only", "any", "any", "must-exist"}) {
+        States run(options().mode(mode));
+        EXPECT_NE(recovery(run).find(tier.substr(0, tier.rfind('/'))), std::string::npos) << how << recovery(run);
+        left = offered(run).size();
+        EXPECT_LT(left, static_cast<std::size_t>(kSteps));
+      }
+      {
+        States run(options());
+        for (int step = kSteps; step < kSteps + 20; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+      }
+      States run(options());
+      EXPECT_NE(recovery(run).find("lost steps before, " + std::to_string(kSteps - left)), std::string::npos)
+          << how << ": " << recovery(run);
+    }
+  }
+}
+
+class LostOfThree : public Lost {
+ protected:
+  const Scratch middle_;
+  OptionsOf with(bool first, bool middle, bool last, const char* mode) const {
+    OptionsOf options;
+    options.keep().process_only().mode(mode);
+    if (first) options.pool(pool_.path(), 4 * kSegment);
+    if (middle) options.pool(middle_.path(), 4 * kSegment);
+    if (last) options.shared(shared_.path(), 50 * kSegment);
+    return options;
+  }
+};
+
+TEST_F(LostOfThree, WhatIsLeftOutOfAPartialOpeningIsNamed) {
+  fill(with(true, true, true, "any").segments(kSegment));
+  const auto partial = [&](bool first, bool middle, bool last, const char* missing) {
+    States run(with(first, middle, last, "partial"));
+    EXPECT_NE(recovery(run).find(missing), std::string::npos) << recovery(run);
+    EXPECT_NE(recovery(run).find("steps that it held, up to step"), std::string::npos) << recovery(run);
+    return offered(run).size();
+  };
+  const std::size_t two_of_three = partial(true, true, false, "tier 2 of 3") +
+                                   partial(true, false, true, "tier 1 of 3") +
+                                   partial(false, true, true, "tier 0 of 3");
+  EXPECT_EQ(two_of_three, 2u * kSteps) << "each state is offered by two of them";
+  const std::size_t one_of_three = partial(true, false, false, "tier 1 of 3") +
+                                   partial(false, true, false, "tier 0 of 3") +
+                                   partial(false, false, true, "tier 1 of 3");
+  EXPECT_EQ(one_of_three, static_cast<std::size_t>(kSteps));
+  States whole(with(true, true, true, "partial"));
+  EXPECT_EQ(recovery(whole), "");
+  EXPECT_EQ(offered(whole).size(), static_cast<std::size_t>(kSteps));
+}
+
+// A tier that was away holds the older states of steps that were put again meanwhile.
+class Away : public Lost {
+ protected:
+  static int put_newer(States& run, std::int64_t step) {
+    std::vector<double> u(1000, -1.0 - static_cast<double>(step));
+    const void* memory = u.data();
+    return forebay_trajectory_put(run, step, 0, &memory);
+  }
+  // No step that was put again has its older state.
+  static void expect_none_older(States& run, const std::vector<std::int64_t>& again) {
+    for (const std::int64_t step : again) {
+      const double* u = nullptr;
+      if (get_values(run, step, u) != FOREBAY_OK) continue;
+      EXPECT_EQ(u[7], -1.0 - static_cast<double>(step)) << "step " << step << " is the older one";
+      forebay_trajectory_release(run, step);
+    }
+  }
+  static void rename(const std::string& from, const std::string& to) {
+    ASSERT_EQ(::rename(from.c_str(), to.c_str()), 0);
+  }
+};
+
+TEST_F(Away, AndBackItHandsOutNoOlderStates) {
+  for (const std::string& tier : {first_, second_}) {
+    (void)remove_tree(first_);
+    (void)remove_tree(second_);
+    fill(options());
+    const std::string away = (tier == first_ ? pool_ : shared_).path() + "/aside";
+    ASSERT_TRUE(remove_tree(away));
+    rename(tier, away);
+    std::vector<std::int64_t> again;
+    {
+      States run(options());
+      const void* memory = nullptr;
+      for (std::int64_t step = 0; step < kSteps && again.size() < 15; ++step) {
+        if (forebay_trajectory_get(run, step, 0, &memory) == FOREBAY_OK) {
+          forebay_trajectory_release(run, step);
+        } else {
+          again.push_back(step);
+        }
+      }
+      ASSERT_EQ(again.size(), 15u);
+      for (const std::int64_t step : again) ASSERT_STATUS(FOREBAY_OK, put_newer(run, step));
+      // Into the new tier, if that is the second.
+      for (const std::int64_t step : again) (void)forebay_trajectory_move(run, step, tier == first_ ? 0 : 1);
+    }
+    ASSERT_TRUE(remove_tree(tier));
+    rename(away, tier);
+    for (const char* mode : {"any", "must-exist", "read-only", "create"}) {
+      forebay_trajectory* t = nullptr;
+      EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_open(options().mode(mode).get(), &t));
+      EXPECT_NE(std::string(forebay_error_get_text()).find(tier + " was away"), std::string::npos)
+          << forebay_error_get_text();
+    }
+    States run(options().mode("partial"));
+    EXPECT_NE(recovery(run).find(tier + ": this was away"), std::string::npos) << recovery(run);
+    expect_none_older(run, again);
+  }
+}
+
+TEST_F(Away, AndBackBeforeAnythingWasWrittenItIsAsIfNothingHadBeen) {
+  fill(options());
+  for (const std::string& tier : {first_, second_}) {
+    const std::string away = tier + "-away";
+    rename(tier, away);
+    for (const char* mode : {"any", "read-only"}) {
+      States run(options().mode(mode));
+      EXPECT_NE(recovery(run).find("steps that it held, up to step"), std::string::npos) << recovery(run);
+      EXPECT_LT(run.count(), static_cast<std::uint64_t>(kSteps));
+    }
+    ASSERT_TRUE(remove_tree(tier));
+    rename(away, tier);
+    States run(options());
+    EXPECT_EQ(recovery(run), "");
+    EXPECT_EQ(offered(run).size(), static_cast<std::size_t>(kSteps));
+  }
+}
+
+// A directory that was mistyped is no tier that was lost.
+TEST_F(Lost, NothingWhereADirectoryWasMistyped) {
+  fill(options());
+  const Scratch mistyped;
+  const auto with = [&](bool first, const char* mode) {
+    return std::move(OptionsOf()
+                         .pool(first ? mistyped.path() : pool_.path(), 4 * kSegment)
+                         .shared(first ? shared_.path() : mistyped.path(), 50 * kSegment)
+                         .keep()
+                         .process_only()
+                         .mode(mode));
+  };
+  for (const bool first : {true, false}) {
+    forebay_trajectory* t = nullptr;
+    EXPECT_STATUS(FOREBAY_E_NO_SUCH_STORE, forebay_trajectory_open(with(first, "must-exist").get(), &t));
+    EXPECT_NE(std::string(forebay_error_get_text()).find(mistyped.path()), std::string::npos)
+        << forebay_error_get_text();
+    EXPECT_TRUE(list_directory(mistyped.path())->empty()) << "nothing was made";
+    States run(with(first, "partial"));
+    EXPECT_NE(recovery(run).find(mistyped.path()), std::string::npos) << recovery(run);
+    EXPECT_GT(run.count(), 0u);
+  }
+  {
+    States run(with(false, "any"));
+    for (int step = 200; step < 300; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+  }
+  forebay_trajectory* t = nullptr;
+  EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_open(options().get(), &t)) << "the store went on elsewhere";
+  States run(with(false, "must-exist"));
+  EXPECT_NE(recovery(run).find("tier 1 has lost steps before"), std::string::npos) << recovery(run);
 }
 
 TEST_F(Lost, AHeadOfOneTier) {
