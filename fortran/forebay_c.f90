@@ -181,6 +181,19 @@ module forebay_c
       integer(c_int), value :: field
       real(c_double), value :: error
     end function forebay_trajectory_set_accepted_error
+    integer(c_int) function forebay_trajectory_set_shape(trajectory, field, dimensions, extents) bind(c)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: trajectory
+      integer(c_int), value :: field, dimensions
+      integer(c_int64_t), intent(in) :: extents(*)
+    end function forebay_trajectory_set_shape
+    integer(c_int) function forebay_trajectory_get_shape(trajectory, field, dimensions, extents) bind(c)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: trajectory
+      integer(c_int), value :: field
+      integer(c_int), intent(out) :: dimensions
+      integer(c_int64_t), intent(out) :: extents(*)
+    end function forebay_trajectory_get_shape
     integer(c_int) function forebay_trajectory_set_codec(trajectory, field, codec) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: trajectory

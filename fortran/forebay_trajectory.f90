@@ -73,6 +73,8 @@ module forebay_trajectory
     character(:), allocatable :: fallback_reason
   end type trajectory_encoding
 
+  integer, parameter :: most_extents = 8
+
 contains
 
   ! --- life ---
@@ -90,7 +92,22 @@ contains
     if (status /= FOREBAY_OK) return
     status = forebay_trajectory_count_fields(self%handle, fields)
     allocate (self%shapes(fields))  ! those of a store that was kept
+    call learn_shapes(self)
   end subroutine open_trajectory
+
+  ! The store tells extents as C has them: the last one runs fastest.
+  subroutine learn_shapes(self)
+    class(trajectory), intent(inout) :: self
+    integer(c_int64_t) :: extents(most_extents)
+    integer(c_int) :: dimensions
+    integer :: i
+    do i = 1, size(self%shapes)
+      extents = 0
+      if (forebay_trajectory_get_shape(self%handle, int(i - 1, c_int), dimensions, extents) /= FOREBAY_OK) cycle
+      if (dimensions < 1 .or. dimensions > max_rank .or. any(extents > huge(0))) cycle
+      call remember(self, i, int(extents(dimensions:1:-1)))
+    end do
+  end subroutine learn_shapes
 
   subroutine close_trajectory(self, stat, errmsg)
     class(trajectory), intent(inout) :: self
@@ -148,6 +165,8 @@ contains
       return
     end if
     status = forebay_trajectory_declare(self%handle, to_c(name), type, values_in(extent), field)
+    if (status == FOREBAY_OK) status = forebay_trajectory_set_shape(self%handle, field, size(extent, kind=c_int), &
+      int(extent(size(extent):1:-1), c_int64_t))
     if (status == FOREBAY_OK) call remember(self, field + 1, extent)
     if (status == FOREBAY_OK .and. present(accepted_error)) &
       status = forebay_trajectory_set_accepted_error(self%handle, field, accepted_error)

@@ -10,7 +10,7 @@ module forebay_views
   integer, parameter, public :: max_rank = 4
 
   type, public :: field_shape
-    integer :: rank = 0  ! 0: not declared by this program, so only flat views are known
+    integer :: rank = 0  ! 0: neither declared nor kept with a rank that has views, so only flat ones are known
     integer :: extent(max_rank) = 0
   end type field_shape
 

@@ -18,7 +18,7 @@
  *   "mode"           what open expects of a store that is to be kept, and what it may do with it:
  *                    "any": it is found, or begun; as if not set
  *                    "create": it is begun; FOREBAY_E_STORE_EXISTS where there is one
- *                    "must-exist": it is found; FOREBAY_E_NO_SUCH_STORE where there is none, and nothing is made
+ *                    "must-exist": it is found, on every tier; else FOREBAY_E_NO_SUCH_STORE, and nothing is made
  *                    "read-only": found, and read: by many at once, also on a file system that is mounted so.
  *                    Tiers must be directories. What would change it returns FOREBAY_E_READ_ONLY
  *                    "partial": the same, also where tiers are left out, or hold another store: what is whole is

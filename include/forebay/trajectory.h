@@ -71,9 +71,8 @@ int forebay_trajectory_get_field(forebay_trajectory* trajectory, int field, cons
  * shape of several extents is FOREBAY_E_FIELD_CHANGED, and as a list it may be read in any case. */
 #define FOREBAY_MOST_EXTENTS 8
 int forebay_trajectory_set_shape(forebay_trajectory* trajectory, int field, int dimensions, const uint64_t extents[]);
-/* Any of the outputs may be NULL. */
-int forebay_trajectory_get_shape(forebay_trajectory* trajectory, int field, int* dimensions,
-                                 uint64_t extents[FOREBAY_MOST_EXTENTS]);
+/* Any of the outputs may be NULL; extents have room for FOREBAY_MOST_EXTENTS. */
+int forebay_trajectory_get_shape(forebay_trajectory* trajectory, int field, int* dimensions, uint64_t extents[]);
 
 /* The error that is accepted of a field of numbers, before the first step: of each state, the L2 norm of what reading
  * gives minus what was written, over the norm of what was written. 0, the default, keeps every bit. A state that holds

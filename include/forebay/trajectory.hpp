@@ -277,6 +277,17 @@ class Trajectory {
     check(forebay_trajectory_describe_encoding(get(), field, &info));
     return info;
   }
+  // Extents, the last one runs fastest.
+  void set_shape(int field, std::span<const std::uint64_t> extents) {
+    check(forebay_trajectory_set_shape(get(), field, static_cast<int>(extents.size()), extents.data()));
+  }
+  std::vector<std::uint64_t> shape(int field) const {
+    std::vector<std::uint64_t> extents(FOREBAY_MOST_EXTENTS);
+    int dimensions = 0;
+    check(forebay_trajectory_get_shape(get(), field, &dimensions, extents.data()));
+    extents.resize(static_cast<std::size_t>(dimensions));
+    return extents;
+  }
   int field(const std::string& name) const {
     int field = 0;
     check(forebay_trajectory_find_field(get(), name.c_str(), &field));

@@ -242,6 +242,24 @@ FUNCTIONS = {
                 ("count", POINTER(c_uint64)),
             ),
         ),
+        "forebay_trajectory_set_shape": (
+            c_int,
+            (
+                ("trajectory", c_void_p),
+                ("field", c_int),
+                ("dimensions", c_int),
+                ("extents", c_void_p),
+            ),
+        ),
+        "forebay_trajectory_get_shape": (
+            c_int,
+            (
+                ("trajectory", c_void_p),
+                ("field", c_int),
+                ("dimensions", POINTER(c_int)),
+                ("extents", POINTER(c_uint64)),
+            ),
+        ),
         "forebay_trajectory_set_accepted_error": (
             c_int,
             (

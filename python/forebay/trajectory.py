@@ -18,6 +18,7 @@ from ._values import cast, from_text, integer, text, whole
 # The library's types, in the order of their numbers; what is none of them is FOREBAY_OPAQUE with the size of an item.
 _TYPES = (None, "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "c8", "c16", "f2", "bfloat16", "b1")
 _OPAQUE_SHIFT = 8
+_MOST_EXTENTS = 8
 _MOST_OPAQUE_BYTES = 65535
 _MOST_BYTES = 2**63 - 1
 # Codecs in the order of their numbers.
@@ -351,13 +352,16 @@ class Trajectory:
     # --- fields ---
 
     def _learn_fields(self):
-        """Those of a trajectory that was kept: flat, until they are declared again."""
+        """Those of a trajectory that was kept, with their shapes."""
         count = ctypes.c_int()
         self._call("count_fields", ctypes.byref(count))
         for number in range(count.value):
             name, kind, values = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_uint64()
             self._call("get_field", number, ctypes.byref(name), ctypes.byref(kind), ctypes.byref(values))
-            self._fields.append(_Field(number, from_text(name.value), (values.value,), _dtype_of(kind.value), "C"))
+            extents, dimensions = (ctypes.c_uint64 * _MOST_EXTENTS)(), ctypes.c_int()
+            self._call("get_shape", number, ctypes.byref(dimensions), extents)
+            shape = tuple(extents[: dimensions.value])
+            self._fields.append(_Field(number, from_text(name.value), shape, _dtype_of(kind.value), "C"))
 
     def declare(self, name, shape, dtype=np.float64, *, order="C", accepted_error=None, codec=None):
         """A field, before the first step; returns its number. `order` "F" is that of Fortran programs.
@@ -382,6 +386,9 @@ class Trajectory:
         values = int(np.prod(shape, dtype=object))
         self._call("declare", name, _type_of(dtype), values, ctypes.byref(number))
         field = field._replace(number=number.value)
+        if len(shape) <= _MOST_EXTENTS:  # else it is kept as a list
+            extents = shape if order == "C" else shape[::-1]
+            self._call("set_shape", number.value, len(extents), (ctypes.c_uint64 * len(extents))(*extents))
         self._fields[number.value : number.value + 1] = [field]
         if accepted_error is not None:
             self._call("set_accepted_error", number.value, accepted_error)

@@ -70,6 +70,7 @@ class TrajectoryTest(commandcase.CommandCase):
         self.assertEqual((upper["last_step"], upper["last_time"]), (59, 29.5))
         self.assertEqual([(each["name"], each["type"], each["count"]) for each in upper["fields"]], [("u", "float64", 1000), ("v", "float64", 500)])  # fmt: skip
         self.assertEqual([each["accepted_error"] for each in upper["fields"]], [0, 1e-4])
+        self.assertEqual([each["fields"][0]["shape"] for each in found if each["name"] == "ranks"], [[3, 4]] * 12)
         self.assertIsNone(upper["in_use_by"])
         self.assertEqual(self.call("trajectory", "ls", self.first), 0)
         self.assertRegex(self.output, r"first/wake-0 .* steps, \d+ to 59 .*rank 0 of 1, tier 0 of 2")
@@ -193,7 +194,7 @@ class TrajectoryTest(commandcase.CommandCase):
                 os.unlink(store)
             self.assertEqual(self.call("trajectory", "verify", self.second), LOST, self.output)
             self.assertIn(store if damage == "flip" else self.second + "/wake-0", self.output)
-            found = self.told("trajectory", "verify", self.first, self.second)
+            found = self.told("trajectory", "verify", self.first, self.second, status=LOST)
             self.assertEqual(found[1]["steps"], whole["steps"])
             self.assertEqual(self.call("trajectory", "verify", self.first), 0)
             self.assertIn("tier 1 of it was not looked at", self.output)
@@ -214,7 +215,8 @@ class TrajectoryTest(commandcase.CommandCase):
         directories = [self.first, self.second, third, fourth]
         for turned in range(4):
             words = directories[turned:] + directories[:turned]
-            found = {os.path.dirname(each["path"]): each for each in self.told("trajectory", "verify", *words)}
+            told = self.told("trajectory", "verify", *words, status=LOST)  # a head is
+            found = {os.path.dirname(each["path"]): each for each in told}
             self.assertEqual(found[fourth]["store"], found[third]["store"])
             for key in ("steps", "first_step", "last_step", "lost"):
                 self.assertEqual(found[fourth][key], whole[key], words)
@@ -225,6 +227,25 @@ class TrajectoryTest(commandcase.CommandCase):
         self.assertIn(f'the head of the store (the file "store") is gone: {fourth}/wake-0', self.output)
         [lost] = [each for each in found if os.path.dirname(each["path"]) == fourth]
         self.assertNotIn("steps", lost)
+
+    def test_a_tier_that_is_gone_is_lost_where_all_directories_were_named(self):
+        self.keep()
+        self.assertEqual(self.call("trajectory", "verify", self.first, self.second), 0, self.output)
+        for gone, left in ((self.second, self.first), (self.first, self.second)):
+            os.rename(gone + "/wake-0", self.pool + "/aside")
+            for names in ((self.first, self.second), (left + "/wake-0", gone)):
+                self.assertEqual(self.call("trajectory", "verify", *names), LOST, self.output)
+                self.assertRegex(self.output, "LOST: tier [01] of it, which lies in none of the directories")
+            self.assertEqual(self.call("trajectory", "verify", left), 0, self.output)
+            self.assertIn("was not looked at", self.output)
+            self.assertEqual(self.call("inspect", left + "/wake-0"), 0, self.output)
+            os.rename(self.pool + "/aside", gone + "/wake-0")
+        os.truncate(self.second + "/wake-0/segments", 1 << 16)
+        for action in ("ls", "verify"):
+            [lost] = self.told("trajectory", action, self.second, status=LOST)
+            self.assertRegex(lost["lost"][0]["what"], r"\d+ segments of \d+ of the \d+ steps that it held, up to step \d+")
+        os.unlink(self.second + "/wake-0/store")
+        self.assertEqual(self.call("trajectory", "verify", self.first, self.second), LOST, self.output)
 
     def test_steps_that_were_rewound_or_dropped_are_neither_there_nor_lost(self):
         self.keep()

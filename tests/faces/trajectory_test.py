@@ -183,7 +183,7 @@ class SweepTest(TrajectoryCase):
             states.put(5, 0.25, np.arange(12).reshape(3, 4))
         with self.open(keep=True, name="kept") as states:
             self.assertEqual((states.fields, states.recovery), (["u"], ""))
-            np.testing.assert_array_equal(states.get(5), np.arange(12).reshape(3, 4).ravel("F"))
+            np.testing.assert_array_equal(states.get(5), np.arange(12).reshape(3, 4).T)
             states.declare("u", (3, 4), order="F")
             np.testing.assert_array_equal(states.get(5), np.arange(12).reshape(3, 4))
             self.assertEqual(states.state(5).time, 0.25)

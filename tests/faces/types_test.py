@@ -40,13 +40,13 @@ class TypesTest(TrajectoryCase):
                     back = states.get(step, number)
                     self.assertEqual((back.dtype, back.tolist()), (dtype, array.tolist()))
             del back
-        with self.open(keep=True) as states:  # flat, and without words of what only the program knows
+        with self.open(keep=True) as states:  # without words of what only the program knows
             for number, (dtype, array) in enumerate(arrays.items()):
                 back = states.get(1, number)
                 native = dtype.isnative and (dtype.kind in "iufcb" and dtype.itemsize <= 16 and dtype.char != "g")
                 if native or dtype.name == "bfloat16":
                     self.assertEqual(back.dtype, dtype)
-                    self.assertEqual(back.tolist(), array.ravel().tolist())
+                    self.assertEqual(back.tolist(), array.tolist())
                 self.assertEqual(back.tobytes(), array.tobytes())
                 states.declare(states.fields[number], (2, 3), dtype)
                 self.assertEqual(states.get(0, number).tolist(), array.tolist())

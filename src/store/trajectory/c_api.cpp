@@ -109,8 +109,7 @@ int forebay_trajectory_set_shape(forebay_trajectory* trajectory, int field, int 
   return run([&] { return trajectory->value->set_shape(field, {extents, static_cast<size_t>(dimensions)}); });
 }
 
-int forebay_trajectory_get_shape(forebay_trajectory* trajectory, int field, int* dimensions,
-                                 uint64_t extents[FOREBAY_MOST_EXTENTS]) {
+int forebay_trajectory_get_shape(forebay_trajectory* trajectory, int field, int* dimensions, uint64_t extents[]) {
   if (const int refused = unusable(trajectory)) return refused;
   return run([&] { return trajectory->value->field(field); },
              [&](const auto* found) {

@@ -16,7 +16,7 @@ segment::StoreHead head() {
   segment::StoreHead made;
   made.store = 0x1234;
   made.segment_bytes = 8192;
-  made.fields = {{"u", 2, 300}, {"v", 2, 100, 1e-4}};
+  made.fields = {{"u", 2, 300, 0, {300}}, {"v", 2, 100, 1e-4, {100}}};
   return made;
 }
 
