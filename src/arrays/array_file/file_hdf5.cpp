@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -70,15 +71,26 @@ std::string group_of(Form form, const std::string& location) {
   return (form == Form::grid ? "checksums/" : "data/") + location;
 }
 
+Links links_of(const Description& description, const std::string& location) {
+  Links links;
+  for (const Array& array : description.arrays) {
+    if (array.location != location) continue;
+    ++links.count;
+    links.name_bytes = std::max(links.name_bytes, static_cast<unsigned>(array.name.size()));
+  }
+  return links;
+}
+
 bool put_arrays(hid_t file, Description& description) {
   const Form form = description.form;
   const bool made = form == Form::grid ? put_grid(file, description) : static_cast<bool>(new_group(file, "data"));
   if (!made || !new_group(file, kChecksums)) return false;
   for (const Location& location : description.locations) {
     const std::string group = group_of(form, location.name), checks_group = "checksums/" + location.name;
-    const Handle here = new_group(file, group.c_str());
+    const Links links = links_of(description, location.name);
+    const Handle here = new_group(file, group.c_str(), links);
     if (!here || !put_number(here.get(), "items", location.items)) return false;
-    if (group != checks_group && !new_group(file, checks_group.c_str())) return false;
+    if (group != checks_group && !new_group(file, checks_group.c_str(), links)) return false;
     for (Array& array : description.arrays) {
       if (array.location != location.name) continue;
       const std::uint64_t leading = form == Form::grid ? grid::leading_items(array.location, array.name) : 0;

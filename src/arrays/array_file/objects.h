@@ -20,7 +20,12 @@ Handle file_access();
 // An open file as a new one, in one version of the format whatever the version of the library. It is that very file,
 // also when it was renamed meanwhile; one that was deleted is refused.
 Handle new_content(int fd);
-Handle new_group(hid_t parent, const char* name);
+// What a group will hold, for the room that it needs: how many links, and how long the longest name is.
+struct Links {
+  unsigned count = 0;
+  unsigned name_bytes = 0;
+};
+Handle new_group(hid_t parent, const char* name, Links expected = {});
 
 bool put_number(hid_t object, const char* name, hid_t stored, hid_t given, const void* value);
 bool put_number(hid_t object, const char* name, std::uint64_t value);
