@@ -22,6 +22,10 @@ try:
 except ImportError:
     sys.exit("the Python module numpy is missing; install python3-numpy")
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+import read_gmsh as gmsh_files
+
 SHAPES = {"tetra": "tetrahedron", "pyramid": "pyramid", "wedge": "prism", "hexahedron": "hexahedron"}
 FACES = {"triangle": 3, "quad": 4}
 LOWER = {"vertex", "line"}
@@ -106,9 +110,6 @@ def load(path: str):
         raise Refused("it has several pieces, of which meshio keeps the last only", "write it as one piece")
     if any(re.search(rb"\sNumberOfCells\s*=\s*[\"']0+[\"']", piece) for piece in pieces):
         raise Refused("it has no cells")
-    if is_partitioned(path):
-        advice = "let gmsh.model.mesh.unpartition() of Gmsh's Python undo that, and save it again"
-        raise Refused("it is partitioned", advice, "a mesh in one part")
     import meshio
 
     with contextlib.suppress(ImportError, AttributeError):
@@ -134,15 +135,52 @@ def is_partitioned(path: str) -> bool:
         return content[:11] == b"$MeshFormat" and content.find(b"$PartitionedEntities") >= 0
 
 
+def is_of_gmsh(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(11) == b"$MeshFormat"
+
+
+def read_gmsh(path: str, chosen):
+    """A mesh of Gmsh, and its groups."""
+    if chosen not in (None, *gmsh_files.GROUPS):
+        raise Refused(
+            f"no cell data {chosen} is there; there is: {', '.join(gmsh_files.GROUPS)}", "name one of them", ""
+        )
+    if is_partitioned(path):
+        advice = "let gmsh.model.mesh.unpartition() of Gmsh's Python undo that, and save it again"
+        raise Refused("it is partitioned", advice, "a mesh in one part")
+    try:
+        found = gmsh_files.Gmsh(path)
+        mesh = gmsh_files.Mesh(found)
+    except gmsh_files.Wrong as wrong:
+        raise Refused(str(wrong)) from None
+    return mesh, gmsh_files.Groups(found, mesh, chosen)
+
+
 def pieces_of(path: str) -> list:
     with open(path, "rb") as file:
         return re.findall(rb"<Piece\s[^>]*", file.read().partition(b"<AppendedData")[0])
 
 
+def markers_of_su2(path: str) -> dict:
+    """The names of markers by the numbers that meshio gives them, which are its own where they are no numbers."""
+    number, names = 0, {}
+    with open(path, errors="replace") as file:
+        for name in re.findall(r"^\s*MARKER_TAG\s*=(.*)$", file.read(), re.M):
+            name = name.strip()
+            number = int(name) if re.fullmatch(r"[+-]?\d+", name) else number + 1
+            if names.setdefault((2, number), [name]) != [name]:
+                both = " and ".join((*names[2, number], name))
+                raise Refused(
+                    f"its markers {both} cannot be told apart", "let all be named by words, or all by numbers"
+                )
+    return names
+
+
 class Groups:
     """The names of the groups that each cell or face of a meshio mesh belongs to."""
 
-    def __init__(self, mesh, chosen: str | None):
+    def __init__(self, mesh, chosen: str | None, markers: dict):
         self.mesh = mesh
         tells = [name for name in mesh.cell_data if self.is_whole(name)]
         if chosen and chosen not in tells:
@@ -155,6 +193,8 @@ class Groups:
         if any(name.startswith(("gmsh:", "netgen:")) for name in (*mesh.cell_data, *mesh.point_data)):
             self.named = {name: about for name, about in mesh.field_data.items() if numpy.size(about) == 2}
         self.names = {(int(dim), int(tag)): [name] for name, (tag, dim) in self.named.items()}
+        if self.array == "su2:tag":
+            self.names = markers
         if self.array == "cell_tags":
             families = getattr(mesh, "cell_tags", {})
             self.names = {(dim, tag): names for tag, names in families.items() for dim in (2, 3)}
@@ -170,7 +210,9 @@ class Groups:
         """Each group that cells of the block belong to, and which of them: 0 is no group."""
         if self.array:
             values = self.values(self.array, block)
-            for tag in numpy.unique(values[values != 0]):
+            for tag in numpy.unique(values):
+                if tag == 0 and (dimension, 0) not in self.names:
+                    continue
                 for name in self.names.get((dimension, int(tag)), [str(tag)]):
                     yield name, values == tag
         for name in self.members:
@@ -295,8 +337,17 @@ def main() -> int:
     path, chosen = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
     try:
         limit_memory(path)
-        mesh, warning = load(path)
-        groups = Groups(mesh, chosen)
+        if not os.path.isdir(path) and is_of_gmsh(path):
+            (mesh, groups), warning = read_gmsh(path, chosen), ""
+        else:
+            mesh, warning = load(path)
+            su2 = path.endswith(".su2")
+            groups = Groups(mesh, chosen, markers_of_su2(path) if su2 else {})
+            if su2:  # names of markers are kept, whatever meshio says
+                warning = re.sub(
+                    r"Warning: meshio does not support tags of string type\..*? replaced by \d+", "", warning
+                )
+                warning = warning.strip()
         reader = Reader(mesh, groups)
         left_out = [*groups.left_out(), *([f"what meshio says of it: {warning}"] if warning else [])]
     except Refused as refused:

@@ -391,7 +391,7 @@ TEST(Reader, SaysWhichPackageOfPythonIsMissing) {
     ASSERT_TRUE(replace_file(directory + "/" + module + ".py",
                              "raise ModuleNotFoundError(name='" + std::string(module) + "')\n"));
   ::setenv("PYTHONPATH", directory.c_str(), 1);
-  const auto without_meshio = read(kGmsh, ".msh");
+  const auto without_meshio = read(kVtu, ".vtu");
   ASSERT_EQ(::unlink((directory + "/meshio.py").c_str()), 0);
   const auto without_h5py = read("\x89HDF\r\n", ".med"), without_netcdf = read("CDF\x01", ".e");
   ::unsetenv("PYTHONPATH");
