@@ -89,7 +89,7 @@ class InspectTest(commandcase.CommandCase):
                 else:
                     self.assertEqual(self.done.stdout.count("every byte"), 0)
             good, *others = self.judged([path, *called_good])
-            self.assertEqual(set(others), {good})
+            self.assertLessEqual(set(others), {good})  # none at all where every byte is of a checksum
             self.assertLess(len(called_good), 59)
 
     def test_names_the_object_that_no_reader_can_use(self):
