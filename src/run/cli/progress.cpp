@@ -23,7 +23,11 @@ std::string bar(double share) {
 }  // namespace
 
 Progress::Progress(bool quiet, Clock& clock)
-    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) != 0), clock_(clock), last_plain_(clock.now()) {}
+    : quiet_(quiet),
+      terminal_(::isatty(STDERR_FILENO) != 0),
+      clock_(clock),
+      last_plain_(clock.now()),
+      standing_(terminal_) {}
 
 std::string progress_line(std::string_view doing, std::uint64_t done, std::uint64_t all) {
   const double share = all == 0 ? 0 : static_cast<double>(done) / static_cast<double>(all);
@@ -37,7 +41,7 @@ std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
   for (const launch::NodeReport& node : nodes) {
     staging = staging || node.phase == launch::Phase::staging;
     draining = draining || node.phase == launch::Phase::draining || node.phase == launch::Phase::removing;
-    if (!node.waits_for.empty()) waits_for = "; waits, since " + printable(node.waits_for.front());
+    if (!node.waits.for_writers.empty()) waits_for = "; waits, since " + printable(node.waits.for_writers.front());
     copied += node.staged.copied_bytes;
     to_copy += node.staged.copy_bytes_in_all;
     queued += node.queued_units;
@@ -49,6 +53,15 @@ std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
     return fmt::format("draining  {} in {} files are on the case, {} to go{}", human_bytes(bytes), files, queued,
                        waits_for);
   return {};
+}
+
+void Progress::show(const std::vector<launch::NodeReport>& nodes) {
+  if (quiet_) return;
+  if (const auto line = standing_.next(nodes, clock_.now())) {
+    clear();
+    say(stderr, "forebay: {}\n", *line);
+  }
+  show(progress_line(nodes));
 }
 
 void Progress::show(const std::string& line) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "run/cli/standing.h"
 #include "run/launch/report.h"
 
 namespace forebay::cli {
@@ -20,8 +21,9 @@ class Progress {
  public:
   // Where there is no terminal, a plain line comes every 10 s at most, the first one so long after the start.
   Progress(bool quiet, Clock& clock);
-  // Draws while nodes stage or drain; while programs run the terminal is theirs.
-  void show(const std::vector<launch::NodeReport>& nodes) { show(progress_line(nodes)); }
+  // Draws while nodes stage or drain. While programs run the terminal is theirs: lines tell only that they are held
+  // back.
+  void show(const std::vector<launch::NodeReport>& nodes);
   // Nothing to tell: takes the line away.
   void show(const std::string& line);
   // Takes the line away.
@@ -31,6 +33,7 @@ class Progress {
   bool quiet_, terminal_, drawn_ = false;
   Clock& clock_;
   Clock::time_point last_plain_;
+  StandingLines standing_;
 };
 
 }  // namespace forebay::cli

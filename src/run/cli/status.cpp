@@ -136,7 +136,9 @@ void print_text(const std::vector<Seen>& all) {
     if (seen.report.lasted.paused_milliseconds > 0)
       fmt::print("  {:<20}{}\n", "held back",
                  human_duration(std::chrono::milliseconds(seen.report.lasted.paused_milliseconds)));
-    for (const std::string& each : seen.report.waits_for) fmt::print("  {:<20}{}\n", "waits, since", printable(each));
+    if (seen.report.waits.for_room) fmt::print("  {:<20}{}\n", "held back now", to_text(*seen.report.waits.for_room));
+    for (const std::string& each : seen.report.waits.for_writers)
+      fmt::print("  {:<20}{}\n", "waits, since", printable(each));
     for (const std::string& message : drain.messages) fmt::print("  ! {}\n", printable(message));
   }
 }

@@ -65,7 +65,7 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request, Clock& c
   if (!shared) return forward(shared);
   state->run.shared = std::move(*shared);
   const std::string path = join(request.home, "journal");
-  auto journal = Journal::open(path, request.durable);
+  auto journal = Journal::open(path, request.durable, request.budget);
   if (!journal) return forward(journal);
   state->run.journal.emplace(std::move(*journal));
   if (request.settings.handed_over) {
@@ -324,6 +324,11 @@ void Drain::abandon() {
 
 MoverProgress Drain::progress() const {
   return state_->work.mover->progress();
+}
+
+std::string Drain::failure() const {
+  const auto& failures = state_->work.not_carried.failures;
+  return failures.empty() ? std::string() : failures.begin()->second;
 }
 
 DrainReport Drain::report(std::size_t timeline_entries) const {

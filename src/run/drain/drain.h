@@ -66,6 +66,7 @@ struct DrainRequest {
   // Directories of other pools that hold files of the tree (placed.h), each in its pool's run directory.
   std::vector<std::string> placed = {};
   std::vector<LinkedDirectory> linked = {};
+  std::uint64_t budget = UINT64_MAX;  // bytes that the run may have in the home pool, as it was asked for
 };
 
 // A number of files, and the bytes of all of them.
@@ -240,6 +241,8 @@ class Drain {
   // With the entries of the timeline that were told of last, at most so many.
   DrainReport report(std::size_t timeline_entries = SIZE_MAX) const;
   MoverProgress progress() const;
+  // Why something could not be carried that is tried again; empty: there is no such thing.
+  std::string failure() const;
   // Those of the program's files that are `wanted` (by their path) and that the case holds as they lie here.
   std::vector<tree::WarmFile> carried_files(const std::function<bool(const std::string& path)>& wanted) const;
 

@@ -19,8 +19,8 @@ constexpr std::string_view format_version = "1";
 constexpr std::size_t checksum_width = 16;
 // More than any run writes; nothing from outside makes us allocate without bound.
 constexpr std::size_t size_limit = std::size_t{4} << 30;
-// What is reserved at once: a part of what is free, enough for some ten thousand files at most, for some fifty at
-// least.
+// What is reserved at once: a part of what is free, or of the budget, enough for some ten thousand files at most, for
+// some fifty at least.
 constexpr std::uint64_t most_reserved = std::uint64_t{4} << 20, least_reserved = std::uint64_t{16} << 10;
 constexpr std::uint64_t part_of_free = 8;
 
@@ -94,7 +94,7 @@ Status check_header(const Record& record, const std::string& path) {
 
 }  // namespace
 
-Result<Journal> Journal::open(const std::string& path, bool durable) {
+Result<Journal> Journal::open(const std::string& path, bool durable, std::uint64_t budget) {
   auto file = open_file(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (!file) return forward(file);
   bool first = true;
@@ -107,7 +107,7 @@ Result<Journal> Journal::open(const std::string& path, bool durable) {
   if (!whole) return forward(whole);
   struct stat status {};
   if (::fstat(file->get(), &status) != 0) return errno_error("cannot stat", path);
-  Journal journal(std::move(*file), path, durable);
+  Journal journal(std::move(*file), path, durable, budget);
   journal.good_size_ = *whole;
   journal.torn_ = *whole != static_cast<std::uint64_t>(status.st_size);
   if (*whole == 0) {
@@ -168,7 +168,8 @@ Status Journal::write_lines(const std::string& lines) {
 void Journal::reserve() {
   struct statvfs room {};
   if (good_size_ < renew_at_ || ::fstatvfs(file_.get(), &room) != 0) return;
-  const std::uint64_t more = std::min(most_reserved, std::uint64_t{room.f_bavail} * room.f_frsize / part_of_free);
+  const std::uint64_t free = std::min(budget_, std::uint64_t{room.f_bavail} * room.f_frsize);
+  const std::uint64_t more = std::min(most_reserved, free / part_of_free);
   has_room_ = more >= least_reserved;
   if (!has_room_) return;
   if (::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(good_size_), static_cast<off_t>(more)) == 0)
@@ -182,6 +183,7 @@ Journal::Journal(Journal&& other) noexcept
       renew_at_(other.renew_at_),
       has_room_(other.has_room_.load()),
       torn_(other.torn_),
-      durable_(other.durable_) {}
+      durable_(other.durable_),
+      budget_(other.budget_) {}
 
 }  // namespace forebay::drain

@@ -24,7 +24,8 @@ class Journal {
  public:
   // Appends to `path` (made when missing, mode 0600, O_NOFOLLOW). `durable`: every append is followed by fdatasync, for
   // pools that survive the node. What a crash left of a torn last line is cut off. One writer at a time.
-  static Result<Journal> open(const std::string& path, bool durable);
+  // `budget`: the bytes that the run may have in this pool, of which the journal reserves a part.
+  static Result<Journal> open(const std::string& path, bool durable, std::uint64_t budget = UINT64_MAX);
   // Tells every whole record, in order; safe while another process appends. Whoever gets an error must not believe what
   // was told before it. Needs little memory, however long the journal is.
   static Status replay(const std::string& path, const std::function<void(const Record&)>& take);
@@ -42,8 +43,8 @@ class Journal {
   Journal(Journal&&) noexcept;
 
  private:
-  Journal(Descriptor file, std::string path, bool durable)
-      : file_(std::move(file)), path_(std::move(path)), durable_(durable) {}
+  Journal(Descriptor file, std::string path, bool durable, std::uint64_t budget)
+      : file_(std::move(file)), path_(std::move(path)), durable_(durable), budget_(budget) {}
   Status write_lines(const std::string& lines);
   void reserve();
   std::mutex mutex_;
@@ -54,6 +55,7 @@ class Journal {
   std::atomic<bool> has_room_{true};
   bool torn_ = false;  // a failed append may have left bytes behind good_size_
   bool durable_ = false;
+  std::uint64_t budget_;
 };
 
 }  // namespace forebay::drain

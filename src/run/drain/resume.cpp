@@ -19,7 +19,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
                   itself && itself->on_case ? std::optional(itself->on_case->device) : std::nullopt, request.linked);
   if (!shared) return forward(shared);
   state->run.shared = std::move(*shared);
-  auto journal = Journal::open(path, request.durable);
+  auto journal = Journal::open(path, request.durable, request.budget);
   if (!journal) return forward(journal);
   state->run.journal.emplace(std::move(*journal));
   state->run.roots = roots;

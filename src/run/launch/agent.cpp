@@ -99,6 +99,7 @@ class Agent {
   Clock::time_point next_work() const { return std::min({next_.events, next_.tick, pressure_->next_check()}); }
   bool stays_quiet();
   void check_pools();
+  void note_standstill();
   void note_steps(bool all);
   void accept_member();
   void hear(Member& member);
@@ -198,7 +199,7 @@ Status Agent::start() {
     return errno_error("cannot link", run_.lower());
   }
   reporter_ = std::make_unique<Reporter>(node_report_path(plan_.case_path, run_.node), clock_);
-  auto pressure = Pressure::make(join(run_.home(), "gate"), pools_, plan_.settings, clock_);
+  auto pressure = Pressure::make(join(run_.home(), "gate"), pools_, run_.directories, plan_.settings, clock_);
   if (!pressure) return forward(pressure);
   pressure_ = std::move(*pressure);
   auto drain = drain::Drain::open(drain_request(run_), clock_);
@@ -468,6 +469,21 @@ void Agent::check_pools() {
   // Room is made of what is known to be written.
   if (tight) next_.events = std::min<Clock::time_point>(next_.events, clock_.now() + shortest_pause);
   note_steps(false);
+  note_standstill();
+}
+
+// That it begins, ends, or has another reason is told at once: somebody may sit before a terminal where nothing moves.
+void Agent::note_standstill() {
+  auto standstill = report_.phase == Phase::running ? pressure_->standstill() : std::nullopt;
+  if (!standstill && !report_.waits.for_room) return;
+  if (standstill) {
+    const drain::MoverProgress progress = drain_->progress();
+    standstill->units = progress.queued + progress.active + progress.waiting_for_retry;
+    standstill->failure = drain_->failure();
+  }
+  const bool same = standstill && report_.waits.for_room && standstill->has_reason_of(*report_.waits.for_room);
+  report_.waits.for_room = std::move(standstill);
+  if (!same) tell_status(true);
 }
 
 // What came to pass since it was called last: to be known when a step turns out to have been a long one.
@@ -585,11 +601,11 @@ void Agent::finish() {
     clock_.poll({&wait, 1}, watch.pause());
     watch.update();
     auto waits_for = watch.waits_for();
-    const bool news = waits_for.empty() != report_.waits_for.empty();
-    report_.waits_for = std::move(waits_for);
+    const bool news = waits_for.empty() != report_.waits.for_writers.empty();
+    report_.waits.for_writers = std::move(waits_for);
     tell_status(news);
   }
-  report_.waits_for.clear();
+  report_.waits.for_writers.clear();
   report_.lasted.drain_seconds = since(began);
   note_steps(true);
   report_.drain = drain_->report(most_of_timeline);

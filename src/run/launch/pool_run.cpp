@@ -338,6 +338,10 @@ Status remove(const PoolRun& run) {
   return {};
 }
 
+bool is_run_name(std::string_view name) {
+  return !name.starts_with(warm_prefix) && !name.starts_with(ahead_prefix);
+}
+
 std::string warm_directory(const std::string& pool_path, const std::string& case_path) {
   return join(user_directory_in(pool_path), name_for(warm_prefix, case_path));
 }
@@ -387,8 +391,9 @@ Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::s
 }
 
 drain::DrainRequest drain_request(const PoolRun& run) {
-  return {run.plan.case_path, run.plan.run,        run.home(), run.lower(),
-          run.durable,        drain_settings(run), run.placed, run.linked};
+  return {run.plan.case_path, run.plan.run, run.home(),
+          run.lower(),        run.durable,  drain_settings(run),
+          run.placed,         run.linked,   run.plan.settings.pool.budget.value_or(UINT64_MAX)};
 }
 
 }  // namespace forebay::launch

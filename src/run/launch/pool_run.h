@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/base.h"
@@ -79,6 +80,8 @@ Status remove_temporaries(const Plan& plan);
 // How the drain of this run works, from the run's settings.
 drain::DrainRequest drain_request(const PoolRun& run);
 
+// What lies beside the runs of a user in a pool, by its name: a run, or else warm files and what is copied ahead.
+bool is_run_name(std::string_view name);
 // Where a pool keeps warm files of a case (run/tree/warm.h), beside the runs, and where files are put while they are
 // copied ahead of a run (stage_ahead.h).
 std::string warm_directory(const std::string& pool_path, const std::string& case_path);

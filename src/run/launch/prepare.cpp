@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "run/launch/pool_share.h"
 #include "run/launch/run.h"
 #include "run/launch/several_nodes.h"
 #include "run/node/node.h"
@@ -100,6 +101,16 @@ void strip_slashes(std::vector<std::string>& directories) {
     while (directory.ends_with('/')) directory.pop_back();
 }
 
+// Refused before anything is made: in a smaller pool the program would stand still from the start.
+Status check_budget(const std::optional<std::uint64_t>& budget, int ranks) {
+  const std::uint64_t least = least_budget(ranks);
+  if (!budget || *budget >= least) return {};
+  return error(Code::bad_input,
+               fmt::format("a pool.budget of {} is less than forebay itself needs in a pool", human_bytes(*budget)), "",
+               fmt::format("give at least {} ({} bytes); some four written times should fit into it",
+                           human_bytes(least), least));
+}
+
 Status choose_way(const RunRequest& request, bool links_tolerated, Prepared& prepared) {
   const node::WayFacts facts = node::observe_ways();
   const auto choice = node::choose_way(facts, settings::forced_way(request.settings.run.via));
@@ -165,6 +176,7 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
     return too_many_nodes(fmt::format("{} nodes in the launch line", nodes), plan);
   if (auto checked = check_direct_directories(plan); !checked) return forward(checked);
   if (auto way = choose_way(request, tolerated, prepared); !way) return forward(way);
+  if (auto enough = check_budget(plan.settings.pool.budget, plan.ranks); !enough) return forward(enough);
   auto machine = node::observe();
   if (!machine) return forward(machine);
   if (auto pools = node::choose_pools(*machine, plan.settings.pool); !pools) return forward(pools);

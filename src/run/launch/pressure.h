@@ -2,19 +2,24 @@
 //
 // With the redirection library they wait in open (a gate that it reads), otherwise they are stopped. When nothing
 // can make room they are let go: the kernel then says no-space, and the run says so in the end.
+//
+// How full a pool is: the bytes of the run's own files in it, of its budget or of what others leave it (pool_share.h).
 #pragma once
 
 #include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/base.h"
 #include "run/drain/drain.h"
+#include "run/launch/pool_meter.h"
+#include "run/launch/pool_share.h"
+#include "run/launch/standstill.h"
 #include "run/node/node.h"
 #include "run/settings/settings.h"
 
@@ -22,15 +27,11 @@ namespace forebay::launch {
 
 class Pressure {
  public:
-  struct Room {
-    std::uint64_t bytes;
-    bool any_inodes = true;  // for further files
-  };
-  // `available`: what is free at a path, where its file system is not to be asked.
-  using Available = std::function<Room(const std::string& path)>;
+  // `directories`: the run's own, one for each pool.
   static Result<std::unique_ptr<Pressure>> make(const std::string& gate_path, const std::vector<node::Pool>& pools,
+                                                const std::vector<std::string>& directories,
                                                 const settings::Settings& settings, Clock& clock,
-                                                Available available = {});
+                                                const MeasurePool& measure = measure_pool);
   ~Pressure();
 
   void watch(pid_t process);
@@ -46,26 +47,47 @@ class Pressure {
   // True while a pool is so full that what happens there must be followed closely.
   bool tight() const { return tight_; }
   std::chrono::milliseconds paused_for() const;
-  // Of the budget of the fullest pool, when last looked at.
+  // Of the budget of the fullest pool, when the run's files were last counted.
   double fill() const;
+  // Of the fullest pool, while programs are held back for so long that people want to know why, or were let go since
+  // nothing makes room. A short pause between two holds is no end.
+  std::optional<Standstill> standstill() const;
 
  private:
   struct PoolState {
     std::string path;
-    Descriptor directory;
-    std::uint64_t budget = 0, available_at_start = 0;
-    double fill = 0;  // of the budget, when last checked
+    std::unique_ptr<PoolMeter> meter;
+    std::uint64_t budget = 0, limit = 0;
+    std::vector<Claim> others = {};
+    Holding holding = {};
+    bool counting = false;
+    Clock::time_point counted_at = {};
+    Clock::duration count_took = {};
+
+    // Of what it may hold: at the last count, and now at most.
+    double fill() const { return part_of_limit(holding.at_last_count()); }
+    double highest_fill() const { return part_of_limit(holding.at_most()); }
+    double part_of_limit(std::uint64_t bytes) const {
+      return limit > 0 ? static_cast<double>(bytes) / static_cast<double>(limit) : 0;
+    }
+    // Until a count says less, what is possible is taken for true.
+    double level(double high) const { return counting && highest_fill() >= high ? highest_fill() : fill(); }
   };
   explicit Pressure(Clock& clock) : clock_(clock) {}
+  void hold_or_let_go(drain::Drain& drain, double fullest, double high, double low);
   void set(bool paused);
-  bool check();
-  Room available(const PoolState& pool) const;
+  bool check(double high);
+  void look(PoolState& pool, std::uint64_t free_bytes);
+  void count(PoolState& pool);
+  std::vector<Claim> exchange_claims(const PoolState& pool) const;
   double high_mark(const drain::Drain& drain) const;
+  Clock::time_point next_count(const PoolState& pool, double high) const;
   Clock::duration until_check(double high) const;
+  void note_standstill();
+  Clock::duration held() const;
 
   Clock& clock_;
-  Available available_;
-  std::vector<PoolState> pools_;
+  std::vector<PoolState> pools_;  // each path once
   double high_ = 0, low_ = 0;
   MappedFile gate_page_;
   std::uint32_t* gate_ = nullptr;  // its first word
@@ -76,6 +98,12 @@ class Pressure {
   Clock::time_point last_moved_{};
   Clock::time_point since_{}, next_check_{};
   Clock::duration total_{};
+  // Holds that follow each other closely: how long all holds before them lasted, and when the last one was seen.
+  struct Standing {
+    Clock::duration held_before;
+    Clock::time_point last;
+  };
+  std::optional<Standing> standing_;
 };
 
 }  // namespace forebay::launch

@@ -31,6 +31,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Lasted, stage_seconds, program_se
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Used, agent_peak_bytes, agent_cpu_seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport, node, run, beat, agent_pid, queued_units, ranks, complete_times,
                                    safe_times, accord)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Standstill, held_bytes, budget, limit, let_go, units)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StabilityReport, steps, steps_together, shortest, median, p90, p99, longest, mean)
 namespace {
 
@@ -134,6 +135,20 @@ StabilityReport stability_from(const json& from) {
   return report;
 }
 
+json json_of(const Standstill& standstill) {
+  json out = standstill;
+  out["pool"] = escape(standstill.pool);
+  out["failure"] = printable(standstill.failure);
+  return out;
+}
+
+Standstill standstill_from(const json& from) {
+  Standstill standstill = from;
+  standstill.pool = unescape(from.at("pool").get<std::string>()).value_or("");
+  standstill.failure = from.at("failure");
+  return standstill;
+}
+
 json json_of(const NodeReport& report) {
   json out = report;
   for (const json& more : {json(report.staged), json(report.lasted), json(report.used)}) out.update(more);
@@ -143,8 +158,9 @@ json json_of(const NodeReport& report) {
   out["sockets"] = json::object();
   for (const auto& [rank, socket] : report.sockets) out["sockets"][std::to_string(rank)] = socket;
   out["pools_in_memory"] = json_of_paths(report.pools_in_memory);
-  out["waits_for"] = report.waits_for;
+  out["waits_for"] = report.waits.for_writers;
   out["drain"] = json_of(report.drain);
+  if (report.waits.for_room) out["standstill"] = json_of(*report.waits.for_room);
   if (!report.stability.course.empty()) out["stability"] = json_of(report.stability);
   return out;
 }
@@ -254,7 +270,8 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
       report.sockets[static_cast<int>(parse_integer(rank).value_or(-1))] = socket;
     for (const std::string path : from.at("pools_in_memory"))
       report.pools_in_memory.insert(unescape(path).value_or(""));
-    report.waits_for = from.value("waits_for", std::vector<std::string>());
+    report.waits.for_writers = from.value("waits_for", std::vector<std::string>());
+    if (from.contains("standstill")) report.waits.for_room = standstill_from(from.at("standstill"));
     report.drain = drain_report(from.at("drain"));
     if (from.contains("stability")) report.stability = stability_from(from.at("stability"));
     return report;

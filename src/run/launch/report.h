@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "run/drain/drain.h"
 #include "run/launch/stability.h"
+#include "run/launch/standstill.h"
 
 namespace forebay::launch {
 
@@ -52,7 +53,10 @@ struct NodeReport {
   std::vector<std::string> complete_times;  // complete on this node and still held, oldest first
   std::vector<std::string> safe_times;      // the newest ones that are on the case for all ranks of this node
   Accord accord;
-  std::vector<std::string> waits_for;  // at the end: processes that still write, for people
+  struct Waits {
+    std::vector<std::string> for_writers;  // at the end: processes that still write, for people
+    std::optional<Standstill> for_room;    // while programs are held back
+  } waits;
   drain::DrainReport drain;
   StabilityReport stability;  // told at the end only
 };

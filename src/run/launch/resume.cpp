@@ -103,10 +103,10 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
     pollfd wait{(*drain)->outcomes_descriptor(), POLLIN, 0};
     clock.poll({&wait, 1}, watch.pause());
     watch.update();
-    report.waits_for = watch.waits_for();
+    report.waits.for_writers = watch.waits_for();
     if (!update()) (*drain)->abandon();
   }
-  report.waits_for.clear();
+  report.waits.for_writers.clear();
   const bool keep = drain::needs_pool((*drain)->report().trouble);
   report.phase = keep ? Phase::done : Phase::removing;
   (void)update();

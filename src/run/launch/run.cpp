@@ -21,10 +21,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between two readings of the nodes' reports: where there is something to show, while nobody has told anything yet, and
-// while the program works. A reading is work for the file server and for this node's mount of it: a millisecond or two
-// of a processor that the program would have.
-constexpr std::chrono::milliseconds showing_interval = 200ms, expecting_interval = 1s, resting_interval = 10s;
+// Between two readings of the nodes' reports: where there is something to show, and while the program works. Who sits
+// before the terminal is told within 2 s that the program is held back. But a reading of a report is work for the file
+// server and for this node's mount of it, a millisecond or two of a processor that the program would have: those of
+// many nodes are read more rarely.
+constexpr std::chrono::milliseconds showing_interval = 200ms, resting_interval = 1s, longest_resting_interval = 10s;
+constexpr int nodes_in_resting_interval = 8;
 
 // Watches the reports of all nodes. A node is silent when its beat has not changed for too long: agents report at least
 // every few seconds.
@@ -45,7 +47,8 @@ class Nodes {
   // Until the next reading while the program works, where the last one was so long after the one before.
   std::chrono::milliseconds next_interval(std::chrono::milliseconds last) const {
     if (busy()) return showing_interval;
-    return std::min(2 * last, reports_.empty() ? expecting_interval : resting_interval);
+    const auto intervals = 1 + reports_.size() / nodes_in_resting_interval;
+    return std::min({2 * last, longest_resting_interval, static_cast<int>(intervals) * resting_interval});
   }
   // From now on nodes have to tell something new.
   void expect_beats() {

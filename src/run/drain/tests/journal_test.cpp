@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -144,6 +145,17 @@ TEST_F(JournalTest, ConcurrentAppendsStayWhole) {
     const auto thread = static_cast<std::size_t>(std::stoi(records[i].words[0]));
     EXPECT_EQ(std::stoi(records[i].words[1]), next[thread]++);
   }
+}
+
+TEST_F(JournalTest, ItReservesNoMoreThanAPartOfTheBudget) {
+  const std::uint64_t budget = 800'000;
+  auto journal = Journal::open(path_, false, budget);
+  ASSERT_TRUE(journal);
+  struct stat status {};
+  ASSERT_EQ(stat(path_.c_str(), &status), 0);
+  EXPECT_GT(status.st_blocks, 0);
+  EXPECT_LE(static_cast<std::uint64_t>(status.st_blocks) * 512, budget / 8 + 4096);
+  EXPECT_TRUE(journal->has_room());
 }
 
 TEST_F(JournalTest, AFailedAppendLeavesNoHalfRecordBehind) {

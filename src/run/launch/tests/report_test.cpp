@@ -44,6 +44,15 @@ TEST(RunReportTest, WhatIsOnlyLocalOnOneNodeIsNotHiddenBehindTheTroubleOfAnother
   }
 }
 
+TEST(NodeReportTest, WhyProgramsAreHeldBackIsReadBack) {
+  NodeReport report = told_by("n1", {0, 1});
+  EXPECT_FALSE(node_report_from_json(to_json(report))->waits.for_room);
+  report.waits.for_room = Standstill{"/pool\xff", 95, 100, 98, true, 3, "no space"};
+  const auto again = node_report_from_json(to_json(report));
+  ASSERT_TRUE(again && again->waits.for_room);
+  EXPECT_EQ(to_text(*again->waits.for_room), to_text(*report.waits.for_room));
+}
+
 TEST(NodeReportTest, EveryPhaseIsReadBackAndAnUnknownOneIsAnError) {
   for (const Phase phase : {Phase::staging, Phase::running, Phase::draining, Phase::removing, Phase::done}) {
     NodeReport report = told_by("n1", {0, 1});
