@@ -142,6 +142,6 @@ def draw(results: list[tuple[Point, list[Taken]]], to: Path) -> None:
         PAGE,
         TITLE,
         "Milliseconds until the program goes on, the slowest rank's; medians.",
-        [("Over ranks", page.image(to / "cavity.png", "seconds over ranks")), ("All", page.table(header, rows))],
+        [("Over ranks", page.image(to / "cavity.png", "seconds over ranks", 900)), ("All", page.table(header, rows))],
         "--pictures",
     )

@@ -1,6 +1,7 @@
 """Pages with pictures and tables: one file that needs nothing beside it."""
 
 import base64
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
@@ -21,21 +22,53 @@ img, svg { max-width: 100%; height: auto; }
 .note { color: #4b5563; font-size: .92rem; }
 code, pre { font-family: ui-monospace, monospace; font-size: .9em; background: #f3f4f6; border-radius: 4px; }
 code { padding: .1em .3em; } pre { padding: .8rem 1rem; overflow-x: auto; }
+.scroll { overflow-x: auto; }
+.cards th, .cards td { white-space: normal; padding: .35rem .6rem; vertical-align: top; }
+.cards th:first-child, .cards td:first-child { padding-left: 0; min-width: 5.5rem; }
+.narrow { display: none; }
+@media (max-width: 640px) {
+  body { margin: 1.2rem auto; padding: 0 .8rem; } h1 { font-size: 1.35rem; overflow-wrap: anywhere; }
+  .wide { display: none; } .narrow { display: block; }
+  .cards table, .cards tbody, .cards tr { display: block; } .cards thead { display: none; }
+  .cards tr { border-bottom: 1px solid #e5e7eb; padding: .4rem 0; }
+  .cards td { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: .1rem 0; }
+  .cards td::before { content: attr(data-label); color: #4b5563; text-align: left; }
+  .cards td:first-child { font-weight: 600; } .cards td:first-child::before { content: none; }
+  .cards td:empty { display: none; } pre { white-space: pre-wrap; }
+}
 .good { color: #047857; font-weight: 600; } .bad { color: #b91c1c; font-weight: 600; }
 """
 
 BEGIN = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>'
 
 
-def table(header: list[str], rows: list[list[str]]) -> str:
+def table(header: list[str], rows: list[list[str]], more: str = "") -> str:
+    """It moves by itself where it is wider than the screen. `more`: classes of what it lies in."""
     head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    body = "".join("<tr>" + "".join(map(_cell, header, row)) + "</tr>" for row in rows)
+    within = " ".join(["scroll", *more.split()])
+    return f'<div class="{within}"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def image(path: Path, text: str) -> str:
+def _cell(heading: str, cell: str) -> str:
+    return f'<td data-label="{escape(heading)}">{escape(cell)}</td>'
+
+
+def cards(header: list[str], rows: list[list[str]], more: str = "") -> str:
+    """A table whose cells may have several lines; on a telephone each row stands by itself, below its first cell."""
+    return table(header, rows, f"cards {more}")
+
+
+def on_both(draw: Callable[[bool], str]) -> str:
+    """What is drawn for desktops and, when asked for it (True), for telephones, so that its words can be read on either."""
+    return f'<div class="wide">{draw(False)}</div><div class="narrow">{draw(True)}</div>'
+
+
+def image(path: Path, text: str, most: int) -> str:
+    """`most`: pixels that it is wide at most."""
     content = base64.b64encode(path.read_bytes()).decode()
-    return f'<img alt="{escape(text)}" src="data:image/png;base64,{content}">'
+    wide = f"width: min(100%, {most}px)"
+    return f'<img alt="{escape(text)}" style="{wide}" src="data:image/png;base64,{content}">'
 
 
 def checks(results: dict[str, bool]) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from html import escape
 
 from measure.figures import plain
@@ -13,7 +14,20 @@ from .units import span
 INTERVALS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def plot(days: Callable[..., tuple[Outcome, ...]], case: Case) -> str:
+@dataclass(frozen=True)
+class Shape:
+    """Of the drawing, in its own units: their text has 14 of them. `beside`: the legend has two columns."""
+
+    left: int
+    width: int
+    height: int
+    beside: bool
+
+
+WIDE, NARROW = Shape(66, 560, 300, True), Shape(62, 292, 240, False)
+
+
+def plot(days: Callable[..., tuple[Outcome, ...]], case: Case, narrow: bool = False) -> str:
     """Seconds per step over the write interval, both logarithmic, as SVG. `days(every=N)`: bad, likely and good."""
     own = case.every
     beside = [each for each in INTERVALS if each <= case.steps and not 0.7 < each / own < 1.4]
@@ -27,7 +41,8 @@ def plot(days: Callable[..., tuple[Outcome, ...]], case: Case) -> str:
     bands = [(bad.direct, good.direct) for bad, _, good in all_days]
     values = [value for _, line in series.values() for value in line] + [each for band in bands for each in band]
     low, high = min(*values, case.step) / 1.15, max(values) * 1.15
-    left, top, width, height = 66, 16, 560, 300
+    shape = NARROW if narrow else WIDE
+    left, top, width, height = shape.left, 16, shape.width, shape.height
 
     def x(every: float) -> float:
         return left + width * math.log(every / xs[0]) / math.log(max(xs[-1] / xs[0], 1.01))
@@ -65,10 +80,14 @@ def plot(days: Callable[..., tuple[Outcome, ...]], case: Case) -> str:
         parts.append(f'<path d="M{left} {at - 4}h26" stroke="{color}" stroke-width="2.4"{dashes}/>')
         parts.append(words(left + 34, at, name, "start"))
     notes = ("band: a good day to a bad one, directly", "dashed: a step without output", "dotted: as the case writes")
-    parts += [words(left + 260, top + height + 68 + 20 * i, note, "start", MUTED) for i, note in enumerate(notes)]
+    x_of_notes, first = (left + 260, 0) if shape.beside else (left, len(series))
+    parts += [
+        words(x_of_notes, top + height + 68 + 20 * (first + i), note, "start", MUTED) for i, note in enumerate(notes)
+    ]
+    rows = max(len(series), len(notes)) if shape.beside else len(series) + len(notes)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 650 {top + height + 118}" role="img" '
-        f'aria-label="Seconds per step over the write interval" font-family="system-ui, sans-serif" font-size="14">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 24} {top + height + 58 + 20 * rows}" role="img" '
+        f'aria-label="Seconds per step over the write interval" style="width: min(100%, 720px)" font-family="system-ui, sans-serif" font-size="14">'
         + "".join(parts)
         + "</svg>"
     )

@@ -17,9 +17,8 @@ from .units import human, span
 TITLE = "forebay predict: "
 PAGE = page.kind_of("page of forebay predict", TITLE)
 STYLE = """<style>
-.scroll { overflow-x: auto; } .scroll svg { min-width: 480px; }
-.scroll th, .scroll td { white-space: normal; padding: .35rem .6rem; vertical-align: top; }
 .words td:last-child, .words th:last-child { text-align: left; min-width: 11rem; }
+@media (max-width: 640px) { .words td:last-child { display: block; } .words td:last-child::before { content: none; } }
 </style>"""
 
 
@@ -239,17 +238,14 @@ def write_page(prediction: Prediction, to: Path) -> None:
     days = prediction.days()
     said = "".join(f"<p>{escape(line)}</p>" for line in (*pace(days), counts(prediction), *conclusion(prediction)[1:]))
 
-    def table(header: list[str], cells: list, words: str = "") -> str:
-        return f'<div class="scroll {words}">{page.table(header, [list(row) for row in cells])}</div>'
-
+    figures_of_days = page.cards(["", "likely", "a good day to a bad one"], rows(days)) + said
+    plots = page.on_both(lambda narrow: plot(prediction.days, prediction.case, narrow))
+    values = page.cards(["", "value", "from"], [list(row) for row in sources(prediction)], "words")
     sections = [
-        (
-            "Seconds per step over the write interval",
-            f'{STYLE}<div class="scroll">{plot(prediction.days, prediction.case)}</div>',
-        ),
-        ("Figures", table(["", "likely", "a good day to a bad one"], rows(days)) + said),
-        ("Where each value comes from", table(["", "value", "from"], sources(prediction), "words")),
-        ("The formulas and what they were fitted to", table(*seed_table()) + said_of_seeds()),
+        ("Seconds per step over the write interval", STYLE + plots),
+        ("Figures", figures_of_days),
+        ("Where each value comes from", values),
+        ("The formulas and what they were fitted to", page.cards(*seed_table()) + said_of_seeds()),
     ]
     page.write(
         to, PAGE, TITLE + prediction.machine.name, f"{conclusion(prediction)[0]}. {subject(prediction)}.", sections

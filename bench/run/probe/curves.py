@@ -15,7 +15,7 @@ from .medium import PHASES, Figures, quartiles
 
 TITLE = "forebay bench io on "
 PAGE = page.kind_of("page of forebay bench io", TITLE)
-LEFT, TOP, WIDTH, HEIGHT = 52, 14, 400, 260
+LEFT, TOP, WIDTH, HEIGHT = 46, 14, 330, 230  # as wide as a telephone; two stand beside each other on a desktop
 
 
 def draw(title: str, x_says: str, series: dict[str, dict[int, list[float]]], unit: str, mark: int = 0) -> str:
@@ -69,7 +69,7 @@ def draw(title: str, x_says: str, series: dict[str, dict[int, list[float]]], uni
         parts.append(words(x + 28, y, name, "start"))
     height = TOP + HEIGHT + 52 + 20 * math.ceil(len(series) / 2)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 470 {height}" role="img" aria-label="{escape(title)}" style="width: min(100%, 560px)" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 14} {height}" role="img" aria-label="{escape(title)}" style="width: min(100%, 430px)" '
         f'font-family="system-ui, sans-serif" font-size="13">{"".join(parts)}</svg>'
     )
 
@@ -94,18 +94,18 @@ def of_medium(figures: Figures) -> str:
     return "".join(parts)
 
 
-def wide(header: list[str], rows: list[list[str]]) -> str:
-    """Moves by itself on a narrow screen."""
-    return f'<div style="overflow-x: auto">{page.table(header, rows)}</div>'
+def unbroken(rows: list[list[str]]) -> list[list[str]]:
+    """Quartiles stay on one line."""
+    return [[cell.replace(" to ", "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}") for cell in row] for row in rows]
 
 
 def write_page(to: Path, measured: list[Figures], machine: dict) -> None:
     sections = []
     for figures in measured:
-        tables = "".join(f"<p>{escape(title)}</p>{wide(header, rows)}" for title, header, rows in told.tables(figures))
+        tables = "".join(f"<p>{escape(title)}</p>{page.cards(header, unbroken(rows))}" for title, header, rows in told.tables(figures))  # fmt: skip
         notes = "".join(f'<p class="note">{escape(each)}</p>' for each in figures.notes)
         said = f"<p>{escape(told.advice(figures))}</p>{notes}{of_medium(figures)}{tables}"
         sections.append((f"{figures.place.directory} ({figures.place.kind})", said))
     lead = "What this machine's media do: medians of the rounds, with quartiles."
-    sections.append(("The machine", wide(["", ""], [[key, str(value)] for key, value in machine.items()])))
+    sections.append(("The machine", page.cards(["", ""], [[key, str(value)] for key, value in machine.items()])))
     page.write(to, PAGE, f"{TITLE}{machine['host']}", lead, sections)

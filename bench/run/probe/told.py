@@ -123,7 +123,12 @@ def tables(figures: Figures) -> list[Table]:
         for transfer in sorted({cell.transfer for cell in plain if cell.writers > few}):
             alike = [cell for cell in plain if cell.transfer == transfer]
             found.append(
-                _table(figures, f"by writers, {binary(transfer)}, GB/s", alike, lambda cell: str(cell.writers))
+                _table(
+                    figures,
+                    f"by writers, {binary(transfer)}, GB/s",
+                    alike,
+                    lambda cell: several(cell.writers, "writer"),
+                )
             )
     if others := sorted(figures.cells.keys() - plain, key=ordered):
         rows = []

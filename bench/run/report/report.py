@@ -16,13 +16,11 @@ from run.report.course import BadInput, Run, read  # noqa: E402
 from run.report.drawing import NARROW, WIDE, Scale, did, draw  # noqa: E402
 
 STYLE = """<style>
-.narrow { display: none; } table { width: auto; } .told { color: #4b5563; margin: .2rem 0 .6rem; overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; } .alone thead { display: none; } .words td, .words th { vertical-align: top; }
+.told { color: #4b5563; margin: .2rem 0 .6rem; overflow-wrap: anywhere; }
+.alone thead { display: none; } .words td, .words th { vertical-align: top; }
 .words td:last-child, .words th:last-child { text-align: left; white-space: normal; }
 @media (max-width: 640px) {
-  .wide { display: none; } .narrow { display: block; } th, td { padding: .3rem .5rem; }
-  td:first-child { white-space: normal; }
-  body { margin: 1.2rem auto; padding: 0 .8rem; } h1 { font-size: 1.35rem; overflow-wrap: anywhere; }
+  th, td { padding: .3rem .5rem; } td:first-child { white-space: normal; }
   .words table, .words thead, .words tbody, .words tr, .words td { display: block; } .words thead { display: none; }
   .words tr { border-bottom: 1px solid #e5e7eb; padding: .4rem 0; } .words td { border: 0; padding: 0; }
   .words td:not(:last-child) { display: inline-block; font-weight: 600; margin-right: .5rem; }
@@ -108,18 +106,18 @@ def write_page(runs: list[Run], to: Path) -> None:
     scale = Scale.of(runs)
     figures_of_all = (
         "Figures",
-        f'<div class="scroll{"" if len(runs) > 1 else " alone"}">{page.table(header, rows)}</div>',
+        page.table(header, rows, "" if len(runs) > 1 else "alone"),
     )
     sections = [figures_of_all] if len(runs) > 1 else []
     for letter, run in zip(LETTERS, runs, strict=False):
         of = f" of {letter}" if len(runs) > 1 else ""
-        drawn = "".join(f'<div class="{name}">{draw(run, scale, width)}</div>' for name, width in (("wide", WIDE), ("narrow", NARROW)))  # fmt: skip
+        drawn = page.on_both(lambda narrow, run=run: draw(run, scale, NARROW if narrow else WIDE))
         about = f'<p class="told">{escape(f"{subject(run)}. {noticed(run)}")}</p>'
         sections.append((f"The course{of}", about + drawn))
         cells = [[f"before time {time}:", span(each.seconds), f"at {span(each.begin)}", did(each)] for time, each in run.worst]  # fmt: skip
         if cells:
-            table = page.table(["step", "lasted", "began", "what forebay did"], cells)
-            sections.append((f"The longest steps{of}", f'<div class="words">{table}</div>'))
+            table = page.table(["step", "lasted", "began", "what forebay did"], cells, "words")
+            sections.append((f"The longest steps{of}", table))
     sections += [figures_of_all] if len(runs) == 1 else []
     sections.append(
         (

@@ -74,15 +74,20 @@ class DemoTest(unittest.TestCase):
         (image,) = page.all("img")
         chart = base64.b64decode(image["src"].removeprefix("data:image/png;base64,"))
         self.assertEqual(chart, (self.output / "steps.png").read_bytes())
+        self.assertIn("width: min(100%, 520px)", image["style"], "its letters are as large as those around it")
+        self.assertEqual(page.troubles_of_a_telephone(), [])
+        ratios = [each for each in page.all("td") if each["data-label"] == "direct / forebay"]
+        self.assertEqual(len(ratios), 3, "on a telephone each cell says what it is")
         self.assertEqual(len(page.all("tr")), 1 + 3)
         self.assertEqual([each["class"] for each in page.all("span")], ["good"] * 4)
-        self.assertEqual(len(page.all("svg")), 1)
+        self.assertEqual(len(page.all("svg")), 2, "for desktops and for telephones")
         for what in ("compute and write", "first file to last", "to the shared directory", "2.3 k cells"):
             self.assertIn(what, page.text)
         # Each time is computed directly and with forebay, written locally, and carried to the case.
         spans = re.findall(r"(step|time) (\d+)( written locally| carried to the case|)(?=: )", page.text)
         for number in map(str, range(1, 5)):
             for span, count in (("step", 2), ("time", 2)):
+                count *= 2
                 self.assertEqual(sum(each[:2] == (span, number) for each in spans), count, (span, number))
 
     def test_the_page_leads_to_the_steps_of_both_runs(self):

@@ -13,6 +13,10 @@ import unittest
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[4]
+sys.path.insert(0, str(SOURCES / "tests"))
+from html_page import Page  # noqa: E402
+
+VOID = {"meta"}
 BEGIN = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>'  # of all pages
 FOREBAY = ""
 SMALL = "--ranks 4 --files 9 --bytes 1MB --step 0.5s".split()
@@ -144,6 +148,9 @@ class PredictTest(unittest.TestCase):
         ):
             self.assertIn(part, page)
         self.assertNotIn("nan", page.split("<svg")[1].split("</svg>")[0])
+        read = Page(page, VOID)
+        self.assertEqual((read.open, len(read.all("svg"))), ([], 2), "drawings for desktops and for telephones")
+        self.assertEqual(read.troubles_of_a_telephone(), [])
         said = self.call("--machine", "nfs", *SMALL, "--page", "none/page.html", status=1)
         self.assertIn("cannot write the page none/page.html: No such file", said)
 

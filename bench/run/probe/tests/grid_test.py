@@ -14,12 +14,15 @@ from unittest import mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "tests"))
+
+from html_page import Page  # noqa: E402
 from measure import program  # noqa: E402
 from measure.report import Report  # noqa: E402
 
 from run import io as bench_io  # noqa: E402
 from run.predict import machine  # noqa: E402
-from run.probe import grid, medium, nodes, told  # noqa: E402
+from run.probe import curves, grid, medium, nodes, told  # noqa: E402
 from run.probe.grid import MIB, Cell, Files  # noqa: E402
 from run.probe.medium import Figures, Plan  # noqa: E402
 from run.probe.place import Place, place_of  # noqa: E402
@@ -213,6 +216,19 @@ class Told(unittest.TestCase):
         self.assertIn("24 get 7.4: let fewer write", said)
         said = told.advice(figures({1: [2 * GB], 12: [12.2 * GB], 24: [7.4 * GB]}))
         self.assertIn("Best with 12 writers: 12.2 GB/s in new files; 24 get 7.4: let fewer write", said)
+
+    def test_a_telephone_shows_all_of_a_page(self):
+        """Full tables with quartiles, as a whole measurement of a large node gives them."""
+        seen = figures({1: [GB, 2 * GB, 9 * GB]}, ((1, 1.0), (4, 9.0), (8, 2.0)))
+        for cell in grid.cells_of(grid.TRANSFERS, grid.writers_of(24, False), 24, True):
+            seen.cells[cell] = [GB, 2 * GB, 9 * GB]
+        with tempfile.TemporaryDirectory() as directory:
+            curves.write_page(to := Path(directory) / "io.html", [seen], {"host": "a"})
+            page = Page(to.read_text(), {"meta"})
+        self.assertEqual((page.open, page.troubles_of_a_telephone()), ([], []))
+        self.assertGreaterEqual(len(page.all("table")), 6)
+        self.assertEqual(len(page.of_class("scroll cards")), len(page.all("table")), "cells may have several lines")
+        self.assertEqual({len(each) for each in page.all("td")}, {1}, "each says what it is")
 
     def test_nothing_is_called_best_that_another_number_beats(self):
         for rates in ({1: [0.921 * GB], 2: [0.953 * GB]}, {1: [0.6 * GB, 0.8 * GB, 0.9 * GB], 2: [0.7 * GB, 0.95 * GB, 1.2 * GB]}):  # fmt: skip

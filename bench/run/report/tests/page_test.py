@@ -191,6 +191,10 @@ class ReportTest(unittest.TestCase):
         self.assertIn(r"before time 6\x1b[2J: ", said)
         self.assertNotIn("\x1b", self.page(path)[0])
 
+    def test_a_telephone_shows_all_of_a_page(self):
+        _, page = self.page(self.write("a.json", report()))
+        self.assertEqual(page.troubles_of_a_telephone(), [])
+
     def test_a_page_replaces_nothing_but_a_page(self):
         path = self.write("a.json", report())
         whole = path.read_text()
