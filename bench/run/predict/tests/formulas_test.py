@@ -241,9 +241,9 @@ class FormulasTest(unittest.TestCase):
         self.assertAlmostEqual(collated[1].run_live / 60, 20.1, delta=0.2)
 
     def test_it_pays_where_only_creates_are_slow(self):
-        """A run of 4 ranks that was 1.2 times faster with forebay, on the slow directory: a create takes 10 ms there."""
+        """A run of 4 ranks on the slow directory, where a create takes 10 ms, that was 1.2 times faster with forebay."""
         slow = machine.load(["slow-shared"])
-        case = Case(4, 1, 0.26, 640e3, 9, 3, steps=30)
+        case = Case(4, 1, 0.31, 640e3, 9, 3, steps=30)
         for settings in (Settings(), Settings(collated=True)):
             days = model.days(case, slow.shared(), slow.medium(), settings, slow.spread, slow.local_spread)
             word, ratio, _ = model.verdict(*days)
