@@ -81,7 +81,8 @@ Done check_option(std::string_view name, std::string_view value) {
   }
   if (!key->words.empty()) {
     if (std::find(key->words.begin(), key->words.end(), value) != key->words.end()) return {};
-    const std::string near = closest(value, key->words);
+    // Of two that say the opposite none is guessed.
+    const std::string near = key->words.size() > 2 ? closest(value, key->words) : "";
     return fail(FOREBAY_E_INVALID, "the option {} cannot be \"{}\"; {}", name, printable(value),
                 near.empty() ? "there are " + listed(key->words) : "did you mean \"" + near + "\"?");
   }

@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 import sys
+import unittest
 import warnings
 
 import commandcase
@@ -87,6 +88,19 @@ class TrajectoryTest(commandcase.CommandCase):
             self.assertEqual(self.call("trajectory", action, self.first + "/none"), BAD_INPUT, self.output)
             self.write("file", "text")
             self.assertEqual(self.call("trajectory", action, os.path.join(self.case, "file")), BAD_INPUT, self.output)
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can be another user")
+    def test_another_users_is_listed_as_denied(self):
+        self.keep_small(self.first, "mine")
+        for each in (self.pool, self.first):
+            os.chmod(each, 0o755)
+        for words in ((self.first,), (self.first + "/mine-0",), ("--json", self.first)):
+            command = [commandcase.FOREBAY, "trajectory", "ls", *words]
+            done = subprocess.run(
+                command, user=65534, group=65534, extra_groups=[], cwd="/", capture_output=True, text=True
+            )
+            self.assertEqual(done.returncode, FAILED, done.stdout + done.stderr)
+            self.assertRegex(done.stderr, "first/mine-0: Permission denied; it may be another user's")
 
     def test_one_that_is_open_is_listed_with_its_process_and_neither_verified_nor_removed(self):
         other = self.keep_small(self.first, "other")

@@ -63,6 +63,10 @@ TEST_F(Options, KeepTheirValueWhereAnotherIsRefused) {
   EXPECT_STREQ(get("mode"), "create");
   EXPECT_EQ(set("mode", "readonly"), FOREBAY_E_INVALID);
   EXPECT_NE(words().find("did you mean \"read-only\"?"), std::string::npos) << words();
+  for (const char* value : {"0", "no", "non", "true"}) {
+    EXPECT_EQ(set("keep", value), FOREBAY_E_INVALID);
+    EXPECT_NE(words().find("there are on, off"), std::string::npos) << "nothing is guessed: " << words();
+  }
 }
 
 TEST_F(Options, APoolHasAName) {

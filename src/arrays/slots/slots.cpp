@@ -36,6 +36,13 @@ SlotDirectory SlotDirectory::of(const std::string& pool, const std::string& targ
 }
 
 Status SlotDirectory::lock() {
+  // A pool is given, and only what is ours in it is made: a misspelt one would be a directory on another medium.
+  const std::string pool(directory_of(directory_of(path_)));
+  struct stat status {};
+  if (::stat(pool.c_str(), &status) != 0) {
+    return errno_error("cannot stage checkpoints in", pool,
+                       "give a directory of the node that exists (the option pool)");
+  }
   // Whoever only asks whether somebody has it holds it for an instant, and whoever ends removes it with the directory.
   for (int tries = 20; tries > 0; --tries) {
     const auto made = make_private_directory(path_);

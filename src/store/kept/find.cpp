@@ -58,7 +58,13 @@ void read_head(const Files& files, Part& part) {
 std::optional<Part> part_in(const std::string& pool, const std::string& name, const std::string& path,
                             const std::map<FileKey, int>& holders) {
   auto files = open_directory(pool, name);
-  if (!files) return std::nullopt;
+  if (!files) {
+    // Another user's, which is told where it is named as ours are.
+    if (files.error().errno_value != EACCES || !rank_in(name)) return std::nullopt;
+    files.error().path = path;
+    files.error().advice = "it may be another user's";
+    return Part{.path = path, .pool = pool, .name = name, .head = forward(files)};
+  }
   Part part{.path = path, .pool = pool, .name = name, .head = segment::DecodedHead{}};
   if (const auto opened = open_files(*files, path); !opened) {
     // Told where the directory is named as ours are.

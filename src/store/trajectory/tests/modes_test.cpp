@@ -62,6 +62,45 @@ TEST_F(Modes, WhatIsCreatedMustNotExist) {
   EXPECT_EQ(run.count(), 1u);
 }
 
+TEST_F(Modes, WhatIsRefusedLeavesNothingBehind) {
+  fill();
+  const Scratch elsewhere;
+  const auto with = [&] {
+    return std::move(
+        OptionsOf().pool(pool_.path(), 4 * kSegment).shared(elsewhere.path(), 50 * kSegment).keep().process_only());
+  };
+  EXPECT_STATUS(FOREBAY_E_STORE_EXISTS, open(with().mode("create")));
+  EXPECT_STATUS(FOREBAY_E_INVALID, open(with().rank(0, 2)));
+  EXPECT_STATUS(FOREBAY_E_INVALID, open(with().segments(2 * kSegment)));
+  {
+    States run(options());
+    EXPECT_STATUS(FOREBAY_E_BUSY, open(OptionsOf()
+                                           .pool(elsewhere.path(), 4 * kSegment)
+                                           .shared(shared_.path(), 50 * kSegment)
+                                           .keep()
+                                           .process_only()));
+  }
+  EXPECT_TRUE(list_directory(elsewhere.path())->empty());
+}
+
+TEST_F(Modes, AnotherUsersStoreIsDenied) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  fill();
+  for (const Scratch* const pool : {&pool_, &shared_}) ASSERT_EQ(::chmod(pool->path().c_str(), 0755), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    bool denied = ::setresuid(65534, 65534, 65534) == 0;
+    for (const char* mode : {"any", "create", "must-exist", "read-only", "partial"}) {
+      denied = denied && open(options(mode)) == FOREBAY_E_DENIED;
+    }
+    ::_exit(denied ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(Modes, OfWhatIsNotKeptMakeNoSense) {
   EXPECT_STATUS(FOREBAY_E_INVALID, open(OptionsOf().dram(kMiB).mode("create")));
   OptionsOf options;
