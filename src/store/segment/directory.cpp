@@ -1,5 +1,6 @@
 #include "store/segment/directory.h"
 
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -169,6 +170,11 @@ Result<StoreHome::Room> StoreDirectory::room(std::uint64_t) const {
   struct stat status {};
   if (::fstat(segments_.get(), &status) != 0) return errno_error("cannot examine", path());
   return Room{static_cast<std::uint64_t>(status.st_size), static_cast<std::uint64_t>(status.st_blocks) * 512};
+}
+
+std::uint64_t StoreDirectory::available() const {
+  struct statvfs system {};
+  return ::fstatvfs(segments_.get(), &system) == 0 ? std::uint64_t{system.f_bavail} * system.f_frsize : 0;
 }
 
 Result<std::size_t> StoreDirectory::read(std::uint64_t at, std::span<std::byte> to) const {

@@ -37,6 +37,7 @@ class StoreDirectory final : public StoreHome {
   Status keep(bool kept) override;
   void take_back() override;
   Result<Room> room(std::uint64_t segment_bytes) const override;
+  std::uint64_t available() const override;
   Result<std::size_t> read(std::uint64_t at, std::span<std::byte> to) const override;
 
  private:

@@ -40,6 +40,8 @@ class StoreHome {
     std::uint64_t allocated = 0;
   };
   virtual Result<Room> room(std::uint64_t segment_bytes) const = 0;
+  // Bytes that the medium could still give.
+  virtual std::uint64_t available() const { return 0; }
   // What is there from byte `at` on; less than asked for where it ends.
   virtual Result<std::size_t> read(std::uint64_t at, std::span<std::byte> to) const = 0;
 

@@ -37,6 +37,9 @@ class Medium {
   // fence_stores().
   virtual int fence() noexcept = 0;
 
+  // An error where a file has become shorter than what was mapped of it: whoever touches that is ended by SIGBUS.
+  virtual Status look_at_length() const { return {}; }
+
   // Whether flushed and fenced stores outlive the machine's power, and whether they have to: off while nothing is kept.
   virtual bool persistent() const = 0;
   virtual void set_durable(bool durable) = 0;

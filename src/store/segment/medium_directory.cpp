@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -33,10 +35,12 @@ class DirectoryMemory final : public Medium {
   }
 
   Result<Mapping> make(std::uint32_t slot, std::uint64_t bytes) override {
-    if (auto ok = allocate(slot * bytes, bytes); !ok) return forward(ok);
-    auto mapping = map_at(slot * bytes, bytes);
-    if (!mapping) return mapping;
-    if (auto ok = touch(mapping->bytes, directory_.path()); !ok) return forward(ok);
+    auto mapping = make_at(slot * bytes, bytes);
+    if (mapping) {
+      length_.store(std::max(length_.load(), (slot + std::uint64_t{1}) * bytes));
+    } else {
+      give_back(slot * bytes, bytes);
+    }
     return mapping;
   }
 
@@ -46,7 +50,19 @@ class DirectoryMemory final : public Medium {
     if (static_cast<std::uint64_t>(status.st_size) < (slot + std::uint64_t{1}) * bytes) {
       return error(Code::lost, fmt::format("segment {} is cut off in", slot), directory_.path());
     }
+    length_.store(std::max(length_.load(), (slot + std::uint64_t{1}) * bytes));
     return map_at(slot * bytes, bytes);
+  }
+
+  Status look_at_length() const override {
+    struct stat status {};
+    if (::fstat(directory_.segments(), &status) != 0) return errno_error("cannot examine", directory_.path());
+    const std::uint64_t length = length_.load();
+    if (static_cast<std::uint64_t>(status.st_size) >= length) return {};
+    return error(Code::lost,
+                 fmt::format("the file \"segments\" was cut to {} of {} bytes while the store was open:",
+                             status.st_size, length),
+                 directory_.path(), "close it; what is left is offered when it is opened again");
   }
 
   int store(void* to, const void* from, std::size_t bytes) noexcept override {
@@ -86,6 +102,24 @@ class DirectoryMemory final : public Medium {
   void set_durable(bool durable) override { durable_ = durable; }
 
  private:
+  Result<Mapping> make_at(std::uint64_t offset, std::uint64_t bytes) {
+    if (auto ok = look_at_length(); !ok) return forward(ok);
+    if (auto ok = allocate(offset, bytes); !ok) return forward(ok);
+    auto mapping = map_at(offset, bytes);
+    if (!mapping) return mapping;
+    if (auto ok = touch(mapping->bytes, directory_.path()); !ok) return forward(ok);
+    return mapping;
+  }
+
+  // What an attempt to make the last segment has taken of a medium that is too full for it.
+  void give_back(std::uint64_t offset, std::uint64_t bytes) {
+    const std::lock_guard lock(growing_);
+    struct stat status {};
+    const bool is_last = ::fstat(directory_.segments(), &status) == 0 && length_.load() <= offset &&
+                         static_cast<std::uint64_t>(status.st_size) == offset + bytes;
+    if (is_last) (void)::ftruncate(directory_.segments(), static_cast<off_t>(offset));
+  }
+
   Result<Mapping> map_at(std::uint64_t offset, std::uint64_t bytes) {
     if (beneath_ == Beneath::pmem) {
       auto mapped = map_persistent(directory_.segments(), offset, bytes, directory_.path());
@@ -123,6 +157,7 @@ class DirectoryMemory final : public Medium {
   Persist persist_;
   bool durable_ = false;
   std::mutex growing_;
+  std::atomic<std::uint64_t> length_ = 0;  // to where the file is mapped
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "store/segment/stream_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,6 +71,21 @@ Status StreamFile::sync() {
 }
 
 Status StreamFile::write(std::uint64_t offset, std::span<const std::byte> segment, const Extent& used, How how) {
+  auto written = write_in_order(offset, segment, used, how);
+  if (!written) give_back(offset, segment.size());
+  return written;
+}
+
+// Where the medium is full, nobody else is kept from the room that a part of a segment takes. Its first page stays: a
+// segment that has been used has a header.
+void StreamFile::give_back(std::uint64_t offset, std::uint64_t bytes) {
+  const auto from = static_cast<off_t>(offset + page_bytes());
+  (void)::fallocate(directory_.segments(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from,
+                    static_cast<off_t>(bytes - page_bytes()));
+}
+
+Status StreamFile::write_in_order(std::uint64_t offset, std::span<const std::byte> segment, const Extent& used,
+                                  How how) {
   const auto sync_if_lasting = [&] { return how.lasting ? sync() : Status{}; };
   // At once, so that a file that ends within a segment has lost something.
   if (auto ok = grow(offset + segment.size()); !ok) return ok;

@@ -49,6 +49,8 @@ class StreamFile {
   // Calls `move(file, begin, bytes)` for one piece after the other of what lies between two places of a segment.
   template <class Move>
   Status in_pieces(std::uint64_t begin, std::uint64_t end, const char* what, Move move);
+  Status write_in_order(std::uint64_t offset, std::span<const std::byte> segment, const Extent& used, How how);
+  void give_back(std::uint64_t offset, std::uint64_t bytes);
   Status grow(std::uint64_t bytes);
   Status sync();
 

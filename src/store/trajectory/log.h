@@ -2,6 +2,7 @@
 // memory of a segment and knows neither locks nor threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -32,14 +33,17 @@ struct Segment {
 struct Slots {
   std::vector<std::uint32_t> free;                  // that exist and hold nothing; taken from the back
   std::uint32_t made = 0;                           // that exist
-  std::uint32_t limit = 0;                          // that may hold segments
+  std::uint32_t limit = 0;                          // that may hold segments, by the budget
+  std::uint32_t found_full = kNone;                 // the medium had room for so many and no more, when it was tried
   bool streamed = false;                            // they have no memory: what lies there is fetched to be read
   bool making = false;                              // a thread makes the next one
   std::map<std::uint64_t, std::uint32_t> resident;  // generation -> segment
   std::vector<bool> headed;                         // by slot: it has been used, and has a header
 
   std::uint32_t used() const { return made - static_cast<std::uint32_t>(free.size()); }
-  std::uint32_t room() const { return limit > used() ? limit - used() : 0; }
+  // That may hold segments, as far as the medium is known to have room.
+  std::uint32_t most() const { return std::min(limit, found_full); }
+  std::uint32_t room() const { return most() > used() ? most() - used() : 0; }
   void add() { free.insert(free.begin(), made++); }  // so that they come into use in order
   void set_headed(std::uint32_t slot) {
     if (headed.size() <= slot) headed.resize(slot + 1, false);

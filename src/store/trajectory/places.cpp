@@ -110,7 +110,7 @@ void Store::retire(Place place) {
   // A header that cannot be taken away does no harm now; a reopening may find dropped steps again.
   if (tier.stream) {
     (void)tier.stream->retire(offset(place), id_);
-  } else {
+  } else if (look_at_files()) {
     (void)segment::retire(*tier.medium, bytes(place), id_);
   }
 }

@@ -105,6 +105,10 @@ Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
     if (auto ok = fetch(lock, number); !ok) return ok;
     if (log_[number].generation != generation) return {};
   }
+  if (auto ok = store_.look_at_files(); !ok) {
+    if (to_tier > log_[number].place.tier) traffic_[to_tier].failure = ok.error();  // it is not tried again and again
+    return ok;
+  }
   spiller_busy_ = log_[number].moving = true;
   const auto finish = [&] {
     spiller_busy_ = log_[number].moving = false;
@@ -116,8 +120,8 @@ Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
   if (!slot) {
     finish();
     return fail(FOREBAY_E_NO_SPACE, "no room in {}: {} of {} segments of {} bytes are free{}",
-                store_.options(to_tier).path.empty() ? "dram" : store_.options(to_tier).path, slots.room(), slots.limit,
-                segment_bytes(), reached.failure ? " (" + reached.failure->text + ")" : "");
+                store_.options(to_tier).path.empty() ? "dram" : store_.options(to_tier).path, slots.room(),
+                slots.most(), segment_bytes(), reached.failure ? " (" + reached.failure->text + ")" : "");
   }
   const Place target{to_tier, *slot};
   const Segment before = log_[number];
@@ -136,8 +140,8 @@ Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
     finish();
     if (carried) return {};
     const Failure failure = failure_of(carried.error());
-    // Full before its budget: what it holds is what it can hold.
-    if (failure.status == FOREBAY_E_NO_SPACE) slots.limit = std::min(slots.limit, slots.used());
+    // Full before its budget: what it holds is what it can hold, until it has room again.
+    if (failure.status == FOREBAY_E_NO_SPACE) slots.found_full = slots.used();
     if (down) reached.failure = failure;
     return tl::unexpected(failure);
   }
@@ -158,6 +162,7 @@ Done Tiers::move_to(std::uint32_t number, std::uint32_t tier) {
   done_.wait(lock, [&] { return !spiller_busy_; });
   if (log_[number].place.tier == tier) return {};
   if (auto ok = go_on_writing(); !ok) return ok;
+  look_for_room();
   wishes_.move = {number, tier, std::nullopt};
   poke();
   done_.wait(lock, [&] { return wishes_.move.outcome.has_value(); });

@@ -165,6 +165,20 @@ Done Store::keep(bool kept) {
   return {};
 }
 
+bool Store::may_have_room(std::uint32_t number) const {
+  const Tier& tier = tiers_[number];
+  return !tier.home || tier.home->available() >= segment_bytes_;
+}
+
+Done Store::look_at_files() const {
+  if (!kept_) return {};
+  for (const Tier& tier : tiers_) {
+    if (!tier.medium) continue;
+    if (auto ok = tier.medium->look_at_length(); !ok) return pass_on(ok);
+  }
+  return {};
+}
+
 const char* Store::kind(std::uint32_t number) const {
   const Tier& tier = tiers_[number];
   if (tier.medium) return tier.medium->kind().data();

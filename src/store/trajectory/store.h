@@ -71,6 +71,10 @@ class Store {
   bool compares_every_read(std::uint32_t tier) const { return tiers_[tier].every_read; }
   segment::Medium& medium(std::uint32_t tier) { return *tiers_[tier].medium; }
   const char* kind(std::uint32_t tier) const;
+  // Of a medium that was full: whether another segment may find room there.
+  bool may_have_room(std::uint32_t tier) const;
+  // Of a kept store, whose files others can reach: whether they are as long as what is mapped of them.
+  Done look_at_files() const;
   const std::string& path(std::uint32_t tier) const { return tiers_[tier].path(); }
 
   // --- a segment in its place ---

@@ -73,7 +73,7 @@ void Tiers::prepare(Lock& lock) {
     // The next is made while the second half of one is written, and while all of it is once the writer has waited for
     // that. More would only take time from a solver that needs no more: where memory is slow to come, 64 MiB cost as
     // much as steps do, and ranks that fill all cores pay for it.
-    const bool possible = first.free.empty() && first.made < first.limit && !first.making;
+    const bool possible = first.free.empty() && first.made < first.most() && !first.making;
     if (must_tell_ && kept() && writing_) {
       tell(lock);
       continue;
@@ -81,7 +81,7 @@ void Tiers::prepare(Lock& lock) {
     if (!possible || !(wishes_.writer.wants_next || wishes_.writer.always_wants)) {
       work_.wait(lock);
     } else {
-      (void)make_slot(lock, 0, first.limit);
+      (void)make_slot(lock, 0, first.most());
       done_.notify_all();
       poke();
     }
@@ -124,9 +124,9 @@ bool Tiers::make_slot(Lock& lock, std::uint32_t number, std::uint32_t most) {
     lock.lock();
     slots.making = false;
     if (!made) {
-      // A medium that is full before its budget: it has what it has.
+      // A medium that is full before its budget has what it has, until it has room again.
       traffic_[number].failure = made.error();
-      slots.limit = std::min(slots.limit, slots.made);
+      slots.found_full = slots.made;
       return false;
     }
     store_.add(number, std::move(*made));
@@ -140,7 +140,7 @@ std::optional<std::uint32_t> Tiers::take_slot(Lock& lock, std::uint32_t number) 
   while (slots.free.empty() || slots.room() == 0) {
     if (slots.making) {
       done_.wait(lock);
-    } else if (slots.room() == 0 || !make_slot(lock, number, slots.limit)) {
+    } else if (slots.room() == 0 || !make_slot(lock, number, slots.most())) {
       return std::nullopt;
     }
   }
@@ -169,14 +169,25 @@ Failure Tiers::no_room() {
   return {status, text + "; drop steps, or open the trajectory with larger budgets"};
 }
 
+// A file system that was full may have room again.
+void Tiers::look_for_room() {
+  for (std::uint32_t i = 0; i < store_.tiers(); ++i) {
+    Slots& slots = log_.tier(i);
+    if (slots.found_full == kNone || !store_.may_have_room(i)) continue;
+    slots.found_full = kNone;
+    traffic_[i].failure.reset();
+  }
+}
+
 Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
   Lock lock(mutex_);
   if (auto ok = go_on_writing(); !ok) return pass_on(ok);
   const Slots& first = log_.tier(0);
   wishes_.reversing = false;
+  if (first.free.empty() || first.room() == 0) look_for_room();
   std::optional<std::chrono::steady_clock::time_point> start_of_wait;
   while (first.free.empty() || first.room() == 0) {
-    const bool being_made = first.room() > 0 && (first.made < first.limit || first.making);
+    const bool being_made = first.room() > 0 && (first.made < first.most() || first.making);
     if (!being_made && !spiller_busy_ && !can_spill(situation(), 0)) {
       wishes_.writer.waits = wishes_.writer.wants_next = false;
       return tl::unexpected<Failure>(no_room());
@@ -199,8 +210,8 @@ Outcome<Tiers::Active> Tiers::next_for_cleaning(segment::Writer& writer) {
   Lock lock(mutex_);
   const Slots& first = log_.tier(0);
   // The last cleaning may have freed a slot further down: the spiller makes room here by that.
-  done_.wait(lock, [&] { return first.used() <= first.limit || (!spiller_busy_ && !can_spill(situation(), 0)); });
-  if (first.used() > first.limit || (first.free.empty() && !make_slot(lock, 0, first.limit + 1))) {
+  done_.wait(lock, [&] { return first.used() <= first.most() || (!spiller_busy_ && !can_spill(situation(), 0)); });
+  if (first.used() > first.most() || (first.free.empty() && !make_slot(lock, 0, first.most() + 1))) {
     return tl::unexpected<Failure>(no_room());
   }
   return start(lock, writer);

@@ -83,6 +83,8 @@ class Tiers {
   // The active segment is full: `live` of its records count. It is held by the caller if `held`.
   Done seal(segment::Writer& writer, std::uint32_t segment, std::uint32_t live, bool held);
   segment::Medium& first_medium() { return store_.medium(0); }
+  // Refuses all that would touch memory of a file that was cut meanwhile, which would end the process.
+  Done look_at_files() const { return store_.look_at_files(); }
   // Whether what was read of the first tier once may be damaged the next time.
   bool compares_every_read() const { return store_.compares_every_read(0); }
 
@@ -151,6 +153,7 @@ class Tiers {
   Done fetch(Lock& lock, std::uint32_t segment);
   Done relocate(Lock& lock, std::uint32_t segment, std::uint32_t to_tier);
   void give_up_buffer(std::uint32_t segment);
+  void look_for_room();
   // The segment goes if nothing in it counts and nobody uses it.
   void forget_if_unused(std::uint32_t segment);
   void forget(std::uint32_t segment);

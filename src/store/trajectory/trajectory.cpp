@@ -31,7 +31,10 @@ Done Trajectory::close() {
   step_open_ = false;
   end_decoding_ahead();
   Done sealed;
-  if (active_.segment != kNone) sealed = tiers_->seal(writer_, active_.segment, active_live_, true);
+  if (active_.segment != kNone) {
+    sealed = tiers_->look_at_files();
+    if (sealed) sealed = tiers_->seal(writer_, active_.segment, active_live_, true);
+  }
   if (tiers_->kept() && !tiers_->started() && !tiers_->read_only()) (void)tiers_->keep(false, {});
   tiers_.reset();
   if (!sealed) return sealed;
@@ -118,6 +121,7 @@ Done Trajectory::begin_step(std::int64_t step) {
   if (index_.find(step) != nullptr) {
     return fail(FOREBAY_E_STEP_EXISTS, "step {} is stored already; drop it, or rewind", step);
   }
+  if (auto ok = tiers_->look_at_files(); !ok) return ok;
   if (!encoded_ && active_.segment != kNone && writer_.has_room(payload_bytes_)) {
     announce_next(payload_bytes_);
     return {};
@@ -262,6 +266,7 @@ Done Trajectory::finish(segment::Writer::Payload how, std::uint64_t check) {
 
 Done Trajectory::commit() {
   if (!step_open_) return fail(FOREBAY_E_NO_OPEN_STEP, "there is no open step to commit; each is committed once");
+  if (auto ok = tiers_->look_at_files(); !ok) return ok;
   if (!options_.debug) return finish(segment::Writer::Payload::written);
   std::vector<const void*> memory;
   for (const Field& field : fields_) memory.push_back(lent_.bytes.data() + field.offset);
@@ -417,6 +422,7 @@ Outcome<const void*> Trajectory::get(std::int64_t step, int number) {
   if (number < 0 || static_cast<std::size_t>(number) >= fields_.size()) return pass_on(field(number));
   Entry* const entry = index_.find(step);
   if (entry == nullptr) return unknown(step);
+  if (auto ok = tiers_->look_at_files(); !ok) return pass_on(ok);
   if (entry->segment == kNone) {
     if (auto ok = place_pending(); !ok) return pass_on(ok);
   }
@@ -455,7 +461,8 @@ const void* Trajectory::get_at_hand(std::int64_t step, int number) noexcept {
   Entry* const entry = index_.find(step);
   if (entry == nullptr || must_verify(*entry)) return nullptr;
   const std::byte* const base = at_hand(entry->segment);
-  return base == nullptr ? nullptr : pin(*entry, base, number);
+  if (base == nullptr || (tiers_->kept() && !tiers_->look_at_files())) return nullptr;
+  return pin(*entry, base, number);
 }
 
 bool Trajectory::release_at_hand(std::int64_t step) noexcept {
@@ -495,6 +502,7 @@ Done Trajectory::drop(std::int64_t step) {
   if (auto ok = refuse_to_write(); !ok) return ok;
   Entry* const entry = index_.find(step);
   if (entry == nullptr) return unknown(step);
+  if (auto ok = tiers_->look_at_files(); !ok) return ok;
   if (entry->pins != 0) return fail(FOREBAY_E_PINNED, "step {} cannot be dropped: it is pinned; release it", step);
   if (auto ok = place_pending(); !ok) return ok;
   if (decoder_) decoder_->rest();  // it may be reading the header that is marked
@@ -518,6 +526,7 @@ Done Trajectory::move(std::int64_t step, int tier) {
   if (auto ok = refuse_to_write(); !ok) return ok;
   const Entry* const entry = index_.find(step);
   if (entry == nullptr) return unknown(step);
+  if (auto ok = tiers_->look_at_files(); !ok) return ok;
   if (tier < 0 || static_cast<std::size_t>(tier) >= tiers_->count()) {
     return fail(FOREBAY_E_NO_SUCH_TIER, "step {} cannot move: there is no tier {}, {} are open, counted from 0", step,
                 tier, tiers_->count());
@@ -554,6 +563,7 @@ Done Trajectory::rewind() {
 
 Done Trajectory::keep(bool kept) {
   if (auto ok = refuse_to_write(); !ok) return ok;
+  if (auto ok = kept ? tiers_->look_at_files() : Done{}; !ok) return ok;
   if (auto ok = place_pending(); !ok) return ok;
   end_decoding_ahead();
   return tiers_->keep(kept, [this](std::uint32_t segment, const segment::RecordHeader& record) {

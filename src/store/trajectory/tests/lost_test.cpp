@@ -128,6 +128,37 @@ TEST_F(Lost, TheSegmentsOfATier) {
   }
 }
 
+// While the store is open: whatever it is asked for, it tells, and does not end the process (SIGBUS).
+TEST_F(Lost, TheEndOfAFileUnderAnOpenStore) {
+  for (const auto& [length, disk] : {std::pair<off_t, bool>(0, false), {kSegment + 100, false}, {0, true}}) {
+    const Scratch pool(disk ? "/tmp" : "/dev/shm");
+    OptionsOf options;
+    options.pool(pool.path(), 20 * kSegment).shared(shared_.path(), 50 * kSegment).segments(kSegment).keep();
+    options.process_only();
+    {
+      States run(options);
+      for (int step = 0; step < kSteps; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+      EXPECT_TRUE(run.whole(kSteps - 1));
+      ASSERT_EQ(::truncate((pool.path() + "/trajectory-0/segments").c_str(), length), 0);
+      const double* u = nullptr;
+      for (const int step : {kSteps - 1, kSteps - 20, 0}) EXPECT_STATUS(FOREBAY_E_DAMAGED, get_values(run, step, u));
+      for (int step = kSteps; step < kSteps + 20; ++step) EXPECT_STATUS(FOREBAY_E_DAMAGED, run.put(step));
+      EXPECT_STATUS(FOREBAY_E_DAMAGED, run.write(kSteps));
+      EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_drop(run, 50));
+      EXPECT_STATUS(FOREBAY_E_DAMAGED, forebay_trajectory_move(run, kSteps - 1, 1));
+      EXPECT_NE(std::string(forebay_error_get_text()).find("was cut to"), std::string::npos);
+      EXPECT_STATUS(FOREBAY_E_DAMAGED, run.close());
+    }
+    {
+      States run(options);
+      EXPECT_NE(recovery(run).find(pool.path()), std::string::npos) << recovery(run);
+      (void)offered(run);
+      EXPECT_STATUS(FOREBAY_OK, run.put(500));
+    }
+    (void)remove_tree(second_);
+  }
+}
+
 class LostOfThree : public Lost {
  protected:
   const Scratch middle_;

@@ -100,6 +100,33 @@ TEST(Tiers, AFullSharedDirectoryIsNoSpaceAndNothingIsLost) {
   }
 }
 
+// A file system that was full for a moment is not full for good.
+TEST(Tiers, AFileSystemThatHasRoomAgainIsUsedAgain) {
+  for (const bool first : {true, false}) {
+    for (const bool keep : {false, true}) {
+      const SmallTmpfs small(0, "size=8m"), other(0, "size=1m");
+      if (!small.mounted() || !other.mounted()) GTEST_SKIP() << "cannot mount";
+      OptionsOf options;
+      if (first) options.pool(small.path(), 100 * kSegment);
+      if (!first) options.pool(other.path(), 4 * kSegment).shared(small.path(), 100 * kSegment);
+      if (keep) options.keep().process_only();
+      States run(options.segments(kSegment));
+      ASSERT_STATUS(FOREBAY_OK, run.put(0));
+      const std::string filler = small.path() + "/filler";
+      {
+        const Descriptor file(::open(filler.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+        ASSERT_EQ(::posix_fallocate(file.get(), 0, 7 << 20), 0);
+      }
+      int stored = 1;
+      while (run.put(stored) == FOREBAY_OK) ASSERT_LT(++stored, 500);
+      for (int i = 0; i < 40; ++i) EXPECT_STATUS(FOREBAY_E_NO_SPACE, run.put(stored));
+      ASSERT_EQ(::unlink(filler.c_str()), 0);
+      for (int i = 0; i < 400; ++i, ++stored) ASSERT_STATUS(FOREBAY_OK, run.put(stored)) << stored;
+      for (int step = stored - 1; step >= 0; --step) ASSERT_TRUE(run.whole(step));
+    }
+  }
+}
+
 TEST(Tiers, AFailingLastTierIsReportedAndTheRunGoesOnWhenItWorksAgain) {
   const Scratch shared("/tmp");
   States run(OptionsOf().dram(4 * kSegment).shared(shared.path(), 100 * kSegment).segments(kSegment));
