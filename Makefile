@@ -55,6 +55,7 @@ drive: developer ## 2,000 programs made from seeds, killed and starved, judged b
 
 states: developer ## a million random operations on kept trajectories, in many processes; some minutes
 	FOREBAY_TEST_OPERATIONS=1000000 build/bin/trajectory_test --gtest_filter='Operations.*'
+	FOREBAY_TEST_ROUNDS=5000 build/bin/trajectory_test --gtest_filter='*TwoOpenings.*'
 
 unit: developer ## the unit tests alone
 	ctest --test-dir build --output-on-failure -j $(JOBS) -L unit
