@@ -191,5 +191,16 @@ TEST_F(Slots, OnlyDirectoriesOfThisUserAreFound) {
   EXPECT_EQ(found[0].path(), directory.path());
 }
 
+TEST(SlotDirectory, IsMadeInNoPoolThatDoesNotExist) {
+  const Scratch scratch;
+  const std::string misspelt = scratch.path() + "/misspelt";
+  auto staged = SlotDirectory::of(misspelt, "/case", 0);
+  const auto locked = staged.lock();
+  ASSERT_FALSE(locked);
+  EXPECT_EQ(locked.error().errno_value, ENOENT);
+  EXPECT_EQ(locked.error().path, misspelt);
+  EXPECT_FALSE(leads_to_directory(misspelt));
+}
+
 }  // namespace
 }  // namespace forebay::slots
