@@ -243,7 +243,7 @@ contains
     real(real64), pointer :: u(:, :)
     real(real64) :: time
     integer(int64) :: step
-    integer :: number
+    integer :: number, stat
     call choose(options, 'kept')
     call options%set('keep', .true.)
     call states%open(options)
@@ -251,6 +251,7 @@ contains
     call states%begin(-3_int64, 0.25_real64)
     call states%field(number, u)
     u = 5
+    u(3, 1) = 6
     call states%commit()
     call states%close()
 
@@ -258,11 +259,16 @@ contains
     call check(states%recovery() == '', 'nothing was wrong with the store')
     call states%find('u', number)
     call check(number == 1, 'the field is known by its name')
+    call states%get(-3_int64, number, u)
+    call check(all(shape(u) == [3, 7]) .and. abs(u(3, 1) - 6) <= 0, 'the store knows the shape of the field')
+    call states%release(-3_int64)
+    call states%declare('u', FOREBAY_FLOAT64, [7, 3], number, stat)
+    call check(stat == FOREBAY_E_FIELD_CHANGED, 'a field keeps its shape')
     call states%declare('u', FOREBAY_FLOAT64, [3, 7], number)
     call states%step_at(1_int64, step, time)
     call check(step == -3 .and. abs(time - 0.25_real64) <= 0, 'the step and its time')
     call states%get(-3_int64, number, u)
-    call check(all(abs(u - 5) <= 0), 'the state')
+    call check(all(abs(u(:2, :) - 5) <= 0), 'the state')
     call states%release(-3_int64)
     call states%keep(.false.)
     call states%close()

@@ -101,6 +101,16 @@ TEST(CppFace, MovesAStepToATier) {
   }
 }
 
+TEST(CppFace, KnowsTheShapesOfFields) {
+  Trajectory states({.tiers = {dram(1 << 20)}});
+  const int field = states.declare<double>("u", 12);
+  EXPECT_EQ(states.shape(field), std::vector<std::uint64_t>{12});
+  const std::vector<std::uint64_t> shape = {3, 4};
+  states.set_shape(field, shape);
+  EXPECT_EQ(states.shape(field), shape);
+  EXPECT_THROW(states.set_shape(field, std::vector<std::uint64_t>{5, 2}), TrajectoryError);
+}
+
 TEST(CppFace, ThrowsWhatTheCFunctionsReturn) {
   Trajectory states({.tiers = {dram(1 << 20)}});
   states.declare<double>("u", 10);
