@@ -1,5 +1,6 @@
 // forebay run: an unmodified program, its files at the speed of local memory, its results on the case.
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <cstdio>
 #include <functional>
@@ -77,6 +78,8 @@ int run(const RunOptions& options) {
       return failed(checked.error());
   auto prepared = launch::prepare({options.case_path, options.command, *settings, own_path()}, real_clock());
   if (!prepared) return failed(prepared.error());
+  // Whoever reads our words may go away (`| head`): the run goes on, and ends as it would.
+  prepared->on_broken_pipe = ::signal(SIGPIPE, SIG_IGN);
   for (const std::string& notice : prepared->notices) say(stderr, "forebay: {}\n", notice);
   if (options.dry) {
     fmt::print("{}\n", launch::quoted(prepared->line.words));

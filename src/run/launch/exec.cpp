@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "base/say.h"
+#include "base/startup.h"
 #include "run/launch/agent.h"
 #include "run/launch/namespace.h"
 #include "run/launch/plan.h"
@@ -130,7 +131,7 @@ class Parent {
     Descriptor from_parent(ends[0]);
     to_agent_ = Descriptor(ends[1]);
     // SIGPIPE: from the pipe to an agent that was killed.
-    WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}, clock_);
+    WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE, SIGXFSZ}, clock_);
     keeper_ = ::fork();
     if (keeper_ < 0) return errno_error("cannot start the node's agent", "");
     if (keeper_ == 0) {
@@ -155,6 +156,7 @@ class Parent {
     // work is done, not when it is told to: batch systems send SIGTERM long before they kill.
     ::setsid();
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
+    allow_large_files();
     signals.restore();
     (void)!::chdir("/");
     const auto null = open_file("/dev/null", O_RDWR);

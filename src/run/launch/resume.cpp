@@ -9,6 +9,7 @@
 #include <chrono>
 #include <optional>
 
+#include "base/startup.h"
 #include "run/drain/drain.h"
 #include "run/launch/pool_run.h"
 #include "run/launch/processes.h"
@@ -62,6 +63,7 @@ NodeReport report_of(const std::string& node, const std::string& run, Phase phas
 }  // namespace
 
 Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const ResumeProgress& progress, Clock& clock) {
+  allow_large_files();
   const std::string& home = found.home();
   auto locked = lock(found);
   if (!locked) return forward(locked);

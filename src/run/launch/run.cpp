@@ -96,7 +96,8 @@ bool starts_elsewhere(const Plan& plan, const LaunchLine& line) {
 }
 
 // The launcher's wait status.
-Result<int> run_launcher(const Plan& plan, const LaunchLine& line, WatchedSignals& signals, Nodes& nodes,
+Result<int> run_launcher(const Plan& plan, const LaunchLine& line, SignalHandler on_broken_pipe,
+                         WatchedSignals& signals, Nodes& nodes,
                          const std::function<void(const std::vector<NodeReport>&)>& progress) {
   std::vector<std::string> words = line.words;
   std::vector<char*> arguments;
@@ -106,6 +107,7 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, WatchedSignal
   if (child < 0) return errno_error("cannot start", words.front());
   if (child == 0) {
     signals.restore();
+    ::signal(SIGPIPE, on_broken_pipe);
     if (!starts_elsewhere(plan, line) && ::chdir(plan.typed_path.c_str()) == 0)
       ::setenv("PWD", plan.typed_path.c_str(), 1);
     ::execvp(arguments.front(), arguments.data());
@@ -203,9 +205,9 @@ Result<RunReport> carry_out(const Prepared& prepared,
     (void)remove_control_directory(plan.case_path);
     return forward(made);
   }
-  WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, clock);
+  WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXFSZ}, clock);
   Nodes nodes(plan.case_path, plan.settings.drain.silence, clock);
-  auto status = run_launcher(plan, prepared.line, signals, nodes, progress);
+  auto status = run_launcher(plan, prepared.line, prepared.on_broken_pipe, signals, nodes, progress);
   if (!status) {
     (void)remove_control_directory(plan.case_path);
     return forward(status);

@@ -2,6 +2,8 @@
 // node's drain, and says what happened.
 #pragma once
 
+#include <signal.h>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -22,12 +24,16 @@ struct RunRequest {
   std::string forebay;  // this program's own path
 };
 
+using SignalHandler = void (*)(int);
+
 // What will be done; nothing is touched yet.
 struct Prepared {
   Plan plan;
   LaunchLine line;
   std::optional<double> steps_per_time;  // time steps from one written time to the next, where the case says
   std::vector<std::string> notices;
+  // What SIGPIPE does to the program, where this process has changed that for itself.
+  SignalHandler on_broken_pipe = SIG_DFL;
 };
 // Validates everything that can be known beforehand: the case, the launch line, the launcher, ranks against the
 // decomposition, pools, the way in, whether the case can be written.

@@ -1,0 +1,78 @@
+"""A user may take away what a program does without: large files, a stack, open descriptors, a reader of what it says. The
+program finds it as it was, forebay does without, and all is on the case."""
+
+import os
+import shlex
+import subprocess
+
+import harness
+from harness import FOREBAY, FaultyCase
+
+WAYS = ("namespace", "redirect", "path")
+# What the program is given, as it finds it, and an output.
+PROGRAM = (
+    "ulimit -f > limits; ulimit -s >> limits; ulimit -n >> limits; grep -E 'Sig(Blk|Ign)' /proc/self/status > signals; "
+    "for fd in 0 1 2; do [ -e /proc/self/fd/$fd ] && echo $fd; done > descriptors; seq 300000 > output; true"
+)
+OUTPUTS = ("limits", "signals", "descriptors", "output")
+
+
+class Surroundings(FaultyCase):
+    ranks = 0
+
+    def run_in(self, setting, way):
+        """`setting`: a line of the shell, with the command in place of {}. Returns its status."""
+        command = ["sh", "-c", PROGRAM]
+        if way:
+            command = [FOREBAY, "run", "--case", self.case, "--pool", self.pool, "--via", way, "--", *command]
+        done = subprocess.run(
+            ["bash", "-c", setting.format(shlex.join(command))],
+            cwd=self.case,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=60,
+            check=False,
+        )
+        outputs = {}
+        for name in OUTPUTS:
+            path = os.path.join(self.case, name)
+            if os.path.exists(path):
+                with open(path) as file:
+                    outputs[name] = file.read()
+                os.unlink(path)
+        return done.returncode, outputs
+
+    def check(self, setting):
+        direct = self.run_in(setting, None)
+        self.assertEqual(set(direct[1]), set(OUTPUTS), direct)
+        for way in WAYS:
+            with self.subTest(way):
+                self.assertEqual(self.run_in(setting, way), direct)
+                self.assert_nothing_left()
+
+    def test_files_of_two_megabytes_at_most(self):
+        self.check("ulimit -f 2048; {}")
+
+    def test_a_stack_of_64_kilobytes(self):
+        self.check("ulimit -s 64; {}")
+
+    def test_words_go_nowhere(self):
+        self.check("{} >&- 2>&-")
+
+    def test_no_descriptor_is_open(self):
+        self.check("{} <&- >&- 2>&-")
+
+    def test_few_descriptors(self):
+        self.check("ulimit -n 64; {}")
+
+    def test_the_reader_goes_away(self):
+        self.check("({} 2>&1; echo $? > ../status) | true; exit $(cat ../status)")
+
+    def test_the_user_ignores_broken_pipes_and_large_files(self):
+        self.check("trap '' PIPE XFSZ; {}")
+
+
+if __name__ == "__main__":
+    harness.main()
