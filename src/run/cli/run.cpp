@@ -1,6 +1,7 @@
 // forebay run: an unmodified program, its files at the speed of local memory, its results on the case.
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <functional>
@@ -86,9 +87,9 @@ int run(const RunOptions& options) {
     return 0;
   }
   Progress progress(options.quiet, real_clock());
-  std::function<void(const std::vector<launch::NodeReport>&)> show;
-  if (!options.quiet) show = [&](const auto& nodes) { progress.show(nodes); };
-  auto report = launch::carry_out(*prepared, show, real_clock());
+  launch::Watcher watcher{.show = {}, .at_terminal = ::isatty(STDERR_FILENO) != 0};
+  if (!options.quiet) watcher.show = [&](const auto& nodes) { progress.show(nodes); };
+  auto report = launch::carry_out(*prepared, watcher, real_clock());
   progress.clear();
   if (!report) return failed(report.error());
   if (!options.quiet || report->trouble) say(stderr, "{}", launch::to_text(*report));

@@ -21,12 +21,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between two readings of the nodes' reports: where there is something to show, and while the program works. Who sits
-// before the terminal is told within 2 s that the program is held back. But a reading of a report is work for the file
-// server and for this node's mount of it, a millisecond or two of a processor that the program would have: those of
-// many nodes are read more rarely.
-constexpr std::chrono::milliseconds showing_interval = 200ms, resting_interval = 1s, longest_resting_interval = 10s;
-constexpr int nodes_in_resting_interval = 8;
+// Between two readings of the nodes' reports: where there is something to show, while nobody has told anything yet or
+// somebody sits before a terminal, and while the program works. A reading of a report is work for the file server and
+// for this node's mount of it, a millisecond or two of a processor that the program would have. Who sits before a
+// terminal is told within 2 s that the program is held back; of many nodes later.
+constexpr std::chrono::milliseconds showing_interval = 200ms, expecting_interval = 1s, resting_interval = 10s;
+constexpr int nodes_read_at_once = 8;
 
 // Watches the reports of all nodes. A node is silent when its beat has not changed for too long: agents report at least
 // every few seconds.
@@ -45,10 +45,11 @@ class Nodes {
     }
   }
   // Until the next reading while the program works, where the last one was so long after the one before.
-  std::chrono::milliseconds next_interval(std::chrono::milliseconds last) const {
+  std::chrono::milliseconds next_interval(std::chrono::milliseconds last, bool at_terminal) const {
     if (busy()) return showing_interval;
-    const auto intervals = 1 + reports_.size() / nodes_in_resting_interval;
-    return std::min({2 * last, longest_resting_interval, static_cast<int>(intervals) * resting_interval});
+    const auto expecting = (1 + static_cast<int>(reports_.size()) / nodes_read_at_once) * expecting_interval;
+    const bool expects = at_terminal || reports_.empty();
+    return std::min({2 * last, resting_interval, expects ? expecting : resting_interval});
   }
   // From now on nodes have to tell something new.
   void expect_beats() {
@@ -97,8 +98,7 @@ bool starts_elsewhere(const Plan& plan, const LaunchLine& line) {
 
 // The launcher's wait status.
 Result<int> run_launcher(const Plan& plan, const LaunchLine& line, SignalHandler on_broken_pipe,
-                         WatchedSignals& signals, Nodes& nodes,
-                         const std::function<void(const std::vector<NodeReport>&)>& progress) {
+                         WatchedSignals& signals, Nodes& nodes, const Watcher& watcher) {
   std::vector<std::string> words = line.words;
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -123,21 +123,20 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, SignalHandler
     if (signal && signal->ssi_signo != SIGCHLD && signal->ssi_code <= 0)
       ::kill(ended ? ::getpid() : child, static_cast<int>(signal->ssi_signo));
     if (ended) return status;
-    if (progress) {
+    if (watcher.show) {
       nodes.read();
-      progress(nodes.reports());
+      watcher.show(nodes.reports());
     }
-    interval = nodes.next_interval(interval);
+    interval = nodes.next_interval(interval, watcher.at_terminal);
   }
 }
 
 // Until every node is done; false when the user lost patience.
-bool wait_for_drains(WatchedSignals& signals, Nodes& nodes,
-                     const std::function<void(const std::vector<NodeReport>&)>& progress) {
+bool wait_for_drains(WatchedSignals& signals, Nodes& nodes, const Watcher& watcher) {
   nodes.expect_beats();
   for (std::chrono::milliseconds interval = 5ms;; interval = std::min(2 * interval, showing_interval)) {
     nodes.read();
-    if (progress) progress(nodes.reports());
+    if (watcher.show) watcher.show(nodes.reports());
     if (nodes.done()) return true;
     const auto signal = signals.next(interval);
     if (signal && (signal->ssi_signo == SIGINT || signal->ssi_signo == SIGTERM)) return false;
@@ -196,8 +195,7 @@ void add_unfinished_nodes(RunReport& report, const Plan& plan, bool waited) {
 
 }  // namespace
 
-Result<RunReport> carry_out(const Prepared& prepared,
-                            const std::function<void(const std::vector<NodeReport>&)>& progress, Clock& clock) {
+Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Clock& clock) {
   const Plan& plan = prepared.plan;
   const auto began = clock.now();
   if (auto made = make_control_directory(plan); !made) return forward(made);
@@ -207,12 +205,12 @@ Result<RunReport> carry_out(const Prepared& prepared,
   }
   WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXFSZ}, clock);
   Nodes nodes(plan.case_path, plan.settings.drain.silence, clock);
-  auto status = run_launcher(plan, prepared.line, prepared.on_broken_pipe, signals, nodes, progress);
+  auto status = run_launcher(plan, prepared.line, prepared.on_broken_pipe, signals, nodes, watcher);
   if (!status) {
     (void)remove_control_directory(plan.case_path);
     return forward(status);
   }
-  const bool waited = wait_for_drains(signals, nodes, progress);
+  const bool waited = wait_for_drains(signals, nodes, watcher);
   RunReport report;
   report.case_path = plan.case_path;
   report.run = plan.run;

@@ -39,11 +39,17 @@ struct Prepared {
 // decomposition, pools, the way in, whether the case can be written.
 Result<Prepared> prepare(const RunRequest& request, Clock& clock);
 
-// Carries it out. `progress` (may be empty) is given the latest reports, and may draw: about five times a second once
-// nodes are seen to stage or drain. While all run their programs it is called ever more rarely, at last every 10 s, so
-// what a node begins meanwhile may be shown so late. Errors are those of before the program started.
-Result<RunReport> carry_out(const Prepared& prepared,
-                            const std::function<void(const std::vector<NodeReport>&)>& progress, Clock& clock);
+// Whoever is told how the nodes fare.
+struct Watcher {
+  std::function<void(const std::vector<NodeReport>&)> show;  // may be empty; is given the latest reports, and may draw
+  bool at_terminal = false;                                  // somebody looks now
+};
+
+// Carries it out. `watcher` is told about five times a second once nodes are seen to stage or drain. While all run
+// their programs it is told ever more rarely: at a terminal at last every second (of many nodes every few seconds),
+// else every 10 s, so what a node begins meanwhile may be shown so late. Errors are those of before the program
+// started.
+Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Clock& clock);
 
 // Where a node keeps its report in the control directory of a case.
 std::string node_report_path(const std::string& case_path, const std::string& node);
