@@ -36,7 +36,7 @@ forebay_need(LZ4_FOUND "LZ4" liblz4-dev)
 forebay_need(ZSTD_FOUND "Zstandard" libzstd-dev)
 if(missing)
   message(FATAL_ERROR "forebay needs what was not found:${missing}\n"
-    "scripts/install-dependencies installs it on Debian; docs/install.md says how to go on without root. What lies in a "
+    "'make deps' installs it on Debian, with root or sudo; docs/install.md says how to go on without root. What lies in a "
     "directory of yours is found by -DCMAKE_PREFIX_PATH=DIRECTORY.")
 endif()
 

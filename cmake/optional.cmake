@@ -1,11 +1,13 @@
 # What some parts need: forebay_has_<part> says whether the part is built, forebay_about_<part> why, for the table.
-#   forebay_part(<part> <option> <what was found, or ""> <what it needs>)
-function(forebay_part part option found needs)
+#   forebay_part(<part> <option> <what was found> [what is lacking...])
+function(forebay_part part option found)
   set(has OFF)
+  list(REMOVE_ITEM ARGN "")
   if(NOT ${option})
     set(about "left out: ${option} is OFF")
-  elseif(found STREQUAL "")
-    set(about "left out: ${needs} not found")
+  elseif(ARGN)
+    list(JOIN ARGN ", " about)
+    set(about "left out: ${about}")
   else()
     set(has ON)
     set(about "${found}")
@@ -14,77 +16,81 @@ function(forebay_part part option found needs)
   set(forebay_about_${part} "${about}" PARENT_SCOPE)
 endfunction()
 
-set(found "")
+set(forebay_lacks_pmem2 "")
 if(FOREBAY_DEVDAX)
-  pkg_check_modules(PMEM2 QUIET IMPORTED_TARGET libpmem2)
-  if(PMEM2_FOUND)
-    set(found "libpmem2 ${PMEM2_VERSION}")
-  endif()
+  forebay_find(pmem2 libpmem2 libpmem2-dev TARGETS PkgConfig::PMEM2
+    LANGUAGE C PROGRAM "#include <libpmem2.h>\nint main(void) {}"
+    FIND "pkg_check_modules(PMEM2 QUIET IMPORTED_TARGET libpmem2)")
 endif()
-forebay_part(devdax FOREBAY_DEVDAX "${found}" "libpmem2")
+forebay_part(devdax FOREBAY_DEVDAX "libpmem2 ${PMEM2_VERSION}" "${forebay_lacks_pmem2}")
 
-set(found "")
+set(forebay_lacks_hdf5 "")
+set(forebay_lacks_deflate "")
 if(FOREBAY_HDF5)
-  pkg_search_module(HDF5 QUIET IMPORTED_TARGET hdf5-serial hdf5)
-  pkg_check_modules(DEFLATE QUIET IMPORTED_TARGET libdeflate)
-  if(HDF5_FOUND AND DEFLATE_FOUND)
-    set(found "HDF5 ${HDF5_VERSION}, libdeflate ${DEFLATE_VERSION}")
-  endif()
+  forebay_find(hdf5 HDF5 libhdf5-dev TARGETS PkgConfig::HDF5
+    LANGUAGE C PROGRAM "#include <hdf5.h>\nint main(void) {}"
+    FIND "pkg_search_module(HDF5 QUIET IMPORTED_TARGET hdf5-serial hdf5)")
+  forebay_find(deflate libdeflate libdeflate-dev TARGETS PkgConfig::DEFLATE
+    LANGUAGE C PROGRAM "#include <libdeflate.h>\nint main(void) {}"
+    FIND "pkg_check_modules(DEFLATE QUIET IMPORTED_TARGET libdeflate)")
 endif()
-forebay_part(hdf5 FOREBAY_HDF5 "${found}" "HDF5 and libdeflate")
+forebay_part(hdf5 FOREBAY_HDF5 "HDF5 ${HDF5_VERSION}, libdeflate ${DEFLATE_VERSION}" "${forebay_lacks_hdf5}"
+  "${forebay_lacks_deflate}")
 
-set(found "")
-if(forebay_has_hdf5)
-  set(found "with the files of arrays")
+set(lacks_files "")
+if(NOT forebay_has_hdf5)
+  set(lacks_files "needs the files of arrays")
 endif()
-forebay_part(mesh FOREBAY_MESH "${found}" "HDF5 or libdeflate")
+forebay_part(mesh FOREBAY_MESH "with the files of arrays" "${lacks_files}")
 
-set(found "")
-if(FOREBAY_MPI)
-  find_package(MPI QUIET COMPONENTS C CXX)
-  if(MPI_C_FOUND AND MPI_CXX_FOUND AND forebay_has_hdf5)
-    set(found "MPI ${MPI_CXX_VERSION}, ${MPI_CXX_COMPILER}")
-  endif()
+# n3d uses MPI, too.
+set(forebay_lacks_mpi "")
+if(FOREBAY_MPI OR FOREBAY_BENCH)
+  forebay_find(mpi MPI libopenmpi-dev TARGETS MPI::MPI_CXX MPI::MPI_C
+    PROGRAM "#include <mpi.h>\nint main() {}"
+    FIND "find_package(MPI QUIET COMPONENTS C CXX)\nif(NOT MPI_FOUND)\nmessage(FATAL_ERROR \"not found\")\nendif()")
 endif()
-forebay_part(mpi FOREBAY_MPI "${found}" "MPI or the files of arrays")
+forebay_part(mpi FOREBAY_MPI "MPI ${MPI_CXX_VERSION}, ${MPI_CXX_COMPILER}" "${forebay_lacks_mpi}" "${lacks_files}")
 
-set(found "")
+set(forebay_lacks_fortran "")
 if(FOREBAY_FORTRAN)
-  include(CheckLanguage)
-  check_language(Fortran)
-  if(CMAKE_Fortran_COMPILER)
-    enable_language(Fortran)
-    set(found "${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION}")
+  forebay_find(fortran "a Fortran compiler" gfortran PROGRAM "program main\nend program" LANGUAGE Fortran
+    FIND "enable_language(Fortran)")
+endif()
+forebay_part(fortran FOREBAY_FORTRAN "${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION}"
+  "${forebay_lacks_fortran}")
+if(forebay_has_fortran AND TARGET MPI::MPI_C)
+  forebay_find(mpi_fortran "MPI's module mpi_f08" libopenmpi-dev LANGUAGE Fortran TARGETS MPI::MPI_Fortran
+    PROGRAM "program main\nuse mpi_f08\nend program"
+    FIND "enable_language(Fortran)\nfind_package(MPI QUIET COMPONENTS Fortran)")
+  if(forebay_has_mpi AND forebay_lacks_mpi_fortran)
+    string(APPEND forebay_about_fortran ", none for libforebay_arrays: ${forebay_lacks_mpi_fortran}")
   endif()
 endif()
-forebay_part(fortran FOREBAY_FORTRAN "${found}" "a Fortran compiler")
 
 if(FOREBAY_PYTHON OR FOREBAY_TESTS)
   find_package(Python3 QUIET COMPONENTS Interpreter)
 endif()
-set(found "")
-if(Python3_Interpreter_FOUND)
-  set(found "${Python3_EXECUTABLE} ${Python3_VERSION}")
+set(lacks_python "")
+if(NOT Python3_Interpreter_FOUND)
+  set(lacks_python "Python 3 not found (Debian: python3)")
 endif()
-forebay_part(python FOREBAY_PYTHON "${found}" "Python 3")
+forebay_part(python FOREBAY_PYTHON "${Python3_EXECUTABLE} ${Python3_VERSION}" "${lacks_python}")
 
-set(found "")
+set(forebay_lacks_googletest "")
 if(FOREBAY_TESTS)
-  find_package(GTest QUIET)
-  if(GTest_FOUND AND Python3_Interpreter_FOUND)
-    set(found "GoogleTest ${GTest_VERSION}")
-  endif()
+  forebay_find(googletest GoogleTest libgtest-dev PROGRAM "#include <gtest/gtest.h>" TARGETS GTest::gtest GTest::gtest_main
+    FIND "find_package(GTest QUIET)")
 endif()
-forebay_part(tests FOREBAY_TESTS "${found}" "GoogleTest or Python 3")
+forebay_part(tests FOREBAY_TESTS "GoogleTest ${GTest_VERSION}" "${forebay_lacks_googletest}" "${lacks_python}")
 
-# zfp's own configuration ends ours where OpenMP is missing, which it may have been built with.
-find_package(OpenMP QUIET COMPONENTS C)
-if(OpenMP_C_FOUND)
-  find_package(zfp QUIET)
-endif()
-set(forebay_about_zfp "left out: zfp, or OpenMP for C, not found")
-if(zfp_FOUND)
-  set(forebay_about_zfp "zfp ${zfp_VERSION}")
+# zfp may have been built with OpenMP, which its own configuration then asks for.
+forebay_find(zfp zfp libzfp-dev TARGETS zfp::zfp
+  LANGUAGE C PROGRAM "#include <zfp.h>\nint main(void) {}"
+  FIND "find_package(zfp QUIET)")
+set(forebay_about_zfp "zfp ${zfp_VERSION}")
+if(forebay_lacks_zfp)
+  set(forebay_about_zfp "left out: ${forebay_lacks_zfp}")
 endif()
 set(forebay_about_bench "left out: FOREBAY_BENCH is OFF")
 if(FOREBAY_BENCH)

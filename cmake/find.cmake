@@ -1,0 +1,77 @@
+# Optional packages. One that is only half there (a runtime without headers, a library without the files that its package
+# names) ends a configuration that asks for it, QUIET or not. So each is tried first in a configuration of its own.
+
+# What the user told CMake, for those configurations: compilers, flags, directories.
+function(forebay_write_cache to)
+  set(said "")
+  get_cmake_property(names CACHE_VARIABLES)
+  foreach(name ${names})
+    get_property(type CACHE ${name} PROPERTY TYPE)
+    if(NOT type MATCHES "INTERNAL|STATIC" AND NOT name MATCHES "^FOREBAY_" AND NOT "$CACHE{${name}}" MATCHES "^$|NOTFOUND$")
+      string(APPEND said "set(${name} [==[$CACHE{${name}}]==] CACHE STRING \"\" FORCE)\n")
+    endif()
+  endforeach()
+  file(WRITE ${to} "${said}")
+endfunction()
+
+# Sets <name>_why: empty where the program can be built, else what was wrong.
+function(forebay_try name)
+  cmake_parse_arguments(TRY "" "FIND;PROGRAM;LANGUAGE" "TARGETS" ${ARGN})
+  set(tree ${CMAKE_BINARY_DIR}/CMakeFiles/probe)
+  file(MAKE_DIRECTORY ${tree})
+  set(suffix_C c)
+  set(suffix_CXX cpp)
+  set(suffix_Fortran f90)
+  file(WRITE ${tree}/${name}.${suffix_${TRY_LANGUAGE}} "${TRY_PROGRAM}\n")
+  file(WRITE ${tree}/${name}.cmake "${TRY_FIND}\n")
+  forebay_write_cache(${tree}/said.cmake)
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -S ${CMAKE_SOURCE_DIR}/cmake/probe -B ${tree} -G ${CMAKE_GENERATOR} -C ${tree}/said.cmake
+            -DFIND=${tree}/${name}.cmake "-DTARGETS=${TRY_TARGETS}" -DSOURCE=${tree}/${name}.${suffix_${TRY_LANGUAGE}}
+    RESULT_VARIABLE status OUTPUT_QUIET ERROR_VARIABLE errors)
+  if(status EQUAL 0)
+    execute_process(COMMAND ${CMAKE_COMMAND} --build ${tree} RESULT_VARIABLE status OUTPUT_VARIABLE errors ERROR_VARIABLE errors)
+  endif()
+  set(why "")
+  if(NOT status EQUAL 0)
+    file(WRITE ${tree}/${name}.log "${errors}")
+    # The next try looks again for what was not found or did not work.
+    file(REMOVE ${tree}/CMakeCache.txt ${tree}/CMakeFiles/${CMAKE_VERSION}/CMakeFortranCompiler.cmake)
+    if(errors MATCHES "\n  (not found|No CMAKE_[A-Za-z]*_COMPILER could be found)")
+      set(why "not found")
+    else()
+      if(errors MATCHES "CMake Error[^\n]*\n+  ([^\n]+)(\n+  +([^\n]+))?")
+        set(why "${CMAKE_MATCH_1} ${CMAKE_MATCH_3}")
+      elseif(errors MATCHES "rror: ([^\n]*)")
+        set(why "${CMAKE_MATCH_1}")
+      endif()
+      string(REGEX REPLACE " +" " " why "${why}, see ${tree}/${name}.log")
+      set(why "cannot be used (${why})")
+    endif()
+  endif()
+  set(${name}_why "${why}" PARENT_SCOPE)
+endfunction()
+
+#   forebay_find(<name> <what it is> <Debian's package> FIND <code that defines the targets> [TARGETS ...]
+#                [PROGRAM <that uses them>] [LANGUAGE of the program: CXX])
+# runs the code where a program can be built with what it finds. Else forebay_lacks_<name> says what is wrong, for the table.
+# A success holds until Debian's packages change; what failed is tried again in each configuration.
+macro(forebay_find name what debian)
+  cmake_parse_arguments(ASKED "" "FIND;PROGRAM;LANGUAGE" "TARGETS" ${ARGN})
+  if(NOT ASKED_LANGUAGE)
+    set(ASKED_LANGUAGE CXX)
+  endif()
+  set(forebay_lacks_${name} "")
+  file(TIMESTAMP /var/lib/dpkg/status forebay_packages)
+  if(NOT "$CACHE{FOREBAY_FOUND_${name}}" STREQUAL "since ${forebay_packages}")
+    forebay_try(${name} FIND "${ASKED_FIND}" PROGRAM "${ASKED_PROGRAM}" LANGUAGE ${ASKED_LANGUAGE} TARGETS ${ASKED_TARGETS})
+    if(${name}_why)
+      set(forebay_lacks_${name} "${what} ${${name}_why} (Debian: ${debian})")
+    else()
+      set(FOREBAY_FOUND_${name} "since ${forebay_packages}" CACHE INTERNAL "")
+    endif()
+  endif()
+  if(NOT forebay_lacks_${name})
+    cmake_language(EVAL CODE "${ASKED_FIND}")
+  endif()
+endmacro()
