@@ -1,5 +1,6 @@
 """Proves that `make demo` works: runs direct, with forebay and without output, whose results it finds equal; its table,
-its chart and its page hold what they should. (Its program at the coarsest mesh, with few steps, on a plain directory.)
+its chart and its page hold what they should. (Its program at the coarsest mesh, with few steps, on a plain directory.) Also
+where there is neither OpenFOAM nor matplotlib.
 
 demo_test.py DEMO FOREBAY [unittest arguments]
 """
@@ -9,6 +10,7 @@ import importlib.machinery
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +24,38 @@ from html_page import Page  # noqa: E402
 
 DEMO = FOREBAY = ""
 VOID = {"meta", "img"}
+
+
+class WithoutOpenFoamTest(unittest.TestCase):
+    """With the programs that every Linux has, and a Python that finds no matplotlib."""
+
+    def test_a_program_of_ours_writes_and_all_but_the_chart_is_there(self):
+        with tempfile.TemporaryDirectory(prefix="forebay-demo-test-") as directory:
+            programs, hidden = Path(directory, "bin"), Path(directory, "python")
+            for each in (programs, hidden):
+                each.mkdir()
+            for name in ("env", "bash", "diff", "sed", "realpath", "dirname"):
+                (programs / name).symlink_to(shutil.which(name))
+            (hidden / "sitecustomize.py").write_text("import sys\nsys.modules['matplotlib'] = None\n")
+            output, shared = Path(directory, "output"), Path(directory, "shared")
+            shared.mkdir()
+            done = subprocess.run(
+                [DEMO, "--quick", "--shared", shared, "--output", output, "--forebay", FOREBAY],
+                env=casetools.environment(PATH=str(programs), PYTHONPATH=str(hidden)),
+                capture_output=True,
+                text=True,
+                timeout=100,
+            )
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            for words in ("no OpenFOAM here (no simpleFoam", "demo/writer.py", "no chart", f"a directory of {shared}"):
+                self.assertIn(words, done.stdout)
+            self.assertEqual(len(re.findall("^.*case after .*: equal$", done.stdout, re.M)), 4, done.stdout)
+            self.assertRegex(done.stdout, r"\n  write interval 1 ( +\d+\.\d+){4}\n")
+            self.assertEqual(sorted(path.name for path in output.iterdir()), ["index.html", "report.html"])
+            page = Page((output / "index.html").read_text(), VOID)
+            self.assertEqual((page.open, page.all("img"), len(page.all("svg"))), ([], [], 2))
+            self.assertIn("a program that writes as OpenFOAM does", page.text)
+            self.assertEqual(list(shared.iterdir()), [], "nothing is left on the shared file system")
 
 
 class DemoTest(unittest.TestCase):
@@ -120,5 +154,6 @@ class DemoTest(unittest.TestCase):
 
 if __name__ == "__main__":
     DEMO, FOREBAY = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
-    casetools.need_openfoam()
+    if "WithoutOpenFoamTest" not in sys.argv:
+        casetools.need_openfoam()
     unittest.main(verbosity=1)
