@@ -6,24 +6,29 @@ BUILD_TREE ?= build
 sources = git ls-files --cached --others --exclude-standard -- 'include/*.h' 'include/*.hpp' 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'bench/*.cpp' 'bench/*.h' 'apps/*.cpp' 'apps/*.h' 'fuzz/*.cpp' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build demo developer manual rooms test test-builds kills drive states unit sanitized fuzz bench predicted pictures format check-format lint tidy install clean
+.PHONY: build deps demo developer manual rooms test test-builds kills drive states unit sanitized fuzz bench predicted pictures format check-format lint tidy install clean
 
 threaded = tree drain launch segment trajectory multiply
 space = $() $()
 # Ninja where it is, in a tree that is new.
 generator = $$([ -e $(1)/CMakeCache.txt ] || ! command -v ninja > /dev/null || echo -G Ninja)
-plain = [ -e build/CMakeCache.txt ] || cmake -B build $(call generator,build) -DCMAKE_BUILD_TYPE=Release
+# Each time: packages may have come since the last one, or it failed.
+plain = cmake -B build $(call generator,build)
 
 build: ## build/bin/forebay and the libraries, of what is there; docs/install.md
-	scripts/install-dependencies command parts
+	@scripts/tools
 	$(plain)
 	cmake --build build -j $(JOBS)
 
-demo: ## motorBike direct, with forebay and without output: demo-output/index.html
-	scripts/install-dependencies command demo
+deps: ## the Debian packages for make build, with root or sudo
+	scripts/install-dependencies command parts
+
+demo: ## OpenFOAM direct, with forebay and without output: demo-output/index.html; SHARED=DIR: on that file system; docs/install.md
+	scripts/install-dependencies command demo || echo "make demo: goes on with what is here"
+	@scripts/tools /usr/bin/python3
 	$(plain)
 	cmake --build build -j $(JOBS) --target forebay forebay_redirect
-	demo/run --output demo-output
+	demo/run --output demo-output $(if $(SHARED),--shared "$(SHARED)")
 
 developer: ## all parts with tests and benchmarks; a warning is an error
 	scripts/install-dependencies command parts developer
@@ -31,14 +36,15 @@ developer: ## all parts with tests and benchmarks; a warning is an error
 	cmake --build build -j $(JOBS)
 
 test: ## everything a change must pass
-	scripts/install-dependencies command parts demo developer test cluster
+	scripts/install-dependencies command parts demo developer test cluster builds
 	$(MAKE) --no-print-directory check-format developer
 	scripts/lint python
 	scripts/lint fortran
 	scripts/lint clock
 	scripts/lint tidy src/base
-	ctest --test-dir build --output-on-failure --timeout 900 -j $(JOBS)
+	ctest --test-dir build --output-on-failure --timeout 900 -j $(JOBS) --output-junit tests.xml
 	$(MAKE) --no-print-directory sanitized
+	@scripts/skipped build/tests.xml build-sanitizers/tests.xml build-thread-sanitizer/tests.xml
 
 test-builds: ## the ways to build that docs/install.md promises, each in a Debian of its own; needs root; an hour at most
 	scripts/install-dependencies command developer builds
@@ -63,10 +69,10 @@ unit: developer ## the unit tests alone
 sanitized: ## the unit tests under the address and undefined behaviour sanitizers, and rooms with threads under the thread sanitizer
 	cmake --preset sanitizers $(call generator,build-sanitizers)
 	cmake --build --preset sanitizers -j $(JOBS) --target unit_tests
-	ctest --test-dir build-sanitizers --output-on-failure --timeout 300 -j $(JOBS) -L unit
+	ctest --test-dir build-sanitizers --output-on-failure --timeout 300 -j $(JOBS) -L unit --output-junit tests.xml
 	cmake --preset thread-sanitizer $(call generator,build-thread-sanitizer)
 	cmake --build --preset thread-sanitizer -j $(JOBS) --target $(threaded:=_test)
-	ctest --test-dir build-thread-sanitizer --output-on-failure --timeout 300 -j $(JOBS) -R '^($(subst $(space),|,$(threaded)))/'
+	ctest --test-dir build-thread-sanitizer --output-on-failure --timeout 300 -j $(JOBS) -R '^($(subst $(space),|,$(threaded)))/' --output-junit tests.xml
 
 fuzz: ## every fuzz target for a minute
 	scripts/install-dependencies command parts developer
