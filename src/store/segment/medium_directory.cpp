@@ -55,9 +55,9 @@ class DirectoryMemory final : public Medium {
   }
 
   Status look_at_length() const override {
+    const std::uint64_t length = length_.load();  // before the file's, which another thread may make longer now
     struct stat status {};
     if (::fstat(directory_.segments(), &status) != 0) return errno_error("cannot examine", directory_.path());
-    const std::uint64_t length = length_.load();
     if (static_cast<std::uint64_t>(status.st_size) >= length) return {};
     return error(Code::lost,
                  fmt::format("the file \"segments\" was cut to {} of {} bytes while the store was open:",

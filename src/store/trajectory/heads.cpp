@@ -252,7 +252,7 @@ segment::StoreHead Store::head_for(std::uint32_t tier) const {
 
 // The first tier's last, and then the epoch to the others. So one that tells an epoch is of a store that was begun: if
 // the first tier's is gone, it was lost.
-Done Store::write_heads(const Held& held) {
+Done Store::write_heads(const std::vector<Held>& held) {
   const segment::Ledger told = ledger(held);
   for (std::size_t i = tiers_.size(); i-- > 0;) {
     auto ok = tiers_[i].home->write_head(head_for(static_cast<std::uint32_t>(i)), i == 0 ? epoch_ : 0, told);
@@ -295,7 +295,7 @@ Done Store::begin_anew() {
   return {};
 }
 
-segment::Ledger Store::ledger(const Held& held) {
+segment::Ledger Store::ledger(const std::vector<Held>& held) {
   ++ledger_.serial;
   ledger_.tiers.resize(tiers_.size());
   for (std::size_t i = 0; i < held.size(); ++i) {

@@ -47,7 +47,7 @@ void Log::clear() {
   unused_.clear();
 }
 
-Log::Held Log::held(std::uint32_t number) const {
+Held Log::held(std::uint32_t number) const {
   const Slots& tier = slots_[number];
   Held held;
   const auto first_without = std::find(tier.headed.begin(), tier.headed.end(), false);

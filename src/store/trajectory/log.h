@@ -76,12 +76,6 @@ class Log {
   void relocate(std::uint32_t number, Place to);
   void erase(std::uint32_t number);
   void clear();
-  // What the ledger tells of a tier: so many slots from the first on, and the steps of its closed segments.
-  struct Held {
-    std::uint64_t slots = 0;
-    std::uint64_t steps = 0;
-    std::int64_t highest = 0;
-  };
   Held held(std::uint32_t tier) const;
   // The movable one with the fewest records, of those that have fewer than `records`, and some; kNone.
   std::uint32_t sparsest(std::uint32_t records) const;

@@ -13,7 +13,6 @@
 
 #include "store/segment/segment.h"
 #include "store/trajectory/failure.h"
-#include "store/trajectory/log.h"
 #include "store/trajectory/options.h"
 #include "store/trajectory/place.h"
 
@@ -21,8 +20,6 @@ namespace forebay::trajectory {
 
 class Store {
  public:
-  using Held = std::vector<Log::Held>;  // by tier
-
   explicit Store(const Options& options) : options_(options) {}
 
   // --- the whole store ---
@@ -40,9 +37,9 @@ class Store {
   Done mend_heads();
   // Begins the tiers anew of which nothing is left: what was there, should it come back, counts no more.
   Done begin_anew();
-  Done write_heads(const Held& held);
+  Done write_heads(const std::vector<Held>& held);
   // What the heads are to tell of each other from now on; told by tell().
-  segment::Ledger ledger(const Held& held);
+  segment::Ledger ledger(const std::vector<Held>& held);  // `held`: by tier
   void tell(const segment::Ledger& ledger) const;
   // What was stored counts no more.
   Done rewind();

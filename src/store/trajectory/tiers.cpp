@@ -88,8 +88,8 @@ void Tiers::prepare(Lock& lock) {
   }
 }
 
-Store::Held Tiers::held() const {
-  Store::Held held;
+std::vector<Held> Tiers::held() const {
+  std::vector<Held> held;
   for (std::uint32_t i = 0; i < store_.tiers(); ++i) held.push_back(log_.held(i));
   return held;
 }

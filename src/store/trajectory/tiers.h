@@ -139,7 +139,7 @@ class Tiers {
   void poke();
   void prepare(Lock& lock);
   void tell(Lock& lock);
-  Store::Held held() const;
+  std::vector<Held> held() const;
   // Before a store that was found is changed: until then a tier that is gone may come back as if nothing had been.
   Done go_on_writing();
   void move(Lock& lock);
