@@ -3,6 +3,11 @@
 #   forebay_public_library(<target> EXPORTS <rooms> NAME <name> ROOMS <rooms that these use>
 #                          PKG_CONFIG <words for forebay_pkg_config()>)
 # For programs that are built outside of this tree each is described to pkg-config, and all are to CMake (find_package).
+# Versions of a series fit each other (include/forebay/version.h): until 1.0.0 those of one minor number.
+set(forebay_series ${PROJECT_VERSION_MAJOR})
+if(forebay_series EQUAL 0)
+  string(APPEND forebay_series .${PROJECT_VERSION_MINOR})
+endif()
 file(RELATIVE_PATH to_include ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 
 #   forebay_pkg_config(<name of the library> ABOUT <one line> [REQUIRES <other descriptions>]
@@ -28,7 +33,7 @@ function(forebay_public_library target)
   set(map ${CMAKE_SOURCE_DIR}/cmake/lib${LIBRARY_NAME}.map)
   list(TRANSFORM LIBRARY_EXPORTS REPLACE "(.+)" "$<TARGET_OBJECTS:forebay_\\1>" OUTPUT_VARIABLE objects)
   add_library(${target} SHARED ${objects})
-  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${LIBRARY_NAME} VERSION ${PROJECT_VERSION} SOVERSION 0
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${LIBRARY_NAME} VERSION ${PROJECT_VERSION} SOVERSION ${forebay_series}
     LINK_DEPENDS ${map} INSTALL_RPATH "$ORIGIN")
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
   list(TRANSFORM LIBRARY_ROOMS PREPEND forebay_)

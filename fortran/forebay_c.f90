@@ -205,13 +205,22 @@ module forebay_c
       integer(c_int), value :: field
       type(forebay_encoding_info), intent(inout) :: info
     end function forebay_trajectory_describe_encoding
-    integer(c_int) function forebay_trajectory_begin(trajectory, step, time, memory) bind(c)
+    integer(c_int) function forebay_trajectory_begin(trajectory, step, time, memory, fields) bind(c)
       import :: c_int, c_ptr, c_int64_t, c_double
       type(c_ptr), value :: trajectory
       integer(c_int64_t), value :: step
       real(c_double), value :: time
       type(c_ptr), intent(out) :: memory(*)
+      integer(c_int), value :: fields
     end function forebay_trajectory_begin
+    integer(c_int) function forebay_trajectory_put(trajectory, step, time, memory, fields) bind(c)
+      import :: c_int, c_ptr, c_int64_t, c_double
+      type(c_ptr), value :: trajectory
+      integer(c_int64_t), value :: step
+      real(c_double), value :: time
+      type(c_ptr), intent(in) :: memory(*)
+      integer(c_int), value :: fields
+    end function forebay_trajectory_put
     integer(c_int) function forebay_trajectory_commit(trajectory) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: trajectory

@@ -230,7 +230,7 @@ contains
     fields = 0
     if (allocated(self%shapes)) fields = size(self%shapes)
     allocate (memory(max(fields, 1)))
-    status = forebay_trajectory_begin(self%handle, step, time, memory)
+    status = forebay_trajectory_begin(self%handle, step, time, memory, fields)
     if (status == FOREBAY_OK) call move_alloc(memory, self%memory)
     call report(status, stat, errmsg)
   end subroutine begin

@@ -31,6 +31,14 @@ module forebay_views
       open_single_complex_1, open_single_complex_2, open_single_complex_3, open_single_complex_4, &
       open_long_1, open_long_2, open_long_3, open_long_4, &
       open_integer_1, open_integer_2, open_integer_3, open_integer_4
+    ! call t%put(step, time, values [, stat, errmsg]): a copy as the state of a step, of a trajectory of one field. Of
+    ! several, begin, field and commit write each in place.
+    generic :: put => put_double_1, put_double_2, put_double_3, put_double_4, &
+      put_single_1, put_single_2, put_single_3, put_single_4, &
+      put_double_complex_1, put_double_complex_2, put_double_complex_3, put_double_complex_4, &
+      put_single_complex_1, put_single_complex_2, put_single_complex_3, put_single_complex_4, &
+      put_long_1, put_long_2, put_long_3, put_long_4, &
+      put_integer_1, put_integer_2, put_integer_3, put_integer_4
     ! call t%get(step, number, pointer [, stat, errmsg]): the field of a stored step, without a copy, not to be
     ! written. It stays where it is until `call t%release(step)`, which undoes one get.
     generic :: get => get_double_1, get_double_2, get_double_3, get_double_4, &
@@ -50,6 +58,12 @@ module forebay_views
       open_single_complex_1, open_single_complex_2, open_single_complex_3, open_single_complex_4, &
       open_long_1, open_long_2, open_long_3, open_long_4, &
       open_integer_1, open_integer_2, open_integer_3, open_integer_4
+    procedure, private :: put_double_1, put_double_2, put_double_3, put_double_4, &
+      put_single_1, put_single_2, put_single_3, put_single_4, &
+      put_double_complex_1, put_double_complex_2, put_double_complex_3, put_double_complex_4, &
+      put_single_complex_1, put_single_complex_2, put_single_complex_3, put_single_complex_4, &
+      put_long_1, put_long_2, put_long_3, put_long_4, &
+      put_integer_1, put_integer_2, put_integer_3, put_integer_4
     procedure, private :: get_double_1, get_double_2, get_double_3, get_double_4, &
       get_single_1, get_single_2, get_single_3, get_single_4, &
       get_double_complex_1, get_double_complex_2, get_double_complex_3, get_double_complex_4, &
@@ -120,6 +134,30 @@ contains
     if (status == FOREBAY_OK) found%address = self%memory(number)
     call report(status, stat, errmsg, words)
   end function open_field
+
+  subroutine store(self, step, time, type, extent, memory, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    integer(c_int), intent(in) :: type
+    integer, intent(in) :: extent(:)
+    type(c_ptr), intent(in) :: memory
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: words
+    integer :: wanted(max_rank)
+    integer(c_int) :: status
+    call fit(self, 1, type, size(extent), wanted, status, words)
+    if (status == FOREBAY_OK .and. any(extent /= wanted(:size(extent)))) then
+      status = FOREBAY_E_FIELD_CHANGED
+      words = 'the field has another shape than the array'
+    end if
+    if (status /= FOREBAY_OK) then
+      call report(status, stat, errmsg, words)
+      return
+    end if
+    call report(forebay_trajectory_put(self%handle, step, time, [memory], 1_c_int), stat, errmsg)
+  end subroutine store
 
   function stored_field(self, step, number, type, rank, stat, errmsg) result(found)
     class(trajectory_views), intent(in) :: self
@@ -216,6 +254,16 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
   end subroutine open_double_1
 
+  subroutine put_double_1(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    real(real64), contiguous, target, intent(in) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_FLOAT64, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_double_1
+
   subroutine get_double_1(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer(int64), intent(in) :: step
@@ -240,6 +288,16 @@ contains
     found = open_field(self, number, FOREBAY_FLOAT64, 2, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
   end subroutine open_double_2
+
+  subroutine put_double_2(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    real(real64), contiguous, target, intent(in) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_FLOAT64, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_double_2
 
   subroutine get_double_2(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -266,6 +324,16 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
   end subroutine open_double_3
 
+  subroutine put_double_3(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    real(real64), contiguous, target, intent(in) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_FLOAT64, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_double_3
+
   subroutine get_double_3(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer(int64), intent(in) :: step
@@ -290,6 +358,16 @@ contains
     found = open_field(self, number, FOREBAY_FLOAT64, 4, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
   end subroutine open_double_4
+
+  subroutine put_double_4(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    real(real64), contiguous, target, intent(in) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_FLOAT64, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_double_4
 
   subroutine get_double_4(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -316,6 +394,16 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
   end subroutine open_single_1
 
+  subroutine put_single_1(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    real(real32), contiguous, target, intent(in) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_FLOAT32, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_single_1
+
   subroutine get_single_1(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer(int64), intent(in) :: step
@@ -340,6 +428,16 @@ contains
     found = open_field(self, number, FOREBAY_FLOAT32, 2, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
   end subroutine open_single_2
+
+  subroutine put_single_2(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    real(real32), contiguous, target, intent(in) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_FLOAT32, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_single_2
 
   subroutine get_single_2(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -366,6 +464,16 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
   end subroutine open_single_3
 
+  subroutine put_single_3(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    real(real32), contiguous, target, intent(in) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_FLOAT32, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_single_3
+
   subroutine get_single_3(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer(int64), intent(in) :: step
@@ -390,6 +498,16 @@ contains
     found = open_field(self, number, FOREBAY_FLOAT32, 4, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
   end subroutine open_single_4
+
+  subroutine put_single_4(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    real(real32), contiguous, target, intent(in) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_FLOAT32, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_single_4
 
   subroutine get_single_4(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -416,6 +534,16 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
   end subroutine open_double_complex_1
 
+  subroutine put_double_complex_1(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    complex(real64), contiguous, target, intent(in) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_COMPLEX128, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_double_complex_1
+
   subroutine get_double_complex_1(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer(int64), intent(in) :: step
@@ -440,6 +568,16 @@ contains
     found = open_field(self, number, FOREBAY_COMPLEX128, 2, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
   end subroutine open_double_complex_2
+
+  subroutine put_double_complex_2(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    complex(real64), contiguous, target, intent(in) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_COMPLEX128, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_double_complex_2
 
   subroutine get_double_complex_2(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -466,6 +604,16 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
   end subroutine open_double_complex_3
 
+  subroutine put_double_complex_3(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    complex(real64), contiguous, target, intent(in) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_COMPLEX128, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_double_complex_3
+
   subroutine get_double_complex_3(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer(int64), intent(in) :: step
@@ -490,6 +638,16 @@ contains
     found = open_field(self, number, FOREBAY_COMPLEX128, 4, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
   end subroutine open_double_complex_4
+
+  subroutine put_double_complex_4(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    complex(real64), contiguous, target, intent(in) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_COMPLEX128, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_double_complex_4
 
   subroutine get_double_complex_4(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -516,6 +674,16 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
   end subroutine open_single_complex_1
 
+  subroutine put_single_complex_1(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    complex(real32), contiguous, target, intent(in) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_COMPLEX64, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_single_complex_1
+
   subroutine get_single_complex_1(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer(int64), intent(in) :: step
@@ -540,6 +708,16 @@ contains
     found = open_field(self, number, FOREBAY_COMPLEX64, 2, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
   end subroutine open_single_complex_2
+
+  subroutine put_single_complex_2(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    complex(real32), contiguous, target, intent(in) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_COMPLEX64, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_single_complex_2
 
   subroutine get_single_complex_2(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -566,6 +744,16 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
   end subroutine open_single_complex_3
 
+  subroutine put_single_complex_3(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    complex(real32), contiguous, target, intent(in) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_COMPLEX64, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_single_complex_3
+
   subroutine get_single_complex_3(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer(int64), intent(in) :: step
@@ -590,6 +778,16 @@ contains
     found = open_field(self, number, FOREBAY_COMPLEX64, 4, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
   end subroutine open_single_complex_4
+
+  subroutine put_single_complex_4(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    complex(real32), contiguous, target, intent(in) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_COMPLEX64, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_single_complex_4
 
   subroutine get_single_complex_4(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -616,6 +814,16 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
   end subroutine open_long_1
 
+  subroutine put_long_1(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    integer(int64), contiguous, target, intent(in) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_INT64, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_long_1
+
   subroutine get_long_1(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer(int64), intent(in) :: step
@@ -640,6 +848,16 @@ contains
     found = open_field(self, number, FOREBAY_INT64, 2, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
   end subroutine open_long_2
+
+  subroutine put_long_2(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    integer(int64), contiguous, target, intent(in) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_INT64, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_long_2
 
   subroutine get_long_2(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -666,6 +884,16 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
   end subroutine open_long_3
 
+  subroutine put_long_3(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    integer(int64), contiguous, target, intent(in) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_INT64, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_long_3
+
   subroutine get_long_3(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer(int64), intent(in) :: step
@@ -690,6 +918,16 @@ contains
     found = open_field(self, number, FOREBAY_INT64, 4, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
   end subroutine open_long_4
+
+  subroutine put_long_4(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    integer(int64), contiguous, target, intent(in) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_INT64, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_long_4
 
   subroutine get_long_4(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -716,6 +954,16 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:1))
   end subroutine open_integer_1
 
+  subroutine put_integer_1(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    integer(int32), contiguous, target, intent(in) :: values(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_INT32, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_integer_1
+
   subroutine get_integer_1(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer(int64), intent(in) :: step
@@ -740,6 +988,16 @@ contains
     found = open_field(self, number, FOREBAY_INT32, 2, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:2))
   end subroutine open_integer_2
+
+  subroutine put_integer_2(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    integer(int32), contiguous, target, intent(in) :: values(:, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_INT32, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_integer_2
 
   subroutine get_integer_2(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
@@ -766,6 +1024,16 @@ contains
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:3))
   end subroutine open_integer_3
 
+  subroutine put_integer_3(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    integer(int32), contiguous, target, intent(in) :: values(:, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_INT32, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_integer_3
+
   subroutine get_integer_3(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self
     integer(int64), intent(in) :: step
@@ -790,6 +1058,16 @@ contains
     found = open_field(self, number, FOREBAY_INT32, 4, stat, errmsg)
     if (c_associated(found%address)) call c_f_pointer(found%address, values, found%extent(1:4))
   end subroutine open_integer_4
+
+  subroutine put_integer_4(self, step, time, values, stat, errmsg)
+    class(trajectory_views), intent(in) :: self
+    integer(int64), intent(in) :: step
+    real(real64), intent(in) :: time
+    integer(int32), contiguous, target, intent(in) :: values(:, :, :, :)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call store(self, step, time, FOREBAY_INT32, shape(values), c_loc(values), stat, errmsg)
+  end subroutine put_integer_4
 
   subroutine get_integer_4(self, step, number, values, stat, errmsg)
     class(trajectory_views), intent(in) :: self

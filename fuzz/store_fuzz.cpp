@@ -51,7 +51,7 @@ int put(forebay_trajectory* t, std::int64_t step) {
     state[i] = std::sin(0.1 * static_cast<double>(i) + 0.01 * static_cast<double>(step));
   }
   const void* const memory[] = {state.data(), state.data()};
-  return forebay_trajectory_put(t, step, 0.1 * static_cast<double>(step), memory);
+  return forebay_trajectory_put(t, step, 0.1 * static_cast<double>(step), memory, 2);
 }
 
 struct File {

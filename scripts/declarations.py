@@ -104,7 +104,8 @@ class Python:
     def type_of(self, each, member=False):
         base, stars = each.type.rstrip("*"), each.type.count("*")
         if base == "char":
-            return "c_char_p" if stars == 1 else "POINTER(c_char_p)"
+            one = "c_char_p" if each.const else "c_void_p"  # the program's own, to be written to
+            return one if stars == 1 else "POINTER(c_char_p)"
         if base in self.structs:
             return f"POINTER({self.name_of(base)})"
         base = "c_int" if base in self.enums else self.SCALARS.get(base, "c_void_p")

@@ -39,7 +39,7 @@ class TrajectoryStore : public StateStore {
   Result<std::span<double>> begin(Step step) override {
     if (!exact_) return std::span<double>();  // what is encoded does not stay where it was written
     void* memory = nullptr;
-    if (forebay_trajectory_begin(trajectory_, step, static_cast<double>(step), &memory) != FOREBAY_OK)
+    if (forebay_trajectory_begin(trajectory_, step, static_cast<double>(step), &memory, 1) != FOREBAY_OK)
       return trajectory_error("cannot keep a state");
     begun_ = static_cast<double*>(memory);
     return std::span(begun_, state_size_);
@@ -49,7 +49,7 @@ class TrajectoryStore : public StateStore {
     forward_ = true;
     if (state.data() == begun_) return commit(step);
     const void* memory[] = {state.data()};
-    if (forebay_trajectory_put(trajectory_, step, static_cast<double>(step), memory) != FOREBAY_OK)
+    if (forebay_trajectory_put(trajectory_, step, static_cast<double>(step), memory, 1) != FOREBAY_OK)
       return trajectory_error("cannot keep a state");
     return {};
   }

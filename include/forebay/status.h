@@ -6,6 +6,8 @@
 #ifndef FOREBAY_STATUS_H
 #define FOREBAY_STATUS_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -50,6 +52,9 @@ const char* forebay_status_get_name(int status);
 /* What the last failing call of this thread, of whichever library, has to say, in one line; "" if none has failed.
  * Valid until the thread's next call of a library. */
 const char* forebay_error_get_text(void);
+/* The same in the caller's own memory: as much as there is room for, always with a NUL at its end (`bytes` 0: nothing).
+ * Returns how long the text is, without the NUL. */
+size_t forebay_error_copy_text(char* buffer, size_t bytes);
 /* For libraries on top of these: makes `text` the last error of this thread, and returns the status. */
 int forebay_error_set(forebay_status status, const char* text);
 

@@ -6,7 +6,7 @@
  *     forebay_trajectory_declare(t, "velocity", FOREBAY_FLOAT64, 3 * n, NULL);  // field 0
  *     for (step = 0; step < steps; ++step) {                                    // forward
  *       void *memory[1];                                                        // one address for each field
- *       forebay_trajectory_begin(t, step, time, memory);                        // to be written in place:
+ *       forebay_trajectory_begin(t, step, time, memory, 1);                     // to be written in place:
  *       double *u = memory[0];
  *       ...
  *       forebay_trajectory_commit(t);
@@ -109,7 +109,8 @@ typedef struct forebay_encoding_info {
 /* How a field is stored. */
 int forebay_trajectory_describe_encoding(forebay_trajectory* trajectory, int field, forebay_encoding_info* info);
 
-/* Opens a step: `memory` receives one address per field, aligned to 64 bytes, to be written in place. It waits when the
+/* Opens a step: `memory` receives one address per field, aligned to 64 bytes, to be written in place. `fields` is how
+ * many the program has room for: another number than were declared is FOREBAY_E_INVALID. It waits when the
  * first tier is full until older states have moved on. Where a field has an accepted error, this memory does not lie in
  * a tier, and begin also waits when two states are still being encoded.
  *
@@ -117,14 +118,15 @@ int forebay_trajectory_describe_encoding(forebay_trajectory* trajectory, int fie
  * put of this trajectory, or until the step itself is dropped, moved or rewound; a multistep scheme that needs more
  * than that keeps copies, or gets the stored step. A write after commit would change the stored state: the option
  * "debug" finds those who do either. */
-int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[]);
+int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[], int fields);
 /* The open step is stored: it can be read from now on, and a crash will not lose it (see the option "survives"). So in
  * a kept trajectory commit waits for the codecs; else they work beside the solver. */
 int forebay_trajectory_commit(forebay_trajectory* trajectory);
 /* Forgets the open step. */
 int forebay_trajectory_cancel(forebay_trajectory* trajectory);
 /* begin, copy from one address per field, commit. */
-int forebay_trajectory_put(forebay_trajectory* trajectory, int64_t step, double time, const void* const memory[]);
+int forebay_trajectory_put(forebay_trajectory* trajectory, int64_t step, double time, const void* const memory[],
+                           int fields);
 
 /* The field of a stored step, without a copy (a field with an accepted error is decoded into memory of the process); it
  * stays where it is until release, which undoes one get. */
@@ -170,6 +172,9 @@ int forebay_trajectory_keep(forebay_trajectory* trajectory, int keep);
  * is whole is offered, whatever else is lost: the store is refused (FOREBAY_E_DAMAGED) only where no tier tells what
  * its segments hold, and then nothing of it is touched. */
 const char* forebay_trajectory_get_recovery(forebay_trajectory* trajectory);
+
+/* The same in the caller's own memory, as forebay_error_copy_text does it; `length` may be NULL. */
+int forebay_trajectory_copy_recovery(forebay_trajectory* trajectory, char* buffer, size_t bytes, size_t* length);
 
 typedef struct forebay_tier_info {
   size_t size;            /* sizeof(forebay_tier_info) */

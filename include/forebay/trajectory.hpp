@@ -138,7 +138,7 @@ class Trajectory {
       int fields = 0;
       check(forebay_trajectory_count_fields(owner, &fields));
       memory_.resize(static_cast<std::size_t>(fields));
-      check(forebay_trajectory_begin(owner, step, time, memory_.data()));
+      check(forebay_trajectory_begin(owner, step, time, memory_.data(), fields));
       open_ = true;
     }
     forebay_trajectory* owner_;
@@ -304,7 +304,7 @@ class Trajectory {
       throw TrajectoryError(FOREBAY_E_FIELD_CHANGED, "put of one span needs one field of its size");
     }
     const void* memory = values.data();
-    check(forebay_trajectory_put(get(), step, time, &memory));
+    check(forebay_trajectory_put(get(), step, time, &memory, 1));
   }
   State state(std::int64_t step) const { return State(get(), step); }
   template <class Number>

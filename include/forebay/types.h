@@ -1,4 +1,4 @@
-/* What the values of a field or of an array are. */
+/* What the values of a field or of an array are, and how structs grow. */
 #ifndef FOREBAY_TYPES_H
 #define FOREBAY_TYPES_H
 
@@ -23,5 +23,9 @@ typedef enum forebay_type {
 } forebay_type;
 /* Items of so many bytes (1 to 65535) that mean something to the program alone. */
 #define FOREBAY_OPAQUE(bytes) ((forebay_type)((bytes) << 8))
+
+/* Structs of the interface begin with their size and only grow at their end, within a series of versions
+ * (forebay/version.h) by so many bytes at most. A size beyond that was never set. */
+#define FOREBAY_MOST_GROWTH 256
 
 #endif

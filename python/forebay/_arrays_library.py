@@ -12,7 +12,7 @@ class ArraysError(Error):
     """An error of arrays, the same on every rank."""
 
 
-library = load("libforebay_arrays.so.0", "FOREBAY_ARRAYS_LIBRARY", ArraysError)
+library = load("libforebay_arrays", "FOREBAY_ARRAYS_LIBRARY", ArraysError)
 
 
 def check(status):

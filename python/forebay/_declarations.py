@@ -192,6 +192,13 @@ FUNCTIONS = {
         "forebay_schedule_free": (None, (("schedule", c_void_p),)),
         "forebay_status_get_name": (c_char_p, (("status", c_int),)),
         "forebay_error_get_text": (c_char_p, ()),
+        "forebay_error_copy_text": (
+            c_size_t,
+            (
+                ("buffer", c_void_p),
+                ("bytes", c_size_t),
+            ),
+        ),
         "forebay_error_set": (
             c_int,
             (
@@ -291,6 +298,7 @@ FUNCTIONS = {
                 ("step", c_int64),
                 ("time", c_double),
                 ("memory", POINTER(c_void_p)),
+                ("fields", c_int),
             ),
         ),
         "forebay_trajectory_commit": (c_int, (("trajectory", c_void_p),)),
@@ -302,6 +310,7 @@ FUNCTIONS = {
                 ("step", c_int64),
                 ("time", c_double),
                 ("memory", POINTER(c_void_p)),
+                ("fields", c_int),
             ),
         ),
         "forebay_trajectory_get": (
@@ -391,6 +400,15 @@ FUNCTIONS = {
             ),
         ),
         "forebay_trajectory_get_recovery": (c_char_p, (("trajectory", c_void_p),)),
+        "forebay_trajectory_copy_recovery": (
+            c_int,
+            (
+                ("trajectory", c_void_p),
+                ("buffer", c_void_p),
+                ("bytes", c_size_t),
+                ("length", POINTER(c_size_t)),
+            ),
+        ),
         "forebay_trajectory_count_tiers": (
             c_int,
             (

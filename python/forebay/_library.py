@@ -15,9 +15,9 @@ class TrajectoryError(Error):
     """An error of a trajectory or a schedule."""
 
 
-library = load("libforebay.so.0", "FOREBAY_LIBRARY", TrajectoryError)
+library = load("libforebay", "FOREBAY_LIBRARY", TrajectoryError)
 _found = library.forebay_version().decode()
-if _found.split(".")[:2] != __version__.split(".")[:2]:
+if _found.split(".")[:2] != __version__.split(".")[:2]:  # whose path was given
     raise ImportError(f"the Python package is forebay {__version__}, the library that was found {_found}")
 
 

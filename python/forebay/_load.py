@@ -6,6 +6,11 @@ import pathlib
 
 from ._declarations import FUNCTIONS
 from ._values import Library
+from ._version import __version__
+
+# Versions of a series fit each other (forebay/version.h), and have one name of the file.
+_MAJOR, _MINOR, _ = __version__.split(".")
+_SERIES = f"0.{_MINOR}" if _MAJOR == "0" else _MAJOR
 
 
 def _places(name, variable):
@@ -27,13 +32,13 @@ def _places(name, variable):
 
 def load(name, variable, error):
     """A library with its functions. What they cannot take is an `error`."""
-    tried = []
-    for place in _places(name, variable):
+    tried, file = [], f"{name}.so.{_SERIES}"
+    for place in _places(file, variable):
         try:
-            return Library(ctypes.CDLL(place), FUNCTIONS[name.partition(".")[0]], error)
+            return Library(ctypes.CDLL(place), FUNCTIONS[name], error)
         except (OSError, AttributeError) as failure:  # it cannot be loaded, or is of another version
             tried.append(str(failure))
     raise ImportError(
-        f"forebay needs {name}, which `make install` puts below its PREFIX: install this package below the same one (a "
+        f"forebay needs {file}, which `make install` puts below its PREFIX: install this package below the same one (a "
         f"virtual environment is one), or set {variable} to the path of the library. Tried: " + "; ".join(tried)
     )

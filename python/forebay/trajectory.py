@@ -185,7 +185,7 @@ class Step:
         self._memory = (ctypes.c_void_p * max(len(owner._fields), 1))()
         self._arrays = {}
         self._assigned = set()
-        owner._call("begin", step, time, self._memory)
+        owner._call("begin", step, time, self._memory, len(owner._fields))
         owner._open_step = self
 
     def _known(self, field):
@@ -439,7 +439,7 @@ class Trajectory:
                 )
             arrays.append(array)
         memory = (ctypes.c_void_p * max(len(arrays), 1))(*(array.ctypes.data for array in arrays))
-        self._call("put", step, time, memory)
+        self._call("put", step, time, memory, len(arrays))
 
     # --- backwards ---
 

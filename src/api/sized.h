@@ -8,16 +8,15 @@
 #include <optional>
 #include <string>
 
+#include "forebay/types.h"
+
 namespace forebay::api {
 
-// No newer version of a struct is larger by more than this. What says so was never set, and must not be believed: as
-// much would be read or cleared behind the struct.
-constexpr std::size_t kMostGrowth = 256;
-
-// What is wrong with the size that a struct says it has. T is the first version of the struct, too, so far.
+// What is wrong with the size that a struct says it has. One that was never set must not be believed: as much would be
+// read or cleared behind the struct. T is the first version of the struct, too, so far.
 template <class T>
 std::optional<std::string> wrong_size(const T& given, const char* name) {
-  if (given.size >= sizeof(T) && given.size - sizeof(T) <= kMostGrowth) return std::nullopt;
+  if (given.size >= sizeof(T) && given.size - sizeof(T) <= FOREBAY_MOST_GROWTH) return std::nullopt;
   return std::string("the size of ") + name + " is " + std::to_string(given.size) + ", not " +
          std::to_string(sizeof(T)) + ": set it to sizeof(" + name + ")";
 }

@@ -1,6 +1,8 @@
 // The C interface of forebay/status.h and forebay/version.h.
 #include "forebay/status.h"
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "api/report.h"
@@ -22,6 +24,14 @@ int missing(const char* what) noexcept {
   return run([&]() -> Done { return fail(FOREBAY_E_INVALID, "the {} is missing (NULL)", what); });
 }
 
+std::size_t copy_text(std::string_view text, char* buffer, std::size_t bytes) noexcept {
+  if (buffer == nullptr || bytes == 0) return text.size();
+  const std::size_t fits = std::min(text.size(), bytes - 1);
+  std::memcpy(buffer, text.data(), fits);
+  buffer[fits] = '\0';
+  return text.size();
+}
+
 }  // namespace forebay::api
 
 extern "C" {
@@ -32,6 +42,10 @@ const char* forebay_version(void) {
 
 const char* forebay_error_get_text(void) {
   return last_error.c_str();
+}
+
+size_t forebay_error_copy_text(char* buffer, size_t bytes) {
+  return forebay::api::copy_text(last_error, buffer, bytes);
 }
 
 int forebay_error_set(forebay_status status, const char* text) {

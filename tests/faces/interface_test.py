@@ -21,7 +21,7 @@ FORTRAN = ROOT / "fortran"
 MPI_HEADERS = ("arrays.h",)
 HEADERS = [path for path in sorted(INCLUDE.glob("*.h")) if MPI_CC or path.name not in MPI_HEADERS]
 NOUNS = "status error options trajectory schedule team plan checkpoints mesh_output".split()
-VERBS = """open close create free get set add check count describe find declare begin commit cancel put release
+VERBS = """open close create free copy get set add check count describe find declare begin commit cancel put release
     interpolate reverse drop move rewind keep plan advance agree number write read settle prepare""".split()
 
 # What only C can call: others have another function for it.
@@ -221,6 +221,17 @@ class Libraries(unittest.TestCase):
             self.assertFalse(want & set(listed), "defined twice")
             listed.update(dict.fromkeys(want, name))
         self.assertEqual(sorted(listed), sorted(FUNCTIONS), "what is declared and what is listed")
+
+    @unittest.skipIf(shutil.which("readelf") is None, "no readelf")
+    def test_a_library_of_another_series_has_another_name(self):
+        """version.h: until 1.0.0 versions fit each other where major and minor number are equal."""
+        major, minor = TOLD["VERSION_MAJOR"], TOLD["VERSION_MINOR"]
+        series = f"{major}.{minor}" if major == 0 else str(major)
+        for library in LIBRARIES:
+            done = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True)
+            names = re.findall(r"(?:SONAME|NEEDED).*\[(libforebay\w*\.so[^\]]*)\]", done.stdout)
+            self.assertIn(pathlib.Path(library).name.partition(".so")[0] + f".so.{series}", names)
+            self.assertEqual({name.partition(".so.")[2] for name in names}, {series})
 
     def test_names_are_a_noun_and_a_verb(self):
         pattern = re.compile(f"forebay_({'|'.join(NOUNS)})_({'|'.join(VERBS)})(_|$)")

@@ -15,6 +15,7 @@ program trajectory_test
   call get_command_argument(1, directory)
   call every_kind_and_rank_is_stored_in_place()
   call other_types_have_views_too()
+  call a_state_of_one_field_is_put()
   call steps_have_64_bits()
   call states_that_were_spilled_come_back()
   call a_kept_trajectory_is_found_again()
@@ -52,6 +53,46 @@ contains
     real(real64) :: value
     value = 1000.0_real64 * step + i + 0.125_real64 * rank
   end function value_of
+
+  subroutine a_state_of_one_field_is_put()
+    type(forebay_options) :: options, others
+    type(trajectory) :: states
+    complex(real64) :: u(3, 10 + rank), small(3, 9)
+    complex(real64), pointer :: stored(:, :)
+    real(real64) :: reals(3, 10 + rank)
+    integer(int64) :: step
+    integer :: number, stat
+    character(200) :: words
+    call choose(options, 'put')
+    call states%open(options)
+    call states%put(1_int64, 0.0_real64, u, stat)
+    call check(stat /= FOREBAY_OK, 'nothing is put before there is a field')
+    call states%declare('u', FOREBAY_COMPLEX128, shape(u), number)
+    do step = 1, 5
+      u = cmplx(step, -step, real64)
+      call states%put(step, 0.5_real64 * step, u)
+    end do
+    small = 0
+    reals = 0
+    call states%put(6_int64, 0.0_real64, small, stat, words)
+    call check(stat == FOREBAY_E_FIELD_CHANGED .and. index(words, 'another shape') > 0, 'no array of another shape')
+    call states%put(6_int64, 0.0_real64, reals, stat)
+    call check(stat == FOREBAY_E_FIELD_CHANGED, 'nor of another type')
+    call states%put(6_int64, 0.0_real64, [small], stat)
+    call check(stat == FOREBAY_E_FIELD_CHANGED, 'nor flat of another size')
+    do step = 5, 1, -1
+      call states%get(step, number, stored)
+      call check(all(stored == cmplx(step, -step, real64)), 'what was put comes back')
+      call states%release(step)
+    end do
+    call states%close()
+    call choose(others, 'two')
+    call states%open(others)
+    call states%declare('u', FOREBAY_COMPLEX128, shape(u), number)
+    call states%declare('v', FOREBAY_COMPLEX128, shape(u), number)
+    call states%put(1_int64, 0.0_real64, u, stat, words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, '2 fields') > 0, 'of several fields one does not do')
+  end subroutine a_state_of_one_field_is_put
 
   subroutine every_kind_and_rank_is_stored_in_place()
     type(forebay_options) :: options

@@ -100,7 +100,7 @@ struct Known {
 struct Largest {
   std::size_t size;
   std::uint64_t known;
-  std::array<unsigned char, kMostGrowth> newer;
+  std::array<unsigned char, FOREBAY_MOST_GROWTH> newer;
 };
 
 TEST(Sized, WhatANewerProgramGivesIsReadUnlessItAsksForMore) {
@@ -123,7 +123,7 @@ TEST(Sized, AStructWithoutItsSizeIsRefused) {
 
 // What the stack happens to hold, and what the members behind the size make of it.
 TEST(Sized, ASizeThatNoVersionCanHaveIsNotBelieved) {
-  for (const std::size_t size : {sizeof(Known) + kMostGrowth + 1, std::size_t{1} << 32, ~std::size_t{0}}) {
+  for (const std::size_t size : {sizeof(Known) + FOREBAY_MOST_GROWTH + 1, std::size_t{1} << 32, ~std::size_t{0}}) {
     const Known garbage{size, 5};
     const auto wrong = wrong_size(garbage, "known");
     ASSERT_TRUE(wrong) << size;
@@ -132,6 +132,18 @@ TEST(Sized, ASizeThatNoVersionCanHaveIsNotBelieved) {
   }
   const Largest largest{sizeof(Largest), 5, {}};
   EXPECT_FALSE(wrong_to_read(reinterpret_cast<const Known&>(largest), "known"));
+}
+
+TEST(LastError, IsCopiedAsFarAsThereIsRoom) {
+  forebay_error_set(FOREBAY_E_BUSY, "in use");
+  std::array<char, 8> buffer{};
+  buffer.fill('x');
+  EXPECT_EQ(forebay_error_copy_text(buffer.data(), buffer.size()), 6u);
+  EXPECT_STREQ(buffer.data(), "in use");
+  EXPECT_EQ(forebay_error_copy_text(buffer.data(), 3), 6u);
+  EXPECT_STREQ(buffer.data(), "in");
+  EXPECT_EQ(buffer[3], 'u') << "nothing beyond";
+  EXPECT_EQ(forebay_error_copy_text(nullptr, 0), 6u);
 }
 
 TEST(LastError, IsOneForEachThread) {

@@ -24,7 +24,7 @@ except ImportError:
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
-import read_gmsh as gmsh_files
+import read_gmsh as gmsh_files  # noqa: E402
 
 SHAPES = {"tetra": "tetrahedron", "pyramid": "pyramid", "wedge": "prism", "hexahedron": "hexahedron"}
 FACES = {"triangle": 3, "quad": 4}

@@ -31,6 +31,15 @@ int unusable(const forebay_trajectory* trajectory) {
                            "the trajectory belongs to the process that this one was forked from; open another");
 }
 
+// Addresses of another number of fields would be read, or written, beyond what the program has.
+int another_number(const forebay_trajectory* trajectory, int fields) {
+  const std::size_t declared = trajectory->value->fields().size();
+  if (fields >= 0 && static_cast<std::size_t>(fields) == declared) return FOREBAY_OK;
+  return run([&]() -> forebay::api::Done {
+    return fail(FOREBAY_E_INVALID, "{} fields are declared, and the program has addresses of {}", declared, fields);
+  });
+}
+
 template <class T>
 void assign(T* target, T value) {
   if (target != nullptr) *target = value;
@@ -135,8 +144,9 @@ int forebay_trajectory_describe_encoding(forebay_trajectory* trajectory, int fie
              [&](const forebay_encoding_info& found) { fill(info, found); });
 }
 
-int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[]) {
+int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[], int fields) {
   if (const int refused = unusable(trajectory)) return refused;
+  if (const int refused = another_number(trajectory, fields)) return refused;
   return run([&] { return trajectory->value->begin(step, time, memory); });
 }
 
@@ -150,8 +160,10 @@ int forebay_trajectory_cancel(forebay_trajectory* trajectory) {
   return run([&] { return trajectory->value->cancel(); });
 }
 
-int forebay_trajectory_put(forebay_trajectory* trajectory, int64_t step, double time, const void* const memory[]) {
+int forebay_trajectory_put(forebay_trajectory* trajectory, int64_t step, double time, const void* const memory[],
+                           int fields) {
   if (const int refused = unusable(trajectory)) return refused;
+  if (const int refused = another_number(trajectory, fields)) return refused;
   return run([&] { return trajectory->value->put(step, time, memory); });
 }
 
@@ -226,6 +238,12 @@ int forebay_trajectory_keep(forebay_trajectory* trajectory, int keep) {
 
 const char* forebay_trajectory_get_recovery(forebay_trajectory* trajectory) {
   return trajectory == nullptr || is_foreign(trajectory) ? "" : trajectory->value->tiers().remarks().c_str();
+}
+
+int forebay_trajectory_copy_recovery(forebay_trajectory* trajectory, char* buffer, size_t bytes, size_t* length) {
+  if (const int refused = unusable(trajectory)) return refused;
+  assign(length, forebay::api::copy_text(trajectory->value->tiers().remarks(), buffer, bytes));
+  return FOREBAY_OK;
 }
 
 int forebay_trajectory_count_tiers(forebay_trajectory* trajectory, int* tiers) {

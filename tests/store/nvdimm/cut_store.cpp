@@ -67,9 +67,9 @@ void put(forebay_trajectory* t, std::int64_t step, std::uint64_t number) {
   static std::vector<std::uint64_t> buffer(kWords);
   const bool in_place = number % 2 == 0;
   void* memory = buffer.data();
-  if (in_place) check(forebay_trajectory_begin(t, step, 0, &memory));
+  if (in_place) check(forebay_trajectory_begin(t, step, 0, &memory, 1));
   for (std::uint64_t i = 0; i < kWords; ++i) static_cast<std::uint64_t*>(memory)[i] = word(step, number, i);
-  check(in_place ? forebay_trajectory_commit(t) : forebay_trajectory_put(t, step, 0, &memory));
+  check(in_place ? forebay_trajectory_commit(t) : forebay_trajectory_put(t, step, 0, &memory, 1));
 }
 
 void carry_out(forebay_trajectory* t, const Operation& what, std::uint64_t number) {

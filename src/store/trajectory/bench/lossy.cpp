@@ -58,7 +58,7 @@ double write_all(const Store& store, const Run& run, const Work& work) {
     work();
     const void* memory = run.state(k);
     spent += seconds([&] {
-      need(forebay_trajectory_put(store.get(), static_cast<std::int64_t>(k), static_cast<double>(k), &memory));
+      need(forebay_trajectory_put(store.get(), static_cast<std::int64_t>(k), static_cast<double>(k), &memory, 1));
     });
   }
   return spent;

@@ -24,7 +24,7 @@ void read_all(const Places& rising, const Settings& s) {
 void write_in_place(const Store& store, const Settings& s, const void* state, Places& places) {
   for (std::uint64_t k = 0; k < s.states; ++k) {
     void* memory = nullptr;
-    need(forebay_trajectory_begin(store.get(), static_cast<std::int64_t>(k), static_cast<double>(k), &memory));
+    need(forebay_trajectory_begin(store.get(), static_cast<std::int64_t>(k), static_cast<double>(k), &memory, 1));
     segment::stream(memory, state, s.state_bytes);
     need(forebay_trajectory_commit(store.get()));
     places[k] = memory;

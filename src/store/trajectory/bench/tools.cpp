@@ -119,7 +119,7 @@ std::uint64_t states_of_a_segment(std::uint64_t segment_bytes, std::uint64_t sta
 
 void put_all(const Store& store, std::uint64_t states, const void* state) {
   for (std::uint64_t k = 0; k < states; ++k)
-    need(forebay_trajectory_put(store.get(), static_cast<std::int64_t>(k), static_cast<double>(k), &state));
+    need(forebay_trajectory_put(store.get(), static_cast<std::int64_t>(k), static_cast<double>(k), &state, 1));
 }
 
 void read_back(const Store& store, std::uint64_t states, std::uint64_t state_bytes) {

@@ -33,7 +33,7 @@ T sized() {
 template <class T>
 int begin_values(forebay_trajectory* trajectory, std::int64_t step, double time, T*& values) {
   void* memory = values;
-  const int status = forebay_trajectory_begin(trajectory, step, time, &memory);
+  const int status = forebay_trajectory_begin(trajectory, step, time, &memory, 1);
   values = static_cast<T*>(memory);
   return status;
 }
@@ -105,7 +105,7 @@ class States {
     std::vector<double> u(values_);
     for (std::uint64_t i = 0; i < values_; ++i) u[i] = value(step, i);
     const void* memory = u.data();
-    return forebay_trajectory_put(handle_, step, 0.1 * static_cast<double>(step), &memory);
+    return forebay_trajectory_put(handle_, step, 0.1 * static_cast<double>(step), &memory, 1);
   }
   int write(std::int64_t step) {
     double* u = nullptr;

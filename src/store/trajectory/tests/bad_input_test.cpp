@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
 
@@ -55,7 +56,7 @@ TEST_F(BadInput, AnUnknownField) {
 
 TEST_F(BadInput, BeginWhileAnotherStepIsOpen) {
   void* memory = nullptr;
-  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(run_, 1, 0, &memory));
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(run_, 1, 0, &memory, 1));
   EXPECT_STATUS(FOREBAY_E_STEP_OPEN, run_.write(2));
   EXPECT_STATUS(FOREBAY_E_STEP_OPEN, run_.put(2));
   EXPECT_STATUS(FOREBAY_E_STEP_OPEN, forebay_trajectory_rewind(run_));
@@ -75,7 +76,7 @@ TEST_F(BadInput, AFieldWhoseSizeChanged) {
 
 TEST_F(BadInput, ClosingWithAnOpenStep) {
   void* memory = nullptr;
-  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(run_, 1, 0, &memory));
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(run_, 1, 0, &memory, 1));
   EXPECT_STATUS(FOREBAY_E_CLOSED_OPEN, run_.close());
 }
 
@@ -84,13 +85,25 @@ TEST_F(BadInput, ReleaseWithoutGet) {
   EXPECT_STATUS(FOREBAY_E_NOT_PINNED, forebay_trajectory_release(run_, 1));
 }
 
+TEST_F(BadInput, AnotherNumberOfFieldsThanAreDeclared) {
+  std::array<void*, 3> memory{};
+  std::array<const void*, 3> from{&memory, &memory, &memory};
+  for (const int fields : {-1, 0, 2, 3}) {
+    EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_begin(run_, 1, 0, memory.data(), fields));
+    EXPECT_NE(std::string(forebay_error_get_text()).find("1 fields are declared"), std::string::npos);
+    EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_put(run_, 1, 0, from.data(), fields));
+  }
+  EXPECT_EQ(memory, (std::array<void*, 3>{})) << "nothing is written";
+  EXPECT_STATUS(FOREBAY_OK, run_.put(1)) << "and no step is open";
+}
+
 TEST_F(BadInput, ArgumentsThatMakeNoSense) {
   void* memory = nullptr;
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_begin(run_, 1, std::nan(""), &memory));
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_begin(run_, 1, 0, nullptr));
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_put(run_, 1, 0, nullptr));
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_begin(run_, 1, std::nan(""), &memory, 1));
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_begin(run_, 1, 0, nullptr, 1));
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_put(run_, 1, 0, nullptr, 1));
   const void* nothing = nullptr;
-  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_put(run_, 1, 0, &nothing));
+  EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_put(run_, 1, 0, &nothing, 1));
   EXPECT_STATUS(FOREBAY_OK, run_.put(1)) << "and the step is not open";
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_declare(run_, "", FOREBAY_BYTES, 1, nullptr));
   EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_declare(run_, "x", static_cast<forebay_type>(16), 1, nullptr));

@@ -76,7 +76,7 @@ void write(const OptionsOf& options, const Content& content, std::uint64_t seed,
       }
       content.fill(u, step, version);
       const void* memory = u;
-      return in_place ? forebay_trajectory_commit(t) : forebay_trajectory_put(t, step, 0, &memory);
+      return in_place ? forebay_trajectory_commit(t) : forebay_trajectory_put(t, step, 0, &memory, 1);
     });
   };
   while (log.begun < kOperations) {

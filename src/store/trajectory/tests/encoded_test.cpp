@@ -91,7 +91,7 @@ TEST(Encoded, StatesThatHoldNoNumberAreKeptAsTheyAre) {
   for (int step = 0; step < 40; ++step) {
     const std::vector<double> u = state(step);
     const void* memory = u.data();
-    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_put(run, step, step, &memory));
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_put(run, step, step, &memory, 1));
   }
   for (int step = 39; step >= 0; --step) {
     if (step % 7 == 3) {
@@ -124,7 +124,7 @@ TEST(Encoded, FieldsStandBesideFieldsThatAreNot) {
     const auto p = codec::test::smooth<float>(501, 0.01 * step);
     const auto n = nut(step);
     const void* memory[] = {u.data(), f.data(), p.data(), n.data()};
-    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_put(t, step, step, memory));
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_put(t, step, step, memory, 4));
   }
   for (int step = 119; step >= 0; --step) {
     const void* got[4];

@@ -186,7 +186,7 @@ TEST_F(Flips, OfEncodedFieldsAreToldOrHarmless) {
     for (int step = 0; step < 50; ++step) {
       const std::vector<double> u = Flow::state(kValues, step, 1);
       const void* memory = u.data();
-      ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_put(t, step, 0, &memory));
+      ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_put(t, step, 0, &memory, 1));
     }
     ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_close(t));
   }

@@ -32,7 +32,7 @@ class Flow {
   int put(std::int64_t step, std::uint64_t version = 0) {
     const std::vector<double> u = state(values_, step, version);
     const void* memory = u.data();
-    return forebay_trajectory_put(handle_, step, 0.1 * static_cast<double>(step), &memory);
+    return forebay_trajectory_put(handle_, step, 0.1 * static_cast<double>(step), &memory, 1);
   }
   int write(std::int64_t step, std::uint64_t version = 0) {
     double* u = nullptr;

@@ -29,7 +29,7 @@ int in_child(const std::function<int()>& work) {
 
 double* begin(forebay_trajectory* t, std::int64_t step) {
   void* memory = nullptr;
-  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_begin(t, step, 0, &memory));
+  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_begin(t, step, 0, &memory, 1));
   return static_cast<double*>(memory);
 }
 
@@ -40,7 +40,7 @@ int use_in_child(States& run) {
   std::vector<double> out(1000);
   auto info = sized<forebay_tier_info>();
   const int statuses[] = {run.put(200),
-                          forebay_trajectory_begin(run, 200, 0, &begun),
+                          forebay_trajectory_begin(run, 200, 0, &begun, 1),
                           forebay_trajectory_commit(run),
                           forebay_trajectory_get(run, 0, 0, &memory),
                           forebay_trajectory_get(run, 99, 0, &memory),
@@ -115,7 +115,7 @@ TEST_F(Lifetime, AChildHasNoUseOfItsParentsTrajectory) {
     States run(with);
     for (int step = 0; step < 100; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
     void* open = nullptr;
-    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(run, 100, 0, &open));
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(run, 100, 0, &open, 1));
     ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_commit(run));
     EXPECT_EQ(in_child([&] { return use_in_child(run); }), 0);
     for (int step = 101; step < 200; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));

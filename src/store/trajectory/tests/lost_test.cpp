@@ -199,7 +199,7 @@ class Away : public Lost {
   static int put_newer(States& run, std::int64_t step) {
     std::vector<double> u(1000, -1.0 - static_cast<double>(step));
     const void* memory = u.data();
-    return forebay_trajectory_put(run, step, 0, &memory);
+    return forebay_trajectory_put(run, step, 0, &memory, 1);
   }
   // No step that was put again has its older state.
   static void expect_none_older(States& run, const std::vector<std::int64_t>& again) {

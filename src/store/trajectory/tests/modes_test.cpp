@@ -118,7 +118,7 @@ TEST_F(Modes, ManyReadAndNobodyWrites) {
     for (int step = 0; step < 100; step += 7) ASSERT_TRUE(run->whole(step));
     void* memory = nullptr;
     EXPECT_STATUS(FOREBAY_E_READ_ONLY, run->put(200));
-    EXPECT_STATUS(FOREBAY_E_READ_ONLY, forebay_trajectory_begin(*run, 200, 0, &memory));
+    EXPECT_STATUS(FOREBAY_E_READ_ONLY, forebay_trajectory_begin(*run, 200, 0, &memory, 1));
     EXPECT_STATUS(FOREBAY_E_READ_ONLY, forebay_trajectory_drop(*run, 5));
     EXPECT_STATUS(FOREBAY_E_READ_ONLY, forebay_trajectory_move(*run, 5, 1));
     EXPECT_STATUS(FOREBAY_E_READ_ONLY, forebay_trajectory_rewind(*run));

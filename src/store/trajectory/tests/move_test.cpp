@@ -124,7 +124,7 @@ TEST_F(Move, HasAnErrorForEachMistake) {
   EXPECT_STATUS(FOREBAY_E_NO_SPACE, forebay_trajectory_move(run, 3, 1));
   EXPECT_NE(std::string(forebay_error_get_text()).find(pool_.path()), std::string::npos) << forebay_error_get_text();
   void* memory = nullptr;
-  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(run, 20, 2.0, &memory));
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(run, 20, 2.0, &memory, 1));
   EXPECT_STATUS(FOREBAY_E_STEP_OPEN, forebay_trajectory_move(run, 19, 2)) << "written beside the open one";
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_move(run, 3, 2)) << "of a segment that is complete";
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_cancel(run));

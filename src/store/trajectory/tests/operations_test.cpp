@@ -68,7 +68,7 @@ class Session {
   void only_read() {
     const std::vector<std::uint64_t> words(kWords);
     const void* memory = words.data();
-    check(FOREBAY_E_READ_ONLY, forebay_trajectory_put(t_, kSteps, 0, &memory), "put");
+    check(FOREBAY_E_READ_ONLY, forebay_trajectory_put(t_, kSteps, 0, &memory, 1), "put");
     check(FOREBAY_E_READ_ONLY, forebay_trajectory_rewind(t_), "rewind");
     const std::int64_t step = any_step();
     if (stored(step)) check(FOREBAY_E_READ_ONLY, forebay_trajectory_drop(t_, step), "drop");
@@ -160,7 +160,7 @@ class Session {
     lent_ = nullptr;
     const bool in_place = random_() % 2 == 0;
     std::uint64_t* u = nullptr;
-    int status = in_place ? begin_values(t_, step, 0, u) : forebay_trajectory_put(t_, step, 0, &from);
+    int status = in_place ? begin_values(t_, step, 0, u) : forebay_trajectory_put(t_, step, 0, &from, 1);
     if (stored(step)) return check(FOREBAY_E_STEP_EXISTS, status, "put of a step that is stored");
     model_.begun = true;
     if (status == FOREBAY_E_NO_SPACE) return make_room();
@@ -237,7 +237,7 @@ class Session {
     if (child == 0) {
       std::vector<std::uint64_t> words(kWords);
       const void* memory = words.data();
-      const bool refused = forebay_trajectory_put(t_, step, 0, &memory) == FOREBAY_E_FORKED &&
+      const bool refused = forebay_trajectory_put(t_, step, 0, &memory, 1) == FOREBAY_E_FORKED &&
                            forebay_trajectory_get(t_, step, 0, &memory) == FOREBAY_E_FORKED &&
                            forebay_trajectory_drop(t_, step) == FOREBAY_E_FORKED &&
                            forebay_trajectory_rewind(t_) == FOREBAY_E_FORKED &&

@@ -38,7 +38,7 @@ TEST(Trajectory, KeepsSeveralFieldsOfDifferentSizesInOneStep) {
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_find_field(t, "flags", &found));
   EXPECT_EQ(found, flags);
   void* memory[2];
-  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(t, -4, 2.5, memory));
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(t, -4, 2.5, memory, 2));
   std::memset(memory[velocity], 1, 24);
   std::memset(memory[flags], 2, 5);
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_commit(t));
