@@ -1,5 +1,6 @@
 // Carries home the checkpoints that programs which are gone left in a pool.
 #include "arrays/carry/carry.h"
+#include "arrays/carry/series.h"
 
 #include <fmt/format.h>
 
@@ -55,6 +56,7 @@ std::optional<Code> carry_all(slots::SlotDirectory directory) {
     if (left.contains(record->path)) continue;
     const auto at_home = bring_home(directory, slot, *record);
     if (at_home && *at_home) {
+      if (const auto listed = carry::list_in_series(record->path); !listed) note(listed.error());
       directory.give_up(slot);
       fmt::print("checkpoint {}: brought home\n", printable(record->path));
       continue;

@@ -255,7 +255,9 @@ class MeshTest(commandcase.CommandCase):
             (("nosuch.msh", 1), 1, "nosuch.msh"),
             (("cavity:tetrahedra:2", 1, "--partition", os.path.join(self.case, "p")), 2, "no number of parts"),
             (("cavity:tetrahedra:2", 1, "-o", "x.vtk"), 2, ""),
-            (("cavity:tetrahedra:2", 1, "--threads", "0"), 2, "threads"),
+            (("cavity:tetrahedra:2", 1, "--threads", "0"), 2, "--threads: a number of at least 1 is wanted, not 0"),
+            (("cavity:tetrahedra:2", 1, "--merge", "-1"), 2, "--merge: a number of at least 0 is wanted, not -1"),
+            (("cavity:tetrahedra:2", 1, "--tolerance", "nan"), 2, "a number of at least 0 is wanted, not nan"),
         ):
             with self.subTest(words):
                 self.assertEqual(self.multiply(*words), status, self.output)

@@ -111,6 +111,12 @@ def main(directory, method, *files):
             )
             refused(lambda given=file: store.describe(given if last else files[0]), Status.INVALID, "text")
             refused(lambda given=file: store.read(given if last else files[0], arrays), Status.INVALID, "text")
+        for file in (files[0] + ".json", "flow.vtkhdf.series", ".fb-0123456789abcdef"):
+            refused(
+                lambda given=file: store.write(given, arrays, step=0, time=0),
+                Status.INVALID,
+                "a checkpoint cannot be named",
+            )
         wrong = [(7 if last else "kind", "cells", of_cells, kind)]
         refused(lambda: store.write("never.h5", wrong, step=0, time=0), Status.INVALID, "name: a text is wanted")
         wrong = [("ki\0nd" if last else "kind", "cells", of_cells, kind)]

@@ -15,6 +15,20 @@ Checkpoints::Checkpoints(const Team& team, std::string directory, Options option
 
 namespace {
 
+// Names of what forebay writes beside a checkpoint.
+Status check_name(const std::string& name) {
+  const std::string_view file = std::string_view(name).substr(name.rfind('/') + 1);
+  for (const std::string_view ending : {".json", ".vtkhdf.series"}) {
+    if (!file.ends_with(ending)) continue;
+    return error(Code::bad_input, fmt::format("a checkpoint cannot be named {}: what ends in {} tells of others",
+                                              printable(name), ending));
+  }
+  if (file.starts_with(".fb-"))
+    return error(Code::bad_input,
+                 fmt::format("a checkpoint cannot be named {}: what begins with .fb- is unfinished", printable(name)));
+  return {};
+}
+
 Status check_options(const Team& team, const Options& options) {
   if (auto ok = team.agree(check_hints(options)); !ok) return ok;
   std::string text(name_of(options.method));
@@ -62,7 +76,7 @@ Result<array_file::Description> Checkpoints::described(const std::string& name, 
                                                        std::span<const FieldToWrite> fields,
                                                        array_file::Form form) const {
   array_file::Description description{head.step, head.time, head.program, head.mesh, {}, {}, form};
-  Status mine;
+  Status mine = check_name(name);
   for (const FieldToWrite& field : fields) {
     const std::uint64_t items = field.exchange->plan().map().items();
     const array_file::Location* known = description.location(field.location);

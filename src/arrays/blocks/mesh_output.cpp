@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 namespace forebay::blocks {
 
 namespace grid = array_file::grid;
@@ -11,29 +9,6 @@ namespace grid = array_file::grid;
 namespace {
 
 constexpr std::string_view kStepEnding = ".vtkhdf";
-
-bool is_step_of(const std::string& name, std::string_view file) {
-  if (!file.starts_with(name + "-") || !file.ends_with(kStepEnding)) return false;
-  file.remove_prefix(name.size() + 1);
-  file.remove_suffix(kStepEnding.size());
-  return !file.empty() && file.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-// Those of the list that are still there, and those that are there without: their program was killed before it could
-// name them.
-Result<Series> found_series(const std::string& directory, const std::string& name, Series series) {
-  const auto entries = list_directory(directory);
-  if (!entries) return forward(entries);
-  std::set<std::string> files;
-  for (const auto& entry : *entries) files.insert(entry.name);
-  series.list_only(files);
-  for (const std::string& file : files) {
-    if (!is_step_of(name, file) || series.has(file)) continue;
-    const auto step = array_file::describe(join(directory, file));
-    if (step) series.add(file, step->time);
-  }
-  return series;
-}
 
 }  // namespace
 
@@ -94,13 +69,10 @@ Status MeshOutput::read_list() {
   Status mine;
   bool differs = false;
   if (team().rank() == 0) {
-    const auto listed = Series::read(list());
-    auto found = listed ? found_series(files_.directory(), name_, *listed) : listed;
-    if (!found) mine = forward(found);
-    if (found) {
-      differs = *found != *listed;
-      series_ = std::move(*found);
-    }
+    const auto listed = carry::Series::read(list());
+    if (listed) series_ = *listed;
+    mine = listed ? series_.look_into(files_.directory(), name_) : Status(forward(listed));
+    differs = listed && series_ != *listed;
   }
   if (auto ok = team().agree(mine); !ok) return ok;
   has_news_ = over_all(team().all(), differs ? 1 : 0, MPI_MAX) != 0;

@@ -9,7 +9,7 @@
 #include "arrays/blocks/checkpoint.h"
 #include "arrays/blocks/lists.h"
 #include "arrays/blocks/mesh_to_write.h"
-#include "arrays/blocks/series.h"
+#include "arrays/carry/series.h"
 
 namespace forebay::blocks {
 
@@ -32,7 +32,7 @@ class MeshOutput {
   Status read_list();
   Status write_list();
   const Team& team() const { return files_.team(); }
-  std::string list() const { return join(files_.directory(), name_ + kSeriesEnding); }
+  std::string list() const { return join(files_.directory(), name_ + carry::kSeriesEnding); }
 
   Checkpoints& files_;
   const std::string name_;
@@ -44,7 +44,7 @@ class MeshOutput {
   std::vector<std::int64_t> ends_, connectivity_;
   Plan corner_plan_;
   std::unique_ptr<Exchange> corners_;  // of the plan above
-  Series series_;                      // rank 0's
+  carry::Series series_;               // rank 0's
   bool has_news_ = false;              // for the list; the same on all ranks
 };
 

@@ -39,6 +39,8 @@ EXPECTED = "a mesh of tetrahedra, pyramids, prisms or hexahedra in a format that
 ADVICE = "write it as Gmsh .msh, VTU or MED; `gmsh FILE -save -o mesh.msh` turns many formats into the first"
 VOLUME = "mesh the volume, not its surface alone (`gmsh -3`)"
 NOT_READ = "that is not read here"
+# In a case of OpenFOAM, a rank's part of one, its directory constant, and that of a mesh.
+OF_FOAM = ("system/controlDict", "constant/polyMesh", "polyMesh", "owner", "owner.gz", "faces", "faces.gz")
 # How a file begins; what it is; why it is not even tried, if so; and what to do where its cells cannot be had.
 KINDS = [
     (rb"\$NOD\b", "a Gmsh file of version 1", NOT_READ, "open it in Gmsh, and save it in version 4.1"),
@@ -71,9 +73,7 @@ class Refused(Exception):
 
 def kind_of(path: str):
     """What a file is, why it is not even tried (None: it is), and what to do where its cells cannot be had."""
-    foam = any(
-        os.path.exists(os.path.join(path, name)) for name in ("system/controlDict", "constant/polyMesh", "owner")
-    )
+    foam = any(os.path.exists(os.path.join(path, name)) for name in OF_FOAM)
     if foam or path.endswith(".foam"):
         return "an OpenFOAM case", NOT_READ, "foamToVTK writes its mesh as VTU"
     if os.path.isdir(path):

@@ -1,4 +1,6 @@
 // forebay mesh: what may be asked of it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <thread>
@@ -25,6 +27,16 @@ std::string more_of_mesh() {
        "edge, a quadrilateral lies on triangles), names that are taken (unless --force), and what there is no room "
        "for. Cells that come out inside out are an error, too. Bodies without a common face, and faces that coincide, "
        "are a warning: --merge joins their points."});
+}
+
+// CLI11's own tells of a range of 309 digits.
+CLI::Validator at_least(int least) {
+  const auto check = [least](std::string& text) {
+    double number = 0;
+    const bool fits = CLI::detail::lexical_cast(text, number) && number >= least;
+    return fits ? std::string() : fmt::format("a number of at least {} is wanted, not {}", least, printable(text));
+  };
+  return {check, ""};
 }
 
 }  // namespace
@@ -55,13 +67,13 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
       ->add_option("--tolerance", options->tolerance,
                    "how far two points that meet there may lie apart; default: 0, not at all")
       ->type_name("LENGTH")
-      ->check(CLI::NonNegativeNumber.description(""));
+      ->check(at_least(0));
   command
       ->add_option("--merge", options->merge,
                    "make points one that lie no further apart: for a mesh whose bodies have points of their own where "
                    "they touch; 0: at the same place")
       ->type_name("TOLERANCE")
-      ->check(CLI::NonNegativeNumber.description(""));
+      ->check(at_least(0));
   command->add_option("--levels,-l", options->levels, "how many times each cell is cut into 8")
       ->required()
       ->type_name("LEVELS");
@@ -83,7 +95,7 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
       ->type_name("FILE");
   command->add_option("--threads,-t", options->threads, "how many work; default: as many as there are processors")
       ->type_name("THREADS")
-      ->check(CLI::PositiveNumber.description(""));
+      ->check(at_least(1));
   command->add_flag("--json", options->json, "print the summary as JSON");
   command->add_flag("--quiet,-q", options->quiet, "print nothing unless something is wrong");
   command->footer(more_of_mesh());

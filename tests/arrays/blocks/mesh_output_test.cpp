@@ -125,7 +125,7 @@ TEST(MeshOutput, ListsTheStepsOfAProgramThatWasKilledBeforeItCould) {
   const auto files = must(Checkpoints::open(*team, scratch.path(), options_of(Method::stdio, scratch)));
   must(must(MeshOutput::make(*files, "flow", row.mesh()))->write({20, 1, "test", "row"}, row.fields()));
   if (team->rank() != 0) return;
-  const auto series = must(Series::read(scratch.in("flow.vtkhdf.series")));
+  const auto series = must(carry::Series::read(scratch.in("flow.vtkhdf.series")));
   EXPECT_TRUE(series.has("flow-000010.vtkhdf"));
   EXPECT_TRUE(series.has("flow-000020.vtkhdf"));
   EXPECT_FALSE(series.has("flow-000011.vtkhdf")) << "it is none";
@@ -150,7 +150,7 @@ TEST(MeshOutput, CorrectsItsListAlsoWhereNothingIsWritten) {
     MPI_Barrier(team->all());
     must(must(MeshOutput::make(*files, name, row.mesh()))->settle());
     if (team->rank() != 0) continue;
-    const auto series = must(Series::read(in(".vtkhdf.series")));
+    const auto series = must(carry::Series::read(in(".vtkhdf.series")));
     EXPECT_FALSE(series.has(name + "-000001.vtkhdf"));
     EXPECT_TRUE(series.has(name + "-000002.vtkhdf"));
     EXPECT_TRUE(series.has(name + "-000003.vtkhdf"));

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "arrays/array_file/inspect.h"
+#include "arrays/carry/series.h"
 #include "base/tests/scratch.h"
 
 namespace forebay::carry {
@@ -351,6 +352,37 @@ TEST_F(Carry, WhatANodeToldIsNotBelievedWhereItIsDamaged) {
     EXPECT_EQ(done.error().code, Code::failed);
     EXPECT_FALSE(name_exists(record_.path));
   }
+}
+
+TEST(SeriesOfSteps, HasTheStepsThatWereBroughtHomeOne) {
+  const Scratch scratch;
+  const std::string list = join(scratch.path(), "flow.vtkhdf.series");
+  const auto bring = [&](const std::string& name, double time, bool grid = true) {
+    array_file::Description description{7, time, "test", "box", {{"cells", 1}}, {}, {}};
+    if (grid) description = array_file::grid::describe(4, 1, 4);
+    description.time = time;
+    const std::string path = join(scratch.path(), name);
+    ASSERT_TRUE(array_file::lay_out(path, description)) << name;
+    const auto listed = list_in_series(path);
+    EXPECT_TRUE(listed) << listed.error().text();
+  };
+  bring("flow-000002.vtkhdf", 0.5);
+  bring("flow-000001.vtkhdf", 0.25);
+  bring("flow-12.h5", 1, false);
+  bring("flow.vtkhdf", 2);
+  bring("other-3.vtkhdf", 3);
+  bring("flow-000004.vtkhdf", 4, false);
+  const auto series = Series::read(list);
+  ASSERT_TRUE(series);
+  Series wanted;
+  wanted.add("flow-000001.vtkhdf", 0.25);
+  wanted.add("flow-000002.vtkhdf", 0.5);
+  EXPECT_EQ(*series, wanted) << "in the order of their times, and no checkpoints";
+  EXPECT_TRUE(Series::read(join(scratch.path(), "other.vtkhdf.series"))->has("other-3.vtkhdf"));
+  ::unlink(join(scratch.path(), "flow-000001.vtkhdf").c_str());
+  bring("flow-000003.vtkhdf", 1);
+  EXPECT_FALSE(Series::read(list)->has("flow-000001.vtkhdf")) << "what is gone is not listed";
+  EXPECT_TRUE(Series::read(list)->has("flow-000003.vtkhdf"));
 }
 
 }  // namespace

@@ -377,8 +377,10 @@ TEST(Reader, SaysOfDirectoriesWhatTheyAre) {
   expect_told(read_mesh(directory, READ_MESH), "a directory", "write it as Gmsh");
   ASSERT_TRUE(make_private_directory(mesh));
   ASSERT_TRUE(replace_file(mesh + "/owner", ""));
-  for (const std::string& each : {directory, mesh})
+  for (const std::string& each : {directory, directory + "/constant", mesh})
     expect_told(read_mesh(each, READ_MESH), "an OpenFOAM case", "foamToVTK writes its mesh as VTU");
+  std::filesystem::rename(mesh + "/owner", mesh + "/faces.gz");
+  expect_told(read_mesh(mesh, READ_MESH), "an OpenFOAM case", "foamToVTK writes its mesh as VTU");
   std::filesystem::remove_all(directory);
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-namespace forebay::blocks {
+namespace forebay::carry {
 
 inline constexpr const char* kSeriesEnding = ".vtkhdf.series";
 
@@ -19,8 +19,9 @@ class Series {
   bool has(const std::string& name) const;
   // A file of the same name is written again.
   void add(const std::string& name, double time);
-  // Those of its files that are none of these, in the directory of the list, are gone.
-  void list_only(const std::set<std::string>& files);
+  // What is in the directory of the list now: steps of this output that are there without, since their program was
+  // killed before it could name them, come to it; those that are gone leave it.
+  Status look_into(const std::string& directory, const std::string& output);
   Status write(const std::string& path) const;
   friend bool operator==(const Series&, const Series&) = default;
 
@@ -30,7 +31,11 @@ class Series {
     double time = 0;
     friend bool operator==(const Entry&, const Entry&) = default;
   };
+  void list_only(const std::set<std::string>& files);
   std::vector<Entry> entries_;  // in the order of their times
 };
 
-}  // namespace forebay::blocks
+// Names a step of a mesh output, which was brought home, in the list beside it; any other file is none of it.
+Status list_in_series(const std::string& path);
+
+}  // namespace forebay::carry
