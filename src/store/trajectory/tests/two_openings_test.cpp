@@ -54,7 +54,7 @@ class TwoOpenings : public testing::TestWithParam<int> {
     std::vector<double> u(kValues);
     for (std::uint64_t i = 0; i < kValues; ++i) u[i] = value(step, version, i);
     const void* memory = u.data();
-    return forebay_trajectory_put(t, step, 0, &memory);
+    return forebay_trajectory_put(t, step, 0, &memory, 1);
   }
 
   enum class May { damage_segments, damage_all, remove };
