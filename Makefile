@@ -44,6 +44,7 @@ test: ## everything a change must pass
 	scripts/lint tidy src/base
 	ctest --test-dir build --output-on-failure --timeout 900 -j $(JOBS) --output-junit tests.xml
 	$(MAKE) --no-print-directory sanitized
+	@grep '^not cached: ' build/Testing/Temporary/LastTest.log || echo "not cached: nothing, of the Debians of builds/bare"
 	@scripts/skipped build/tests.xml build-sanitizers/tests.xml build-thread-sanitizer/tests.xml
 
 test-builds: ## the ways to build that docs/install.md promises, each in a Debian of its own; needs root; an hour at most
