@@ -95,7 +95,7 @@ const char* forebay_options_get(const forebay_options* options, const char* key)
 int forebay_options_check(const forebay_options* options, const char* user);
 
 /* Tiers of a trajectory, fastest first. `bytes` is the most that this rank may use there; it is used in segments of
- * equal size. Memory of the process: */
+ * equal size, in which each field of a step is rounded up to 64 bytes. Memory of the process: */
 int forebay_options_add_dram(forebay_options* options, uint64_t bytes);
 /* A directory on tmpfs, on a file system with DAX, or on any other local file system; or a device of persistent memory
  * without one, /dev/daxX.Y, of which the trajectory takes a range of `bytes`: */
