@@ -35,6 +35,7 @@ struct End {
   std::uint64_t undrained_files = 0, undrained_bytes = 0;
   std::size_t undrained_unreadable = 0;
 
+  OutputWalk whole_walk() const;
   void submit_outputs();
   void submit_more_outputs();
   void submit_found(const std::vector<Output>& found);

@@ -70,6 +70,7 @@ void Observation::handle(const Event& event) {
   if (event.kind == Event::Kind::moved_out && work.eviction.takes_own_move(event.path)) return;
   if (event.gone() && run.roots.size() > 1) follow_rank_link(event.path);
   if (event.kind == Event::Kind::overflow) return events_lost();
+  if (event.kind == Event::Kind::closed) work.doubts.note_closing(event.path);
   if (event.path.starts_with('/')) return others.handle_placed(event);
   if (is_copy_up(name_of(event.path), run.request.lower)) return;
   if (Checkpoint* checkpoint = work.checkpoints.containing(event.path))

@@ -112,6 +112,7 @@ bool Eviction::replace(const std::string& path, const std::string& content) {
   const LocalMark mark = mark_of(status);
   const auto known = run.ledger.find(path);
   if (!known || known->evicted || mark != known->drained) return false;
+  if (!work.doubts.may_give_way(path, content, *known)) return false;
   const std::string local = local_of(run.roots, path), aside = aside_of(path);
   ::unlink(aside.c_str());
   if (::symlink(join(run.request.lower, path).c_str(), aside.c_str()) != 0) return false;
@@ -159,7 +160,7 @@ void Eviction::give_back(const Replaced& file) {
     if (!run.is_link_to_case(file.path, file.aside)) {
       exchange(file.path, file.aside);
     } else if (known && known->on_case && known->drained) {  // it may be evicted again
-      run.record(drained_record(file.path, *known->on_case, *known->drained, 0));
+      run.record(drained_record(file.path, *known->on_case, *known->drained, known->checksum));
     }
   } else if (name_exists(local)) {
     run.note(std::nullopt,
@@ -170,19 +171,23 @@ void Eviction::give_back(const Replaced& file) {
   ::unlink(file.aside.c_str());
 }
 
-// What was written after a dead run had put a link in a file's place, and had not given up its memory yet.
+// A dead run had put a link in the file's place, and had not given up its memory yet: somebody may have written to it.
 void Eviction::give_back_left() {
-  std::vector<std::string> changed;
+  std::vector<std::string> left;
   run.ledger.each("", [&](const std::string& path, const Known& known) {
     if (!known.evicted || !known.drained) return true;
     const std::string aside = aside_of(path), content = content_of(aside, run.request.placed);
     const auto status = status_of(content);
-    if (status && S_ISREG(status->st_mode) && mark_of(*status) != *known.drained) changed.push_back(path);
+    if (status && S_ISREG(status->st_mode)) left.push_back(path);
     return true;
   });
-  for (const std::string& path : changed)
-    if (run.is_link_to_case(path, local_of(run.roots, path)) && exchange(path, aside_of(path)))
-      ::unlink(aside_of(path).c_str());
+  for (const std::string& path : left) {
+    if (!run.is_link_to_case(path, local_of(run.roots, path)) || !exchange(path, aside_of(path))) continue;
+    ::unlink(aside_of(path).c_str());
+    const auto known = run.ledger.find(path);
+    if (known && known->on_case && known->drained)
+      run.record(drained_record(path, *known->on_case, *known->drained, known->checksum));
+  }
 }
 
 std::string Eviction::aside_of(const std::string& path) const {
@@ -220,7 +225,7 @@ std::uint64_t Eviction::evict_group(const CollatedTime& group, const std::string
   // What was written since is nowhere else, or is being written.
   const auto now = work.groups.inspect(group, true);
   if (now && !now->as_carried) changed_groups.insert(target);
-  if (!now || !now->as_carried || !now->directories) return 0;
+  if (!now || !now->as_carried || !now->directories || !work.doubts.may_give_way(group)) return 0;
   std::uint64_t freed = 0;
   for (const auto& [path, local] : directories) {
     run.record(evicted_record(path));

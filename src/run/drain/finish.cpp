@@ -84,6 +84,7 @@ bool Drain::finished() {
       }
     }
     if (!state.end.gave_up && state.end.writers.wait()) return false;
+    if (!state.end.gave_up && state.end.writers.leave_doubts()) return false;
     state.seen.note_failed_writes();  // of who outlived the program
     if (!state.end.remove_stale()) return false;
     state.end.count_undrained();
@@ -122,12 +123,23 @@ bool End::worth_waiting() {
   return now - work.progress.last_made < run.request.settings.patience;
 }
 
+OutputWalk End::whole_walk() const {
+  return {run.roots,
+          run.request.placed,
+          run.ledger,
+          run.request.lower,
+          run.request.case_path,
+          [this](const std::string& path, const std::string& local, const struct stat& status, const Known& known) {
+            return work.doubts.is_in_doubt(path, local, status, known);
+          }};
+}
+
 // Begins a pass over the local trees. Only so much is submitted at once: what waits for its turn costs memory.
 void End::submit_outputs() {
   ++passes;
   work.groups.renew_changed();
   if (!ended_cleanly) work.checkpoints.submit_last();
-  walk.emplace(run.roots, run.request.placed, run.ledger, run.request.lower, run.request.case_path);
+  walk.emplace(whole_walk());
   work.progress.submitted_in_pass = 0;
   changed_modes.clear();
   submit_more_outputs();
@@ -161,6 +173,10 @@ void End::submit_found(const std::vector<Output>& found) {
         work.not_carried.still_open.contains(output.path))
       continue;
     if (output.kind == Output::Kind::file && work.unreadable.messages.contains(output.path)) continue;
+    if (output.is_in_doubt) {
+      work.doubts.compare(output);
+      continue;
+    }
     const auto time = time_of(output.path, output.kind == Output::Kind::directory);
     if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time)) {
       const std::string directory = time_directory(time->rank, time->time);
@@ -367,7 +383,7 @@ bool End::remove_stale() {
 void End::count_undrained() {
   work.groups.note_changed();
   constexpr std::size_t portion = 1000;
-  OutputWalk all(run.roots, run.request.placed, run.ledger, run.request.lower, run.request.case_path);
+  OutputWalk all = whole_walk();
   std::string first;
   for (;;) {
     const std::vector<Output> found = all.next(portion);

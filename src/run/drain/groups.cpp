@@ -94,17 +94,25 @@ Result<GroupNow> Groups::inspect(const CollatedTime& group, bool must_be_sealed)
 // of them is all there is.
 bool Groups::renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now) {
   if (!now || now->as_carried || !now->all_there) return false;
+  renew(group);
+  return true;
+}
+
+void Groups::renew(const CollatedTime& group) {
   run.record(uncollated_record(group));
   if (work.drained.times.erase(group.time) != 0)
     for (const int rank : seen.times.ranks()) work.drained.ranks.insert({rank, group.time});
   for (int rank = group.first; rank <= group.last; ++rank) work.drained.ranks.erase({rank, group.time});
-  return true;
 }
 
 // At every pass, since a group that was on its way when the program ended is known only later.
 void Groups::renew_changed() {
   const std::vector<CollatedTime> collated = run.ledger.collated();
-  for (const CollatedTime& each : collated) renew_if_changed(each, inspect(each, false));
+  for (const CollatedTime& each : collated) {
+    const auto now = inspect(each, false);
+    if (!renew_if_changed(each, now) && now && now->as_carried && now->directories && work.doubts.is_in_doubt(each))
+      work.doubts.compare(each);
+  }
 }
 
 // When nothing more is carried: groups that are not what lies here, and could not be renewed.
@@ -123,6 +131,9 @@ void Groups::note_changed() {
           fmt::format("time {} was written to after it was drained, when not all of it was here any more: what came "
                       "later is only local, in {}",
                       each.time, printable(local_of(run.roots, time_directory(each.first, each.time)))));
+    } else if (now->as_carried && now->directories && work.doubts.is_in_doubt(each)) {
+      run.note(Code::undrained,
+               fmt::format("whether the case has time {} as it lies here was not compared any more", each.time));
     } else if (!now->as_carried && now->directories && end.ended_cleanly) {
       run.note(std::nullopt, fmt::format("the program removed files of time {} after it was drained: {} still has them",
                                          each.time, printable(target)));

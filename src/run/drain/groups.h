@@ -38,6 +38,7 @@ struct Groups {
   bool is_key_in(const std::set<std::string>& keys, int rank, const std::string& time) const;
   std::optional<std::map<std::string, Identity>> files_on_case(const std::string& target) const;
   Result<GroupNow> inspect(const CollatedTime& group, bool must_be_sealed) const;
+  void renew(const CollatedTime& group);
   bool renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now);
   void renew_changed();
   void note_changed();

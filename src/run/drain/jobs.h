@@ -32,17 +32,20 @@ struct Prepared {
   std::vector<std::string> removed;           // from the case
   Sources sources;                            // group_time
   bool not_collatable = false;                // group_time: the layout cannot hold it
+  bool differs = false;                       // comparison: what lies here is not what was carried
   std::set<FileId> several_names;  // files with names elsewhere: whether the case has one must be known first
 };
 
 struct Job {
-  enum class Kind { file, directory, rank_time, group_time, checkpoint, removal };
+  enum class Kind { file, directory, rank_time, group_time, checkpoint, removal, comparison };
   Kind kind = Kind::file;
   std::string key;         // what is in flight: a path on the case
   int rank = 0, last = 0;  // rank_time: rank; group_time: first and last
-  std::string time;        // checkpoint: the version that was kept; empty: as the program left it
+  std::string time;  // checkpoint: the version that was kept; empty: as the program left it; comparison: a group's
   bool from_keep = false;
   std::shared_ptr<Prepared> prepared;
+  std::uint64_t closings = 0;  // Doubts::closings when it was submitted
+  bool at_end = false;         // then the program had ended
 };
 
 // Outcomes cross from the mover's threads to the agent's thread here.

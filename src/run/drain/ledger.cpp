@@ -38,6 +38,13 @@ Identity identity_at(const Record& record, std::size_t index) {
           number<std::int64_t>(record, index + 4)};
 }
 
+std::uint64_t checksum_at(const Record& record, std::size_t index) {
+  std::uint64_t value = 0;
+  const std::string& digits = word(record, index);
+  std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  return value;
+}
+
 void add(std::vector<std::string>& words, const Owner& owner) {
   words.push_back(std::to_string(owner.user));
   words.push_back(std::to_string(owner.group));
@@ -52,7 +59,8 @@ std::optional<Owner> owner_at(const Record& record, std::size_t index) {
 
 LocalMark mark_of(const struct stat& status) {
   const Identity identity = identity_of(status);
-  return {identity.inode, identity.size, identity.mtime_ns, status.st_mode & 07777, owner_of(status)};
+  return {identity.inode,         identity.size,    identity.mtime_ns,
+          status.st_mode & 07777, owner_of(status), identity.ctime_ns};
 }
 
 Record staged_record(const tree::Entry& entry) {
@@ -61,6 +69,11 @@ Record staged_record(const tree::Entry& entry) {
   record.words.push_back(entry.target);
   record.words.push_back(std::to_string(entry.identity.links));
   add(record.words, entry.owner);
+  if (entry.kind == tree::Kind::copy) {
+    record.words.push_back(std::to_string(entry.copied.inode));
+    record.words.push_back(std::to_string(entry.copied.ctime_ns));
+    record.words.push_back(hex(entry.checksum));
+  }
   return record;
 }
 
@@ -74,6 +87,7 @@ Record drained_record(const std::string& path, const Identity& on_case, const Lo
   record.words.push_back(std::to_string(local.mode));
   record.words.push_back(hex(checksum));
   add(record.words, local.owner);
+  record.words.push_back(std::to_string(local.ctime_ns));
   return record;
 }
 
@@ -160,11 +174,19 @@ bool learn(Known& known, const Record& record) {
     known.link_target = word(record, 8);
     known.on_case->links = number<std::uint64_t>(record, 9);
     known.owner = owner_at(record, 10);
+    if (known.staged == tree::Kind::copy)
+      known.copy = tree::Copied{number<std::uint64_t>(record, 12), number<std::int64_t>(record, 13)};
+    known.checksum = checksum_at(record, 14);
   } else if (kind == "drained") {
     known.on_case = identity_at(record, 1);
-    known.drained =
-        LocalMark{number<std::uint64_t>(record, 6), number<std::uint64_t>(record, 7), number<std::int64_t>(record, 8),
-                  number<std::uint32_t>(record, 9), owner_at(record, 11).value_or(Owner{::geteuid(), ::getegid()})};
+    known.drained = LocalMark{number<std::uint64_t>(record, 6),
+                              number<std::uint64_t>(record, 7),
+                              number<std::int64_t>(record, 8),
+                              number<std::uint32_t>(record, 9),
+                              owner_at(record, 11).value_or(Owner{::geteuid(), ::getegid()}),
+                              number<std::int64_t>(record, 13)};
+    known.checksum = checksum_at(record, 10);
+    known.copy.reset();
     known.deleted = known.directory = known.evicted = false;
     known.link_target.clear();
   } else if (kind == "placed") {
@@ -289,8 +311,14 @@ void Ledger::store(const std::string& path, const Known& known) {
   packed.deleted = known.deleted;
   packed.evicted = known.evicted;
   packed.drained = known.drained.has_value();
+  packed.checksum = known.checksum;
+  if (known.copy) {
+    packed.local_inode = known.copy->inode;
+    packed.local_ctime_ns = known.copy->ctime_ns;
+  }
   if (known.drained) {
     packed.local_inode = known.drained->inode;
+    packed.local_ctime_ns = known.drained->ctime_ns;
     packed.mode = known.drained->mode & 07777U;
     packed.local_mtime_ns = known.drained->mtime_ns;
     packed.other_mark = packed.local_inode != 0 && known.drained->size != on_case.size;
@@ -330,10 +358,14 @@ Known Ledger::unpacked(const std::string& path, const Packed& packed) const {
         Identity{devices_[packed.device], packed.inode, packed.size, packed.mtime_ns, packed.ctime_ns, packed.links};
   const auto owner = packed.owner != 0 ? std::optional(owners_[packed.owner - 1U]) : std::nullopt;
   if (!packed.drained) known.owner = owner;
+  known.checksum = packed.checksum;
+  if (!packed.drained && known.staged == tree::Kind::copy)
+    known.copy = tree::Copied{packed.local_inode, packed.local_ctime_ns};
   if (packed.other_mark) {
     known.drained = marks_.at(path);
   } else if (packed.drained && packed.local_inode != 0) {
-    known.drained = LocalMark{packed.local_inode, packed.size, packed.local_mtime_ns, packed.mode, *owner};
+    known.drained =
+        LocalMark{packed.local_inode, packed.size, packed.local_mtime_ns, packed.mode, *owner, packed.local_ctime_ns};
   } else if (packed.drained) {
     known.drained = LocalMark{};
   }

@@ -18,13 +18,16 @@
 
 namespace forebay::drain {
 
-// A local file as it was when it was drained: any later write changes size or time, any replacement the inode.
+// A local file as it was when it was drained. One that differs has changed; what else may have, Doubts tells.
 struct LocalMark {
   std::uint64_t inode = 0, size = 0;
   std::int64_t mtime_ns = 0;
   std::uint32_t mode = 0;  // permission bits
   Owner owner = {};
-  friend bool operator==(const LocalMark&, const LocalMark&) = default;
+  std::int64_t ctime_ns = 0;  // 0: not known. Not compared: another name that a file gets or loses changes it, too.
+  friend bool operator==(const LocalMark& a, const LocalMark& b) {
+    return a.inode == b.inode && a.size == b.size && a.mtime_ns == b.mtime_ns && a.mode == b.mode && a.owner == b.owner;
+  }
 };
 LocalMark mark_of(const struct stat& status);
 
@@ -35,6 +38,8 @@ struct Known {
   std::optional<Identity> on_case;   // what the case holds under this path, as staged or as drained by this run
   std::optional<LocalMark> drained;  // the local version that the case holds
   std::optional<Owner> owner;        // not of what was drained: on the case, where that is known
+  std::optional<tree::Copied> copy;  // of what was staged as a copy: the local file; not of what was drained since
+  std::uint64_t checksum = 0;        // XXH3-64 of the content that was drained, or copied; 0: not known
   bool directory = false;
   bool deleted = false;  // removed by the program's own act
   bool evicted = false;  // replaced in the local tree by a link, to make room; the case holds it
@@ -92,7 +97,8 @@ class Ledger {
     std::uint64_t inode = 0, size = 0;
     std::int64_t mtime_ns = 0, ctime_ns = 0;
     std::uint64_t local_inode = 0;
-    std::int64_t local_mtime_ns = 0;
+    std::int64_t local_mtime_ns = 0, local_ctime_ns = 0;
+    std::uint64_t checksum = 0;
     std::uint16_t device = 0;  // in `devices_`
     std::uint16_t owner = 0;   // 1 + index in `owners_`, 0: not known
     std::uint32_t mode : 12 = 0;

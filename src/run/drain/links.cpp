@@ -1,6 +1,8 @@
 // Files with several names: the first one that is carried brings the content, the others become hard links to it.
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "run/drain/placed.h"
 #include "run/drain/state.h"
 
@@ -40,19 +42,11 @@ bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNa
 }
 
 // A unit was found to have files with names elsewhere. Where the case has such a name already, as the file is now, it
-// gets a second one. Where another unit is just bringing it, this one comes later.
+// gets a second one. Where another unit is just bringing it, or it is in doubt, this one comes later.
 void Links::find_partners(const Job& job) {
   const std::set<FileId>& files = job.prepared->several_names;
-  for (const FileId& file : files) {
-    if (!carrying.contains(file)) continue;
-    if (end.phase != Phase::running) return;  // the next pass finds it again
-    if (job.kind == Job::Kind::file) {
-      seen.others.wait_for_quiet(job.key);
-    } else {
-      work.waiting_times.push_back(job.time);
-    }
-    return;
-  }
+  if (std::ranges::any_of(files, [&](const FileId& file) { return carrying.contains(file); })) return try_later(job);
+  bool in_doubt = false;
   std::set<ino_t> inodes;
   for (const auto& [device, inode] : files) inodes.insert(inode);
   const auto partners = std::make_shared<Partners>();
@@ -62,9 +56,13 @@ void Links::find_partners(const Job& job) {
     const std::string local = content_of(local_of(run.roots, path), run.request.placed);
     if (::lstat(local.c_str(), &status) != 0 || mark_of(status) != *known.drained) return true;
     const FileId file{status.st_dev, status.st_ino};
-    if (files.contains(file)) partners->try_emplace(file, layouts::HardLink{path, false, *known.on_case});
+    if (!files.contains(file)) return true;
+    in_doubt = in_doubt || (end.phase == Phase::running ? work.doubts.closed.contains(path)
+                                                        : work.doubts.is_in_doubt(path, local, status, known));
+    partners->try_emplace(file, layouts::HardLink{path, false, *known.on_case});
     return true;
   });
+  if (in_doubt) return try_later(job);
   for (const FileId& file : files)
     if (!partners->contains(file)) carrying.emplace(file, job.key);
   if (job.kind == Job::Kind::file) {
@@ -74,15 +72,24 @@ void Links::find_partners(const Job& job) {
   }
 }
 
+void Links::try_later(const Job& job) {
+  if (end.phase != Phase::running) return;  // the next pass finds it again
+  if (job.kind == Job::Kind::file) {
+    seen.others.wait_for_quiet(job.key);
+  } else {
+    work.waiting_times.push_back(job.time);
+  }
+}
+
 // The second name changed the ctime of the first: it is no longer compared.
 void Links::note_second_name(const PublishedFile& file) {
   const auto first = run.ledger.find(file.linked_to);
   if (!first || (!first->drained && !first->staged)) return;
   if (first->drained) {
-    run.record(drained_record(file.linked_to, file.identity, *first->drained, file.checksum));
+    run.record(drained_record(file.linked_to, file.identity, *first->drained, first->checksum));
   } else {
     run.record(staged_record({file.linked_to, *first->staged, first->mode, file.identity, first->link_target,
-                              first->owner.value_or(Owner{})}));
+                              first->owner.value_or(Owner{}), first->copy.value_or(tree::Copied{}), first->checksum}));
   }
   if (first->deleted) run.record(deleted_record(file.linked_to));  // a removal that was told meanwhile stays told
 }

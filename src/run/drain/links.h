@@ -30,6 +30,7 @@ struct Links {
   std::uint64_t separated = 0;                  // second names that became files of their own
 
   void find_partners(const Job& job);
+  void try_later(const Job& job);
   void note_second_name(const PublishedFile& file);
 };
 

@@ -90,6 +90,10 @@ void Work::carried(const Job& job, const Published& published) {
     }
     return;
   }
+  if (job.kind == Job::Kind::comparison) {
+    progress.last_made = run.clock.now();
+    return doubts.compared(job);
+  }
   if (job.kind == Job::Kind::directory || !job.prepared->several_names.empty()) return;
   if (published.files.empty()) return;  // gone before its turn came
   for (const PublishedFile& file : published.files) {
@@ -98,9 +102,12 @@ void Work::carried(const Job& job, const Published& published) {
       run.record(drained_link_record(file.path, file.identity, link->second));
     } else {
       const auto mark = job.prepared->marks.find(file.path);
+      const auto first = file.linked_to.empty() ? std::nullopt : run.ledger.find(file.linked_to);
       run.record(drained_record(file.path, file.identity,
-                                mark == job.prepared->marks.end() ? LocalMark{} : mark->second, file.checksum));
+                                mark == job.prepared->marks.end() ? LocalMark{} : mark->second,
+                                first ? first->checksum : file.checksum));
     }
+    doubts.carried(file.path, job);
     if (!file.linked_to.empty()) links.note_second_name(file);
     acts.catch_up_removal(file.path);
     const bool purged =

@@ -80,6 +80,13 @@ struct Attempts {
 Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const std::string& run,
                           const PublishSettings& settings, Attempts& attempts);
 
+// Whether what a file is made of is the content that has `expected` as its checksum. Where that is not known (0) it is
+// compared with what the case has under `path`.
+Result<bool> holds_same(SharedFiles& shared, const layouts::OutputFile& file, const std::string& path,
+                        std::uint64_t expected);
+// XXH3-64 of what a file is made of.
+Result<std::uint64_t> checksum_of(const layouts::OutputFile& file);
+
 // True when the unit no longer fits the local files: a source vanished, is shorter than promised, or is no regular
 // file.
 bool source_changed(const Error& error);

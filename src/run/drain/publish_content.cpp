@@ -29,12 +29,25 @@ tl::unexpected<Error> changed(const std::string& path, int errno_value, std::str
   return tl::unexpected<Error>(Error{Code::failed, std::string(changed_text), path, errno_value, std::string(advice)});
 }
 
-// Gathers pieces into chunks: one write for each full buffer, whatever the sizes of the pieces.
+// Gathers pieces into chunks: one write for each full buffer, whatever the sizes of the pieces. Without a
+// context they are only read.
 class ContentWriter {
  public:
-  ContentWriter(const parts::Context& context, const layouts::OutputFile& file, int fd, const std::string& path)
+  ContentWriter(const parts::Context* context, const layouts::OutputFile& file, int fd, const std::string& path)
       : context_(context), file_(file), fd_(fd), path_(path), buffer_(thread_buffer()) {}
 
+  Status all_pieces() {
+    for (const layouts::Piece& piece : file_.pieces) {
+      auto put = piece.source.empty() ? literal(piece.literal) : range(piece);
+      if (!put) return put;
+    }
+    return flush();
+  }
+
+  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t checksum() const { return checksum_.value(); }
+
+ private:
   Status literal(std::string_view text) {
     while (!text.empty()) {
       if (auto room = make_room(); !room) return room;
@@ -67,12 +80,12 @@ class ContentWriter {
   Status flush() {
     auto rest = std::span<const std::byte>(buffer_.data(), filled_);
     if (rest.empty()) return {};
-    if (context_.settings.pace && !context_.settings.pace(rest.size()))
+    if (context_ != nullptr && context_->settings.pace && !context_->settings.pace(rest.size()))
       return tl::unexpected<Error>(Error{Code::failed, "stopped while writing", path_, ECANCELED, {}});
     checksum_.add(rest);
     bytes_ += rest.size();
-    while (!rest.empty()) {
-      auto put = context_.shared.write(fd_, rest, path_);
+    while (context_ != nullptr && !rest.empty()) {
+      auto put = context_->shared.write(fd_, rest, path_);
       if (!put) return forward(put);
       if (*put == 0) return error(Code::failed, "the shared file system takes no bytes of", path_);
       rest = rest.subspan(*put);
@@ -81,10 +94,6 @@ class ContentWriter {
     return {};
   }
 
-  std::uint64_t bytes() const { return bytes_; }
-  std::uint64_t checksum() const { return checksum_.value(); }
-
- private:
   Status make_room() { return filled_ == buffer_.size() ? flush() : Status(); }
 
   Status open_source(const std::string& path) {
@@ -108,7 +117,7 @@ class ContentWriter {
     return {};
   }
 
-  const parts::Context& context_;
+  const parts::Context* context_;
   const layouts::OutputFile& file_;
   int fd_;
   const std::string& path_;
@@ -183,6 +192,20 @@ bool source_unreadable(const Error& error) {
   return error.what == unreadable_text;
 }
 
+Result<bool> holds_same(SharedFiles& shared, const layouts::OutputFile& file, const std::string& path,
+                        std::uint64_t expected) {
+  ContentWriter reader(nullptr, file, -1, path);
+  if (auto read = reader.all_pieces(); !read) return forward(read);
+  if (expected != 0) return reader.checksum() == expected;
+  return parts::same_content(shared, path, file, reader.bytes(), reader.checksum());
+}
+
+Result<std::uint64_t> checksum_of(const layouts::OutputFile& file) {
+  ContentWriter reader(nullptr, file, -1, file.path);
+  if (auto read = reader.all_pieces(); !read) return forward(read);
+  return reader.checksum();
+}
+
 Error as_unreadable(Error error) {
   const int reason = error.errno_value;
   if (reason == EACCES || reason == EPERM || reason == ENAMETOOLONG) error.what = unreadable_text;
@@ -209,12 +232,8 @@ Result<Written> write_output(const Context& context, const layouts::OutputFile& 
   if (!fresh) return forward(fresh);
   made(*fresh);
 
-  ContentWriter writer(context, file, fd, path);
-  for (const layouts::Piece& piece : file.pieces) {
-    auto put = piece.source.empty() ? writer.literal(piece.literal) : writer.range(piece);
-    if (!put) return forward(put);
-  }
-  if (auto flushed = writer.flush(); !flushed) return forward(flushed);
+  ContentWriter writer(&context, file, fd, path);
+  if (auto put = writer.all_pieces(); !put) return forward(put);
   written.bytes = writer.bytes();
   written.checksum = writer.checksum();
 

@@ -15,6 +15,8 @@ void Work::submit(Job job, Mover::Make make) {
   if (jobs.empty()) progress.last_made = run.clock.now();  // patience counts while there is something to wait for
   in_flight.insert(job.key);
   if (job.from_keep) seen.keep.use(job.time, true);
+  job.closings = doubts.closings;
+  job.at_end = end.phase != Phase::running;
   const std::uint64_t ticket =
       mover->submit(std::move(make), [this](const Outcome& outcome) { outcomes.push(outcome); });
   jobs.emplace(ticket, std::move(job));

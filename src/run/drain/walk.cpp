@@ -26,12 +26,13 @@ bool is_later(const timespec& a, const timespec& b) {
 }  // namespace
 
 OutputWalk::OutputWalk(const std::vector<Root>& roots, const std::vector<std::string>& placed, const Ledger& ledger,
-                       const std::string& lower, const std::string& case_path)
+                       const std::string& lower, const std::string& case_path, InDoubt in_doubt)
     : roots_(roots),
       placed_(placed),
       ledger_(ledger),
       lower_(lower),
       case_path_(case_path),
+      in_doubt_(std::move(in_doubt)),
       local_group_(roots.empty() ? std::nullopt : local_group(roots.front().pool)) {
   if (!roots.empty())
     if (const auto sentinel = status_of(join(roots.front().pool, sentinel_name))) pool_made_ = sentinel->st_mtim;
@@ -142,12 +143,13 @@ void OutputWalk::one_file(const std::string& local, const std::string& path, con
   const auto known = ledger_.find(path);
   const bool is_drained = known && known->drained == mark;
   // A copy that was never written has the size, time, mode and, if this user may give it, owner of its original.
-  if (!is_drained && known && known->staged == tree::Kind::copy && !known->drained && known->on_case &&
-      known->on_case->size == mark.size && known->on_case->mtime_ns == mark.mtime_ns && known->mode == mark.mode &&
-      (!given_to(mark.owner, local_group_) || known->owner == mark.owner))
-    return;
-  if (was_read(local, status)) read_back_.add(mark.size);
-  if (!is_drained) found_.push_back({path, local, Output::Kind::file, mark, {}});
+  const bool is_copy = !is_drained && known && known->staged == tree::Kind::copy && !known->drained && known->on_case &&
+                       known->on_case->size == mark.size && known->on_case->mtime_ns == mark.mtime_ns &&
+                       known->mode == mark.mode && (!given_to(mark.owner, local_group_) || known->owner == mark.owner);
+  if (!is_copy && was_read(local, status)) read_back_.add(mark.size);
+  const bool is_known = is_drained || is_copy;
+  if (!is_known || (in_doubt_ && in_doubt_(path, local, status, *known)))
+    found_.push_back({path, local, Output::Kind::file, mark, {}, is_known});
 }
 
 // Since it was written: a time that was given to it (`cp -p`, `tar x`) tells nothing of that.
@@ -174,8 +176,17 @@ bool is_copy_up(std::string_view name, std::string_view lower) {
 
 Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::vector<std::string>& placed,
                                     const Ledger& ledger, const std::string& lower, const std::string& case_path) {
-  OutputWalk walk(roots, placed, ledger, lower, case_path);
+  const auto has_checksum = [](const std::string&, const std::string&, const struct stat&, const Known& known) {
+    return known.checksum != 0;
+  };
+  OutputWalk walk(roots, placed, ledger, lower, case_path, has_checksum);
   auto found = walk.next(SIZE_MAX);
+  std::erase_if(found, [&](const Output& output) {
+    if (!output.is_in_doubt) return false;
+    const auto unit = layouts::verbatim_file(output.local, output.path, std::nullopt);
+    const auto sum = unit ? checksum_of(unit->files.front()) : Result<std::uint64_t>(forward(unit));
+    return sum && *sum == ledger.find(output.path)->checksum;
+  });
   if (const auto missed = walk.take_missed(); !missed.empty()) return tl::unexpected<Error>(missed.front().reason);
   return found;
 }

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,9 +19,14 @@ struct Output {
   std::string path;   // relative to the case
   std::string local;  // where its content is
   Kind kind = Kind::file;
-  LocalMark mark;      // files
-  std::string target;  // links
+  LocalMark mark;            // files
+  std::string target;        // links
+  bool is_in_doubt = false;  // a file as it was drained or staged, whose content may be another all the same
 };
+
+// Whether the content of a file that is as the ledger knows it may be another all the same (doubts.h).
+using InDoubt = std::function<bool(const std::string& path, const std::string& local, const struct stat& status,
+                                   const Known& known)>;
 
 // Finds every entry of `roots` that is neither as it was staged nor as it was drained, parents before children, some at
 // a time: a tree may hold a million of them. Collated times count as drained. A staged link under another name (the
@@ -29,9 +35,9 @@ struct Output {
 // made with must outlive it.
 class OutputWalk {
  public:
-  // `placed`: DrainRequest::placed.
+  // `placed`: DrainRequest::placed. Files in doubt are told as such.
   OutputWalk(const std::vector<Root>& roots, const std::vector<std::string>& placed, const Ledger& ledger,
-             const std::string& lower, const std::string& case_path);
+             const std::string& lower, const std::string& case_path, InDoubt in_doubt = {});
   // The next outputs, at most so many. Empty: all were told.
   std::vector<Output> next(std::size_t at_most);
   // What could not be looked at since the last call, with the path on the case and the reason.
@@ -67,6 +73,7 @@ class OutputWalk {
   const Ledger& ledger_;
   const std::string& lower_;
   const std::string& case_path_;
+  const InDoubt in_doubt_;
   const std::optional<gid_t> local_group_;
   timespec pool_made_{};         // when the run made its pool
   std::vector<Directory> open_;  // still to be read, the next one last
@@ -79,7 +86,8 @@ class OutputWalk {
   Amount read_back_;
 };
 
-// All of them at once; an error where something could not be looked at.
+// All of them at once, of a dead run: nobody watched what it did last, so contents are compared. An error where
+// something could not be looked at.
 Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::vector<std::string>& placed,
                                     const Ledger& ledger, const std::string& lower, const std::string& case_path);
 

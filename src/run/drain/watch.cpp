@@ -137,6 +137,20 @@ Status Watcher::take_in(double now) {
   return {};
 }
 
+bool Watcher::waits_for(std::string_view path, double now) {
+  if (!take_in(now) || crowded()) return true;
+  for (std::size_t at = 0; at < taken_in_;) {
+    const auto* event = reinterpret_cast<const inotify_event*>(events_.get() + at);
+    at += sizeof(inotify_event) + event->len;
+    if ((event->mask & IN_Q_OVERFLOW) != 0) return true;
+    const auto directory = directories_.find(event->wd);
+    if ((event->mask & IN_CLOSE_WRITE) == 0 || event->len == 0 || directory == directories_.end()) continue;
+    const std::string& above = directory->second.path;
+    if (is_below(above, path) || (above == parent_of(path) && name_of(path) == event->name)) return true;
+  }
+  return false;
+}
+
 bool Watcher::crowded() const {
   return taken_in_ >= many;
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -62,6 +63,9 @@ class Watcher {
   // long as that is not crowded. Cheaper than to ask how much it is, since it must be taken once.
   Status take_in(double now);
   bool has_taken_in() const { return taken_in_ > 0; }
+  // True when what was taken in, or may still wait in the kernel, tells that `path`, or something below it, was closed
+  // after writing.
+  bool waits_for(std::string_view path, double now);
   // True when so much was taken in that it had better be read.
   bool crowded() const;
 

@@ -16,6 +16,7 @@
 
 #include "run/drain/acts.h"
 #include "run/drain/checkpoints.h"
+#include "run/drain/doubts.h"
 #include "run/drain/evict.h"
 #include "run/drain/groups.h"
 #include "run/drain/jobs.h"
@@ -68,6 +69,7 @@ struct Work {
   Links links{run, seen, *this, end};
   Checkpoints checkpoints{run, seen, *this, end};
   Unreadable unreadable{run, *this, end};
+  Doubts doubts{run, seen, *this, end};
   Groups groups{run, seen, *this, end};
   Eviction eviction{run, policy, *this};
   // Last, so that its threads end before anything that they use.

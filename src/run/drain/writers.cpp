@@ -15,6 +15,8 @@ void Drain::set_writers(Writers writers) {
   // What they wrote last is found by another walk.
   if (writers != state_->end.writers.processes) state_->end.writers.walk_again();
   state_->end.writers.processes = std::move(writers);
+  LateWriters& late = state_->end.writers;
+  late.left_doubts = late.left_doubts || !late.processes.writing.empty() || !late.processes.lingering.empty();
 }
 
 bool Drain::waits_for_writers() const {
@@ -23,6 +25,15 @@ bool Drain::waits_for_writers() const {
 
 std::vector<std::string> Drain::still_open() const {
   return {state_->work.not_carried.still_open.begin(), state_->work.not_carried.still_open.end()};
+}
+
+// Nothing told of what they did last. True, once, when all must be compared that the case has.
+bool LateWriters::leave_doubts() {
+  if (!left_doubts || outlasted || std::exchange(doubts_are_compared, true)) return false;
+  work.doubts.begin_anew();
+  walk_again();
+  end.submit_outputs();
+  return true;
 }
 
 void LateWriters::walk_again() {

@@ -16,9 +16,11 @@ struct LateWriters {
   std::optional<Clock::time_point> waiting_since = {};  // nothing else was left
   Clock::time_point next_walk = {};
   bool outlasted = false;  // by somebody who still wrote when patience was over
+  bool left_doubts = false, doubts_are_compared = false;
 
   void walk_again();
   bool wait();
+  bool leave_doubts();
 };
 
 }  // namespace forebay::drain

@@ -248,8 +248,8 @@ Result<AheadReport> stage_ahead(const AheadRequest& request, const std::function
 
   tree::StageProgress copied;
   const auto copy = [&]() -> Status {
-    for (const Share& share : *shares)
-      for (const Part& part : share.parts)
+    for (Share& share : *shares)
+      for (Part& part : share.parts)
         if (auto done = tree::carry_out(part.request, part.inputs, copied); !done) return done;
     return {};
   };

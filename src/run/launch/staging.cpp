@@ -58,6 +58,7 @@ Status Staging::carry_out(const tree::StageRequest& request, tree::Inputs& input
       report_.staged.staged_bytes += entry.identity.size;
   if (!done) return done;
   count_warm(tree::use_warm(warm_, request, inputs.entries));
+  tree::note_copies(request, inputs.entries);
   return {};
 }
 

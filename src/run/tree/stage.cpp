@@ -44,7 +44,7 @@ struct Buffers {
 };
 
 // Copies one file under a temporary name, reads what it wrote again, and renames: what bears the name is whole.
-Status copy_file(const StageRequest& request, const Entry& entry, Buffers& buffers, StageProgress& progress) {
+Status copy_file(const StageRequest& request, Entry& entry, Buffers& buffers, StageProgress& progress) {
   const std::string from = join(request.case_path, entry.path), to = local_path(request, entry);
   struct stat existing {};
   if (::lstat(to.c_str(), &existing) == 0 && S_ISREG(existing.st_mode)) {
@@ -63,6 +63,7 @@ Status copy_file(const StageRequest& request, const Entry& entry, Buffers& buffe
   auto target = open_file(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!target) return forward(target);
   std::uint64_t bytes = 0;
+  Checksum sum;
   for (;;) {
     const ssize_t got = ::read(source->get(), buffers.read.bytes().data(), chunk_bytes);
     if (got < 0 && errno == EINTR) continue;
@@ -74,6 +75,7 @@ Status copy_file(const StageRequest& request, const Entry& entry, Buffers& buffe
     if (!same) return forward(same);
     if (!*same) return error(Code::failed, "the copy differs from its original:", to, "check the pool's medium");
     bytes += piece.size();
+    sum.add(piece);
     progress.bytes += piece.size();
   }
   // An edit in place, of the same size too, or another file under the name.
@@ -85,6 +87,7 @@ Status copy_file(const StageRequest& request, const Entry& entry, Buffers& buffe
   if (!set_rights(target->get(), entry.owner, entry.mode) || ::futimens(target->get(), times) != 0)
     return errno_error("cannot set mode and time of", temporary);
   if (::rename(temporary.c_str(), to.c_str()) != 0) return errno_error("cannot rename to", to);
+  entry.checksum = sum.value();
   return {};
 }
 
@@ -135,9 +138,9 @@ std::string temporary_path(const StageRequest& request, const Entry& entry) {
   return join(parent_of(request.local_root), ".fb-" + hex(checksum(entry.path)));
 }
 
-Status carry_out(const StageRequest& request, const Inputs& inputs, StageProgress& progress) {
-  std::vector<const Entry*> copies;
-  for (const Entry& entry : inputs.entries) {
+Status carry_out(const StageRequest& request, Inputs& inputs, StageProgress& progress) {
+  std::vector<Entry*> copies;
+  for (Entry& entry : inputs.entries) {
     if (entry.kind == Kind::copy) {
       copies.push_back(&entry);
     } else if (auto made = make_entry(request, entry); !made) {
@@ -177,6 +180,14 @@ Status carry_out(const StageRequest& request, const Inputs& inputs, StageProgres
     if (!made_so && ::chmod(path.c_str(), entry->mode) != 0) return errno_error("cannot set the mode of", path);
   }
   return {};
+}
+
+void note_copies(const StageRequest& request, std::vector<Entry>& entries) {
+  for (Entry& entry : entries) {
+    if (entry.kind != Kind::copy) continue;
+    const auto status = status_of(local_path(request, entry));
+    if (status) entry.copied = {status->st_ino, identity_of(*status).ctime_ns};
+  }
 }
 
 }  // namespace forebay::tree

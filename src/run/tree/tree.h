@@ -26,14 +26,23 @@ enum class Kind {
   symlink,    // a symbolic link of the case, made anew with the same text
 };
 
+// A copy in the local tree. Where it still is this file, and nothing opened it for writing, it has its content.
+struct Copied {
+  std::uint64_t inode = 0;  // 0: not known
+  std::int64_t ctime_ns = 0;
+  friend bool operator==(const Copied&, const Copied&) = default;
+};
+
 // One entry of the case as it was staged.
 struct Entry {
   std::string path;  // relative to the case; "" is the case itself
   Kind kind = Kind::link;
-  mode_t mode = 0;     // permission bits
-  Identity identity;   // of the entry on the case when it was staged
-  std::string target;  // symlink only
-  Owner owner = {};    // on the case
+  mode_t mode = 0;             // permission bits
+  Identity identity;           // of the entry on the case when it was staged
+  std::string target;          // symlink only
+  Owner owner = {};            // on the case
+  Copied copied = {};          // copy only, see note_copies()
+  std::uint64_t checksum = 0;  // copy only: XXH3-64 of its content; 0: not known
 };
 
 struct StageRequest {
@@ -70,10 +79,12 @@ struct StageProgress {
   std::atomic<std::uint64_t> bytes{0}, files{0};
   std::atomic<std::uint64_t> kept_bytes{0}, kept_files{0};  // of these: were there already
 };
-// Makes what `inputs` lists. A copy that is already there with the size and time of its original is kept, so an
-// interrupted stage goes on where it stopped. A file that changes while it is copied is an error, of kind conflict:
-// what was read may be a mixture. An error names the first entry that failed.
-Status carry_out(const StageRequest& request, const Inputs& inputs, StageProgress& progress);
+// Makes what `inputs` lists, and notes the checksums of what it copies. A copy that is already there with the size and
+// time of its original is kept, so an interrupted stage goes on where it stopped. A file that changes while it is
+// copied is an error, of kind conflict: what was read may be a mixture. An error names the first entry that failed.
+Status carry_out(const StageRequest& request, Inputs& inputs, StageProgress& progress);
+// Notes which local files the copies are, before any program finds them.
+void note_copies(const StageRequest& request, std::vector<Entry>& entries);
 
 // True when `target` (the text of a symbolic link) is one that staging made for `path`: "<lower>/<path>".
 bool is_staged_link(std::string_view target, std::string_view lower);

@@ -63,6 +63,7 @@ class DrainTest : public DrivenTest {
     auto inputs = tree::list_inputs(stage);
     tree::StageProgress progress;
     EXPECT_TRUE(inputs && tree::carry_out(stage, *inputs, progress));
+    if (inputs) tree::note_copies(stage, inputs->entries);
     return inputs ? inputs->entries : std::vector<tree::Entry>();
   }
 

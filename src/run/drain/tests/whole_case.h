@@ -26,7 +26,7 @@ class WholeCaseTest : public DrivenTest {
     const DrainRequest asked = request();
     ASSERT_EQ(::symlink(case_.c_str(), asked.lower.c_str()), 0);
     const tree::StageRequest stage{case_, "", tree_, asked.lower, {}, {}, 1};
-    const auto inputs = tree::list_inputs(stage);
+    auto inputs = tree::list_inputs(stage);
     ASSERT_TRUE(inputs) << inputs.error().text();
     tree::StageProgress progress;
     ASSERT_TRUE(tree::carry_out(stage, *inputs, progress));

@@ -31,7 +31,7 @@ class StageTest : public testing::Test {
   }
   std::string staged(const std::string& path) const { return read_file(tree_ + "/" + path).value_or("<none>"); }
   Status stage() {
-    const auto made = list_inputs(request_);
+    auto made = list_inputs(request_);
     if (!made) return forward(made);
     StageProgress progress;
     return carry_out(request_, *made, progress);

@@ -34,7 +34,7 @@ class WarmTest : public testing::Test {
   StageRequest request() { return {case_, "processor0", root_ + "/new", root_ + "/lower", {}, {}, 1}; }
   // Stages processor0 as links, then puts the warm files in.
   WarmSet stage() {
-    const auto inputs = tree::list_inputs(request());
+    auto inputs = tree::list_inputs(request());
     EXPECT_TRUE(inputs);
     StageProgress progress;
     EXPECT_TRUE(carry_out(request(), *inputs, progress));
@@ -105,7 +105,7 @@ TEST_F(WarmTest, AFileThatIsToBeCopiedIsTakenInsteadAndNotCopied) {
   std::ofstream(case_ + "/processor0/U") << "another field";  // not what was carried
   StageRequest all = request();
   all.copy = [](const std::string&) { return true; };
-  const auto inputs = tree::list_inputs(all);
+  auto inputs = tree::list_inputs(all);
   ASSERT_TRUE(inputs);
   const WarmSet brought = bring_warm(read_warm(warm_), all, *inputs);
   EXPECT_EQ(brought.files, 1u);

@@ -1,0 +1,177 @@
+// Files whose content is compared with what was carried, since nothing else tells whether it is still the same.
+#include "run/drain/doubts.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "run/drain/placed.h"
+#include "run/drain/publish.h"
+#include "run/drain/state.h"
+#include "run/drain/units.h"
+#include "run/openfoam/openfoam.h"
+
+namespace forebay::drain {
+namespace {
+
+// Also of a file that is gone.
+Result<bool> is_same(SharedFiles& files, const std::string& local, const std::string& path, std::uint64_t expected) {
+  const auto unit = layouts::verbatim_file(local, path, std::nullopt);
+  if (!unit && unit.error().errno_value == ENOENT) return true;
+  if (!unit) return tl::unexpected<Error>(as_unreadable(unit.error()));
+  return holds_same(files, unit->files.front(), path, expected);
+}
+
+// EBUSY while a file of it is open for writing.
+Result<bool> is_same(SharedFiles& files, const CarriedGroup& carried) {
+  std::vector<layouts::RankTime> ranks;
+  for (const auto& [rank, directory] : carried.directories) {
+    auto rank_time = read_time(rank, directory, true, {}, carried.lower);
+    if (!rank_time) return tl::unexpected<Error>(as_unreadable(rank_time.error()));
+    if (!*rank_time) return true;
+    ranks.push_back(std::move(**rank_time));
+  }
+  const auto unit = layouts::collated_time(ranks, carried.time, carried.all_ranks);
+  if (!unit && unit.error().errno_value == 0) return false;  // it can be collated no more
+  if (!unit) return tl::unexpected<Error>(as_unreadable(unit.error()));
+  for (const layouts::OutputFile& file : unit->files) {
+    const std::string path = join(carried.target, file.path);
+    const auto known = carried.checksums.find(path);
+    if (known == carried.checksums.end()) return false;
+    const auto same = holds_same(files, file, path, known->second);
+    if (!same || !*same) return same;
+  }
+  return true;
+}
+
+}  // namespace
+
+// Only files that the case has, or that are on their way there: all others are carried anyway.
+void Doubts::note_closing(const std::string& path) {
+  if (path.starts_with('/')) {
+    const auto name = seen.others.placed_names.find(path);
+    if (name != seen.others.placed_names.end()) return note_closing(name->second);
+    closed[path] = ++closings;
+    return;
+  }
+  const auto known = run.ledger.find(path);
+  const auto time = openfoam::time_path(path);
+  bool concerned = known && (known->drained || known->copy);
+  if (time)
+    concerned =
+        concerned || run.ledger.collated_of(time->rank, time->time) || work.groups.is_in_flight(time->rank, time->time);
+  for (std::string at(path); !concerned && !at.empty(); at = parent_of(at)) concerned = work.in_flight.contains(at);
+  if (concerned) closed[path] = ++closings;
+}
+
+bool Doubts::is_in_doubt(const std::string& path, const std::string& local, const struct stat& status,
+                         const Known& known) const {
+  if (settled.contains(path) || is_below(local, run.request.case_path)) return false;
+  // A name that went away and came back was not watched in between.
+  if (nobody_watched || run.ledger.lost_events() || known.deleted || closed.contains(path) || closed.contains(local))
+    return true;
+  if (known.copy && known.copy->inode != 0 && known.copy->inode != status.st_ino) return true;
+  // What is kept aside (keep.h) has other names of ours, and each of them changes the ctime.
+  if (const auto time = time_of(path, false);
+      time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time))
+    return status.st_nlink > (seen.keep.contains(time->rank, time->time, time->rest) ? 2U : 1U);
+  if (work.checkpoints.containing(path) != nullptr) return false;
+  const std::int64_t changed = known.drained ? known.drained->ctime_ns : known.copy ? known.copy->ctime_ns : 0;
+  return status.st_nlink > 1 || identity_of(status).ctime_ns != changed;
+}
+
+bool Doubts::is_in_doubt(const CollatedTime& group) const {
+  if (settled.contains(join(group.group, group.time))) return false;
+  if (nobody_watched || run.ledger.lost_events()) return true;
+  for (int rank = group.first; rank <= group.last; ++rank)
+    if (is_written(time_directory(rank, group.time))) return true;
+  return false;
+}
+
+bool Doubts::is_written(const std::string& path) const {
+  const auto below = closed.lower_bound(path + "/");
+  return closed.contains(path) || (below != closed.end() && is_below(below->first, path)) ||
+         (seen.watcher && seen.watcher->waits_for(path, run.now()));
+}
+
+void Doubts::carried(const std::string& path, const Job& job) {
+  if (job.at_end) settled.insert(path);
+  if (closed.empty()) return;
+  for (const std::string& name : {path, content_of(local_of(run.roots, path), run.request.placed)})
+    if (const auto found = closed.find(name); found != closed.end() && (job.at_end || found->second <= job.closings))
+      closed.erase(found);
+}
+
+void Doubts::begin_anew() {
+  nobody_watched = true;
+  settled.clear();
+}
+
+void Doubts::compare(const Output& output) {
+  const auto known = run.ledger.find(output.path);
+  if (!known) return;
+  const auto prepared = std::make_shared<Prepared>();
+  work.submit(Job{Job::Kind::comparison, output.path, 0, 0, {}, false, prepared},
+              [path = output.path, local = output.local, expected = known->checksum, prepared,
+               files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
+                prepared->postponed = is_open_for_writing(local);
+                if (prepared->postponed) return std::nullopt;
+                const auto same = is_same(*files, local, path, expected);
+                if (!same) return forward(same);
+                prepared->differs = !*same;
+                return std::nullopt;
+              });
+}
+
+void Doubts::compare(const CollatedTime& group) {
+  const std::string target = join(group.group, group.time);
+  if (work.in_flight.contains(target) || work.not_carried.still_open.contains(target)) return;
+  const auto prepared = std::make_shared<Prepared>();
+  work.submit(
+      Job{Job::Kind::comparison, target, group.first, group.last, group.time, false, prepared},
+      [carried = carried_group(group), prepared, files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
+        const auto same = is_same(*files, carried);
+        prepared->postponed = !same && same.error().errno_value == EBUSY;
+        if (prepared->postponed) return std::nullopt;
+        if (!same) return forward(same);
+        prepared->differs = !*same;
+        return std::nullopt;
+      });
+}
+
+CarriedGroup Doubts::carried_group(const CollatedTime& group) const {
+  CarriedGroup carried{join(group.group, group.time), group.time, run.request.settings.all_ranks, run.request.lower};
+  run.ledger.each(carried.target, [&](const std::string& path, const Known& known) {
+    if (!known.directory) carried.checksums.emplace(path, known.checksum);
+    return true;
+  });
+  for (int rank = group.first; rank <= group.last; ++rank)
+    carried.directories.emplace_back(rank, local_of(run.roots, time_directory(rank, group.time)));
+  return carried;
+}
+
+bool Doubts::may_give_way(const std::string& path, const std::string& content, const Known& known) const {
+  if (is_written(path) || is_written(content)) return false;
+  return !run.ledger.lost_events() || is_same(*run.shared, content, path, known.checksum).value_or(false);
+}
+
+bool Doubts::may_give_way(const CollatedTime& group) const {
+  for (int rank = group.first; rank <= group.last; ++rank)
+    if (is_written(time_directory(rank, group.time))) return false;
+  return !run.ledger.lost_events() || is_same(*run.shared, carried_group(group)).value_or(false);
+}
+
+// The next walk finds what differs, since the ledger knows no local file of it any more.
+void Doubts::compared(const Job& job) {
+  settled.insert(job.key);
+  if (!job.prepared->differs) return;
+  if (!job.time.empty()) {
+    if (const auto group = run.ledger.collated_of(job.rank, job.time)) work.groups.renew(*group);
+  } else if (const auto known = run.ledger.find(job.key); known && known->on_case) {
+    run.record(drained_record(job.key, *known->on_case, {}, known->checksum));
+  }
+}
+
+}  // namespace forebay::drain
