@@ -165,12 +165,15 @@ bool Doubts::may_give_way(const CollatedTime& group) const {
 
 // The next walk finds what differs, since the ledger knows no local file of it any more.
 void Doubts::compared(const Job& job) {
+  work.progress.last_made = run.clock.now();
   settled.insert(job.key);
   if (!job.prepared->differs) return;
   if (!job.time.empty()) {
     if (const auto group = run.ledger.collated_of(job.rank, job.time)) work.groups.renew(*group);
   } else if (const auto known = run.ledger.find(job.key); known && known->on_case) {
-    run.record(drained_record(job.key, *known->on_case, {}, known->checksum));
+    Identity on_case = *known->on_case;
+    if (on_case.links > 1) on_case.ctime_ns = 0;  // each name that is replaced changes that of the others
+    run.record(drained_record(job.key, on_case, {}, known->checksum));
   }
 }
 

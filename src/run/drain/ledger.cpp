@@ -63,6 +63,12 @@ LocalMark mark_of(const struct stat& status) {
           status.st_mode & 07777, owner_of(status), identity.ctime_ns};
 }
 
+bool is_as_known(const Known& known, const LocalMark& mark) {
+  if (known.drained) return known.drained == mark;
+  return known.staged == tree::Kind::copy && known.on_case && known.on_case->size == mark.size &&
+         known.on_case->mtime_ns == mark.mtime_ns && known.mode == mark.mode;
+}
+
 Record staged_record(const tree::Entry& entry) {
   Record record{"staged", {entry.path, std::to_string(static_cast<int>(entry.kind)), std::to_string(entry.mode)}};
   add(record.words, entry.identity);

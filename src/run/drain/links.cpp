@@ -2,6 +2,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "run/drain/placed.h"
 #include "run/drain/state.h"
@@ -51,10 +53,11 @@ void Links::find_partners(const Job& job) {
   for (const auto& [device, inode] : files) inodes.insert(inode);
   const auto partners = std::make_shared<Partners>();
   run.ledger.each("", [&](const std::string& path, const Known& known) {
-    if (!known.drained || known.deleted || !known.on_case || !inodes.contains(known.drained->inode)) return true;
+    const ino_t inode = known.drained ? known.drained->inode : known.copy ? known.copy->inode : 0;
+    if (known.deleted || !known.on_case || !inodes.contains(inode)) return true;
     struct stat status {};
     const std::string local = content_of(local_of(run.roots, path), run.request.placed);
-    if (::lstat(local.c_str(), &status) != 0 || mark_of(status) != *known.drained) return true;
+    if (::lstat(local.c_str(), &status) != 0 || !is_as_known(known, mark_of(status))) return true;
     const FileId file{status.st_dev, status.st_ino};
     if (!files.contains(file)) return true;
     in_doubt = in_doubt || (end.phase == Phase::running ? work.doubts.closed.contains(path)
@@ -81,17 +84,32 @@ void Links::try_later(const Job& job) {
   }
 }
 
-// The second name changed the ctime of the first: it is no longer compared.
+// The second name changed the ctime of all others: it is no longer compared.
 void Links::note_second_name(const PublishedFile& file) {
-  const auto first = run.ledger.find(file.linked_to);
-  if (!first || (!first->drained && !first->staged)) return;
-  if (first->drained) {
-    run.record(drained_record(file.linked_to, file.identity, *first->drained, first->checksum));
-  } else {
-    run.record(staged_record({file.linked_to, *first->staged, first->mode, file.identity, first->link_target,
-                              first->owner.value_or(Owner{}), first->copy.value_or(tree::Copied{}), first->checksum}));
+  std::vector<std::pair<std::string, Known>> names;
+  run.ledger.each("", [&](const std::string& path, const Known& known) {
+    const bool is_name = path != file.path && known.on_case && known.on_case->inode == file.identity.inode &&
+                         known.on_case->device == file.identity.device;
+    if (is_name && (known.drained || known.staged)) names.emplace_back(path, known);
+    return true;
+  });
+  for (const auto& [path, known] : names) {
+    if (known.drained) {
+      run.record(drained_record(path, file.identity, *known.drained, known.checksum));
+    } else {
+      run.record(staged_record({path,
+                                *known.staged,
+                                known.mode,
+                                file.identity,
+                                known.link_target,
+                                known.owner.value_or(Owner{}),
+                                {},
+                                known.copy.value_or(tree::Copied{}),
+                                known.checksum}));
+    }
+    if (known.deleted) run.record(deleted_record(path));  // a removal that was told meanwhile stays told
+    if (known.evicted) run.record(evicted_record(path));
   }
-  if (first->deleted) run.record(deleted_record(file.linked_to));  // a removal that was told meanwhile stays told
 }
 
 }  // namespace forebay::drain

@@ -90,10 +90,7 @@ void Work::carried(const Job& job, const Published& published) {
     }
     return;
   }
-  if (job.kind == Job::Kind::comparison) {
-    progress.last_made = run.clock.now();
-    return doubts.compared(job);
-  }
+  if (job.kind == Job::Kind::comparison) return doubts.compared(job);
   if (job.kind == Job::Kind::directory || !job.prepared->several_names.empty()) return;
   if (published.files.empty()) return;  // gone before its turn came
   for (const PublishedFile& file : published.files) {

@@ -141,13 +141,11 @@ void OutputWalk::renamed_input(const std::string& origin, const std::string& pat
 void OutputWalk::one_file(const std::string& local, const std::string& path, const struct stat& status) {
   const LocalMark mark = mark_of(status);
   const auto known = ledger_.find(path);
-  const bool is_drained = known && known->drained == mark;
-  // A copy that was never written has the size, time, mode and, if this user may give it, owner of its original.
-  const bool is_copy = !is_drained && known && known->staged == tree::Kind::copy && !known->drained && known->on_case &&
-                       known->on_case->size == mark.size && known->on_case->mtime_ns == mark.mtime_ns &&
-                       known->mode == mark.mode && (!given_to(mark.owner, local_group_) || known->owner == mark.owner);
-  if (!is_copy && was_read(local, status)) read_back_.add(mark.size);
-  const bool is_known = is_drained || is_copy;
+  // A copy has the owner of its original, too, if this user may give it.
+  const bool is_copy = known && !known->drained;
+  const bool is_known = known && is_as_known(*known, mark) &&
+                        (!is_copy || !given_to(mark.owner, local_group_) || known->owner == mark.owner);
+  if (!(is_copy && is_known) && was_read(local, status)) read_back_.add(mark.size);
   if (!is_known || (in_doubt_ && in_doubt_(path, local, status, *known)))
     found_.push_back({path, local, Output::Kind::file, mark, {}, is_known});
 }

@@ -5,6 +5,9 @@
 
 #include <cerrno>
 #include <climits>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "run/tree/tree.h"
 
@@ -89,6 +92,26 @@ class Scan {
   Inputs& inputs_;
 };
 
+// Names of one file are one file for a program that writes to it, too: a link for each would be copied up by itself.
+void join_names(const StageRequest& request, Inputs& inputs) {
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<Entry*>> files;
+  for (Entry& entry : inputs.entries)
+    if ((entry.kind == Kind::link || entry.kind == Kind::copy) && entry.identity.links > 1)
+      files[{entry.identity.device, entry.identity.inode}].push_back(&entry);
+  for (const auto& [file, names] : files) {
+    const Entry& first = *names.front();
+    if (names.size() < 2 || ::faccessat(AT_FDCWD, join(request.case_path, first.path).c_str(), R_OK, AT_EACCESS) != 0)
+      continue;
+    for (Entry* name : names) {
+      const bool was_copy = std::exchange(name->kind, Kind::copy) == Kind::copy;
+      if (was_copy) inputs.copy_bytes -= name->identity.size;
+      if (!was_copy) --inputs.link_files, ++inputs.copy_files;
+      if (name != &first) name->first = first.path;
+    }
+    inputs.copy_bytes += first.identity.size;
+  }
+}
+
 }  // namespace
 
 Result<Inputs> list_inputs(const StageRequest& request) {
@@ -96,6 +119,7 @@ Result<Inputs> list_inputs(const StageRequest& request) {
   Scan scan(request, inputs);
   if (auto scanned = scan.directory(AT_FDCWD, join(request.case_path, request.below), request.below); !scanned)
     return forward(scanned);
+  join_names(request, inputs);
   return inputs;
 }
 

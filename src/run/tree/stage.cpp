@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -127,11 +128,31 @@ Status make_entry(const StageRequest& request, const Entry& entry) {
   return {};
 }
 
+// The other names of files that were copied.
+Status make_names(const StageRequest& request, Inputs& inputs, StageProgress& progress) {
+  std::map<std::string, std::uint64_t> checksums;
+  for (const Entry& entry : inputs.entries)
+    if (entry.kind == Kind::copy && entry.first.empty()) checksums[entry.path] = entry.checksum;
+  for (Entry& entry : inputs.entries) {
+    if (entry.first.empty()) continue;
+    const std::string from = local_path(request, entry.first), to = local_path(request, entry);
+    ::unlink(to.c_str());
+    if (::link(from.c_str(), to.c_str()) != 0) return errno_error("cannot link", to);
+    entry.checksum = checksums[entry.first];
+    ++progress.files;
+  }
+  return {};
+}
+
 }  // namespace
 
-std::string local_path(const StageRequest& request, const Entry& entry) {
+std::string local_path(const StageRequest& request, const std::string& path) {
   const std::size_t above = request.below.empty() ? 0 : request.below.size() + 1;
-  return join(request.local_root, entry.path.substr(std::min(entry.path.size(), above)));
+  return join(request.local_root, path.substr(std::min(path.size(), above)));
+}
+
+std::string local_path(const StageRequest& request, const Entry& entry) {
+  return local_path(request, entry.path);
 }
 
 std::string temporary_path(const StageRequest& request, const Entry& entry) {
@@ -141,6 +162,7 @@ std::string temporary_path(const StageRequest& request, const Entry& entry) {
 Status carry_out(const StageRequest& request, Inputs& inputs, StageProgress& progress) {
   std::vector<Entry*> copies;
   for (Entry& entry : inputs.entries) {
+    if (!entry.first.empty()) continue;
     if (entry.kind == Kind::copy) {
       copies.push_back(&entry);
     } else if (auto made = make_entry(request, entry); !made) {
@@ -170,6 +192,7 @@ Status carry_out(const StageRequest& request, Inputs& inputs, StageProgress& pro
     work();
   }
   if (failure) return tl::unexpected<Error>(*failure);
+  if (auto joined = make_names(request, inputs, progress); !joined) return joined;
   for (auto entry = inputs.entries.rbegin(); entry != inputs.entries.rend(); ++entry) {
     const std::string path = local_path(request, *entry);
     if (entry->kind != Kind::directory) continue;
@@ -179,6 +202,16 @@ Status carry_out(const StageRequest& request, Inputs& inputs, StageProgress& pro
     const bool made_so = made_here && (entry->mode & 0700) == 0700 && (entry->mode & ~mode_t{0777}) == 0;
     if (!made_so && ::chmod(path.c_str(), entry->mode) != 0) return errno_error("cannot set the mode of", path);
   }
+  return {};
+}
+
+Status show_beside(const std::string& case_path, const std::string& tree) {
+  const std::string directory = directory_of(case_path);
+  const auto entries = list_directory(directory);
+  if (!entries) return {};  // to the program it is closed, too
+  for (const DirectoryEntry& entry : *entries)
+    if (entry.name != name_of(case_path) && entry.name != name_of(tree))
+      if (auto made = make_link(join(directory, entry.name), join(parent_of(tree), entry.name)); !made) return made;
   return {};
 }
 

@@ -1,11 +1,11 @@
 // tree: the case as one node sees it, made of links, copies and directories in a pool.
 //
-// Directories of the case become directories, files become symbolic links that point below `lower` (read once, no copy)
-// or copies (read often, may be rewritten, or asked for), symbolic links of the case stay as they are. What a program
-// then makes is an ordinary file; telling outputs from inputs is one lstat.
-// Promises: the case is only read; nothing is followed out of it, but for the directory that is to be staged itself; a
-// copy is verified before it gets its name; staging twice into the same place does only what is missing.
-// Must not know: how outputs go home (drain), how processes get here (launch).
+// Directories of the case become directories, files with several names in it copies with these names, other files
+// become symbolic links that point below `lower` (read once, no copy) or copies (read often, may be rewritten, or asked
+// for), symbolic links of the case stay as they are. What a program then makes is an ordinary file; telling outputs
+// from inputs is one lstat. Promises: the case is only read; nothing is followed out of it, but for the directory that
+// is to be staged itself; a copy is verified before it gets its name; staging twice into the same place does only what
+// is missing. Must not know: how outputs go home (drain), how processes get here (launch).
 #pragma once
 
 #include <atomic>
@@ -41,6 +41,7 @@ struct Entry {
   Identity identity;           // of the entry on the case when it was staged
   std::string target;          // symlink only
   Owner owner = {};            // on the case
+  std::string first = {};      // copy only: the entry that brings the content, where this is another name of that file
   Copied copied = {};          // copy only, see note_copies()
   std::uint64_t checksum = 0;  // copy only: XXH3-64 of its content; 0: not known
 };
@@ -62,6 +63,7 @@ struct StageRequest {
 };
 // Where an entry lies in the local image.
 std::string local_path(const StageRequest& request, const Entry& entry);
+std::string local_path(const StageRequest& request, const std::string& path);
 // Where it is made before it gets that name: beside the image, in which nothing of ours may be taken for a program's.
 std::string temporary_path(const StageRequest& request, const Entry& entry);
 
@@ -85,6 +87,9 @@ struct StageProgress {
 Status carry_out(const StageRequest& request, Inputs& inputs, StageProgress& progress);
 // Notes which local files the copies are, before any program finds them.
 void note_copies(const StageRequest& request, std::vector<Entry>& entries);
+
+// Shows beside the local tree what lies beside the case, as links: for a program whose ".." is the directory above it.
+Status show_beside(const std::string& case_path, const std::string& tree);
 
 // True when `target` (the text of a symbolic link) is one that staging made for `path`: "<lower>/<path>".
 bool is_staged_link(std::string_view target, std::string_view lower);

@@ -135,12 +135,14 @@ std::vector<WarmFile> read_warm(const std::string& directory) {
 WarmSet bring_warm(const std::vector<WarmFile>& files, const StageRequest& request, const Inputs& inputs) {
   WarmSet brought;
   const ByPath known = by_path(files);
-  const auto fits = [&](const Entry& entry) { return entry.kind == Kind::copy && stand_in(known, entry) != nullptr; };
+  const auto fits = [&](const Entry& entry) {
+    return entry.kind == Kind::copy && entry.first.empty() && stand_in(known, entry) != nullptr;
+  };
   if (std::ranges::none_of(inputs.entries, fits)) return brought;
   for (const Entry& entry : inputs.entries) {
     const std::string path = local_path(request, entry);
     if (entry.kind == Kind::directory) ::mkdir(path.c_str(), entry.mode | 0700);
-    const WarmFile* file = entry.kind == Kind::copy ? stand_in(known, entry) : nullptr;
+    const WarmFile* file = entry.kind == Kind::copy && entry.first.empty() ? stand_in(known, entry) : nullptr;
     if (file == nullptr || !put(*file, entry, request)) continue;
     ++brought.files;
     brought.bytes += file->on_case.size;

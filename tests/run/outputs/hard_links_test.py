@@ -1,6 +1,7 @@
 """Proves that inputs with several names, of which the program rewrites, removes or moves some, are no conflict: each
 name that changes takes a link from the others, which changes their ctime too. Nor is a case that was made by `cp -al`,
-while its twin changes. An edit of the user's still is one.
+while its twin changes. An edit of the user's still is one. And names of one input are one file for a program that writes
+to it, as in a direct run.
 """
 
 import os
@@ -18,6 +19,28 @@ SCRIPTS = {
     "replaced by renames": "for h in h1 h2 h3; do echo $h > new; mv new $h; done",
     "rewritten twice": "rm h1; echo a > h1; sleep 1; rm h2; echo b > h2; sleep 1; rm h1 h3; echo c > h1",
 }
+# What is written through one name is read through the others, before and after.
+WRITES = {
+    "one after the other": "echo b > h1; echo c > h2; cat h1 h2 h3",
+    "appended, and a new name": "ln h1 new; echo b >> h1; cat new h2",
+    "moved away and written": "mv h3 h4; echo b >> h4; cat h1",
+    "moved away": "mv h3 h4; rm h2",
+    "by another directory": "mkdir d; mv h2 d/h2; echo b > d/h2; cat h1",
+    "one name is made anew": "rm h1; echo b > h1; echo c >> h2; cat h1 h3",
+    "through the content, its time set back": "touch -r h1 t; echo new > h2; touch -r t h2; rm t",
+    "mode": "chmod 600 h2",
+    "not written": "cat h1 h2",
+}
+
+
+def groups(root):
+    """The names of each file with several."""
+    found = {}
+    for directory, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(directory, name)
+            found.setdefault(os.lstat(path).st_ino, set()).add(os.path.relpath(path, root))
+    return sorted(sorted(names) for names in found.values())
 
 
 class HardLinks(OutputCase):
@@ -40,6 +63,22 @@ class HardLinks(OutputCase):
                     self.assert_pool_is_empty()
                     os.rename(case, f"{case} {what}")
             os.rename(direct, f"{direct} {what}")
+
+    def test_names_of_one_input_are_one_file(self):
+        for what, script in WRITES.items():
+            direct = self.inputs(f"{what}, direct")
+            self.assertEqual(self.run_in(direct, "direct", script), 0, self.output)
+            printed = self.output
+            for way in WAYS:
+                for when in ("live", "end"):
+                    with self.subTest(what, way=way, when=when):
+                        case = self.inputs(f"{what}, {way}, {when}")
+                        options = ["--drain-when", when, "--set", "drain.settle=20ms"]
+                        self.assertEqual(self.run_in(case, way, script, *options), 0, self.output)
+                        self.assertTrue(self.output.endswith(printed), self.output)
+                        self.assertEqual((files(case), groups(case)), (files(direct), groups(direct)))
+                        self.assertEqual(os.stat(f"{case}/h1").st_mode, os.stat(f"{direct}/h1").st_mode)
+                        self.assert_pool_is_empty()
 
     def run_beside(self, way, script, act):
         """`act` is done to the case when the program is at work in it."""
