@@ -194,7 +194,7 @@ class StageTest(commandcase.CommandCase):
         self.assertEqual(self.call("stage", "--case", self.case + "x"), 2)
         self.assertIn("no such case", self.output)
         self.assertEqual(self.here("stage", "--pool", os.path.join(self.pool, "none")), 2)
-        os.mkdir(os.path.join(self.case, ".forebay"))
+        self.write(".forebay/plan.json", "{}")
         self.assertEqual(self.here("stage"), 7, self.output)
         self.assertEqual(os.listdir(self.pool), [])
 

@@ -5,12 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <climits>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
+
+#include "run/drain/publish.h"
+#include "run/launch/report.h"
 
 namespace forebay::launch {
 // Members whose JSON is their value. The others are put in and taken out by hand.
@@ -68,14 +73,53 @@ Result<Plan> plan_from_json(const std::string& text) {
   }
 }
 
-std::string control_directory(const std::string& case_path) {
-  return join(case_path, control_name);
+namespace {
+
+constexpr std::array control_names{".forebay", ".forebay-run", ".forebay-run-2", ".forebay-run-3"};
+constexpr const char *plan_name = "plan.json", *sole_node_name = "sole-node";
+
+// Of another user it cannot be told.
+bool is_control_directory(const std::string& path) {
+  struct stat status {};
+  return ::lstat(join(path, plan_name).c_str(), &status) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
+std::optional<std::string> find_control_directory(const std::string& case_path) {
+  for (const char* name : control_names)
+    if (std::string path = join(case_path, name); is_control_directory(path)) return path;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string control_directory(const std::string& case_path) {
+  if (auto found = find_control_directory(case_path)) return *found;
+  for (const char* name : control_names)
+    if (std::string path = join(case_path, name); !name_exists(path)) return path;
+  return join(case_path, control_names.back());
+}
+
+bool has_control_directory(const std::string& case_path) {
+  return find_control_directory(case_path).has_value();
+}
+
+// With its plan, in one step.
 Status make_control_directory(const Plan& plan) {
+  const std::string temporary = join(plan.case_path, drain::temporary_name("", plan.run));
+  if (::mkdir(temporary.c_str(), 0700) != 0)
+    return errno_error("cannot write to the case: cannot make", temporary,
+                       "results could not be brought home; check the permissions and the space of the file system");
+  if (auto written = replace_file(join(temporary, plan_name), to_json(plan)); !written) {
+    (void)remove_tree(temporary);
+    return written;
+  }
   const std::string directory = control_directory(plan.case_path);
-  if (::mkdir(directory.c_str(), 0700) != 0) {
-    if (errno != EEXIST)
+  // No directory with anything in it is replaced by a rename.
+  if (has_control_directory(plan.case_path) || ::rename(temporary.c_str(), directory.c_str()) != 0) {
+    const int reason = has_control_directory(plan.case_path) ? EEXIST : errno;
+    (void)remove_tree(temporary);
+    errno = reason;
+    if (errno != EEXIST && errno != ENOTEMPTY)
       return errno_error("cannot write to the case: cannot make", directory,
                          "results could not be brought home; check the permissions and the space of the file system");
     const auto other = read_plan(plan.case_path);
@@ -97,7 +141,7 @@ Status make_control_directory(const Plan& plan) {
                      "; where it is dead, `forebay drain --resume --case` on its nodes brings home what it left, "
                      "`forebay clean --case` throws it away");
   }
-  return replace_file(join(directory, "plan.json"), to_json(plan));
+  return {};
 }
 
 Result<Plan> read_plan(const std::string& case_path) {
@@ -108,21 +152,37 @@ Result<Plan> read_plan(const std::string& case_path) {
   if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 0022) != 0)
     return error(Code::bad_input, "not a private directory of this user:", directory,
                  "forebay did not make it so; look at it, then remove it");
-  auto text = read_file(join(directory, "plan.json"));
+  auto text = read_file(join(directory, plan_name));
   if (!text) return forward(text);
   return plan_from_json(*text);
 }
 
 std::string case_above(const std::string& directory) {
   for (std::string at = directory; !at.empty(); at = parent_of(at)) {
-    if (name_exists(join(control_directory(at), "plan.json"))) return at;
+    if (has_control_directory(at)) return at;
     if (at == "/") break;
   }
   return {};
 }
 
 Status remove_control_directory(const std::string& case_path) {
-  return remove_tree(control_directory(case_path));
+  const auto directory = find_control_directory(case_path);
+  if (!directory) return {};
+  std::vector<std::string> own = node_report_paths(*directory);
+  const auto entries = list_directory(*directory);
+  for (const DirectoryEntry& entry : entries ? *entries : std::vector<DirectoryEntry>())
+    if (entry.name == sole_node_name || (entry.name.starts_with("node-") && entry.name.ends_with(".new")))
+      own.push_back(join(*directory, entry.name));
+  own.push_back(join(*directory, plan_name));  // last: without it nothing tells what the others are
+  for (const std::string& path : own)
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno_error("cannot remove", path);
+  if (::rmdir(directory->c_str()) == 0 || errno == ENOENT) return {};
+  if (errno != ENOTEMPTY && errno != EEXIST) return errno_error("cannot remove", *directory);
+  // The program has one of that name.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  (void)::chmod(directory->c_str(), 0777 & ~mask);
+  return {};
 }
 
 bool is_being_removed(const std::string& case_path, const std::string& run, Clock& clock) {

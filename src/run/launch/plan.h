@@ -1,6 +1,7 @@
 // The plan of a run: what `forebay run` decided and every node needs to know. It lies in the control directory on the
 // case, <case>/.forebay (mode 0700), as plan.json, beside one report per node. The directory is also the lock: one run
-// at a time per case.
+// at a time per case. Where the case has something else of that name, it is the next of a few names; it is known by its
+// plan.json.
 #pragma once
 
 #include <string>
@@ -39,8 +40,9 @@ struct Plan {
 std::string to_json(const Plan& plan);
 Result<Plan> plan_from_json(const std::string& text);
 
+// The control directory that the case has, or the one that it would get.
 std::string control_directory(const std::string& case_path);
-inline constexpr const char* control_name = ".forebay";
+bool has_control_directory(const std::string& case_path);
 
 // Makes the control directory and writes the plan. Code::busy when there already is one; the message tells whether that
 // run is alive, and what to do when it is not.
@@ -50,6 +52,7 @@ Result<Plan> read_plan(const std::string& case_path);
 bool is_alive(const Plan& plan);
 // The case that `directory` lies in, by its control directory; empty when there is none above it.
 std::string case_above(const std::string& directory);
+// Only what is of the run: the program may have made a directory of that name, and all in it stays.
 Status remove_control_directory(const std::string& case_path);
 // True when it is gone within two seconds: somebody is removing it, whose reports of nodes may have gone before its
 // plan.

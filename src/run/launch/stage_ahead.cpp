@@ -62,7 +62,7 @@ class Selection {
 
   // `below`: the part's own directory of a rank, or empty for what all ranks share.
   bool leaves_out(const std::string& path, const std::string& below) const {
-    if (path == control_name || tree::matches_any(request_.settings.stage.direct, path)) return true;
+    if (tree::matches_any(request_.settings.stage.direct, path)) return true;
     if (!facts_.is_case) return false;
     const std::string top = path.substr(0, path.find('/'));
     if (decomposed_ && below.empty())
@@ -83,7 +83,7 @@ Result<std::string> resolve(const std::string& typed) {
   if (!real) return error(Code::bad_input, "no such case:", typed, "give the case's directory with --case");
   if (!leads_to_directory(*real))
     return error(Code::bad_input, "not a directory:", *real, "give the case's directory with --case");
-  if (name_exists(control_directory(*real)))
+  if (has_control_directory(*real))
     return error(Code::busy, "a run works on this case, or left it unfinished:", *real, "`forebay status` shows it");
   return real;
 }

@@ -69,8 +69,9 @@ Status Staging::common() {
     return apart && rank && *rank < plan_.ranks;
   };
   DirectDirectories direct(plan_);
+  const std::string control(name_of(control_directory(plan_.case_path)));
   const auto left_out = [&](const std::string& path) {
-    return path == control_name || is_rank_directory(path) || direct.take(path);
+    return path == control || is_rank_directory(path) || direct.take(path);
   };
   tree::StageRequest request{plan_.case_path,
                              "",
@@ -85,6 +86,8 @@ Status Staging::common() {
     for (tree::WarmFile& file : tree::read_warm(directory)) warm_.push_back(std::move(file));
   if (auto staged = carry_out(request, *inputs); !staged) return staged;
   if (auto linked = direct.link(run_.tree(), run_.lower()); !linked) return linked;
+  if (plan_.way == node::Way::path)
+    if (auto shown = tree::show_beside(plan_.case_path, run_.tree()); !shown) return shown;
   if (apart) {
     for (int rank = 0; rank < plan_.ranks; ++rank) {
       const std::string name = contract::name_of_rank(rank);

@@ -3,6 +3,7 @@ itself made, and journalled, are its own (docs/format.md, docs/run/redirect.md).
 """
 
 import os
+import stat
 
 import outputcase
 from outputcase import WAYS, OutputCase, files
@@ -66,6 +67,20 @@ class Names(OutputCase):
                         for time in (1, 2):
                             found = files(os.path.join(case, f"processor{rank}/{time}"))
                             self.assertEqual(found, {name: name + "\n" for name in NAMES})
+
+    def test_a_program_may_have_a_directory_called_like_our_mark(self):
+        script = "mkdir -p .forebay .forebay-run; echo 1 > .forebay/mine; echo 2 > .forebay-run/node-mine.json"
+        for way in WAYS:
+            with self.subTest(way=way):
+                case = self.case(way)
+                for again in (script, f"cat .forebay/mine > seen; {script}"):
+                    self.assertEqual(self.run_in(case, way, again), 0, self.output)
+                    self.assertEqual(self.read(case, ".forebay/mine"), "1\n")
+                    self.assertEqual(self.read(case, ".forebay-run/node-mine.json"), "2\n")
+                    self.assertEqual(stat.S_IMODE(os.stat(os.path.join(case, ".forebay")).st_mode), 0o755)
+                self.assertEqual(self.read(case, "seen"), "1\n")
+                self.assertEqual(self.forebay("drain", "--resume", "--case", case), 0, self.output)
+                self.assertEqual(sorted(os.listdir(case)), [".forebay", ".forebay-run", "seen"])
 
     def test_inputs_with_such_names_are_neither_removed_nor_hidden(self):
         for way in WAYS:
