@@ -49,6 +49,7 @@ struct End {
   void remove_deleted();
   bool remove_stale();
   void count_undrained();
+  void bring_beside();
 };
 
 }  // namespace forebay::drain

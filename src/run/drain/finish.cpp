@@ -88,6 +88,7 @@ bool Drain::finished() {
     state.seen.note_failed_writes();  // of who outlived the program
     if (!state.end.remove_stale()) return false;
     state.end.count_undrained();
+    state.end.bring_beside();
     state.work.acts.note_written_inputs();
     if (state.work.checkpoints.is_unfinished)
       state.run.note(

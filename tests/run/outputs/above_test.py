@@ -1,0 +1,50 @@
+"""Proves that what a program reads and writes in the directory above its case is what lies there, by each way in."""
+
+import os
+
+import outputcase
+from outputcase import CONFLICT, WAYS, OutputCase, files
+
+SCRIPTS = {
+    "a line more": 'echo "$(cat in)" >> ../table.csv',
+    "a new file, read again": "echo new > ../new.txt; cat ../new.txt > copy",
+    "a new directory": "mkdir -p ../results/deep; echo 1 > ../results/deep/a; ln ../results/deep/a ../results/b; ln -s b ../results/c",
+    "a file of another case": "cat ../other/file > copy; echo more >> ../other/file; echo made > ../other/made",
+    "the case's own results": "mkdir out; echo 1 > out/a; mv out ..",
+    "a link": "ln -s table.csv ../link",
+}
+
+
+class Above(OutputCase):
+    def inputs(self, name):
+        above = self.case(name, **{"table.csv": "head\n"})
+        for directory, text in (("case", "7\n"), ("other", "8\n")):
+            os.mkdir(os.path.join(above, directory))
+            with open(os.path.join(above, directory, "in" if directory == "case" else "file"), "w") as file:
+                file.write(text)
+        return above
+
+    def test_it_is_as_after_a_direct_run(self):
+        for what, script in SCRIPTS.items():
+            direct = self.inputs(f"{what}, direct")
+            self.assertEqual(self.run_in(f"{direct}/case", "direct", script), 0, self.output)
+            for way in WAYS:
+                with self.subTest(what, way=way):
+                    above = self.inputs(f"{what}, {way}")
+                    self.assertEqual(self.run_in(f"{above}/case", way, script), 0, self.output)
+                    self.assertEqual(files(above), files(direct))
+                    self.assertEqual(sorted(os.listdir(above)), sorted(os.listdir(direct)))
+                    self.assert_pool_is_empty()
+
+    def test_by_path_what_takes_the_place_of_a_file_there_is_told_with_5_and_lies_beside_it(self):
+        above = self.inputs("path")
+        script = "echo mine > t; mv t ../table.csv"
+        self.assertEqual(self.run_in(f"{above}/case", "path", script), CONFLICT, self.output)
+        self.assertIn("table.csv", self.output)
+        found = files(above)
+        self.assertEqual(found["table.csv"], "head\n")
+        self.assertEqual([text for name, text in found.items() if name.startswith("table.csv.forebay-")], ["mine\n"])
+
+
+if __name__ == "__main__":
+    outputcase.main()
