@@ -1,10 +1,35 @@
 // A Drain from what a dead one left: its journal, what it kept aside, and the local trees.
 
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <set>
 
 #include "run/drain/state.h"
 
 namespace forebay::drain {
+namespace {
+
+// Too little for what a program writes at once.
+bool is_full(const std::string& directory) {
+  constexpr std::uint64_t little = std::uint64_t{1} << 20;
+  struct statvfs room {};
+  if (::statvfs(directory.c_str(), &room) != 0) return false;
+  return std::uint64_t{room.f_bavail} * room.f_frsize < little || (room.f_files > 0 && room.f_favail == 0);
+}
+
+// Where nobody watched the end of a program without the library, only the pool tells that writes may have failed.
+void ask_pools(const Run& run, Observation& seen) {
+  if (run.ledger.ended_cleanly() || (seen.room.failed_writes && seen.room.failed_writes->is_watched())) return;
+  std::set<std::string> pools{run.request.home};
+  for (const Root& root : run.roots) pools.insert(root.pool);
+  if (std::ranges::none_of(pools, is_full)) return;
+  seen.room.was_scarce = true;
+  seen.pool_ran_full();
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const std::vector<Root>& roots,
                                              const std::vector<int>& ranks, Clock& clock) {
@@ -48,6 +73,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   // What ranks have left the page of the times tells: there it is known of which a write failed.
   state->seen.room.failed_writes = FailedWrites::left_in(join(request.home, failed_writes_name));
   state->seen.note_failed_writes();
+  ask_pools(state->run, state->seen);
   if (auto found = state->work.groups.find(); !found) return forward(found);
   // Half-written files that the dead run left on the case: only names that its journal knows.
   const std::set<std::string> stale = state->run.ledger.temporaries();
