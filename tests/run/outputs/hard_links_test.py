@@ -69,16 +69,15 @@ class HardLinks(OutputCase):
             direct = self.inputs(f"{what}, direct")
             self.assertEqual(self.run_in(direct, "direct", script), 0, self.output)
             printed = self.output
-            for way in WAYS:
-                for when in ("live", "end"):
-                    with self.subTest(what, way=way, when=when):
-                        case = self.inputs(f"{what}, {way}, {when}")
-                        options = ["--drain-when", when, "--set", "drain.settle=20ms"]
-                        self.assertEqual(self.run_in(case, way, script, *options), 0, self.output)
-                        self.assertTrue(self.output.endswith(printed), self.output)
-                        self.assertEqual((files(case), groups(case)), (files(direct), groups(direct)))
-                        self.assertEqual(os.stat(f"{case}/h1").st_mode, os.stat(f"{direct}/h1").st_mode)
-                        self.assert_pool_is_empty()
+            for way, when in zip(WAYS, ("live", "end", "live")):
+                with self.subTest(what, way=way, when=when):
+                    case = self.inputs(f"{what}, {way}")
+                    options = ["--drain-when", when, "--set", "drain.settle=20ms"]
+                    self.assertEqual(self.run_in(case, way, script, *options), 0, self.output)
+                    self.assertTrue(self.output.endswith(printed), self.output)
+                    self.assertEqual((files(case), groups(case)), (files(direct), groups(direct)))
+                    self.assertEqual(os.stat(f"{case}/h1").st_mode, os.stat(f"{direct}/h1").st_mode)
+                    self.assert_pool_is_empty()
 
     def run_beside(self, way, script, act):
         """`act` is done to the case when the program is at work in it."""
