@@ -131,7 +131,7 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
     if (got < 0) return errno_error("cannot read", path);
     if (got == 0) return content;
     content.append(buffer, static_cast<std::size_t>(got));
-    if (content.size() > limit) return error(Code::bad_input, fmt::format("more than {} bytes in", limit), path);
+    if (content.size() > limit) return error(Code::bad_input, "more than " + plural(limit, "byte") + " in", path);
   }
 }
 
@@ -198,7 +198,7 @@ Status make_private_directory(const std::string& path) {
   if (::lstat(path.c_str(), &status) != 0) return errno_error("cannot stat", path);
   if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 0077) != 0)
     return error(Code::bad_input, "not a private directory of this user:", path,
-                 "remove it, or let it be owned by you with mode 0700");
+                 "let it be owned by you with mode 0700, or name another place");
   return {};
 }
 

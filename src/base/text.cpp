@@ -167,6 +167,18 @@ std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(*value * 1e9));
 }
 
+std::string plural(std::uint64_t count, std::string_view of_one) {
+  if (count == 1) return fmt::format("1 {}", of_one);
+  const std::string_view noun = of_one.substr(0, of_one.find(" of "));
+  const std::string_view more = of_one.substr(noun.size());
+  constexpr std::string_view vowels = "aeiou";
+  const bool becomes_ies =
+      noun.ends_with('y') && noun.size() > 1 && vowels.find(noun[noun.size() - 2]) == std::string_view::npos;
+  if (becomes_ies) return fmt::format("{} {}ies{}", count, noun.substr(0, noun.size() - 1), more);
+  const bool hisses = noun.ends_with('s') || noun.ends_with('x') || noun.ends_with("ch") || noun.ends_with("sh");
+  return fmt::format("{} {}{}{}", count, noun, hisses ? "es" : "s", more);
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (;;) {

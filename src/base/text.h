@@ -41,6 +41,9 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text);
 // Accepts "90", "90s", "1.5min", "10m", "2h", "250ms"; nullopt otherwise.
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
+// "1 file", "2 files", "0 entries", "3 sets of files": how many, and of what.
+std::string plural(std::uint64_t count, std::string_view of_one);
+
 std::vector<std::string_view> split(std::string_view text, char separator);
 // The whole text as a decimal number, or nullopt.
 std::optional<std::int64_t> parse_integer(std::string_view text);

@@ -82,7 +82,8 @@ nlohmann::json json_of(const std::vector<array_file::Damage>& damages) {
 
 nlohmann::json json_of(const Inspected& inspected) {
   const array_file::Description& description = inspected.description;
-  nlohmann::json json = {{"step", description.step},
+  nlohmann::json json = {{"forebay_version", FOREBAY_VERSION},
+                         {"step", description.step},
                          {"time", description.time},
                          {"program", description.program},
                          {"mesh", description.mesh},
@@ -132,8 +133,8 @@ void print(const Inspected& inspected, const InspectOptions& options) {
              description.program.empty() ? "?" : printable(description.program),
              description.mesh.empty() ? "?" : printable(description.mesh));
   if (const auto& written = inspected.written) {
-    fmt::print("  written {} on {} by {} ranks, {}\n", printable(written->date), printable(written->host),
-               written->ranks, printable(written->method));
+    fmt::print("  written {} on {} by {}, {}\n", printable(written->date), printable(written->host),
+               plural(static_cast<std::uint64_t>(written->ranks), "rank"), printable(written->method));
   }
   if (inspected.sidecar_of_another_file) {
     fmt::print("  {}.json tells of another file, which was not finished\n", printable(options.path));

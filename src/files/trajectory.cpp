@@ -129,15 +129,15 @@ std::string text_of(const std::vector<std::int64_t>& steps) {
 std::string text_of_place(const Entry& entry) {
   const segment::StoreHead& head = entry.head->head;
   std::string text = fmt::format("rank {} of {}, ", head.rank, head.ranks);
-  text += entry.part.head ? fmt::format("tier {} of {}", head.tier, head.tiers)
-                          : fmt::format("one of {} tiers", head.tiers);
+  text +=
+      entry.part.head ? fmt::format("tier {} of {}", head.tier, head.tiers) : "one of " + plural(head.tiers, "tier");
   if (entry.part.user) text += fmt::format(", in use by process {}", *entry.part.user);
   return text;
 }
 
 std::string text_of_steps(const kept::Content& content) {
   if (content.steps.empty()) return "no steps";
-  return fmt::format("{} steps, {} to {}", content.steps.size(), content.steps.front(), content.steps.back());
+  return fmt::format("{}, {} to {}", plural(content.steps.size(), "step"), content.steps.front(), content.steps.back());
 }
 
 void print_line(const Entry& entry) {
@@ -166,7 +166,7 @@ void print(const Entry& entry, bool verified) {
     fmt::print("  LOST: {}{}{}\n", loss.what, loss.steps.empty() ? "" : ": steps ", text_of(loss.steps));
   if (!verified) return;
   if (content.unchecked > 0)
-    fmt::print("  {} steps have no checksum: only their headers were compared\n", content.unchecked);
+    fmt::print("  {} without a checksum: only headers were compared\n", plural(content.unchecked, "step"));
   if (content.losses.empty() && content.unchecked == 0) fmt::print("  every byte fits its checksum\n");
 }
 
@@ -256,7 +256,7 @@ int show(std::vector<Entry>& entries, How how, bool verified, bool as_json, cons
     }
     entry.content.reset();  // of many ranks each has its steps
   }
-  if (as_json) print_json({{"trajectories", all}});
+  if (as_json) print_json({{"forebay_version", FOREBAY_VERSION}, {"trajectories", all}});
   return outcome.status();
 }
 
@@ -310,7 +310,7 @@ int remove(const std::vector<Entry>& entries, const cli::TrajectoryOptions& opti
     if (const auto missing = missing_tiers(entries, entry); !missing.empty())
       fmt::print("  tier {} of it lies in another directory\n", fmt::join(missing, ", "));
   }
-  if (options.json) print_json({{"removed", removed}});
+  if (options.json) print_json({{"forebay_version", FOREBAY_VERSION}, {"removed", removed}});
   return outcome.status();
 }
 

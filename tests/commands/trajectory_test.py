@@ -194,7 +194,7 @@ class TrajectoryTest(commandcase.CommandCase):
         [found] = self.told("trajectory", "verify", small)
         self.assertEqual((found["steps"], found["unchecked_steps"], found["lost"]), (20, 20, []))
         self.assertEqual(self.call("trajectory", "verify", small), 0)
-        self.assertIn("20 steps have no checksum", self.output)
+        self.assertIn("20 steps without a checksum", self.output)
         self.assertNotIn("every byte fits", self.output)
 
     def test_without_its_head_a_tier_is_read_by_that_of_another(self):

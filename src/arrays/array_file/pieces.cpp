@@ -44,7 +44,7 @@ Result<std::vector<std::uint32_t>> whole_checks(std::vector<PartCheck> parts, st
     end += part.bytes;
   }
   if (end != array_bytes) {
-    return error(Code::failed, fmt::format("{} bytes of an array were written, not {}", end, array_bytes));
+    return error(Code::failed, fmt::format("{} of an array written, not {}", plural(end, "byte"), array_bytes));
   }
   return checks;
 }

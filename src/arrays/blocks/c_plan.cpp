@@ -37,7 +37,8 @@ Status make_room(forebay_plan& plan, const void* items, std::size_t item_bytes, 
   Status mine = given("items", items, plan.value.local_items());
   if (mine) mine = given("items of the block", block, plan.value.block().count);
   if (mine && (item_bytes == 0 || item_bytes > std::numeric_limits<std::int32_t>::max())) {
-    mine = forebay::error(Code::bad_input, fmt::format("items cannot have {} bytes", item_bytes));
+    mine = forebay::error(Code::bad_input,
+                          "items cannot have " + forebay::plural(static_cast<std::uint64_t>(item_bytes), "byte"));
   }
   if (auto ok = team.agree(mine); !ok) return ok;
   const Status differ = forebay::error(Code::bad_input, "ranks do not agree about the bytes of an item");

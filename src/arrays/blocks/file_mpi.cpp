@@ -144,8 +144,8 @@ Status check_hints(const Options& options) {
   for (const auto& [name, value] : options.hints) {
     if (!name.empty() && name.size() < MPI_MAX_INFO_KEY && !value.empty() && value.size() < MPI_MAX_INFO_VAL) continue;
     return error(Code::bad_input,
-                 fmt::format("MPI takes no hint '{}' = '{}': names have 1 to {} bytes, values 1 to {}", printable(name),
-                             printable(value), MPI_MAX_INFO_KEY - 1, MPI_MAX_INFO_VAL - 1));
+                 fmt::format("MPI takes no hint '{}' = '{}': names may have up to {}, values up to {}", printable(name),
+                             printable(value), plural(MPI_MAX_INFO_KEY - 1, "byte"), MPI_MAX_INFO_VAL - 1));
   }
   for (const auto& [name, value] : options.hints) {
     const std::string near = closest(name, kStandard);

@@ -17,7 +17,7 @@ Status make_barrier(std::byte* memory, int ranks) {
   ::pthread_barrierattr_destroy(&attributes);
   if (failed == 0) return {};
   errno = failed;
-  return errno_error("cannot make a barrier for", fmt::format("{} ranks", ranks));
+  return errno_error("cannot make a barrier for", plural(static_cast<std::uint64_t>(ranks), "rank"));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct Backing {
   Status make(std::uint64_t bytes) {
     file = Descriptor(::memfd_create("forebay", MFD_CLOEXEC));
     if (!file || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
-      return errno_error("cannot make memory that the ranks of a node share:", fmt::format("{} bytes", bytes));
+      return errno_error("cannot make memory that the ranks of a node share:", plural(bytes, "byte"));
     at_leader = {::getpid(), file.get()};
     return {};
   }

@@ -38,6 +38,17 @@ TEST(Text, AListNamesTheFirstAndCountsTheRest) {
   EXPECT_EQ(listed(std::vector<std::string>()), "");
 }
 
+TEST(Text, WhatIsCountedHasItsNumber) {
+  EXPECT_EQ(plural(1, "file"), "1 file");
+  EXPECT_EQ(plural(2, "file"), "2 files");
+  EXPECT_EQ(plural(0, "entry"), "0 entries");
+  EXPECT_EQ(plural(3, "day"), "3 days");
+  EXPECT_EQ(plural(2, "time directory"), "2 time directories");
+  EXPECT_EQ(plural(2, "process"), "2 processes");
+  EXPECT_EQ(plural(1, "set of files"), "1 set of files");
+  EXPECT_EQ(plural(2, "set of files"), "2 sets of files");
+}
+
 TEST(Text, BytesAndDurationsReadAsPeopleWriteThem) {
   EXPECT_EQ(parse_bytes("64k"), 64000u);
   EXPECT_EQ(parse_bytes("2GiB"), 2147483648u);

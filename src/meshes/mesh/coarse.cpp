@@ -17,8 +17,8 @@ tl::unexpected<Error> wrong_cell(const Mesh& mesh, std::size_t cell, std::string
 Status validate_sizes(const Mesh& mesh) {
   if (mesh.cells() == 0) return error(Code::bad_input, "the mesh has no cells");
   if (mesh.cells() >= kNone || mesh.points.size() >= kNone)
-    return error(Code::bad_input, fmt::format("the mesh has {} cells and {} points, more than 2^32 - 2", mesh.cells(),
-                                              mesh.points.size()));
+    return error(Code::bad_input, fmt::format("the mesh has {} and {}, more than 2^32 - 2",
+                                              plural(mesh.cells(), "cell"), plural(mesh.points.size(), "point")));
   if (mesh.first.size() != mesh.cells() + 1 || mesh.first.front() != 0 || mesh.first.back() != mesh.corners.size())
     return error(Code::bad_input, "the mesh's list of corners does not fit its list of cells");
   return {};
@@ -31,8 +31,9 @@ Status validate_corners(const Mesh& mesh, std::size_t cell) {
   const auto corners = mesh.cell(cell);
   for (std::size_t i = 0; i < corners.size(); ++i) {
     if (corners[i] >= mesh.points.size())
-      return wrong_cell(mesh, cell,
-                        fmt::format("has a corner {}, but there are {} points", corners[i], mesh.points.size()));
+      return wrong_cell(
+          mesh, cell,
+          fmt::format("has a corner {}, but the mesh has {}", corners[i], plural(mesh.points.size(), "point")));
     if (std::find(corners.begin(), corners.begin() + static_cast<std::ptrdiff_t>(i), corners[i]) !=
         corners.begin() + static_cast<std::ptrdiff_t>(i))
       return wrong_cell(mesh, cell, fmt::format("has point {} at two corners", corners[i]));
@@ -61,12 +62,12 @@ Status validate_faces(const Mesh& mesh) {
   for (const FaceGroup& group : mesh.face_groups)
     for (const FaceCorners& face : group.faces)
       if (!are_points(mesh, face))
-        return error(Code::bad_input, fmt::format("group \"{}\" has a face with a corner that is none of the {} points",
-                                                  printable(group.name), mesh.points.size()));
+        return error(Code::bad_input, fmt::format("group \"{}\" has a face with a corner beyond the mesh's {}",
+                                                  printable(group.name), plural(mesh.points.size(), "point")));
   for (const PeriodicFaces& pair : mesh.periodic)
     if (!are_points(mesh, pair.face) || !are_points(mesh, pair.image))
-      return error(Code::bad_input,
-                   fmt::format("a periodic face has a corner that is none of the {} points", mesh.points.size()));
+      return error(Code::bad_input, fmt::format("a periodic face has a corner beyond the mesh's {}",
+                                                plural(mesh.points.size(), "point")));
   return {};
 }
 

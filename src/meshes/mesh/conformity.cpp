@@ -222,7 +222,7 @@ std::string bodies(const Mesh& mesh, const Topology& topology) {
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(named), found.end(), std::greater<>());
   std::string text = fmt::format("{} bodies that have no face in common:", found.size());
   for (std::size_t i = 0; i < named; ++i)
-    text += fmt::format("{} {} cell{} near {}", i == 0 ? "" : ",", found[i].first, found[i].first == 1 ? "" : "s",
+    text += fmt::format("{} {} near {}", i == 0 ? "" : ",", plural(found[i].first, "cell"),
                         at(mesh.points[mesh.cell(found[i].second)[0]]));
   return text + (found.size() > named ? ", ..." : "");
 }
@@ -246,9 +246,9 @@ Result<std::vector<std::string>> conformity(const Mesh& mesh, const Topology& to
   if (std::string several = bodies(mesh, topology); !several.empty()) warnings.push_back(std::move(several));
   if (coinciding.count() > 0)
     warnings.push_back(
-        fmt::format("{} faces at the boundary coincide with others, corner on corner, at {}; unless the "
+        fmt::format("{} at the boundary on top of others, corner on corner, at {}; unless the "
                     "mesh is to be open there, join their points with --merge TOLERANCE",
-                    coinciding.count(), coinciding.text()));
+                    plural(coinciding.count(), "face"), coinciding.text()));
   return warnings;
 }
 

@@ -93,10 +93,11 @@ class Maker {
 
   Result<Part> make() {
     if (std::max({content_.point_count, content_.face_count, content_.cell_count}) >= kNone)
-      return error(Code::bad_input,
-                   fmt::format("a part of {} points, {} faces and {} cells is too large for 32-bit indices",
-                               content_.point_count, content_.face_count, content_.cell_count),
-                   {}, "use more parts, or stream");
+      return error(
+          Code::bad_input,
+          fmt::format("a part of {}, {} and {} is too large for 32-bit indices", plural(content_.point_count, "point"),
+                      plural(content_.face_count, "face"), plural(content_.cell_count, "cell")),
+          {}, "use more parts, or stream");
     if (auto room = make_room(); !room) return forward(room);
     make_points();
     for (const Index face : content_.faces) make_faces_on(face);

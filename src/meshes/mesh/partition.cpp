@@ -104,8 +104,9 @@ Result<Partition> read_partition(const std::string& path, std::size_t cells) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   if (partition.part.size() != cells)
-    return error(Code::bad_input, fmt::format("{} lines for a mesh of {} cells in", partition.part.size(), cells), path,
-                 "it belongs to another mesh");
+    return error(Code::bad_input,
+                 fmt::format("{} for a mesh of {} in", plural(partition.part.size(), "line"), plural(cells, "cell")),
+                 path, "it belongs to another mesh");
   return partition;
 }
 

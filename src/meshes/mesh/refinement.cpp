@@ -65,7 +65,8 @@ Refinement::Refinement(const Mesh& mesh, const Topology& topology, int levels)
 
 Result<Refinement> Refinement::make(const Mesh& mesh, const Topology& topology, int levels) {
   if (levels < 0 || levels > kMostLevels)
-    return error(Code::bad_input, fmt::format("cannot refine {} levels at once", levels), {},
+    return error(Code::bad_input,
+                 fmt::format("cannot refine {} at once", plural(static_cast<std::uint64_t>(levels), "level")), {},
                  fmt::format("0 to {} are possible", kMostLevels));
   Refinement made(mesh, topology, levels);
   std::uint64_t point = made.points_of_edge(static_cast<std::uint32_t>(topology.edges.size()));

@@ -204,8 +204,8 @@ Status find_groups(const Mesh& mesh, const FaceIndex& index, Topology& topology)
   for (const CellGroup& group : mesh.cell_groups)
     for (const std::uint32_t cell : group.cells)
       if (cell >= mesh.cells())
-        return error(Code::bad_input, fmt::format("group \"{}\" has a cell {}, but there are {} cells",
-                                                  printable(group.name), cell, mesh.cells()));
+        return error(Code::bad_input, fmt::format("group \"{}\" has a cell {}, but the mesh has {}",
+                                                  printable(group.name), cell, plural(mesh.cells(), "cell")));
   return {};
 }
 

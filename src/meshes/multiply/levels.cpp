@@ -35,11 +35,11 @@ Result<mesh::Survey> survey_cells(const mesh::Refinement& refinement, std::span<
                                   int level) {
   mesh::Survey survey = mesh::survey(refinement, coarse_cells);
   if (survey.inverted == 0) return survey;
-  return error(
-      Code::bad_input,
-      fmt::format("{} cells come out flat or inside out on level {}, of cells {} to {} of level {}", survey.inverted,
-                  level, coarse_cells.front(), coarse_cells.back(), level - refinement.levels()),
-      {}, "look at the coarse mesh there");
+  return error(Code::bad_input,
+               fmt::format("{} of level {} come out flat or inside out, of cells {} to {} of level {}",
+                           plural(survey.inverted, "cell"), level, coarse_cells.front(), coarse_cells.back(),
+                           level - refinement.levels()),
+               {}, "look at the coarse mesh there");
 }
 
 Status survey_levels(const mesh::Mesh& mesh, const mesh::Topology& topology, int levels, unsigned threads,

@@ -28,7 +28,7 @@ bool is_same_name(const std::string& one, const std::string& other) {
 
 Status check(const Request& request) {
   if (request.levels < 0 || request.levels > kMostLevels)
-    return error(Code::bad_input, fmt::format("cannot refine by {} levels", request.levels), {},
+    return error(Code::bad_input, fmt::format("--levels cannot be {}", request.levels), {},
                  fmt::format("0 to {} are possible", kMostLevels));
   if (!request.output.ends_with(kEnding) || name_of(request.output) == kEnding)
     return error(Code::bad_input, "not a name by which ParaView knows what is in it:", printable(request.output),

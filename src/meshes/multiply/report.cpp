@@ -36,9 +36,8 @@ std::string levels_of(const Report& report) {
   std::string text;
   for (std::size_t level = 0; level < report.by_level.size(); ++level) {
     const Survey& survey = report.by_level[level];
-    text +=
-        fmt::format("  level {:<2} {:>22} cells, volume {:.12g}, of a cell at least {:.4g}, quality at least {:.4f}\n",
-                    level, survey.cells, survey.volume, survey.least_volume, survey.least_quality);
+    text += fmt::format("  level {:<2} {:>28}, volume {:.12g}, of a cell at least {:.4g}, quality at least {:.4f}\n",
+                        level, plural(survey.cells, "cell"), survey.volume, survey.least_volume, survey.least_quality);
   }
   return text;
 }
@@ -51,8 +50,8 @@ double cells_per_second(const Report& report) {
 
 std::string text_of(const Report& report) {
   const Survey& survey = report.survey();
-  std::string text = fmt::format("{}: {} cells of {}, {} level{}\n", printable(report.output), report.cells,
-                                 report.coarse_cells, report.levels, report.levels == 1 ? "" : "s");
+  std::string text = fmt::format("{}: {} of {}, {}\n", printable(report.output), plural(report.cells, "cell"),
+                                 report.coarse_cells, plural(static_cast<std::uint64_t>(report.levels), "level"));
   for (std::size_t shape = 0; shape < report.cells_of_shape.size(); ++shape) {
     if (report.cells_of_shape[shape] == 0) continue;
     text +=
@@ -68,9 +67,9 @@ std::string text_of(const Report& report) {
   text += fmt::format("  quality (scaled Jacobian) at least {:.4f}, {:.4f} on average\n{}", survey.least_quality,
                       mean_quality(survey), histogram_of(survey));
   text += levels_of(report);
-  text += fmt::format("  {} in {}, {:.1f} million cells/s with {} thread{}\n", human_bytes(report.bytes),
+  text += fmt::format("  {} in {}, {:.1f} million cells/s with {}\n", human_bytes(report.bytes),
                       human_duration(std::chrono::duration<double>(report.seconds)), cells_per_second(report) / 1e6,
-                      report.threads, report.threads == 1 ? "" : "s");
+                      plural(report.threads, "thread"));
   for (const std::string& each : report.left_out) text += fmt::format("  left out of {}\n", printable(each));
   for (const std::string& each : report.warnings) text += fmt::format("  ! {}\n", each);
   return text + fmt::format("  faces of the boundary and of groups: {}\n", printable(report.boundary));
@@ -95,6 +94,7 @@ std::string json_of(const Report& report) {
   nlohmann::json left_out = nlohmann::json::array();
   for (const std::string& each : report.left_out) left_out.push_back(printable(each));
   const nlohmann::json json = {
+      {"forebay_version", FOREBAY_VERSION},
       {"output", printable(report.output)},
       {"boundary", printable(report.boundary)},
       {"levels", report.levels},

@@ -67,7 +67,8 @@ Result<mesh::Coarse> coarse_mesh(const Sources& sources, const std::string& read
   if (!sources.merge) return all;
   const auto gone = mesh::merge(all.mesh, *sources.merge);
   if (!gone) return forward(gone);
-  all.left_out.push_back(fmt::format("the mesh: {} points that lay within {:g} of others", *gone, *sources.merge));
+  all.left_out.push_back(
+      fmt::format("the mesh: {} that lay within {:g} of others", plural(*gone, "point"), *sources.merge));
   return all;
 }
 

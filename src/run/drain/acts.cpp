@@ -121,10 +121,10 @@ void Acts::note_written_inputs() {
   });
   if (count == 0) return;
   run.note(std::nullopt,
-           fmt::format("{} inputs changed on the shared file system during the run, the first is {}: edited "
+           fmt::format("{} changed on the shared file system during the run, the first is {}: edited "
                        "there, or written through a link at that file system's speed (--copy PATTERN keeps "
                        "such inputs local)",
-                       count, printable(first)));
+                       plural(count, "input"), printable(first)));
 }
 
 std::vector<tree::WarmFile> Drain::carried_files(const std::function<bool(const std::string& path)>& wanted) const {

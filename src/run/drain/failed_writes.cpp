@@ -76,7 +76,7 @@ std::string pool_full_message(std::uint64_t count, const std::optional<FailedWri
   const bool device = first && first->error == EIO;
   std::string text = device ? "a pool failed" : "a pool ran full";
   text += " while the program was writing";
-  if (count > 0) text += fmt::format(": {} call{} failed", count, count == 1 ? "" : "s");
+  if (count > 0) text += fmt::format(": {} failed", plural(count, "call"));
   if (first)
     text += fmt::format("{} {} ({})", count > 1 ? ", the first for" : " for", printable(first->path),
                         first->error == 0 ? "its stream has kept no reason" : std::strerror(first->error));

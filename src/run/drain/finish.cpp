@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <set>
 
+#include "base/shell.h"
 #include "run/drain/state.h"
 #include "run/drain/units.h"
 #include "run/openfoam/openfoam.h"
@@ -342,9 +343,9 @@ void End::remove_deleted() {
   if (deleted.empty()) return;
   if (run.trouble == Code::conflict || run.trouble == Code::lost || run.ledger.lost_events()) {
     run.note(Code::conflict,
-             fmt::format("{} files or directories that are gone locally stay on the case, because not all is "
+             fmt::format("{} gone locally, but kept on the case, because not all is "
                          "known for sure (see above): remove what the program had removed; the first is {}",
-                         deleted.size(), printable(*deleted.begin())));
+                         plural(deleted.size(), "name"), printable(*deleted.begin())));
     return;
   }
   for (const std::string& path : deleted) remove_from_case(path);
@@ -428,12 +429,11 @@ void End::count_undrained() {
   if (undrained_files == 0) return;
   const std::string reason =
       work.not_carried.failures.empty() ? std::string() : "; " + work.not_carried.failures.begin()->second;
-  run.note(
-      Code::undrained,
-      fmt::format(
-          "{} files ({}) are only local, the first is {}{}; run `forebay drain --resume --case {}` on this node "
-          "when the cause is gone",
-          undrained_files, human_bytes(undrained_bytes), printable(first), reason, printable(run.request.case_path)));
+  run.note(Code::undrained,
+           fmt::format("only local: {} ({}), the first is {}{}; run `forebay drain --resume --case {}` on this node "
+                       "when the cause is gone",
+                       plural(undrained_files, "file"), human_bytes(undrained_bytes), printable(first), reason,
+                       shell_word(run.request.case_path)));
 }
 
 }  // namespace forebay::drain

@@ -70,7 +70,8 @@ class ContentWriter {
           ::pread(source_.get(), buffer_.data() + filled_, length, static_cast<off_t>(piece.offset + done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return errno_error("cannot read", piece.source);
-      if (got == 0) return changed(piece.source, 0, fmt::format("only {} of {} bytes are there", done, piece.length));
+      if (got == 0)
+        return changed(piece.source, 0, fmt::format("only {} of {} found there", done, plural(piece.length, "byte")));
       filled_ += static_cast<std::size_t>(got);
       done += static_cast<std::uint64_t>(got);
     }
@@ -153,8 +154,8 @@ Result<Content> read_content(SharedFiles& shared, const std::string& path) {
 
 Status verify(const parts::Context& context, const parts::Written& written, const std::string& path) {
   if (static_cast<std::uint64_t>(written.made.st_size) != written.bytes)
-    return error(Code::failed, fmt::format("{} bytes written, but {} found in", written.bytes, written.made.st_size),
-                 path);
+    return error(Code::failed,
+                 fmt::format("{} written, but {} found in", plural(written.bytes, "byte"), written.made.st_size), path);
   if (context.settings.verify != Verify::read_back) return {};
   const auto found = read_content(context.shared, path);
   if (!found) return forward(found);

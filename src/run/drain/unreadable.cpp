@@ -34,7 +34,7 @@ void Unreadable::note(const std::string& path, const Error& error, std::optional
                                    name.starts_with('-') ? '=' : ' ', shell_word(name));
     found->second = reason.text();
   } else if (is_new) {
-    found->second = fmt::format("more than {} files or directories cannot be read: they stay in the pool", most_named);
+    found->second = fmt::format("more than {} cannot be read: they stay in the pool", plural(most_named, "name"));
   }
   run.note(code, found->second);
 }

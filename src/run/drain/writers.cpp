@@ -1,6 +1,7 @@
 // The end waits for processes that outlived the program and still write: what they have open would be cut.
 #include <fmt/format.h>
 
+#include "base/shell.h"
 #include "run/drain/state.h"
 
 namespace forebay::drain {
@@ -69,7 +70,7 @@ bool LateWriters::wait() {
                     human_duration(run.request.settings.patience),
                     !who.empty() ? who + (open ? "" : " still writes")
                                  : "a process that cannot be looked into has this open for writing: " + files,
-                    printable(run.request.case_path)));
+                    shell_word(run.request.case_path)));
     return false;
   }
   if (now >= next_walk) {

@@ -224,15 +224,17 @@ class Reading {
     const std::uint64_t whole = size / bytes;
     // Every segment has at least its first page.
     if (whole > 1024 + 8 * static_cast<std::uint64_t>(status.st_blocks)) {
-      lose(fmt::format("the file is {} bytes long and nearly empty", size));
+      lose(fmt::format("the file has {} and is nearly empty", plural(size, "byte")));
       return {};
     }
     const segment::TierEntry known = known_of_it();
-    const std::string held =
-        known.steps == 0 ? "" : fmt::format(" of the {} steps that it held, up to step {}", known.steps, known.highest);
-    if (whole < known.slots) lose(fmt::format("{} segments of {}{}", known.slots - whole, known.slots, held));
+    const std::string held = known.steps == 0 ? ""
+                                              : fmt::format(" of the {} that it held, up to step {}",
+                                                            plural(known.steps, "step"), known.highest);
+    if (whole < known.slots) lose(fmt::format("{} of {}{}", plural(known.slots - whole, "segment"), known.slots, held));
     if (known.losses > 0) {
-      lose(fmt::format("{} steps before, as far as is known, of those up to step {}", known.lost, known.farthest));
+      lose(fmt::format("{} before, as far as is known, of those up to step {}", plural(known.lost, "step"),
+                       known.farthest));
     }
     for (std::uint64_t slot = 0; slot < whole; ++slot) {
       SegmentFile segment(file, path, slot * bytes, bytes);
@@ -240,7 +242,7 @@ class Reading {
       if (segment.trouble()) return tl::unexpected(Error(*segment.trouble()));
     }
     if (size % bytes != 0 && size > segment::page_bytes())
-      lose(fmt::format("segment {} is cut off after {} bytes; its steps are lost", whole, size % bytes));
+      lose(fmt::format("segment {} is cut off after {}; its steps are lost", whole, plural(size % bytes, "byte")));
     return {};
   }
 
@@ -312,10 +314,10 @@ class Reading {
           }
         });
     for (const auto& damage : found.damages)
-      lose(fmt::format("headers of {} steps in segment {} (from byte {} of the file)",
-                       (damage.to - damage.from) / segment::kLine, slot, segment.at() + damage.from));
+      lose(fmt::format("headers of {} in segment {} (from byte {} of the file)",
+                       plural((damage.to - damage.from) / segment::kLine, "step"), slot, segment.at() + damage.from));
     if (found.damage_count > found.damages.size())
-      lose(fmt::format("headers in {} places of segment {} in all", found.damage_count, slot));
+      lose(fmt::format("headers in {} of segment {} in all", plural(found.damage_count, "place"), slot));
     damaged.what = fmt::format("the bytes of steps in segment {} do not fit their checksums (from byte {} of the file)",
                                slot, first_damage);
     standing.what = fmt::format("steps in segment {} are stored as differences to such ones", slot);
@@ -336,7 +338,7 @@ class Reading {
 Result<Content> read(const Part& part, const segment::DecodedHead& head, bool payloads) {
   const std::uint64_t bytes = head.head.segment_bytes;
   if (bytes == 0 || bytes % segment::page_bytes() != 0 || bytes > segment::kLargestSegment)
-    return error(Code::lost, fmt::format("the store is damaged: segments of {} bytes in", bytes), part.path);
+    return error(Code::lost, fmt::format("the store is damaged: segments of {} in", plural(bytes, "byte")), part.path);
   auto layout = Layout::of(head.head, part.path);
   if (!layout) return forward(layout);
   const auto files = open_part(part);

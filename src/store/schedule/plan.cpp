@@ -94,8 +94,8 @@ std::vector<Step> candidates(Step steps, Step dram, Step most) {
 
 std::string Plan::text() const {
   const auto seconds = std::chrono::duration<double>(predicted_seconds);
-  return fmt::format("{}: {} states in dram, {} in the pool; {} forward steps; predicted {}",
-                     store_all ? "store all" : "binomial", slots.dram, slots.pool, forward_steps,
+  return fmt::format("{}: {} in dram, {} in the pool; {}; predicted {}", store_all ? "store all" : "binomial",
+                     plural(slots.dram, "state"), slots.pool, plural(forward_steps, "forward step"),
                      human_duration(seconds));
 }
 

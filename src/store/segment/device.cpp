@@ -178,8 +178,8 @@ Result<std::uint64_t> Device::gap_of(std::uint64_t bytes) const {
   }
   errno = ENOSPC;
   return errno_error(
-      fmt::format("no range of {} bytes is free (of {} in all, {} stores; the largest free one has {}) on", bytes,
-                  memory_.mapping.bytes.size(), used.size(), largest),
+      fmt::format("no range of {} is free (of {} in all, {}; the largest free one has {}) on", plural(bytes, "byte"),
+                  memory_.mapping.bytes.size(), plural(used.size(), "store"), largest),
       path_, "ask for less, or open a store that is kept there and is not needed, without keep");
 }
 

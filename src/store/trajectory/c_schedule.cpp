@@ -96,7 +96,8 @@ int forebay_schedule_create(int64_t steps, int64_t dram_slots, int64_t pool_slot
       return fail(FOREBAY_E_INVALID, "a schedule needs at least one step, and no number of slots is below 0");
     }
     if (steps > 1 && dram_slots == 0 && pool_slots == 0) {
-      return fail(FOREBAY_E_INVALID, "a schedule of {} steps needs room for one state at least", steps);
+      return fail(FOREBAY_E_INVALID, "a schedule of {} needs room for one state at least",
+                  forebay::plural(steps, "step"));
     }
     // More than one for each step are of no use, and their sum may not overflow.
     *created = new forebay_schedule{

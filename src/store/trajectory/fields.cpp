@@ -44,7 +44,7 @@ std::optional<TypeInfo> info_of(std::uint32_t type) {
   constexpr std::uint32_t kOpaqueUnit = FOREBAY_OPAQUE(1), kMostOpaque = FOREBAY_OPAQUE(65535);
   if (type < std::size(kTypes)) return kTypes[type];
   if (type % kOpaqueUnit != 0 || type > kMostOpaque) return std::nullopt;
-  return TypeInfo{fmt::format("items of {} bytes", type / kOpaqueUnit), type / kOpaqueUnit, 0};
+  return TypeInfo{"items of " + plural(type / kOpaqueUnit, "byte"), type / kOpaqueUnit, 0};
 }
 
 Outcome<Field> field_of(const segment::FieldEntry& entry) {
@@ -74,7 +74,7 @@ void Trajectory::lay_out(Field& field) {
 
 Outcome<int> Trajectory::declare(const char* name, forebay_type type, std::uint64_t count) {
   if (name == nullptr || *name == '\0' || std::strlen(name) > segment::kFieldName) {
-    return fail(FOREBAY_E_INVALID, "a field needs a name of 1 to {} bytes", segment::kFieldName);
+    return fail(FOREBAY_E_INVALID, "a field needs a name of 1 to {}", plural(segment::kFieldName, "byte"));
   }
   const auto info = info_of(type);
   if (!info) return fail(FOREBAY_E_INVALID, "field {}: {} is no type", printable(name), static_cast<int>(type));

@@ -16,7 +16,7 @@ const segment::TierEntry* entry_in(const std::optional<segment::DecodedHead>& he
 
 std::string what_it_held(const segment::TierEntry& entry) {
   if (entry.steps == 0) return "the steps that it held";
-  return fmt::format("the {} steps that it held, up to step {},", entry.steps, entry.highest);
+  return fmt::format("the {} that it held, up to step {},", plural(entry.steps, "step"), entry.highest);
 }
 
 }  // namespace
@@ -93,21 +93,20 @@ Done Store::take_head(std::uint32_t position) {
 Done Store::check_head(const segment::StoreHead& head, const std::string& path) {
   const std::uint64_t bytes = head.segment_bytes;
   if (bytes % segment::page_bytes() != 0 || bytes == 0 || bytes > segment::kLargestSegment) {
-    return fail(FOREBAY_E_DAMAGED, "the store is damaged: segments of {} bytes in {}", bytes, path);
+    return fail(FOREBAY_E_DAMAGED, "the store is damaged: segments of {} in {}", plural(bytes, "byte"), path);
   }
   const std::uint64_t page = segment::page_bytes();
   if (options_.segment_bytes != 0 && (options_.segment_bytes + page - 1) / page * page != bytes) {
-    return fail(FOREBAY_E_INVALID,
-                "the store {} has segments of {} bytes, segment-bytes asks for {}; leave the option away", path, bytes,
-                options_.segment_bytes);
+    return fail(FOREBAY_E_INVALID, "the store {} has segments of {}, segment-bytes asks for {}; leave the option away",
+                path, plural(bytes, "byte"), options_.segment_bytes);
   }
   if (head.tiers != tiers_.size() && options_.mode != Mode::partial) {
-    return fail(FOREBAY_E_INVALID, "the store {} was kept with {} tiers and is opened with {}", path, head.tiers,
-                tiers_.size());
+    return fail(FOREBAY_E_INVALID, "the store {} was kept with {} and is opened with {}", path,
+                plural(head.tiers, "tier"), tiers_.size());
   }
   if (head.ranks != static_cast<std::uint32_t>(options_.ranks)) {
-    return fail(FOREBAY_E_INVALID, "the store {} was kept by a run of {} ranks and is opened by one of {}", path,
-                head.ranks, options_.ranks);
+    return fail(FOREBAY_E_INVALID, "the store {} was kept by a run of {} and is opened by one of {}", path,
+                plural(head.ranks, "rank"), options_.ranks);
   }
   return {};
 }
@@ -225,8 +224,8 @@ void Store::lose(std::uint32_t position, std::string line) {
 void Store::tell_a_short_file(std::uint32_t position, std::uint64_t segments) {
   const segment::TierEntry& known = entry(position);
   if (tiers_[position].gone || segments >= known.slots) return;
-  lose(position, fmt::format("{}: the file \"segments\" has {} segments and had {}; of {} some are lost",
-                             tiers_[position].path(), segments, known.slots, what_it_held(known)));
+  lose(position, fmt::format("{}: the file \"segments\" has {} and had {}; of {} some are lost",
+                             tiers_[position].path(), plural(segments, "segment"), known.slots, what_it_held(known)));
 }
 
 void Store::count_losses(std::uint32_t position, std::uint64_t steps_found) {

@@ -27,7 +27,7 @@ Done check(const Options& options) {
     return fail(FOREBAY_E_INVALID, "a trajectory needs at least one tier: memory of the process or a pool");
   }
   if (options.tiers.size() > segment::kMostTiers) {
-    return fail(FOREBAY_E_INVALID, "there are {} tiers: at most {} may be used", options.tiers.size(),
+    return fail(FOREBAY_E_INVALID, "{} given: at most {} may be used", plural(options.tiers.size(), "tier"),
                 segment::kMostTiers);
   }
   // What is left of a store may lie there alone.
@@ -126,18 +126,19 @@ Outcome<Sizes> sizes_for(const Options& options, std::uint64_t record_bytes) {
   const std::uint64_t page = segment::page_bytes();
   for (const TierOptions& tier : options.tiers) {
     if (tier.budget >= record_bytes - segment::kLine) continue;
-    return fail(FOREBAY_E_INVALID, "the budget of {} bytes for {} {} is too small: a state has {} bytes", tier.budget,
-                api::words_for(tier.kind), tier.path, record_bytes - segment::kLine);
+    return fail(FOREBAY_E_INVALID, "the budget of {} for {} {} is too small: a state has {}",
+                plural(tier.budget, "byte"), api::words_for(tier.kind), tier.path,
+                plural(record_bytes - segment::kLine, "byte"));
   }
   const std::uint64_t least = segment::kFirstRecord + record_bytes;
   if (least > segment::kLargestSegment) {
-    return fail(FOREBAY_E_INVALID, "a step of {} bytes is too large: at most {} bytes on a rank", record_bytes,
-                segment::kLargestSegment - segment::kFirstRecord);
+    return fail(FOREBAY_E_INVALID, "a step of {} is too large: at most {} on a rank", plural(record_bytes, "byte"),
+                plural(segment::kLargestSegment - segment::kFirstRecord, "byte"));
   }
   if (options.segment_bytes != 0) {
     if (options.segment_bytes < least || options.segment_bytes > segment::kLargestSegment) {
-      return fail(FOREBAY_E_INVALID, "segments of {} bytes cannot hold steps of {} bytes", options.segment_bytes,
-                  record_bytes);
+      return fail(FOREBAY_E_INVALID, "segments of {} cannot hold steps of {}", plural(options.segment_bytes, "byte"),
+                  plural(record_bytes, "byte"));
     }
     return sizes_with(options, round_up(options.segment_bytes, page), record_bytes);
   }

@@ -26,8 +26,8 @@ Outcome<std::uint32_t> Store::slots_found(std::uint32_t number) {
   const std::uint64_t whole = size / segment_bytes_;
   const std::uint64_t pages = room->allocated / segment::page_bytes();
   if (whole > 1024 + 64 * pages) {
-    return fail(FOREBAY_E_DAMAGED, "the store is damaged: {} is {} bytes long and nearly empty",
-                tier.path() + "/segments", size);
+    return fail(FOREBAY_E_DAMAGED, "the store is damaged: {} has {} and is nearly empty", tier.path() + "/segments",
+                plural(size, "byte"));
   }
   if (size % segment_bytes_ != 0 && size > segment::page_bytes()) {
     lose(number, fmt::format("{}: segment {} is cut off at byte {}; its steps are lost", tier.path(), whole,
@@ -99,7 +99,8 @@ Outcome<segment::Extent> Store::find_records(Place place, std::uint64_t generati
         tier.path(), place.slot, damage.from, damage.to, offset(place) + damage.from));
   }
   if (found.damage_count > found.damages.size()) {
-    remark(fmt::format("{}: segment {} is damaged in {} places in all", tier.path(), place.slot, found.damage_count));
+    remark(fmt::format("{}: segment {} is damaged in {} in all", tier.path(), place.slot,
+                       plural(found.damage_count, "place")));
   }
   return found.extent;
 }

@@ -52,7 +52,8 @@ Done Trajectory::reserve() {
 Done Trajectory::accept() {
   end_sweep();
   Entry* const entry = index_.insert(open_step_);
-  if (entry == nullptr) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
+  if (entry == nullptr)
+    return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {}", plural(index_.size(), "step"));
   entry->time = open_time_;
   entry->segment = kNone;
   encoder_->accept(open_step_, open_time_);

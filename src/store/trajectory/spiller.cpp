@@ -66,11 +66,10 @@ Done Tiers::fetch(Lock& lock, std::uint32_t number) {
   const Place place = log_[number].place;
   const std::uint32_t buffer = buffer_for(log_[number].generation);
   if (buffer == kNone) {
-    return fail(
-        FOREBAY_E_PINNED,
-        "no memory for a state that lies in {}: what was read from there before, {} segments, is pinned; release "
-        "steps",
-        store_.options(place.tier).path, ReadCache::kBuffers);
+    return fail(FOREBAY_E_PINNED,
+                "no memory for a state that lies in {}: what was read from there before, {}, is pinned; release "
+                "steps",
+                store_.options(place.tier).path, plural(ReadCache::kBuffers, "segment"));
   }
   const segment::Extent used = log_[number].extent;
   log_[number].moving = spiller_busy_ = true;
@@ -119,9 +118,10 @@ Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
   Slots& slots = log_.tier(to_tier);
   if (!slot) {
     finish();
-    return fail(FOREBAY_E_NO_SPACE, "no room in {}: {} of {} segments of {} bytes are free{}",
+    return fail(FOREBAY_E_NO_SPACE, "no room in {}: {} free of {} of {} each{}",
                 store_.options(to_tier).path.empty() ? "dram" : store_.options(to_tier).path, slots.room(),
-                slots.most(), segment_bytes(), reached.failure ? " (" + reached.failure->text + ")" : "");
+                plural(slots.most(), "segment"), plural(segment_bytes(), "byte"),
+                reached.failure ? " (" + reached.failure->text + ")" : "");
   }
   const Place target{to_tier, *slot};
   const Segment before = log_[number];

@@ -158,8 +158,8 @@ Failure Tiers::no_room() {
   for (std::uint32_t i = 0; i < store_.tiers(); ++i) {
     const TierOptions& tier = store_.options(i);
     std::optional<Failure>& failure = traffic_[i].failure;
-    text += fmt::format("{} {} {}: {} of {} bytes used", i == 0 ? "" : ",", store_.kind(i), tier.path,
-                        log_.tier(i).used() * segment_bytes(), tier.budget);
+    text += fmt::format("{} {} {}: {} of {} used", i == 0 ? "" : ",", store_.kind(i), tier.path,
+                        log_.tier(i).used() * segment_bytes(), plural(tier.budget, "byte"));
     if (!failure) continue;
     text += fmt::format(" ({})", failure->text);
     // Not lack of room but a failing medium is what the caller must hear of. The next attempt starts afresh.

@@ -82,14 +82,13 @@ Done Trajectory::load() {
       },
       record_bytes_);
   if (!loaded) return loaded;
-  if (!memory) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
+  if (!memory) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {}", plural(index_.size(), "step"));
   if (unchecked != 0 && options_.checksum.value_or(false)) {
-    return fail(
-        FOREBAY_E_INVALID,
-        "checksum \"on\" cannot be had: {} steps of the store were kept without; leave the option away to read them",
-        unchecked);
+    return fail(FOREBAY_E_INVALID,
+                "checksum \"on\" cannot be had: the store has {} kept without; leave the option away to read them",
+                plural(unchecked, "step"));
   }
-  if (strange != 0) tiers_->remark(fmt::format("{} steps have another size than their fields", strange));
+  if (strange != 0) tiers_->remark(fmt::format("{} of another size than its fields", plural(strange, "step")));
   if (auto ok = tiers_->go_on(live); !ok) return ok;
   for (const Older& record : older) {
     if (tiers_->read_only()) break;
@@ -251,7 +250,8 @@ Done Trajectory::finish(segment::Writer::Payload how, std::uint64_t check) {
   if (encoded_) return accept();
   // Word by word (store/segment/copy.h).
   Entry* const entry = index_.insert(open_step_);
-  if (entry == nullptr) return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {} steps", index_.size());
+  if (entry == nullptr)
+    return fail(FOREBAY_E_NO_MEMORY, "no memory for the index of {}", plural(index_.size(), "step"));
   entry->time = open_time_;
   entry->segment = active_.segment;
   entry->record = writer_.record();
@@ -346,8 +346,8 @@ Outcome<std::uint64_t> Trajectory::store(const void* const* memory) {
 
 tl::unexpected<Failure> Trajectory::unknown(std::int64_t step) {
   if (index_.size() == 0) return fail(FOREBAY_E_NO_SUCH_STEP, "step {} is not stored: no step is", step);
-  return fail(FOREBAY_E_NO_SUCH_STEP, "step {} is not stored; {} steps from {} to {} are", step, index_.size(),
-              index_[0].step, index_[index_.size() - 1].step);
+  return fail(FOREBAY_E_NO_SUCH_STEP, "step {} is not stored; stored: {}, from {} to {}", step,
+              plural(index_.size(), "step"), index_[0].step, index_[index_.size() - 1].step);
 }
 
 void Trajectory::leave() {
@@ -533,8 +533,8 @@ Done Trajectory::move(std::int64_t step, int tier) {
   }
   if (auto ok = place_pending(); !ok) return ok;
   if (held(entry->segment)) {
-    return fail(FOREBAY_E_PINNED, "step {} cannot move: {} steps of its segment are pinned; release them", step,
-                pins_[entry->segment]);
+    return fail(FOREBAY_E_PINNED, "step {} cannot move: its segment has {} pinned; release what is", step,
+                plural(pins_[entry->segment], "step"));
   }
   if (entry->segment == active_.segment) {
     if (tier == 0) return {};
@@ -550,7 +550,7 @@ Done Trajectory::rewind() {
   if (auto ok = refuse_to_write(); !ok) return ok;
   if (step_open_) return fail(FOREBAY_E_STEP_OPEN, "rewind while step {} is open; commit or cancel it", open_step_);
   const std::uint64_t pinned = std::accumulate(pins_.begin(), pins_.end(), std::uint64_t{0});
-  if (pinned != 0) return fail(FOREBAY_E_PINNED, "rewind while {} states are pinned; release them", pinned);
+  if (pinned != 0) return fail(FOREBAY_E_PINNED, "rewind with {} pinned; release what is", plural(pinned, "state"));
   leave();
   end_sweep();
   if (auto ok = tiers_->rewind(); !ok) return ok;

@@ -19,7 +19,7 @@ TEST(BadMesh, WithoutCells) {
 TEST(BadMesh, CornersThatDoNotExist) {
   Mesh mesh = cavity(2, Shape::tetrahedron);
   mesh.corners[4 * 17 + 2] = 27;
-  expect_refused(mesh, "cell 17 (tetrahedron) has a corner 27, but there are 27 points");
+  expect_refused(mesh, "cell 17 (tetrahedron) has a corner 27, but the mesh has 27 points");
   mesh.corners[4 * 17 + 2] = kNone;
   expect_refused(mesh, "cell 17 (tetrahedron) has a corner");
 }
@@ -104,17 +104,17 @@ TEST(BadMesh, GroupsOfWhatIsNotThere) {
   expect_refused(mesh, "group \"walls\" has a face with the corners 0, 1 and 26");
   mesh = cavity(2, Shape::tetrahedron);
   mesh.cell_groups = {{"fluid", {0, 48}}};
-  expect_refused(mesh, "group \"fluid\" has a cell 48, but there are 48 cells");
+  expect_refused(mesh, "group \"fluid\" has a cell 48, but the mesh has 48 cells");
 }
 
 TEST(BadMesh, FacesWithCornersThatDoNotExist) {
   Mesh mesh = cavity(2, Shape::tetrahedron);
   for (const FaceCorners& wrong : {FaceCorners{0, 1, 27, kNone}, {0, kNone, 2, kNone}, {0, 1, 2, kNone - 1}}) {
     mesh.face_groups[1].faces.push_back(wrong);
-    expect_refused(mesh, "group \"walls\" has a face with a corner that is none of the 27 points");
+    expect_refused(mesh, "group \"walls\" has a face with a corner beyond the mesh's 27 points");
     mesh.face_groups[1].faces.pop_back();
     mesh.periodic = {{{0, 1, 3, kNone}, wrong}};
-    expect_refused(mesh, "a periodic face has a corner that is none of the 27 points");
+    expect_refused(mesh, "a periodic face has a corner beyond the mesh's 27 points");
     mesh.periodic.clear();
   }
 }
