@@ -81,7 +81,8 @@ class Report:
 
     def as_json(self) -> str:
         rows = [result.as_json() for result in self.results]
-        return json.dumps({"bench": self.bench, "machine": self.machine, "results": rows}, indent=1)
+        told = {"forebay_version": os.environ.get("FOREBAY_VERSION"), "bench": self.bench, "machine": self.machine}
+        return json.dumps({**told, "results": rows}, indent=1)
 
     def as_table(self) -> str:
         """Results whose names begin alike ("30k cells, 4 ranks: ...") stand together under that beginning."""

@@ -65,7 +65,7 @@ def agents(forebay: Path, case: Path) -> list[int]:
     """Process ids of the agents of a case whose program runs."""
     command = [forebay, "status", "--case", case, "--json"]
     listed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return [run["agent_pid"] for run in listed if run["alive"] and run["phase"] == "running"]
+    return [run["agent_pid"] for run in listed["runs"] if run["alive"] and run["phase"] == "running"]
 
 
 def add_agent(report: Report, forebay: Path, shared: Path, local: Path, say: Say) -> None:

@@ -5,6 +5,7 @@ import fcntl
 import glob
 import json
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import time
 import commandcase
 from commandcase import processes
 
-UNDRAINED, LOST = 3, 4
+BAD_INPUT, UNDRAINED, LOST = 2, 3, 4
 
 
 class CleanTest(commandcase.CommandCase):
@@ -63,13 +64,51 @@ class CleanTest(commandcase.CommandCase):
     def run_name(self):
         return os.path.basename(os.path.dirname(self.in_pool("*/s0")[0]))
 
+    def answered(self, answer, *words):
+        """At a terminal; the exit status."""
+        ours, theirs = pty.openpty()
+        line = [commandcase.FOREBAY, "clean", "--case", self.case, "--pool", self.pool, *words]
+        process = subprocess.Popen(line, env=self.environment(), stdin=theirs, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        os.write(ours, answer.encode() + b"\n")
+        self.output = ""
+        try:
+            while part := os.read(ours, 4096):
+                self.output += part.decode()
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+        return process.wait(timeout=30)
+
+    def test_nothing_is_removed_before_it_is_listed_and_somebody_has_said_so(self):
+        self.assertEqual(self.here("stage"), 0, self.output)
+        (kept,) = self.in_pool("*")
+        self.assertEqual(self.here("clean"), BAD_INPUT, self.output)
+        self.assertIn(f"to remove:\n  files kept for a next run, in {kept} (", self.done.stdout)
+        self.assertIn("give --yes", self.done.stderr)
+        self.assertEqual(self.answered("n"), BAD_INPUT)
+        self.assertIn("nothing was removed", self.output)
+        self.assertEqual(self.in_pool("*"), [kept])
+        self.assertEqual(self.answered("y"), 0, self.output)
+        self.assertIn(f"{kept}: removed", self.output)
+        self.assertEqual(self.in_pool("*"), [])
+        self.assertEqual(self.here("clean"), 0, "nothing to ask: " + self.output)
+
+    def test_what_is_thrown_away_is_listed_first_too(self):
+        self.kill(self.start())
+        for words in (["--throw-away", "--throw-away"], ["--drop", "result"]):
+            self.assertEqual(self.here("clean", *words), BAD_INPUT, self.output)
+            self.assertIn("only here", self.done.stdout)
+        self.assertEqual(self.here("drain", "--resume"), 0, self.output)
+        self.assertEqual(self.read("result"), "result\n")
+
     def test_a_case_that_is_gone_can_be_cleaned_when_told_twice(self):
         self.kill(self.start())
         shutil.rmtree(self.case)
-        self.assertEqual(self.here("clean"), UNDRAINED, self.output)
+        self.assertEqual(self.here("clean", "--yes"), UNDRAINED, self.output)
         for words in ("only here", "the first is result", "the case is gone", "--throw-away --throw-away"):
             self.assertIn(words, self.output)
-        self.assertEqual(self.here("clean", "--throw-away"), UNDRAINED, self.output)
+        self.assertEqual(self.here("clean", "--yes", "--throw-away"), UNDRAINED, self.output)
         self.assertEqual(len(self.in_pool("*/s0")), 1)
         self.assertEqual(self.here("status"), 0, self.output)
         self.assertIn(self.case, self.output)
@@ -77,9 +116,9 @@ class CleanTest(commandcase.CommandCase):
         for words in (self.case, "No such file or directory", "when the case is back", "forebay clean"):
             self.assertIn(words, self.output)
         self.assertEqual(len(self.in_pool("*/s0")), 1)
-        self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
+        self.assertEqual(self.here("clean", "--yes", "--throw-away", "--throw-away"), 0, self.output)
         self.assertEqual(self.in_pool("*"), [])
-        self.assertEqual(self.here("clean"), 2, self.output)
+        self.assertEqual(self.here("clean", "--yes"), 2, self.output)
         self.assertIn("no such case", self.output)
 
     def temporaries(self):
@@ -95,7 +134,7 @@ class CleanTest(commandcase.CommandCase):
             if pool_is_gone:
                 shutil.rmtree(os.path.dirname(self.in_pool("*/s0")[0]))
             self.write(others, "its name is another's")
-            self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
+            self.assertEqual(self.here("clean", "--yes", "--throw-away", "--throw-away"), 0, self.output)
             self.assertEqual(self.temporaries(), [others])
             self.assertFalse(os.path.exists(os.path.join(self.case, ".forebay")))
             os.remove(others)
@@ -123,21 +162,21 @@ class CleanTest(commandcase.CommandCase):
             file.truncate()
             file.write(tells)
         shutil.move(before, found)
-        self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), UNDRAINED, self.output)
+        self.assertEqual(self.here("clean", "--yes", "--throw-away", "--throw-away"), UNDRAINED, self.output)
         self.assertIn(f"in another pool: {found}/{run}/s0", self.output)
         self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")), self.output)
-        self.assertEqual(self.call("clean", "--case", self.case), UNDRAINED, self.output)
+        self.assertEqual(self.call("clean", "--yes", "--case", self.case), UNDRAINED, self.output)
         self.assertIn(run, self.output)
 
     def test_a_run_that_lives_keeps_its_mark_where_another_pool_is_named(self):
         process = self.start()
-        other = ["clean", "--case", self.case, "--pool", self.directory, "--throw-away", "--throw-away"]
+        other = ["clean", "--yes", "--case", self.case, "--pool", self.directory, "--throw-away", "--throw-away"]
         self.assertEqual(self.call(*other), 0, self.output)
         self.assertIn("is alive: kept", self.output)
         self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")))
         self.kill(process)
         # What it left lies in no pool that is named or found, but where its plan says.
-        for words in (other, ["clean", "--case", self.case, "--throw-away", "--throw-away"]):
+        for words in (other, ["clean", "--yes", "--case", self.case, "--throw-away", "--throw-away"]):
             self.assertEqual(self.call(*words), UNDRAINED, self.output)
             self.assertIn(f"in another pool: {self.in_pool('*/s0')[0]}", self.output)
             self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")))
@@ -156,18 +195,18 @@ class CleanTest(commandcase.CommandCase):
         plan["submit_pid"] = os.getpid()
         with open(path, "w") as file:
             json.dump(plan, file)
-        self.assertEqual(self.here("clean"), LOST, self.output)
-        self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
+        self.assertEqual(self.here("clean", "--yes"), LOST, self.output)
+        self.assertEqual(self.here("clean", "--yes", "--throw-away", "--throw-away"), 0, self.output)
         self.assertFalse(os.path.exists(os.path.dirname(path)))
 
     def test_a_run_that_was_killed_as_it_began_is_none(self):
         home = os.path.join(self.pool, f"forebay-{os.geteuid()}", "20260101-000000-1/s0")
         os.makedirs(home, mode=0o700)
-        for words in (["status"], ["drain", "--resume"], ["clean"]):
+        for words in (["status"], ["drain", "--resume"], ["clean", "--yes"]):
             self.assertEqual(self.call(*words, "--pool", self.pool), 0, self.output)
         with open(os.path.join(home, "journal"), "w"):
             pass
-        for words, status in ((["clean"], 1), (["drain", "--resume"], 1)):
+        for words, status in ((["clean", "--yes"], 1), (["drain", "--resume"], 1)):
             self.assertEqual(self.call(*words, "--pool", self.pool), status, self.output)
             self.assertIn("run.json: No such file", self.output)
         self.assertNotIn("nobody", self.output)
@@ -194,7 +233,7 @@ class CleanTest(commandcase.CommandCase):
         (tells,) = self.in_pool("*/s0/run.json")
         with open(tells, "w") as file:
             file.write("{")
-        for words in (["clean"], ["drain", "--resume"], ["clean", "--throw-away", "--throw-away"]):
+        for words in (["clean", "--yes"], ["drain", "--resume"], ["clean", "--yes", "--throw-away", "--throw-away"]):
             for of_case in ([], ["--case", self.case]):
                 self.assertEqual(self.call(*words, *of_case, "--pool", self.pool), LOST, self.output)
                 self.assertIn(tells, self.output)
@@ -206,12 +245,14 @@ class CleanTest(commandcase.CommandCase):
         self.kill(self.start())
         shutil.rmtree(self.case)
         for case, cwd in ((os.path.join(self.directory, "link", "case") + "/", "/"), ("case", self.directory)):
-            self.assertEqual(self.call("clean", "--case", case, "--pool", self.pool, cwd=cwd), UNDRAINED, self.output)
+            self.assertEqual(
+                self.call("clean", "--yes", "--case", case, "--pool", self.pool, cwd=cwd), UNDRAINED, self.output
+            )
 
     def test_what_was_staged_for_a_case_that_is_gone_can_be_cleaned(self):
         self.assertEqual(self.here("stage"), 0, self.output)
         shutil.rmtree(self.case)
-        self.assertEqual(self.here("clean"), 0, self.output)
+        self.assertEqual(self.here("clean", "--yes"), 0, self.output)
         self.assertEqual(self.in_pool("*"), [])
 
     def test_a_report_that_was_being_written_does_not_keep_a_resumed_run_alive(self):
@@ -222,7 +263,7 @@ class CleanTest(commandcase.CommandCase):
 
     def test_a_run_that_lives_stays(self):
         process = self.start()
-        self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
+        self.assertEqual(self.here("clean", "--yes", "--throw-away", "--throw-away"), 0, self.output)
         self.assertIn("is alive: kept", self.output)
         self.kill(process)
 
@@ -235,11 +276,11 @@ class CleanTest(commandcase.CommandCase):
                 os.kill(pid, signal.SIGKILL)
         process.wait()
         self.wait_for(self.agent_is_gone)
-        self.assertEqual(self.here("clean", "--throw-away", "--throw-away"), 0, self.output)
+        self.assertEqual(self.here("clean", "--yes", "--throw-away", "--throw-away"), 0, self.output)
         self.assertIn("is alive: kept", self.output)
         os.kill(sleeper, signal.SIGKILL)
         self.wait_for(lambda: not processes.is_alive(sleeper))
-        self.assertEqual(self.here("clean"), UNDRAINED, self.output)
+        self.assertEqual(self.here("clean", "--yes"), UNDRAINED, self.output)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,26 @@ printf '%s\\n' "${COMPREPLY[@]}"
 """
 
 
+# What stands in the line when a tab has been typed behind it.
+ZSH = """
+zmodload zsh/zpty
+zpty shell zsh -f
+zpty -w shell "PS1=; autoload -U compinit; compinit -u -D -d $2; source $1; setopt no_list_beep"
+zpty -w shell 'show() { print -r - "<$BUFFER>"; BUFFER=; zle accept-line }; zle -N show; bindkey "^G" show; print be"gun"'
+zpty -r -m shell line '*begun*'
+zpty -w -n shell "$3"$'\\t\\a'
+zpty -r -m shell line '*<*>*'
+print -r - "$line"
+"""
+FISH = (
+    ("forebay mesh mul", {"multiply"}),
+    ("forebay help predi", {"predict"}),
+    ("forebay trajectory ver", {"verify"}),
+    ("forebay run --set drain.wh", {"drain.when=live", "drain.when=end"}),
+    ("forebay run --set stage.th", {"stage.threads="}),
+)
+
+
 def read(path):
     with open(path) as file:
         return file.read()
@@ -39,7 +59,7 @@ class CompletionTest(commandcase.CommandCase):
         return done.stdout.split()
 
     def test_bash_completes_commands(self):
-        self.assertEqual(self.offers("forebay", "st"), ["stage", "status"])
+        self.assertEqual(sorted(self.offers("forebay", "st")), ["stage", "status"])
         self.assertNotIn("completion", self.offers("forebay", ""))
 
     def test_bash_completes_flags_and_their_values(self):
@@ -62,6 +82,27 @@ class CompletionTest(commandcase.CommandCase):
         self.assertEqual(self.offers("forebay", "run", "--", "true", "c"), ["case", "completion.bash"])
         self.assertEqual(self.offers("forebay", "exec", "--case", "case", "--", "cat", "cas"), ["case"])
 
+    def test_bash_completes_what_a_command_does_and_then_what_it_does_it_with(self):
+        os.mkdir(os.path.join(self.directory, "meshes"))
+        with open(os.path.join(self.directory, "my.msh"), "w"):
+            pass
+        self.assertEqual(self.offers("forebay", "mesh", "m"), ["multiply"])
+        self.assertEqual(self.offers("forebay", "mesh", "--quiet", "m"), ["multiply"])
+        self.assertEqual(sorted(self.offers("forebay", "mesh", "multiply", "m")), ["meshes", "my.msh"])
+        self.assertEqual(self.offers("forebay", "mesh", "multiply", "--lev"), ["--levels"])
+        self.assertEqual(self.offers("forebay", "trajectory", ""), ["ls", "verify", "rm"])
+        self.assertEqual(self.offers("forebay", "trajectory", "ls", "m"), ["meshes"])
+        self.assertEqual(self.offers("forebay", "bench", "tra"), ["trajectory"])
+        self.assertEqual(self.offers("forebay", "help", "sta"), ["status", "stage"])
+
+    def test_bash_completes_the_keys_of_set_and_their_words(self):
+        self.assertEqual(self.offers("forebay", "run", "--set", "drain.w"), ["drain.when="])
+        self.assertEqual(self.offers("forebay", "run", "--set", "=", "drain.w"), ["drain.when="])
+        self.assertEqual(self.offers("forebay", "run", "--set", "drain.when", "="), ["live", "end"])
+        self.assertEqual(self.offers("forebay", "run", "--set", "drain.when", "=", "e"), ["end"])
+        self.assertEqual(self.offers("forebay", "predict", "--set", "run.via", "=", "p"), ["path"])
+        self.assertEqual(self.offers("forebay", "run", "--set", "drain.threads", "=", ""), [])
+
     def test_every_flag_that_bash_offers_is_known_to_help(self):
         for command in self.offers("forebay", ""):
             if command.startswith("-"):
@@ -82,11 +123,32 @@ class CompletionTest(commandcase.CommandCase):
         )
         self.assertEqual((done.stdout, done.stderr), ("_forebay\n", ""))
 
+    def test_zsh_completes(self):
+        path = self.script("zsh")
+        if not shutil.which("zsh"):
+            self.skipTest("no zsh")
+        for line, expected in (
+            ("forebay mesh mul", "forebay mesh multiply"),
+            ("forebay help predi", "forebay help predict"),
+            ("forebay trajectory ver", "forebay trajectory verify"),
+            ("forebay run --set drain.wh", "forebay run --set drain.when="),
+            ("forebay run --set drain.when=e", "forebay run --set drain.when=end"),
+        ):
+            done = subprocess.run(
+                ["zsh", "-fc", ZSH, "zsh", path, os.path.join(self.directory, "dump"), line],
+                env=self.environment(TERM="dumb", HOME=self.directory), capture_output=True, text=True, timeout=30,
+            )  # fmt: skip
+            self.assertIn(f"<{expected}", done.stdout, done.stderr)
+
     def test_fish_completes(self):
         path = self.script("fish")
         if not shutil.which("fish"):
             self.skipTest("no fish")
-        for line, expected in (("forebay sta", {"stage", "status"}), ("forebay run --drain-when ", {"live", "end"})):
+        for line, expected in (
+            ("forebay sta", {"stage", "status"}),
+            ("forebay run --drain-when ", {"live", "end"}),
+            *FISH,
+        ):
             done = subprocess.run(
                 ["fish", "--no-config", "-c", f"source {path}; complete -C '{line}'"],
                 env=self.environment(HOME=self.directory),

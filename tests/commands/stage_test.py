@@ -176,7 +176,7 @@ class StageTest(commandcase.CommandCase):
         self.decompose()
         self.assertEqual(self.here("stage"), 0, self.output)
         os.makedirs(self.in_pool("warm-*")[0].replace("warm-", "stage-"), mode=0o700)
-        self.assertEqual(self.here("clean"), 0, self.output)
+        self.assertEqual(self.here("clean", "--yes"), 0, self.output)
         self.assertEqual(self.in_pool("*"), [])
 
     def test_bad_input_is_refused_before_anything_is_made(self):

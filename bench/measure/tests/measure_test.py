@@ -124,7 +124,7 @@ class Reports(unittest.TestCase):
         result.add("a: alone", 3.0, "ms")
         result.add("a: compared", 3.0, "ms", reference=6.0, goal="<= 1", met=True)
         parsed = json.loads(result.as_json())
-        self.assertEqual(set(parsed), {"bench", "machine", "results"})
+        self.assertEqual(set(parsed), {"forebay_version", "bench", "machine", "results"})
         alone, compared = parsed["results"]
         for key in ("name", "value", "unit", "reference", "ratio", "goal", "met"):
             self.assertIn(key, alone)

@@ -1,6 +1,7 @@
 """What is told: text, JSON, and a page."""
 
 import json
+import os
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -217,6 +218,7 @@ def as_json(prediction: Prediction) -> str:
     bad, likely, good = days
     word, ratio, least = prediction.verdict()
     told = {
+        "forebay_version": os.environ.get("FOREBAY_VERSION"),
         "machine": prediction.machine.name,
         "results": figures(days),
         "keeps_up": {"bad_day": bad.keeps_up, "likely": likely.keeps_up, "good_day": good.keeps_up},
@@ -278,6 +280,5 @@ def seeds_text() -> str:
 
 def seeds_json() -> str:
     lines = [vars(line) for line in seeds.table()]
-    return json.dumps(
-        {"seeds": lines, "not_modelled": seeds.NOT_MODELLED, "contradictions": seeds.CONTRADICTIONS}, indent=1
-    )
+    told = {"seeds": lines, "not_modelled": seeds.NOT_MODELLED, "contradictions": seeds.CONTRADICTIONS}
+    return json.dumps({"forebay_version": os.environ.get("FOREBAY_VERSION"), **told}, indent=1)

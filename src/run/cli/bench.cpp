@@ -62,9 +62,7 @@ Status run(const BenchOptions& options, const std::vector<std::string>& more) {
 void add_bench(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App* command = app.add_subcommand("bench", "measure what forebay promises, on this machine");
-  command->add_option("name", options->name, "which benchmark: io, openfoam, trajectory or arrays")
-      ->required()
-      ->type_name("NAME");
+  command->add_option("name", options->name, "which benchmark")->required()->type_name("io|openfoam|trajectory|arrays");
   command->add_flag("--quick", options->quick, "a small selection, within a minute");
   command->add_flag("--json", options->json, "print one JSON object");
   command->allow_extras();

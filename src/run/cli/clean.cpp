@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <functional>
+#include <iostream>
 #include <memory>
 #include <optional>
 
 #include "base/say.h"
+#include "base/shell.h"
 #include "run/cli/commands.h"
 #include "run/cli/interface.h"
 #include "run/cli/runs.h"
@@ -27,7 +30,29 @@ struct CleanOptions {
   std::vector<std::string> pools;
   std::vector<std::string> dropped;
   int throw_away = 0;
+  bool yes = false;
 };
+
+// What can be removed: listed first, and removed when the user has said so.
+struct Removal {
+  std::string name, detail;           // "run X on CASE", "all of it is home"
+  std::function<Status()> carry_out;  // looks again: minutes may have passed
+};
+
+// What was found, and the gravest trouble of what is kept.
+struct Survey {
+  std::vector<Removal> removals;
+  std::optional<Code> trouble;
+  void note(int status) {
+    if (status != 0) trouble = drain::graver(trouble, static_cast<Code>(status));
+  }
+};
+
+// What a message tells to type, so that it can be pasted. Of staged checkpoints without a known case: of all.
+std::string throw_away_command(const std::string& case_path) {
+  return fmt::format("`forebay clean{} --throw-away --throw-away`",
+                     case_path.empty() ? "" : " --case " + shell_word(case_path));
+}
 
 // What the run's trees hold that the case does not; an unreadable journal counts as undrained.
 Result<std::vector<drain::Output>> undrained(const launch::PoolRun& run) {
@@ -38,44 +63,115 @@ Result<std::vector<drain::Output>> undrained(const launch::PoolRun& run) {
   return drain::outputs(run.roots(), run.placed, ledger, run.lower(), run.plan.case_path);
 }
 
-// Images of programs that are gone. The memory of those that are carried goes; a checkpoint that is not, only when told
-// twice.
-int clean_staged(const FoundRuns& found, bool throw_away) {
-  int exit_status = 0, cleaned = 0;
+// "12 entries, the first is results": what is only in the pool.
+std::string text_of(const Result<std::vector<drain::Output>>& left) {
+  if (!left) return left.error().text();
+  return fmt::format("{}, the first is {}", plural(left->size(), "entry"), printable(left->front().path));
+}
+
+Status remove_run(const launch::PoolRun& run) {
+  auto locked = launch::lock(run);
+  if (!locked) return forward(locked);
+  if (launch::is_case_of(run, run.plan.case_path))
+    if (auto removed = launch::remove_temporaries(run.plan); !removed) return removed;
+  if (auto removed = launch::remove(run); !removed) return removed;
+  const auto plan = launch::read_plan(run.plan.case_path);
+  if (!plan || plan->run != run.plan.run) return {};
+  return launch::remove_control_directory(run.plan.case_path);
+}
+
+void survey_runs(const CleanOptions& options, const FoundRuns& found, Survey& survey) {
+  for (const auto& [home, error] : found.unreadable) {
+    say(stderr, "forebay: {}; {}\n", error.text(),
+        error.code == Code::lost ? "nobody can bring home what is there: look at it, then remove the directory"
+                                 : "left alone");
+    survey.note(static_cast<int>(error.code));
+  }
+  for (const launch::PoolRun& run : found.runs) {
+    auto locked = launch::lock(run);
+    if (!locked || !launch::processes_of(run.plan.run).empty()) {
+      say(stderr, "forebay: run {} is alive: kept\n", run.plan.run);
+      continue;
+    }
+    const auto left = undrained(run);
+    const bool is_home = left && left->empty();
+    if (is_home || options.throw_away >= 2) {
+      survey.removals.push_back({fmt::format("run {} on {}", run.plan.run, printable(run.plan.case_path)),
+                                 is_home ? "all of it is home" : "only here: " + text_of(left),
+                                 [run] { return remove_run(run); }});
+      continue;
+    }
+    say(stderr, "forebay: run {} on {} has data that is only here ({}); {}. To throw it away say so twice: {}\n",
+        run.plan.run, printable(run.plan.case_path), text_of(left),
+        ::access(run.plan.case_path.c_str(), F_OK) != 0
+            ? "the case is gone: when it is back, `forebay drain --resume` brings home what it can"
+        : !launch::is_case_of(run, run.plan.case_path)
+            ? "another directory has that name now: `forebay drain --resume` says where the case is"
+            : "`forebay drain --resume --case " + shell_word(run.plan.case_path) + "` brings it home",
+        throw_away_command(run.plan.case_path));
+    survey.note(static_cast<int>(Code::undrained));
+  }
+}
+
+// The memory of images that are carried, and `given_up` checkpoints that are not.
+Removal removal_of_images(const std::string& path, const std::vector<int>& given_up, const std::string& detail) {
+  return {"images of a program that staged checkpoints, in " + printable(path), detail, [path, given_up]() -> Status {
+            slots::SlotDirectory directory(path);
+            if (auto locked = directory.lock(); !locked) return locked;
+            for (const int slot : given_up) directory.give_up(slot);
+            (void)directory.remove_carried();
+            return {};
+          }};
+}
+
+// Images of programs that are gone. A checkpoint that is not carried goes only when told twice.
+void survey_staged(const CleanOptions& options, const FoundRuns& found, Survey& survey) {
   for (const slots::SlotDirectory& found_directory : found.staged) {
     slots::SlotDirectory directory(found_directory.path());
     if (const auto locked = directory.lock(); !locked) {
-      if (locked.error().code != Code::busy) exit_status = failed(locked.error());
+      if (locked.error().code != Code::busy) survey.note(failed(locked.error()));
       continue;
     }
-    const auto committed = directory.committed();
-    for (const auto& each : committed) {
-      const bool asked = found.case_path.empty() || (each.record && is_below(each.record->path, found.case_path));
-      if (throw_away && asked) {
-        directory.give_up(each.slot);
+    std::vector<int> given_up;
+    std::string detail = "carried already";
+    bool has_images = false;
+    for (int slot = 0; slot < slots::kSlots; ++slot)
+      has_images = has_images || (name_exists(directory.image(slot)) && !name_exists(directory.record(slot)));
+    for (const auto& each : directory.committed()) {
+      const std::string named = each.record ? printable(each.record->path) : each.record.error().text();
+      if (options.throw_away >= 2 &&
+          (found.case_path.empty() || (each.record && is_below(each.record->path, found.case_path)))) {
+        given_up.push_back(each.slot);
+        detail = "only here: checkpoint " + named;
         continue;
       }
       if (each.record) {
-        fmt::print(stderr,
-                   "forebay: checkpoint {} is only here; `forebay drain --resume` brings it home. To throw it away say "
-                   "so twice: forebay clean --throw-away --throw-away\n",
-                   printable(each.record->path));
+        say(stderr,
+            "forebay: checkpoint {} is only here; `forebay drain --resume` brings it home. To throw it away say so "
+            "twice: {}\n",
+            named, throw_away_command(found.case_path));
       } else {
-        fmt::print(stderr,
-                   "forebay: {}. Draining cannot bring it home. To throw it away say so twice: forebay clean "
-                   "--throw-away --throw-away\n",
-                   printable(each.record.error().text()));
+        say(stderr, "forebay: {}. Draining cannot bring it home. To throw it away say so twice: {}\n", named,
+            throw_away_command({}));
       }
-      exit_status = static_cast<int>(Code::undrained);
+      survey.note(static_cast<int>(Code::undrained));
     }
-    if (directory.remove_carried() > 0) ++cleaned;
+    if (has_images || !given_up.empty()) {
+      survey.removals.push_back(removal_of_images(directory.path(), given_up, detail));
+    } else {
+      (void)directory.remove_carried();  // a lock that nobody holds is all there is
+    }
   }
-  if (cleaned > 0) fmt::print("images of {} programs that staged checkpoints: removed\n", cleaned);
-  return exit_status;
+}
+
+void survey_warm(const FoundRuns& found, Survey& survey) {
+  for (const std::string& directory : launch::find_warm(found.pools, found.case_path))
+    survey.removals.push_back({"files kept for a next run, in " + printable(directory), "the case has them, too",
+                               [directory] { return launch::remove_warm(directory); }});
 }
 
 // The mark of a run of which nothing was found: its node is gone, its pool was emptied, or lies where nobody looked.
-int clean_mark(const CleanOptions& options, const FoundRuns& found) {
+int survey_mark(const CleanOptions& options, const FoundRuns& found, Survey& survey) {
   const auto plan = launch::read_plan(found.case_path);
   if (!plan || home_of(plan->run, found)) return 0;
   if (launch::is_alive(*plan) || !launch::processes_of(plan->run).empty()) {
@@ -93,15 +189,17 @@ int clean_mark(const CleanOptions& options, const FoundRuns& found) {
   const bool only_mark =
       launch::is_all_home(*plan) && plan->submit_host == launch::host_name();  // elsewhere it may live
   if (options.throw_away < 2 && !only_mark) {
-    fmt::print(stderr,
-               "forebay: run {} (started on {}) left its mark on this case, but this node holds nothing of it; if its "
-               "nodes are gone for good, say so twice: --throw-away --throw-away\n",
-               plan->run, plan->submit_host);
+    say(stderr,
+        "forebay: run {} (started on {}) left its mark on this case, but this node holds nothing of it; if its nodes "
+        "are gone for good, say so twice: {}\n",
+        plan->run, plan->submit_host, throw_away_command(found.case_path));
     return static_cast<int>(Code::undrained);
   }
-  if (auto removed = launch::remove_temporaries(*plan); !removed) return failed(removed.error());
-  if (auto removed = launch::remove_control_directory(found.case_path); !removed) return failed(removed.error());
-  fmt::print("run {}: its mark on the case is removed\n", plan->run);
+  survey.removals.push_back({fmt::format("run {}: its mark on the case", plan->run),
+                             only_mark ? "all of it is home" : "nothing of it was found", [plan = *plan, &found] {
+                               if (auto removed = launch::remove_temporaries(plan); !removed) return removed;
+                               return launch::remove_control_directory(found.case_path);
+                             }});
   return 0;
 }
 
@@ -118,83 +216,72 @@ Result<std::string> path_in_case(const std::string& case_path, const std::string
   return path;
 }
 
+Status drop_from(const launch::PoolRun& run, const std::string& path) {
+  auto locked = launch::lock(run);
+  if (!locked || !launch::processes_of(run.plan.run).empty())
+    return error(Code::busy, "run " + run.plan.run + " is alive: nothing is dropped of", run.plan.case_path);
+  return launch::drop(run, path);
+}
+
 // Only from runs that are dead and unfinished.
-int drop(const CleanOptions& options, const FoundRuns& found) {
-  std::vector<std::string> paths;
+Status survey_dropped(const CleanOptions& options, const FoundRuns& found, Survey& survey) {
+  if (found.runs.empty()) return error(Code::bad_input, "no run left anything here of", found.case_path);
   for (const std::string& each : options.dropped) {
-    auto path = path_in_case(found.case_path, each);
-    if (!path) return failed(path.error());
-    paths.push_back(std::move(*path));
+    const auto path = path_in_case(found.case_path, each);
+    if (!path) return forward(path);
+    for (const launch::PoolRun& run : found.runs)
+      survey.removals.push_back({fmt::format("run {}: {}", run.plan.run, printable(*path)), "only here",
+                                 [run, path = *path] { return drop_from(run, path); }});
   }
-  if (found.runs.empty()) return failed(Error{Code::bad_input, "no run left anything here of", found.case_path, 0, {}});
-  for (const launch::PoolRun& run : found.runs) {
-    auto locked = launch::lock(run);
-    if (!locked || !launch::processes_of(run.plan.run).empty())
-      return failed(
-          Error{Code::busy, "run " + run.plan.run + " is alive: nothing is dropped of", found.case_path, 0, {}});
-    for (const std::string& path : paths) {
-      if (auto dropped = launch::drop(run, path); !dropped) return failed(dropped.error());
-      say(stdout, "run {}: {} is dropped\n", run.plan.run, printable(path));
-    }
+  return {};
+}
+
+// Nothing is removed that was not listed, and nothing without an answer.
+bool may_remove(const CleanOptions& options, const Survey& survey) {
+  say(stdout, "to remove:\n");
+  for (const Removal& each : survey.removals) say(stdout, "  {} ({})\n", each.name, each.detail);
+  if (options.yes) return true;
+  std::fflush(stdout);
+  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
+    say(stderr, "forebay: nothing was removed, since nobody can be asked here: give --yes, too\n");
+    return false;
   }
-  say(stdout, "`forebay drain --resume --case {}` brings home the rest\n", printable(found.case_path));
-  return 0;
+  say(stderr, "Remove {}? [y/N] ", survey.removals.size() == 1 ? "this" : "these");
+  std::string answer;
+  if (!std::getline(std::cin, answer) || (answer != "y" && answer != "yes" && answer != "Y")) {
+    say(stderr, "forebay: nothing was removed\n");
+    return false;
+  }
+  return true;
 }
 
 int clean(const CleanOptions& options) {
   auto found = find_runs(options.case_path, options.pools);
   if (!found) return failed(found.error());
-  if (!options.dropped.empty()) return drop(options, *found);
-  std::optional<Code> trouble;
-  const auto note = [&](int status) {
-    if (status != 0) trouble = drain::graver(trouble, static_cast<Code>(status));
-  };
-  for (const auto& [home, error] : found->unreadable) {
-    say(stderr, "forebay: {}; {}\n", error.text(),
-        error.code == Code::lost ? "nobody can bring home what is there: look at it, then remove the directory"
-                                 : "left alone");
-    note(static_cast<int>(error.code));
+  Survey survey;
+  const bool drops = !options.dropped.empty();
+  if (drops) {
+    if (auto named = survey_dropped(options, *found, survey); !named) return failed(named.error());
+  } else {
+    survey_runs(options, *found, survey);
+    survey_staged(options, *found, survey);
+    survey_warm(*found, survey);
+    if (!options.case_path.empty()) survey.note(survey_mark(options, *found, survey));
   }
-  for (const launch::PoolRun& run : found->runs) {
-    auto locked = launch::lock(run);
-    if (!locked || !launch::processes_of(run.plan.run).empty()) {
-      say(stderr, "forebay: run {} is alive: kept\n", run.plan.run);
-      continue;
+  if (!survey.removals.empty()) {
+    if (!may_remove(options, survey)) return static_cast<int>(Code::bad_input);
+    for (const Removal& each : survey.removals) {
+      const Status removed = each.carry_out();
+      if (removed) {
+        say(stdout, "{}: {}\n", each.name, drops ? "dropped" : "removed");
+      } else {
+        survey.note(failed(removed.error()));
+      }
     }
-    const auto left = undrained(run);
-    if ((!left || !left->empty()) && options.throw_away < 2) {
-      fmt::print(stderr,
-                 "forebay: run {} on {} has data that is only here{}; {}. To throw it away say so twice: forebay clean "
-                 "--throw-away --throw-away\n",
-                 run.plan.run, printable(run.plan.case_path),
-                 left ? fmt::format(" ({} entries, the first is {})", left->size(), printable(left->front().path))
-                      : " (" + left.error().text() + ")",
-                 ::access(run.plan.case_path.c_str(), F_OK) != 0
-                     ? "the case is gone: when it is back, `forebay drain --resume` brings home what it can"
-                 : !launch::is_case_of(run, run.plan.case_path)
-                     ? "another directory has that name now: `forebay drain --resume` says where the case is"
-                     : "`forebay drain --resume` brings it home");
-      note(static_cast<int>(Code::undrained));
-      continue;
-    }
-    Status removed;
-    if (launch::is_case_of(run, run.plan.case_path)) removed = launch::remove_temporaries(run.plan);
-    if (removed) removed = launch::remove(run);
-    if (!removed) {
-      note(failed(removed.error()));
-      continue;
-    }
-    const auto plan = launch::read_plan(run.plan.case_path);
-    if (plan && plan->run == run.plan.run)
-      if (removed = launch::remove_control_directory(run.plan.case_path); !removed) note(failed(removed.error()));
-    fmt::print("run {}: removed\n", run.plan.run);
+    if (drops && !survey.trouble)
+      say(stdout, "`forebay drain --resume --case {}` brings home the rest\n", shell_word(found->case_path));
   }
-  note(clean_staged(*found, options.throw_away >= 2));
-  const auto warm = launch::remove_warm(found->pools, found->case_path);
-  if (!warm) note(failed(warm.error()));
-  if (warm && *warm > 0) fmt::print("{} sets of files that were kept for a next run: removed\n", *warm);
-  if (!options.case_path.empty()) note(clean_mark(options, *found));
-  return trouble ? static_cast<int>(*trouble) : 0;
+  return survey.trouble ? static_cast<int>(*survey.trouble) : 0;
 }
 
 }  // namespace
@@ -207,10 +294,14 @@ void add_clean(CLI::App& app, int& exit_status) {
   add_list(*command, "--drop", options->dropped, "PATH",
            "throw away this file or directory of an unfinished run, as a message named it, and nothing else")
       ->needs(of_case);
+  command->add_flag("--yes,-y", options->yes, "remove what is listed without asking");
   command->add_flag("--throw-away", options->throw_away, "given twice: also data that is nowhere else");
+  set_rare(*command, {"--pool", "--drop", "--throw-away"});
   command->footer(footer(
-      {"forebay clean", "forebay clean --case /shared/motorBike", "forebay clean --throw-away --throw-away"},
-      {"Runs that are alive are kept. A run whose data is nowhere else is kept, with exit status 3, unless "
+      {"forebay clean", "forebay clean --case /shared/motorBike --yes", "forebay clean --throw-away --throw-away"},
+      {"What can go is listed first, and removed when you have answered; where nobody can be asked, as in a job, only "
+       "with --yes, else the exit status is 2 and nothing is removed.",
+       "Runs that are alive are kept. A run whose data is nowhere else is kept, with exit status 3, unless "
        "--throw-away is given twice.",
        "--drop removes what cannot be carried, like a file that you may not read yourself, from an unfinished run; "
        "what the case has of this name stays there. Then `forebay drain --resume` brings home the rest."}));

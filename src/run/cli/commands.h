@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ void add_restartable(CLI::App& app, int& exit_status);
 void add_inspect(CLI::App& app, int& exit_status);
 void add_trajectory(CLI::App& app, int& exit_status);
 void add_mesh(CLI::App& app, int& exit_status);
+void add_help(CLI::App& app, int& exit_status);
 void add_man(CLI::App& app, int& exit_status);
 void add_completion(CLI::App& app, int& exit_status);
 // The whole tree of commands.
@@ -41,6 +43,9 @@ int forebay(int argc, char** argv);
 // Prints "forebay: <the error's text>" to standard error; returns its exit status.
 int failed(const Error& error);
 
+// Options that few need: --help shows them behind the others.
+void set_rare(CLI::App& command, std::initializer_list<const char*> flags);
+
 // An option that takes a value each time that it is given.
 CLI::Option* add_list(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
                       const std::string& type, const std::string& meaning);
@@ -50,8 +55,10 @@ struct GivenSettings {
   std::vector<std::pair<std::string, std::string>> assigned;  // key, value
   std::vector<std::string> pairs;                             // "KEY=VALUE"
 };
+// What it takes, and its default, as the table of keys has them.
 void add_setting(CLI::App& command, GivenSettings& given, const std::string& flag, const std::string& key,
-                 const std::string& type, const std::string& meaning);
+                 const std::string& meaning);
+void add_set(CLI::App& command, GivenSettings& given);
 // Into `settings`, which are then checked.
 Status apply(const GivenSettings& given, settings::Settings& settings);
 

@@ -1,17 +1,27 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "run/cli/interface.h"
 
 namespace forebay::cli {
 namespace {
 
 // What does not depend on the commands: where the cursor is, and the words of a program behind `--`.
-constexpr const char* before_cases = R"(# bash completion for forebay, made by: forebay completion bash
-_forebay_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }
+constexpr const char* head = "# bash completion for forebay, made by: forebay completion bash\n";
+constexpr const char* before_cases = R"(_forebay_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }
 _forebay_paths() {
   mapfile -t COMPREPLY < <(compgen "$1" -- "$current")
   compopt -o filenames 2> /dev/null || :
+}
+# One of the words of $1 was typed already.
+_forebay_has() {
+  local word
+  for word in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
+    [[ " $1 " != *" $word "* ]] || return 0
+  done
+  return 1
 }
 _forebay() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} index
@@ -22,6 +32,12 @@ _forebay() {
   elif [[ $previous == = && COMP_CWORD -ge 2 ]]; then
     previous=${COMP_WORDS[COMP_CWORD - 2]}
   fi
+)";
+// A key of --set goes on behind its "=".
+constexpr const char* keys_of_set = R"(_forebay_keys() {{
+  _forebay_words "{}"
+  compopt -o nospace 2> /dev/null || :
+}}
 )";
 constexpr const char* program_case = R"(  if [[ {} == *" $command "* ]]; then
     for ((index = 2; index < COMP_CWORD; index++)); do
@@ -41,8 +57,10 @@ constexpr const char* program_case = R"(  if [[ {} == *" $command "* ]]; then
 std::string action(const Argument& argument) {
   if (const auto choices = choices_of(argument); !choices.empty())
     return fmt::format("_forebay_words \"{}\"", fmt::join(choices, " "));
-  if (argument.value == "DIR") return "_forebay_paths -d";
-  if (argument.value == "FILE") return "_forebay_paths -f";
+  if (argument.value == "KEY=VALUE") return "_forebay_keys";
+  if (argument.value == "COMMAND") return "_forebay_words \"$commands\"";
+  if (takes_directory(argument)) return "_forebay_paths -d";
+  if (takes_file(argument)) return "_forebay_paths -f";
   return ":";  // a number, a pattern: nothing to offer
 }
 
@@ -56,26 +74,51 @@ std::string values_case(const Command& command) {
 }
 
 std::string words_case(const Command& command) {
-  std::vector<std::string> words;
-  for (const Argument& option : command.options) words.insert(words.end(), option.names.begin(), option.names.end());
-  for (const Argument& each : command.positionals)
-    for (const std::string& word : choices_of(each)) words.push_back(word);
-  if (command.takes_program) words.emplace_back("--");
-  return fmt::format("    {}) _forebay_words \"{}\" ;;\n", command.name, fmt::join(words, " "));
+  std::vector<std::string> flags;
+  for (const Argument& option : command.options) flags.insert(flags.end(), option.names.begin(), option.names.end());
+  if (command.takes_program) flags.emplace_back("--");
+  const std::string offer_flags = fmt::format("_forebay_words \"{}\"", fmt::join(flags, " "));
+  if (command.takes_program || command.positionals.empty())
+    return fmt::format("    {}) {} ;;\n", command.name, offer_flags);
+  std::string text =
+      fmt::format("    {})\n      if [[ $current == -* ]]; then\n        {}\n", command.name, offer_flags);
+  const Argument* doing = action_of(command);
+  if (doing != nullptr)
+    text += fmt::format("      elif ! _forebay_has \"{}\"; then\n        {}\n", fmt::join(choices_of(*doing), " "),
+                        action(*doing));
+  if (doing == nullptr || command.positionals.size() > 1)
+    text += fmt::format("      else\n        {}\n", action(command.positionals.back()));
+  return text + "      fi\n      ;;\n";
+}
+
+// "run drain.when": behind a key of --set and its "=".
+std::string values_of_keys(const std::string& command, const std::vector<settings::Key>& keys) {
+  std::string text;
+  for (const settings::Key& key : keys)
+    text += fmt::format("    \"{} {}\") {}; return ;;\n", command, key.name,
+                        key.choices.empty() ? ":" : fmt::format("_forebay_words \"{}\"", fmt::join(key.choices, " ")));
+  return text;
+}
+
+bool takes_keys(const Command& command) {
+  return std::ranges::any_of(command.options, [](const Argument& option) { return option.value == "KEY=VALUE"; });
 }
 
 }  // namespace
 
 std::string bash_completion(const Interface& interface) {
-  std::string programs = "\" ", first, values, words;
+  const std::string names = fmt::format("{}", fmt::join(command_names(interface), " "));
+  std::string programs = "\" ", first = names + " ", values, words, keys;
+  for (const settings::Key& key : interface.keys) keys += (keys.empty() ? "" : " ") + key.name + "=";
   for (const Command& command : interface.commands) {
     if (command.takes_program) programs += command.name + " ";
-    if (!command.hidden) first += command.name + " ";
     values += values_case(command);
+    if (takes_keys(command)) values += values_of_keys(command.name, interface.keys);
     words += words_case(command);
   }
   for (const Argument& option : interface.whole.options) first += fmt::format("{} ", fmt::join(option.names, " "));
-  std::string text = before_cases;
+  std::string text = fmt::format(keys_of_set, keys);
+  text = std::string(head) + text + before_cases + fmt::format("  local commands=\"{}\"\n", names);
   text += fmt::format("  if ((COMP_CWORD == 1)); then\n    _forebay_words \"{}\"\n    return\n  fi\n", first);
   text += fmt::format(program_case, programs + "\"");
   text += "  case \"$command $previous\" in\n" + values + "  esac\n";

@@ -23,8 +23,10 @@ std::string zsh_quoted(const std::string& text) {
 
 std::string zsh_action(const Argument& argument) {
   if (const auto choices = choices_of(argument); !choices.empty()) return fmt::format("({})", fmt::join(choices, " "));
-  if (argument.value == "DIR") return "_files -/";
-  if (argument.value == "FILE") return "_files";
+  if (argument.value == "KEY=VALUE") return "_forebay_keys";
+  if (argument.value == "COMMAND") return "_forebay_commands";
+  if (takes_directory(argument)) return "_files -/";
+  if (takes_file(argument)) return "_files";
   return " ";
 }
 
@@ -43,22 +45,43 @@ std::string command_case(const Command& command) {
     for (const std::string& name : option.names) text += zsh_option(option, name);
   for (const Argument& each : command.positionals)
     text += command.takes_program ? "        '(-)1:program:_command_names -e' \\\n        '*::arguments:_normal' \\\n"
-                                  : fmt::format("        '{}:{}:{}' \\\n", each.required ? "" : ":",
+                                  : fmt::format("        '{}:{}:{}' \\\n",
+                                                each.repeats    ? "*"
+                                                : each.required ? ""
+                                                                : ":",
                                                 zsh_quoted(each.names.front()), zsh_action(each));
   text.replace(text.size() - 3, 3, "\n");  // the last line goes on nowhere
   return text + "      ;;\n";
 }
 
+std::string commands_function(const Interface& interface) {
+  std::string text = "_forebay_commands() {\n  local -a commands=(\n";
+  for (const Command& command : interface.commands)
+    if (!command.hidden) text += fmt::format("    '{}:{}'\n", command.name, zsh_quoted(command.summary));
+  return text + "  )\n  _describe command commands\n}\n";
+}
+
+// Behind --set: a key, and behind its "=" the words that it takes.
+std::string keys_function(const std::vector<settings::Key>& keys) {
+  std::string values, names;
+  for (const settings::Key& key : keys) {
+    names += " " + key.name;
+    if (!key.choices.empty())
+      values += fmt::format("      {}) compadd -- {} ;;\n", key.name, fmt::join(key.choices, " "));
+  }
+  return fmt::format(
+      "_forebay_keys() {{\n  local key=${{PREFIX%%=*}}\n  if compset -P '*='; then\n    case $key in\n{}    esac\n  "
+      "else\n    compadd -S = --{}\n  fi\n}}\n",
+      values, names);
+}
+
 }  // namespace
 
 std::string zsh_completion(const Interface& interface) {
-  std::string text =
-      "#compdef forebay\n# zsh completion for forebay, made by: forebay completion zsh\n_forebay() {\n"
-      "  if ((CURRENT == 2)); then\n    local -a commands=(\n";
-  for (const Command& command : interface.commands)
-    if (!command.hidden) text += fmt::format("      '{}:{}'\n", command.name, zsh_quoted(command.summary));
+  std::string text = "#compdef forebay\n# zsh completion for forebay, made by: forebay completion zsh\n";
+  text += commands_function(interface) + keys_function(interface.keys);
   text +=
-      "    )\n    _describe command commands\n    return\n  fi\n"
+      "_forebay() {\n  if ((CURRENT == 2)); then\n    _forebay_commands\n    return\n  fi\n"
       "  local command=$words[2]\n  shift words\n  ((CURRENT--))\n  case $command in\n";
   for (const Command& command : interface.commands) text += command_case(command);
   return text +

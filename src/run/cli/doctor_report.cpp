@@ -33,10 +33,6 @@ std::string number_words(const std::optional<std::uint64_t>& number) {
   return number ? std::to_string(*number) : "unknown";
 }
 
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 // Columns as wide as their widest cell; the last one is free.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view indent) {
   std::vector<std::size_t> widths;
@@ -132,6 +128,26 @@ std::string choice_section(const DoctorReport& report) {
   text += table(rows, "  ");
   for (const Error& problem : report.problems) text += "  problem: " + problem.text() + "\n";
   return text;
+}
+
+std::string case_section(const CaseView& view) {
+  std::vector<std::vector<std::string>> rows{
+      {"what:", kind_of(view)}, {"where:", printable(view.path)}, {"", place_of(view)}};
+  if (const std::string output = output_of(view); !output.empty()) rows.push_back({"output:", output});
+  rows.push_back({"to gain:", gain_of(view)});
+  return table(rows, "  ");
+}
+
+nlohmann::ordered_json case_json(const CaseView& view) {
+  nlohmann::ordered_json out{{"path", view.path}, {"openfoam", view.facts.is_case}};
+  out["ranks"] = std::max(view.facts.ranks, view.facts.group_ranks);
+  out["is"] = kind_of(view);
+  out["lies"] = place_of(view);
+  out["type"] = view.mount ? nlohmann::ordered_json(view.mount->type) : nullptr;
+  out["shared"] = view.where() == Where::shared;
+  out["output"] = output_of(view);
+  out["gain"] = gain_of(view);
+  return out;
 }
 
 std::string settings_section(const settings::Settings& settings) {
@@ -253,23 +269,30 @@ std::vector<std::string> warnings_of(const DoctorReport& report) {
   return warnings;
 }
 
-std::string text_of(const DoctorReport& report, bool bold) {
+std::string text_of(const DoctorReport& report, Look look) {
   const auto heading = [&](std::string_view words_of_it) {
-    return bold ? fmt::format("\x1b[1m{}\x1b[0m\n", words_of_it) : fmt::format("{}\n", words_of_it);
+    return look.bold ? fmt::format("\x1b[1m{}\x1b[0m\n", words_of_it) : fmt::format("{}\n", words_of_it);
   };
-  std::string text = heading("node") + node_section(report);
-  text += heading("mounts") + mounts_table(report.machine);
-  text += heading("ways and launchers") + ways_section(report);
-  text += heading("settings") + settings_section(report.settings);
+  std::string text;
+  if (report.of_case) text += heading("case") + case_section(*report.of_case);
   text += heading("chosen") + choice_section(report);
   const auto warnings = warnings_of(report);
   if (!warnings.empty()) text += heading("note");
   for (const std::string& warning : warnings) text += "  " + warning + "\n";
-  return text;
+  if (!look.all)
+    return text +
+           "`forebay doctor --all` tells what was found on this node, and every setting; `--report` writes a file "
+           "for who helps\n";
+  text += heading("node") + node_section(report);
+  text += heading("mounts") + mounts_table(report.machine);
+  text += heading("ways and launchers") + ways_section(report);
+  return text + heading("settings") + settings_section(report.settings);
 }
 
 std::string json_of(const DoctorReport& report) {
-  nlohmann::ordered_json out = machine_json(report.machine);
+  nlohmann::ordered_json out{{"forebay_version", FOREBAY_VERSION}};
+  out["case"] = report.of_case ? case_json(*report.of_case) : nullptr;
+  out.update(machine_json(report.machine));
   out["topology_source"] = report.topology_source;
   out["host"] = host_json(report.host);
   out["ways"] = {{"user_namespaces", report.ways.user_namespaces},

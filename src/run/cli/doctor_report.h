@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "run/cli/doctor_case.h"
 #include "run/cli/doctor_host.h"
 #include "run/node/node.h"
 #include "run/node/ways.h"
@@ -19,6 +20,7 @@ struct DoctorReport {
   node::WayFacts ways;
   Host host;
   settings::Settings settings;
+  std::optional<CaseView> of_case;
   std::vector<node::Pool> pools;       // empty: see problems
   std::optional<node::WayChoice> way;  // nullopt: see problems
   std::vector<Error> problems;         // what stops a run here
@@ -28,8 +30,12 @@ struct DoctorReport {
 void choose(DoctorReport& report);
 // What works but may surprise, one line each.
 std::vector<std::string> warnings_of(const DoctorReport& report);
-// `bold`: headings stand out by terminal codes.
-std::string text_of(const DoctorReport& report, bool bold);
+// The case and what would be chosen; with `all` also what was found on the node, and every setting. `bold`: headings
+// stand out by terminal codes.
+struct Look {
+  bool all = false, bold = false;
+};
+std::string text_of(const DoctorReport& report, Look look);
 std::string json_of(const DoctorReport& report);
 
 }  // namespace forebay::cli

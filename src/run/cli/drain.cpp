@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/say.h"
+#include "base/shell.h"
 #include "run/cli/commands.h"
 #include "run/cli/elsewhere.h"
 #include "run/cli/interface.h"
@@ -92,7 +93,8 @@ Result<std::optional<Code>> follow_mark(const FoundRuns& found, const launch::Wa
                  fmt::format("run {}, started on {}, works on this case or has left its mark there{}:", plan->run,
                              plan->submit_host, others.empty() ? "" : ", and node " + others.front() + " is not done"),
                  plan->case_path,
-                 "resume on its nodes; `forebay clean --case` tells how to remove the mark where they are gone");
+                 "resume on its nodes; `forebay clean --case " + shell_word(plan->case_path) +
+                     "` tells how to remove the mark where they are gone");
   }
   const std::vector<launch::NodeReport> nodes = launch::read_node_reports(found.case_path);
   if (plan->submit_host != launch::host_name()) {
@@ -148,8 +150,8 @@ int resume(const DrainOptions& options) {
       continue;
     }
     const drain::DrainReport& drain = report->drain;
-    say(stdout, "run {}: {} in {} files brought home to {}\n", run.plan.run, human_bytes(drain.shared_bytes),
-        drain.shared_files, printable(run.plan.case_path));
+    say(stdout, "run {}: {} in {} brought home to {}\n", run.plan.run, human_bytes(drain.shared_bytes),
+        plural(drain.shared_files, "file"), printable(run.plan.case_path));
     trouble = say_messages(drain, trouble);
     if (drain::needs_pool(drain.trouble)) continue;
     if (auto forgotten = forget_run(run, trouble); !forgotten)

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -45,7 +47,7 @@ struct MeshOptions {
   std::uint32_t parts = 0;
   std::string parts_from;
   std::string partition;
-  unsigned threads = 1;
+  unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   bool json = false, quiet = false;
 };
 Declared<MeshOptions> declare_mesh(CLI::App& app);

@@ -52,30 +52,96 @@ bool lacks_program(const std::vector<std::string>& words) {
   return true;
 }
 
+// What `forebay` alone says: what it is for, and what to type next.
+std::string first_words() {
+  return fmt::format(
+      R"(forebay {}: a solver writes to memory on its own node, and each finished output time is copied to the
+case on the shared file system in the background, whole and verified.
+
+In the directory of a case, put two words before the launch line that you have:
+
+  forebay run -- mpirun -n 4 simpleFoam -parallel
+
+  forebay doctor    is this a case, what would be used, is there anything to gain
+  forebay status    what is only in memory still, and what is safe on the case
+  forebay help      all commands; `forebay help run` tells of one
+)",
+      FOREBAY_VERSION);
+}
+
+// `forebay help run` is `forebay run --help`.
+std::vector<std::string> asked_for_help(std::vector<std::string> words) {
+  if (words.empty() || words.front() != "help" || (words.size() > 1 && words[1].starts_with('-'))) return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
+constexpr const char* common_options = "Common options";
+constexpr const char* rare_options = "Rare options";
+
+// Where some options are rare, --help shows the others apart. A default stands behind what an option means.
+void arrange_options(CLI::App& command) {
+  const auto options = command.get_options();
+  const auto is_rare = [](const CLI::Option* option) { return option->get_group() == rare_options; };
+  const bool has_rare = std::ranges::any_of(options, is_rare);
+  for (CLI::Option* option : options) {
+    if (has_rare && !option->get_positional() && !is_rare(option)) option->group(common_options);
+    const std::string usual = option->get_default_str();
+    if (usual.empty()) continue;
+    option->description(fmt::format("{} (default: {})", option->get_description(), usual))->default_str("");
+  }
+}
+
 }  // namespace
 
+void set_rare(CLI::App& command, std::initializer_list<const char*> flags) {
+  for (const char* flag : flags) command.get_option(flag)->group(rare_options);
+}
+
+void add_help(CLI::App& app, int& exit_status) {
+  CLI::App* command = app.add_subcommand("help", "show all commands, or the options of one");
+  command->add_option("command", "of which command (default: of the whole)")->type_name("COMMAND");
+  command->footer(footer({"forebay help", "forebay help run"}));
+  command->callback([&exit_status] { exit_status = 0; });  // asked_for_help() leaves it nothing to do
+}
+
 void add_commands(CLI::App& app, int& exit_status) {
-  app.set_version_flag("--version", FOREBAY_VERSION, "print the version");
+  app.set_version_flag("--version,-V", FOREBAY_VERSION, "print the version");
   app.require_subcommand(1);
   app.footer(footer(
       {"forebay run --case /shared/motorBike -- mpirun -n 4 simpleFoam -parallel", "forebay status", "forebay doctor"},
       {"Runs unmodified programs on a case on a shared file system, with their files in the memory beside "
        "each socket, and carries the results to the case in the background, whole and verified.",
-       "`forebay COMMAND --help` and forebay-COMMAND(1) tell of each command."}));
-  for (const auto add :
-       {add_run, add_exec, add_stage, add_status, add_drain, add_clean, add_restartable, add_plan, add_inspect,
-        add_trajectory, add_mesh, add_report, add_predict, add_bench, add_doctor, add_man, add_completion})
+       "`forebay help COMMAND` and forebay-COMMAND(1) tell of each command."}));
+  for (const auto add : {add_run, add_doctor, add_status, add_drain, add_clean, add_predict, add_help})
     add(app, exit_status);
+  for (CLI::App* command : app.get_subcommands({})) command->group("Common commands");
+  for (const auto add : {add_exec, add_stage, add_restartable, add_plan, add_inspect, add_trajectory, add_mesh,
+                         add_report, add_bench, add_man, add_completion})
+    add(app, exit_status);
+  for (CLI::App* command : app.get_subcommands({})) {
+    const std::string group = command->get_group();
+    if (!group.empty() && group != "Common commands") command->group("Other commands");
+    arrange_options(*command);
+  }
 }
 
 int forebay(int argc, char** argv) {
   int exit_status = 0;
-  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const auto words = asked_for_help({argv + std::min(argc, 1), argv + argc});
+  if (words.empty()) {
+    fmt::print("{}", first_words());
+    return 0;
+  }
   CLI::App app("File and state I/O of flow simulation at the speed of local memory.", "forebay");
   add_commands(app, exit_status);
   try {
     if (lacks_program(words)) throw CLI::RequiredError("program");
-    app.parse(argc, argv);
+    // CLI11 would show the help of the whole.
+    if (words.size() > 1 && words.back() == "--help" && !words.front().starts_with('-') && !known_command(app, words))
+      throw CLI::ExtrasError({words.front()});
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ParseError& wrong) {

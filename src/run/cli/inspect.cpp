@@ -12,8 +12,9 @@ Declared<InspectOptions> declare_inspect(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("inspect", "say what a checkpoint or a trajectory holds, verify it, compare checkpoints");
   command->add_option("FILE", options->path, "a checkpoint, or the directory of a trajectory that was kept")
-      ->required();
-  command->add_option("OTHER", options->other, "another checkpoint, to compare it with");
+      ->required()
+      ->type_name("FILE");
+  command->add_option("OTHER", options->other, "another checkpoint, to compare it with")->type_name("FILE");
   command->add_flag("--no-verify", options->no_verify, "do not read arrays or states to check them");
   command->add_flag("--json", options->json, "print JSON");
   command->footer(footer(

@@ -1,5 +1,7 @@
 #include "run/cli/interface.h"
 
+#include <algorithm>
+#include <cctype>
 #include <string_view>
 
 #include "base/base.h"
@@ -27,7 +29,10 @@ Argument argument_of(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) argument.names.push_back("--" + name);
   if (argument.names.empty()) argument.names.push_back(option.get_name());
   if (option.get_type_size_max() > 0) argument.value = option.get_type_name();
+  // CLI11's own word where the option has none: of a positional the name says more.
+  if (argument.value == "TEXT" && option.get_positional()) argument.value = option.get_name();
   argument.meaning = option.get_description();
+  argument.rare = option.get_group().starts_with("Rare");
   argument.default_text = option.get_default_str();
   argument.required = option.get_required();
   // A flag that counts, or a list.
@@ -49,6 +54,7 @@ Command command_of(const CLI::App& app) {
       command.options.push_back(argument_of(*option));
     }
   }
+  std::ranges::stable_partition(command.options, [](const Argument& option) { return !option.rare; });
   const std::string text = app.get_footer();
   bool paragraph = false;
   for (const std::string_view line : split(text, '\n')) {
@@ -71,6 +77,7 @@ Command command_of(const CLI::App& app) {
 Interface interface_of(const CLI::App& app) {
   Interface interface;
   interface.whole = command_of(app);
+  interface.keys = settings::keys();
   for (const CLI::App* each : app.get_subcommands({})) interface.commands.push_back(command_of(*each));
   return interface;
 }
@@ -84,9 +91,32 @@ std::string footer(const std::vector<std::string>& examples, const std::vector<s
 
 std::vector<std::string> choices_of(const Argument& argument) {
   std::vector<std::string> words;
-  if (argument.value.find('|') == std::string::npos) return words;
+  if (argument.value.empty()) return words;
+  const auto stands_for_something = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0 || c == ' '; };
+  if (std::ranges::any_of(argument.value, stands_for_something)) return words;
   for (const std::string_view word : split(argument.value, '|')) words.emplace_back(word);
   return words;
+}
+
+const Argument* action_of(const Command& command) {
+  if (command.takes_program || command.positionals.empty()) return nullptr;
+  return choices_of(command.positionals.front()).empty() ? nullptr : &command.positionals.front();
+}
+
+bool takes_directory(const Argument& argument) {
+  return argument.value == "DIR";
+}
+
+bool takes_file(const Argument& argument) {
+  const auto words = split(argument.value, '|');
+  return std::ranges::find(words, "FILE") != words.end();
+}
+
+std::vector<std::string> command_names(const Interface& interface) {
+  std::vector<std::string> names;
+  for (const Command& command : interface.commands)
+    if (!command.hidden) names.push_back(command.name);
+  return names;
 }
 
 }  // namespace forebay::cli

@@ -84,7 +84,12 @@ std::string item(const Argument& argument) {
 std::string items(const char* section, const std::vector<Argument>& arguments) {
   if (arguments.empty()) return {};
   std::string text = fmt::format(".SH {}\n", section);
-  for (const Argument& argument : arguments) text += item(argument);
+  bool in_rare = false;
+  for (const Argument& argument : arguments) {
+    if (argument.rare && !in_rare) text += ".SS Rare options\n";
+    in_rare = argument.rare;
+    text += item(argument);
+  }
   return text;
 }
 

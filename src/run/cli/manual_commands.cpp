@@ -46,7 +46,7 @@ void add_man(CLI::App& app, int& exit_status) {
   };
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("man", "print a manual page in roff")->group("");
-  command->add_option("command", options->command, "of which command; default: of the whole");
+  command->add_option("command", options->command, "of which command (default: of the whole)")->type_name("COMMAND");
   command->add_option("--into", options->directory, "write all pages into this directory instead")->type_name("DIR");
   command->footer(footer({"forebay man run | man -l -", "forebay man --into /usr/local/share/man/man1"}));
   command->callback([options, &app, &exit_status] {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
 
 #include "run/cli/commands.h"
 #include "run/cli/elsewhere.h"
@@ -43,16 +42,17 @@ CLI::Validator at_least(int least) {
 
 Declared<MeshOptions> declare_mesh(CLI::App& app) {
   const auto options = std::make_shared<MeshOptions>();
-  options->threads = std::max(1U, std::thread::hardware_concurrency());
   CLI::App* command = app.add_subcommand("mesh", "refine a coarse mesh into a huge one that ParaView opens");
   command->add_option("ACTION", options->action, "multiply")
       ->required()
+      ->type_name("multiply")
       ->check(CLI::IsMember({"multiply"}).description(""));
   command
       ->add_option("IN", options->sources,
                    "the coarse mesh: a file (Gmsh .msh, .vtk, .vtu, ...), or cavity:SHAPES:N, the lid-driven cavity of "
                    "N x N x N cubes in tetrahedra, hexahedra, prisms or pyramids; several are joined")
-      ->required();
+      ->required()
+      ->type_name("FILE");
   command
       ->add_option(
           "--groups", options->groups,
@@ -65,7 +65,7 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
       ->type_name("ONE OTHER");
   command
       ->add_option("--tolerance", options->tolerance,
-                   "how far two points that meet there may lie apart; default: 0, not at all")
+                   "how far two points that meet there may lie apart (default: 0, not at all)")
       ->type_name("LENGTH")
       ->check(at_least(0));
   command
@@ -93,17 +93,19 @@ Declared<MeshOptions> declare_mesh(CLI::App& app) {
       ->add_option("--partition", options->partition,
                    "write the part of each coarse cell into this file, one a line, as METIS does")
       ->type_name("FILE");
-  command->add_option("--threads,-t", options->threads, "how many work; default: as many as there are processors")
+  command->add_option("--threads,-t", options->threads, "how many work (default: as many as there are processors)")
       ->type_name("THREADS")
       ->check(at_least(1));
   command->add_flag("--json", options->json, "print the summary as JSON");
   command->add_flag("--quiet,-q", options->quiet, "print nothing unless something is wrong");
-  command->footer(more_of_mesh());
   return {command, options};
 }
 
 void add_mesh(CLI::App& app, int& exit_status) {
-  carry_out_elsewhere(declare_mesh(app), exit_status);
+  const auto mesh = declare_mesh(app);
+  set_rare(*mesh.command, {"--groups", "--join", "--tolerance", "--merge", "--parts-from", "--partition", "--threads"});
+  mesh.command->footer(more_of_mesh());
+  carry_out_elsewhere(mesh, exit_status);
 }
 
 }  // namespace forebay::cli

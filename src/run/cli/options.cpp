@@ -1,4 +1,7 @@
 // What several commands have in common.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/say.h"
 #include "run/cli/commands.h"
 #include "run/settings/settings.h"
@@ -15,10 +18,25 @@ CLI::Option* add_list(CLI::App& command, const std::string& flag, std::vector<st
   return command.add_option(flag, values, meaning)->allow_extra_args(false)->type_name(type);
 }
 
-void add_setting(CLI::App& command, GivenSettings& given, const std::string& flag, const std::string& key,
-                 const std::string& type, const std::string& meaning) {
-  const auto assign = [&given, key](const std::string& value) { given.assigned.emplace_back(key, value); };
-  command.add_option_function<std::string>(flag, assign, meaning)->type_name(type);
+void add_setting(CLI::App& command, GivenSettings& given, const std::string& flag, const std::string& name,
+                 const std::string& meaning) {
+  const auto assign = [&given, name](const std::string& value) { given.assigned.emplace_back(name, value); };
+  CLI::Option* option = command.add_option_function<std::string>(flag, assign, meaning);
+  for (const settings::Key& key : settings::keys()) {
+    if (key.name != name) continue;
+    option->type_name(!key.choices.empty()            ? fmt::format("{}", fmt::join(key.choices, "|"))
+                      : key.type.starts_with("bytes") ? "BYTES"
+                      : key.type.starts_with("time")  ? "TIME"
+                                                      : "VALUE");
+    std::string usual = key.default_text;
+    std::erase(usual, '"');
+    if (usual != "none") option->default_str(usual);
+  }
+}
+
+void add_set(CLI::App& command, GivenSettings& given) {
+  add_list(command, "--set", given.pairs, "KEY=VALUE",
+           "any key of the configuration; `forebay doctor --all` shows all with their values");
 }
 
 Status apply(const GivenSettings& given, settings::Settings& settings) {
@@ -27,7 +45,7 @@ Status apply(const GivenSettings& given, settings::Settings& settings) {
   for (const std::string& pair : given.pairs) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos)
-      return error(Code::bad_input, "--set takes KEY=VALUE, not", pair, "see `forebay doctor` for the keys");
+      return error(Code::bad_input, "--set takes KEY=VALUE, not", pair, "see `forebay doctor --all` for the keys");
     if (auto set = settings::assign(settings, pair.substr(0, equals), pair.substr(equals + 1), "--set"); !set)
       return set;
   }

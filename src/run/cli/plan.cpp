@@ -55,8 +55,10 @@ Result<node::Placement> place_ranks(const PlanOptions& options) {
   std::int64_t slots = 0;
   for (const auto& [name, of_node] : *nodes) slots += of_node;
   if (slots < options.ranks)
-    return error(Code::bad_input, fmt::format("{} ranks do not fit on {} slots", options.ranks, slots), {},
-                 "name more nodes, or more slots per node");
+    return error(Code::bad_input,
+                 fmt::format("{} on {} do not fit", plural(static_cast<std::uint64_t>(options.ranks), "rank"),
+                             plural(static_cast<std::uint64_t>(slots), "slot")),
+                 {}, "name more nodes, or more slots per node");
   const node::Order order = options.order == "socket" ? node::Order::by_socket
                             : options.order == "node" ? node::Order::by_node
                                                       : node::Order::by_core;
@@ -93,7 +95,7 @@ void add_plan(CLI::App& app, int& exit_status) {
       ->type_name("core|socket|node")
       ->check(CLI::IsMember({"core", "socket", "node"}).description(""))
       ->capture_default_str();
-  command->add_flag("--json", options->json, "print a JSON array");
+  command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
       footer({"forebay plan --ranks 96", "forebay plan --ranks 96 --nodes n1:48,n2:48 --order socket --json"},
              {"A forecast: what holds is where each rank finds itself."}));

@@ -178,7 +178,7 @@ void add_predict(CLI::App& app, int& exit_status) {
       ->type_name("DIR");
   add_list(*command, "--machine", options->machines, "NAME|FILE",
            "a preset, or a profile in TOML; of several the later values hold, but measured ones stay");
-  add_list(*command, "--calibrate", options->reports, "REPORT",
+  add_list(*command, "--calibrate", options->reports, "FILE",
            "what `forebay run --json` wrote: its drain corrects the machine, and it tells what else is not given");
   const auto number = [&](const std::string& flag, const std::string& meaning, double least) {
     command->add_option(flag, meaning)->type_name("N")->check(CLI::Range(least, 1e12).description(""));
@@ -197,16 +197,15 @@ void add_predict(CLI::App& app, int& exit_status) {
   number("--steps", "steps of the whole run (default: 100)", 1);
   number("--purge", "OpenFOAM's purgeWrite (default: 0, all is kept)", 0);
   number("--jobs", "runs like this one that use the shared file system at once (default: 1)", 1);
-  add_setting(*command, options->given, "--layout", "drain.layout", "verbatim|collated",
-              "how results are arranged on the case");
-  add_setting(*command, options->given, "--budget", "pool.budget", "SIZE",
-              "what the pools of a node may hold, instead of a share of the medium");
-  add_list(*command, "--set", options->given.pairs, "KEY=VALUE",
-           "any setting of a run: drain.threads, drain.bandwidth, ...");
+  add_setting(*command, options->given, "--layout", "drain.layout", "how results are arranged on the case");
+  add_setting(*command, options->given, "--budget", "pool.budget",
+              "what the pools of a node may hold (default: a share of the medium)");
+  add_set(*command, options->given);
   command->add_option("--page", "write a page with a plot over the write interval")->type_name("FILE");
   command->add_flag("--json")->description("print one JSON object");
   command->add_flag("--presets")->description("list the machines that are known, and where their values come from");
   command->add_flag("--seeds")->description("compare the formulas with the measurements that they were fitted to");
+  set_rare(*command, {"--calibrate", "--dirs", "--purge", "--jobs", "--layout", "--budget", "--set", "--seeds"});
   command->footer(footer(
       {"forebay predict --machine lumi-p --ranks 2560 --nodes 20 --files 9 --bytes 2.9MB --step 600ms --every 10",
        "forebay predict --case /shared/motorBike --machine nextgenio --ranks 960 --nodes 20 --files 8 --bytes 7.8MB "

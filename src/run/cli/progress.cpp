@@ -50,7 +50,7 @@ std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
   }
   if (staging) return progress_line("staging ", copied, to_copy);
   if (draining)
-    return fmt::format("draining  {} in {} files are on the case, {} to go{}", human_bytes(bytes), files, queued,
+    return fmt::format("draining  {} in {} on the case, {} to go{}", human_bytes(bytes), plural(files, "file"), queued,
                        waits_for);
   return {};
 }

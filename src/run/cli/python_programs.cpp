@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+
 namespace forebay::cli {
 
 Result<std::string> python_programs(const std::string& what, const std::string& holding) {
@@ -15,6 +17,7 @@ Result<std::string> python_programs(const std::string& what, const std::string& 
 }
 
 Status start_python(const std::string& program, std::vector<std::string> words) {
+  ::setenv("FOREBAY_VERSION", FOREBAY_VERSION, 1);  // for what it prints as JSON
   words.insert(words.begin(), program);
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);

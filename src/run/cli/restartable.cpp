@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "base/say.h"
+#include "base/shell.h"
 #include "run/cli/commands.h"
 #include "run/cli/interface.h"
 #include "run/contract/text.h"
@@ -211,7 +212,8 @@ void print_json(const CaseReport& report) {
     one.erase("lacks");
     older.push_back(one);
   }
-  const json record{{"case", escape(report.case_path)},
+  const json record{{"forebay_version", FOREBAY_VERSION},
+                    {"case", escape(report.case_path)},
                     {"restartable", report.newest ? json(*report.newest) : json()},
                     {"cut", json_of(report.cut)},
                     {"newer", newer},
@@ -276,7 +278,8 @@ int restartable(const RestartableOptions& options) {
   const auto run = launch::read_plan(*case_path);
   if (run && options.set_aside)
     return failed(error(Code::busy, "run " + run->run + " works on this case or has left its mark there:", *case_path,
-                        "wait for its end, or `forebay drain --resume`: it may bring home newer times")
+                        "wait for its end, or `forebay drain --resume --case " + shell_word(*case_path) +
+                            "`: it may bring home newer times")
                       .value());
   if (run)
     say(stderr,

@@ -43,21 +43,6 @@ Result<settings::Settings> settings_of(const RunOptions& options) {
   return settings;
 }
 
-// What a flag for this key takes, as --help and completion show it.
-std::string value_of(const std::string& name) {
-  for (const settings::Key& key : settings::keys()) {
-    if (key.name != name) continue;
-    // one of "live" "end"
-    const auto quoted = split(key.type, '"');
-    std::string words;
-    for (std::size_t i = 1; key.type.starts_with("one of") && i < quoted.size(); i += 2)
-      words.append(words.empty() ? "" : "|").append(quoted[i]);
-    if (!words.empty()) return words;
-    return key.type.starts_with("bytes") ? "BYTES" : key.type.starts_with("time") ? "TIME" : "VALUE";
-  }
-  return "VALUE";
-}
-
 std::string own_path() {
   return real_path("/proc/self/exe").value_or("forebay");
 }
@@ -119,7 +104,7 @@ void add_run(CLI::App& app, int& exit_status) {
       *command, "--checkpoint", options->checkpoints, "DIR",
       "directory of the case whose files are one state that the program overwrites: the case always has a whole one");
   const auto setting = [&](const std::string& flag, const std::string& key, const std::string& meaning) {
-    add_setting(*command, options->given, flag, key, value_of(key), meaning);
+    add_setting(*command, options->given, flag, key, meaning);
   };
   setting("--via", "run.via", "how the program gets to its files");
   setting("--layout", "drain.layout", "how results are arranged on the case");
@@ -127,11 +112,13 @@ void add_run(CLI::App& app, int& exit_status) {
           "drain while the program runs, or hold until it has ended all but the newest complete time and what a nearly "
           "full pool gives up");
   setting("--verify", "drain.verify", "checksum of what was written, or of every drained file read again");
-  setting("--bandwidth", "drain.bandwidth", "bytes per second that the drain of a node may take, for example 500M");
+  setting("--bandwidth", "drain.bandwidth",
+          "bytes per second that the drain of a node may take, for example 500M (default: no limit)");
   setting("--safe-interval", "drain.safe_interval", "the newest complete time is drained at least this often");
   setting("--patience", "drain.patience", "how long the end waits for a shared file system that takes nothing");
-  setting("--budget", "pool.budget", "bytes that a pool may hold");
-  add_list(*command, "--set", options->given.pairs, "KEY=VALUE", "any other key of the configuration");
+  setting("--budget", "pool.budget",
+          "bytes that a pool may hold (default: of memory a quarter of what is left, of a disk what is free)");
+  add_set(*command, options->given);
   command->add_option("--json", options->json, "write the run's report to this file")->type_name("FILE");
   command->add_flag("--quiet,-q", options->quiet, "print nothing unless something is wrong");
   command->add_flag("--dry-run", options->dry, "check everything and print the launch line, run nothing");
@@ -139,6 +126,8 @@ void add_run(CLI::App& app, int& exit_status) {
       ->required()
       ->type_name("");
   command->positionals_at_end();
+  set_rare(*command, {"--copy", "--direct", "--checkpoint", "--via", "--verify", "--bandwidth", "--safe-interval",
+                      "--patience", "--set"});
   command->footer(footer(
       {"forebay run -- mpirun -n 4 simpleFoam -parallel",
        "forebay run --case /shared/motorBike --layout collated -- srun simpleFoam -parallel",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/shell.h"
 #include "run/launch/resume.h"
 #include "run/launch/run.h"
 #include "run/settings/settings.h"
@@ -93,9 +94,9 @@ std::optional<launch::NodeReport> lost_here(const launch::Plan& plan, const Foun
 std::string text_of_loss(const launch::NodeReport& report, const std::string& case_path) {
   return fmt::format(
       "run {} had data that only this node held, and its pool is gone (unless it is only not mounted): {}; safe on the "
-      "case: {}, {} files; when you have looked, `forebay clean --case {} --throw-away --throw-away` removes the mark",
+      "case: {}, {}; when you have looked, `forebay clean --case {} --throw-away --throw-away` removes the mark",
       report.run, printable(report.home), report.drain.newest_safe ? "time " + *report.drain.newest_safe : "no time",
-      report.drain.shared_files, printable(case_path));
+      plural(report.drain.shared_files, "file"), shell_word(case_path));
 }
 
 std::optional<std::string> home_of(const std::string& run, const FoundRuns& found) {

@@ -35,11 +35,11 @@ int stage(const StageOptions& options) {
   progress.clear();
   if (!report) return failed(report.error());
   if (!options.quiet)
-    fmt::print("{}: {} in {} files staged in {}{}\n", printable(report->case_path), human_bytes(report->bytes),
-               report->files, printable(fmt::format("{}", fmt::join(report->pools, ", "))),
+    fmt::print("{}: {} in {} staged in {}{}\n", printable(report->case_path), human_bytes(report->bytes),
+               plural(report->files, "file"), printable(fmt::format("{}", fmt::join(report->pools, ", "))),
                report->kept_files == 0 ? ""
-                                       : fmt::format("; {} in {} files of it there already",
-                                                     human_bytes(report->kept_bytes), report->kept_files));
+                                       : fmt::format("; {} in {} of it there already", human_bytes(report->kept_bytes),
+                                                     plural(report->kept_files, "file")));
   return 0;
 }
 
@@ -51,8 +51,8 @@ void add_stage(CLI::App& app, int& exit_status) {
   command->add_option("--case", options->case_path, "the case's directory")->type_name("DIR")->capture_default_str();
   command
       ->add_option("--ranks,-n", options->ranks,
-                   "how many ranks the run has, or this node's first and last of them (8-15); default: all that the "
-                   "case is decomposed into")
+                   "how many ranks the run has, or this node's first and last of them (8-15) (default: all that "
+                   "the case is decomposed into)")
       ->type_name("RANKS");
   add_list(*command, "--pool", options->pools, "DIR",
            "directory of local memory to use; once per socket, {socket} is its number");

@@ -127,12 +127,13 @@ void print_text(const std::vector<Seen>& all) {
     if (!seen.report.accord.agreed.empty())
       fmt::print("  {:<20}time {}, held by every node and brought home by each\n", "all nodes",
                  seen.report.accord.agreed);
-    fmt::print("  {:<20}{} in {} files{} locally, {} in {} files on the case, {} units to go\n", "moved",
-               human_bytes(drain.local_bytes), drain.local_files,
+    fmt::print("  {:<20}{} in {}{} locally, {} in {} on the case, {} to go\n", "moved", human_bytes(drain.local_bytes),
+               plural(drain.local_files, "file"),
                drain.uncounted_times > 0
-                   ? fmt::format(", and {} time directories that are not counted yet,", drain.uncounted_times)
+                   ? fmt::format(", and {} not counted yet,", plural(drain.uncounted_times, "time directory"))
                    : "",
-               human_bytes(drain.shared_bytes), drain.shared_files, seen.report.queued_units);
+               human_bytes(drain.shared_bytes), plural(drain.shared_files, "file"),
+               plural(seen.report.queued_units, "unit"));
     if (seen.report.lasted.paused_milliseconds > 0)
       fmt::print("  {:<20}{}\n", "held back",
                  human_duration(std::chrono::milliseconds(seen.report.lasted.paused_milliseconds)));
@@ -160,7 +161,7 @@ void print_json(const std::vector<Seen>& all, const std::vector<Staged>& staged)
   }
   for (const Staged& each : staged)
     runs.push_back({{"checkpoint", printable(each.path)}, {"home", printable(each.directory)}, {"alive", each.alive}});
-  fmt::print("{}\n", runs.dump(1));
+  fmt::print("{}\n", nlohmann::json{{"forebay_version", FOREBAY_VERSION}, {"runs", runs}}.dump(1));
 }
 
 int status(const StatusOptions& options, Clock& clock) {
@@ -208,12 +209,13 @@ void add_status(CLI::App& app, int& exit_status) {
   command->add_option("--case", options->case_path, "only the run of this case, on all its nodes")->type_name("DIR");
   add_list(*command, "--pool", options->pools, "DIR", "look in this pool only, not in those configured or found");
   command->add_flag("--watch,-w", options->watch, "again every second, until no run is left");
-  command->add_flag("--json", options->json, "print a JSON array");
+  command->add_flag("--json", options->json, "print one JSON object");
   command->footer(footer(
       {"forebay status", "forebay status --watch", "forebay status --case /shared/motorBike --json"},
       {"\"safe\" is what the case holds, whole and verified; what is \"only local\" goes with this node. Staged "
-       "checkpoints of programs that write global arrays are shown until they are carried home; in JSON they have "
-       "\"checkpoint\" instead of \"run\".",
+       "checkpoints of programs that write global arrays are shown until they are carried home; among the \"runs\" of "
+       "JSON "
+       "they have \"checkpoint\" instead of \"run\".",
        "With --case also nodes are shown that have nothing in this node's pools (from a login node, all), as they last "
        "told the case; in JSON their \"alive\" is null, and \"heard_seconds_ago\" tells how long ago that was."}));
   command->callback([options, &exit_status] { exit_status = status(*options, real_clock()); });

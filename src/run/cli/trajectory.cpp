@@ -20,7 +20,8 @@ Declared<TrajectoryOptions> declare_trajectory(CLI::App& app) {
       ->add_option("DIR", options->directories,
                    "a pool or shared directory in which trajectories were kept, or the directory of one rank of one, "
                    "NAME-RANK; of a trajectory on several tiers, those of all tiers")
-      ->required();
+      ->required()
+      ->type_name("DIR");
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(footer(
       {"forebay trajectory ls kept", "forebay trajectory ls --json kept", "forebay trajectory verify kept",

@@ -286,7 +286,8 @@ Result<Welcome> Agent::admit(const Hello& hello) {
                    "forebay knows Open MPI, PMIx, PMI (MPICH, Intel MPI) and Slurm");
     if (hello.rank >= plan_.ranks || (hello.size != 0 && hello.size != plan_.ranks))
       return error(Code::bad_input,
-                   fmt::format("{} ranks, but the case is decomposed into {}", hello.size, plan_.ranks),
+                   fmt::format("{}, but the case is decomposed into {}",
+                               plural(static_cast<std::uint64_t>(hello.size), "rank"), plan_.ranks),
                    plan_.case_path, "decompose the case for this number of ranks, or start as many as it has");
     const std::string& own = socket_directory(hello);
     if (!run_.one_mount) pool = own;

@@ -1,4 +1,5 @@
 #include "run/launch/plan.h"
+#include "base/shell.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -125,21 +126,24 @@ Status make_control_directory(const Plan& plan) {
     const auto other = read_plan(plan.case_path);
     if (other && is_alive(*other))
       return error(Code::busy, fmt::format("run {} (process {}) works on this case:", other->run, other->submit_pid),
-                   plan.case_path, "wait for it, or stop it");
+                   plan.case_path,
+                   fmt::format("wait for it, or stop it; `forebay status --case {}` shows how far it is",
+                               shell_word(plan.case_path)));
     if (!other)
       return error(Code::busy,
                    "a run begins on this case, or left a mark that cannot be read (" + other.error().text() + "):",
-                   plan.case_path, "try again; if it stays, look at " + directory + " and remove it");
+                   plan.case_path, "try again; if it stays, look at " + shell_word(directory) + " and remove it");
     // Of a process on another host nothing tells here whether it lives.
     const bool here = other->submit_host == host_name();
-    return error(Code::busy,
-                 here ? fmt::format("run {} left this case unfinished:", other->run)
-                      : fmt::format("run {}, started on {}, works on this case or left it unfinished:", other->run,
-                                    other->submit_host),
-                 plan.case_path,
-                 std::string("`forebay status --case` shows ") + (here ? "what it left" : "when its nodes told of it") +
-                     "; where it is dead, `forebay drain --resume --case` on its nodes brings home what it left, "
-                     "`forebay clean --case` throws it away");
+    return error(
+        Code::busy,
+        here ? fmt::format("run {} left this case unfinished:", other->run)
+             : fmt::format("run {}, started on {}, works on this case or left it unfinished:", other->run,
+                           other->submit_host),
+        plan.case_path,
+        fmt::format("`forebay status --case {0}` shows {1}; where it is dead, `forebay drain --resume --case {0}` "
+                    "on its nodes brings home what it left, `forebay clean --case {0}` throws it away",
+                    shell_word(plan.case_path), here ? "what it left" : "when its nodes told of it"));
   }
   return {};
 }

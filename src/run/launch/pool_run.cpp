@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "base/shell.h"
 #include "run/contract/contract.h"
 #include "run/contract/text.h"
 #include "run/openfoam/openfoam.h"
@@ -290,13 +291,14 @@ Status expect_case(const PoolRun& run) {
   gone.code = Code::undrained;
   gone.advice =
       "when the case is back, or by --case under its new name, `forebay drain --resume` brings home what it "
-      "can; `forebay clean` tells what there is, and how to throw it away";
+      "can; `forebay clean --case " +
+      shell_word(path) + "` tells what there is, and how to throw it away";
   const std::string above(parent_of(path));
   if (const auto beside = list_directory(above))
     for (const DirectoryEntry& entry : *beside)
       if (entry.type == DT_DIR && is_case_of(run, join(above, entry.name)))
         gone.advice = "it is " + printable(join(above, entry.name)) + " now: `forebay drain --resume --case " +
-                      printable(join(above, entry.name)) + "` brings it home";
+                      shell_word(join(above, entry.name)) + "` brings it home";
   return tl::unexpected<Error>(std::move(gone));
 }
 
@@ -368,26 +370,31 @@ Result<Descriptor> lock_ahead(const std::string& directory) {
   return file;
 }
 
-Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::string& case_path) {
-  int sets = 0;
-  std::vector<std::string> own;
+std::vector<std::string> find_warm(const std::vector<std::string>& pool_paths, const std::string& case_path) {
+  std::vector<std::string> found;
   for (const std::string& pool : pool_paths)
-    for (std::string& each : user_directories_in(pool)) own.push_back(std::move(each));
-  for (const std::string& each : own) {
-    const auto entries = list_directory(each);
-    if (!entries) continue;
-    for (const DirectoryEntry& entry : *entries) {
-      const bool ahead = entry.name.starts_with(ahead_prefix);
-      if ((!ahead && !entry.name.starts_with(warm_prefix)) || entry.type != DT_DIR) continue;
-      if (!case_path.empty() && entry.name != name_for(ahead ? ahead_prefix : warm_prefix, case_path)) continue;
-      const std::string directory = join(each, entry.name);
-      const auto locked = ahead ? lock_ahead(directory) : Result<Descriptor>(Descriptor());
-      if (!locked && locked.error().code == Code::busy) continue;
-      if (auto removed = remove_tree(directory); !removed) return forward(removed);
-      ++sets;
+    for (const std::string& own : user_directories_in(pool)) {
+      const auto entries = list_directory(own);
+      if (!entries) continue;
+      for (const DirectoryEntry& entry : *entries) {
+        const bool ahead = entry.name.starts_with(ahead_prefix);
+        if ((!ahead && !entry.name.starts_with(warm_prefix)) || entry.type != DT_DIR) continue;
+        if (!case_path.empty() && entry.name != name_for(ahead ? ahead_prefix : warm_prefix, case_path)) continue;
+        std::string directory = join(own, entry.name);
+        if (const auto locked = ahead ? lock_ahead(directory) : Result<Descriptor>(Descriptor());
+            !locked && locked.error().code == Code::busy)
+          continue;
+        if (std::ranges::find(found, directory) == found.end()) found.push_back(std::move(directory));
+      }
     }
-  }
-  return sets;
+  return found;
+}
+
+Status remove_warm(const std::string& directory) {
+  const bool ahead = name_of(directory).starts_with(ahead_prefix);
+  const auto locked = ahead ? lock_ahead(directory) : Result<Descriptor>(Descriptor());
+  if (!locked && locked.error().code == Code::busy) return forward(locked);
+  return remove_tree(directory);
 }
 
 drain::DrainRequest drain_request(const PoolRun& run) {

@@ -90,8 +90,10 @@ std::string ahead_directory(const std::string& pool_path, const std::string& cas
 std::vector<std::string> warm_directories(const PoolRun& run);
 // The lock of an ahead directory; Code::busy when a `forebay stage` works in it.
 Result<Descriptor> lock_ahead(const std::string& directory);
-// Removes the warm files that pools keep of `case_path`, or of all cases when it is empty, and what interrupted copying
-// ahead left; returns how many sets.
-Result<int> remove_warm(const std::vector<std::string>& pool_paths, const std::string& case_path);
+// Directories with the warm files that pools keep of `case_path`, or of all cases when it is empty, and with what
+// interrupted copying ahead left.
+std::vector<std::string> find_warm(const std::vector<std::string>& pool_paths, const std::string& case_path);
+// Code::busy where a `forebay stage` works in it.
+Status remove_warm(const std::string& directory);
 
 }  // namespace forebay::launch

@@ -80,7 +80,9 @@ Status check_ranks(const openfoam::CaseFacts& facts, const LaunchLine& line, con
   }
   plan.ranks = decomposed;
   if (line.ranks && *line.ranks != decomposed)
-    return error(Code::bad_input, fmt::format("{} ranks, but the case is decomposed into {}:", *line.ranks, decomposed),
+    return error(Code::bad_input,
+                 fmt::format("{}, but the case is decomposed into {}:",
+                             plural(static_cast<std::uint64_t>(*line.ranks), "rank"), decomposed),
                  case_path, "decompose it anew, or start as many ranks as it has");
   return {};
 }
@@ -173,7 +175,7 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
   }
   if (plan.openfoam) plan.start_time = openfoam::start_time(plan.case_path, plan.decomposed).value_or("");
   if (const int nodes = nodes_in(prepared.line.launcher).value_or(1); nodes > 1 && needs_one_node(plan))
-    return too_many_nodes(fmt::format("{} nodes in the launch line", nodes), plan);
+    return too_many_nodes(plural(static_cast<std::uint64_t>(nodes), "node") + " in the launch line", plan);
   if (auto checked = check_direct_directories(plan); !checked) return forward(checked);
   if (auto way = choose_way(request, tolerated, prepared); !way) return forward(way);
   if (auto enough = check_budget(plan.settings.pool.budget, plan.ranks); !enough) return forward(enough);

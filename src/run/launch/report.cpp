@@ -301,9 +301,9 @@ void explain_groups(RunReport& report) {
   for (const NodeReport& node : report.nodes)
     if (node.drain.groups.size() > 1)
       report.messages.push_back(fmt::format(
-          "{}: its ranks are not contiguous, so its collated times lie in {} groups; fewer files come of an order that "
+          "{}: its ranks are not contiguous, so its collated times lie in {}; fewer files come of an order that "
           "fills node after node (mpirun --map-by core, srun --distribution=block)",
-          node.node, node.drain.groups.size()));
+          node.node, plural(node.drain.groups.size(), "group")));
 }
 
 // The program's own failure comes first.
@@ -361,7 +361,8 @@ std::string to_json(const RunReport& report) {
     nodes.back().erase("stability");
   }
   for (const std::string& message : report.messages) messages.push_back(printable(message));
-  const json out{{"case", printable(report.case_path)},
+  const json out{{"forebay_version", FOREBAY_VERSION},
+                 {"case", printable(report.case_path)},
                  {"run", report.run},
                  {"command", printable(report.command)},
                  {"ranks", report.ranks},
@@ -397,13 +398,27 @@ std::string to_json(const RunReport& report) {
   return out.dump(1);
 }
 
+namespace {
+// Whoever cannot start a program ends with 126 or 127; where it had written something, it had begun.
+bool has_begun(const RunReport& report) {
+  if (report.nodes.empty()) return false;
+  const bool told_so = report.program_status == 126 || report.program_status == 127;
+  return !told_so || report.trouble || sum(report, &drain::DrainReport::local_files) != 0 ||
+         sum(report, &drain::DrainReport::shared_files) != 0;
+}
+}  // namespace
+
 std::string to_text(const RunReport& report) {
   std::string text;
+  if (!has_begun(report)) {
+    for (const std::string& message : report.messages) text += "  ! " + printable(message) + "\n";
+    return text + fmt::format("forebay: no program was started; exit status {}\n", report.exit_status);
+  }
   const auto line = [&](const std::string& name, const std::string& value) {
     text += fmt::format("  {:<22}{}\n", name, value);
   };
   const auto amount = [&](std::uint64_t files, std::uint64_t bytes) {
-    return fmt::format("{} in {} file{}", human_bytes(bytes), files, files == 1 ? "" : "s");
+    return fmt::format("{} in {}", human_bytes(bytes), plural(files, "file"));
   };
   text += fmt::format("forebay: run {} on {}\n", report.run, printable(report.case_path));
   line("wall time",
@@ -417,9 +432,9 @@ std::string to_text(const RunReport& report) {
   const auto unseen = sum(report, &drain::DrainReport::unseen_times);
   line("written locally",
        amount(sum(report, &drain::DrainReport::local_files), sum(report, &drain::DrainReport::local_bytes)) +
-           (unseen == 0 ? std::string()
-                        : fmt::format(", and {} time director{} that came and went between two looks", unseen,
-                                      unseen == 1 ? "y" : "ies")));
+           (unseen == 0
+                ? std::string()
+                : fmt::format(", and {} that came and went between two looks", plural(unseen, "time directory"))));
   line("to the shared system",
        amount(sum(report, &drain::DrainReport::shared_files), sum(report, &drain::DrainReport::shared_bytes)));
   if (const auto never = sum(report, &drain::DrainReport::never_shared); never.files != 0)

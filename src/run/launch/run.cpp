@@ -12,6 +12,7 @@
 #include <map>
 
 #include "base/say.h"
+#include "base/shell.h"
 #include "run/launch/agreement.h"
 #include "run/launch/several_nodes.h"
 #include "run/launch/signals.h"
@@ -178,8 +179,8 @@ void add_unfinished_nodes(RunReport& report, const Plan& plan, bool waited) {
     if (is_home(node)) {
       report.messages.push_back(
           fmt::format("all of node {} is home, but it has not told that its pool is empty: where it is dead, run "
-                      "`forebay drain --resume` there when it is back",
-                      node.node));
+                      "`forebay drain --resume --case {}` there when it is back",
+                      node.node, shell_word(plan.case_path)));
       continue;
     }
     add_trouble(
@@ -188,8 +189,9 @@ void add_unfinished_nodes(RunReport& report, const Plan& plan, bool waited) {
             ? fmt::format("node {} has been silent for {} and may be dead: the last time that is safe for all ranks is "
                           "{}; when it is back, run `forebay drain --resume --case {}` there",
                           node.node, human_duration(plan.settings.drain.silence), report.last_safe.value_or("none"),
-                          printable(plan.case_path))
-            : fmt::format("node {} still drains in the background; `forebay status` shows it", node.node));
+                          shell_word(plan.case_path))
+            : fmt::format("node {} still drains in the background; `forebay status --case {}` shows it", node.node,
+                          shell_word(plan.case_path)));
   }
 }
 
@@ -222,8 +224,9 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
   add_unfinished_nodes(report, plan, waited);
   if (plan.decomposed && plan.launched && report.program_status == 0 && !represents_all(report.nodes, plan.ranks))
     add_trouble(report, Code::undrained,
-                "not all ranks are in the nodes' reports: a node could not write to the case; `forebay drain --resume` "
-                "there brings home what it holds");
+                "not all ranks are in the nodes' reports: a node could not write to the case; `forebay drain --resume "
+                "--case " +
+                    shell_word(plan.case_path) + "` there brings home what it holds");
   struct stat mark {};
   // Without it no node can tell how it fared, so silence is not consent.
   if (::lstat(control_directory(plan.case_path).c_str(), &mark) != 0)

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/shell.h"
 #include "run/contract/text.h"
 #include "run/launch/plan.h"
 #include "run/launch/pool_run.h"
@@ -84,7 +85,8 @@ Result<std::string> resolve(const std::string& typed) {
   if (!leads_to_directory(*real))
     return error(Code::bad_input, "not a directory:", *real, "give the case's directory with --case");
   if (has_control_directory(*real))
-    return error(Code::busy, "a run works on this case, or left it unfinished:", *real, "`forebay status` shows it");
+    return error(Code::busy, "a run works on this case, or left it unfinished:", *real,
+                 "`forebay status --case " + shell_word(*real) + "` shows it");
   return real;
 }
 
@@ -95,10 +97,12 @@ Result<std::optional<RankRange>> choose_ranks(const AheadRequest& request, const
   if (!facts.is_case || facts.ranks == 0)
     return error(Code::bad_input, "the case is not decomposed:", case_path, "leave --ranks out, or run decomposePar");
   if (request.ranks->all.value_or(facts.ranks) != facts.ranks || request.ranks->last >= facts.ranks)
-    return error(Code::bad_input,
-                 fmt::format("{} ranks, but the case is decomposed into {}:",
-                             request.ranks->all.value_or(request.ranks->last + 1), facts.ranks),
-                 case_path, "give --ranks as many as it has, or leave it out");
+    return error(
+        Code::bad_input,
+        fmt::format("{}, but the case is decomposed into {}:",
+                    plural(static_cast<std::uint64_t>(request.ranks->all.value_or(request.ranks->last + 1)), "rank"),
+                    facts.ranks),
+        case_path, "give --ranks as many as it has, or leave it out");
   return request.ranks;
 }
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/shell.h"
 #include "run/contract/text.h"
 #include "run/launch/several_nodes.h"
 #include "run/openfoam/openfoam.h"
@@ -184,9 +185,8 @@ void Staging::count_warm(const tree::WarmSet& used) {
 void Staging::keep_warm(bool cleanly, std::uint64_t budget) {
   constexpr std::uint64_t part_of_budget = 4;
   if (warm_used_.files > 0)
-    report_.drain.messages.push_back(
-        fmt::format("{} inputs ({}) were in the pool already and were not read from the case", warm_used_.files,
-                    human_bytes(warm_used_.bytes)));
+    report_.drain.messages.push_back(fmt::format("in the pool already, and not read from the case: {} ({})",
+                                                 plural(warm_used_.files, "input"), human_bytes(warm_used_.bytes)));
   std::vector<tree::WarmFile> files;
   if (cleanly && plan_.openfoam && !plan_.launched)
     files = drain_.carried_files([](const std::string& path) {
@@ -200,9 +200,9 @@ void Staging::keep_warm(bool cleanly, std::uint64_t budget) {
     report_.drain.messages.push_back(kept.error().text());
   } else if (kept->files > 0) {
     report_.drain.messages.push_back(
-        fmt::format("{} files ({}) of the processor directories stay in the pool for the next run on this case; "
-                    "`forebay clean` removes them",
-                    kept->files, human_bytes(kept->bytes)));
+        fmt::format("{} ({}) of the processor directories kept in the pool for the next run on this case; "
+                    "`forebay clean --case {}` removes what is kept",
+                    plural(kept->files, "file"), human_bytes(kept->bytes), shell_word(plan_.case_path)));
   }
 }
 

@@ -44,6 +44,7 @@ Result<Machine> observe() {
   if (!mountinfo) return forward(mountinfo);
   const auto lines = parse_mountinfo(*mountinfo);
   machine.mounts = storage_mounts(lines, "/sys", measure_mount);
+  machine.without_storage = mounts_without_storage(lines);
   // A tmpfs without a size limit reports zero blocks: memory is its only limit.
   for (Mount& mount : machine.mounts)
     if (mount.medium == Medium::tmpfs && mount.total == 0) {

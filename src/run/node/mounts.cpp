@@ -184,4 +184,11 @@ std::vector<Mount> storage_mounts(const std::vector<MountLine>& lines, const std
   return mounts;
 }
 
+std::vector<std::string> mounts_without_storage(const std::vector<MountLine>& lines) {
+  std::vector<std::string> paths;
+  for (const MountLine& line : visible(lines))
+    if (contains(kNoStorage, line.type)) paths.push_back(line.path);
+  return paths;
+}
+
 }  // namespace forebay::node

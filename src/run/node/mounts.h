@@ -44,5 +44,7 @@ using MeasureMount = std::function<Space(const std::string& path)>;
 std::vector<Mount> storage_mounts(const std::vector<MountLine>& lines, const std::string& sys,
                                   const MeasureMount& measure);
 Space measure_mount(const std::string& path);
+// Where the others are mounted that are seen: /proc, /sys.
+std::vector<std::string> mounts_without_storage(const std::vector<MountLine>& lines);
 
 }  // namespace forebay::node

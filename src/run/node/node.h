@@ -55,6 +55,7 @@ struct Machine {
   std::string node;  // host name
   std::vector<Socket> sockets;
   std::vector<Mount> mounts;
+  std::vector<std::string> without_storage;  // where file systems are mounted that keep no files: /proc, /sys
   std::vector<DaxDevice> dax_devices;
   std::uint64_t memory_total = 0, memory_available = 0;  // bytes
   // What the tightest control group still allows: its limit less what it uses and cannot give back.
@@ -115,7 +116,8 @@ struct RankPlace {
 struct Placement {
   std::vector<RankPlace> ranks;  // by rank
   std::string text() const;      // a table for people, neighbouring ranks of one pool in one line
-  std::string json() const;      // [{"rank":0,"node":"n1","socket":0,"pool":"/mnt/pmem_fsdax0"}, ...]
+  std::string json()
+      const;  // {"forebay_version":"0.1.0","ranks":[{"rank":0,"node":"n1","socket":0,"pool":"/mnt/pmem_fsdax0"}, ...]}
 };
 // How a launcher hands out ranks.
 enum class Order {

@@ -59,7 +59,7 @@ std::vector<Pool> with_budgets(const Machine& machine, const PoolSettings& setti
       usual = std::min(space, share_of(settings.memory_share, usable_memory(machine)) / memory_pools);
     }
     pool.budget = std::min(settings.budget.value_or(usual), most);
-    if (neighbours > 1) pool.why += fmt::format(", shared by {} sockets", neighbours);
+    if (neighbours > 1) pool.why += ", shared by " + plural(neighbours, "socket");
     if (in_tmpfs(candidate) && !settings.budget) pool.why += "; " + memory_words(machine, settings);
     if (settings.budget && *settings.budget > most)
       pool.why +=
@@ -74,6 +74,14 @@ std::string with_socket(std::string path, int socket) {
   for (std::size_t at = path.find(kPlaceholder); at != std::string::npos; at = path.find(kPlaceholder))
     path.replace(at, kPlaceholder.size(), std::to_string(socket));
   return path;
+}
+
+// /proc, /sys: a mount above it may be the node's own.
+bool keeps_no_files(const Machine& machine, const std::string& path) {
+  const Mount* mount = mount_of(machine, path);
+  return std::ranges::any_of(machine.without_storage, [&](const std::string& other) {
+    return is_below(path, other) && (mount == nullptr || mount->path.size() < other.size());
+  });
 }
 
 Result<Candidate> named_candidate(const Machine& machine, const std::string& path, int socket,
@@ -94,6 +102,8 @@ Result<Candidate> named_candidate(const Machine& machine, const std::string& pat
     return error(Code::bad_input, "pool path is a device without a file system, which holds trajectories only:", path,
                  kAdvice);
   if (!directory.is_directory) return error(Code::bad_input, "pool path is not a directory:", path, kAdvice);
+  if (keeps_no_files(machine, directory.path))
+    return error(Code::bad_input, "pool path is on a file system that keeps no files:", path, kAdvice);
   const Mount* mount = mount_of(machine, directory.path);
   if (mount == nullptr) return error(Code::bad_input, "pool path is on no known file system:", path, kAdvice);
   if (!mount->node_local)
@@ -111,8 +121,8 @@ Result<std::vector<Candidate>> named_candidates(const Machine& machine, const Po
   const std::vector<std::string>& paths = settings.paths;
   if (paths.size() != 1 && paths.size() != machine.sockets.size())
     return error(Code::bad_input,
-                 fmt::format("pool.paths names {} directories, but {} has {} socket{}", paths.size(), machine.node,
-                             machine.sockets.size(), machine.sockets.size() == 1 ? "" : "s"),
+                 fmt::format("pool.paths names {}, but {} has {}", plural(paths.size(), "directory"), machine.node,
+                             plural(machine.sockets.size(), "socket")),
                  {}, "name one per socket, or one with {socket} in it, or one for all");
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < machine.sockets.size(); ++i) {

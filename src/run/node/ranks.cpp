@@ -107,7 +107,8 @@ std::string Placement::json() const {
     list.push_back(std::move(row));
   }
   // Paths may be any bytes; JSON may not.
-  return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const nlohmann::ordered_json out{{"forebay_version", FOREBAY_VERSION}, {"ranks", list}};
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace forebay::node

@@ -9,6 +9,11 @@
 namespace forebay::settings {
 namespace {
 
+// From 1 on; 0: unknown.
+struct Place {
+  std::size_t line = 0, column = 0;
+};
+
 // The two major versions of toml11 differ in what this section names. Tables are sorted, so that of several mistakes
 // always the same one is reported.
 #if TOML11_VERSION_MAJOR >= 4
@@ -25,13 +30,16 @@ Value parsed(std::istream& stream, const std::string& path) {
 const std::string& text_of(const Value& value) {
   return value.as_string();
 }
-std::size_t line_of(const Value& value) {
-  return value.location().first_line_number();
+Place place_of(const Value& value) {
+  return {value.location().first_line_number(), value.location().first_column_number()};
 }
-std::size_t line_of(const toml::syntax_error& failure) {
+Place place_of(const toml::syntax_error& failure) {
   for (const toml::error_info& each : failure.errors())
-    if (!each.locations().empty()) return each.locations().front().first.first_line_number();
-  return 0;
+    if (!each.locations().empty()) {
+      const auto& location = each.locations().front().first;
+      return {location.first_line_number(), location.first_column_number()};
+    }
+  return {};
 }
 #else
 using Value = toml::basic_value<toml::discard_comments, std::map, std::vector>;
@@ -42,11 +50,11 @@ Value parsed(std::istream& stream, const std::string& path) {
 const std::string& text_of(const Value& value) {
   return value.as_string().str;
 }
-std::size_t line_of(const Value& value) {
-  return value.location().line();
+Place place_of(const Value& value) {
+  return {value.location().line(), value.location().column()};
 }
-std::size_t line_of(const toml::syntax_error& failure) {
-  return failure.location().line();
+Place place_of(const toml::syntax_error& failure) {
+  return {failure.location().line(), failure.location().column()};
 }
 #endif
 
@@ -72,13 +80,20 @@ nlohmann::json json_from(const Value& value) {
   }
 }
 
+// "/etc/forebay.toml:3:8", as editors and compilers have it.
+std::string where(const std::string& path, const Place& place) {
+  if (place.line == 0) return path;
+  return place.column == 0 ? fmt::format("{}:{}", path, place.line)
+                           : fmt::format("{}:{}:{}", path, place.line, place.column);
+}
+
 void collect(const Value& table, const std::string& prefix, const std::string& path, std::vector<Assignment>& out) {
   for (const auto& [name, value] : table.as_table()) {
     const std::string key = prefix + name;
     if (value.is_table()) {
       collect(value, key + ".", path, out);
     } else {
-      out.push_back({key, json_from(value), fmt::format("{}:{}", path, line_of(value))});
+      out.push_back({key, json_from(value), where(path, place_of(value))});
     }
   }
 }
@@ -91,6 +106,41 @@ std::string first_words(std::string_view message) {
   return std::string(message);
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+bool is_number_or_truth(std::string_view value) {
+  return value == "true" || value == "false" || value.find_first_not_of("0123456789+-._e") == std::string_view::npos;
+}
+
+// What a line that is not TOML is likely to lack: toml11 says where it stopped, not what was meant.
+std::string hint_for(std::string_view line) {
+  line = trimmed(line);
+  const std::size_t equals = line.find('=');
+  if (line.starts_with('[') && equals == std::string_view::npos)
+    return line.ends_with(']') ? "each [section] may stand once" : "a section ends with ]: [drain]";
+  if (equals == std::string_view::npos) return "a line is a [section], or key = value";
+  const std::string_view key = trimmed(line.substr(0, equals));
+  std::string_view value = trimmed(line.substr(equals + 1));
+  if (!value.starts_with('"') && !value.starts_with('\'')) value = trimmed(value.substr(0, value.find('#')));
+  if (value.empty()) return "a value is missing behind =";
+  if (value.starts_with('[')) return "texts in a list have quotes: [\"one\", \"two\"]";
+  for (const char quote : {'"', '\''})
+    if (value.starts_with(quote) && value.find(quote, 1) == std::string_view::npos)
+      return fmt::format("the closing quote is missing: {} = {}{}", printable(key), printable(value), quote);
+  if (value.starts_with('"') || is_number_or_truth(value)) return {};
+  return fmt::format("texts have quotes: {} = \"{}\"", printable(key), printable(value));
+}
+
+std::string hint_at(const std::string& content, std::size_t line) {
+  const auto lines = split(content, '\n');
+  return line == 0 || line > lines.size() ? std::string() : hint_for(lines[line - 1]);
+}
+
 }  // namespace
 
 Result<std::vector<Assignment>> parse_toml(const std::string& content, const std::string& path) {
@@ -99,8 +149,10 @@ Result<std::vector<Assignment>> parse_toml(const std::string& content, const std
     std::istringstream stream(content);
     collect(parsed(stream, path), "", path, assignments);
   } catch (const toml::syntax_error& failure) {
+    const Place at = place_of(failure);
     return error(Code::bad_input,
-                 fmt::format("{}:{}: not TOML: {}", path, line_of(failure), printable(first_words(failure.what()))));
+                 fmt::format("{}: not TOML: {}", where(path, at), printable(first_words(failure.what()))), {},
+                 hint_at(content, at.line));
   } catch (const std::exception& failure) {
     return error(Code::bad_input, fmt::format("{}: not TOML: {}", path, printable(first_words(failure.what()))));
   }

@@ -201,7 +201,7 @@ std::string environment_name(std::string_view key) {
 std::string type_text(const KeyEntry& entry) {
   Settings settings;
   return std::visit(
-      Overloaded{[](Words*) -> std::string { return "list of strings"; },
+      Overloaded{[](Words*) -> std::string { return "list of strings ([\"one\", \"two\"])"; },
                  [&](double*) { return fmt::format("number above {:g}, up to {:g}", entry.least, entry.most); },
                  [&](int*) { return fmt::format("whole number from {:g} to {:g}", entry.least, entry.most); },
                  [](OptionalBytes*) -> std::string { return "bytes (\"7.5GB\", 1048576) or \"none\""; },
@@ -211,6 +211,18 @@ std::string type_text(const KeyEntry& entry) {
                    for (const auto& word : words_of(*field)) text += fmt::format(" \"{}\"", word.text);
                    return text;
                  }},
+      entry.field(settings));
+}
+
+std::vector<std::string> choices_of(const KeyEntry& entry) {
+  Settings settings;
+  return std::visit(
+      [](const auto* field) {
+        std::vector<std::string> choices;
+        if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(*field)>>)
+          for (const auto& word : words_of(*field)) choices.emplace_back(word.text);
+        return choices;
+      },
       entry.field(settings));
 }
 

@@ -36,6 +36,8 @@ struct Assignment {
 Status apply(Settings& settings, const Assignment& assignment);
 // Words of a type for people, and a value in the form that apply() takes.
 std::string type_text(const KeyEntry& entry);
+// The words of a type that is one of some words; empty for others.
+std::vector<std::string> choices_of(const KeyEntry& entry);
 nlohmann::json value_of(const Settings& settings, const KeyEntry& entry);
 // The value that a text means for this key's type; the text itself where it means none (apply() then refuses it).
 nlohmann::json value_from_text(const KeyEntry& entry, std::string_view text);

@@ -136,7 +136,7 @@ const std::vector<Key>& keys() {
     std::vector<Key> rows;
     for (const KeyEntry& entry : entries())
       rows.push_back({std::string(entry.name), type_text(entry), value_of(Settings{}, entry).dump(),
-                      environment_name(entry.name), std::string(entry.meaning)});
+                      environment_name(entry.name), std::string(entry.meaning), choices_of(entry)});
     return rows;
   }();
   return table;

@@ -89,11 +89,12 @@ Result<Settings> from_json(std::string_view text);
 
 // A row of the table of keys.
 struct Key {
-  std::string name;          // "pool.memory_share"
-  std::string type;          // "number from 0 to 1"
-  std::string default_text;  // "0.25", as value_text() of the defaults
-  std::string environment;   // "FOREBAY_POOL_MEMORY_SHARE"
-  std::string meaning;       // one line
+  std::string name;                  // "pool.memory_share"
+  std::string type;                  // "number from 0 to 1"
+  std::string default_text;          // "0.25", as value_text() of the defaults
+  std::string environment;           // "FOREBAY_POOL_MEMORY_SHARE"
+  std::string meaning;               // one line
+  std::vector<std::string> choices;  // "live", "end"; empty where the type is not one of some words
 };
 // All keys, in the order of the documentation.
 const std::vector<Key>& keys();

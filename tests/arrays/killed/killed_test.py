@@ -167,9 +167,9 @@ class KilledTest(unittest.TestCase):
         checkpoint = os.path.join(self.case, "a.h5")
         status, told = self.forebay("status")
         self.assertEqual((status, checkpoint in told, "drain --resume" in told), (0, True, True), told)
-        (staged,) = json.loads(self.forebay("status", "--json", "--case", self.case)[1])
+        (staged,) = json.loads(self.forebay("status", "--json", "--case", self.case)[1])["runs"]
         self.assertEqual((staged["checkpoint"], staged["alive"]), (checkpoint, False))
-        status, told = self.forebay("clean")
+        status, told = self.forebay("clean", "--yes")
         self.assertEqual((status, checkpoint in told), (3, True), told)
         status, told = self.forebay("drain", "--resume")
         self.assertEqual((status, told), (0, f"checkpoint {checkpoint}: brought home\n"))
@@ -180,7 +180,7 @@ class KilledTest(unittest.TestCase):
     def test_a_staged_one_is_thrown_away_when_told_twice(self):
         self.done("staged", "1")
         self.killed_while_writing("staged")
-        status, told = self.forebay("clean", "--throw-away", "--throw-away")
+        status, told = self.forebay("clean", "--yes", "--throw-away", "--throw-away")
         self.assertEqual((status, "removed" in told), (0, True), told)
         self.assertEqual(sum(len(files) for _, _, files in os.walk(self.pool)), 0)
         self.assertIn("step 1\n", self.done("staged"))
@@ -191,9 +191,9 @@ class KilledTest(unittest.TestCase):
         for record in glob.glob(os.path.join(self.pool, "**", "*.record"), recursive=True):
             with open(record, "w", encoding="utf-8") as file:
                 file.write("damaged")
-        status, told = self.forebay("clean")
+        status, told = self.forebay("clean", "--yes")
         self.assertEqual((status, "brings it home" in told, "cannot bring it home" in told), (3, False, True), told)
-        status, told = self.forebay("clean", "--throw-away", "--throw-away")
+        status, told = self.forebay("clean", "--yes", "--throw-away", "--throw-away")
         self.assertEqual((status, "removed" in told), (0, True), told)
 
     def test_a_newer_file_of_somebody_else_is_not_replaced(self):

@@ -146,7 +146,7 @@ class TwoNodes:
         return self.ended(self.forebay(node, "drain", "--resume", faults=faults))
 
     def throw_away(self, node):
-        return self.ended(self.forebay(node, "clean", "--throw-away", "--throw-away"))
+        return self.ended(self.forebay(node, "clean", "--yes", "--throw-away", "--throw-away"))
 
     def forget(self, node):
         """As if it had been killed before its record was there."""

@@ -191,7 +191,7 @@ class ToolsTest(unittest.TestCase):
         subprocess.run(f"rm -rf {made}/processor*", shell=True, check=True)
         self.forebay(made, "redirect", "decomposePar")
         self.assertNotEqual(casetools.kept_warm(self.place.pool), [])
-        casetools.run([FOREBAY, "clean", "--case", made, "--pool", self.place.pool], cwd=self.place.directory)
+        casetools.run([FOREBAY, "clean", "--yes", "--case", made, "--pool", self.place.pool], cwd=self.place.directory)
         self.assertEqual(casetools.kept_warm(self.place.pool), [])
 
     def restart(self, layout, way, drain, name="pitzDaily", solver="simpleFoam", as_a_direct_restart=False):

@@ -185,7 +185,7 @@ class FaultyCase(unittest.TestCase):
         return self.forebay("drain", "--resume", "--quiet", "--case", self.case, "--pool", self.pool, **more)
 
     def clean(self, *words):
-        return self.forebay("clean", "--case", self.case, "--pool", self.pool, *words)
+        return self.forebay("clean", "--yes", "--case", self.case, "--pool", self.pool, *words)
 
     def status(self):
         done = subprocess.run(
@@ -195,7 +195,7 @@ class FaultyCase(unittest.TestCase):
             timeout=30,
             check=False,
         )
-        return json.loads(done.stdout)
+        return json.loads(done.stdout)["runs"]
 
     def kill_tree(self, pid):
         for each in processes.tree(pid):

@@ -287,7 +287,7 @@ class Names(FaultyCase):
         self.assertIsNotNone(self.report)
         self.assertNotIn("\x1b", json.dumps(self.report, ensure_ascii=False))
         self.status()
-        for words in (["status"], ["clean"]):
+        for words in (["status"], ["clean", "--yes"]):
             self.forebay(*words, "--case", self.case, "--pool", self.pool)
             self.assertNotIn("\x1b", self.output)
         with open(os.path.join(self.homes()[0], "journal"), "rb") as file:

@@ -119,7 +119,7 @@ class InputTest(unittest.TestCase):
                 before = casetools.snapshot(self.case)
                 done = self.call(*self.run_words("mpirun", "--host", f"localhost:{slots}", "tool", "-parallel"))
                 self.assertEqual(done.returncode, 2, done.stderr)
-                self.assertIn(f"{slots} ranks, but the case is decomposed into 2", done.stderr)
+                self.assertIn(f"{slots} rank{'' if slots == 1 else 's'}, but the case is decomposed into 2", done.stderr)
                 self.assertFalse(os.path.exists(os.path.join(self.place.directory, "ran")), "a rank was let in")
                 self.assertEqual(casetools.snapshot(self.case), before)
                 self.assertEqual(casetools.leftovers(self.case, self.place.pool), [])
@@ -182,7 +182,6 @@ class InputTest(unittest.TestCase):
     def test_unknown_commands_are_met_with_the_nearest(self):
         self.refuses(["rnu", "--", "tool"], ["did you mean `forebay run`?"])
         self.refuses(["stauts"], ["did you mean `forebay status`?"])
-        self.refuses([], ["subcommand"])
 
     def test_unknown_keys_are_met_with_the_nearest(self):
         self.refuses(self.run_words("tool", options=["--set", "drain.wehn=end"]), ["drain.wehn", "did you mean drain.when?"])  # fmt: skip
@@ -226,7 +225,7 @@ class InputTest(unittest.TestCase):
         self.refuses(["exec", "--case", self.case, "tool"], ["behind `--`"])
 
     def test_other_commands_name_a_case_that_is_not_there(self):
-        for words in (["status"], ["drain", "--resume"], ["clean"]):
+        for words in (["status"], ["drain", "--resume"], ["clean", "--yes"]):
             with self.subTest(words):
                 self.refuses([*words, "--case", self.case + "x"], ["no such case", self.case + "x"])
         self.refuses(["drain", "--case", self.case], ["--resume"])

@@ -189,7 +189,7 @@ class NodesTest(unittest.TestCase):
 
         told = wait_for(lambda: re.search(r"safe +time \S+", status_of()), 30, "n1 has told the case of a safe time")
         self.assertRegex(told.string, r"agent +running on node n1, as it told \d+ s ago")
-        (told,) = json.loads(status_of("--json"))
+        (told,) = json.loads(status_of("--json"))["runs"]
         self.assertEqual((told["node"], told["alive"]), ("n1", None))
         self.assertLess(told["heard_seconds_ago"], 30)
         output = interrupt(first)

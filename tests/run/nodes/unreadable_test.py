@@ -74,7 +74,7 @@ class Unreadable(unittest.TestCase):
     def drop_and_resume(self):
         self.assertIn("--drop processor2/deep/", self.output)
         self.assert_home()
-        self.assertEqual(self.forebay("n2", "clean", "--drop", "processor2/deep"), 0, self.output)
+        self.assertEqual(self.forebay("n2", "clean", "--yes", "--drop", "processor2/deep"), 0, self.output)
         self.assertEqual(self.resume("n2"), 0, self.output)
         self.assert_home()
         self.assertFalse(os.path.exists(os.path.join(self.case, ".forebay")), self.output)

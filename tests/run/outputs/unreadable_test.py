@@ -50,7 +50,7 @@ class Unreadable(OutputCase):
         return self.forebay("drain", "--resume", "--quiet", "--case", case)
 
     def drop(self, case, name):
-        return self.forebay("clean", "--case", case, "--drop", name)
+        return self.forebay("clean", "--yes", "--case", case, "--drop", name)
 
     def test_all_else_is_carried_and_the_rest_when_it_can_be_read(self):
         for way in WAYS:
@@ -230,7 +230,7 @@ class Unreadable(OutputCase):
         self.assertEqual(self.run_in(case, "namespace", "echo s > secret; chmod 0 secret; ln -s / root"), UNDRAINED)
         for name in ("../other", "/etc/passwd", "", ".", "a//b", "nothing", "secret/below", "root/etc", f"{case}/../x"):
             self.assertEqual(self.drop(case, name), USAGE, f"{name}: {self.output}")
-        self.assertEqual(self.forebay("clean", "--drop", "secret"), USAGE, "without --case")
+        self.assertEqual(self.forebay("clean", "--yes", "--drop", "secret"), USAGE, "without --case")
         self.assertEqual(self.resume(case), UNDRAINED, self.output)
         self.assertEqual(self.drop(case, "secret"), 0, self.output)
         self.assertEqual(self.resume(case), 0, self.output)

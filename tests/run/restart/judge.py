@@ -81,7 +81,7 @@ class Judge:
             # A run that was killed before an agent had told of anything has lost nothing that is known.
             due = LOST if told else UNDRAINED
             self.expect(status == due, f"resume without the pool ends with {status}: {err}")
-            status, out, err = self.run.forebay("clean", "--throw-away", "--throw-away", *self.run.pools())
+            status, out, err = self.run.forebay("clean", "--yes", "--throw-away", "--throw-away", *self.run.pools())
             self.told += f"clean: {status}\n{out}{err}"
         self.expect(status == HOME, f"bringing home ends with {status}: {err}")
         self.expect(not os.path.exists(mark), f"the mark of the run is left on the case: {err}")

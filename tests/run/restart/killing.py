@@ -103,7 +103,7 @@ class Run:
     def claimed_safe(self):
         status, output, _ = self.forebay("status", "--json", *self.pools())
         try:
-            times = [run["drain"]["newest_safe"] for run in json.loads(output) if run.get("drain")]
+            times = [run["drain"]["newest_safe"] for run in json.loads(output)["runs"] if run.get("drain")]
         except (ValueError, KeyError):
             return None
         return max((step_of(each) for each in times if each), default=None)

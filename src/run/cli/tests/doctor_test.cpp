@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "run/cli/commands.h"
+#include "run/cli/doctor_private.h"
 #include "run/cli/doctor_report.h"
 #include "run/node/tests/made_files.h"
 
@@ -116,14 +118,14 @@ TEST(FamilyOf, knows_the_launchers_by_what_they_print) {
 
 TEST(Doctor, tells_what_would_be_chosen_and_why) {
   const DoctorReport report = report_of_a_node_in_memory();
-  const std::string text = text_of(report, false);
+  const std::string text = text_of(report, {.all = true, .bold = false});
   for (const char* words : {"n1: 1 socket, 4 cores, 4 cpus", "cpus 0-2,5", "pool of socket 0:  /dev/shm", "20.0 GB",
                             "25 % of the 80.0 GB", "redirect", "Operation not permitted", "not this node's own",
                             "drain.safe_interval", "devdax: /dev/dax0.0, 500 GB, NUMA node 0: for trajectories only",
                             "devdax: /dev/dax1.0, size unknown, no NUMA node: not usable, it is busy"})
     EXPECT_NE(text.find(words), std::string::npos) << words << " is missing in\n" << text;
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
-  EXPECT_NE(text_of(report, true).find("\x1b[1mchosen"), std::string::npos);
+  EXPECT_NE(text_of(report, {.all = false, .bold = true}).find("\x1b[1mchosen"), std::string::npos);
 }
 
 TEST(Doctor, gives_the_same_as_json) {
@@ -149,10 +151,87 @@ TEST(Doctor, makes_problems_of_what_cannot_be_chosen) {
   report.settings.run.via = settings::Via::namespaces;
   choose(report);
   ASSERT_EQ(report.problems.size(), 2u);
-  const std::string text = text_of(report, false);
+  const std::string text = text_of(report, {});
   EXPECT_NE(text.find("problem: pool path is on /lustre (lustre)"), std::string::npos) << text;
   EXPECT_NE(text.find("problem: namespaces do not work"), std::string::npos) << text;
   EXPECT_EQ(nlohmann::json::parse(json_of(report))["way"], nullptr);
+}
+
+CaseView view_on(const node::Mount& mount) {
+  CaseView view;
+  view.path = mount.path + "/motorBike";
+  view.facts.is_case = true;
+  view.facts.application = "simpleFoam";
+  view.facts.ranks = 1;
+  view.facts.write_interval = 1;
+  view.facts.write_control = "timeStep";
+  view.mount = mount;
+  return view;
+}
+
+TEST(Doctor, begins_with_the_case_and_keeps_the_inventory_for_all) {
+  DoctorReport report = report_of_a_node_in_memory();
+  report.of_case = view_on(report.machine.mounts[1]);
+  const std::string text = text_of(report, {});
+  EXPECT_EQ(text.find("case\n"), 0U) << text;
+  for (const char* words : {"OpenFOAM, simpleFoam, decomposed into 1 rank\n", "on /lustre (lustre), shared",
+                            "writes every time step; keeps all times", "to gain:  yes", "pool of socket 0"})
+    EXPECT_NE(text.find(words), std::string::npos) << words << " is missing in\n" << text;
+  for (const char* words : {"cpus 0-2,5", "drain.safe_interval", "inotify watches"})
+    EXPECT_EQ(text.find(words), std::string::npos) << words << " is in\n" << text;
+}
+
+TEST(Doctor, sees_nothing_to_gain_where_the_case_is_on_the_node_itself) {
+  const DoctorReport report = report_of_a_node_in_memory();
+  EXPECT_EQ(gain_of(view_on(report.machine.mounts[0])).find("nothing: "), 0U);
+  node::Mount disk;
+  disk.path = "/scratch";
+  disk.type = "ext4";
+  EXPECT_EQ(gain_of(view_on(disk)).find("little: "), 0U);
+  CaseView unknown = view_on(disk);
+  unknown.mount.reset();
+  EXPECT_EQ(gain_of(unknown), "unknown");
+}
+
+TEST(Doctor, a_file_for_others_has_no_names_of_people_hosts_and_places) {
+  DoctorReport report = report_of_a_node_in_memory();
+  report.machine.node = "n1.secret-site.example";
+  report.machine.mounts[1].path = "/home/lists of me";
+  report.machine.mounts[1].source = "server42:/vol";
+  report.of_case = view_on(report.machine.mounts[1]);
+  report.settings.stage.copy = {"wing of X17/*"};
+  report.problems.push_back({Code::bad_input, "pool path does not exist:", "/scratch/anna/pool", 0, "ask anna on n1"});
+  PrivateWords words = private_words(report);
+  words.names.emplace_back("anna");
+  const std::string text = anonymous_json(
+      report, words,
+      {"FOREBAY_POOL_PATHS=/scratch/anna", "SLURM_NTASKS=8", "SLURM_JOB_ACCOUNT=anna", "AWS_SECRET=key", "LANG=C"});
+  for (const char* secret : {"anna", "secret-site", "n1", "lists of me", "server42", "X17", "/scratch", "key", "AWS"})
+    EXPECT_EQ(text.find(secret), std::string::npos) << secret << " is in\n" << text;
+  for (const char* told :
+       {"\"FOREBAY_POOL_PATHS\": \"set\"", "\"SLURM_NTASKS\": \"8\"", "/dev/shm", "lustre", "\"kernel\""})
+    EXPECT_NE(text.find(told), std::string::npos) << told << " is missing in\n" << text;
+}
+
+TEST(Doctor, takes_a_name_out_only_where_it_stands_by_itself) {
+  PrivateWords words;
+  words.names = {"al"};
+  words.paths = {"/a/b"};
+  EXPECT_EQ(without_private("all of al, at /a/b/c: /usr/bin/x and /x/y", words),
+            "all of <name>, at <path>: /usr/bin/x and <path>");
+}
+
+TEST_F(FakeNode, a_file_for_others_replaces_nothing_and_follows_no_link) {
+  const std::string path = root_ + "/report.json";
+  ASSERT_TRUE(write_new_file(path, "text"));
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+  EXPECT_EQ(write_new_file(path, "more").error().errno_value, EEXIST);
+  EXPECT_EQ(*read_file(path), "text");
+  ASSERT_EQ(::symlink((root_ + "/elsewhere").c_str(), (root_ + "/link").c_str()), 0);
+  EXPECT_FALSE(write_new_file(root_ + "/link", "more"));
+  EXPECT_FALSE(name_exists(root_ + "/elsewhere"));
 }
 
 TEST(Doctor, warns_of_what_may_surprise) {
@@ -178,7 +257,7 @@ TEST(Doctor, warns_of_what_may_surprise) {
 TEST(Doctor, survives_names_that_are_not_text) {
   DoctorReport report = report_of_a_node_in_memory();
   report.machine.mounts[1].path = "/bad\x1b[2J\xff";
-  EXPECT_NE(text_of(report, false).find("/bad\\x1b[2J\\xff"), std::string::npos);
+  EXPECT_NE(text_of(report, {.all = true, .bold = false}).find("/bad\\x1b[2J\\xff"), std::string::npos);
   EXPECT_FALSE(nlohmann::json::parse(json_of(report), nullptr, false).is_discarded());
 }
 
@@ -227,7 +306,7 @@ TEST_F(Plan, prints_ranks_nodes_sockets_and_pools) {
 
 TEST_F(Plan, follows_the_order_and_prints_json) {
   const Printed printed = run_plan({"--ranks", "4", "--order", "node", "--nodes", "n1,n2", "--json"});
-  const auto json = nlohmann::json::parse(printed.out);
+  const auto json = nlohmann::json::parse(printed.out)["ranks"];
   ASSERT_EQ(json.size(), 4u);
   EXPECT_EQ(json[1]["node"], "n2");
   EXPECT_EQ(json[2]["node"], "n1");
@@ -235,13 +314,13 @@ TEST_F(Plan, follows_the_order_and_prints_json) {
 
 TEST_F(Plan, of_this_node_needs_no_nodes) {
   const Printed printed = run_plan({"--ranks", "2", "--order", "socket", "--json"});
-  const auto json = nlohmann::json::parse(printed.out);
+  const auto json = nlohmann::json::parse(printed.out)["ranks"];
   EXPECT_EQ(json[1]["socket"], 1);
 }
 
 TEST_F(Plan, of_what_does_not_fit_or_makes_no_sense_is_an_error) {
   EXPECT_EQ(run_plan({"--ranks", "9", "--nodes", "n1:4,n2:4"}).status, 2);
-  EXPECT_NE(run_plan({"--ranks", "9", "--nodes", "n1:4,n2:4"}).err.find("9 ranks do not fit on 8 slots"),
+  EXPECT_NE(run_plan({"--ranks", "9", "--nodes", "n1:4,n2:4"}).err.find("9 ranks on 8 slots do not fit"),
             std::string::npos);
   for (const char* nodes : {"n1:", "n1:0", "n1:-1", ":4", "n1:4,,n2:4", "n1:x"})
     EXPECT_EQ(run_plan({"--ranks", "1", "--nodes", nodes}).status, 2) << nodes;

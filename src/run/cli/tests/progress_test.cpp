@@ -33,7 +33,7 @@ TEST(ProgressLine, StagingIsABarOfWhatIsCopiedOverAllNodes) {
 
 TEST(ProgressLine, DrainingTellsWhatIsOnTheCaseAndWhatIsToGo) {
   const auto node = node_in(launch::Phase::draining);
-  EXPECT_EQ(progress_line({node, node}), "draining  2.00 MB in 24 files are on the case, 6 to go");
+  EXPECT_EQ(progress_line({node, node}), "draining  2.00 MB in 24 files on the case, 6 to go");
 }
 
 TEST(ProgressLine, WhileTheProgramRunsThereIsNone) {

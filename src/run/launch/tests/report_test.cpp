@@ -97,6 +97,20 @@ TEST(RunReportTest, TheProgramsOwnFailureIsTheExitStatus) {
   EXPECT_NE(to_text(report).find("exit status           9\n"), std::string::npos) << to_text(report);
 }
 
+TEST(RunReportTest, WhatHasNotBegunHasNoSummary) {
+  RunReport report = run_of({}, 213);
+  EXPECT_EQ(to_text(report), "forebay: no program was started; exit status 213\n");
+  report.messages = {"the mark vanished"};
+  EXPECT_EQ(to_text(report), "  ! the mark vanished\nforebay: no program was started; exit status 213\n");
+  const std::string none = "forebay: no program was started; exit status 127\n";
+  EXPECT_EQ(to_text(run_of({told_by("n1", {0})}, 127)), none);
+  // It wrote before it ended like that.
+  NodeReport wrote = told_by("n1", {0});
+  wrote.drain.local_files = 1;
+  EXPECT_NE(to_text(run_of({wrote}, 127)).find("written locally"), std::string::npos);
+  EXPECT_NE(to_text(run_of({told_by("n1", {0})}, 1)).find("written locally"), std::string::npos);
+}
+
 // Two nodes that did well; every figure is another one, so that none can stand for another.
 RunReport measured() {
   NodeReport first = told_by("n1", {0, 1}), second = told_by("n2", {2, 3});

@@ -279,6 +279,25 @@ TEST(NamedPools, that_lead_to_a_network_file_system_through_a_link_are_refused) 
   EXPECT_NE(text.find("leads to /lustre/home (lustre)"), std::string::npos) << text;
 }
 
+TEST(NamedPools, on_a_file_system_that_keeps_no_files_are_refused_and_nobody_is_told_to_remove_it) {
+  Machine machine = two_sockets();
+  machine.without_storage = {"/proc", "/sys", "/mnt"};
+  machine.mounts.push_back(mount("/mnt/disk", "ext4", 50 * kGB));
+  PoolSettings settings;
+  const auto said = [&](const std::string& path) {
+    settings.paths = {path};
+    return refusal(machine, settings, only({{path, directory(path)}}));
+  };
+  for (const char* path : {"/proc", "/sys/fs"}) {
+    EXPECT_NE(said(path).find("keeps no files: " + std::string(path)), std::string::npos) << said(path);
+    EXPECT_EQ(said(path).find("remove"), std::string::npos) << said(path);
+  }
+  for (const char* path : {"/mnt/disk", "/process"}) {  // mounted below one; another name
+    settings.paths = {path};
+    EXPECT_EQ(chosen(machine, settings, only({{path, directory(path)}})).size(), 2U) << path;
+  }
+}
+
 TEST(NamedPools, that_are_devices_are_refused_since_they_hold_no_files) {
   Machine machine = two_sockets();
   machine.dax_devices = {{"/dev/dax0.0", kGB, 0, ""}};

@@ -67,10 +67,10 @@ TEST(Placement, prints_neighbours_in_one_line) {
 
 TEST(Placement, prints_json_that_names_every_rank) {
   EXPECT_EQ(place_ranks({{"n1", 1}}, 1, Order::by_core, with_cores(2), kPools).json(),
-            R"([{"rank":0,"node":"n1","socket":0,"pool":"/p0"}])");
+            R"({"forebay_version":")" FOREBAY_VERSION R"(","ranks":[{"rank":0,"node":"n1","socket":0,"pool":"/p0"}]})");
   Placement odd;
   odd.ranks = {{0, "n\"1", 0, "/p\xff"}};
-  EXPECT_EQ(nlohmann::json::parse(odd.json())[0]["node"], "n\"1");
+  EXPECT_EQ(nlohmann::json::parse(odd.json())["ranks"][0]["node"], "n\"1");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
 
 namespace forebay::settings {
@@ -140,7 +141,7 @@ TEST_F(Files, an_empty_variable_gives_the_default) {
 
 TEST_F(Files, an_unknown_key_names_file_line_and_the_nearest_key) {
   const std::string text = error_of("[drain]\nthreads = 2\nbandwith = \"1GB\"\n");
-  EXPECT_NE(text.find("site.toml:3: unknown key drain.bandwith"), std::string::npos) << text;
+  EXPECT_NE(text.find("site.toml:3:12: unknown key drain.bandwith"), std::string::npos) << text;
   EXPECT_NE(text.find("did you mean drain.bandwidth?"), std::string::npos) << text;
 }
 
@@ -151,7 +152,7 @@ TEST_F(Files, an_unknown_section_is_an_error) {
 
 TEST_F(Files, a_value_of_the_wrong_type_names_file_line_key_and_what_it_takes) {
   const std::string text = error_of("\n[stage]\nthreads = \"four\"\n");
-  EXPECT_NE(text.find("site.toml:3: stage.threads cannot be \"four\""), std::string::npos) << text;
+  EXPECT_NE(text.find("site.toml:3:11: stage.threads cannot be \"four\""), std::string::npos) << text;
   EXPECT_NE(text.find("whole number from 1 to 1024"), std::string::npos) << text;
   for (const char* wrong : {"pool.paths = \"/mnt\"",
                             "pool.paths = [1]",
@@ -177,7 +178,7 @@ TEST_F(Files, a_value_of_the_wrong_type_names_file_line_key_and_what_it_takes) {
                             "drain.verify = [\"written\"]",
                             "drain.threads.x = 1"}) {
     const std::string what = error_of(std::string(wrong) + "\n");
-    EXPECT_NE(what.find("site.toml:1: "), std::string::npos) << wrong << " gave: " << what;
+    EXPECT_NE(what.find("site.toml:1:"), std::string::npos) << wrong << " gave: " << what;
   }
 }
 
@@ -189,6 +190,27 @@ TEST_F(Files, a_file_that_is_not_TOML_names_the_line) {
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
   }
   EXPECT_NE(error_of("[drain]\nthreads = 1\nthreads = 2\n").find("not TOML"), std::string::npos);
+}
+
+TEST_F(Files, what_is_not_TOML_has_a_column_and_a_hint) {
+  const std::pair<const char*, const char*> lines[] = {
+      {"when = live", "texts have quotes: when = \"live\""},
+      {"safe_interval = 10min # often", "texts have quotes: safe_interval = \"10min\""},
+      {"when = \"live", "the closing quote is missing: when = \"live\""},
+      {"when = 'live", "the closing quote is missing: when = 'live'"},
+      {"checkpoints = [a, b]", "texts in a list have quotes"},
+      {"when", "a line is a [section], or key = value"},
+      {"when =", "a value is missing behind ="},
+      {"[stage", "a section ends with ]"}};
+  for (const auto& [line, hint] : lines) {
+    const std::string text = error_of(std::string("[drain]\n") + line + "\n");
+    EXPECT_NE(text.find(hint), std::string::npos) << line << " gave: " << text;
+    const std::size_t at = text.find("site.toml:");
+    ASSERT_NE(at, std::string::npos) << text;
+    int number = 0, column = 0;
+    EXPECT_EQ(std::sscanf(text.c_str() + at, "site.toml:%d:%d: ", &number, &column), 2) << text;
+    EXPECT_GT(column, 0) << text;
+  }
 }
 
 TEST_F(Files, an_empty_file_and_one_of_comments_change_nothing) {

@@ -1,0 +1,186 @@
+"""Proves: who types a first command, or a wrong one, is told what to do next, in words that can be pasted."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import stat
+import subprocess
+import time
+
+import commandcase
+
+BUSY, BAD_INPUT = 7, 2
+
+
+class FirstTest(commandcase.CommandCase):
+    def run_here(self, *words, **more):
+        return self.call("run", "--case", self.case, "--pool", self.pool, "--", *words, **more)
+
+    def test_the_command_alone_says_what_to_do(self):
+        self.assertEqual(self.call(), 0)
+        self.assertEqual(self.done.stderr, "")
+        for words in ("forebay run -- mpirun", "forebay doctor", "forebay help"):
+            self.assertIn(words, self.done.stdout)
+        self.assertEqual(self.call("-V"), 0)
+        self.assertRegex(self.done.stdout, r"^\d+\.\d+\.\d+\n$")
+
+    def test_help_of_a_command_is_what_its_flag_prints(self):
+        for words in ((), ("run",), ("mesh",), ("help",)):
+            self.call(*words, "--help")
+            printed = self.done.stdout
+            self.assertEqual(self.call("help", *words), 0, self.output)
+            self.assertEqual(self.done.stdout, printed)
+        self.assertEqual(self.call("help", "mesh", "multiply"), 0)
+        self.assertIn("Usage: forebay mesh", self.done.stdout)
+        self.assertEqual(self.call("help", "statsu"), BAD_INPUT)
+        self.assertIn("did you mean `forebay status`?", self.done.stderr)
+
+    def test_help_has_defaults_and_shows_what_is_rare_apart(self):
+        self.call("--help")
+        common, rest = self.done.stdout.split("Common commands:")[1].split("Other commands:")
+        names = [
+            line.split()[0] for line in (common + rest.split("Examples:")[0]).splitlines() if line.startswith("  ")
+        ]
+        self.assertIn("  run  ", common)
+        self.assertIn("  mesh  ", rest)
+        for name in names:
+            self.assertEqual(self.call("help", name), 0)
+            for line in self.done.stdout.split("Examples:")[0].splitlines():
+                # Where one of some words is taken, one of them is taken without the flag.
+                if line.startswith("  --") and "|" in line.split()[1] and line.split()[1].islower():
+                    self.assertRegex(self.done.stdout.split(line)[1].split("\n  -")[0] + line, r"\(default: ", line)
+        self.call("help", "run")
+        common, rare = self.done.stdout.split("Common options:")[1].split("Rare options:")
+        for flag in ("--case", "--pool", "--layout"):
+            self.assertIn(f"  {flag} ", common)
+        for flag in ("--patience", "--set"):
+            self.assertIn(f"  {flag} ", rare)
+        self.assertIn("(default: 10min)", rare)
+
+    def test_what_could_not_be_started_has_no_summary(self):
+        script = os.path.join(self.case, "script")
+        self.write("script", "#!/no/such/shell\n")
+        os.chmod(script, 0o755)
+        self.assertEqual(self.run_here(script), 127, self.output)
+        self.assertIn(f"cannot run {script}: No such file", self.output)
+        self.assertIn("forebay: no program was started; exit status 127\n", self.output)
+        for words in ("wall time", "staging", "0 us"):
+            self.assertNotIn(words, self.output)
+        # The launcher is a program; what it was to start never came.
+        self.write("mpirun", "#!/bin/sh\necho no such partition >&2\nexit 5\n")
+        os.chmod(os.path.join(self.case, "mpirun"), 0o755)
+        path = f"{self.case}:{os.environ['PATH']}"
+        self.assertEqual(self.run_here("mpirun", "-n", "2", "true", PATH=path), 5, self.output)
+        self.assertEqual(self.output, "no such partition\nforebay: no program was started; exit status 5\n")
+        # One that ran and ends like that has a summary.
+        self.assertEqual(self.run_here("sh", "-c", "echo > made; exit 127"), 127, self.output)
+        self.assertIn("written locally", self.output)
+
+    def test_advice_can_be_pasted_wherever_the_case_lies(self):
+        old, self.case = self.case, os.path.join(self.directory, "it's a case")
+        os.rename(old, self.case)
+        os.mkdir(os.path.join(self.case, ".forebay"), 0o700)
+        plan = {"run": "20260101-000000-aaaa", "submit_host": "elsewhere", "submit_pid": 1}
+        self.assertEqual(self.run_here("true"), BUSY, self.output)
+        self.assertIn(f"look at {shlex.quote(self.case + '/.forebay')} and remove it", self.bash_quoted(self.output))
+        os.rmdir(os.path.join(self.case, ".forebay"))
+        mark = os.path.join(self.directory, "mark")
+        line = [commandcase.FOREBAY, "run", "--case", self.case, "--pool", self.pool, "--", "sh", "-c", "read line"]
+        with subprocess.Popen(
+            line, env=self.environment(), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as process:
+            while not os.path.exists(os.path.join(self.case, ".forebay/plan.json")):
+                time.sleep(0.01)
+            shutil.copytree(os.path.join(self.case, ".forebay"), mark)
+            process.communicate(b"go on\n", timeout=30)
+        os.rename(mark, os.path.join(self.case, ".forebay"))
+        with open(os.path.join(self.case, ".forebay/plan.json"), "r+") as file:
+            made = json.load(file)
+            file.seek(0)
+            file.truncate()
+            json.dump({**made, **plan}, file)
+        self.assertEqual(self.run_here("true"), BUSY, self.output)
+        commands = [each for each in self.output.split("`")[1::2] if each.startswith("forebay ")]
+        self.assertEqual([shlex.split(each)[1] for each in commands], ["status", "drain", "clean"], self.output)
+        for each in commands:
+            self.assertEqual(shlex.split(each)[-2:], ["--case", self.case])
+            self.assertNotIn("argument", self.output if self.call(*shlex.split(each)[1:]) else "")
+
+    def bash_quoted(self, text):
+        """As shlex writes a quote."""
+        return text.replace("'\\''", "'\"'\"'")
+
+    def test_a_pool_where_nothing_can_be_kept_is_refused_without_advice_to_remove_it(self):
+        for path in ("/proc", "/sys"):
+            self.pool = path
+            self.assertEqual(self.run_here("true"), BAD_INPUT, self.output)
+            self.assertIn(f"keeps no files: {path}", self.output)
+            self.assertNotIn("remove", self.output)
+
+    def test_every_json_tells_the_version(self):
+        self.call("-V")
+        version = self.done.stdout.strip()
+        report = os.path.join(self.directory, "report.json")
+        self.assertEqual(self.call("run", "--case", self.case, "--pool", self.pool, "--json", report, "--", "true"), 0)
+        with open(report) as file:
+            self.assertEqual(json.load(file)["forebay_version"], version)
+        os.mkdir(os.path.join(self.directory, "kept"))
+        forebay = self.in_build_tree()
+        for words in (
+            ["status", "--pool", self.pool],
+            ["plan", "--ranks", "2"],
+            ["doctor"],
+            ["restartable", "--case", self.case],
+            ["trajectory", "ls", "kept"],
+            ["predict", "--machine", "nfs", "--ranks", "4", "--files", "9", "--bytes", "1MB", "--step", "1s"],
+            ["predict", "--seeds"],
+        ):
+            with self.subTest(words):
+                self.call(*words, "--json", command=forebay, FOREBAY_POOL_PATHS=self.pool)
+                self.assertEqual(json.loads(self.done.stdout)["forebay_version"], version, self.output)
+
+    def test_doctor_begins_with_the_case(self):
+        self.assertEqual(self.call("doctor", cwd=self.case, FOREBAY_POOL_PATHS=self.pool), 0, self.output)
+        self.assertTrue(self.output.startswith("case\n"), self.output)
+        self.assertIn("OpenFOAM, simpleFoam, not decomposed yet", self.output)
+        self.assertNotIn("inotify", self.output)
+        self.assertEqual(
+            self.call("doctor", "--all", "--case", self.case, FOREBAY_POOL_PATHS=self.pool), 0, self.output
+        )
+        self.assertIn("inotify", self.output)
+        self.assertEqual(self.call("doctor", "--case", self.case + "/none"), BAD_INPUT, self.output)
+        os.remove(os.path.join(self.case, "system/controlDict"))
+        self.assertEqual(self.call("doctor", "--case", self.case, FOREBAY_POOL_PATHS=self.pool), 0, self.output)
+        self.assertIn("no OpenFOAM case", self.output)
+
+    def test_a_report_for_others_says_nothing_of_the_user(self):
+        secrets = {"FOREBAY_STAGE_COPY": "wing-of-x17/*", "SLURM_JOB_ACCOUNT": "anna-grant", "USER": "anna"}
+        words = ["doctor", "--report", "--case", self.case]
+        self.assertEqual(
+            self.call(*words, FOREBAY_POOL_PATHS=self.pool, HOME=self.directory, **secrets), 0, self.output
+        )
+        path = os.path.join(self.directory, "forebay-report.json")
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        with open(path) as file:
+            text = file.read()
+        for word in (
+            self.directory,
+            os.path.basename(self.directory),
+            self.pool,
+            socket.gethostname(),
+            "wing-of",
+            "anna",
+        ):
+            self.assertNotRegex(text, rf"(^|\W){re.escape(word)}(\W|$)")
+        self.assertEqual(json.loads(text)["environment"]["SLURM_JOB_ACCOUNT"], "set")
+        self.assertEqual(self.call(*words), BAD_INPUT, self.output)
+        self.assertIn("nothing is replaced", self.output)
+        os.symlink("/dev/null", os.path.join(self.directory, "link"))
+        self.assertEqual(self.call("doctor", "--report", "link"), BAD_INPUT, self.output)
+
+
+if __name__ == "__main__":
+    commandcase.main()
