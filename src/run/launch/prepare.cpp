@@ -109,8 +109,8 @@ Status check_budget(const std::optional<std::uint64_t>& budget, int ranks) {
   if (!budget || *budget >= least) return {};
   return error(Code::bad_input,
                fmt::format("a pool.budget of {} is less than forebay itself needs in a pool", human_bytes(*budget)), "",
-               fmt::format("give at least {} ({} bytes); some four written times should fit into it",
-                           human_bytes(least), least));
+               fmt::format("give at least {} ({}); some four written times should fit into it", human_bytes(least),
+                           plural(least, "byte")));
 }
 
 Status choose_way(const RunRequest& request, bool links_tolerated, Prepared& prepared) {
