@@ -60,8 +60,8 @@ class DirectoryMemory final : public Medium {
     if (::fstat(directory_.segments(), &status) != 0) return errno_error("cannot examine", directory_.path());
     if (static_cast<std::uint64_t>(status.st_size) >= length) return {};
     return error(Code::lost,
-                 fmt::format("the file \"segments\" was cut to {} of {} bytes while the store was open:",
-                             status.st_size, length),
+                 fmt::format("the file \"segments\" was cut to {} of {} while the store was open:", status.st_size,
+                             plural(length, "byte")),
                  directory_.path(), "close it; what is left is offered when it is opened again");
   }
 

@@ -119,7 +119,9 @@ class InputTest(unittest.TestCase):
                 before = casetools.snapshot(self.case)
                 done = self.call(*self.run_words("mpirun", "--host", f"localhost:{slots}", "tool", "-parallel"))
                 self.assertEqual(done.returncode, 2, done.stderr)
-                self.assertIn(f"{slots} rank{'' if slots == 1 else 's'}, but the case is decomposed into 2", done.stderr)
+                self.assertIn(
+                    f"{slots} rank{'' if slots == 1 else 's'}, but the case is decomposed into 2", done.stderr
+                )
                 self.assertFalse(os.path.exists(os.path.join(self.place.directory, "ran")), "a rank was let in")
                 self.assertEqual(casetools.snapshot(self.case), before)
                 self.assertEqual(casetools.leftovers(self.case, self.place.pool), [])
