@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-NUMBERS = ("begin", "end", "held", "busy", "fill", "steps_seconds", "shortest", "longest")
-COUNTS = ("written_bytes", "carried_bytes", "steps")
+NUMBERS = ("begin", "end", "held", "busy", "fill", "times_seconds", "shortest", "longest")
+COUNTS = ("written_bytes", "carried_bytes", "times", "times_together")
 MOST = 1e18  # seconds or bytes: beyond what any run has, and what can be drawn
 MARKS = ("shortest", "median", "p90", "p99", "longest", "mean")
 
@@ -16,19 +16,21 @@ class BadInput(Exception):
 
 @dataclass(frozen=True)
 class Span:
-    """From one moment to another: seconds, bytes, and the part of the pool that was full at most."""
+    """From one moment to another: seconds, bytes, and the part of the pool that was full at most. `times`: how many written
+    times began in it, another before them; `times_together`: of so many only the mean is known."""
 
     begin: float
     end: float
     held: float
     busy: float
     fill: float
-    steps_seconds: float
+    times_seconds: float
     shortest: float
     longest: float
     written_bytes: int
     carried_bytes: int
-    steps: int
+    times: int
+    times_together: int
 
     @property
     def seconds(self) -> float:
@@ -37,7 +39,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Run:
-    """One report; `node` is the one whose programs were held back longest, or else that saw most steps."""
+    """One report; `node` is the one whose programs were held back longest, or else that saw most written times."""
 
     name: str
     case: str
@@ -45,10 +47,14 @@ class Run:
     nodes: int
     node: str
     ended: float  # when the program had ended
-    steps: int
-    steps_together: int
-    marks: dict[str, float]  # of the steps' seconds
-    worst: list[tuple[str, Span]]  # the written time that ended it
+    program: str  # that wrote the times; empty: not known
+    on_ranks: int  # in the directories of so many; 0: in the case's own
+    times: int
+    times_together: int
+    marks: dict[str, float]  # of the seconds from one to the next
+    worst: list[tuple[str, Span]]  # and the one that began at its end
+    written: int  # bytes into the pools
+    at_least: bool  # more than that
     course: list[Span]
 
     def total(self, member: str) -> float:
@@ -64,7 +70,7 @@ def read(path: str) -> Run:
         raise BadInput(f"{path} is damaged, or no report of a run; `forebay run --json FILE` writes one") from why
     try:
         if told["stability"] == []:
-            raise BadInput(f"{path} tells no steps: no agent of that run lived to its end")
+            raise BadInput(f"{path} tells nothing of its course: no agent of that run lived to its end")
         return _run(told)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as why:
         raise BadInput(
@@ -73,10 +79,10 @@ def read(path: str) -> Run:
 
 
 def _run(told: dict) -> Run:
-    courses = [(_spans(each["course"]), _count(each["steps"]), each) for each in told["stability"]]
+    courses = [(_spans(each["course"]), _count(each["times"]), each) for each in told["stability"]]
     if not all(course for course, _, _ in courses):
         raise ValueError("a course without spans")
-    course, steps, node = max(courses, key=lambda each: (sum(span.held for span in each[0]), each[1]))
+    course, times, node = max(courses, key=lambda each: (sum(span.held for span in each[0]), each[1]))
     worst = _spans(node["worst"])
     return Run(
         name=_text(told["run"]),
@@ -84,12 +90,16 @@ def _run(told: dict) -> Run:
         ranks=_count(told["ranks"]),
         nodes=len(told["nodes"]),
         node=_text(node["node"]),
-        ended=_number(told["stage_seconds"]) + _number(told["program_seconds"]),
-        steps=steps,
-        steps_together=_count(node["steps_together"]),
+        ended=_number(node["program_ended"]),
+        program=_text(node["program"]),
+        on_ranks=_count(node["ranks"]),
+        times=times,
+        times_together=_count(node["times_together"]),
         marks={mark: _number(node[mark]) for mark in MARKS},
         worst=sorted(zip(map(_text, node["worst"]["time"]), worst, strict=True), key=lambda each: -each[1].seconds),
         course=course,
+        written=_count(node["written_bytes"]),
+        at_least=node["written_at_least"] is True,
     )
 
 

@@ -1,4 +1,4 @@
-"""The course of a run, in SVG: steps, writes and drain, and the pool, over one axis of time."""
+"""The course of a run, in SVG: written times, writes and drain, and the pool, over one axis of time."""
 
 import math
 from collections.abc import Callable
@@ -12,9 +12,9 @@ from run.predict.units import human, span
 from .course import Run, Span
 
 WIDE, NARROW = 900, 380  # of the drawings for desktops and for telephones: their text stays readable
-HEIGHTS = {"steps": 190, "bytes": 120, "pool": 80}
+HEIGHTS = {"times": 190, "bytes": 120, "pool": 80}
 TITLE, STRIP = 34, 5  # above each panel; of the drain, along the lower edge of its panel
-ENOUGH_FOR_LOGARITHM = 8  # the longest step by the shortest
+ENOUGH_FOR_LOGARITHM = 8  # the longest between written times by the shortest
 
 
 @dataclass(frozen=True)
@@ -29,19 +29,19 @@ class Scale:
 
     @staticmethod
     def of(runs: list[Run]) -> "Scale":
-        shortest = [run.marks["shortest"] for run in runs if run.steps]
+        shortest = [run.marks["shortest"] for run in runs if run.times]
         return Scale(
             seconds=max(max(run.course[-1].end for run in runs), 1e-3),
             shortest=max(min(shortest, default=0), 1e-3),
             longest=max(*(run.marks["longest"] for run in runs), 1e-2),
-            bytes=max(1.0, *(max(run.total("written_bytes"), run.total("carried_bytes")) for run in runs)),
+            bytes=max(1.0, *(max(0 if run.at_least else run.written, run.total("carried_bytes")) for run in runs)),
             fill=max(1.0, *(each.fill for run in runs for each in run.course)),
         )
 
 
 def draw(run: Run, scale: Scale, width: int) -> str:
     drawing = _Drawing(run, scale, width)
-    drawing.steps()
+    drawing.times()
     drawing.bytes()
     drawing.pool()
     return drawing.finished()
@@ -84,9 +84,9 @@ class _Drawing:
         ended = self.x(self.run.ended)
         self.parts.append(f'<path d="M{ended:.1f} {self.top}V{bottom}" stroke="{MUTED}" stroke-dasharray="3 3"/>')
 
-    def steps(self) -> None:
+    def times(self) -> None:
         self.top = TITLE
-        height, low, high = HEIGHTS["steps"], self.scale.shortest / 1.2, self.scale.longest * 1.15
+        height, low, high = HEIGHTS["times"], self.scale.shortest / 1.2, self.scale.longest * 1.15
         logarithmic = self.scale.longest > ENOUGH_FOR_LOGARITHM * self.scale.shortest
 
         def y(seconds: float) -> float:
@@ -94,29 +94,30 @@ class _Drawing:
             return self.top + height * (1 - part)
 
         values = decades(low, high) if logarithmic else even(high)
-        title = [("seconds of a step", TEXT)] + ([("held back", DIRECT)] if held(self.run.course) else [])
-        self.panel("steps", title, [(value, span(value) if value else "0") for value in values], y)
-        bars, dots = [], []
+        title = [("seconds per written time", TEXT)] + ([("held back", DIRECT)] if held(self.run.course) else [])
+        self.panel("times", title, [(value, span(value) if value else "0") for value in values], y)
+        bars, dots, means = [], [], []
         for each in self.run.course:
-            if not each.steps or any(
-                each.begin < step.end <= each.end for _, step in self.run.worst if each.steps == 1
-            ):
+            if not each.times or any(each.begin < one.end <= each.end for _, one in self.run.worst if each.times == 1):
                 continue
             x = self.x((each.begin + each.end) / 2)
-            if each.steps > 1:
+            if each.times > 1:
                 bars.append(f"M{x:.1f} {y(each.shortest):.1f}V{y(each.longest):.1f}")
-            dots.append(f"M{x:.1f} {y(each.steps_seconds / each.steps):.1f}h0")
+            (means if each.times_together else dots).append(f"M{x:.1f} {y(each.times_seconds / each.times):.1f}h0")
         self.parts.append(f'<path d="{"".join(bars)}" stroke="{COMPUTE}" stroke-opacity=".35" stroke-width="1.4"/>')
         for time, each in self.run.worst:
-            dots.append(f"M{self.x(each.end):.1f} {y(each.seconds):.1f}h0")
+            (means if each.times_together else dots).append(f"M{self.x(each.end):.1f} {y(each.seconds):.1f}h0")
             self.parts.append(
                 f'<circle class="worst" cx="{self.x(each.end):.1f}" cy="{y(each.seconds):.1f}" r="4.5" fill="none" '
-                f'stroke="{DIRECT}" stroke-width="1.4"><title>before time {escape(time)}: {span(each.seconds)}, '
+                f'stroke="{DIRECT}" stroke-width="1.4"><title>before time {escape(time)}: {lasted(each)}, '
                 f"{escape(did(each))}</title></circle>"
             )
-        self.parts.append(
-            f'<path class="steps" d="{"".join(dots)}" stroke="{COMPUTE}" stroke-width="3.6" stroke-linecap="round"/>'
-        )
+        for name, points, opacity in (("times", dots, 1), ("means", means, 0.45)):
+            if points or name == "times":
+                self.parts.append(
+                    f'<path class="{name}" d="{"".join(points)}" stroke="{COMPUTE}" stroke-opacity="{opacity}" '
+                    'stroke-width="3.6" stroke-linecap="round"/>'
+                )
         self.top += height + TITLE
 
     def bytes(self) -> None:
@@ -125,9 +126,12 @@ class _Drawing:
         def y(size: float) -> float:
             return self.top + (height - STRIP - 3) * (1 - size / self.scale.bytes / 1.05)
 
-        title = [("written", WRITE), ("brought to the case", FOREBAY)]
+        # A line of what was seen, where much was not, would say that little was written.
+        known = () if self.run.at_least else (("written_bytes", WRITE),)
+        written = f"written: at least {human(self.run.written)}" if self.run.at_least else "written"
+        title = [(written, WRITE), ("brought to the case", FOREBAY)]
         self.panel("bytes", title, [(value, human(value)) for value in even(self.scale.bytes, 3)], y)
-        for member, color in (("written_bytes", WRITE), ("carried_bytes", FOREBAY)):
+        for member, color in (*known, ("carried_bytes", FOREBAY)):
             points, size = [f"{self.x(0):.1f},{y(0):.1f}"], 0
             for each in self.run.course:
                 size += getattr(each, member)
@@ -196,12 +200,17 @@ def joined(spans) -> list[tuple[float, float]]:  # noqa: ANN001
     return found
 
 
-def did(step: Span) -> str:
-    """What forebay did while a step lasted, in words."""
-    words = [f"held back {span(step.held)}"] if step.held >= 0.0005 else []
-    words.append(f"drain at work {span(step.busy)}" if step.busy >= 0.0005 else "drain idle")
-    words.append(f"pool {step.fill * 100:.0f} % full")
-    words += [f"{human(step.carried_bytes)} brought to the case"] if step.carried_bytes else []
+def lasted(each: Span) -> str:
+    """How long, in words."""
+    return f"{span(each.seconds)}{' (a mean)' if each.times_together else ''}"
+
+
+def did(each: Span) -> str:
+    """What forebay did meanwhile, in words."""
+    words = [f"held back {span(each.held)}"] if each.held >= 0.0005 else []
+    words.append(f"drain at work {span(each.busy)}" if each.busy >= 0.0005 else "drain idle")
+    words.append(f"pool {each.fill * 100:.0f} % full")
+    words += [f"{human(each.carried_bytes)} brought to the case"] if each.carried_bytes else []
     return ", ".join(words)
 
 

@@ -13,7 +13,7 @@ from measure import page, result_file  # noqa: E402
 
 from run.predict.units import human, span  # noqa: E402
 from run.report.course import BadInput, Run, read  # noqa: E402
-from run.report.drawing import NARROW, WIDE, Scale, did, draw  # noqa: E402
+from run.report.drawing import NARROW, WIDE, Scale, did, draw, lasted  # noqa: E402
 
 STYLE = """<style>
 .told { color: #4b5563; margin: .2rem 0 .6rem; overflow-wrap: anywhere; }
@@ -29,22 +29,23 @@ STYLE = """<style>
 LETTERS = "ABCDEFGH"
 TITLE = "forebay report: "
 PAGE = page.kind_of("page of forebay report", TITLE)
+AT_LEAST = "at least "
 
 
 def figures(run: Run) -> list[tuple[str, float, str]]:
     """Name, value and how it is written."""
     words = {"median": "median", "p90": "90 % within", "p99": "99 % within", "longest": "longest"}
-    marks = [(f"step, {words[mark]}", run.marks[mark]) for mark in words]
-    found = [(name, value, span(value)) for name, value in marks] if run.steps else []
+    marks = [(f"per written time, {words[mark]}", run.marks[mark]) for mark in words]
+    found = [(name, value, span(value)) for name, value in marks] if run.times else []
     held, busy = run.total("held"), run.total("busy")
-    written, carried = run.total("written_bytes"), run.total("carried_bytes")
+    carried = run.total("carried_bytes")
     fullest = max(each.fill for each in run.course)
     return [
-        ("steps", run.steps, str(run.steps)),
+        ("written times after the first", run.times, str(run.times)),
         *found,
         ("held back", held, span(held) if held else "never"),
         ("drain at work", busy, span(busy)),
-        ("written locally", written, human(written)),
+        ("written locally", run.written, f"{AT_LEAST if run.at_least else ''}{human(run.written)}"),
         ("brought to the case", carried, human(carried)),
         ("fullest pool", fullest, f"{fullest * 100:.0f} %"),
         ("program ended", run.ended, span(run.ended)),
@@ -60,9 +61,8 @@ def compared(runs: list[Run]) -> tuple[list[str], list[list[str]]]:
         cells = [column.get(name, (0, "")) for column in columns]
         row = [name, *(words for _, words in cells)]
         if len(runs) == 2:
-            row.append(
-                f"{cells[1][0] / cells[0][0]:.2f}" if cells[0][0] and cells[1][0] and "%" not in cells[0][1] else ""
-            )
+            compares = cells[0][0] and cells[1][0] and not any("%" in words or AT_LEAST in words for _, words in cells)
+            row.append(f"{cells[1][0] / cells[0][0]:.2f}" if compares else "")
         rows.append(row)
     letters = list(LETTERS[: len(runs)]) if len(runs) > 1 else [""]
     return ["", *letters, *(["B / A"] if len(runs) == 2 else [])], rows
@@ -75,12 +75,15 @@ def subject(run: Run) -> str:
 
 
 def noticed(run: Run) -> str:
-    if not run.steps:
-        return "It wrote no two times, so there are no steps."
-    if not run.steps_together:
-        return ""
+    """Whose times these are, and which of them are no more than means."""
+    if not run.times:
+        return "No program is known to have written two times, so there is nothing to tell of them."
+    by = f"{run.program} wrote the times{f' of {run.on_ranks} ranks' if run.on_ranks else ''}."
+    if not run.times_together:
+        return by
     return (
-        f"{run.steps_together} of its {run.steps} steps were noticed together with others: each is told as their mean."
+        f"{by} {run.times_together} of {run.times} were noticed together with others: each of these has their mean, and "
+        "is no measurement of its own."
     )
 
 
@@ -96,8 +99,8 @@ def text(runs: list[Run]) -> str:
     for letter, run in zip(LETTERS, runs, strict=False):
         if not run.worst:
             continue
-        lines.append(f"the longest steps{f' of {letter}' if len(runs) > 1 else ''}")
-        lines += [f"  before time {time}: {span(each.seconds)} at {span(each.begin)}; {did(each)}" for time, each in run.worst]  # fmt: skip
+        lines.append(f"the longest between written times{f' of {letter}' if len(runs) > 1 else ''}")
+        lines += [f"  before time {time}: {lasted(each)} at {span(each.begin)}; {did(each)}" for time, each in run.worst]  # fmt: skip
     return "\n".join(line for line in lines if line)
 
 
@@ -114,24 +117,26 @@ def write_page(runs: list[Run], to: Path) -> None:
         drawn = page.on_both(lambda narrow, run=run: draw(run, scale, NARROW if narrow else WIDE))
         about = f'<p class="told">{escape(f"{subject(run)}. {noticed(run)}")}</p>'
         sections.append((f"The course{of}", about + drawn))
-        cells = [[f"before time {time}:", span(each.seconds), f"at {span(each.begin)}", did(each)] for time, each in run.worst]  # fmt: skip
+        cells = [[f"before time {time}:", lasted(each), f"at {span(each.begin)}", did(each)] for time, each in run.worst]  # fmt: skip
         if cells:
-            table = page.table(["step", "lasted", "began", "what forebay did"], cells, "words")
-            sections.append((f"The longest steps{of}", table))
+            table = page.table(["written time", "lasted", "began", "what forebay did"], cells, "words")
+            sections.append((f"The longest between written times{of}", table))
     sections += [figures_of_all] if len(runs) == 1 else []
     sections.append(
         (
             "How to read it",
-            f"{STYLE}<p class=note>A step lies between two written times, as the agent saw them; time 0 is when it began. A dot is a "
-            "step, or the mean of neighbours, from whose shortest to whose longest a bar reaches. Circles are the longest "
-            "steps. The background is coloured while programs were held back since a pool was nearly full, and the strip below "
+            f"{STYLE}<p class=note>A dot is the seconds from the beginning of one written time to that of the next, as the "
+            "agent saw them (one or many time steps of the solver), or the mean of neighbours, from whose shortest to whose "
+            "longest a bar reaches. It is pale where times were noticed together, and only their mean is known. Circles are "
+            "the longest. Second 0 is when the agent began. The background is coloured while programs were held back since a pool was nearly full, and the strip below "
             "the bytes while the drain had work. Runs that are compared have the same scales.</p>",
         )
     )
     first = runs[0]
     lead = (
-        f"Half of the steps took {span(first.marks['median'])} or less, the longest {span(first.marks['longest'])}."
-        if len(runs) == 1 and first.steps
+        f"From one written time of {first.program} to the next it took {span(first.marks['median'])} or less in half of "
+        f"the cases, {span(first.marks['longest'])} at most."
+        if len(runs) == 1 and first.times
         else " ".join(f"{letter} is {subject(run)}." for letter, run in zip(LETTERS, runs, strict=False))
         if len(runs) > 1
         else f"{subject(first)}."

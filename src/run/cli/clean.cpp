@@ -164,10 +164,12 @@ void survey_staged(const CleanOptions& options, const FoundRuns& found, Survey& 
   }
 }
 
-void survey_warm(const FoundRuns& found, Survey& survey) {
-  for (const std::string& directory : launch::find_warm(found.pools, found.case_path))
-    survey.removals.push_back({"files kept for a next run, in " + printable(directory), "the case has them, too",
-                               [directory] { return launch::remove_warm(directory); }});
+void survey_kept(const FoundRuns& found, Survey& survey) {
+  for (const launch::KeptSet& set : launch::find_kept(found.pools, found.case_path))
+    survey.removals.push_back({"kept for the next run: " + line_of(set), "the case has them, too", [set]() -> Status {
+                                 if (const auto removed = launch::remove_kept(set); !removed) return forward(removed);
+                                 return {};  // or `forebay stage` works in it
+                               }});
 }
 
 // The mark of a run of which nothing was found: its node is gone, its pool was emptied, or lies where nobody looked.
@@ -265,7 +267,7 @@ int clean(const CleanOptions& options) {
   } else {
     survey_runs(options, *found, survey);
     survey_staged(options, *found, survey);
-    survey_warm(*found, survey);
+    survey_kept(*found, survey);
     if (!options.case_path.empty()) survey.note(survey_mark(options, *found, survey));
   }
   if (!survey.removals.empty()) {

@@ -41,6 +41,7 @@ std::vector<std::string> unfinished_nodes(const launch::Plan& plan) {
 
 // Says what a run told of itself besides what came home; its trouble, or the one before where that is graver.
 std::optional<Code> say_messages(const drain::DrainReport& report, std::optional<Code> before) {
+  for (const std::string& notice : report.notices) say(stderr, "  note: {}\n", printable(notice));
   for (const std::string& message : report.messages) say(stderr, "  ! {}\n", printable(message));
   return drain::graver(before, report.trouble);
 }

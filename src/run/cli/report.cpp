@@ -33,14 +33,14 @@ void add_report(CLI::App& app, int& exit_status) {
       ->add_option("report", options->reports, "what `forebay run --json FILE` wrote; of several runs, to compare them")
       ->required()
       ->type_name("FILE");
-  command
-      ->add_option("--page", options->page, "write a page: steps over time, writes, drain, pool, and when it was held")
+  command->add_option("--page", options->page, "write a page: written times, writes, drain, pool, and when it was held")
       ->type_name("FILE");
   command->footer(
       footer({"forebay report report.json", "forebay report report.json --page report.html",
               "forebay report before.json after.json --page compared.html"},
-             {"A step is what lies between two written times, as the agent sees them (docs/run/report.md). The "
-              "exit status is 2 where a file is no report of a run, 1 where the page cannot be written."}));
+             {"What lies between two written times is told as the agent sees it, of one program, by its name "
+              "(docs/run/report.md). The exit status is 2 where a file is no report of a run, 1 where the page cannot "
+              "be written."}));
   command->callback([options, &exit_status] {
     const Status status = run(*options);
     if (!status) exit_status = failed(status.error());

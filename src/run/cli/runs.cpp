@@ -73,6 +73,12 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
   return found;
 }
 
+std::string line_of(const launch::KeptSet& set) {
+  const std::string of = set.case_path.empty() ? "" : " of " + printable(set.case_path);
+  return fmt::format("{} ({}){}{}, in {}", plural(set.files, "file"), human_bytes(set.bytes), of,
+                     set.ahead ? ", which `forebay stage` has copied so far" : "", printable(set.directory));
+}
+
 std::optional<std::string> home_elsewhere(const launch::Plan& plan, const std::string& case_path) {
   const auto own = launch::pools_here(plan);
   for (const auto& pools : {std::vector<std::string>(), own.value_or(std::vector<std::string>())})

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arrays/slots/slots.h"
+#include "run/launch/kept_sets.h"
 #include "run/launch/pool_run.h"
 #include "run/launch/report.h"
 
@@ -22,6 +23,9 @@ struct FoundRuns {
 // In `pools`, or when there are none in those of the configuration and in every node-local mount; only of `case_path`
 // unless it is empty. A case that is gone is an error only when the pools have nothing of it.
 Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std::string>& pools);
+
+// Of what is kept for the next run on a case: which case, how much, and where.
+std::string line_of(const launch::KeptSet& set);
 
 // home_of() in pools that were not named: those found, and where the run was told to have its own, as far as that is
 // there.

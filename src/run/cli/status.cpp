@@ -127,24 +127,33 @@ void print_text(const std::vector<Seen>& all) {
     if (!seen.report.accord.agreed.empty())
       fmt::print("  {:<20}time {}, held by every node and brought home by each\n", "all nodes",
                  seen.report.accord.agreed);
-    fmt::print("  {:<20}{} in {}{} locally, {} in {} on the case, {} to go\n", "moved", human_bytes(drain.local_bytes),
-               plural(drain.local_files, "file"),
+    fmt::print("  {:<20}{}{} in {}{}\n", "written locally", drain.local_is_more ? "at least " : "",
+               human_bytes(drain.local_bytes), plural(drain.local_files, "file"),
                drain.uncounted_times > 0
-                   ? fmt::format(", and {} not counted yet,", plural(drain.uncounted_times, "time directory"))
-                   : "",
-               human_bytes(drain.shared_bytes), plural(drain.shared_files, "file"),
-               plural(seen.report.queued_units, "unit"));
+                   ? fmt::format("; {} not looked into yet", plural(drain.uncounted_times, "time directory"))
+                   : "");
+    fmt::print(
+        "  {:<20}{} in {}, {} to go\n", "on the case", human_bytes(drain.shared_bytes),
+        plural(drain.shared_files, "file"),
+        seen.report.queued_units == 1 ? "1 file or time" : fmt::format("{} files or times", seen.report.queued_units));
     if (seen.report.lasted.paused_milliseconds > 0)
       fmt::print("  {:<20}{}\n", "held back",
                  human_duration(std::chrono::milliseconds(seen.report.lasted.paused_milliseconds)));
     if (seen.report.waits.for_room) fmt::print("  {:<20}{}\n", "held back now", to_text(*seen.report.waits.for_room));
     for (const std::string& each : seen.report.waits.for_writers)
       fmt::print("  {:<20}{}\n", "waits, since", printable(each));
+    for (const std::string& notice : drain.notices) fmt::print("  {:<20}{}\n", "note", printable(notice));
     for (const std::string& message : drain.messages) fmt::print("  ! {}\n", printable(message));
   }
 }
 
-void print_json(const std::vector<Seen>& all, const std::vector<Staged>& staged) {
+void print_text(const std::vector<launch::KeptSet>& kept) {
+  for (const launch::KeptSet& each : kept)
+    fmt::print("kept for the next run: {}; `forebay clean` gives the memory back\n", line_of(each));
+}
+
+void print_json(const std::vector<Seen>& all, const std::vector<Staged>& staged,
+                const std::vector<launch::KeptSet>& kept) {
   auto runs = nlohmann::json::array();
   for (const Seen& seen : all) {
     auto report = nlohmann::json::parse(launch::to_json(seen.report));
@@ -161,6 +170,11 @@ void print_json(const std::vector<Seen>& all, const std::vector<Staged>& staged)
   }
   for (const Staged& each : staged)
     runs.push_back({{"checkpoint", printable(each.path)}, {"home", printable(each.directory)}, {"alive", each.alive}});
+  for (const launch::KeptSet& each : kept)
+    runs.push_back({{"kept_for", printable(each.case_path)},
+                    {"home", printable(each.directory)},
+                    {"files", each.files},
+                    {"bytes", each.bytes}});
   fmt::print("{}\n", nlohmann::json{{"forebay_version", FOREBAY_VERSION}, {"runs", runs}}.dump(1));
 }
 
@@ -172,20 +186,22 @@ int status(const StatusOptions& options, Clock& clock) {
     const auto marked = marked_by(found->case_path);
     if (marked) add_other_nodes(found->case_path, *marked, clock, all);
     const std::vector<Staged> staged = find_staged(*found);
+    const std::vector<launch::KeptSet> kept = launch::find_kept(found->pools, found->case_path);
     const bool nothing = all.empty() && staged.empty() && !marked;
     if (options.watch && ::isatty(STDOUT_FILENO) != 0) fmt::print("\033[H\033[2J");
     if (options.json) {
-      print_json(all, staged);
+      print_json(all, staged, kept);
     } else {
       if (all.empty() && marked)
         fmt::print("run {} on {}: none of its nodes (started on {}) has told of it\n", marked->run,
                    printable(found->case_path), printable(marked->submit_host));
       if (nothing)
         fmt::print(
-            "no run of forebay has anything in this node's pools{}\n",
+            "no run of forebay has anything{} in this node's pools{}\n", kept.empty() ? "" : " else",
             options.case_path.empty() ? "; --case DIR asks the case for other nodes" : ", or works on this case");
       print_text(all);
       print_text(staged);
+      print_text(kept);
     }
     if (marked)
       if (const auto lost = lost_here(*marked, *found))
@@ -214,8 +230,9 @@ void add_status(CLI::App& app, int& exit_status) {
       {"forebay status", "forebay status --watch", "forebay status --case /shared/motorBike --json"},
       {"\"safe\" is what the case holds, whole and verified; what is \"only local\" goes with this node. Staged "
        "checkpoints of programs that write global arrays are shown until they are carried home; among the \"runs\" of "
-       "JSON "
-       "they have \"checkpoint\" instead of \"run\".",
+       "JSON they have \"checkpoint\" instead of \"run\". Files that a pool keeps for the next run on a case are also "
+       "on "
+       "the case; there they have \"kept_for\".",
        "With --case also nodes are shown that have nothing in this node's pools (from a login node, all), as they last "
        "told the case; in JSON their \"alive\" is null, and \"heard_seconds_ago\" tells how long ago that was."}));
   command->callback([options, &exit_status] { exit_status = status(*options, real_clock()); });

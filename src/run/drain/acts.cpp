@@ -116,6 +116,7 @@ void Acts::note_written_inputs() {
     if (!now || !*now) return true;
     const Identity identity = identity_of(**now);
     if (identity.size == known.on_case->size && identity.mtime_ns == known.on_case->mtime_ns) return true;
+    if (run.request.logs.contains(identity.inode)) return true;
     if (count++ == 0) first = path;
     return true;
   });
@@ -159,18 +160,22 @@ bool Acts::make_way() {
 }
 
 // The program's own act, journalled when the case has (or had) something under this name.
-void Acts::removed_by_program(const std::string& path) {
+Amount Acts::removed_by_program(const std::string& path) {
   const auto time = openfoam::time_path(path);
   const bool collated = time && time->rest.empty() && run.ledger.collated_of(time->rank, time->time);
   note_removal_in_flight(path);
   std::vector<std::string> affected;
   if (collated) affected.push_back(path);
   // A directory that was renamed away takes everything below it along.
+  Amount carried;
   run.ledger.each(path, [&](const std::string& each, const Known& known) {
-    if (!known.deleted) affected.push_back(each);
+    if (known.deleted) return true;
+    affected.push_back(each);
+    if (known.drained && !known.directory) carried.add(known.drained->size);
     return true;
   });
   for (const std::string& each : affected) run.record(deleted_record(each));
+  return carried;
 }
 
 }  // namespace forebay::drain

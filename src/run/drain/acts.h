@@ -18,7 +18,8 @@ struct Acts {
   std::map<std::string, std::set<std::string>> borrowed = {};  // input -> names that stand for its content
   std::set<std::string> ways = {};  // names that must be removed before others can be carried
 
-  void removed_by_program(const std::string& path);
+  // What the case has of it.
+  Amount removed_by_program(const std::string& path);
   void note_removal_in_flight(const std::string& path);
   void catch_up_removal(const std::string& path);
   void note_renamed_input(const std::string& origin, const std::string& path);

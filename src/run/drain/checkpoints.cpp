@@ -69,7 +69,7 @@ void Checkpoints::handle(Checkpoint& checkpoint, const Event& event) {
     // Of what is in a directory that goes away, nothing is told.
     if (event.directory && event.kind == Event::Kind::moved_out) checkpoint.lose_track();
     checkpoint.removed(file);
-    return work.acts.removed_by_program(event.path);
+    return (void)work.acts.removed_by_program(event.path);
   }
   if (event.directory) {
     if (event.kind == Event::Kind::moved_in) checkpoint.lose_track();

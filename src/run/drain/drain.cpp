@@ -248,13 +248,23 @@ std::size_t Drain::times_begun() const {
 }
 
 std::vector<Timeline::Begun> Drain::take_begun(bool all) {
-  return state_->seen.timeline.take_begun(all);
+  Observation& seen = state_->seen;
+  std::vector<Timeline::Begun> begun = seen.timeline.take_begun(all);
+  const std::vector<int>& ranks = seen.times.ranks();
+  const auto own = static_cast<std::size_t>(std::ranges::count_if(ranks, [](int rank) { return rank >= 0; }));
+  for (Timeline::Begun& each : begun) each.ranks = own;
+  for (Timeline::Begun& each : seen.of_script.timeline.take_begun(all)) {
+    each.ranks = seen.of_script.ranks.size();
+    begun.push_back(std::move(each));
+  }
+  return begun;
 }
 
 Activity Drain::activity() const {
   const Numbers& numbers = state_->run.numbers;
   const MoverProgress at_work = progress();
-  return {state_->run.now(), numbers.local_bytes, numbers.shared_bytes, at_work.queued + at_work.active > 0};
+  return {state_->run.now(), std::max(numbers.local_bytes, numbers.written().bytes), numbers.shared_bytes,
+          at_work.queued + at_work.active > 0};
 }
 
 std::vector<std::string> Drain::complete_times() const {
@@ -317,6 +327,10 @@ void Drain::rank_ended(int rank, bool cleanly) {
   state_->policy.new_complete_times();
 }
 
+void Drain::add_logs(const std::set<std::uint64_t>& inodes) {
+  state_->run.request.logs.insert(inodes.begin(), inodes.end());
+}
+
 void Drain::abandon() {
   state_->work.mover->stop();
   state_->end.gave_up = true;
@@ -336,18 +350,20 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   DrainReport report;
   report.trouble = state.run.trouble;
   report.messages = state.run.messages;
+  report.notices = state.run.notices;
   if (state.run.ledger.pool_was_full())
     report.messages.push_back(
         pool_full_message(state.seen.room.failures_seen,
                           state.seen.room.failed_writes ? state.seen.room.failed_writes->first() : std::nullopt));
   if (state.seen.room.was_scarce && !(state.seen.room.failed_writes && state.seen.room.failed_writes->is_watched()))
     report.messages.emplace_back(writes_not_seen_text);
-  report.local_files = state.run.numbers.local_files;
-  report.local_bytes = state.run.numbers.local_bytes;
+  const Amount written = state.run.numbers.written();
+  report.local_files = written.files;
+  report.local_bytes = written.bytes;
+  report.local_is_more = state.run.numbers.is_more_written() || state.run.ledger.lost_events();
   report.shared_files = state.run.numbers.shared_files;
   report.shared_bytes = state.run.numbers.shared_bytes;
-  report.undrained_files = state.end.undrained_files;
-  report.undrained_bytes = state.end.undrained_bytes;
+  report.undrained = {state.end.undrained_files, state.end.undrained_bytes};
   report.never_shared = state.run.numbers.never_shared;
   report.read_back = state.run.numbers.read_back;
   report.unseen_times = state.run.numbers.unseen_times;

@@ -67,6 +67,7 @@ struct DrainRequest {
   std::vector<std::string> placed = {};
   std::vector<LinkedDirectory> linked = {};
   std::uint64_t budget = UINT64_MAX;  // bytes that the run may have in the home pool, as it was asked for
+  std::set<std::uint64_t> logs = {};  // inodes in the case of what the run prints to: that these change is no news
 };
 
 // A number of files, and the bytes of all of them.
@@ -90,14 +91,16 @@ struct Amount {
 
 struct DrainReport {
   std::optional<Code> trouble;                       // the gravest of all; nullopt: none
-  std::vector<std::string> messages;                 // one line per trouble or notice, with path and advice
-  std::uint64_t local_files = 0, local_bytes = 0;    // closed by the program
+  std::vector<std::string> messages;                 // one line per trouble, with path and advice
+  std::vector<std::string> notices;                  // one line each, of what asks for nothing
+  std::uint64_t local_files = 0, local_bytes = 0;    // that the program wrote
   std::uint64_t shared_files = 0, shared_bytes = 0;  // published on the case
-  std::uint64_t undrained_files = 0, undrained_bytes = 0;
+  Amount undrained;
   Amount never_shared;  // deleted, or replaced by rename, before they were drained
   // What the program wrote and read later, so that nobody had to fetch it from the case: what is still there at the
   // end, each file once. By the time of access: nothing where the pool is mounted noatime.
   Amount read_back;
+  bool local_is_more = false;  // the program wrote at least so much
   // Of single ranks, that the program removed before anybody looked into them: their files are counted nowhere.
   std::uint64_t unseen_times = 0;
   // Of single ranks, that are there and none of whose files was told of yet: those are counted when they are carried.
@@ -186,7 +189,7 @@ class Drain {
   void room_is_scarce(bool now);
   // How many times the program has begun, over all ranks of the node.
   std::size_t times_begun() const;
-  // As Timeline's: to be called after on_events().
+  // As Timeline's, of each kind of directories: to be called after on_events().
   std::vector<Timeline::Begun> take_begun(bool all);
   // What was done until now.
   Activity activity() const;
@@ -235,6 +238,8 @@ class Drain {
   bool waits_for_writers() const;
   // Files and times on the case that wait for a file to be closed.
   std::vector<std::string> still_open() const;
+  // More of DrainRequest::logs: to be told before finished().
+  void add_logs(const std::set<std::uint64_t>& inodes);
   // Stops as soon as possible; what is not drained stays local.
   void abandon();
 

@@ -33,6 +33,7 @@ Result<std::vector<Event>> Observation::read_events() {
       } else {
         listed = true;
         watcher->descend(path, Watcher::Follow::watch, events);
+        if (!(time && time->rest.empty()) && !name_exists(local_of(run.roots, path))) ++run.numbers.gone_unknown;
       }
     }
   }
@@ -79,6 +80,8 @@ void Observation::handle(const Event& event) {
   if (time && serves(time->rank) && run.is_new_time(time->rank, time->time)) {
     handle_time(event, time->rank, time->time, time->rest);
   } else {
+    if (time && time->rank >= 0 && !event.gone() && run.is_new_time(time->rank, time->time))
+      note_time_of_script(event, *time);
     others.handle(event);
   }
 }
@@ -91,7 +94,9 @@ void Observation::handle_time(const Event& event, int rank, const std::string& t
 
 void Observation::part_of_time_gone(const Event& event, int rank, const std::string& time, const std::string& rest) {
   if (run.ledger.evicted_unknown(time_directory(rank, time))) return;
-  if (event.kind == Event::Kind::deleted && !event.directory) never_shared(rank, time, rest);
+  const bool by_itself = event.kind == Event::Kind::deleted && !event.directory;
+  const std::uint64_t gone_before = run.numbers.gone.files;
+  if (by_itself) never_shared(rank, time, rest);
   if (!event.directory && keep.contains(rank, time, rest)) {
     times.file_purged(rank, time, rest);
   } else if (!event.directory) {
@@ -110,11 +115,13 @@ void Observation::part_of_time_gone(const Event& event, int rank, const std::str
       if (each.rank == rank && each.time == time) each.removed = true;
     if (const auto passed = late.passed_over.find({rank, time}); passed != late.passed_over.end()) {
       if (removed) run.numbers.never_shared += passed->second;
+      if (removed) run.numbers.gone += passed->second;
       late.passed_over.erase(passed);
     }
   }
   if (rest.empty() && !keep.files(rank, time).empty()) purged_kept[time].insert(rank);
-  return work.acts.removed_by_program(event.path);
+  run.numbers.gone += work.acts.removed_by_program(event.path);
+  if (by_itself && run.numbers.gone.files == gone_before) ++run.numbers.gone_unknown;
 }
 
 void Observation::directory_of_time_made(const Event& event, int rank, const std::string& time,
@@ -161,6 +168,7 @@ void Observation::file_of_time_written(const Event& event, int rank, const std::
   const std::string local = local_of(run.roots, event.path);
   if (event.kind == Event::Kind::moved_in)
     if (const auto status = status_of(local); status && S_ISLNK(status->st_mode)) return;  // evicted by us
+  const bool again = is_kept(rank, time, rest, local);
   const auto kept = keep.add(rank, time, rest, local);
   if (!kept) run.note(std::nullopt, "a time cannot be kept aside: " + kept.error().text());
   if (kept && !*kept && !Keep::fits({rank, time, rest})) names_too_long = true;
@@ -172,7 +180,14 @@ void Observation::file_of_time_written(const Event& event, int rank, const std::
     return;
   }
   if (!late.unsure.empty()) late.unsure.erase(event.path);
-  file_is_closed(event.path, rank, time, rest);
+  file_is_closed(event.path, rank, time, rest, again);
+}
+
+// It is closed again.
+bool Observation::is_kept(int rank, const std::string& time, const std::string& file, const std::string& local) const {
+  if (!keep.contains(rank, time, file)) return false;
+  const auto before = keep.status(rank, time, file), now = status_of(local);
+  return before && now && before->st_ino == now->st_ino;
 }
 
 // Nothing tells of its files one by one. Those that no event had told of are adopted later, and what was passed over is
@@ -181,11 +196,14 @@ void Observation::purged_at_once(int rank, const std::string& time) {
   const bool counts = !work.drained.contains(rank, time) && !late.passed_over.contains({rank, time}) &&
                       !work.groups.is_in_flight(rank, time);
   for (const std::string& file : times.files(rank, time)) {
+    const std::uint64_t before = run.numbers.gone.files;
     never_shared(rank, time, file);
+    if (run.numbers.gone.files == before && !work.drained.contains(rank, time)) ++run.numbers.gone_unknown;
     if (keep.contains(rank, time, file)) times.file_purged(rank, time, file);
   }
-  if (const auto forgotten = late.files_forgotten.find({rank, time}); counts && forgotten != late.files_forgotten.end())
-    run.numbers.never_shared += forgotten->second;
+  const auto forgotten = late.files_forgotten.find({rank, time});
+  if (counts && forgotten != late.files_forgotten.end()) run.numbers.never_shared += forgotten->second;
+  if (forgotten != late.files_forgotten.end()) run.numbers.gone += forgotten->second;
 }
 
 // What was counted as written, and nothing but what is kept holds it. Once.
@@ -194,7 +212,9 @@ void Observation::never_shared(int rank, const std::string& time, const std::str
   if (!bytes || work.drained.contains(rank, time) || run.ledger.find(join(time_directory(rank, time), file)) ||
       work.groups.is_in_flight(rank, time))
     return;
-  if (purged[{rank, time}].emplace(file, *bytes).second) run.numbers.never_shared.add(*bytes);
+  if (!purged[{rank, time}].emplace(file, *bytes).second) return;
+  run.numbers.never_shared.add(*bytes);
+  run.numbers.gone.add(*bytes);
 }
 
 // From what was kept, after all.

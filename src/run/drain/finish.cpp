@@ -92,15 +92,12 @@ bool Drain::finished() {
     state.end.bring_beside();
     state.work.acts.note_written_inputs();
     if (state.work.checkpoints.is_unfinished)
-      state.run.note(
-          std::nullopt,
+      state.run.tell(
           "the program ended while it wrote a checkpoint, or too soon after: the case has the last one that is "
           "known to be whole");
     if (state.work.links.separated > 0)
-      state.run.note(std::nullopt,
-                     fmt::format("{} hard links are files of their own on the case, whose file system did not "
-                                 "make them",
-                                 state.work.links.separated));
+      state.run.tell(fmt::format("made files of their own on the case, whose file system makes no such links: {}",
+                                 plural(state.work.links.separated, "hard link")));
     state.end.phase = Phase::removing;
   }
   if (state.end.phase == Phase::removing) {
@@ -151,8 +148,10 @@ void End::submit_more_outputs() {
   constexpr std::size_t portion = 1000;
   while (walk && work.jobs.size() < Work::most_jobs) {
     const std::vector<Output> found = walk->next(portion);
-    for (const OutputWalk::Missed& missed : walk->take_missed())
+    for (const OutputWalk::Missed& missed : walk->take_missed()) {
+      run.numbers.misses_some = true;
       work.unreadable.note(missed.path, missed.reason, std::nullopt);
+    }
     for (const OutputWalk::Renamed& renamed : walk->take_renamed())
       work.acts.note_renamed_input(renamed.origin, renamed.path);
     if (!found.empty()) {
@@ -160,6 +159,12 @@ void End::submit_more_outputs() {
       continue;
     }
     if (passes == 1) run.numbers.read_back = walk->read_back();
+    run.numbers.there = walk->written();
+    for (const CollatedTime& each : run.ledger.collated()) {
+      if (!run.ledger.evicted_unknown(time_directory(each.first, each.time))) continue;
+      run.numbers.there->files += each.sources.files;
+      run.numbers.misses_some = true;  // of these the bytes
+    }
     walk.reset();
     // In a pass of their own: a mode may forbid to put anything into the directory. So it waits where that is still to
     // come.
@@ -242,7 +247,7 @@ void End::submit_purged(const std::string& time) {
   const std::string why = older != beside.end()                        ? older->second
                           : policy.nodes.kept_by_others.contains(time) ? "is kept by another node"
                                                                        : "was the last that all ranks had completed";
-  run.note(std::nullopt, fmt::format("time {} {}; it was kept and is drained", time, why));
+  run.tell(fmt::format("time {} {}; it was kept and is drained", time, why));
   work.submit_time(time, true);
 }
 

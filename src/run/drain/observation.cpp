@@ -75,11 +75,23 @@ void Observation::begin_time(const std::string& time, double when) {
   numbers.step_began_at = numbers.local_bytes;
 }
 
-void Observation::file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file) {
+// They are carried like any other files; only when they begin is of interest.
+void Observation::note_time_of_script(const Event& event, const openfoam::TimePath& time) {
+  if (event.directory && time.rest.empty()) {
+    of_script.ranks.insert(time.rank);
+    of_script.timeline.begun(time.time, event.when >= 0 ? event.when : run.now());
+  } else if (event.kind == Event::Kind::closed) {
+    if (const auto now = status_of(local_of(run.roots, event.path)))
+      of_script.timeline.written(time.time, run.seconds_at(now->st_mtim));
+  }
+}
+
+void Observation::file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file,
+                                 bool again) {
   const auto now =
       keep.contains(rank, time, file) ? keep.status(rank, time, file) : status_of(local_of(run.roots, path));
   if (now) timeline.written(time, run.seconds_at(now->st_mtim));
-  run.numbers.closed(bytes_of(now));
+  if (!again) run.numbers.closed(bytes_of(now));
   times.file_closed(rank, time, file);
   late_files_of.insert(time);
   doubtful[rank] = run.clock.now();

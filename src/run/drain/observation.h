@@ -37,6 +37,12 @@ struct Batch {
   std::set<std::string> beginning = {};  // directories whose beginning is told of, until that event is handled
 };
 
+// Where the program is a script that starts ranks itself: the times that these begin.
+struct TimesOfScript {
+  Timeline timeline = {};
+  std::set<int> ranks = {};
+};
+
 struct Observation {
   Run& run;
   Policy& policy;
@@ -47,6 +53,7 @@ struct Observation {
   Keep keep = Keep(run.request.settings.mover.publish.umask);
   std::optional<Hold> hold = {};  // where the redirection library is loaded
   Timeline timeline = {};
+  TimesOfScript of_script = {};
   Room room = {};
   Batch batch = {};
   OtherFiles others{run, *this, work};
@@ -67,9 +74,12 @@ struct Observation {
   bool may_let_ranks_free() const;
   void pool_ran_full();
   void note_failed_writes();
-  void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file);
+  // `again`: the same file was, before.
+  void file_is_closed(const std::string& path, int rank, const std::string& time, const std::string& file,
+                      bool again = false);
   void count_late(const std::string& path);
   void begin_time(const std::string& time, double when);
+  void note_time_of_script(const Event& event, const openfoam::TimePath& time);
 
   // events.cpp
   Result<std::vector<Event>> read_events();
@@ -78,6 +88,7 @@ struct Observation {
   void part_of_time_gone(const Event& event, int rank, const std::string& time, const std::string& rest);
   void directory_of_time_made(const Event& event, int rank, const std::string& time, const std::string& rest);
   void file_of_time_written(const Event& event, int rank, const std::string& time, const std::string& rest);
+  bool is_kept(int rank, const std::string& time, const std::string& file, const std::string& local) const;
   void follow_rank_link(const std::string& name);
   void leave_current(int rank, const std::string& next);
   void purged_at_once(int rank, const std::string& time);

@@ -1,6 +1,8 @@
 // Files outside new times: what events tell of them, and those that no event told of.
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "run/drain/placed.h"
 #include "run/drain/state.h"
 #include "run/openfoam/openfoam.h"
@@ -9,15 +11,24 @@ namespace forebay::drain {
 
 void OtherFiles::handle(const Event& event) {
   if (event.gone()) {
+    const bool removed = event.kind == Event::Kind::deleted;
+    const std::uint64_t gone_before = run.numbers.gone.files;
+    const bool was_known = run.ledger.find(event.path).has_value();
     if (const auto waits = pending.find(event.path); waits != pending.end()) {
-      if (event.kind == Event::Kind::deleted) never_shared(event.path, waits->second.file);
+      if (removed) never_shared(event.path, waits->second.file);
       pending.erase(waits);
     }
     // What is below has another name now, or none; something else may take the directory's place.
     if (event.directory) std::erase_if(pending, [&](const auto& each) { return is_below(each.first, event.path); });
-    return work.acts.removed_by_program(event.path);
+    const Amount carried = work.acts.removed_by_program(event.path);
+    if (removed) run.numbers.gone += carried;
+    if (removed && !event.directory && !was_known && run.numbers.gone.files == gone_before) ++run.numbers.gone_unknown;
+    return;
   }
-  if (event.directory) return;
+  if (event.directory) {
+    run.numbers.counts_twice = run.numbers.counts_twice || event.kind == Event::Kind::moved_in;
+    return;
+  }
   struct stat status {};
   const std::string local = local_of(run.roots, event.path);
   if (::lstat(local.c_str(), &status) != 0) return;
@@ -30,17 +41,41 @@ void OtherFiles::handle(const Event& event) {
   }
   const FileId file{status.st_dev, status.st_ino};
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  if (event.kind == Event::Kind::closed) {
-    run.numbers.closed(bytes);
-    if (counted.size() < most_pending || counted.contains(file)) counted[file] = bytes;
-  }
+  if (event.kind == Event::Kind::closed || (event.kind == Event::Kind::found && S_ISREG(status.st_mode)))
+    count(event.path, file, bytes);
   // What it holds is not gone with one of its names.
   if (event.kind == Event::Kind::created || status.st_nlink > 1) counted.erase(file);
   // Its closing will be told; but for another name of a file nothing is closed.
   if (event.kind == Event::Kind::created && S_ISREG(status.st_mode) && status.st_nlink == 1) return;
-  const auto replaced = event.kind == Event::Kind::moved_in ? pending.find(event.path) : pending.end();
-  if (replaced != pending.end()) never_shared(event.path, replaced->second.file);
+  if (event.kind == Event::Kind::moved_in) replaced(event.path, file);
   wait_for_quiet(event.path, file);
+}
+
+// Of a file that was counted before, only what it has more.
+void OtherFiles::count(const std::string& path, const FileId& file, std::uint64_t bytes) {
+  const auto known = counted.find(file);
+  const auto carried = known == counted.end() ? run.ledger.find(path) : std::nullopt;
+  if (known != counted.end()) {
+    run.numbers.local_bytes += bytes - std::min(bytes, known->second);
+  } else if (carried && carried->drained && carried->drained->inode == file.second) {
+    run.numbers.local_bytes += bytes - std::min(bytes, carried->drained->size);
+  } else if (!work.in_flight.contains(path)) {
+    run.numbers.closed(bytes);
+  }
+  if (counted.size() < most_pending || counted.contains(file)) counted[file] = bytes;
+}
+
+// What had the name before is gone.
+void OtherFiles::replaced(const std::string& path, const FileId& by) {
+  const std::uint64_t gone_before = run.numbers.gone.files;
+  const auto known = run.ledger.find(path);
+  const bool carried = known && known->drained;
+  const auto waits = pending.find(path);
+  if (carried && known->drained->inode != by.second) run.numbers.gone.add(known->drained->size);
+  if (waits == pending.end()) return;
+  never_shared(path, waits->second.file);
+  // It may be what is there now: then this is told of one that was replaced before anybody looked.
+  if (run.numbers.gone.files == gone_before && !carried) ++run.numbers.gone_unknown;
 }
 
 // The program removed it, or put another in its place: unless what was counted under its name is the later one. An
@@ -49,7 +84,10 @@ void OtherFiles::never_shared(const std::string& path, const FileId& file) {
   const auto found = counted.find(file);
   const auto there = status_of(local_of(run.roots, path));
   if (found == counted.end() || (there && FileId{there->st_dev, there->st_ino} == file)) return;
-  if (!run.ledger.find(path) && !work.in_flight.contains(path)) run.numbers.never_shared.add(found->second);
+  if (!run.ledger.find(path)) {
+    run.numbers.gone.add(found->second);
+    if (!work.in_flight.contains(path)) run.numbers.never_shared.add(found->second);
+  }
   counted.erase(found);
 }
 

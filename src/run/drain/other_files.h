@@ -32,6 +32,8 @@ struct OtherFiles {
 
   void handle(const Event& event);
   void handle_placed(const Event& event);
+  void count(const std::string& path, const FileId& file, std::uint64_t bytes);
+  void replaced(const std::string& path, const FileId& by);
   void never_shared(const std::string& path, const FileId& file);
   void wait_for_quiet(const std::string& path, std::optional<FileId> file = std::nullopt);
   void find_overlooked();

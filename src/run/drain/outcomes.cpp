@@ -41,7 +41,7 @@ void Work::take(const Outcome& outcome) {
       // The layout cannot hold this time (the error names the file): it is carried as it is.
       groups.not_collatable.insert(job.time);
       by_ranks = true;
-      run.note(std::nullopt, fmt::format("time {} is drained uncollated: {}", job.time, error.text()));
+      run.tell(fmt::format("time {} is drained uncollated: {}", job.time, error.text()));
       not_carried.failures.erase(job.key);
     } else if (source_unreadable(error) && end.phase != Phase::done) {
       by_ranks = unreadable.set_aside(job, error);

@@ -49,6 +49,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   state->run.journal.emplace(std::move(*journal));
   state->run.roots = roots;
   state->work.doubts.nobody_watched = true;
+  state->run.numbers.misses_some = true;  // what was removed before
   state->work.eviction.give_back_left();
   for (const int rank : ranks) {
     state->seen.times.add_rank(rank);

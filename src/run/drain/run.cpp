@@ -25,6 +25,10 @@ void Run::note(std::optional<Code> code, const std::string& message) {
   if (std::ranges::find(messages, message) == messages.end()) messages.push_back(message);
 }
 
+void Run::tell(const std::string& notice) {
+  if (std::ranges::find(notices, notice) == notices.end()) notices.push_back(notice);
+}
+
 std::string time_directory(int rank, const std::string& time) {
   return rank < 0 ? time : join(contract::name_of_rank(rank), time);
 }

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,12 +30,31 @@ using RankTimes = std::set<std::pair<int, std::string>>;
 struct Numbers {
   std::uint64_t local_files = 0, local_bytes = 0, shared_files = 0, shared_bytes = 0;
   Amount never_shared, read_back;
+  // At the end: what the program wrote that the local trees hold, and where not all could be looked at.
+  std::optional<Amount> there;
+  bool misses_some = false;
+  // What it wrote and removed, or replaced by a rename, as far as its size was known; and how many files or directories
+  // more it removed.
+  Amount gone;
+  std::uint64_t gone_unknown = 0;
+  bool counts_twice = false;       // what lies in a directory that was renamed is seen to be written again
   std::uint64_t unseen_times = 0;  // times of ranks of which no file was told before the program removed them
   std::uint64_t largest_step = 0, step_began_at = 0;  // local bytes
 
   void closed(std::uint64_t bytes) {
     ++local_files;
     local_bytes += bytes;
+  }
+  // What was written, at least. While the program works it is what was seen to be closed, and what was carried.
+  Amount written() const {
+    Amount all = there.value_or(Amount{shared_files, shared_bytes});
+    if (there) all += gone;
+    if (counts_twice && there) return all;
+    return {std::max(all.files, local_files), std::max(all.bytes, local_bytes)};
+  }
+  // It may be more.
+  bool is_more_written() const {
+    return !there || misses_some || unseen_times > 0 || gone_unknown > 0 || local_files > there->files + gone.files;
   }
 };
 
@@ -49,7 +69,7 @@ struct Run {
   Ledger ledger;
   std::vector<Root> roots;
   Numbers numbers;
-  std::vector<std::string> messages;
+  std::vector<std::string> messages, notices;
   std::optional<Code> trouble;
   Clock::time_point start = clock.now();
 
@@ -57,6 +77,7 @@ struct Run {
   void record(const std::vector<Record>& records);
   void record(const Record& entry) { record(std::vector<Record>{entry}); }
   void note(std::optional<Code> code, const std::string& message);
+  void tell(const std::string& notice);  // that asks for nothing
   bool is_new_time(int rank, const std::string& time) const;
   bool holds_times() const { return !request.settings.live || request.settings.hold_times; }
   // Whether `at` is the link to the case that staging or evicting puts in the place of `path`.

@@ -152,6 +152,8 @@ void SeenLate::adopt(int rank) {
     if (seen.room.pool_is_full) seen.times.spoil(rank, time);
     seen.times.file_purged(rank, time, file);
     seen.file_is_closed(join(directory, file), rank, time, file);
+    if (!name_exists(local_of(run.roots, join(directory, file))))
+      run.numbers.gone.add(seen.keep.size(rank, time, file).value_or(0));
     if (!name_exists(local_of(run.roots, directory))) seen.purged_kept[time].insert(rank);
   }
 }

@@ -31,7 +31,8 @@ class Timeline {
   struct Begun {
     std::string time;
     double when;
-    bool together;  // it was noticed with others, and its own moment is not known
+    bool together;          // it was noticed with others, and its own moment is not known
+    std::size_t ranks = 0;  // in the directories of so many ranks; 0: in the case's own
   };
   // The times that were begun since the last call, in order, but for the newest one, whose first file may not be told
   // of yet, and those that were noticed with it. `all`: these too. To be called after a look.

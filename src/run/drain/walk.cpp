@@ -1,5 +1,6 @@
 #include "run/drain/walk.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -100,7 +101,7 @@ void OutputWalk::one(const std::string& local, const std::string& path) {
 
 void OutputWalk::one_directory(const std::string& local, const std::string& path, const struct stat& status) {
   if (const auto time = openfoam::time_path(path); time && time->rest.empty() && time->rank >= 0)
-    if (ledger_.collated_of(time->rank, time->time)) return;
+    if (ledger_.collated_of(time->rank, time->time)) return count_below(local);
   const auto known = ledger_.find(path);
   const auto owner = given_to(owner_of(status), local_group_);
   if (!known || !known->directory || known->deleted || other_mode(*known, status.st_mode & 07777) ||
@@ -124,7 +125,11 @@ void OutputWalk::one_link(const std::string& local, const std::string& path) {
   }
   if (tree::is_staged_link(*target, lower_)) {
     const std::string origin = target->substr(lower_.size() + 1);
-    if (origin == path) return;
+    if (origin == path) {
+      const auto known = ledger_.find(path);
+      if (known && known->evicted && known->drained) written_.add(known->drained->size);
+      return;
+    }
     renamed_.push_back({origin, path});
     return renamed_input(join(case_path_, origin), path);
   }
@@ -145,9 +150,25 @@ void OutputWalk::one_file(const std::string& local, const std::string& path, con
   const bool is_copy = known && !known->drained;
   const bool is_known = known && is_as_known(*known, mark) &&
                         (!is_copy || !given_to(mark.owner, local_group_) || known->owner == mark.owner);
-  if (!(is_copy && is_known) && was_read(local, status)) read_back_.add(mark.size);
+  if (!(is_copy && is_known)) {
+    if (!is_below(local, case_path_)) written_.add(mark.size);  // a renamed input was not
+    if (was_read(local, status)) read_back_.add(mark.size);
+  }
   if (!is_known || (in_doubt_ && in_doubt_(path, local, status, *known)))
     found_.push_back({path, local, Output::Kind::file, mark, {}, is_known});
+}
+
+void OutputWalk::count_below(const std::string& local) {
+  const auto entries = list_directory(local);
+  if (!entries) return missed_.push_back({now_.path, entries.error()});
+  for (const DirectoryEntry& entry : *entries) {
+    const std::string below = join(local, entry.name);
+    if (entry.type == DT_DIR) {
+      count_below(below);
+    } else if (const auto status = status_of(below); status && S_ISREG(status->st_mode)) {
+      written_.add(static_cast<std::uint64_t>(status->st_size));
+    }
+  }
 }
 
 // Since it was written: a time that was given to it (`cp -p`, `tar x`) tells nothing of that.

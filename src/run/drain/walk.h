@@ -51,8 +51,9 @@ class OutputWalk {
     std::string origin, path;
   };
   std::vector<Renamed> take_renamed() { return std::exchange(renamed_, {}); }
-  // Of what was walked so far.
+  // Of what was walked so far. Written: what the program made or changed, carried, evicted or not.
   const Amount& read_back() const { return read_back_; }
+  const Amount& written() const { return written_; }
 
  private:
   struct Directory {
@@ -66,6 +67,7 @@ class OutputWalk {
   void one_link(const std::string& local, const std::string& path);
   void renamed_input(const std::string& origin, const std::string& path);
   void one_file(const std::string& local, const std::string& path, const struct stat& status);
+  void count_below(const std::string& local);
   bool was_read(const std::string& local, const struct stat& status) const;
 
   const std::vector<Root>& roots_;
@@ -83,7 +85,7 @@ class OutputWalk {
   std::vector<Output> found_;
   std::vector<Missed> missed_;
   std::vector<Renamed> renamed_;
-  Amount read_back_;
+  Amount read_back_, written_;
 };
 
 // All of them at once, of a dead run: nobody watched what it did last, so contents are compared. An error where

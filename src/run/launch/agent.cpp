@@ -19,10 +19,12 @@
 #include "run/contract/text.h"
 #include "run/drain/drain.h"
 #include "run/launch/agreement.h"
+#include "run/launch/logs.h"
 #include "run/launch/namespace.h"
 #include "run/launch/pool_run.h"
 #include "run/launch/pressure.h"
 #include "run/launch/processes.h"
+#include "run/launch/programs.h"
 #include "run/launch/protocol.h"
 #include "run/launch/report.h"
 #include "run/launch/reporter.h"
@@ -101,6 +103,7 @@ class Agent {
   void check_pools();
   void note_standstill();
   void note_steps(bool all);
+  std::vector<pid_t> member_processes() const;
   void accept_member();
   void hear(Member& member);
   Result<Welcome> admit(const Hello& hello);
@@ -154,7 +157,11 @@ class Agent {
     Clock::duration pause{};
   } next_;
   Clock::time_point last_round_ = program_.started;
-  Stability stability_;
+  struct Course {
+    TimeWriters writers;
+    Steadiness steadiness = {};
+  } course_{.writers = {[this] { return programs_at_work(member_processes()); },
+                        [](const ProgramAtWork& program) { return is_alive(program); }}};
 };
 
 Status Agent::start() {
@@ -491,9 +498,20 @@ void Agent::note_standstill() {
 void Agent::note_steps(bool all) {
   const drain::Activity activity = drain_->activity();
   const double held = std::chrono::duration<double>(pressure_->paused_for()).count();
-  stability_.sample(activity.seconds, {held, activity.local_bytes, activity.shared_bytes}, pressure_->fill(),
-                    activity.busy);
-  for (const auto& [time, when, together] : drain_->take_begun(all)) stability_.begun(time, when, together);
+  course_.steadiness.sample(activity.seconds, {held, activity.local_bytes, activity.shared_bytes}, pressure_->fill(),
+                            activity.busy);
+  // A script's programs come and go: there it is asked when there are times.
+  if (plan_.launched && report_.phase == Phase::running)
+    course_.writers.meet(plan_.decomposed ? static_cast<std::size_t>(ranks_that_came()) : 0, activity.seconds);
+  for (const drain::Timeline::Begun& begun : drain_->take_begun(all))
+    course_.steadiness.begun(course_.writers.of(begun.ranks, begun.when, activity.seconds), begun);
+}
+
+std::vector<pid_t> Agent::member_processes() const {
+  std::vector<pid_t> processes;
+  for (const Member& member : program_.members)
+    if (member.welcome) processes.push_back(member.pid);
+  return processes;
 }
 
 void Agent::serve() {
@@ -587,6 +605,7 @@ void Agent::finish() {
   report_.lasted.program_seconds = since(program_.started);
   report_.phase = Phase::draining;
   check_pools();
+  const double ended = drain_->activity().seconds;
   pressure_->release();
   tell_status(true);  // what the program has purged will leave the case, whatever was called safe
   const auto began = clock_.now();
@@ -594,6 +613,8 @@ void Agent::finish() {
   if (auto read = drain_->on_events(); !read) log(read.error().text());
   if (cleanly)
     for (const auto& [rank, pool] : run_.ranks) drain_->rank_ended(rank, true);
+  // `tee` may have opened its file only when the run had begun, and a launcher opens its own by itself.
+  if (is_alive(plan_)) drain_->add_logs(logs_of(plan_.submit_pid, plan_.case_path));
   WriterWatch watch(run_, *drain_, clock_);
   if (auto begun = drain_->begin_finish(cleanly); !begun) log(begun.error().text());
   while (!drain_->finished()) {
@@ -610,7 +631,10 @@ void Agent::finish() {
   report_.lasted.drain_seconds = since(began);
   note_steps(true);
   report_.drain = drain_->report(most_of_timeline);
-  report_.stability = stability_.report();
+  report_.stability = course_.steadiness.report();
+  report_.stability.program_ended = ended;
+  report_.stability.written_bytes = report_.drain.local_bytes;
+  report_.stability.written_is_more = report_.drain.local_is_more;
   report_.complete_times = drain_->complete_times();
   report_.safe_times = drain_->safe_times();
   const bool keep = drain::needs_pool(report_.drain.trouble);
@@ -641,6 +665,7 @@ void Agent::tell_status(bool at_once) {
   told_.news = false;
   ++report_.beat;
   if (drain_) take_state(report_, *drain_);
+  report_.stability.program = course_.steadiness.program();
   if (report_.phase == Phase::running) report_.lasted.program_seconds = since(program_.started);
   report_.lasted.paused_milliseconds = pressure_ ? static_cast<std::uint64_t>(pressure_->paused_for().count()) : 0;
   add_usage(report_);

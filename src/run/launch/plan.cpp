@@ -21,7 +21,8 @@
 namespace forebay::launch {
 // Members whose JSON is their value. The others are put in and taken out by hand.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Plan, run, way, redirect, launched, decomposed, ranks, openfoam, hold_times,
-                                   start_time, start_groups, written_together, copy_inputs, submit_host, submit_pid)
+                                   start_time, start_groups, written_together, copy_inputs, logs, submit_host,
+                                   submit_pid)
 namespace {
 
 using nlohmann::json;

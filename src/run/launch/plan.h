@@ -32,8 +32,9 @@ struct Plan {
   std::string start_time;                     // that the solver of an OpenFOAM case starts from; empty: not known
   std::vector<std::string> start_groups;      // directories of groups of ranks that the case has (collated input)
   std::vector<std::string> written_together;  // directories of the case that its ranks write together, where known
-  bool copy_inputs = false;  // no links: the program is not known to tolerate them, and nothing disguises them
-  std::string submit_host;   // where forebay run runs, and as which process
+  bool copy_inputs = false;         // no links: the program is not known to tolerate them, and nothing disguises them
+  std::vector<std::uint64_t> logs;  // inodes in the case of what the run prints to (logs.h)
+  std::string submit_host;          // where forebay run runs, and as which process
   int submit_pid = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "run/launch/kept_sets.h"
 #include "run/launch/pool_meter.h"
 #include "run/launch/pool_run.h"
 

@@ -25,12 +25,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *warm_prefix = "warm-", *ahead_prefix = "stage-";
 constexpr const char* lock_name = "agent.lock";
-
-std::string name_for(const char* prefix, const std::string& case_path) {
-  return prefix + hex(checksum(case_path));
-}
 
 // The run directories on another mount than the home's.
 Result<std::vector<std::string>> on_other_mounts(const PoolRun& run) {
@@ -340,67 +335,17 @@ Status remove(const PoolRun& run) {
   return {};
 }
 
-bool is_run_name(std::string_view name) {
-  return !name.starts_with(warm_prefix) && !name.starts_with(ahead_prefix);
-}
-
-std::string warm_directory(const std::string& pool_path, const std::string& case_path) {
-  return join(user_directory_in(pool_path), name_for(warm_prefix, case_path));
-}
-
-std::string ahead_directory(const std::string& pool_path, const std::string& case_path) {
-  return join(user_directory_in(pool_path), name_for(ahead_prefix, case_path));
-}
-
-std::vector<std::string> warm_directories(const PoolRun& run) {
-  std::vector<std::string> all;
-  for (const std::string& directory : run.directories) {
-    const std::string pool(parent_of(parent_of(parent_of(directory))));
-    std::string warm = warm_directory(pool, run.plan.case_path);
-    if (std::ranges::find(all, warm) == all.end()) all.push_back(std::move(warm));
-  }
-  return all;
-}
-
-Result<Descriptor> lock_ahead(const std::string& directory) {
-  auto file = open_file(join(directory, "lock"), O_RDWR | O_CREAT | O_NOFOLLOW);
-  if (!file) return file;
-  if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0)
-    return error(Code::busy, "another `forebay stage` works on this case at", directory, "wait for it");
-  return file;
-}
-
-std::vector<std::string> find_warm(const std::vector<std::string>& pool_paths, const std::string& case_path) {
-  std::vector<std::string> found;
-  for (const std::string& pool : pool_paths)
-    for (const std::string& own : user_directories_in(pool)) {
-      const auto entries = list_directory(own);
-      if (!entries) continue;
-      for (const DirectoryEntry& entry : *entries) {
-        const bool ahead = entry.name.starts_with(ahead_prefix);
-        if ((!ahead && !entry.name.starts_with(warm_prefix)) || entry.type != DT_DIR) continue;
-        if (!case_path.empty() && entry.name != name_for(ahead ? ahead_prefix : warm_prefix, case_path)) continue;
-        std::string directory = join(own, entry.name);
-        if (const auto locked = ahead ? lock_ahead(directory) : Result<Descriptor>(Descriptor());
-            !locked && locked.error().code == Code::busy)
-          continue;
-        if (std::ranges::find(found, directory) == found.end()) found.push_back(std::move(directory));
-      }
-    }
-  return found;
-}
-
-Status remove_warm(const std::string& directory) {
-  const bool ahead = name_of(directory).starts_with(ahead_prefix);
-  const auto locked = ahead ? lock_ahead(directory) : Result<Descriptor>(Descriptor());
-  if (!locked && locked.error().code == Code::busy) return forward(locked);
-  return remove_tree(directory);
-}
-
 drain::DrainRequest drain_request(const PoolRun& run) {
-  return {run.plan.case_path, run.plan.run, run.home(),
-          run.lower(),        run.durable,  drain_settings(run),
-          run.placed,         run.linked,   run.plan.settings.pool.budget.value_or(UINT64_MAX)};
+  return {run.plan.case_path,
+          run.plan.run,
+          run.home(),
+          run.lower(),
+          run.durable,
+          drain_settings(run),
+          run.placed,
+          run.linked,
+          run.plan.settings.pool.budget.value_or(UINT64_MAX),
+          {run.plan.logs.begin(), run.plan.logs.end()}};
 }
 
 }  // namespace forebay::launch

@@ -80,20 +80,4 @@ Status remove_temporaries(const Plan& plan);
 // How the drain of this run works, from the run's settings.
 drain::DrainRequest drain_request(const PoolRun& run);
 
-// What lies beside the runs of a user in a pool, by its name: a run, or else warm files and what is copied ahead.
-bool is_run_name(std::string_view name);
-// Where a pool keeps warm files of a case (run/tree/warm.h), beside the runs, and where files are put while they are
-// copied ahead of a run (stage_ahead.h).
-std::string warm_directory(const std::string& pool_path, const std::string& case_path);
-std::string ahead_directory(const std::string& pool_path, const std::string& case_path);
-// The warm directories of a run's case in each of its pools; that of its home first.
-std::vector<std::string> warm_directories(const PoolRun& run);
-// The lock of an ahead directory; Code::busy when a `forebay stage` works in it.
-Result<Descriptor> lock_ahead(const std::string& directory);
-// Directories with the warm files that pools keep of `case_path`, or of all cases when it is empty, and with what
-// interrupted copying ahead left.
-std::vector<std::string> find_warm(const std::vector<std::string>& pool_paths, const std::string& case_path);
-// Code::busy where a `forebay stage` works in it.
-Status remove_warm(const std::string& directory);
-
 }  // namespace forebay::launch

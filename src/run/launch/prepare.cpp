@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "run/launch/logs.h"
 #include "run/launch/pool_share.h"
 #include "run/launch/run.h"
 #include "run/launch/several_nodes.h"
@@ -167,6 +168,7 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
   plan.start_groups = facts->groups;
   if (facts->write_control == "timeStep" && facts->write_interval.value_or(0) >= 1)
     prepared.steps_per_time = facts->write_interval;
+  prepared.application = facts->application;
   if (runs_on_ranks(*facts, prepared.line)) {
     if (auto checked = check_ranks(*facts, prepared.line, plan.case_path, plan); !checked) return forward(checked);
   } else if (plan.openfoam && facts->ranks > 0 && plan.launched && prepared.line.ranks == facts->ranks) {
@@ -186,6 +188,8 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
   plan.meeting = new_meeting();
   plan.submit_host = host_name();
   plan.submit_pid = ::getpid();
+  const std::set<std::uint64_t> logs = logs_of(plan.submit_pid, plan.case_path);
+  plan.logs.assign(logs.begin(), logs.end());
   return prepared;
 }
 

@@ -1,6 +1,7 @@
 // Processes of a run on one node: who they are, and holding them back while a pool is full.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <optional>
@@ -13,6 +14,7 @@ namespace forebay::launch {
 
 // `roots` and all their descendants, as /proc shows them now.
 std::vector<pid_t> with_descendants(const std::vector<pid_t>& roots);
+std::vector<pid_t> children_of(pid_t process);
 // Stops (SIGSTOP) or continues (SIGCONT) them.
 void pause_processes(const std::vector<pid_t>& processes, bool paused);
 // A descriptor that becomes readable when the process ends (pidfd_open).
@@ -23,6 +25,16 @@ std::optional<int> status_of_ended(const Descriptor& watch, pid_t process);
 // True when the process runs and has not begun to end (it closes its files while it ends), and when it has no children
 // that might write in its stead.
 bool is_working_itself(pid_t process);
+// An open descriptor of a process: its number, how it was opened, and what it leads to.
+struct OpenFile {
+  int number = -1;
+  bool reads = false, writes = false;
+  struct stat status;
+};
+// Those of a process of this user, as /proc shows them; none of a process that has ended.
+std::vector<OpenFile> open_files(pid_t process);
+// Seconds between the start of the machine and that of a process.
+std::optional<double> started_at(pid_t process);
 // All of this user that live, but this one.
 std::vector<pid_t> own_processes();
 // Processes of this user that work for the run: they have its name in their environment.

@@ -36,7 +36,7 @@ std::vector<std::string> words_of(pid_t process) {
   return words;
 }
 
-constexpr std::size_t state_word = 0, parent_word = 1, flags_word = 6, exit_code_word = 49;
+constexpr std::size_t state_word = 0, parent_word = 1, flags_word = 6, start_word = 19, exit_code_word = 49;
 
 bool has_variable(pid_t process, const std::string& assignment) {
   const auto environment = read_file("/proc/" + std::to_string(process) + "/environ");
@@ -62,28 +62,56 @@ std::vector<std::string> numbers_of(pid_t process) {
   return numbers;
 }
 
+std::multimap<pid_t, pid_t> by_parent() {
+  std::multimap<pid_t, pid_t> children;
+  const auto entries = list_directory("/proc");
+  if (!entries) return children;
+  for (const DirectoryEntry& entry : *entries) {
+    const auto process = parse_integer(entry.name);
+    if (!process) continue;
+    const auto words = words_of(static_cast<pid_t>(*process));
+    const auto parent = words.size() > parent_word ? parse_integer(words[parent_word]) : std::nullopt;
+    if (parent) children.emplace(static_cast<pid_t>(*parent), static_cast<pid_t>(*process));
+  }
+  return children;
+}
+
 constexpr std::int64_t is_ending = 0x4;  // PF_EXITING of <linux/sched.h>: set before the files are closed
 
 }  // namespace
 
 std::vector<pid_t> with_descendants(const std::vector<pid_t>& roots) {
-  std::multimap<pid_t, pid_t> children;
-  const auto entries = list_directory("/proc");
-  if (entries) {
-    for (const DirectoryEntry& entry : *entries) {
-      const auto process = parse_integer(entry.name);
-      if (!process) continue;
-      const auto words = words_of(static_cast<pid_t>(*process));
-      const auto parent = words.size() > parent_word ? parse_integer(words[parent_word]) : std::nullopt;
-      if (parent) children.emplace(static_cast<pid_t>(*parent), static_cast<pid_t>(*process));
-    }
-  }
+  const std::multimap<pid_t, pid_t> children = by_parent();
   std::vector<pid_t> all = roots;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto [first, last] = children.equal_range(all[i]);
     for (auto child = first; child != last; ++child) all.push_back(child->second);
   }
   return all;
+}
+
+std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> children;
+  for (const auto& [parent, child] : by_parent())
+    if (parent == process) children.push_back(child);
+  return children;
+}
+
+std::vector<OpenFile> open_files(pid_t process) {
+  std::vector<OpenFile> files;
+  const std::string directory = "/proc/" + std::to_string(process) + "/fd";
+  const auto entries = list_directory(directory);
+  if (!entries) return files;
+  for (const DirectoryEntry& entry : *entries) {
+    struct stat link {
+    }, file{};
+    const std::string path = join(directory, entry.name);
+    // The link's mode says how the file was opened.
+    if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode) || ::stat(path.c_str(), &file) != 0) continue;
+    files.push_back({static_cast<int>(parse_integer(entry.name).value_or(-1)), (link.st_mode & S_IRUSR) != 0,
+                     (link.st_mode & S_IWUSR) != 0, file});
+  }
+  return files;
 }
 
 void pause_processes(const std::vector<pid_t>& processes, bool paused) {
@@ -117,6 +145,13 @@ bool is_working_itself(pid_t process) {
     const auto children = read_file(join(join(tasks, thread.name), "children"), std::size_t{1} << 20);
     return !children || children->empty();  // kernels may lack this file
   });
+}
+
+std::optional<double> started_at(pid_t process) {
+  const auto words = words_of(process);
+  const auto ticks = words.size() > start_word ? parse_integer(words[start_word]) : std::nullopt;
+  if (!ticks) return std::nullopt;
+  return static_cast<double>(*ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 bool works_for(pid_t process, const std::string& run) {

@@ -19,8 +19,8 @@
 namespace forebay::drain {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Amount, files, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimelineEntry, time, begun, complete, safe)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrainReport, local_files, local_bytes, shared_files, shared_bytes, undrained_files,
-                                   undrained_bytes, unseen_times, lag_seconds, timeline, groups)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrainReport, local_files, local_bytes, local_is_more, shared_files, shared_bytes,
+                                   undrained, unseen_times, lag_seconds, timeline, groups)
 }  // namespace forebay::drain
 
 namespace forebay::launch {
@@ -32,7 +32,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Used, agent_peak_bytes, agent_cpu
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport, node, run, beat, agent_pid, queued_units, ranks, complete_times,
                                    safe_times, accord)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Standstill, held_bytes, budget, limit, let_go, units)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StabilityReport, steps, steps_together, shortest, median, p90, p99, longest, mean)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StabilityReport, program, ranks, program_ended, written_bytes, shortest, median, p90,
+                                   p99, longest, mean)
 namespace {
 
 using nlohmann::json;
@@ -47,6 +48,8 @@ json json_of(const drain::DrainReport& report) {
   out["trouble"] = report.trouble ? static_cast<int>(*report.trouble) : 0;
   out["messages"] = json::array();
   for (const std::string& message : report.messages) out["messages"].push_back(printable(message));
+  out["notices"] = json::array();
+  for (const std::string& notice : report.notices) out["notices"].push_back(printable(notice));
   out["uncounted_times"] = report.uncounted_times;
   out["never_shared"] = report.never_shared;
   out["read_back"] = report.read_back;
@@ -66,6 +69,7 @@ drain::DrainReport drain_report(const json& from) {
   drain::DrainReport report = from;
   if (const int code = from.at("trouble"); code != 0) report.trouble = static_cast<Code>(code);
   report.messages = from.at("messages").get<std::vector<std::string>>();
+  report.notices = from.value("notices", std::vector<std::string>());
   report.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
   report.never_shared = from.value("never_shared", drain::Amount());
   report.read_back = from.value("read_back", drain::Amount());
@@ -85,10 +89,12 @@ json json_of_paths(const std::set<std::string>& paths) {
 
 constexpr std::pair<const char*, double Span::*> measures[] = {
     {"begin", &Span::begin},       {"end", &Span::end},        {"held", &Span::held},
-    {"busy", &Span::busy},         {"fill", &Span::fill},      {"steps_seconds", &Span::steps_seconds},
+    {"busy", &Span::busy},         {"fill", &Span::fill},      {"times_seconds", &Span::steps_seconds},
     {"shortest", &Span::shortest}, {"longest", &Span::longest}};
-constexpr std::pair<const char*, std::uint64_t Span::*> counts[] = {
-    {"written_bytes", &Span::written_bytes}, {"carried_bytes", &Span::carried_bytes}, {"steps", &Span::steps}};
+constexpr std::pair<const char*, std::uint64_t Span::*> counts[] = {{"written_bytes", &Span::written_bytes},
+                                                                    {"carried_bytes", &Span::carried_bytes},
+                                                                    {"times", &Span::steps},
+                                                                    {"times_together", &Span::steps_together}};
 
 // Each member as a list: half as long as a list of objects.
 json json_of(const std::vector<Span>& spans) {
@@ -115,6 +121,9 @@ std::vector<Span> spans_from(const json& from) {
 
 json json_of(const StabilityReport& report) {
   json out = report;
+  out["times"] = report.steps;
+  out["times_together"] = report.steps_together;
+  out["written_at_least"] = report.written_is_more;
   std::vector<Span> spans;
   json times = json::array();
   for (const StabilityReport::Step& step : report.worst) {
@@ -129,6 +138,9 @@ json json_of(const StabilityReport& report) {
 
 StabilityReport stability_from(const json& from) {
   StabilityReport report = from;
+  report.steps = from.at("times");
+  report.steps_together = from.at("times_together");
+  report.written_is_more = from.at("written_at_least");
   const std::vector<Span> worst = spans_from(from.at("worst"));
   for (std::size_t i = 0; i < worst.size(); ++i) report.worst.push_back({from.at("worst").at("time").at(i), worst[i]});
   report.course = spans_from(from.at("course"));
@@ -158,6 +170,7 @@ json json_of(const NodeReport& report) {
   out["sockets"] = json::object();
   for (const auto& [rank, socket] : report.sockets) out["sockets"][std::to_string(rank)] = socket;
   out["pools_in_memory"] = json_of_paths(report.pools_in_memory);
+  out["writer"] = report.stability.program;
   out["waits_for"] = report.waits.for_writers;
   out["drain"] = json_of(report.drain);
   if (report.waits.for_room) out["standstill"] = json_of(*report.waits.for_room);
@@ -165,28 +178,31 @@ json json_of(const NodeReport& report) {
   return out;
 }
 
-// How many steps a node saw, and their mean. An agent that was killed told no more than the newest times.
-std::pair<std::uint64_t, double> steps_of(const NodeReport& node) {
-  if (node.stability.steps != 0) return {node.stability.steps, node.stability.mean};
+// How many steps of a program a node saw, and their mean. An agent that was killed told no more than the newest times,
+// and of those that a script's ranks write, none.
+struct Steps {
+  std::uint64_t count = 0;
+  double mean = 0;
+  std::string program = {};
+};
+Steps steps_of(const NodeReport& node) {
+  if (!node.stability.course.empty() || node.stability.steps != 0)
+    return {node.stability.steps, node.stability.mean, node.stability.program};
   std::vector<double> begun;
+  if (node.ranks.empty() || node.stability.program.empty()) return {};
   for (const drain::TimelineEntry& entry : node.drain.timeline)
     if (entry.begun >= 0) begun.push_back(entry.begun);
   if (begun.size() < 2) return {};
   const auto [first, last] = std::ranges::minmax_element(begun);
-  return {begun.size() - 1, (*last - *first) / static_cast<double>(begun.size() - 1)};
+  return {begun.size() - 1, (*last - *first) / static_cast<double>(begun.size() - 1), node.stability.program};
 }
 
 // The pace of the program on the node that saw most of it.
-std::optional<double> written_time_seconds(const std::vector<NodeReport>& nodes) {
-  std::uint64_t most = 0;
-  std::optional<double> mean;
-  for (const NodeReport& node : nodes) {
-    const auto [steps, seconds] = steps_of(node);
-    if (steps <= most) continue;
-    most = steps;
-    mean = seconds;
-  }
-  return mean;
+Steps steps_of(const std::vector<NodeReport>& nodes) {
+  Steps most;
+  for (const NodeReport& node : nodes)
+    if (Steps steps = steps_of(node); steps.count > most.count) most = std::move(steps);
+  return most;
 }
 
 template <class Value>
@@ -194,6 +210,10 @@ Value sum(const RunReport& report, Value drain::DrainReport::*member) {
   Value total{};
   for (const NodeReport& node : report.nodes) total += node.drain.*member;
   return total;
+}
+
+bool is_more_local(const RunReport& report) {
+  return std::ranges::any_of(report.nodes, [](const NodeReport& node) { return node.drain.local_is_more; });
 }
 
 template <class Value>
@@ -274,6 +294,7 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     if (from.contains("standstill")) report.waits.for_room = standstill_from(from.at("standstill"));
     report.drain = drain_report(from.at("drain"));
     if (from.contains("stability")) report.stability = stability_from(from.at("stability"));
+    report.stability.program = from.value("writer", std::string());
     return report;
   } catch (const json::exception& failure) {
     return error(Code::failed, fmt::format("not a report of a node ({})", failure.what()));
@@ -314,6 +335,7 @@ void set_exit_status(RunReport& report) {
 
 std::optional<double> step_seconds(const RunReport& report) {
   if (!report.written_time_seconds || !report.steps_per_time) return std::nullopt;
+  if (report.written_time_program != report.application) return std::nullopt;
   return *report.written_time_seconds / *report.steps_per_time;
 }
 
@@ -321,13 +343,17 @@ void summarise(RunReport& report, bool collated, int all_ranks) {
   std::set<std::pair<int, int>> groups;
   for (const NodeReport& node : report.nodes) {
     report.trouble = drain::graver(report.trouble, node.drain.trouble);
-    for (const std::string& message : node.drain.messages)
-      report.messages.push_back(report.nodes.size() > 1 ? node.node + ": " + message : message);
+    const std::string whose = report.nodes.size() > 1 ? node.node + ": " : "";
+    for (const std::string& message : node.drain.messages) report.messages.push_back(whose + message);
+    for (const std::string& notice : node.drain.notices) report.notices.push_back(whose + notice);
     report.program_seconds = std::max(report.program_seconds, node.lasted.program_seconds);
     report.stage_seconds = std::max(report.stage_seconds, node.lasted.stage_seconds);
     groups.insert(node.drain.groups.begin(), node.drain.groups.end());
   }
-  report.written_time_seconds = written_time_seconds(report.nodes);
+  if (Steps steps = steps_of(report.nodes); steps.count > 0) {
+    report.written_time_seconds = steps.mean;
+    report.written_time_program = std::move(steps.program);
+  }
   if (collated && !groups.empty()) report.io_ranks = layouts::io_ranks({groups.begin(), groups.end()});
   if (collated) explain_groups(report);
   if (report.nodes.size() == 1) {
@@ -348,7 +374,8 @@ void add_trouble(RunReport& report, Code code, const std::string& message) {
 }
 
 std::string to_json(const RunReport& report) {
-  json agents = json::array(), nodes = json::array(), stability = json::array(), messages = json::array();
+  json agents = json::array(), nodes = json::array(), stability = json::array(), messages = json::array(),
+       notices = json::array();
   for (const NodeReport& node : report.nodes) {
     if (!node.stability.course.empty()) {
       stability.push_back(json_of(node.stability));
@@ -361,6 +388,7 @@ std::string to_json(const RunReport& report) {
     nodes.back().erase("stability");
   }
   for (const std::string& message : report.messages) messages.push_back(printable(message));
+  for (const std::string& notice : report.notices) notices.push_back(printable(notice));
   const json out{{"forebay_version", FOREBAY_VERSION},
                  {"case", printable(report.case_path)},
                  {"run", report.run},
@@ -371,9 +399,11 @@ std::string to_json(const RunReport& report) {
                  {"stage_seconds", report.stage_seconds},
                  {"step_seconds", or_null(step_seconds(report))},
                  {"written_time_seconds", or_null(report.written_time_seconds)},
+                 {"written_time_program", report.written_time_seconds ? json(report.written_time_program) : json()},
                  {"local",
                   {{"files", sum(report, &drain::DrainReport::local_files)},
                    {"bytes", sum(report, &drain::DrainReport::local_bytes)},
+                   {"at_least", is_more_local(report)},
                    {"unseen_times", sum(report, &drain::DrainReport::unseen_times)}}},
                  {"shared",
                   {{"files", sum(report, &drain::DrainReport::shared_files)},
@@ -381,9 +411,7 @@ std::string to_json(const RunReport& report) {
                  {"never_shared", sum(report, &drain::DrainReport::never_shared)},
                  {"never_shared_files", sum(report, &drain::DrainReport::never_shared).files},
                  {"read_back", sum(report, &drain::DrainReport::read_back)},
-                 {"undrained",
-                  {{"files", sum(report, &drain::DrainReport::undrained_files)},
-                   {"bytes", sum(report, &drain::DrainReport::undrained_bytes)}}},
+                 {"undrained", sum(report, &drain::DrainReport::undrained)},
                  {"drain_lag_seconds", lag(report)},
                  {"io_ranks", report.io_ranks},
                  {"last_complete", or_null(report.last_complete)},
@@ -392,6 +420,7 @@ std::string to_json(const RunReport& report) {
                  {"timeline", report.nodes.empty() ? json::array() : json(report.nodes.front().drain.timeline)},
                  {"stability", stability},
                  {"messages", messages},
+                 {"notices", notices},
                  {"nodes", nodes},
                  {"program_status", report.program_status},
                  {"exit_status", report.exit_status}};
@@ -425,16 +454,20 @@ std::string to_text(const RunReport& report) {
        fmt::format("{} (staging {}, program {})", human_duration(std::chrono::duration<double>(report.wall_seconds)),
                    human_duration(std::chrono::duration<double>(report.stage_seconds)),
                    human_duration(std::chrono::duration<double>(report.program_seconds))));
-  if (const auto step = step_seconds(report))
-    line("time per step", human_duration(std::chrono::duration<double>(*step)));
-  if (report.written_time_seconds && report.steps_per_time != 1)
-    line("per written time", human_duration(std::chrono::duration<double>(*report.written_time_seconds)));
+  const auto step = step_seconds(report);
+  const auto pace = [&](const std::string& name, double seconds) {
+    line(name, fmt::format("{} ({})", human_duration(std::chrono::duration<double>(seconds)),
+                           printable(report.written_time_program)));
+  };
+  if (step) pace("time per step", *step);
+  if (report.written_time_seconds && !(step && report.steps_per_time == 1))
+    pace("per written time", *report.written_time_seconds);
   const auto unseen = sum(report, &drain::DrainReport::unseen_times);
   line("written locally",
-       amount(sum(report, &drain::DrainReport::local_files), sum(report, &drain::DrainReport::local_bytes)) +
-           (unseen == 0
-                ? std::string()
-                : fmt::format(", and {} that came and went between two looks", plural(unseen, "time directory"))));
+       (is_more_local(report) ? "at least " : "") +
+           amount(sum(report, &drain::DrainReport::local_files), sum(report, &drain::DrainReport::local_bytes)) +
+           (unseen == 0 ? std::string()
+                        : fmt::format("; {} came and went between two looks", plural(unseen, "time directory"))));
   line("to the shared system",
        amount(sum(report, &drain::DrainReport::shared_files), sum(report, &drain::DrainReport::shared_bytes)));
   if (const auto never = sum(report, &drain::DrainReport::never_shared); never.files != 0)
@@ -456,6 +489,7 @@ std::string to_text(const RunReport& report) {
              : fmt::format("{} (safe: {})", report.last_complete.value_or("none"), report.last_safe.value_or("none")));
   if (!report.io_ranks.empty())
     line("collated groups", fmt::format("for -fileHandler collated: FOAM_IORANKS='{}'", report.io_ranks));
+  for (const std::string& notice : report.notices) line("note", printable(notice));
   for (const std::string& message : report.messages) text += "  ! " + printable(message) + "\n";
   line("exit status", report.exit_status == report.program_status
                           ? fmt::format("{}", report.exit_status)

@@ -58,7 +58,7 @@ struct NodeReport {
     std::optional<Standstill> for_room;    // while programs are held back
   } waits;
   drain::DrainReport drain;
-  StabilityReport stability;  // told at the end only
+  StabilityReport stability;  // told at the end only, but for the program
 };
 // Nothing of this node is only local: what its pool still holds may go.
 bool is_home(const NodeReport& report);
@@ -84,15 +84,18 @@ struct RunReport {
   int ranks = 0;
   int program_status = 0, exit_status = 0;
   double wall_seconds = 0, program_seconds = 0, stage_seconds = 0;
-  std::optional<double> steps_per_time;        // as the case said when the run began
+  std::optional<double> steps_per_time;  // as the case said when the run began, and of which program
+  std::string application;
   std::optional<double> written_time_seconds;  // between written times, on average
+  std::string written_time_program;            // of this program, which wrote them
   std::vector<NodeReport> nodes;
   std::optional<Code> trouble;
-  std::vector<std::string> messages;
+  std::vector<std::string> messages;                    // of what asks for something
+  std::vector<std::string> notices;                     // and for nothing
   std::string io_ranks;                                 // collated: the FOAM_IORANKS that fits
   std::optional<std::string> last_complete, last_safe;  // over all ranks: anywhere, on the case
 };
-// Of one time step, where the case says how many lie between written times.
+// Of one time step, where the case says how many of that program lie between written times.
 std::optional<double> step_seconds(const RunReport& report);
 // Fills in everything that follows from `nodes` and `program_status`.
 void summarise(RunReport& report, bool collated, int all_ranks);

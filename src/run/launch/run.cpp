@@ -220,6 +220,7 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
   report.program_status = WIFEXITED(*status) ? WEXITSTATUS(*status) : 128 + WTERMSIG(*status);
   report.nodes = nodes.reports();
   report.steps_per_time = prepared.steps_per_time;
+  report.application = prepared.application;
   summarise(report, plan.settings.drain.layout == settings::Layout::collated, plan.ranks);
   add_unfinished_nodes(report, plan, waited);
   if (plan.decomposed && plan.launched && report.program_status == 0 && !represents_all(report.nodes, plan.ranks))

@@ -30,7 +30,9 @@ using SignalHandler = void (*)(int);
 struct Prepared {
   Plan plan;
   LaunchLine line;
-  std::optional<double> steps_per_time;  // time steps from one written time to the next, where the case says
+  // Time steps of this program from one written time to the next, where the case says.
+  std::optional<double> steps_per_time;
+  std::string application;
   std::vector<std::string> notices;
   // What SIGPIPE does to the program, where this process has changed that for itself.
   SignalHandler on_broken_pipe = SIG_DFL;

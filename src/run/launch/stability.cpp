@@ -21,6 +21,7 @@ void append(Span& to, const Span& next) {
   to.shortest = to.steps == 0 ? next.shortest : std::min(to.shortest, next.shortest);
   to.longest = std::max(to.longest, next.longest);
   to.steps += next.steps;
+  to.steps_together += next.steps_together;
   to.steps_seconds += next.steps_seconds;
 }
 
@@ -43,10 +44,11 @@ void Spans::add(const Span& next) {
   width_ = std::max(2 * width_, 2 * (spans_.back().end - spans_.front().begin) / most);
 }
 
-void Spans::add_step(double end, double seconds) {
+void Spans::add_step(double end, double seconds, bool together) {
   auto at = std::find_if(spans_.rbegin(), spans_.rend(), [&](const Span& span) { return span.begin < end; });
   if (at == spans_.rend() && at != spans_.rbegin()) --at;
-  if (at != spans_.rend()) append(*at, {at->end, at->end, 0, 0, 0, 0, 0, 1, seconds, seconds, seconds});
+  if (at != spans_.rend())
+    append(*at, {at->end, at->end, 0, 0, 0, 0, 0, 1, seconds, seconds, seconds, together ? 1U : 0U});
 }
 
 void Spans::forget_before(double moment) {
@@ -86,7 +88,8 @@ void Stability::sample(double now, const Totals& totals, double fill, bool busy)
   const double before = course_.all().empty() ? 0 : course_.all().back().end;
   if (now <= before) return;
   Span span{before, now, totals.held - last_.held, busy ? now - before : 0};
-  span.written_bytes = totals.written_bytes - last_.written_bytes;
+  // At the end it is counted anew, and may turn out to be less than was seen.
+  span.written_bytes = totals.written_bytes - std::min(totals.written_bytes, last_.written_bytes);
   span.carried_bytes = totals.carried_bytes - last_.carried_bytes;
   span.fill = fill;
   last_ = totals;
@@ -103,12 +106,15 @@ void Stability::begun(const std::string& time, double when, bool together) {
     report_.shortest = report_.steps == 1 ? seconds : std::min(report_.shortest, seconds);
     report_.longest = std::max(report_.longest, seconds);
     quantiles_.add(seconds);
-    course_.add_step(when, seconds);
+    course_.add_step(when, seconds, together);
     auto& worst = report_.worst;
     const auto place =
         std::find_if(worst.begin(), worst.end(), [&](const auto& each) { return each.span.seconds() < seconds; });
-    if (place != worst.end() || worst.size() < worst_told)
-      worst.insert(place, {time, since_last_begun_.between(last_begun_, when)});
+    if (place != worst.end() || worst.size() < worst_told) {
+      Span span = since_last_begun_.between(last_begun_, when);
+      span.steps_together = together ? 1 : 0;
+      worst.insert(place, {time, span});
+    }
     if (worst.size() > worst_told) worst.pop_back();
   }
   last_begun_ = when;
@@ -122,6 +128,61 @@ const StabilityReport& Stability::report() {
   report_.p99 = within(0.99);
   report_.course = course_.all();
   return report_;
+}
+
+void Steadiness::sample(double now, const Totals& totals, double fill, bool busy) {
+  without_times_.sample(now, totals, fill, busy);
+  for (OfProgram& each : programs_) each.stability.sample(now, totals, fill, busy);
+}
+
+void Steadiness::begun(const std::optional<TimeWriters::Writer>& writer, const drain::Timeline::Begun& begun) {
+  const bool in_ranks = begun.ranks > 0;
+  in_ranks_ = in_ranks_ || in_ranks;
+  OfProgram* own = nullptr;
+  for (OfProgram& each : programs_) {
+    if ((each.ranks > 0) != in_ranks) continue;
+    if (writer && each.name == writer->name) {
+      if (each.began != writer->began) each.stability.interrupt();
+      each.began = writer->began;
+      own = &each;
+    } else {
+      each.stability.interrupt();
+    }
+  }
+  if (!writer) return;
+  if (own == nullptr) {
+    if (programs_.size() == most_programs)
+      programs_.erase(std::ranges::min_element(programs_, {}, [](const auto& each) { return each.stability.steps(); }));
+    own = &programs_.emplace_back(OfProgram{writer->name, writer->began, 0, 0, without_times_});
+  }
+  own->ranks = std::max<std::uint64_t>(own->ranks, begun.ranks);
+  own->processes = writer->processes;
+  own->stability.begun(begun.time, begun.when, begun.together);
+}
+
+const Steadiness::OfProgram* Steadiness::most() const {
+  const OfProgram* most = nullptr;
+  for (const OfProgram& each : programs_) {
+    // One process that writes for several ranks is no solver (decomposePar -allTimes).
+    const bool fits = in_ranks_ ? each.ranks == each.processes : each.ranks == 0;
+    if (fits && each.stability.steps() > (most == nullptr ? 0 : most->stability.steps())) most = &each;
+  }
+  return most;
+}
+
+std::string Steadiness::program() const {
+  const OfProgram* told = most();
+  return told == nullptr ? std::string() : told->name;
+}
+
+StabilityReport Steadiness::report() const {
+  const OfProgram* told = most();
+  Stability copy = told == nullptr ? without_times_ : told->stability;
+  StabilityReport report = copy.report();
+  if (told == nullptr) return report;
+  report.program = told->name;
+  report.ranks = told->ranks;
+  return report;
 }
 
 }  // namespace forebay::launch

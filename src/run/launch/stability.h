@@ -5,8 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "run/drain/timeline.h"
+#include "run/launch/programs.h"
 
 namespace forebay::launch {
 
@@ -19,6 +23,7 @@ struct Span {
   // Of the steps that ended in it.
   std::uint64_t steps = 0;
   double steps_seconds = 0, shortest = 0, longest = 0;
+  std::uint64_t steps_together = 0;  // that were noticed with others: means
 
   double seconds() const { return end - begin; }
 };
@@ -30,7 +35,7 @@ class Spans {
 
   void add(const Span& next);
   // A step that ended then.
-  void add_step(double end, double seconds);
+  void add_step(double end, double seconds, bool together);
   // What comes is told finely again.
   void forget_before(double moment);
   // What happened in between; of a span that reaches beyond that its share.
@@ -55,6 +60,11 @@ class Quantiles {
 };
 
 struct StabilityReport {
+  std::string program;              // that began the times; empty: none is known
+  std::uint64_t ranks = 0;          // in the directories of so many; 0: in the case's own
+  double program_ended = 0;         // when the run's program had
+  std::uint64_t written_bytes = 0;  // into the pools
+  bool written_is_more = false;     // and at least so much
   std::uint64_t steps = 0;
   std::uint64_t steps_together = 0;  // of them so many were noticed with others: each is told as the mean of those
   double shortest = 0, median = 0, p90 = 0, p99 = 0, longest = 0, mean = 0;
@@ -69,7 +79,7 @@ struct StabilityReport {
 class Stability {
  public:
   static constexpr std::size_t worst_told = 10;
-  // Until now; they never fall.
+  // Until now.
   struct Totals {
     double held = 0;
     std::uint64_t written_bytes = 0, carried_bytes = 0;
@@ -79,6 +89,9 @@ class Stability {
   void sample(double now, const Totals& totals, double fill, bool busy);
   // In order, and no later than the last sample.
   void begun(const std::string& time, double when, bool together);
+  // The next time that is begun ends no step.
+  void interrupt() { last_begun_ = -1; }
+  std::uint64_t steps() const { return report_.steps; }
   const StabilityReport& report();
 
  private:
@@ -87,6 +100,35 @@ class Stability {
   Spans course_, since_last_begun_;
   Quantiles quantiles_;
   StabilityReport report_;
+};
+
+// Of a run that may be a script of several programs: what lies between the times of two programs is no step of either.
+// Told is the one that wrote most times on ranks, each its own; where nobody wrote times there, the one that wrote
+// most.
+class Steadiness {
+ public:
+  using Totals = Stability::Totals;
+
+  void sample(double now, const Totals& totals, double fill, bool busy);
+  // In order for each program, and no later than the last sample. `writer`: where it is known.
+  void begun(const std::optional<TimeWriters::Writer>& writer, const drain::Timeline::Begun& begun);
+  // Whose steps are told; empty: nobody's.
+  std::string program() const;
+  StabilityReport report() const;
+
+ private:
+  struct OfProgram {
+    std::string name;
+    double began;  // the last run of it
+    std::uint64_t ranks, processes;
+    Stability stability;
+  };
+  static constexpr std::size_t most_programs = 8;
+  const OfProgram* most() const;
+
+  Stability without_times_;
+  std::vector<OfProgram> programs_;
+  bool in_ranks_ = false;  // times were written there, whoever did
 };
 
 }  // namespace forebay::launch

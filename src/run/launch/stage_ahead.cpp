@@ -11,6 +11,7 @@
 
 #include "base/shell.h"
 #include "run/contract/text.h"
+#include "run/launch/kept_sets.h"
 #include "run/launch/plan.h"
 #include "run/launch/pool_run.h"
 #include "run/node/node.h"
@@ -22,7 +23,7 @@ namespace forebay::launch {
 namespace {
 
 constexpr std::chrono::milliseconds progress_interval{200};
-constexpr const char *tree_name = "tree", *index_name = "index";
+constexpr const char* index_name = "index";
 
 struct Part {
   tree::StageRequest request;
@@ -119,7 +120,7 @@ Status add_part(Share& share, const std::string& below, const AheadRequest& requ
   Part part;
   part.request = {case_path,
                   below,
-                  join(join(share.directory, tree_name), below),
+                  join(join(share.directory, ahead_tree_name), below),
                   case_path,
                   [&selection, below](const std::string& path) { return selection.leaves_out(path, below); },
                   [](const std::string&) { return true; },
@@ -170,17 +171,18 @@ std::vector<tree::WarmFile> files_of(const Share& share) {
   for (const Part& part : share.parts)
     for (const tree::Entry& entry : part.inputs.entries)
       if (entry.kind == tree::Kind::copy)
-        files.push_back({entry.path, join(join(share.directory, tree_name), entry.path), entry.identity});
+        files.push_back({entry.path, join(join(share.directory, ahead_tree_name), entry.path), entry.identity});
   return files;
 }
 
 // What an interrupted stage left is kept only where it is a copy of what the case holds now.
-Status prepare_share(Share& share, const std::vector<tree::WarmFile>& warm) {
-  for (const std::string& each : {share.directory, join(share.directory, tree_name)})
+Status prepare_share(Share& share, const std::string& case_path, const std::vector<tree::WarmFile>& warm) {
+  for (const std::string& each : {share.directory, join(share.directory, ahead_tree_name)})
     if (auto made = make_private_directory(each); !made) return made;
   auto lock = lock_ahead(share.directory);
   if (!lock) return forward(lock);
   share.lock = std::move(*lock);
+  if (auto named = name_case(share.directory, case_path); !named) return named;
   const std::string index = join(share.directory, index_name);
   std::map<std::string, Identity> before;
   if (const auto text = read_file(index))
@@ -248,7 +250,7 @@ Result<AheadReport> stage_ahead(const AheadRequest& request, const std::function
       warm.push_back(std::move(file));
   }
   for (Share& share : *shares)
-    if (auto prepared = prepare_share(share, warm); !prepared) return forward(prepared);
+    if (auto prepared = prepare_share(share, *case_path, warm); !prepared) return forward(prepared);
 
   tree::StageProgress copied;
   const auto copy = [&]() -> Status {
@@ -267,6 +269,7 @@ Result<AheadReport> stage_ahead(const AheadRequest& request, const std::function
   for (const Share& share : *shares) {
     const auto kept = tree::keep_warm(warm_directory(share.pool, *case_path), files_of(share), UINT64_MAX);
     if (!kept) return forward(kept);
+    if (kept->files > 0) (void)name_case(warm_directory(share.pool, *case_path), *case_path);
     report.files += kept->files;
     report.bytes += kept->bytes;
     if (auto removed = remove_tree(share.directory); !removed) return forward(removed);

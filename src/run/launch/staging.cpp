@@ -11,6 +11,7 @@
 
 #include "base/shell.h"
 #include "run/contract/text.h"
+#include "run/launch/kept_sets.h"
 #include "run/launch/several_nodes.h"
 #include "run/openfoam/openfoam.h"
 
@@ -185,8 +186,8 @@ void Staging::count_warm(const tree::WarmSet& used) {
 void Staging::keep_warm(bool cleanly, std::uint64_t budget) {
   constexpr std::uint64_t part_of_budget = 4;
   if (warm_used_.files > 0)
-    report_.drain.messages.push_back(fmt::format("in the pool already, and not read from the case: {} ({})",
-                                                 plural(warm_used_.files, "input"), human_bytes(warm_used_.bytes)));
+    report_.drain.notices.push_back(fmt::format("{} ({}) in the pool already, and not read from the case",
+                                                plural(warm_used_.files, "input"), human_bytes(warm_used_.bytes)));
   std::vector<tree::WarmFile> files;
   if (cleanly && plan_.openfoam && !plan_.launched)
     files = drain_.carried_files([](const std::string& path) {
@@ -199,9 +200,10 @@ void Staging::keep_warm(bool cleanly, std::uint64_t budget) {
   if (!kept) {
     report_.drain.messages.push_back(kept.error().text());
   } else if (kept->files > 0) {
-    report_.drain.messages.push_back(
+    (void)name_case(directories.front(), plan_.case_path);
+    report_.drain.notices.push_back(
         fmt::format("{} ({}) of the processor directories kept in the pool for the next run on this case; "
-                    "`forebay clean --case {}` removes what is kept",
+                    "`forebay clean --case {}` gives the memory back",
                     plural(kept->files, "file"), human_bytes(kept->bytes), shell_word(plan_.case_path)));
   }
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -51,18 +50,9 @@ std::optional<FileId> shared_mapping(std::string_view line) {
 // The files on these devices that a process can write to by a descriptor or a mapping of its own.
 std::set<FileId> written_by(pid_t process, const std::set<dev_t>& devices) {
   std::set<FileId> files;
-  const std::string descriptors = of_process(process, "fd");
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(descriptors.c_str()), ::closedir);
-  while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) {
-    struct stat link {
-    }, file{};
-    // The link's mode says how the file was opened.
-    if (::fstatat(::dirfd(directory.get()), entry->d_name, &link, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(link.st_mode) ||
-        (link.st_mode & S_IWUSR) == 0)
-      continue;
-    if (::fstatat(::dirfd(directory.get()), entry->d_name, &file, 0) != 0 || !S_ISREG(file.st_mode)) continue;
-    if (file.st_nlink > 0 && devices.contains(file.st_dev)) files.emplace(file.st_dev, file.st_ino);
-  }
+  for (const OpenFile& file : open_files(process))
+    if (file.writes && S_ISREG(file.status.st_mode) && file.status.st_nlink > 0 && devices.contains(file.status.st_dev))
+      files.emplace(file.status.st_dev, file.status.st_ino);
   const auto maps = read_file(of_process(process, "maps"));
   for (const std::string_view line : split(maps ? std::string_view(*maps) : std::string_view(), '\n'))
     if (const auto mapped = shared_mapping(line); mapped && devices.contains(mapped->first)) files.insert(*mapped);

@@ -128,7 +128,7 @@ class DemoTest(unittest.TestCase):
         (link,) = Page((self.output / "index.html").read_text(), VOID).all("a")
         page = Page((self.output / link["href"]).read_text(), VOID)
         self.assertEqual(len(page.all("svg")), 4)
-        for words in ("The course of A", "The longest steps of B", "before time 4:"):
+        for words in ("The course of A", "The longest between written times of B", "before time 4:"):
             self.assertIn(words, page.text)
 
     def test_results_that_differ_are_seen_and_not_forgotten(self):

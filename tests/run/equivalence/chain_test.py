@@ -104,6 +104,9 @@ class ChainTest(unittest.TestCase):
             self.assertIn("system/controlDict", opened.shared, "the trace does not tell of inputs")
             self.assertEqual({*meshes, *fields} - opened.in_pool, set())
         self.check_read_back(report["read_back"], case, [*meshes, *fields])
+        # By name or not at all: it is a short run.
+        self.assertIn(report["written_time_program"], ("icoFoam", None))
+        self.assertFalse(report["local"]["at_least"] and report["local"]["files"] < report["shared"]["files"])
         if not traced:
             self.skipTest("strace is not here, or may not attach: which files were opened was not looked at")
 

@@ -6,6 +6,7 @@ Compared is what ../parity compares, on the case, but for what docs/run/limits.m
 with times, process, host and case do not count, and in restarts uniform/cumulativeContErr does not, which OpenFOAM itself writes with six digits, so that every restart, direct ones too, goes on from a rounded value.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -162,7 +163,7 @@ class ToolsTest(unittest.TestCase):
                 report = os.path.join(self.place.directory, "report.json")
                 self.forebay(forebay, way, *words, options=["--json", report])
                 with open(report) as file:
-                    self.assertIn("were in the pool already", file.read())
+                    self.assertIn("in the pool already", file.read())
                 self.assertEqual([os.stat(path).st_atime_ns for path in mesh], accessed)
                 self.equal(direct, forebay, way, words)
                 with open(mesh[0], "rb") as file:
@@ -189,10 +190,28 @@ class ToolsTest(unittest.TestCase):
         made = os.path.join(self.place.directory, "cavity")
         casetools.make_case("cavity", made, "--ranks", "2", "--steps", "3")
         subprocess.run(f"rm -rf {made}/processor*", shell=True, check=True)
-        self.forebay(made, "redirect", "decomposePar")
+        report = os.path.join(self.place.directory, "report.json")
+        self.forebay(made, "redirect", "decomposePar", options=["--json", report])
         self.assertNotEqual(casetools.kept_warm(self.place.pool), [])
-        casetools.run([FOREBAY, "clean", "--yes", "--case", made, "--pool", self.place.pool], cwd=self.place.directory)
+        with open(report) as file:
+            report = json.load(file)
+        self.assertEqual(report["messages"], [], "nothing is asked for")
+        made_here = [os.path.join(at, name) for at, _, names in os.walk(made) if "/processor" in at for name in names]
+        written = {"files": len(made_here), "bytes": sum(map(os.path.getsize, made_here))}
+        self.assertEqual(report["local"], {**written, "unseen_times": 0, "at_least": False})
+        (kept,) = (re.match(r"(\d+ files \(.*?\)) of the processor directories", each)[1] for each in report["notices"])
+        # Status and clean name what there is alike, with the case and without.
+        of_case, pool = ["--case", made], ["--pool", self.place.pool]
+        for more in (of_case, []):
+            told = casetools.run([FOREBAY, "status", *pool, *more], cwd=self.place.directory).stdout.decode()
+            self.assertIn(f"kept for the next run: {kept} of {made}, in ", told)
+            self.assertIn("no run of forebay has anything else", told)
+        removed = casetools.run([FOREBAY, "clean", "--yes", *of_case, *pool], cwd=self.place.directory).stdout.decode()
+        self.assertIn(f"kept for the next run: {kept} of {made}, in ", removed)
         self.assertEqual(casetools.kept_warm(self.place.pool), [])
+        told = casetools.run([FOREBAY, "status", *pool], cwd=self.place.directory).stdout.decode()
+        self.assertIn("no run of forebay has anything in this node's pools", told)
+        self.assertNotIn("kept", told)
 
     def restart(self, layout, way, drain, name="pitzDaily", solver="simpleFoam", as_a_direct_restart=False):
         """From the half of a run, compared with an uninterrupted direct run, or with one that stopped there, too."""

@@ -41,11 +41,14 @@ class Stability(Reported):
     def test_a_slow_step_is_told_with_what_forebay_did_then(self):
         told = self.run_steps("-delay", 40)
         step = self.slow_step(told, 0.9)
-        self.assertEqual((told["steps"], told["steps_together"]), (STEPS - 1, 0))
+        self.assertEqual((told["times"], told["times_together"]), (STEPS - 1, 0))
+        self.assertEqual((told["program"], told["ranks"]), ("stepFoam", self.ranks))
+        self.assertEqual(self.report["written_time_program"], "stepFoam")
+        self.assertLessEqual(told["program_ended"], told["course"]["end"][-1])
         self.assertLess(told["median"], told["longest"])
         self.assertEqual(step["held"], 0)
         self.assertGreater(step["carried_bytes"], 0, "the times before it were drained meanwhile")
-        self.assertAlmostEqual(sum(told["course"]["steps"]), STEPS - 1)
+        self.assertAlmostEqual(sum(told["course"]["times"]), STEPS - 1)
         self.assertEqual(sum(told["course"]["written_bytes"]), self.report["local"]["bytes"])
         self.assertEqual(sum(told["course"]["carried_bytes"]), self.report["shared"]["bytes"])
         text, page = self.show(self.report_file, page=True)
@@ -66,16 +69,16 @@ class Stability(Reported):
         self.make_case()
 
     def test_two_reports_are_compared(self):
-        self.run_steps("-delay", 20, "-steps", 6)
+        self.run_steps("-delay", 100, "-steps", 6)
         first = Path(self.report_file).rename(Path(self.directory, "first.json"))
         self.make_case_anew()
-        self.run_steps("-delay", 300, "-steps", 6)
+        self.run_steps("-delay", 400, "-steps", 6)
         text, page = self.show(first, self.report_file, page=True)
         medians = [self.median(each) for each in (first, self.report_file)]
-        ratio = float(re.search(r"step, median .* ([\d.]+)\n", text)[1])
+        ratio = float(re.search(r"per written time, median .* ([\d.]+)\n", text)[1])
         self.assertAlmostEqual(ratio, medians[1] / medians[0], delta=0.006)
-        self.assertIn("the longest steps of A", text)
-        for heading in ("The course of A", "The course of B", "The longest steps of B"):
+        self.assertIn("the longest between written times of A", text)
+        for heading in ("The course of A", "The course of B", "The longest between written times of B"):
             self.assertIn(heading, page)
         self.assertEqual(page.count("<svg"), 4, "each for desktops and for telephones")
 

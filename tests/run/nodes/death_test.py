@@ -90,7 +90,7 @@ class DeathTest(unittest.TestCase):
         self.assertIn(newest, common_times(case, 4), "the newest safe time is not taken away after a death")
         first = next(node for node in report["nodes"] if node["node"] == "n1")
         self.assertEqual(
-            (first["phase"], first["drain"]["undrained_files"]), ("done", 0), "the survivor drains its part"
+            (first["phase"], first["drain"]["undrained"]["files"]), ("done", 0), "the survivor drains its part"
         )
 
         # The node comes back with its disks.

@@ -27,25 +27,25 @@ VOID = {"meta"}
 
 
 def columns(spans, **more):
-    keys = "begin end held busy fill steps_seconds shortest longest written_bytes carried_bytes steps".split()
+    keys = "begin end held busy fill times_seconds shortest longest written_bytes carried_bytes times times_together".split()
     return {**{key: [span.get(key, 0) for span in spans] for key in keys}, **more}
 
 
-def report(name="r1", steps=10, seconds=0.1, held=0.0):
-    """A run with a step in each span, of which the sixth is ten times as long."""
+def report(name="r1", times=10, seconds=0.1, held=0.0):
+    """A run with a written time at the end of each span, of which the sixth is ten times as long."""
     spans, at = [], 0.0
-    for number in range(steps):
+    for number in range(times):
         length = seconds * (10 if number == 5 else 1)
-        spans.append({"begin": at, "end": at + length, "steps": 1, "steps_seconds": length, "shortest": length,
+        spans.append({"begin": at, "end": at + length, "times": 1, "times_seconds": length, "shortest": length,
                       "longest": length, "busy": length / 2, "fill": 0.5, "written_bytes": 1000, "carried_bytes": 900,
                       "held": held if number == 5 else 0})  # fmt: skip
         at += length
     worst = sorted(spans, key=lambda span: span["begin"] - span["end"])[:10]
-    told = {"node": "n1", "steps": steps, "steps_together": 0, "worst": columns(worst, time=["6"] * len(worst)),
+    told = {"node": "n1", "program": "simpleFoam", "ranks": 4, "program_ended": at, "written_bytes": 1000 * times,
+            "written_at_least": False, "times": times, "times_together": 0, "worst": columns(worst, time=["6"] * len(worst)),
             "course": columns(spans), "shortest": seconds, "median": seconds, "p90": seconds, "p99": 10 * seconds,
-            "longest": 10 * seconds if steps > 5 else seconds, "mean": at / max(steps, 1)}  # fmt: skip
-    return {"run": name, "case": "/shared/<case> & more", "ranks": 4, "nodes": [{"node": "n1"}], "stage_seconds": 0.0,
-            "program_seconds": at, "stability": [told]}  # fmt: skip
+            "longest": 10 * seconds if times > 5 else seconds, "mean": at / max(times, 1)}  # fmt: skip
+    return {"run": name, "case": "/shared/<case> & more", "ranks": 4, "nodes": [{"node": "n1"}], "stability": [told]}  # fmt: skip
 
 
 class ReportTest(unittest.TestCase):
@@ -92,7 +92,7 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(self.page("a.json")[1].of_class("held")[0]["x"], held[0]["x"])
 
     def test_what_is_drawn_lies_within_the_drawing(self):
-        for name, told in {"one": report(steps=1), "none": report(steps=0), "many": report(steps=3000, seconds=60.0)}.items():  # fmt: skip
+        for name, told in {"one": report(times=1), "none": report(times=0), "many": report(times=3000, seconds=60.0)}.items():  # fmt: skip
             if not told["stability"][0]["course"]["end"]:
                 told["stability"][0]["course"] = columns([{"end": 2.0}])
             run = read(str(self.write(f"{name}.json", told)))
@@ -110,7 +110,7 @@ class ReportTest(unittest.TestCase):
     def test_two_runs_are_compared_by_their_figures_on_one_scale(self):
         paths = self.write("a.json", report("before")), self.write("b.json", report("after", seconds=0.2))
         text = self.call(*paths)
-        self.assertRegex(text, r"step, median +100 ms +200 ms +2.00\n")
+        self.assertRegex(text, r"per written time, median +100 ms +200 ms +2.00\n")
         self.assertRegex(text, r"held back +never +never")
         _, page = self.page(*paths)
         ticks = re.findall(r"(?:\d+(?:\.\d+)? (?:ms|s)|0)+", page.text)
@@ -126,10 +126,51 @@ class ReportTest(unittest.TestCase):
         told["nodes"].append({"node": "n2"})
         self.assertIn("shown is n2, one of 2 nodes", self.call(self.write("a.json", told)))
 
-    def test_steps_that_were_noticed_together_are_told(self):
+    def test_what_lies_between_written_times_is_called_so_and_whose_they_are(self):
+        path = self.write("a.json", report())
+        said = self.call(path)
+        self.assertIn("simpleFoam wrote the times of 4 ranks.", said)
+        self.assertIn("the longest between written times\n  before time 6: 1 s at 500 ms; ", said)
+        _, page = self.page(path)
+        self.assertIn("From one written time of simpleFoam to the next", page.text)
+        for text in (said, page.text):
+            self.assertEqual(re.findall(r".*\bsteps?\b.*", text.replace("time steps of the solver", "")), [])
+
+    def test_of_no_known_program_no_times_are_told(self):
+        told = report(times=0)
+        told["stability"][0].update(program="", ranks=0, course=columns([{"end": 2.0}]))
+        said = self.call(self.write("a.json", told))
+        self.assertIn("No program is known to have written two times", said)
+        self.assertNotIn("per written time", said)
+
+    def test_which_are_no_more_than_means_is_told(self):
+        told = report(times=30)
+        (stability,) = told["stability"]
+        stability["times_together"] = 7
+        for key, first in (("worst", 0), ("course", 20)):
+            stability[key]["times_together"][first] = 1
+        path = self.write("a.json", told)
+        said = self.call(path)
+        self.assertIn("7 of 30 were noticed together with others: each of these has their mean", said)
+        self.assertEqual(said.count("before time 6: 1 s (a mean) at 500 ms"), 1, said)
+        _, page = self.page(path)
+        self.assertEqual([each["stroke-opacity"] for each in page.of_class("means")], ["0.45"] * 2, "pale")
+        self.assertEqual(page.of_class("means")[0]["d"].count("M"), 2)
+
+    def test_what_was_written_is_no_line_where_it_is_not_known(self):
+        known, more = report(), report()
+        more["stability"][0].update(written_at_least=True, written_bytes=2_000_000)
+        drawings = [self.page(self.write(f"{name}.json", told))[1] for name, told in (("a", known), ("b", more))]
+        lines = [len([tag for tag, _ in page.elements if tag == "polyline"]) for page in drawings]
+        self.assertEqual(lines, [6, 4], "written, carried and the pool, for both widths")
+        self.assertIn("written: at least 2 MB", drawings[1].text)
+        self.assertRegex(self.call("a.json", "b.json"), r"written locally +10 kB +at least 2 MB *\n", "no ratio")
+
+    def test_all_is_done_no_sooner_than_the_program_ended(self):
         told = report()
-        told["stability"][0]["steps_together"] = 7
-        self.assertIn("7 of its 10 steps were noticed together", self.call(self.write("a.json", told)))
+        told["stability"][0]["program_ended"] = 1.5
+        said = self.call(self.write("a.json", told))
+        self.assertRegex(said, r"program ended +1.5 s\n +all done +1.9 s")
 
     def test_what_is_no_report_is_refused(self):
         whole = json.dumps(report())
@@ -141,7 +182,7 @@ class ReportTest(unittest.TestCase):
         changed["text"]["stability"][0]["course"]["end"][0] = "soon"
         changed["nan"]["stability"][0]["course"]["end"][0] = float("nan")
         changed["negative"]["stability"][0]["course"]["end"][0] = -1
-        changed["bool"]["stability"][0]["steps"] = True
+        changed["bool"]["stability"][0]["times"] = True
         changed["empty"]["stability"][0]["course"] = columns([])
         changed["far"]["stability"][0]["course"]["end"][-1] = 1e300
         changed["big"]["stability"][0]["course"]["written_bytes"][0] = 1e30
@@ -166,7 +207,7 @@ class ReportTest(unittest.TestCase):
             "text": foreign, "nan": foreign, "negative": foreign, "bool": foreign,
             "empty": foreign, "far": foreign, "big": foreign, "digits": foreign, "half": foreign, "other": foreign, "long": damaged,
             "none": "cannot read none.json: No such file",
-            "killed": "tells no steps: no agent of that run lived to its end",
+            "killed": "tells nothing of its course: no agent of that run lived to its end",
         }.items():  # fmt: skip
             with self.subTest(name):
                 told = self.call(f"{name}.json", "--page", "page.html", status=2)

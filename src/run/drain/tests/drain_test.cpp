@@ -32,7 +32,7 @@ TEST_F(DrainTest, CarriesATimeLiveAsSoonAsTheNextHasBegun) {
   EXPECT_EQ(report.trouble, std::nullopt);
   EXPECT_EQ(report.newest_complete, "2");
   EXPECT_EQ(content(case_ + "/processor1/2/p"), field("2", "values of 1"));
-  EXPECT_EQ(report.undrained_files, 0u);
+  EXPECT_EQ(report.undrained.files, 0u);
 }
 
 TEST_F(DrainTest, HoldsEverythingUntilTheEndWhenAskedTo) {
@@ -482,7 +482,7 @@ TEST_F(DrainTest, WhatIsOnlyLocalIsNotHiddenBehindAConflict) {
   std::filesystem::create_symlink(case_ + "/elsewhere", case_ + "/results");
   const DrainReport report = finish();
   EXPECT_EQ(report.trouble, Code::undrained);
-  EXPECT_EQ(report.undrained_files, 1u);
+  EXPECT_EQ(report.undrained.files, 1u);
   EXPECT_FALSE(on_case("elsewhere/data")) << "written through a link";
 }
 

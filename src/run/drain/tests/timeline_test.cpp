@@ -39,8 +39,8 @@ TEST(Timeline, WhatHappenedToATimeIsKeptTogether) {
 // "time: when", with a star where it was noticed together with others.
 std::vector<std::string> taken(Timeline& timeline, bool all = false) {
   std::vector<std::string> told;
-  for (const auto& [time, when, together] : timeline.take_begun(all))
-    told.push_back(fmt::format("{}: {:g}{}", time, when, together ? "*" : ""));
+  for (const Timeline::Begun& each : timeline.take_begun(all))
+    told.push_back(fmt::format("{}: {:g}{}", each.time, each.when, each.together ? "*" : ""));
   return told;
 }
 using Told = std::vector<std::string>;

@@ -132,19 +132,22 @@ RunReport measured() {
   first.drain.never_shared = {7, 1'000};
   first.drain.read_back = {4, 200'000};
   first.drain.unseen_times = 3;
+  first.drain.local_is_more = true;
   second.drain.never_shared = {15, 2'000};
   second.drain.read_back = {5, 300'000};
-  first.drain.undrained_files = 1;
-  second.drain.undrained_bytes = 11;
+  first.drain.undrained.files = 1;
+  second.drain.undrained.bytes = 11;
   first.drain.lag_seconds = 0.5;
   second.drain.lag_seconds = 0.75;
   second.drain.messages = {"a notice"};
+  first.drain.notices = {"asks for nothing"};
   // The second has seen more of the program.
   first.drain.timeline = {{"1", 1, 1.5, 2}, {"2", 3, 3.5, -1}};
   first.stability.steps = 1;
   first.stability.mean = 2;
   second.stability.steps = 3;
   second.stability.mean = 0.5;
+  second.stability.program = "simpleFoam";
   first.pools_in_memory = second.pools_in_memory = {"/dev/shm"};
   RunReport report = run_of({first, second});
   report.wall_seconds = 3;
@@ -155,8 +158,8 @@ TEST(RunReportTest, TheSummaryTellsTimesBytesFilesAndLag) {
   EXPECT_EQ(to_text(measured()),
             "forebay: run 20261121-204600-3f2a on /shared/motorBike\n"
             "  wall time             3 s (staging 250 ms, program 2.5 s)\n"
-            "  per written time      500 ms\n"
-            "  written locally       7.00 MB in 30 files, and 3 time directories that came and went between two looks\n"
+            "  per written time      500 ms (simpleFoam)\n"
+            "  written locally       at least 7.00 MB in 30 files; 3 time directories came and went between two looks\n"
             "  to the shared system  2.50 MB in 8 files\n"
             "  never had to go there 3.00 kB in 22 files, deleted or replaced by the program\n"
             "  read locally again    500 kB in 9 files that the run had written\n"
@@ -164,6 +167,7 @@ TEST(RunReportTest, TheSummaryTellsTimesBytesFilesAndLag) {
             "sites a logout\n"
             "  drain lag             750 ms\n"
             "  last complete time    2 (safe: 1)\n"
+            "  note                  n1: asks for nothing\n"
             "  ! n2: a notice\n"
             "  exit status           0\n");
 }
@@ -182,7 +186,8 @@ TEST(RunReportTest, TheSummarySaysOnlyWhatThereIsToSay) {
 
 TEST(RunReportTest, TheJsonHasTheSumsOverTheNodesAndTheLongestLag) {
   const auto json = nlohmann::json::parse(to_json(measured()));
-  EXPECT_EQ(json.at("local"), (nlohmann::json{{"files", 30}, {"bytes", 7'000'000}, {"unseen_times", 3}}));
+  EXPECT_EQ(json.at("local"),
+            (nlohmann::json{{"files", 30}, {"bytes", 7'000'000}, {"unseen_times", 3}, {"at_least", true}}));
   EXPECT_EQ(json.at("shared"), (nlohmann::json{{"files", 8}, {"bytes", 2'500'000}}));
   EXPECT_EQ(json.at("undrained"), (nlohmann::json{{"files", 1}, {"bytes", 11}}));
   EXPECT_EQ(json.at("never_shared"), (nlohmann::json{{"files", 22}, {"bytes", 3000}}));
@@ -196,7 +201,9 @@ TEST(RunReportTest, TheJsonHasTheSumsOverTheNodesAndTheLongestLag) {
   EXPECT_EQ(json.at("stage_seconds"), 0.25);
   EXPECT_EQ(json.at("last_complete"), "2");
   EXPECT_EQ(json.at("last_safe"), "1");
+  EXPECT_EQ(json.at("written_time_program"), "simpleFoam");
   EXPECT_EQ(json.at("messages"), nlohmann::json{"n2: a notice"});
+  EXPECT_EQ(json.at("notices"), nlohmann::json{"n1: asks for nothing"});
   EXPECT_EQ(json.at("ranks"), 4);
   EXPECT_EQ(json.at("exit_status"), 0);
   EXPECT_EQ(json.at("timeline").size(), 2u);
@@ -213,6 +220,7 @@ TEST(RunReportTest, HowSteadyEachNodeWasIsToldOnce) {
   EXPECT_FALSE(json.at("nodes").at(0).contains("stability"));
   const auto& told = json.at("stability").at(0);
   EXPECT_EQ(told.at("node"), "n1");
+  EXPECT_EQ(told.at("times"), 2);
   EXPECT_EQ(told.at("worst").at("time"), nlohmann::json{"7"});
   EXPECT_EQ(told.at("worst").at("held"), nlohmann::json{0.5});
   EXPECT_EQ(told.at("course").at("carried_bytes"), (nlohmann::json{0, 3000}));
@@ -229,17 +237,27 @@ TEST(RunReportTest, WithoutTwoWrittenTimesThereIsNoIntervalBetweenThem) {
 TEST(RunReportTest, OfAnAgentThatWasKilledThePaceIsThatOfTheNewestTimes) {
   NodeReport killed = told_by("n1", {0, 1, 2, 3});
   for (const char* time : {"7", "8", "9"}) killed.drain.timeline.push_back({time, 4.0 + 0.5 * (time[0] - '7')});
+  EXPECT_EQ(run_of({killed}).written_time_seconds, std::nullopt) << "nobody knows whose times these are";
+  killed.stability.program = "simpleFoam";
   EXPECT_EQ(run_of({killed}).written_time_seconds, 0.5);
+  EXPECT_EQ(run_of({killed}).written_time_program, "simpleFoam");
+  killed.ranks.clear();
+  EXPECT_EQ(run_of({killed}).written_time_seconds, std::nullopt) << "the timeline is not that of a script's ranks";
 }
 
 TEST(RunReportTest, WhereTheCaseTellsItsIntervalTheTimeOfAStepIsTold) {
   RunReport report = measured();
   report.steps_per_time = 10;
+  report.application = "pimpleFoam";
+  EXPECT_TRUE(nlohmann::json::parse(to_json(report)).at("step_seconds").is_null()) << "another program wrote the times";
+  report.application = "simpleFoam";
   EXPECT_EQ(nlohmann::json::parse(to_json(report)).at("step_seconds"), 0.05);
-  EXPECT_NE(to_text(report).find("  time per step         50 ms\n  per written time      500 ms\n"), std::string::npos)
+  EXPECT_NE(
+      to_text(report).find("  time per step         50 ms (simpleFoam)\n  per written time      500 ms (simpleFoam)\n"),
+      std::string::npos)
       << to_text(report);
   report.steps_per_time = 1;
-  EXPECT_NE(to_text(report).find("  time per step         500 ms\n  written locally"), std::string::npos)
+  EXPECT_NE(to_text(report).find("  time per step         500 ms (simpleFoam)\n  written locally"), std::string::npos)
       << to_text(report);
 }
 
@@ -252,6 +270,10 @@ TEST(NodeReportTest, ComesBackAsItWasWritten) {
   report.drain.trouble = Code::undrained;
   report.drain.groups = {{2, 3}};
   report.drain.safe_times = 17;
+  report.stability.program = "simpleFoam";
+  report.drain.notices = {"asks for nothing"};
+  report.stability.ranks = 2;
+  report.stability.program_ended = 3.5;
   report.stability.worst = {{"7", {1, 3, 0.5}}, {"3", {0, 1}}};
   report.stability.course = {{0, 1}, {1, 3, 0.5, 1.25, 4000, 3000, 0.75, 1, 0.25, 0.25, 0.25}};
   const std::string text = to_json(report);
