@@ -178,6 +178,7 @@ nlohmann::ordered_json machine_json(const Machine& machine) {
     row["numa_node"] = mount.numa_node ? nlohmann::ordered_json(*mount.numa_node) : nullptr;
     row["node_local"] = mount.node_local;
     row["writable"] = mount.writable;
+    row["executable"] = mount.executable;
     row["total"] = mount.total;
     row["available"] = mount.available;
     row["why_not"] = why_not(mount);
@@ -244,6 +245,11 @@ std::vector<std::string> warnings_of(const DoctorReport& report) {
     warnings.push_back(
         "a pool lies in a tmpfs mounted with huge=always: a file may take 2 MB for each part of it that is written, "
         "which makes writing slow; huge=within_size is faster than no huge pages");
+  if (has([](const Pool& pool) { return !pool.executable; }))
+    warnings.push_back(
+        "a pool lies on a mount that is noexec: programs, scripts and libraries that a run compiles or copies there "
+        "cannot "
+        "be used; --pool names another directory");
   if (in_tmpfs && report.host.empties_at_logout)
     warnings.push_back(
         "logind empties /dev/shm of your files when your last session here ends (RemoveIPC); stay logged in "

@@ -183,7 +183,14 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
   if (auto enough = check_budget(plan.settings.pool.budget, plan.ranks); !enough) return forward(enough);
   auto machine = node::observe();
   if (!machine) return forward(machine);
-  if (auto pools = node::choose_pools(*machine, plan.settings.pool); !pools) return forward(pools);
+  const auto pools = node::choose_pools(*machine, plan.settings.pool);
+  if (!pools) return forward(pools);
+  const auto noexec = std::ranges::find(*pools, false, &node::Pool::executable);
+  if (noexec != pools->end())
+    prepared.notices.push_back(
+        fmt::format("the pool {} is mounted noexec: programs, scripts and libraries that the run compiles or copies "
+                    "cannot be used there (\"Permission denied\"); --pool names another directory",
+                    printable(noexec->path)));
   plan.run = new_run_name(clock);
   plan.meeting = new_meeting();
   plan.submit_host = host_name();

@@ -177,6 +177,7 @@ std::vector<Mount> storage_mounts(const std::vector<MountLine>& lines, const std
       mount.total = space.total;
       mount.available = space.available;
       mount.writable = space.writable && !option("ro");
+      mount.executable = !option("noexec");
     }
     mount.medium = mount.dax ? Medium::fsdax : line.type == "tmpfs" ? Medium::tmpfs : Medium::file;
     mounts.push_back(std::move(mount));

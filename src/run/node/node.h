@@ -40,6 +40,7 @@ struct Mount {
   std::optional<int> numa_node;
   std::uint64_t total = 0, available = 0;  // bytes, available to this user
   bool writable = false;                   // this user can make a directory at `path`
+  bool executable = true;                  // not mounted noexec
 };
 
 // Persistent memory without a file system (device DAX). It holds trajectories, and no files.
@@ -81,6 +82,7 @@ struct Pool {
   int socket = -1;           // whose pool it is; -1: every socket's
   std::uint64_t budget = 0;  // bytes this run may fill, all things considered
   std::string why;           // one line for doctor: "fsdax mount of NUMA node 1"
+  bool executable = true;    // programs and libraries that lie in it can be used
 };
 
 // The mount that `path` lies on, by its text; null where there is none.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include "run/node/node.h"
 
@@ -59,6 +60,9 @@ std::vector<Pool> with_budgets(const Machine& machine, const PoolSettings& setti
       usual = std::min(space, share_of(settings.memory_share, usable_memory(machine)) / memory_pools);
     }
     pool.budget = std::min(settings.budget.value_or(usual), most);
+    const Mount* mount = mount_of(machine, candidate.mount);
+    pool.executable = mount == nullptr || mount->executable;
+    if (!pool.executable) pool.why += ", mounted noexec";
     if (neighbours > 1) pool.why += ", shared by " + plural(neighbours, "socket");
     if (in_tmpfs(candidate) && !settings.budget) pool.why += "; " + memory_words(machine, settings);
     if (settings.budget && *settings.budget > most)
@@ -167,6 +171,9 @@ std::vector<Candidate> found_on(const Machine& machine, std::string_view kind, c
   std::vector<const Mount*> mounts;
   for (const Mount& mount : machine.mounts)
     if (why_not(mount).empty() && wanted(mount)) mounts.push_back(&mount);
+  // A mount that is noexec serves only where no other does.
+  const auto is_executable = [](const Mount* mount) { return mount->executable; };
+  if (std::ranges::any_of(mounts, is_executable)) std::erase_if(mounts, std::not_fn(is_executable));
   std::ranges::sort(mounts, [](const Mount* a, const Mount* b) { return a->path < b->path; });
   std::vector<Candidate> candidates;
   if (mounts.empty()) return candidates;

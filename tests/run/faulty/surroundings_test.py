@@ -4,9 +4,10 @@ program finds it as it was, forebay does without, and all is on the case."""
 import os
 import shlex
 import subprocess
+import unittest
 
 import harness
-from harness import FOREBAY, FaultyCase
+from harness import FOREBAY, FaultyCase, may_mount
 
 WAYS = ("namespace", "redirect", "path")
 # What the program is given, as it finds it, and an output.
@@ -72,6 +73,24 @@ class Surroundings(FaultyCase):
 
     def test_the_user_ignores_broken_pipes_and_large_files(self):
         self.check("trap '' PIPE XFSZ; {}")
+
+
+@unittest.skipUnless(may_mount(), "mounting a pool that is noexec needs root")
+class NoexecPool(FaultyCase):
+    ranks = 0
+
+    def test_it_is_told_before_the_program_begins_what_cannot_be_used_there(self):
+        self.mount(self.pool, "size=100m,noexec,mode=0700")
+        program = ["sh", "-c", "printf '#!/bin/sh\\necho it ran\\n' > tool; chmod +x tool; echo begins; ./tool"]
+        for way in WAYS:
+            with self.subTest(way):
+                self.assertEqual(self.run_forebay(program, ["--via", way]), 126, self.output)
+                told, begins = self.output.find(f"{self.pool} is mounted noexec"), self.output.find("begins")
+                self.assertGreaterEqual(told, 0, self.output)
+                self.assertLess(told, begins, self.output)
+        environment = self.environment(FOREBAY_POOL_PATHS=self.pool)
+        doctor = subprocess.run([FOREBAY, "doctor"], env=environment, capture_output=True, text=True, check=True)
+        self.assertIn("mounted noexec", doctor.stdout)
 
 
 if __name__ == "__main__":

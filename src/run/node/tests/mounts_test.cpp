@@ -165,7 +165,7 @@ TEST_F(BlockDevices, never_measures_network_file_systems) {
       "8 1 0:7 / /n7 rw - somethingnew x rw\n"
       "9 1 0:8 / /proc rw - proc proc rw\n"
       "10 1 0:9 / /dev/shm rw - tmpfs tmpfs rw,size=1g,huge=within_size\n"
-      "11 1 0:10 / /ro ro - tmpfs tmpfs rw\n"
+      "11 1 0:10 / /ro ro,noexec - tmpfs tmpfs rw\n"
       "12 1 0:11 / /ro2 rw - ext4 /dev/x ro\n");
   std::vector<std::string> measured;
   const auto mounts = storage_mounts(lines, root_, [&](const std::string& path) {
@@ -178,7 +178,9 @@ TEST_F(BlockDevices, never_measures_network_file_systems) {
   EXPECT_EQ(mounts[8].medium, Medium::tmpfs);
   EXPECT_EQ(mounts[8].huge, "within_size");
   EXPECT_TRUE(mounts[8].writable);
+  EXPECT_TRUE(mounts[8].executable);
   EXPECT_FALSE(mounts[9].writable);
+  EXPECT_FALSE(mounts[9].executable);
   EXPECT_FALSE(mounts[10].writable);
 }
 

@@ -120,6 +120,22 @@ TEST(FoundPools, one_fsdax_mount_serves_both_sockets_and_its_space_is_split) {
   EXPECT_NE(pools[1].why.find("none of its own"), std::string::npos) << pools[1].why;
 }
 
+TEST(FoundPools, a_mount_that_is_noexec_serves_only_where_no_other_does) {
+  Machine machine = two_sockets();
+  machine.mounts.push_back(nvme("/scratch0"));
+  machine.mounts.push_back(nvme("/scratch1"));
+  machine.mounts[machine.mounts.size() - 2].executable = false;
+  auto pools = chosen(machine);
+  for (const Pool& pool : pools) EXPECT_EQ(pool.path, "/scratch1");
+  EXPECT_TRUE(pools[0].executable);
+  machine.mounts.back().executable = false;
+  pools = chosen(machine);
+  EXPECT_EQ(pools[0].path, "/scratch0") << "rather than none";
+  EXPECT_EQ(pools[1].path, "/scratch1");
+  EXPECT_FALSE(pools[0].executable);
+  EXPECT_NE(pools[0].why.find("noexec"), std::string::npos) << pools[0].why;
+}
+
 TEST(FoundPools, the_roomiest_of_a_sockets_fsdax_mounts_is_taken) {
   Machine machine = two_sockets();
   machine.mounts.push_back(pmem("/mnt/a", 0, 10 * kGB));
