@@ -132,13 +132,9 @@ Status choose_way(const RunRequest& request, bool links_tolerated, Prepared& pre
   return {};
 }
 
-}  // namespace
-
-Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
-  Prepared prepared;
-  Plan& plan = prepared.plan;
-  plan.settings = request.settings;
-  plan.typed_path = absolute(request.case_path);
+// The case, which this user must be able to write.
+Status find_case(const std::string& case_path, Plan& plan) {
+  plan.typed_path = absolute(case_path);
   while (plan.typed_path.size() > 1 && plan.typed_path.back() == '/') plan.typed_path.pop_back();
   auto real = real_path(plan.typed_path);
   if (!real) return error(Code::bad_input, "no such case:", plan.typed_path, "give the case's directory with --case");
@@ -150,6 +146,16 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
     refused.value().code = Code::bad_input;
     return refused;
   }
+  return {};
+}
+
+}  // namespace
+
+Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
+  Prepared prepared;
+  Plan& plan = prepared.plan;
+  plan.settings = request.settings;
+  if (auto found = find_case(request.case_path, plan); !found) return forward(found);
   auto line = insert_exec(request.command, {request.forebay, "exec", "--case", plan.case_path, "--"});
   if (!line) return forward(line);
   prepared.line = std::move(*line);

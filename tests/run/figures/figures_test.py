@@ -247,7 +247,7 @@ class Written(FiguresCase):
 
         def all_is_on_the_case():
             seen.append(self.forebay("status", "--case", self.case))
-            return re.search(r"on the case +\S+ \S+ in 52 files, 0 files or times to go", seen[-1])
+            return re.search(r"on the case +\S+ \S+ in 52 files, 0 entries to go", seen[-1])
 
         self.assertTrue(casetools.wait_for(all_is_on_the_case, 30), seen[-1])
         for text in seen:
