@@ -43,8 +43,11 @@ void OtherFiles::handle(const Event& event) {
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   if (event.kind == Event::Kind::closed || (event.kind == Event::Kind::found && S_ISREG(status.st_mode)))
     count(event.path, file, bytes);
-  // What it holds is not gone with one of its names.
-  if (event.kind == Event::Kind::created || status.st_nlink > 1) counted.erase(file);
+  // What it holds is not gone with one of its names. A new file may have the number of one that is gone; where a
+  // listing has found it, its making may be told afterwards.
+  const auto found = pending.find(event.path);
+  const bool was_found = found != pending.end() && found->second.file == file;
+  if ((event.kind == Event::Kind::created && !was_found) || status.st_nlink > 1) counted.erase(file);
   // Its closing will be told; but for another name of a file nothing is closed.
   if (event.kind == Event::Kind::created && S_ISREG(status.st_mode) && status.st_nlink == 1) return;
   if (event.kind == Event::Kind::moved_in) replaced(event.path, file);
