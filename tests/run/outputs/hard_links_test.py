@@ -69,7 +69,7 @@ class HardLinks(OutputCase):
             direct = self.inputs(f"{what}, direct")
             self.assertEqual(self.run_in(direct, "direct", script), 0, self.output)
             printed = self.output
-            for way, when in zip(WAYS, ("live", "end", "live")):
+            for way, when in zip(WAYS, ("live", "end", "live"), strict=True):
                 with self.subTest(what, way=way, when=when):
                     case = self.inputs(f"{what}, {way}")
                     options = ["--drain-when", when, "--set", "drain.settle=20ms"]
