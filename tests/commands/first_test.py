@@ -113,6 +113,14 @@ class FirstTest(commandcase.CommandCase):
         """As shlex writes a quote."""
         return text.replace("'\\''", "'\"'\"'")
 
+    def test_the_words_of_a_program_come_as_they_are(self):
+        """CLI11 made two words of "[a,b]" and none of "[]"."""
+        words = ["[a,b]", "[]", "", "{x}", ":", "--", "--case", "a=b,c", "[1, 2]"]
+        for inside in ([], ["exec", "--"]):
+            launcher = [commandcase.FOREBAY, *inside] if inside else []
+            self.assertEqual(self.run_here(*launcher, "printf", "<%s>", *words), 0, self.output)
+            self.assertIn("".join(f"<{word}>" for word in words), self.done.stdout)
+
     def test_a_pool_where_nothing_can_be_kept_is_refused_without_advice_to_remove_it(self):
         for path in ("/proc", "/sys"):
             self.pool = path

@@ -50,6 +50,12 @@ void set_rare(CLI::App& command, std::initializer_list<const char*> flags);
 CLI::Option* add_list(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
                       const std::string& type, const std::string& meaning);
 
+// The program and its arguments, behind `--`. CLI11 takes a word like "[a,b]" for two: each word of a program comes to
+// it with a mark before it, which is taken off again.
+inline constexpr char program_mark = ':';
+void add_program(CLI::App& command, const std::string& name, std::vector<std::string>& words,
+                 const std::string& meaning);
+
 // What options of a command say of the settings: single keys, and --set KEY=VALUE.
 struct GivenSettings {
   std::vector<std::pair<std::string, std::string>> assigned;  // key, value

@@ -40,10 +40,7 @@ void add_exec(CLI::App& app, int& exit_status) {
       app.add_subcommand("exec", "what each rank runs under a launcher; `forebay run` puts it in where it can");
   command->add_option("--case", options->case_path, "the case's directory (default: from the working directory)")
       ->type_name("DIR");
-  command->add_option("program", options->program, "the program and its arguments, behind `--`")
-      ->required()
-      ->type_name("");
-  command->positionals_at_end();
+  add_program(*command, "program", options->program, "the program and its arguments, behind `--`");
   command->footer(footer(
       {"forebay run --case /shared/motorBike -- mylauncher -k 4 forebay exec -- simpleFoam -parallel"},
       {"The first on each node starts that node's agent and stays until the results are home; the others become the "

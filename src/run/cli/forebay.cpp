@@ -52,6 +52,16 @@ bool lacks_program(const std::vector<std::string>& words) {
   return true;
 }
 
+// As CLI11 is to read them: backwards, and the words of a program marked.
+std::vector<std::string> to_parse(std::vector<std::string> words) {
+  const bool takes_program = !words.empty() && (words.front() == "run" || words.front() == "exec");
+  const auto separator = std::ranges::find(words, "--");
+  if (takes_program && separator != words.end())
+    std::for_each(separator + 1, words.end(), [](std::string& word) { word.insert(0, 1, program_mark); });
+  std::ranges::reverse(words);
+  return words;
+}
+
 // What `forebay` alone says: what it is for, and what to type next.
 std::string first_words() {
   return fmt::format(
@@ -141,7 +151,7 @@ int forebay(int argc, char** argv) {
     // CLI11 would show the help of the whole.
     if (words.size() > 1 && words.back() == "--help" && !words.front().starts_with('-') && !known_command(app, words))
       throw CLI::ExtrasError({words.front()});
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    app.parse(to_parse(words));
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ParseError& wrong) {

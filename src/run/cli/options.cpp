@@ -18,6 +18,15 @@ CLI::Option* add_list(CLI::App& command, const std::string& flag, std::vector<st
   return command.add_option(flag, values, meaning)->allow_extra_args(false)->type_name(type);
 }
 
+void add_program(CLI::App& command, const std::string& name, std::vector<std::string>& words,
+                 const std::string& meaning) {
+  command.add_option(name, words, meaning)
+      ->required()
+      ->type_name("")
+      ->transform([](const std::string& word) { return word.starts_with(program_mark) ? word.substr(1) : word; }, "");
+  command.positionals_at_end();
+}
+
 void add_setting(CLI::App& command, GivenSettings& given, const std::string& flag, const std::string& name,
                  const std::string& meaning) {
   const auto assign = [&given, name](const std::string& value) { given.assigned.emplace_back(name, value); };

@@ -122,10 +122,7 @@ void add_run(CLI::App& app, int& exit_status) {
   command->add_option("--json", options->json, "write the run's report to this file")->type_name("FILE");
   command->add_flag("--quiet,-q", options->quiet, "print nothing unless something is wrong");
   command->add_flag("--dry-run", options->dry, "check everything and print the launch line, run nothing");
-  command->add_option("command", options->command, "the program, as it is run today, behind `--`")
-      ->required()
-      ->type_name("");
-  command->positionals_at_end();
+  add_program(*command, "command", options->command, "the program, as it is run today, behind `--`");
   set_rare(*command, {"--copy", "--direct", "--checkpoint", "--via", "--verify", "--bandwidth", "--safe-interval",
                       "--patience", "--set"});
   command->footer(footer(
