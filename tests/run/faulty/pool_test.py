@@ -214,7 +214,7 @@ class ManyFiles(FaultyCase):
         os.kill(agent, 18)
         self.assertEqual(self.finish(process, 120), CONFLICT, self.output)
         self.assertIn("overflowed", self.output)
-        self.assertRegex(self.output, "1 files or directories .* stay on the case.*removed-by-the-program")
+        self.assertRegex(self.output, "1 name gone locally, but kept on the case.*removed-by-the-program")
         self.assertEqual(len(os.listdir(os.path.join(self.case, "flood"))), files)
         self.assertTrue(os.path.exists(victim), "a deletion was carried though events were lost")
 

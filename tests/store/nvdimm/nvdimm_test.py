@@ -39,6 +39,7 @@ SEGMENT = (
 TRAJECTORY = (
     "-Damage.*:Flips.*:Operations.*:Kept.AMillion*:Kept.OnADiskFileSystemWithASyncForEachCommit:CSchedule*:Random*"
     ":Encoded.*:Ahead.*:OfStates/Capacity.*:Checks.AreOnWhereTheFirstTierIsAFile"
+    ":Checks.AreComparedAtEveryReadOfAMappedFile:Checks.ComeWithTheMediumAndNotWithTheStore"
 )
 
 
