@@ -30,7 +30,7 @@ class BenchIoTest(unittest.TestCase):
     def test_nodes_measure_together_and_one_tells(self):
         shared, status, output = self.bench("--json", "-o", "/mnt/shared/my.toml")
         self.assertEqual(status, 0, output)
-        told = json.JSONDecoder().raw_decode(output[output.index('{\n "bench"') :])[0]
+        told = json.JSONDecoder().raw_decode(output[output.index('{\n "forebay_version"') :])[0]
         names = [row["name"].split(": ")[1] for row in told["results"]]
         self.assertIn("create, 1 process", names)
         self.assertIn("create, 2 processes, 2 nodes", names)
