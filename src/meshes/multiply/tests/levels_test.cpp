@@ -36,14 +36,16 @@ TEST(Levels, OneWithCellsInsideOutIsNamed) {
   std::vector<Survey> by_level;
   const Status found = survey_levels(coarse, topology, 4, 2, by_level);
   ASSERT_FALSE(found);
-  EXPECT_NE(found.error().what.find("inside out on level 1,"), std::string::npos) << found.error().text();
+  EXPECT_NE(found.error().what.find("of level 1 come out flat or inside out,"), std::string::npos)
+      << found.error().text();
   EXPECT_NE(found.error().what.find(", of cells 0 to 0 of level 0"), std::string::npos) << found.error().text();
   EXPECT_EQ(by_level.size(), 1U) << "the coarse mesh is right";
 
   by_level.resize(3);  // as if the mesh were itself refined twice
   const Status above = survey_levels(coarse, topology, 4, 2, by_level);
   ASSERT_FALSE(above);
-  EXPECT_NE(above.error().what.find("on level 4, of cells 0 to 0 of level 3"), std::string::npos)
+  EXPECT_NE(above.error().what.find("of level 4 come out flat or inside out, of cells 0 to 0 of level 3"),
+            std::string::npos)
       << above.error().text();
 }
 
