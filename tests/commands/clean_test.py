@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -84,7 +85,10 @@ class CleanTest(commandcase.CommandCase):
         self.assertEqual(self.here("stage"), 0, self.output)
         (kept,) = self.in_pool("*")
         self.assertEqual(self.here("clean"), BAD_INPUT, self.output)
-        self.assertIn(f"to remove:\n  files kept for a next run, in {kept} (", self.done.stdout)
+        self.assertRegex(
+            self.done.stdout,
+            rf"to remove:\n  kept for the next run: 1 file \(.*\) of {re.escape(self.case)}, in {re.escape(kept)} \(",
+        )
         self.assertIn("give --yes", self.done.stderr)
         self.assertEqual(self.answered("n"), BAD_INPUT)
         self.assertIn("nothing was removed", self.output)

@@ -82,11 +82,11 @@ class FirstTest(commandcase.CommandCase):
     def test_advice_can_be_pasted_wherever_the_case_lies(self):
         old, self.case = self.case, os.path.join(self.directory, "it's a case")
         os.rename(old, self.case)
-        os.mkdir(os.path.join(self.case, ".forebay"), 0o700)
+        self.write(".forebay/plan.json", "no plan")
         plan = {"run": "20260101-000000-aaaa", "submit_host": "elsewhere", "submit_pid": 1}
         self.assertEqual(self.run_here("true"), BUSY, self.output)
         self.assertIn(f"look at {shlex.quote(self.case + '/.forebay')} and remove it", self.bash_quoted(self.output))
-        os.rmdir(os.path.join(self.case, ".forebay"))
+        shutil.rmtree(os.path.join(self.case, ".forebay"))
         mark = os.path.join(self.directory, "mark")
         line = [commandcase.FOREBAY, "run", "--case", self.case, "--pool", self.pool, "--", "sh", "-c", "read line"]
         with subprocess.Popen(

@@ -84,8 +84,8 @@ class InstallTest(unittest.TestCase):
             forebay report report.json --page "$HOME/page.html" > /dev/null
             grep -q "The course" "$HOME/page.html"
             forebay doctor > /dev/null
-            forebay predict --machine nfs --ranks 4 --files 9 --bytes 1MB --step 1s --page "$HOME/page.html" > /dev/null
-            grep -q "contradict themselves" "$HOME/page.html"
+            forebay predict --machine nfs --ranks 4 --files 9 --bytes 1MB --step 1s --page "$HOME/predicted.html" > /dev/null
+            grep -q "contradict themselves" "$HOME/predicted.html"
             forebay bench io "$HOME/pool" --quick --writers 1 --transfer 4k --block 1M -o "$HOME/my.toml" > /dev/null
             forebay predict --machine nfs --machine "$HOME/my.toml" --ranks 4 --files 9 --bytes 1MB --step 1s > /dev/null
             python3 -c "import forebay"
@@ -293,7 +293,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         done = run("memory.py")
         self.assertNotEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, r"libforebay\.so\.0, which `make install` puts below its PREFIX")
+        self.assertRegex(done.stderr, r"libforebay\.so\.0\.1, which `make install` puts below its PREFIX")
         for library in glob.glob(glob.escape(self.prefix) + "/lib/libforebay.so*"):
             shutil.copy(library, os.path.join(environment, "lib"), follow_symlinks=False)
         done = run("memory.py")
@@ -306,7 +306,7 @@ class InstallTest(unittest.TestCase):
 
     def test_there_is_a_manual_page_for_every_command(self):
         done = self.call(self.forebay, "--help")
-        listed = done.stdout.split("Subcommands:")[1].split("Examples:")[0]
+        listed = done.stdout.split("Common commands:")[1].split("Examples:")[0]
         names = [
             line.split()[0] for line in listed.splitlines() if line.startswith("  ") and not line.startswith("   ")
         ]
