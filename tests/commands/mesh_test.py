@@ -137,7 +137,10 @@ class MeshTest(commandcase.CommandCase):
         other = [(x + 1 + 1e-9, y, z) for x, y, z in cube]
         self.write_boxes("torn.msh", cube + other, [corners, [c + 8 for c in corners]])
         self.assertEqual(self.multiply_here("torn.msh", "--quiet"), 0, self.output)
-        for part in ("warning: 2 bodies that have no face in common", "warning: 1 face at the boundary on top of others"):
+        for part in (
+            "warning: 2 bodies that have no face in common",
+            "warning: 1 face at the boundary on top of others",
+        ):
             self.assertIn(part, self.done.stderr)
         self.assertEqual(self.multiply_here("torn.msh", "--force", "--json"), 0, self.output)
         told = json.loads(self.done.stdout)
