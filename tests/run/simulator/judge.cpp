@@ -1,0 +1,230 @@
+#include "judge.h"
+
+#include <algorithm>
+
+namespace forebay::simulator {
+namespace {
+
+struct PartFiles {
+  LineId line;
+  CaseFiles files;
+};
+
+std::string text(const LineId& line) {
+  return line.time + " (line " + std::to_string(line.sequence) + ")";
+}
+std::string text(const StateId& state) {
+  return "state " + std::to_string(state.number) + " at " + state.time;
+}
+
+bool is_full(const Run& run, int output) {
+  const Output& of = run.plan[static_cast<std::size_t>(output)];
+  return of.full && std::ranges::all_of(
+                        run.needed, [&](const std::string& name) { return std::ranges::count(of.names, name) > 0; });
+}
+
+bool is_finished(const Run& run, Rank rank, int output) {
+  const auto pending = run.pending.find({rank, output});
+  return pending != run.pending.end() && pending->second == 0 && !run.cut.contains({rank, output});
+}
+
+// The newest output up to this one that wrote a mesh.
+std::optional<int> output_of_mesh(const Run& run, int output) {
+  for (int each = output; each >= 0; --each)
+    if (run.plan[static_cast<std::size_t>(each)].has_mesh) return each;
+  return std::nullopt;
+}
+
+// A failed write, or something removed unseen: here, or in its mesh.
+bool is_spoilt(const Run& run, int output) {
+  for (const int each : {output, output_of_mesh(run, output).value_or(output)})
+    for (Rank rank = 0; rank < run.habits.ranks; ++rank)
+      if (run.cut.contains({rank, each}) || run.tampered.contains({rank, each})) return true;
+  return false;
+}
+
+void judge_parts(const Run& run, const StateId& state, const std::map<Rank, PartFiles>& parts, bool must_be_full,
+                 const std::string& what) {
+  if (!run.habits.start && (run.habits.writes_again || run.habits.forks)) return;  // without a start time it is a guess
+  if (run.habits.makes_state_files && !state.has_state)
+    return;  // before its first state a program has nothing to start from
+  std::set<int> outputs;
+  for (const auto& [rank, part] : parts) outputs.insert(run.output_of.at({rank, part.line}));
+  if (outputs.size() != 1) throw Broken("c: " + text(state) + " " + what + ", but of different outputs");
+  const int output = *outputs.begin();
+  const auto is_of_output = [&](const auto& each) { return each.second == output; };
+  const bool is_whole =
+      std::ranges::none_of(run.tampered, is_of_output) && std::ranges::none_of(run.freed, is_of_output);
+  if (!must_be_full && !(is_full(run, output) && is_whole))
+    return;  // before a full state was seen a poor time may be called so
+  for (const auto& [rank, part] : parts) {
+    const std::string which = "c: rank " + std::to_string(rank) + " " + text(part.line) + " " + what;
+    if (!is_finished(run, rank, output)) throw Broken(which + ", is cut or unfinished");
+    const auto truth = run.truth.find({rank, output});
+    for (const auto& [name, bytes] : part.files) {
+      if (!state_names.contains(name) || !run.written.contains(name)) continue;
+      const bool same = truth != run.truth.end() && truth->second.contains(name) && truth->second.at(name) == bytes;
+      if (!same) throw Broken(which + ", is a mixture: " + name);
+    }
+    for (const std::string& name : run.needed)
+      if (must_be_full && !part.files.contains(name)) throw Broken(which + ", lacks " + name);
+  }
+}
+
+}  // namespace
+
+int output_of_state(const Run& run, const std::optional<StateId>& state) {
+  const auto found = state ? run.output_of_state.find(*state) : run.output_of_state.end();
+  return found == run.output_of_state.end() ? -1 : found->second;
+}
+
+std::optional<int> promised_output(Run& run) {
+  const Habits& habits = run.habits;
+  if (!habits.start || (habits.writes_again && (!habits.makes_state_files || habits.threads))) return std::nullopt;
+  if (!run.cut.empty() && habits.nodes > 1) return std::nullopt;  // a full pool on one node: the others go on
+  for (auto output = run.plan.rbegin(); output != run.plan.rend(); ++output) {
+    const int index = output->index;
+    if (!is_full(run, index) || is_spoilt(run, index)) continue;
+    const bool written_over = std::any_of(run.plan.begin() + index + 1, run.plan.end(), [&](const Output& later) {
+      if (later.time != output->time) return false;
+      for (Rank rank = 0; rank < habits.ranks; ++rank)
+        if (run.line_of.contains({rank, later.index})) return true;
+      return false;
+    });
+    if (written_over || (habits.writes_again && (output->time == "0" || habits.start->contains("vort")))) continue;
+    // What the program had purged may have been given up for a time that it then began again.
+    if (habits.writes_again && !run.direct.contains({0, output->time})) continue;
+    bool all_left = true;
+    for (Rank rank = 0; rank < habits.ranks && all_left; ++rank) {
+      const auto line = run.line_of.find({rank, index});
+      const RankPage& page = run.page(rank);
+      all_left = line != run.line_of.end() && !page.lines.at(line->second).cut && is_finished(run, rank, index) &&
+                 core::is_left(page.words, line->second.sequence);
+    }
+    if (all_left) return index;
+  }
+  return std::nullopt;
+}
+
+void judge_restartable(Run& run, const core::Times& times, const std::vector<StateId>& good, bool known) {
+  const auto common = core::common_states(times);
+  for (const StateId& state : good) {
+    std::map<Rank, PartFiles> parts;
+    for (const auto& [rank, time] : common.at(state)) parts[rank] = {time->line, run.looked_at.at({rank, time->line})};
+    judge_parts(run, state, parts, known && state == good.front(), "is called restartable");
+  }
+}
+
+void judge_on_case(Run& run, const StateId& state) {
+  const auto found = run.the_case.records.find({run.number, state});
+  if (found == run.the_case.records.end() || static_cast<int>(found->second.size()) < run.habits.ranks)
+    throw Broken("b: " + text(state) + " is not recorded for all ranks");
+  std::map<Rank, PartFiles> parts;
+  for (const auto& [rank, record] : found->second) {
+    std::map<PathInRank, Bytes> files;
+    for (const auto& [path, visit] : record.paths) {
+      const CaseFiles* const have = run.the_case.find(rank, path.first, visit);
+      if (!have || !have->contains(path.second))
+        throw Broken("b: " + text(state) + ": " + path.first + "/" + path.second + " of rank " + std::to_string(rank) +
+                     " is not on the case");
+      files[path] = have->at(path.second);
+    }
+    PartFiles& part = parts[rank];
+    part.line = record.line;
+    for (const auto& [path, bytes] : files)
+      if (path.first == record.line.time) part.files[path.second] = bytes;
+    const auto mesh = output_of_mesh(run, run.output_of.at({rank, record.line}));
+    if (!mesh) continue;
+    const auto truth = run.truth.find({rank, *mesh});
+    const auto have = files.find({run.plan[static_cast<std::size_t>(*mesh)].time, mesh_file});
+    const Bytes wanted =
+        truth != run.truth.end() && truth->second.contains(mesh_file) ? truth->second.at(mesh_file) : Bytes{};
+    if (wanted != (have == files.end() ? Bytes{} : have->second))
+      throw Broken("c: rank " + std::to_string(rank) + " " + text(record.line) + ": not its mesh");
+  }
+  judge_parts(run, state, parts, false, "is on the case");
+}
+
+void judge_told_safe(Run& run, const StateId& state) {
+  const int output = output_of_state(run, state);
+  const bool all_drained = std::ranges::all_of(run.nodes, [](const auto& each) { return each->ledger.drained; });
+  if (output < 0 || !is_full(run, output) || !run.habits.start || all_drained) return;
+  const auto best = run.best_on_case();  // what is told is there, or something newer is
+  if (!best || *best < state) throw Broken("b: " + text(state) + " is told as safe, the case has an older one or none");
+  judge_on_case(run, *best);
+  run.told_safe.push_back(state);
+}
+
+void judge_fresh(Run& run, const core::Ledger& ledger) {
+  auto want = promised_output(run);
+  if (want && run.habits.nodes > 1) {
+    const auto number = [&](int index) -> std::uint64_t {
+      if (!run.habits.makes_state_files) return static_cast<std::uint64_t>(index) + 1;
+      return static_cast<std::uint64_t>(
+          std::count_if(run.plan.begin(), run.plan.begin() + index + 1,
+                        [](const Output& each) { return std::ranges::count(each.names, mark) > 0; }));
+    };
+    std::uint64_t window = 1;
+    for (const auto& node : run.nodes) window = std::max(window, node->ledger.window);
+    std::optional<int> first;
+    for (int each = *want; each >= 0; --each)
+      if (is_full(run, each) && number(each) / window == number(*want) / window) first = each;
+    want = run.cut.empty() && run.tampered.empty() ? first : std::nullopt;
+  }
+  const bool late =
+      want && run.now - ledger.carried_at >= interval && (!ledger.safe || *want > output_of_state(run, ledger.safe));
+  const bool all_live = std::ranges::all_of(run.nodes, [](const auto& each) { return each->has_agent; });
+  run.overdue = late ? run.overdue + all_live : 0;
+  if (run.overdue > 250) throw Broken("b: nothing newer is safe after 250 looks");
+}
+
+void judge_kept(const Run& run, const core::Times& times, const std::vector<core::Action>& actions) {
+  std::optional<StateId> left;
+  for (const auto& [rank, mine] : times) {
+    StateId newest;
+    for (const core::Time& time : mine)
+      if (time.left && time.id) newest = std::max(newest, *time.id);
+    left = left ? std::min(*left, newest) : newest;
+  }
+  const int several = run.habits.nodes > 1 ? (run.habits.threads ? 5 : 3) : 2;
+  for (const auto& [rank, mine] : times) {
+    auto kept = std::ranges::count_if(
+        mine, [&](const core::Time& time) { return time.kept && time.left && (!time.id || *time.id <= *left); });
+    kept -= std::ranges::count_if(actions, [&, rank = rank](const core::Action& each) {
+      return each.kind == core::Action::Kind::free && each.rank == rank;
+    });
+    if (kept > 4 + 2 * several)
+      throw Broken("e: rank " + std::to_string(rank) + " keeps " + std::to_string(kept) + " purged times");
+  }
+}
+
+void judge_clean_end(Run& run) {
+  while (!run.late.empty()) {
+    const Rename rename = run.late.back();
+    run.late.pop_back();
+    run.rename_on_case(rename);
+  }
+  const bool events_missed =
+      std::ranges::any_of(run.nodes, [](const auto& each) { return each->events_lost || each->agents > 1; });
+  if (!run.cut.empty() || (run.habits.purge == Habits::Purge::child && events_missed))
+    return;  // exit 6; what was missed stays, and is told
+  std::set<std::pair<Rank, std::string>> all;
+  for (const auto& [key, files] : run.direct) all.insert(key);
+  for (const auto& [key, files] : run.the_case.directories) all.insert(key);
+  for (const auto& key : all) {
+    CaseFiles want, have;
+    if (const auto direct = run.direct.find(key); direct != run.direct.end())
+      for (const auto& [name, file] : direct->second) want[name] = file->bytes;
+    if (const auto found = run.the_case.directories.find(key); found != run.the_case.directories.end())
+      have = found->second.files;
+    have.erase("notes");
+    if (want == have) continue;
+    std::string names;
+    for (const auto& [name, bytes] : have) names += " " + name;
+    names += "; a direct run leaves";
+    for (const auto& [name, bytes] : want) names += " " + name;
+    throw Broken("g: rank " + std::to_string(key.first) + " time " + key.second + ": the case has" + names);
+  }
+}
+
+}  // namespace forebay::simulator

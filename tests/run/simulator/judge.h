@@ -1,0 +1,28 @@
+// What must hold, judged by the record of what was really written. Each throws Broken.
+//   a  after a kill, with the same nodes, resume finds the newest full state that all ranks had left, or a newer one
+//   b  what was told as safe is on the case, or a newer one is; while nothing fails what is wanted becomes safe in time
+//   c  what is called restartable, taken, safe or found is of one output, whole, with its bytes, its mesh and all
+//   needed names d  nothing that the program has, and no file of somebody else, is removed from the case e  kept/ is
+//   bounded f  under a final name there is only what was closed so g  a clean end leaves what a direct run leaves
+#pragma once
+
+#include "run.h"
+
+namespace forebay::simulator {
+
+// The newest full state that all ranks have finished and left; what a failed write or an unseen removal spoilt is left
+// out.
+std::optional<int> promised_output(Run& run);
+// The output that a state is; -1: of none.
+int output_of_state(const Run& run, const std::optional<StateId>& state);
+
+// c, for what a look calls restartable. `known`: since before the look the agent knew what the run writes, or nothing
+// changed.
+void judge_restartable(Run& run, const core::Times& times, const std::vector<StateId>& good, bool known);
+void judge_on_case(Run& run, const StateId& state);
+void judge_told_safe(Run& run, const StateId& state);
+void judge_fresh(Run& run, const core::Ledger& ledger);
+void judge_kept(const Run& run, const core::Times& times, const std::vector<core::Action>& actions);
+void judge_clean_end(Run& run);
+
+}  // namespace forebay::simulator
