@@ -120,7 +120,7 @@ class Parts(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         told = json.loads(done.stdout)
-        self.assertEqual((list(told), told["bench"]), (["bench", "machine", "results"], "arrays"))
+        self.assertEqual((list(told), told["bench"]), (["forebay_version", "bench", "machine", "results"], "arrays"))
         names = [row["name"] for row in told["results"]]
         for name in (
             "mesh multiplication: tetrahedron, fresh",

@@ -7,26 +7,11 @@
 namespace forebay::core {
 namespace {
 
-constexpr std::string_view mesh_directory = "polyMesh/", cloud_directory = "lagrangian/";
+constexpr std::string_view mesh_directory = "polyMesh/";
 constexpr std::size_t most_kept = 4;  // times that nothing newer supersedes
 
-bool is_of_cloud(const std::string& name) {
-  return name.starts_with(cloud_directory);
-}
-
-FileNames intersection(const FileNames& a, const FileNames& b) {
-  FileNames both;
-  std::ranges::set_intersection(a, b, std::inserter(both, both.end()));
-  return both;
-}
-
-bool contains_all(const FileNames& names, const FileNames& wanted) {
+bool contains_all(const Names& names, const Names& wanted) {
   return std::ranges::includes(names, wanted);
-}
-
-FileNames without_clouds(FileNames names) {
-  std::erase_if(names, is_of_cloud);
-  return names;
 }
 
 bool is_changed(const RankLook::OfLine& of) {
@@ -66,39 +51,38 @@ std::optional<StateId> state_of(const Page& page, const Line& line) {
   return StateId{false, line.id.sequence, line.id.time};
 }
 
-FileNames names_written(const std::map<StateId, Parts>& common) {
-  FileNames names;
+Names names_written(const std::map<StateId, Parts>& common) {
+  Names names;
   for (const auto& [id, parts] : common)
     for (const auto& [rank, time] : parts) names.insert(time->own.begin(), time->own.end());
   return names;
 }
 
-FileNames own_on_all_ranks(const Parts& parts) {
-  FileNames names = parts.begin()->second->own;
+Names own_on_all_ranks(const Parts& parts) {
+  Names names = parts.begin()->second->own;
   for (const auto& [rank, time] : parts) names = intersection(names, time->own);
   return names;
 }
 
 // What a time must have: the names of the start time that the run has itself written; before it wrote any, all. Without
 // a start time what the two richest states share.
-FileNames required_names(const std::map<StateId, Parts>& common, const std::optional<FileNames>& start,
-                         FileNames written) {
+Names required_names(const std::map<StateId, Parts>& common, const std::optional<Names>& start, Names written) {
   if (start) {
-    const FileNames here = names_written(common);
+    const Names here = names_written(common);
     written.insert(here.begin(), here.end());
-    FileNames needed = intersection(*start, written);
+    Names needed = intersection(*start, written);
     return without_clouds(needed.empty() ? *start : std::move(needed));
   }
-  std::vector<FileNames> each;
+  std::vector<Names> each;
   for (const auto& [id, parts] : common) each.push_back(own_on_all_ranks(parts));
   if (each.empty()) return {};
-  std::ranges::stable_sort(each, {}, &FileNames::size);
-  const FileNames& richest = each.back();
+  std::ranges::stable_sort(each, {}, &Names::size);
+  const Names& richest = each.back();
   return without_clouds(each.size() == 1 ? richest : intersection(richest, each[each.size() - 2]));
 }
 
 // Names of the start time, or that the run writes, stand in the time from before it was begun.
-bool holds_older(const Time& time, const FileNames& judged) {
+bool holds_older(const Time& time, const Names& judged) {
   return std::ranges::any_of(
       time.names, [&](const std::string& name) { return !time.own.contains(name) && judged.contains(name); });
 }
@@ -123,7 +107,7 @@ std::vector<StateId> wanted_states(const std::vector<StateId>& good, const Ledge
 
 // Whether a newer restartable state has all names of this time on this rank. Particles may have gone to other ranks.
 bool is_superseded(const Time& time, const std::vector<const Time*>& newer) {
-  const FileNames names = without_clouds(time.names);
+  const Names names = without_clouds(time.names);
   return std::ranges::any_of(newer, [&](const Time* other) {
     return other->line.sequence > time.line.sequence && contains_all(other->own, names);
   });
@@ -238,14 +222,13 @@ std::map<StateId, Parts> common_states(const Times& times) {
   return parts;
 }
 
-std::vector<StateId> restartable_states(const Times& times, const std::optional<FileNames>& start,
-                                        const FileNames& written) {
+std::vector<StateId> restartable_states(const Times& times, const std::optional<Names>& start, const Names& written) {
   auto common = common_states(times);
   if (!common.empty() && common.rbegin()->first.has_state)
     std::erase_if(common, [](const auto& each) { return !each.first.has_state; });
-  const FileNames needed = required_names(common, start, written);
+  const Names needed = required_names(common, start, written);
   if (needed.empty()) return {};
-  const FileNames& judged = start && !start->empty() ? *start : written;
+  const Names& judged = start && !start->empty() ? *start : written;
   std::vector<StateId> good;
   for (auto each = common.rbegin(); each != common.rend(); ++each) {
     const Parts& parts = each->second;
@@ -269,7 +252,7 @@ std::vector<Action> decide(const Seen& seen, const Ledger& ledger, const Reports
   const auto good = restartable_states(times, settings.start, ledger.written);
   std::vector<Action> actions;
 
-  const FileNames names = names_written(common_states(times));
+  const Names names = names_written(common_states(times));
   if (!contains_all(ledger.written, names)) actions.push_back({.kind = Kind::note_written, .names = names});
 
   const auto wanted = wanted_states(good, ledger, several, seen.now, settings.interval);

@@ -17,11 +17,12 @@
 #include <utility>
 #include <vector>
 
+#include "run/core/names.h"
+
 namespace forebay::core {
 
 using Rank = int;
 using Ticks = std::int64_t;  // of the clock that stamps files
-using FileNames = std::set<std::string>;
 
 // One time of one rank as it was begun.
 struct LineId {
@@ -92,7 +93,7 @@ struct Ledger {
   Ticks carried_at = 0;      // when a state was carried last
   std::optional<StateId> safe;
   std::set<StateId> carried;
-  FileNames written;     // names of states that the run has written
+  Names written;         // names of states that the run has written
   bool drained = false;  // all that the node had is on the case
 };
 
@@ -105,8 +106,8 @@ using Reports = std::map<int, Report>;
 
 struct Settings {
   int nodes = 1;
-  std::optional<FileNames> start;  // names of the start time; none: the run has none
-  Ticks interval = 0;              // within which a state is to be carried
+  std::optional<Names> start;  // names of the start time; none: the run has none
+  Ticks interval = 0;          // within which a state is to be carried
 };
 
 struct Action {
@@ -120,7 +121,7 @@ struct Action {
     end            // all nodes have drained
   };
   Kind kind;
-  FileNames names = {};
+  Names names = {};
   Rank rank = 0;
   LineId line = {};
   std::uint64_t window = 0;
@@ -133,7 +134,7 @@ struct Time {
   LineId line;
   std::optional<StateId> id;  // none: the time holds no state
   bool left = false, whole = false;
-  FileNames names, own;  // own: written since the line was begun
+  Names names, own;  // own: written since the line was begun
   std::optional<LineId> mesh;
   bool mesh_is_whole = false;
   bool kept = false;
@@ -149,8 +150,7 @@ std::vector<Time> times_of(const RankLook& look);
 
 std::map<StateId, Parts> common_states(const Times& times);
 // The states that a program can be started from, newest first.
-std::vector<StateId> restartable_states(const Times& times, const std::optional<FileNames>& start,
-                                        const FileNames& written);
+std::vector<StateId> restartable_states(const Times& times, const std::optional<Names>& start, const Names& written);
 
 std::vector<Action> decide(const Seen& seen, const Ledger& ledger, const Reports& reports, const Settings& settings);
 

@@ -7,23 +7,12 @@
 namespace forebay::core {
 namespace {
 
-constexpr std::string_view of_clouds = "lagrangian/", of_mesh = "polyMesh/";
-
-Names intersection(const Names& a, const Names& b) {
-  Names both;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
-  return both;
-}
+constexpr std::string_view of_mesh = "polyMesh/";
 
 Names difference(const Names& a, const Names& b) {
   Names only;
   std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::inserter(only, only.end()));
   return only;
-}
-
-Names without_clouds(Names names) {
-  std::erase_if(names, [](const std::string& name) { return name.starts_with(of_clouds); });
-  return names;
 }
 
 const Names& names_on(const NamesOfRanks& names, int rank) {
@@ -136,8 +125,7 @@ Lacks lacks(const NamesOfRanks& newer, const NamesOfRanks& older) {
   const Names somewhere = spread_of(newer).on_some_rank;
   for (const auto& [rank, of_rank] : older) {
     Names missing = difference(of_rank, names_on(newer, rank));
-    std::erase_if(missing,
-                  [&](const std::string& name) { return name.starts_with(of_clouds) && somewhere.contains(name); });
+    std::erase_if(missing, [&](const std::string& name) { return is_of_cloud(name) && somewhere.contains(name); });
     if (!missing.empty()) found.on_rank[rank] = std::move(missing);
   }
   return found;

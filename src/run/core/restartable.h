@@ -26,10 +26,10 @@
 #include <vector>
 
 #include "run/contract/contract.h"
+#include "run/core/names.h"
 
 namespace forebay::core {
 
-using Names = std::set<std::string>;
 // Of one time: the names on each rank, relative to the time's directory. Rank -1 is the undecomposed case.
 using NamesOfRanks = std::map<int, Names>;
 

@@ -24,8 +24,8 @@ Directory files_of(const RankDirectory& of, const LineId& line) {
   return found;
 }
 
-FileNames own_names(const core::Line& line, const Taken& part) {
-  FileNames own;
+Names own_names(const core::Line& line, const Taken& part) {
+  Names own;
   for (const auto& [path, each] : part.files)
     if (path.first == part.line.time && each.modified >= line.begun_at) own.insert(path.second);
   return own;
@@ -171,7 +171,7 @@ class Carrier : public Actor {
   }
 
   void take_names(Node& node, const StateId& state, Rank rank, const core::Time& part, const LineId& line,
-                  const FileNames& names, const std::shared_ptr<bool>& good) {
+                  const Names& names, const std::shared_ptr<bool>& good) {
     pauses(1);
     for (const std::string& name : names)
       then([&node, state, rank, own = part.own.contains(name) && line == part.line, line, name, good] {
@@ -424,7 +424,7 @@ class Agent : public Carrier {
     const bool has_time =
         std::ranges::any_of(is.paths, [&](const auto& each) { return each.first.first == was.line.time; });
     if (!has_purged(rank, was.line, found->second) || has_time) return true;
-    FileNames old_names, new_names;
+    Names old_names, new_names;
     for (const auto& [path, visit] : was.paths)
       if (path.first == was.line.time && path.second != cloud_file) old_names.insert(path.second);
     for (const auto& [path, visit] : is.paths)
@@ -562,7 +562,7 @@ class Resume : public Carrier {
     for (const auto& [key, record] : run_.the_case.records)
       if (key.first == run_.number)
         for (const auto& [rank, part] : record) add_recorded(rank, key.second, part);
-    FileNames written;
+    Names written;
     for (const Node* node : nodes_) written.insert(node->ledger.written.begin(), node->ledger.written.end());
     const auto good = core::restartable_states(times_, run_.habits.start, written);
     if (good.empty()) {

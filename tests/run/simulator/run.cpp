@@ -55,7 +55,7 @@ void Run::draw_habits(const Run* like) {
     std::vector<std::string> names(state_names.begin(), state_names.end());
     random.shuffle(names);
     names.resize(static_cast<std::size_t>(random.pick({1, 2, 4})));
-    h.by_thread = FileNames(names.begin(), names.end());
+    h.by_thread = Names(names.begin(), names.end());
   }
   h.most_behind = h.nodes == 1 || random.chance(.2) ? random.pick({2, 2, 4, 6}) : 2;
   h.master_writes_for_all = random.chance(.15);
@@ -64,7 +64,7 @@ void Run::draw_habits(const Run* like) {
   h.kept_by_program = random.pick({0, 1, 1, 2, 3});
   h.purge = random.pick({Habits::Purge::rename, Habits::Purge::rename, Habits::Purge::files, Habits::Purge::child});
   h.makes_state_files = random.chance(.85);
-  FileNames names{"U", "omega", "p"};  // omega is never written
+  Names names{"U", "omega", "p"};  // omega is never written
   if (random.chance(.1)) names.insert("vort");
   if (random.chance(.5)) names.insert("phi");
   if (random.chance(.85)) h.start = names;
@@ -77,7 +77,7 @@ void Run::make_plan(const std::string& first) {
   const bool topology = !habits.writes_again && random.chance(.35);
   const bool is_short = random.chance(habits.most_behind < 4 ? .85 : .3);
   const int count = is_short ? random.between(3, 10) : random.between(10, 24);
-  FileNames near{first}, used{first};
+  Names near{first}, used{first};
   int time = std::stoi(first);
   for (int index = 0; index < count; ++index) {
     Output output;
@@ -93,7 +93,7 @@ void Run::make_plan(const std::string& first) {
   }
 }
 
-void Run::make_output(Output& output, const FileNames& near, const FileNames& used, bool topology) {
+void Run::make_output(Output& output, const Names& near, const Names& used, bool topology) {
   const bool states = habits.makes_state_files;
   if (habits.writes_again) {
     output.time = std::to_string(random.pick({0, 1, 1, 2, 2, 3}));
@@ -125,7 +125,7 @@ void Run::make_output(Output& output, const FileNames& near, const FileNames& us
 }
 
 void Run::stage_in(const std::string& first) {
-  const FileNames names = habits.start.value_or(FileNames{"U", "omega", "p"});
+  const Names names = habits.start.value_or(Names{"U", "omega", "p"});
   for (Rank rank = 0; rank < habits.ranks; ++rank) {
     if (number == 1 && rank == 0) the_case.can_exchange = random.chance(.7);
     if (number == 1) {

@@ -27,11 +27,11 @@ struct Habits {
        makes_state_files = true;
   bool writes_again = false;  // times are begun again in place
   bool forks = false;         // children write files that the main process has opened
-  FileNames by_thread;
+  Names by_thread;
   int most_behind = 2;  // how many times a thread may be behind
   int agent_pause = 4, most_ahead = 1, kept_by_program = 0;
   enum class Purge { rename, files, child } purge = Purge::rename;
-  std::optional<FileNames> start;  // names of the start time; none: the run has none
+  std::optional<Names> start;  // names of the start time; none: the run has none
 };
 
 class Run {
@@ -111,7 +111,7 @@ class Run {
   std::vector<StateId> told_safe;
   bool has_ended = false;
   bool dying = false, child_dies = false;  // what is open is closed by the kernel now; a child dies alone
-  FileNames written, needed;
+  Names written, needed;
   int overdue = 0;
 
   std::vector<Scheduled> actors;  // last: what they hold open is noted when they go
@@ -119,7 +119,7 @@ class Run {
  private:
   void draw_habits(const Run* like);
   void make_plan(const std::string& first);
-  void make_output(Output& output, const FileNames& near, const FileNames& used, bool topology);
+  void make_output(Output& output, const Names& near, const Names& used, bool topology);
   void stage_in(const std::string& first);
   void fault();
 

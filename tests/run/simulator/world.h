@@ -18,8 +18,8 @@
 
 namespace forebay::simulator {
 
-using core::FileNames;
 using core::LineId;
+using core::Names;
 using core::Rank;
 using core::StateId;
 using core::Ticks;
@@ -27,7 +27,7 @@ using core::Ticks;
 inline const std::string mark = "uniform/time", mesh_file = "polyMesh/faces", cloud_file = "lagrangian/cloud",
                          properties = "uniform/props";
 // What the program needs to start again, and what a full state has.
-inline const FileNames state_names{"U", "p", mark, "phi"};
+inline const Names state_names{"U", "p", mark, "phi"};
 inline constexpr Ticks interval = 25;
 
 // An invariant does not hold.
@@ -156,7 +156,7 @@ using CaseFiles = std::map<std::string, Bytes>;
 struct Record {
   LineId line;
   std::map<PathInRank, Visit> paths;
-  FileNames own;
+  Names own;
 };
 
 struct CaseDirectory {

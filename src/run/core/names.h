@@ -1,0 +1,30 @@
+// Sets of names of files, relative to the directory of an output time.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace forebay::core {
+
+using Names = std::set<std::string>;
+
+inline Names intersection(const Names& a, const Names& b) {
+  Names both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
+  return both;
+}
+
+// Files of particle clouds are only where particles are.
+inline bool is_of_cloud(const std::string& name) {
+  return name.starts_with("lagrangian/");
+}
+
+inline Names without_clouds(Names names) {
+  std::erase_if(names, is_of_cloud);
+  return names;
+}
+
+}  // namespace forebay::core
