@@ -11,6 +11,11 @@
 namespace forebay::segment {
 namespace {
 
+// A list without items has no address, which memcpy must not be given.
+void copy_items(void* to, const void* from, std::size_t bytes) noexcept {
+  if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
 // So that no header of one kind is ever taken for one of another.
 constexpr std::uint64_t kRecordSalt = 0x7265636f72640001;
 constexpr std::uint64_t kSegmentSalt = 0x7365676d656e0001;
@@ -134,7 +139,7 @@ std::string encode_ledger(std::uint64_t store, const Ledger& ledger) {
   fixed.epoch = ledger.epoch;
   fixed.tiers = std::min(ledger.tiers.size(), kMostTiers);
   std::memcpy(bytes.data(), &fixed, sizeof(fixed));
-  std::memcpy(bytes.data() + kLine, ledger.tiers.data(), fixed.tiers * sizeof(TierEntry));
+  copy_items(bytes.data() + kLine, ledger.tiers.data(), fixed.tiers * sizeof(TierEntry));
   fixed.check = hash(bytes.data() + sizeof(fixed.check), kLedgerBytes - sizeof(fixed.check), store ^ kLedgerSalt);
   std::memcpy(bytes.data(), &fixed.check, sizeof(fixed.check));
   return bytes;
@@ -148,7 +153,7 @@ std::optional<Ledger> decode_ledger(std::string_view bytes, std::uint64_t store)
   const std::string_view checked = bytes.substr(sizeof(fixed.check), kLedgerBytes - sizeof(fixed.check));
   if (fixed.check != hash(checked.data(), checked.size(), store ^ kLedgerSalt)) return std::nullopt;
   Ledger ledger{fixed.serial, fixed.epoch, std::vector<TierEntry>(std::min<std::uint64_t>(fixed.tiers, kMostTiers))};
-  std::memcpy(ledger.tiers.data(), bytes.data() + kLine, ledger.tiers.size() * sizeof(TierEntry));
+  copy_items(ledger.tiers.data(), bytes.data() + kLine, ledger.tiers.size() * sizeof(TierEntry));
   return ledger;
 }
 
@@ -181,7 +186,7 @@ std::string encode_head(const StoreHead& head, std::uint64_t epoch, const Ledger
     const FieldEntry& field = head.fields[i];
     std::memcpy(bytes.data() + kAcceptedAt + i * sizeof(double), &field.accepted, sizeof(double));
     const std::size_t extents = std::min(field.shape.size(), kMostExtents);
-    std::memcpy(bytes.data() + kShapesAt + i * kShapeBytes, field.shape.data(), extents * sizeof(std::uint64_t));
+    copy_items(bytes.data() + kShapesAt + i * kShapeBytes, field.shape.data(), extents * sizeof(std::uint64_t));
   }
   const std::uint64_t check = hash(bytes.data(), kCheckAt, kHeadSalt);
   std::memcpy(bytes.data() + kCheckAt, &check, sizeof(check));
@@ -225,7 +230,7 @@ Result<DecodedHead> decode_head(std::string_view bytes, const std::string& path)
     double accepted = 0;
     std::memcpy(&accepted, bytes.data() + kAcceptedAt + i * sizeof(accepted), sizeof(accepted));
     std::vector<std::uint64_t> shape(std::min<std::size_t>(entry.extents, kMostExtents));
-    std::memcpy(shape.data(), bytes.data() + kShapesAt + i * kShapeBytes, shape.size() * sizeof(std::uint64_t));
+    copy_items(shape.data(), bytes.data() + kShapesAt + i * kShapeBytes, shape.size() * sizeof(std::uint64_t));
     decoded.head.fields.push_back({name, entry.type, entry.count, accepted, std::move(shape)});
   }
   bool found = false;
