@@ -130,19 +130,24 @@ class FullPool(SmallPool):
                 self.go_on()
                 self.assert_named(self.finish(process))
 
+    def assert_full_pool_told_without_library(self, all_are_killed):
+        process = self.start_waiting(self.writer(), "--drain-when", "end", "--via", "path")
+        os.kill(self.agent(), signal.SIGSTOP if all_are_killed else signal.SIGKILL)
+        self.go_on_to_the_end()
+        if all_are_killed:
+            self.kill_tree(process.pid)
+        status = self.finish(process)
+        if all_are_killed:
+            wait_for(lambda: not self.of_this_test("forebay-agent"), what="the end of the agent")
+            status = self.resume()
+        self.assertEqual(status, POOL_FULL, self.output)
+        self.assertIn("could not be seen", self.output)
+
+    def test_also_where_no_library_can_be_loaded_the_pool_tells_who_drains_for_a_dead_agent(self):
+        self.assert_full_pool_told_without_library(all_are_killed=False)
+
     def test_also_where_no_library_can_be_loaded_the_pool_tells_who_resumes(self):
-        for all_are_killed in (False, True):
-            process = self.start_waiting(self.writer(), "--drain-when", "end", "--via", "path")
-            os.kill(self.agent(), signal.SIGSTOP if all_are_killed else signal.SIGKILL)
-            self.go_on_to_the_end()
-            if all_are_killed:
-                self.kill_tree(process.pid)
-            status = self.finish(process)
-            if all_are_killed:
-                wait_for(lambda: not self.of_this_test("forebay-agent"), what="the end of the agent")
-                status = self.resume()
-            self.assertEqual(status, POOL_FULL, self.output)
-            self.assertIn("could not be seen", self.output)
+        self.assert_full_pool_told_without_library(all_are_killed=True)
 
     def test_and_by_who_resumes_when_all_were_killed(self):
         process = self.start_waiting(self.writer(8), "--drain-when", "end")
