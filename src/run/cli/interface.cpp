@@ -54,7 +54,8 @@ Command command_of(const CLI::App& app) {
       command.options.push_back(argument_of(*option));
     }
   }
-  std::ranges::stable_partition(command.options, [](const Argument& option) { return !option.rare; });
+  std::stable_partition(command.options.begin(), command.options.end(),
+                        [](const Argument& option) { return !option.rare; });
   const std::string text = app.get_footer();
   bool paragraph = false;
   for (const std::string_view line : split(text, '\n')) {
