@@ -2,20 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string_view>
+
+#include "run/contract/contract.h"
 
 namespace forebay::core {
 namespace {
 
-constexpr std::string_view mesh_directory = "polyMesh/";
-constexpr std::size_t most_kept = 4;  // times that nothing newer supersedes
-
 bool contains_all(const Names& names, const Names& wanted) {
   return std::ranges::includes(names, wanted);
-}
-
-bool is_changed(const RankLook::OfLine& of) {
-  return of.before != of.after || of.was_newest != of.is_newest;
 }
 
 // It stayed as it was during the look, no write failed, and no late file of an older line of this time can have come
@@ -39,9 +33,9 @@ bool has_whole_mesh(const RankLook& look, const std::optional<LineId>& mesh) {
   if (!mesh) return true;
   const auto found = std::ranges::find_if(look.lines, [&](const auto& each) { return each.after.id == *mesh; });
   if (found == look.lines.end() || !can_be_judged(look.after, *found)) return false;
-  const auto is_of_mesh = [](const auto& each) { return each.first.starts_with(mesh_directory); };
-  return std::ranges::any_of(found->files, is_of_mesh) && std::ranges::all_of(found->files, [&](const auto& each) {
-           return !is_of_mesh(each) || is_closed(each.second);
+  const auto is_mesh_file = [](const auto& each) { return is_of_mesh(each.first); };
+  return std::ranges::any_of(found->files, is_mesh_file) && std::ranges::all_of(found->files, [&](const auto& each) {
+           return !is_mesh_file(each) || is_closed(each.second);
          });
 }
 
@@ -144,7 +138,7 @@ std::vector<LineId> lines_to_free(const std::vector<Time>& mine, const std::vect
     const bool later = time->line.sequence > newest;
     return std::tuple{later, later ? time->own.size() : 0, time->line.sequence};
   });
-  for (std::size_t i = 0; i + most_kept < rest.size(); ++i) free.push_back(rest[i]->line);
+  for (std::size_t i = 0; i + contract::most_restart_points < rest.size(); ++i) free.push_back(rest[i]->line);
   return free;
 }
 
@@ -185,6 +179,10 @@ bool is_left(const Page& page, std::uint64_t sequence) {
   if (page.begun <= sequence) return false;
   if (page.place != 0) return page.place > sequence;
   return page.begun - sequence >= 2 || !page.collated;  // a writing thread may not have shown itself yet
+}
+
+bool is_changed(const RankLook::OfLine& of) {
+  return of.before != of.after || of.was_newest != of.is_newest;
 }
 
 bool must_look_again(const RankLook& look) {

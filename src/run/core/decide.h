@@ -144,6 +144,8 @@ using Times = std::map<Rank, std::vector<Time>>;
 using Parts = std::map<Rank, const Time*>;
 
 bool is_left(const Page& page, std::uint64_t sequence);
+// The page said of the line something else after the names were read.
+bool is_changed(const RankLook::OfLine& of);
 // A line that had been left changed while it was looked at: what the look says may be too little.
 bool must_look_again(const RankLook& look);
 std::vector<Time> times_of(const RankLook& look);

@@ -22,6 +22,10 @@ inline bool is_of_cloud(const std::string& name) {
   return name.starts_with("lagrangian/");
 }
 
+inline bool is_of_mesh(const std::string& name) {
+  return name.starts_with("polyMesh/");
+}
+
 inline Names without_clouds(Names names) {
   std::erase_if(names, is_of_cloud);
   return names;

@@ -7,8 +7,6 @@
 namespace forebay::core {
 namespace {
 
-constexpr std::string_view of_mesh = "polyMesh/";
-
 Names difference(const Names& a, const Names& b) {
   Names only;
   std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::inserter(only, only.end()));
@@ -33,7 +31,7 @@ std::set<std::size_t> meshes_of(const std::vector<WholeTime>& times, std::size_t
   Names seen;
   for (std::size_t at = index + 1; at-- > 0;) {
     for (const std::string& name : spread_of(times[at].names).on_some_rank)
-      if (name.starts_with(of_mesh) && seen.insert(name).second && at != index) found.insert(at);
+      if (is_of_mesh(name) && seen.insert(name).second && at != index) found.insert(at);
   }
   return found;
 }

@@ -35,7 +35,7 @@ std::string text_of(const core::RankLook::OfLine& of) {
   std::string text = "  " + of.after.id.time + " (line " + std::to_string(of.after.id.sequence) + ", state " +
                      std::to_string(of.after.state) + ", begun at " + std::to_string(of.after.begun_at) + ")";
   if (of.after.cut) text += " cut";
-  if (of.before != of.after || of.was_newest != of.is_newest) text += " changed";
+  if (core::is_changed(of)) text += " changed";
   if (of.kept) text += " kept";
   for (const auto& [name, file] : of.files)
     text +=

@@ -46,10 +46,9 @@ json of(const core::RankLook& look) {
   for (const auto& each : look.lines) {
     json files = json::object();
     for (const auto& [name, facts] : each.files) files[name] = {facts.open, facts.torn, facts.modified};
-    const bool changed = each.before != each.after || each.was_newest != each.is_newest;
     lines.push_back({{"id", of(each.after.id)},
                      {"line", of(each.after)},
-                     {"changed", changed},
+                     {"changed", core::is_changed(each)},
                      {"files", files},
                      {"kept", each.kept}});
   }

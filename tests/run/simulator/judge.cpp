@@ -199,11 +199,7 @@ void judge_kept(const Run& run, const core::Times& times, const std::vector<core
 }
 
 void judge_clean_end(Run& run) {
-  while (!run.late.empty()) {
-    const Rename rename = run.late.back();
-    run.late.pop_back();
-    run.rename_on_case(rename);
-  }
+  while (!run.late.empty()) run.finish_late_rename();
   const bool events_missed =
       std::ranges::any_of(run.nodes, [](const auto& each) { return each->events_lost || each->agents > 1; });
   if (!run.cut.empty() || (run.habits.purge == Habits::Purge::child && events_missed))

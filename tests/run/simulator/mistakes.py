@@ -37,7 +37,7 @@ OF_THE_RULES = {
     "mesh_given_up": ("      if (part.mesh) stay.insert(*part.mesh);\n", ""),
     "superseded_by_number": (" && contains_all(other->own, names);", " && names.size() < 99;"),
     "given_up_before_all_left": ("time.left && (!time.id || *time.id <= left)", "time.left"),
-    "nothing_given_up": ("i + most_kept < rest.size()", "i + 1000 < rest.size()"),
+    "nothing_given_up": ("i + contract::most_restart_points < rest.size()", "i + 1000 < rest.size()"),
     "oldest_given_up_first": ("later ? time->own.size() : 0", "std::size_t{0}"),
     "written_forgotten": (
         "  if (!contains_all(ledger.written, names)) actions",

@@ -1,4 +1,5 @@
-"""Proves: decide.cpp answers as the rules in Python do, whatever the simulated world asks."""
+"""Proves: decide.cpp answers as the rules in Python do, whatever the simulated world asks; each mistake that mistakes.py plants
+in it has its line."""
 
 import json
 import os
@@ -7,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+import mistakes
 import rules
 
 SIMULATOR = ""
@@ -49,6 +51,12 @@ class RulesTest(unittest.TestCase):
                     self.assertCountEqual(rules.decide(call), answer, line)
                     kinds |= {word for word, *_ in answer}
         self.assertEqual(kinds, {"free", "written", "pace", "take", "carry", "safe", "end"})
+
+    def test_each_line_that_a_mistake_replaces_is_in_the_rules_once(self):
+        with open(mistakes.RULES, encoding="utf-8") as file:
+            text = file.read()
+        for name, (right, _) in mistakes.OF_THE_RULES.items():
+            self.assertEqual(text.count(right), 1, name)
 
 
 if __name__ == "__main__":

@@ -231,10 +231,8 @@ void Run::fault() {
     auto found = the_case.directories.begin();
     std::advance(found, random.below(static_cast<int>(the_case.directories.size())));
     found->second.files["notes"] = {};
-  } else if (!late.empty()) {
-    const Rename rename = late.back();
-    late.pop_back();
-    rename_on_case(rename);
+  } else {
+    finish_late_rename();
   }
 }
 
@@ -262,6 +260,13 @@ void Run::rename_on_case(const Rename& rename) {
     const auto found = the_case.directories.find({rename.rank, rename.time});
     if (found != the_case.directories.end()) found->second.files[rename.name] = rename.bytes;
   }
+}
+
+void Run::finish_late_rename() {
+  if (late.empty()) return;
+  const Rename rename = late.back();
+  late.pop_back();
+  rename_on_case(rename);
 }
 
 void Run::remove_from_case(const Name& name) {

@@ -59,6 +59,8 @@ class Run {
   core::Settings settings() const { return {.nodes = habits.nodes, .start = habits.start, .interval = interval}; }
   // The rename that a publisher asked for is done: by path, whatever stands there now.
   void rename_on_case(const Rename& rename);
+  // One that hung until now, if there is any.
+  void finish_late_rename();
   void remove_from_case(const Name& name);
   // The newest state of which the case has the record of all ranks.
   std::optional<StateId> best_on_case() const;

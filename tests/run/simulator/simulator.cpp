@@ -29,11 +29,7 @@ std::optional<StateId> resume(Run& run, Random& random, std::vector<Node*> nodes
       killed = again <= 2 && random.chance(.01);  // a resume may be killed itself
       ++run.now;
     } while (!killed && actor->step());
-    if (!run.late.empty() && random.chance(.5)) {
-      const Rename rename = run.late.back();
-      run.late.pop_back();
-      run.rename_on_case(rename);
-    }
+    if (!run.late.empty() && random.chance(.5)) run.finish_late_rename();
     if (!killed) return found;
   }
 }
@@ -48,11 +44,7 @@ void requeue(Run& run, Random& random, const std::optional<StateId>& found) {
   const int steps = random.pick({50, 300, 1500});
   for (int i = 0; i < steps; ++i) {
     if (!second.actors.empty()) second.step();
-    if (!run.late.empty() && random.chance(.05)) {
-      const Rename rename = run.late.back();
-      run.late.pop_back();
-      run.rename_on_case(rename);
-    }
+    if (!run.late.empty() && random.chance(.05)) run.finish_late_rename();
   }
   for (const auto& node : second.nodes) second.kill_agent(*node);
   std::vector<Node*> old_nodes;
