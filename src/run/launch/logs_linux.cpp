@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -14,32 +13,26 @@ namespace {
 
 using FileId = std::pair<dev_t, ino_t>;
 
-FileId id_of(const struct stat& status) {
-  return {status.st_dev, status.st_ino};
-}
-
 // Where somebody prints to: regular files, and pipes, behind which another process may print on.
 struct Printed {
-  std::set<FileId> files, pipes;
+  std::set<FileId> files;
+  std::set<ino_t> pipes;
 
   void add(const OpenFile& file) {
     if (!file.writes) return;
-    if (S_ISREG(file.status.st_mode)) files.insert(id_of(file.status));
-    if (S_ISFIFO(file.status.st_mode)) pipes.insert(id_of(file.status));
+    if (S_ISREG(file.status.st_mode)) files.insert({file.status.st_dev, file.status.st_ino});
+    if (S_ISFIFO(file.status.st_mode)) pipes.insert(file.status.st_ino);
   }
 };
 
+// Only processes that read what was printed are looked into.
 void follow_pipes(Printed& printed) {
   if (printed.pipes.empty()) return;
-  std::map<pid_t, std::vector<OpenFile>> others;
-  for (const pid_t process : own_processes()) others.emplace(process, open_files(process));
+  std::vector<pid_t> others = own_processes();
   for (bool news = true; std::exchange(news, false);) {
-    std::erase_if(others, [&](const auto& each) {
-      const auto reads_on = [&](const OpenFile& file) {
-        return file.reads && S_ISFIFO(file.status.st_mode) && printed.pipes.contains(id_of(file.status));
-      };
-      if (std::ranges::none_of(each.second, reads_on)) return false;
-      for (const OpenFile& file : each.second) printed.add(file);
+    std::erase_if(others, [&](pid_t process) {
+      if (!reads_pipe(process, printed.pipes)) return false;
+      for (const OpenFile& file : open_files(process)) printed.add(file);
       return news = true;
     });
   }

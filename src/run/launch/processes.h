@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct OpenFile {
 };
 // Those of a process of this user, as /proc shows them; none of a process that has ended.
 std::vector<OpenFile> open_files(pid_t process);
+// Whether a process of this user reads from one of these pipes. No link of /proc is followed: another program of the
+// user may have a file open whose server is dead, and a look at that file would never end.
+bool reads_pipe(pid_t process, const std::set<ino_t>& pipes);
 // Seconds between the start of the machine and that of a process.
 std::optional<double> started_at(pid_t process);
 // All of this user that live, but this one.

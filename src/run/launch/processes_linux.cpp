@@ -114,6 +114,21 @@ std::vector<OpenFile> open_files(pid_t process) {
   return files;
 }
 
+bool reads_pipe(pid_t process, const std::set<ino_t>& pipes) {
+  const std::string directory = "/proc/" + std::to_string(process) + "/fd";
+  const auto entries = list_directory(directory);
+  if (!entries) return false;
+  std::set<std::string> names;  // as the links call them
+  for (const ino_t pipe : pipes) names.insert("pipe:[" + std::to_string(pipe) + "]");
+  return std::ranges::any_of(*entries, [&](const DirectoryEntry& entry) {
+    const std::string path = join(directory, entry.name);
+    struct stat link {};
+    if (::lstat(path.c_str(), &link) != 0 || (link.st_mode & S_IRUSR) == 0) return false;
+    const auto name = read_link(path);
+    return name && names.contains(*name);
+  });
+}
+
 void pause_processes(const std::vector<pid_t>& processes, bool paused) {
   for (const pid_t process : processes) ::kill(process, paused ? SIGSTOP : SIGCONT);
 }

@@ -1,7 +1,3 @@
-#include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -23,8 +19,8 @@ double uptime() {
 }
 
 bool reads_from_pipe(pid_t process) {
-  struct stat status {};
-  return ::stat(("/proc/" + std::to_string(process) + "/fd/0").c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+  const auto input = read_link("/proc/" + std::to_string(process) + "/fd/0");
+  return input && input->starts_with("pipe:");
 }
 
 }  // namespace
