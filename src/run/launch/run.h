@@ -41,10 +41,10 @@ struct Prepared {
 // decomposition, pools, the way in, whether the case can be written.
 Result<Prepared> prepare(const RunRequest& request, Clock& clock);
 
-// Whoever is told how the nodes fare.
+// Who is shown the nodes' reports while the run lasts.
 struct Watcher {
-  std::function<void(const std::vector<NodeReport>&)> show;  // may be empty; is given the latest reports, and may draw
-  bool at_terminal = false;                                  // somebody looks now
+  std::function<void(const std::vector<NodeReport>&)> show;  // gets the latest reports; empty: nobody is shown them
+  bool at_terminal = false;                                  // a person sits before a terminal
 };
 
 // Carries it out. `watcher` is told about five times a second once nodes are seen to stage or drain. While all run
