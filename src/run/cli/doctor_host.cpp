@@ -13,6 +13,7 @@
 #include <cerrno>
 
 #include "base/base.h"
+#include "base/question.h"
 
 namespace forebay::cli {
 namespace {
@@ -52,12 +53,12 @@ void last_value(const std::string& path, std::string_view key, std::string& valu
     if (line.starts_with(key) && line.substr(key.size(), 1) == "=") value = line.substr(key.size() + 1);
 }
 
-bool logind_empties_shm(const std::string& root, uid_t user) {
+bool logind_empties_shm(const std::string& root, uid_t user, Clock& clock) {
   if (!name_exists(root + "/run/systemd/system")) return false;  // sd_booted(3): no systemd here
   // System users and those who linger are spared (logind.conf(5), loginctl(1)).
   if (user < 1000 || user == 65534) return false;
-  if (const struct passwd* entry = ::getpwuid(user))
-    if (name_exists(root + "/var/lib/systemd/linger/" + entry->pw_name)) return false;
+  if (const auto entry = account_of(user, clock))
+    if (name_exists(root + "/var/lib/systemd/linger/" + entry->name)) return false;
   std::string value = "yes";
   last_value(root + "/etc/systemd/logind.conf", "RemoveIPC", value);
   // Files in these directories come later than the main one, sorted by name whatever the directory.
@@ -122,6 +123,18 @@ std::vector<Launcher> launchers_in(const std::string& search, Clock& clock) {
 
 }  // namespace
 
+std::optional<Account> account_of(uid_t user, Clock& clock) {
+  const auto words = ask(
+      [user]() -> std::string {
+        const struct passwd* entry = ::getpwuid(user);
+        return entry == nullptr ? "" : std::string(entry->pw_name) + '\0' + entry->pw_dir;
+      },
+      std::chrono::seconds(2), clock);
+  const auto parts = split(words ? std::string_view(*words) : std::string_view(), '\0');
+  if (parts.size() != 2) return std::nullopt;
+  return Account{std::string(parts[0]), std::string(parts[1])};
+}
+
 std::string family_of(const std::string& version) {
   struct Sign {
     const char* text;
@@ -152,7 +165,7 @@ Host observe_host(const std::string& root, const std::string& search, uid_t user
     host.open_files = files.rlim_cur;
     host.open_files_most = files.rlim_max;
   }
-  host.empties_at_logout = logind_empties_shm(root, user);
+  host.empties_at_logout = logind_empties_shm(root, user, clock);
   host.launchers = launchers_in(search, clock);
   return host;
 }

@@ -31,6 +31,12 @@ struct Host {
 // `root` is "" for this node, or a test's own tree with /proc, /sys, /etc, /run and /var in it. `search` is like $PATH.
 Host observe_host(const std::string& root, const std::string& search, uid_t user, Clock& clock);
 
+// A user as the system's accounts have it: nullopt where nobody knows, or their server does not answer in time.
+struct Account {
+  std::string name, home;
+};
+std::optional<Account> account_of(uid_t user, Clock& clock);
+
 // "Open MPI" from "mpirun (Open MPI) 4.1.4".
 std::string family_of(const std::string& version);
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
-#include <pwd.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -146,9 +145,9 @@ PrivateWords private_words(const DoctorReport& report) {
   PrivateWords words;
   for (const char* name : {"USER", "LOGNAME", "SUDO_USER"}) words.names.push_back(own_variable(name));
   words.paths = {own_variable("HOME"), own_variable("PWD"), own_variable("TMPDIR"), real_path(".").value_or("")};
-  if (const struct passwd* user = ::getpwuid(::geteuid())) {
-    words.names.emplace_back(user->pw_name);
-    words.paths.emplace_back(user->pw_dir);
+  if (const auto user = account_of(::geteuid(), real_clock())) {
+    words.names.push_back(user->name);
+    words.paths.push_back(user->home);
   }
   words.names.push_back(report.machine.node);
   words.names.push_back(report.machine.node.substr(0, report.machine.node.find('.')));

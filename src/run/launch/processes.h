@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "run/node/file_systems.h"
 
 namespace forebay::launch {
 
@@ -26,16 +27,17 @@ std::optional<int> status_of_ended(const Descriptor& watch, pid_t process);
 // True when the process runs and has not begun to end (it closes its files while it ends), and when it has no children
 // that might write in its stead.
 bool is_working_itself(pid_t process);
-// An open descriptor of a process: its number, how it was opened, and what it leads to.
+// An open descriptor of a process, and how it was opened.
 struct OpenFile {
   int number = -1;
   bool reads = false, writes = false;
-  struct stat status;
+  ino_t pipe = 0;                          // where it is one without a name
+  std::optional<struct stat> status = {};  // where it lies on one of the file systems that were asked for
 };
-// Those of a process of this user, as /proc shows them; none of a process that has ended.
-std::vector<OpenFile> open_files(pid_t process);
-// Whether a process of this user reads from one of these pipes. No link of /proc is followed: another program of the
-// user may have a file open whose server is dead, and a look at that file would never end.
+// Those of a process of this user, as /proc shows them; none of a process that has ended. Only what lies on these file
+// systems is looked at: another one's server may be dead, and a look at that file would never end.
+std::vector<OpenFile> open_files(pid_t process, const std::set<std::string>& devices, node::FileSystems& systems);
+// Whether a process of this user reads from one of these pipes.
 bool reads_pipe(pid_t process, const std::set<ino_t>& pipes);
 // Seconds between the start of the machine and that of a process.
 std::optional<double> started_at(pid_t process);

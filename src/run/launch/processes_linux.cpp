@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <map>
 
 #include "run/contract/contract.h"
@@ -76,6 +77,32 @@ std::multimap<pid_t, pid_t> by_parent() {
   return children;
 }
 
+// Its descriptors, each with the link that /proc has for it, until `use` wants no more.
+void each_descriptor(pid_t process, const std::function<bool(OpenFile, const std::string&)>& use) {
+  const std::string directory = "/proc/" + std::to_string(process) + "/fd";
+  const auto entries = list_directory(directory);
+  if (!entries) return;
+  for (const DirectoryEntry& entry : *entries) {
+    struct stat link {};
+    const std::string path = join(directory, entry.name);
+    // The link's mode says how the file was opened.
+    if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) continue;
+    const OpenFile file{static_cast<int>(parse_integer(entry.name).value_or(-1)), (link.st_mode & S_IRUSR) != 0,
+                        (link.st_mode & S_IWUSR) != 0};
+    if (!use(file, path)) return;
+  }
+}
+
+// The number of the pipe that a link of /proc names: "pipe:[4711]". 0: it names something else.
+ino_t pipe_of(const std::string& link) {
+  constexpr std::string_view before = "pipe:[", after = "]";
+  const auto name = read_link(link);
+  if (!name || !name->starts_with(before) || !name->ends_with(after)) return 0;
+  const std::string_view number(*name);
+  return static_cast<ino_t>(
+      parse_integer(number.substr(before.size(), number.size() - before.size() - after.size())).value_or(0));
+}
+
 constexpr std::int64_t is_ending = 0x4;  // PF_EXITING of <linux/sched.h>: set before the files are closed
 
 }  // namespace
@@ -97,36 +124,27 @@ std::vector<pid_t> children_of(pid_t process) {
   return children;
 }
 
-std::vector<OpenFile> open_files(pid_t process) {
+std::vector<OpenFile> open_files(pid_t process, const std::set<std::string>& devices, node::FileSystems& systems) {
   std::vector<OpenFile> files;
-  const std::string directory = "/proc/" + std::to_string(process) + "/fd";
-  const auto entries = list_directory(directory);
-  if (!entries) return files;
-  for (const DirectoryEntry& entry : *entries) {
-    struct stat link {
-    }, file{};
-    const std::string path = join(directory, entry.name);
-    // The link's mode says how the file was opened.
-    if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode) || ::stat(path.c_str(), &file) != 0) continue;
-    files.push_back({static_cast<int>(parse_integer(entry.name).value_or(-1)), (link.st_mode & S_IRUSR) != 0,
-                     (link.st_mode & S_IWUSR) != 0, file});
-  }
+  each_descriptor(process, [&](OpenFile file, const std::string& path) {
+    file.pipe = pipe_of(path);
+    struct stat status {};
+    if (file.pipe == 0 && devices.contains(systems.device_of_open(process, file.number)) &&
+        ::stat(path.c_str(), &status) == 0)
+      file.status = status;
+    files.push_back(file);
+    return true;
+  });
   return files;
 }
 
 bool reads_pipe(pid_t process, const std::set<ino_t>& pipes) {
-  const std::string directory = "/proc/" + std::to_string(process) + "/fd";
-  const auto entries = list_directory(directory);
-  if (!entries) return false;
-  std::set<std::string> names;  // as the links call them
-  for (const ino_t pipe : pipes) names.insert("pipe:[" + std::to_string(pipe) + "]");
-  return std::ranges::any_of(*entries, [&](const DirectoryEntry& entry) {
-    const std::string path = join(directory, entry.name);
-    struct stat link {};
-    if (::lstat(path.c_str(), &link) != 0 || (link.st_mode & S_IRUSR) == 0) return false;
-    const auto name = read_link(path);
-    return name && names.contains(*name);
+  bool reads = false;
+  each_descriptor(process, [&](const OpenFile& file, const std::string& path) {
+    reads = file.reads && pipes.contains(pipe_of(path));
+    return !reads;
   });
+  return reads;
 }
 
 void pause_processes(const std::vector<pid_t>& processes, bool paused) {

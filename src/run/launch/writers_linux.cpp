@@ -24,6 +24,12 @@ constexpr std::size_t most_named = 3;
 
 using FileId = std::pair<dev_t, ino_t>;
 
+// What a run's pools lie on: as files tell it, and as mounts do.
+struct Pools {
+  std::set<dev_t> devices;
+  std::set<std::string> systems;
+};
+
 std::string of_process(pid_t process, const char* what) {
   return fmt::format("/proc/{}/{}", process, what);
 }
@@ -48,31 +54,25 @@ std::optional<FileId> shared_mapping(std::string_view line) {
 }
 
 // The files on these devices that a process can write to by a descriptor or a mapping of its own.
-std::set<FileId> written_by(pid_t process, const std::set<dev_t>& devices) {
+std::set<FileId> written_by(pid_t process, const Pools& pools, node::FileSystems& systems) {
   std::set<FileId> files;
-  for (const OpenFile& file : open_files(process))
-    if (file.writes && S_ISREG(file.status.st_mode) && file.status.st_nlink > 0 && devices.contains(file.status.st_dev))
-      files.emplace(file.status.st_dev, file.status.st_ino);
+  for (const OpenFile& file : open_files(process, pools.systems, systems)) {
+    const auto& status = file.status;
+    if (file.writes && status && S_ISREG(status->st_mode) && status->st_nlink > 0 &&
+        pools.devices.contains(status->st_dev))
+      files.emplace(status->st_dev, status->st_ino);
+  }
   const auto maps = read_file(of_process(process, "maps"));
   for (const std::string_view line : split(maps ? std::string_view(*maps) : std::string_view(), '\n'))
-    if (const auto mapped = shared_mapping(line); mapped && devices.contains(mapped->first)) files.insert(*mapped);
+    if (const auto mapped = shared_mapping(line); mapped && pools.devices.contains(mapped->first))
+      files.insert(*mapped);
   return files;
 }
 
 // Whether a process works in one of these directories or below: it may be about to open a file there.
-bool works_in(pid_t process, const std::set<dev_t>& devices, const std::set<FileId>& directories) {
-  constexpr int deepest = 256, flags = O_PATH | O_DIRECTORY;
-  struct stat status {};
-  const std::string own = of_process(process, "cwd");
-  if (::stat(own.c_str(), &status) != 0 || !devices.contains(status.st_dev)) return false;
-  auto at = open_file(own, flags);
-  for (int depth = 0; at && depth < deepest && ::fstat(at->get(), &status) == 0; ++depth) {
-    const FileId here{status.st_dev, status.st_ino};
-    if (directories.contains(here)) return true;
-    at = open_file_at(at->get(), "..", flags);
-    if (!at || ::fstat(at->get(), &status) != 0 || here == FileId{status.st_dev, status.st_ino}) break;
-  }
-  return false;
+bool works_in(pid_t process, const std::vector<node::Spot>& trees, node::FileSystems& systems) {
+  const auto here = systems.working_directory(process);
+  return here && std::ranges::any_of(trees, [&](const node::Spot& tree) { return lies_below(*here, tree); });
 }
 
 // The paths in the case of those that lie in the trees.
@@ -95,13 +95,16 @@ void find_below(const std::string& local, const std::string& path, std::map<File
 
 drain::Writers find_writers(const PoolRun& run) {
   constexpr int most_passes = 5;
-  std::set<dev_t> devices;
+  node::FileSystems systems;
+  Pools pools;
   struct stat status {};
-  for (const std::string& directory : run.directories)
-    if (::stat(directory.c_str(), &status) == 0) devices.insert(status.st_dev);
-  std::set<FileId> trees;
+  for (const std::string& directory : run.directories) {
+    if (::stat(directory.c_str(), &status) == 0) pools.devices.insert(status.st_dev);
+    if (const auto spot = systems.spot_of(directory)) pools.systems.insert(spot->device);
+  }
+  std::vector<node::Spot> trees;
   for (const drain::Root& root : run.roots())
-    if (::stat(root.local.c_str(), &status) == 0) trees.emplace(status.st_dev, status.st_ino);
+    if (const auto spot = systems.spot_of(root.local)) trees.push_back(*spot);
   std::map<pid_t, std::set<FileId>> files_of;
   std::map<FileId, std::string> paths;
   std::vector<pid_t> of_run;
@@ -112,10 +115,10 @@ drain::Writers find_writers(const PoolRun& run) {
     std::vector<pid_t> processes = own_processes();
     std::erase_if(processes, [&](pid_t process) { return !seen.insert(process).second; });
     for (const pid_t process : processes) {
-      std::set<FileId> files = written_by(process, devices);
+      std::set<FileId> files = written_by(process, pools, systems);
       for (const FileId& file : files) paths.emplace(file, std::string());
       if (!files.empty()) files_of.emplace(process, std::move(files));
-      if (works_for(process, run.plan.run) || works_in(process, devices, trees)) of_run.push_back(process);
+      if (works_for(process, run.plan.run) || works_in(process, trees, systems)) of_run.push_back(process);
     }
     news = !processes.empty();
   }

@@ -153,6 +153,13 @@ Space measure_mount(const std::string& path) {
   return space;
 }
 
+bool lies_behind_others(const std::string& path, const std::vector<MountLine>& lines) {
+  return std::ranges::any_of(lines, [&](const MountLine& line) {
+    return line.path != "/" && line.path != path && is_below(path, line.path) && !contains(kNodeLocal, line.type) &&
+           (line.type == "autofs" || !contains(kNoStorage, line.type));
+  });
+}
+
 std::vector<Mount> storage_mounts(const std::vector<MountLine>& lines, const std::string& sys,
                                   const MeasureMount& measure) {
   std::vector<Mount> mounts;

@@ -44,6 +44,9 @@ using MeasureMount = std::function<Space(const std::string& path)>;
 std::vector<Mount> storage_mounts(const std::vector<MountLine>& lines, const std::string& sys,
                                   const MeasureMount& measure);
 Space measure_mount(const std::string& path);
+// Whether the way to a path leads through a file system that is not the node's own, and may not answer. That of the
+// root does not count: where that is gone nothing works.
+bool lies_behind_others(const std::string& path, const std::vector<MountLine>& lines);
 // Where the others are mounted that are seen: /proc, /sys.
 std::vector<std::string> mounts_without_storage(const std::vector<MountLine>& lines);
 
