@@ -74,6 +74,14 @@ def kill(pid, number=signal.SIGKILL):
         return False
 
 
+def kill_mentioning(*words):
+    """Kills until none is left: a process that is being listed may be making another one."""
+    while left := [pid for each in words for pid in mentioning(each)]:
+        for pid in left:
+            kill(pid)
+        time.sleep(0.005)
+
+
 class Processes:
     """Those of one run, also where their parents are gone. `program` and `launcher` are the names of its processes."""
 

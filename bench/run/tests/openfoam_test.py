@@ -33,7 +33,7 @@ class Bench(unittest.TestCase):
         cls.rows = {row["name"].removeprefix(CASE): row for row in cls.told["results"]}
 
     def test_the_object_says_what_was_measured_where(self):
-        self.assertEqual(list(self.told), ["bench", "machine", "results"])
+        self.assertEqual(list(self.told), ["forebay_version", "bench", "machine", "results"])
         self.assertEqual(self.told["bench"], "openfoam")
         machine = self.told["machine"]
         self.assertGreaterEqual(machine["cores"], 1)

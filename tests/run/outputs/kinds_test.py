@@ -7,7 +7,7 @@ import shutil
 import time
 
 import outputcase
-from outputcase import UNDRAINED, WAYS, OutputCase, processes
+from outputcase import UNDRAINED, WAYS, OutputCase
 
 SCRIPTS = {
     "a file and a directory are swapped": "mv a t; mv d a; mv t d",
@@ -120,12 +120,6 @@ class Kinds(OutputCase):
                     self.assertEqual(self.forebay("drain", "--resume", "--quiet", "--case", case), 0, self.output)
                     self.assertEqual(entries(case), entries(direct))
                     self.assert_pool_is_empty()
-
-    def kill_all(self, process):
-        """The starter, the agent and the program: whose environment or arguments name this test's pool."""
-        for pid in processes.mentioning(self.pool) + processes.mentioning(self.directory):
-            processes.kill(pid)
-        process.communicate(timeout=30)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-import processes  # noqa: E402,F401
+import processes  # noqa: E402
 
 SKIPPED = 77
 WAYS = ("namespace", "redirect", "path")
@@ -49,6 +49,11 @@ class OutputCase(unittest.TestCase):
     def finish(self, process, seconds=60):
         self.output, _ = process.communicate(timeout=seconds)
         return process.returncode
+
+    def kill_all(self, process):
+        """The starter, the agent and the program, killed at once: all that names this test's directory or its pool."""
+        processes.kill_mentioning(self.directory, self.pool)
+        process.communicate(timeout=30)
 
     def line(self, way, script, *options):
         if way == "direct":

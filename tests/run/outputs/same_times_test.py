@@ -8,7 +8,7 @@ import sys
 import time
 
 import outputcase
-from outputcase import WAYS, OutputCase, files, processes
+from outputcase import WAYS, OutputCase, files
 
 LIVE = ("--set", "drain.settle=50ms")
 # Where all is carried by then: another line in the same size.
@@ -86,9 +86,7 @@ class SameTimes(OutputCase):
                 until = time.monotonic() + 30
                 while not os.path.exists(begun) and time.monotonic() < until:
                     time.sleep(0.01)
-                for pid in processes.mentioning(self.pool) + processes.mentioning(self.directory):
-                    processes.kill(pid)
-                process.communicate(timeout=30)
+                self.kill_all(process)
                 self.assertEqual(self.forebay("drain", "--resume", "--quiet", "--case", case), 0, self.output)
                 self.assertEqual((self.read(case, "f"), self.read(case, "l1")), ("b\n", "2\n"))
                 self.assert_pool_is_empty()

@@ -10,7 +10,7 @@ import shlex
 import time
 
 import outputcase
-from outputcase import BUSY, CONFLICT, UNDRAINED, USAGE, WAYS, OutputCase, files, processes
+from outputcase import BUSY, CONFLICT, UNDRAINED, USAGE, WAYS, OutputCase, files
 
 # Nothing may be listed, or looked at, or read.
 CLOSED, CLOSED_FILES = {"none": 0o000, "unlisted": 0o300, "unsearched": 0o600}, {"secret": 0o000, "write-only": 0o200}
@@ -170,13 +170,6 @@ class Unreadable(OutputCase):
             with open(path) as file:
                 return any(words in line for line in file)
         return False
-
-    def kill_all(self, process):
-        """Every process that has this test's environment."""
-        while left := processes.mentioning(f"XDG_CONFIG_HOME={self.directory}"):
-            for pid in left:
-                processes.kill(pid)
-        process.communicate()
 
     def test_a_path_that_is_too_long_holds_up_nothing(self):
         for way in WAYS:
