@@ -10,7 +10,8 @@ import time
 import commandcase
 
 CLOSING = "\n// ************************************************************************* //\n"
-UNDRAINED, BUSY = 3, 7
+UNUSABLE, UNDRAINED, BUSY = 2, 3, 7
+PROPERTIES = "uniform/functionObjects/functionObjectProperties"
 
 
 def field(name, values="uniform 0;"):
@@ -113,6 +114,47 @@ class RestartableTest(commandcase.CommandCase):
         self.assertFalse(os.path.exists(os.path.join(self.case, "forebay-set-aside")))
         self.make("5", "U", "p")
         self.assertEqual(self.judged()["restartable"], "5")
+
+    def test_a_closing_line_that_no_file_of_the_name_has_is_not_missed_nor_the_content_of_a_marker(self):
+        for each in ("0", "1", "2", "3"):
+            self.make(each, "U", "p")
+            for rank in (0, 1):
+                self.write(f"processor{rank}/{each}/U", field("U").replace(CLOSING, ""))
+                self.write(f"processor{rank}/{each}/done", "")
+                self.write(f"processor{rank}/{each}/T.gz", gzip.compress(field("T").replace(CLOSING, "").encode()))
+        self.write("processor1/3/p", field("p").replace(CLOSING, ""))
+        found = self.judged("--set-aside")
+        self.assertEqual((found["restartable"], found["cut"]), ("2", {}))
+        self.assertEqual(found["newer"][0]["lacks"], {"processor1": ["p"]})
+        for name, text in (("done", "now it says something"), ("U", field("U"))):
+            self.write(f"processor0/1/{name}", text)
+            self.assertEqual(self.judged()["restartable"], "0", name)
+            os.remove(os.path.join(self.case, f"processor0/1/{name}"))
+
+    def test_before_the_first_state_a_time_needs_all_that_the_start_time_has(self):
+        self.make("0", "U", "p", "nuTilda")
+        self.make("1", "p", "uniform/time")
+        self.make("2", "vorticity")
+        found = self.judged()
+        self.assertEqual(found["restartable"], "0")
+        self.assertEqual(found["newer"][0]["lacks"]["processor0"], ["U", "nuTilda", "p"])
+        self.assertEqual(found["newer"][1]["lacks"]["processor0"], ["U", "nuTilda"])
+        self.make("3", "U", "p", "uniform/time", PROPERTIES)
+        self.assertEqual(self.judged()["restartable"], "3")
+
+    def test_times_of_function_objects_in_a_collated_case_are_told_what_they_lack(self):
+        for name in ("U", "p"):
+            self.write(f"processors2/0/{name}", "FoamFile of blocks")
+        self.write("processors2/1/vorticity", "1")
+        self.write("processor0/2/vorticity", "1")
+        for each in self.judged()["newer"]:
+            self.assertEqual(each["lacks"], {"processor0": ["U", "p"], "processor1": ["U", "p"]})
+
+    def test_a_case_that_is_not_there_or_is_no_directory_is_unusable(self):
+        for path in ("nowhere", "system/controlDict"):
+            for command in (["restartable"], ["status"], ["clean", "--yes"], ["drain", "--resume"]):
+                path = os.path.join(self.case, path)
+                self.assertEqual(self.call(*command, "--case", path), UNUSABLE, f"{command} {path}: {self.output}")
 
     def test_a_case_in_one_piece_with_compressed_files(self):
         for each in ("0", "1", "2"):

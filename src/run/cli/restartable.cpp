@@ -60,7 +60,8 @@ core::NamesOfRanks plain(const openfoam::RankNames& names) {
   return plain;
 }
 
-// Reads the files of a time only when it is asked for that time.
+// Reads the files of a time only when it is asked for that time; of others those that tell how its files are to be
+// judged.
 class CaseReader {
  public:
   // `found` must outlive it.
@@ -85,7 +86,7 @@ class CaseReader {
 
   bool is_start(const std::string& time) const { return time == found_.start; }
 
-  Judged judge(const std::string& time) const {
+  Judged judge(const std::string& time) {
     Judged judged{time, false, {}, cut_in(time)};
     const core::NamesOfRanks names = whole_names(time, judged.cut);
     const core::Required required = is_start(time) ? of_start(time) : required_;
@@ -103,9 +104,41 @@ class CaseReader {
 
  private:
   // The files of 0/ may be written by hand, without OpenFOAM's closing line.
-  core::NamesOfRanks cut_in(const std::string& time) const {
+  core::NamesOfRanks cut_in(const std::string& time) {
     if (is_start(time) && time == "0") return {};
-    return plain(openfoam::cut_names(path_, found_, time));
+    const auto endings = endings_of(time, [](const std::string&) { return true; });
+    core::Names doubtful;
+    for (const auto& [rank, of_rank] : endings) {
+      habits_.add(time, of_rank);
+      for (const auto& [name, ending] : of_rank)
+        if (ending == openfoam::Ending::unclosed || ending == openfoam::Ending::empty) doubtful.insert(name);
+    }
+    compare(doubtful);
+    core::NamesOfRanks cut;
+    for (const auto& [rank, of_rank] : endings)
+      for (const auto& [name, ending] : of_rank)
+        if (habits_.is_cut(name, ending)) cut[rank].insert(name);
+    return cut;
+  }
+
+  // How the files of these names end in all times.
+  void compare(core::Names names) {
+    std::erase_if(names, [&](const std::string& name) { return !compared_.insert(name).second; });
+    if (names.empty()) return;
+    for (const std::string& time : order_)
+      for (const auto& [rank, of_rank] :
+           endings_of(time, [&](const std::string& name) { return names.contains(name); }))
+        habits_.add(time, of_rank);
+  }
+
+  template <class Wanted>
+  std::map<int, openfoam::Endings> endings_of(const std::string& time, const Wanted& wanted) const {
+    std::map<int, openfoam::Endings> plain;
+    const auto found = openfoam::endings_of(path_, found_, time,
+                                            [&](const std::string& name) { return wanted(core::plain_name(name)); });
+    for (const auto& [rank, of_rank] : found)
+      for (const auto& [name, ending] : of_rank) plain[rank].emplace(core::plain_name(name), ending);
+    return plain;
   }
 
   // The run has started from it. Where it only is the oldest time that is left, it may have been cut like any other.
@@ -118,9 +151,11 @@ class CaseReader {
   const openfoam::CaseTimes& found_;
   std::vector<std::string> order_;
   core::Required required_;
+  openfoam::Habits habits_;
+  core::Names compared_;  // with the files of all times
 };
 
-CaseReport report_on(const std::string& case_path, const CaseReader& reader) {
+CaseReport report_on(const std::string& case_path, CaseReader reader) {
   constexpr std::size_t most_older = core::most_restart_points - 1;
   CaseReport report;
   report.case_path = case_path;
@@ -271,8 +306,17 @@ Status set_aside(CaseReport& report, const openfoam::CaseTimes& found) {
 }
 
 int restartable(const RestartableOptions& options) {
-  const auto case_path = real_path(options.case_path);
-  if (!case_path) return failed(case_path.error());
+  auto case_path = real_path(options.case_path);
+  struct stat status {};
+  if (case_path && ::stat(case_path->c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
+    errno = ENOTDIR;
+    case_path = errno_error("cannot read a case in", *case_path);
+  }
+  if (!case_path) {
+    case_path.error().code = Code::bad_input;
+    case_path.error().advice = "name the directory of a case with --case";
+    return failed(case_path.error());
+  }
   const auto found = openfoam::times_of_case(*case_path);
   if (!found) return failed(found.error());
   const auto run = launch::read_plan(*case_path);

@@ -63,11 +63,11 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
   for (slots::SlotDirectory& each : slots::find(paths))
     if (wanted.empty() || stages_for(each, wanted)) found.staged.push_back(std::move(each));
   // A case may have vanished and have left something here all the same.
-  bool known = wanted.empty() || name_exists(wanted) || !found.runs.empty() || !found.staged.empty();
+  bool known = wanted.empty() || leads_to_directory(wanted) || !found.runs.empty() || !found.staged.empty();
   for (const std::string& pool : paths)
     for (const std::string& kept : {launch::warm_directory(pool, wanted), launch::ahead_directory(pool, wanted)})
       known = known || name_exists(kept);
-  if (!known) return error(Code::bad_input, "no such case:", case_path);
+  if (!known) return error(Code::bad_input, "no such case:", case_path, "give the case's directory with --case");
   found.pools = std::move(paths);
   found.case_path = std::move(wanted);
   return found;

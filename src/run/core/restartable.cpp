@@ -73,6 +73,8 @@ Spread spread_of(const NamesOfRanks& names) {
 void Written::add(const std::string& time, const NamesOfRanks& names) {
   constexpr std::size_t compared = 2;
   Spread spread = spread_of(names);
+  has_state_times_ = has_state_times_ || spread.on_some_rank.contains("uniform/time");
+  has_properties_ = has_properties_ || spread.on_some_rank.contains("uniform/functionObjects/functionObjectProperties");
   on_some_rank_.insert(spread.on_some_rank.begin(), spread.on_some_rank.end());
   std::erase_if(richest_, [&](const Time& each) { return each.time == time; });
   const auto poorer = std::ranges::find_if(
@@ -86,6 +88,7 @@ Required Required::of(const std::optional<Spread>& start, const Written& written
   Names of_all;
   if (start) {
     required.on_some_rank = intersection(start->on_some_rank, written.on_some_rank_);
+    if (required.on_some_rank.empty() || !written.has_state()) required.on_some_rank = start->on_some_rank;
     of_all = start->on_every_rank;
   } else if (!written.richest_.empty()) {
     const Spread &a = written.richest_.front().names, &b = written.richest_.back().names;

@@ -8,8 +8,11 @@
 //
 // The rule. A file that is cut (run/openfoam/cut_file.h) counts as missing, and a name is taken without its ".gz".
 //   - Required are those names of the run's start time that the run has itself written in some whole time. (The 0/ of a
-//     tutorial holds fields that its turbulence model never writes.) Without a start time: the names that the two
-//     richest whole times of the run have in common, or those of the only one.
+//     tutorial holds fields that its turbulence model never writes.) Until the run has written a state, or a name of
+//     the start time at all, every name of the start time is required: writeObjects may write p alone before. Without a
+//     start time: the names that the two richest whole times of the run have in common, or those of the only one.
+//   - OpenFOAM writes a state when its own interval is over, and then the properties of its function objects, too. In
+//     a run that makes no `uniform/time` every whole time counts as a state.
 //   - A name is required on every rank where the start time has it on every rank, else on some rank. Files of particle
 //     clouds (`lagrangian/`) are only where particles are: they are required on some rank.
 //   - A time is restartable when it has all required names. As long as none is known, no time is.
@@ -55,7 +58,10 @@ class Written {
     std::string time;
     Spread names;
   };
+  bool has_state() const { return has_properties_ || !has_state_times_; }
+
   Names on_some_rank_;
+  bool has_state_times_ = false, has_properties_ = false;  // `uniform/time`; what OpenFOAM writes with a state only
   std::vector<Time> richest_;  // the two with the most names, the richest first; of equals the later one first
 };
 

@@ -97,12 +97,14 @@ Status Drain::add_directory(const std::string& path, const std::vector<tree::Ent
   auto after = on_events();
   state_->seen.being_put.clear();
   if (!after) return after;
+  state_->policy.note_start();
   return state_->seen.watcher->add_directory(local_of(state_->run.roots, path), path);
 }
 
 Status Drain::add_root(const Root& root, const std::vector<tree::Entry>& staged) {
   if (auto recorded = state_->run.record_staged(staged); !recorded) return recorded;
   state_->run.roots.push_back(root);
+  state_->policy.note_start();
   return state_->seen.watcher->add_tree(root.local, root.prefix);
 }
 

@@ -2,6 +2,7 @@
 // room.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 #include "run/drain/candidates.h"
 #include "run/drain/run.h"
 #include "run/drain/superseded.h"
+#include "run/openfoam/cut_file.h"
 
 namespace forebay::drain {
 
@@ -31,6 +33,8 @@ struct Policy {
   End& end;
 
   core::Written written = {};
+  openfoam::Habits habits = {};  // how files of the start time and of whole times end
+  std::map<std::string, std::map<int, openfoam::Endings>> seen_endings = {};  // of whole times, when looked at
   // Complete times that are held here, and that the case has, each in the order in which they were begun.
   std::vector<core::WholeTime> whole_times = {}, safe_whole_times = {};
   // As long as all complete times that were looked into have the same names, none need be looked into to be given up.
@@ -50,7 +54,11 @@ struct Policy {
   void let_go(const std::string& time);
 
   // restart.cpp
+  void note_start();
+  void each_of_start(int rank, const std::function<void(const std::string& path, const std::string& name)>& take) const;
   core::Required required() const;
+  std::map<int, openfoam::Endings> endings_here(const std::string& time) const;
+  core::NamesOfRanks learn_names(const std::string& time);
   core::NamesOfRanks names_here(const std::string& time) const;
   core::NamesOfRanks names_on_case(const std::string& time) const;
   core::NamesOfRanks names_anywhere(const std::string& time) const;

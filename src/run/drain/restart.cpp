@@ -34,6 +34,16 @@ core::Names files_in(const std::string& directory, const std::string& lower) {
   return files;
 }
 
+core::NamesOfRanks uncut(const openfoam::Habits& habits, const std::map<int, openfoam::Endings>& endings) {
+  core::NamesOfRanks names;
+  for (const auto& [rank, of_endings] : endings) {
+    core::Names& of_rank = names[rank];
+    for (const auto& [name, ending] : of_endings)
+      if (!habits.is_cut(name, ending)) of_rank.insert(name);
+  }
+  return names;
+}
+
 // Puts a time into a list in order, in place of what it had of it.
 template <class Before>
 void put_time(std::vector<core::WholeTime>& times, core::WholeTime time, const Before& before) {
@@ -45,23 +55,44 @@ void put_time(std::vector<core::WholeTime>& times, core::WholeTime time, const B
 
 }  // namespace
 
-// The names of the time that the run started from, as they were staged for the ranks that have come so far.
+// Files of the time that the run started from, as they were staged: with their names in it.
+void Policy::each_of_start(int rank,
+                           const std::function<void(const std::string& path, const std::string& name)>& take) const {
+  if (!run.request.settings.start_time) return;
+  bool any = false;
+  const auto each_in = [&](const std::string& directory) {
+    run.ledger.each(directory, [&](const std::string& path, const Known& known) {
+      if (!known.staged || known.directory) return true;
+      take(path, core::plain_name(path.substr(directory.size() + 1)));
+      any = true;
+      return true;
+    });
+  };
+  each_in(time_directory(rank, *run.request.settings.start_time));
+  if (any) return;
+  for (const std::string& group : run.request.settings.start_groups)
+    each_in(join(group, *run.request.settings.start_time));
+}
+
+// To be called when a rank's inputs are known. Of each name one file tells.
+void Policy::note_start() {
+  openfoam::Endings endings;
+  for (const int rank : seen.times.ranks())
+    each_of_start(rank, [&](const std::string& path, const std::string& name) {
+      if (!habits.knows(name) && !endings.contains(name))
+        endings[name] = openfoam::ending_of(join(run.request.case_path, path));
+    });
+  if (!endings.empty()) habits.add(*run.request.settings.start_time, endings);
+}
+
+// By the names of the start time of the ranks that have come so far.
 core::Required Policy::required() const {
   std::optional<core::Spread> started_from;
   if (run.request.settings.start_time) {
     core::NamesOfRanks names;
     for (const int rank : seen.times.ranks()) {
       core::Names& of_rank = names[rank];
-      const auto add = [&](const std::string& directory) {
-        run.ledger.each(directory, [&](const std::string& path, const Known& known) {
-          if (known.staged && !known.directory) of_rank.insert(core::plain_name(path.substr(directory.size() + 1)));
-          return true;
-        });
-      };
-      add(time_directory(rank, *run.request.settings.start_time));
-      if (of_rank.empty())
-        for (const std::string& group : run.request.settings.start_groups)
-          add(join(group, *run.request.settings.start_time));
+      each_of_start(rank, [&](const std::string&, const std::string& name) { of_rank.insert(name); });
     }
     core::Spread spread = core::spread_of(names);
     if (!spread.on_some_rank.empty()) started_from = std::move(spread);
@@ -70,19 +101,45 @@ core::Required Policy::required() const {
 }
 
 // What there is of a time here: where the program wrote it, and kept aside.
-core::NamesOfRanks Policy::names_here(const std::string& time) const {
-  core::NamesOfRanks names;
+std::map<int, openfoam::Endings> Policy::endings_here(const std::string& time) const {
+  std::map<int, openfoam::Endings> endings;
   for (const int rank : seen.times.ranks()) {
-    core::Names& of_rank = names[rank];
+    openfoam::Endings& of_rank = endings[rank];
     const std::set<std::string> kept = seen.keep.files(rank, time);
     for (const std::string& file : kept)
-      if (!openfoam::is_cut(seen.keep.path(rank, time, file))) of_rank.insert(core::plain_name(file));
+      of_rank[core::plain_name(file)] = openfoam::ending_of(seen.keep.path(rank, time, file));
     const std::string directory = local_of(run.roots, time_directory(rank, time));
     for (const std::string& file : files_in(directory, run.request.lower)) {
       // A link leads to the case, or is the program's own.
       const std::string path = join(directory, file);
-      if (!kept.contains(file) && (read_link(path) || !openfoam::is_cut(path))) of_rank.insert(core::plain_name(file));
+      if (!kept.contains(file))
+        of_rank[core::plain_name(file)] = read_link(path) ? openfoam::Ending::plain : openfoam::ending_of(path);
     }
+  }
+  return endings;
+}
+
+core::NamesOfRanks Policy::names_here(const std::string& time) const {
+  return uncut(habits, endings_here(time));
+}
+
+// Of a whole time, whose files tell how others of their names are to be judged.
+core::NamesOfRanks Policy::learn_names(const std::string& time) {
+  const auto& endings = seen_endings[time] = endings_here(time);
+  bool changed = false;
+  for (const auto& [rank, of_rank] : endings) changed = habits.add(time, of_rank) || changed;
+  core::NamesOfRanks names = uncut(habits, endings);
+  std::erase_if(seen_endings, [&](const auto& each) {
+    return each.first != time && core::find_time(whole_times, each.first) == nullptr;
+  });
+  // As they ended when they were looked at: by now ranks may have freed some.
+  for (core::WholeTime& whole : whole_times) {
+    if (!changed || whole.time == time) continue;
+    for (auto& [rank, of_rank] : uncut(habits, seen_endings[whole.time])) whole.names[rank].merge(of_rank);
+    for (const auto& [rank, of_rank] : seen_endings[whole.time])
+      for (const auto& [name, ending] : of_rank)
+        if (habits.is_cut(name, ending)) whole.names[rank].erase(name);
+    written.add(whole.time, whole.names);
   }
   return names;
 }
@@ -121,14 +178,14 @@ bool Policy::is_home(const std::string& time) const {
 // A file of it was closed after the time was called complete.
 void Policy::renew_names(const std::string& time) {
   if (core::WholeTime* whole = core::find_time(whole_times, time)) {
-    whole->names = names_here(time);
+    whole->names = learn_names(time);
     written.add(time, whole->names);
   }
 }
 
 // A time that is complete, and kept aside for all ranks (only what is kept aside may stand for the last).
 void Policy::note_whole(const std::string& time) {
-  core::NamesOfRanks names = names_here(time);
+  core::NamesOfRanks names = learn_names(time);
   written.add(time, names);
   if (!alike_names) alike_names = names;
   times_are_alike = times_are_alike && names == *alike_names;
@@ -266,6 +323,7 @@ bool Policy::keep_restart_points() {
       return false;
     }
     core::WholeTime* const whole = core::find_time(whole_times, time);
+    (void)learn_names(time);  // of what was handed over, too
     core::NamesOfRanks names = names_anywhere(time);
     if (names == whole->names) continue;
     whole->names = std::move(names);
@@ -287,6 +345,7 @@ void Policy::add_found(const std::set<std::string>& whole,
   for (const std::string& time : order) {
     if (aside.empty() && core::newest_restartable(whole_times, required())) break;
     aside.erase(time);
+    (void)learn_names(time);
     core::WholeTime found{time, names_anywhere(time)};
     if (const auto handed = handed_over.find(time); handed != handed_over.end())
       for (const auto& [rank, names] : handed->second) found.names[rank].insert(names.begin(), names.end());

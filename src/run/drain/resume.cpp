@@ -70,6 +70,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
     if (now.inode == before.inode && now.size == before.size && now.mtime_ns == before.mtime_ns)
       state->run.record(placed_record(named, now));
   }
+  state->policy.note_start();
   if (auto found = state->policy.find_last_times(true); !found) return forward(found);
   // What ranks have left the page of the times tells: there it is known of which a write failed.
   state->seen.room.failed_writes = FailedWrites::left_in(join(request.home, failed_writes_name));

@@ -145,8 +145,9 @@ std::vector<std::string> directories_of_time(const std::string& case_path, const
   return found;
 }
 
-RankNames cut_names(const std::string& case_path, const CaseTimes& times, const std::string& time) {
-  RankNames found;
+std::map<int, Endings> endings_of(const std::string& case_path, const CaseTimes& times, const std::string& time,
+                                  const std::function<bool(const std::string& name)>& wanted) {
+  std::map<int, Endings> found;
   const auto names = times.times.find(time);
   if (names == times.times.end()) return found;
   std::set<int> done;
@@ -160,9 +161,11 @@ RankNames cut_names(const std::string& case_path, const CaseTimes& times, const 
     const auto of_rank = names->second.find(*of_holder.begin());
     if (of_rank == names->second.end()) continue;
     const int blocks = holder->group ? holder->last - holder->first + 1 : 0;
-    for (const std::string& name : of_rank->second)
-      if (is_cut(join(directory, name), blocks))
-        for (const int rank : of_holder) found[rank].insert(name);
+    for (const std::string& name : of_rank->second) {
+      if (!wanted(name)) continue;
+      const Ending ending = ending_of(join(directory, name), blocks);
+      for (const int rank : of_holder) found[rank].emplace(name, ending);
+    }
   }
   return found;
 }

@@ -1,6 +1,7 @@
 // The output times of a case as they lie on disk, whoever wrote them: decomposed, collated or in one piece.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "run/openfoam/cut_file.h"
 
 namespace forebay::openfoam {
 
@@ -34,8 +36,9 @@ struct CaseTimes {
 // out. A rank that has a time in a directory of its own reads that, and not its group's.
 Result<CaseTimes> times_of_case(const std::string& case_path);
 
-// Those files of a time that are cut (cut_file.h), by their names on each rank.
-RankNames cut_names(const std::string& case_path, const CaseTimes& times, const std::string& time);
+// How the files of a time end, by their names (with ".gz") on each rank; of all, or of those whose names are `wanted`.
+std::map<int, Endings> endings_of(const std::string& case_path, const CaseTimes& times, const std::string& time,
+                                  const std::function<bool(const std::string& name)>& wanted);
 
 // Directories of the case that hold parts of the time, relative to it: "processor0/0.1", "processors4/0.1", "0.1".
 std::vector<std::string> directories_of_time(const std::string& case_path, const CaseTimes& times,

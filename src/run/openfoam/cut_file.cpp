@@ -64,6 +64,8 @@ std::optional<Ends> ends_of_compressed(Descriptor file) {
   return ends;
 }
 
+constexpr std::size_t enough_times = 2;  // with a name, to tell how its files end
+
 bool ends_with_closing_line(std::string_view tail) {
   while (!tail.empty() && std::isspace(static_cast<unsigned char>(tail.back())) != 0) tail.remove_suffix(1);
   return tail.ends_with("* //");
@@ -95,32 +97,63 @@ bool has_blocks(int file, off_t offset, int blocks) {
 
 }  // namespace
 
-bool is_cut(const std::string& path, int blocks) {
+Ending ending_of(const std::string& path, int blocks) {
   auto file = open_file(path, O_RDONLY | O_NONBLOCK | O_NOATIME);
   struct stat status {};
-  if (!file || ::fstat(file->get(), &status) != 0) return true;
-  if (!S_ISREG(status.st_mode)) return false;
-  if (status.st_size == 0) return true;
+  if (!file || ::fstat(file->get(), &status) != 0) return Ending::torn;
+  if (!S_ISREG(status.st_mode)) return Ending::plain;
+  if (status.st_size == 0) return Ending::empty;
   const bool compressed = path.ends_with(".gz");
   Ends ends;
   if (compressed) {
     auto found = ends_of_compressed(std::move(*file));
-    if (!found) return true;
+    if (!found) return Ending::torn;
     ends = std::move(*found);
-    if (ends.head.empty()) return true;
+    if (ends.head.empty()) return Ending::empty;
   } else {
     auto head = read_at(file->get(), 0, head_bytes);
     auto tail = read_at(file->get(), std::max<off_t>(0, status.st_size - static_cast<off_t>(tail_bytes)), tail_bytes);
-    if (!head || !tail) return true;
+    if (!head || !tail) return Ending::torn;
     ends = {std::move(*head), std::move(*tail)};
   }
   const auto header = parse_header(ends.head);
-  // It ends within its header, or within the banner before it.
-  if (!header)
-    return ends.head.size() < head_bytes && (ends.head.starts_with("FoamFile") || ends.head.starts_with("/*-----"));
-  if (header->class_name != "decomposedBlockData") return !ends_with_closing_line(ends.tail);
-  if (compressed) return !ends.tail.ends_with(")") && !ends.tail.ends_with(")\n");  // the stream is whole
-  return !has_blocks(file->get(), static_cast<off_t>(header->end), blocks);
+  if (!header) {  // it ends within its header, or within the banner before it
+    const bool begun = ends.head.starts_with("FoamFile") || ends.head.starts_with("/*-----");
+    return begun && ends.head.size() < head_bytes ? Ending::torn : Ending::plain;
+  }
+  if (header->class_name != "decomposedBlockData")
+    return ends_with_closing_line(ends.tail) ? Ending::closed : Ending::unclosed;
+  const bool whole = compressed ? ends.tail.ends_with(")") || ends.tail.ends_with(")\n")  // the stream is whole
+                                : has_blocks(file->get(), static_cast<off_t>(header->end), blocks);
+  return whole ? Ending::plain : Ending::torn;
+}
+
+bool Habits::add(const std::string& time, const Endings& endings) {
+  bool changed = false;
+  for (const auto& [name, ending] : endings) {
+    if (ending == Ending::torn) continue;
+    OfName& of = of_name_[name];
+    const OfName before = of;
+    if (of.times.size() < enough_times) of.times.insert(time);
+    of.closed = of.closed || ending == Ending::closed;
+    of.filled = of.filled || ending != Ending::empty;
+    any_closed_ = any_closed_ || of.closed;
+    const bool differs =
+        of.times.size() != before.times.size() || of.closed != before.closed || of.filled != before.filled;
+    changed = changed || (before.doubtful && differs);
+    of.doubtful = of.doubtful || ending == Ending::unclosed || ending == Ending::empty;
+  }
+  return changed;
+}
+
+bool Habits::is_cut(const std::string& name, Ending ending) const {
+  if (ending == Ending::plain || ending == Ending::closed) return false;
+  if (ending == Ending::torn) return true;
+  const auto found = of_name_.find(name);
+  const OfName of = found == of_name_.end() ? OfName() : found->second;
+  const bool alone = of.times.size() < enough_times;
+  if (ending == Ending::empty) return of.filled || alone;
+  return of.closed || (alone && any_closed_);
 }
 
 }  // namespace forebay::openfoam

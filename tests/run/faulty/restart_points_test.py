@@ -10,18 +10,20 @@ from harness import FaultyCase
 
 WAYS = ("namespace", "redirect", "path")
 
-# Every rank writes the files of each step, removes its last whole state when it has written the next, and perhaps dies
+# Every rank writes the files of each step, with OpenFOAM's header and without its closing line, removes its last whole state when it has written the next, and perhaps dies
 # instead of writing a file.
 SOLVER = """
 import os, shutil, sys, time
 names_of_step, steps, pause, killed_at = eval(sys.argv[1]), *eval(sys.argv[2])
 rank = int(os.environ["OMPI_COMM_WORLD_RANK"]); states = []
+header = "FoamFile { version 2.0; format ascii; class volScalarField; object %s; }\\n"
 for step in range(1, steps + 1):
     os.makedirs(f"processor{rank}/{step}")
     names = names_of_step(step)
     for name in names:
+        if "/" in name: os.makedirs(os.path.dirname(f"processor{rank}/{step}/{name}"), exist_ok=True)
         if (step, rank, name) == killed_at: time.sleep(1); os.kill(os.getpid(), 9)
-        with open(f"processor{rank}/{step}/{name}", "w") as file: file.write(f"{name} of {step}\\n" + "x" * 20000)
+        with open(f"processor{rank}/{step}/{name}", "w") as file: file.write(header % name + "x" * 20000)
     if "p" in names:
         for older in states: shutil.rmtree(f"processor{rank}/{older}")
         states = [step]
@@ -71,7 +73,8 @@ class RestartPoints(FaultyCase):
     def test_only_a_time_with_the_whole_state_is_called_safe(self):
         for way in self.each_way():
             steps = 70
-            names = "lambda step: ['vorticity', 'U', 'p'] if step % 10 == 0 else ['vorticity']"
+            more = "uniform/functionObjects/functionObjectProperties"
+            names = f"lambda step: ['U', 'uniform/time'] + (['p', '{more}'] if step % 10 == 0 else ['vorticity'])"
             process = self.start(self.command(names, steps, 0.08), ["--via", way, "--safe-interval", "1s"])
             called_safe, there = set(), []
             while process.poll() is None:

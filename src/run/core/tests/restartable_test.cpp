@@ -27,7 +27,8 @@ std::vector<WholeTime> times(const std::vector<std::pair<std::string, Names>>& a
 }
 
 using Times = std::vector<std::string>;
-const Names state{"U", "p", "phi", "uniform/time"}, poor{"vorticity"}, written_objects{"U", "p"};
+const std::string properties = "uniform/functionObjects/functionObjectProperties";
+const Names state{"U", "p", "phi", "uniform/time", properties}, poor{"vorticity"}, written_objects{"U", "p"};
 
 TEST(Restartable, NeedsWhatTheStartTimeHadAndTheRunWrites) {
   const Required required = after(start_of({"U", "p", "nuTilda"}), {state, poor});
@@ -37,10 +38,21 @@ TEST(Restartable, NeedsWhatTheStartTimeHadAndTheRunWrites) {
   EXPECT_FALSE(is_restartable(on_two_ranks(poor), required));
 }
 
-TEST(Restartable, NothingIsAsLongAsNoRequiredNameIsKnown) {
-  const Required required = after(start_of({"U", "p"}), {poor, poor});
-  EXPECT_FALSE(required.is_known());
-  EXPECT_FALSE(is_restartable(on_two_ranks(state), required));
+TEST(Restartable, NeedsAllThatTheStartTimeHadBeforeTheRunHasWrittenAState) {
+  const Spread start = spread_of(on_two_ranks({"U", "p", "nuTilda"}));
+  const Names objects{"p", "uniform/time"}, all{"U", "p", "nuTilda", "uniform/time"};
+  EXPECT_EQ(after(start, {}), (Required{start.on_every_rank, start.on_some_rank}));
+  for (const Names& names : {poor, objects}) {
+    const Required required = after(start, {names, names});
+    EXPECT_EQ(required.on_every_rank, start.on_every_rank);
+    EXPECT_FALSE(is_restartable(on_two_ranks(names), required));
+    EXPECT_TRUE(is_restartable(on_two_ranks(all), required));
+  }
+  EXPECT_EQ(after(start, {objects, state}).on_every_rank, (Names{"U", "p"}));
+}
+
+TEST(Restartable, ARunThatMakesNoTimeFilesWritesStatesOnly) {
+  EXPECT_EQ(after(start_of({"U", "p", "nuTilda"}), {written_objects}).on_every_rank, (Names{"U", "p"}));
 }
 
 TEST(Restartable, WithoutAStartTimeNeedsWhatTheTwoRichestTimesShare) {

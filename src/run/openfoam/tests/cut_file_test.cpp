@@ -60,6 +60,12 @@ std::string compressed(const std::string& text) {
   return out;
 }
 
+// As its end tells by itself.
+bool is_cut(const std::string& path, int blocks = 0) {
+  const Ending ending = ending_of(path, blocks);
+  return ending != Ending::closed && ending != Ending::plain;
+}
+
 TEST_F(CutFile, AWholeFieldIsNot) {
   EXPECT_FALSE(is_cut(put("p", field())));
   EXPECT_FALSE(is_cut(put("q", field() + "\n\n")));
@@ -110,9 +116,45 @@ TEST_F(CutFile, TimesOfACaseAreFoundInRanksDirectoriesAndGroups) {
   EXPECT_EQ(found->times.at("0.2"), (RankNames{{0, {"linked/time", "out", "uniform/time"}}, {1, {}}}));
   EXPECT_EQ(found->start, "0.1");  // the oldest, since there is no time 0
   put("case/processor1/0.1/U", field().substr(0, 150));
-  EXPECT_EQ(cut_names(directory_ + "/case", *found, "0.1"), (RankNames{{1, {"U"}}}));
+  const auto any = [](const std::string&) { return true; };
+  EXPECT_EQ(endings_of(directory_ + "/case", *found, "0.1", any),
+            (std::map<int, Endings>{{0, {{"U", Ending::plain}}}, {1, {{"U", Ending::unclosed}}}}));
+  EXPECT_TRUE(
+      endings_of(directory_ + "/case", *found, "0.1", [](const std::string& name) { return name == "p"; }).empty());
   EXPECT_EQ(directories_of_time(directory_ + "/case", *found, "0.1"),
             (std::vector<std::string>{"processors2/0.1", "processor1/0.1"}));
+}
+
+TEST(Habits, AClosingLineIsMissedWhereAnotherFileOfTheNameHasOne) {
+  Habits habits;
+  EXPECT_FALSE(habits.is_cut("U", Ending::unclosed)) << "nothing is known";
+  EXPECT_FALSE(habits.add("1", {{"U", Ending::unclosed}, {"p", Ending::closed}}));
+  EXPECT_TRUE(habits.is_cut("U", Ending::unclosed)) << "one time only, whose other files have closing lines";
+  EXPECT_TRUE(habits.add("2", {{"U", Ending::unclosed}, {"p", Ending::closed}})) << "the first time's U";
+  EXPECT_FALSE(habits.is_cut("U", Ending::unclosed));
+  EXPECT_TRUE(habits.is_cut("p", Ending::unclosed));
+  EXPECT_FALSE(habits.is_cut("p", Ending::closed));
+  EXPECT_TRUE(habits.add("3", {{"U", Ending::closed}}));
+  EXPECT_TRUE(habits.is_cut("U", Ending::unclosed));
+}
+
+TEST(Habits, WithoutAnyClosingLineNoneIsMissed) {
+  Habits habits;
+  habits.add("1", {{"U", Ending::unclosed}, {"points", Ending::plain}});
+  EXPECT_FALSE(habits.is_cut("U", Ending::unclosed));
+  EXPECT_TRUE(habits.is_cut("U", Ending::empty));
+  EXPECT_TRUE(habits.is_cut("U", Ending::torn));
+}
+
+TEST(Habits, AMarkerIsEmptyInEveryTime) {
+  Habits habits;
+  habits.add("1", {{"done", Ending::empty}, {"p", Ending::empty}});
+  EXPECT_TRUE(habits.is_cut("done", Ending::empty));
+  habits.add("1", {{"done", Ending::empty}});
+  EXPECT_TRUE(habits.is_cut("done", Ending::empty)) << "the same time on another rank";
+  EXPECT_TRUE(habits.add("2", {{"done", Ending::empty}, {"p", Ending::plain}}));
+  EXPECT_FALSE(habits.is_cut("done", Ending::empty));
+  EXPECT_TRUE(habits.is_cut("p", Ending::empty));
 }
 
 TEST(StartTime, IsWhatControlDictSays) {
