@@ -2,7 +2,7 @@
 complete -c forebay -f
 complete -c forebay -n __fish_use_subcommand -a run -d 'run a program on a case, its files in local memory'
 complete -c forebay -n '__fish_seen_subcommand_from run; and not contains -- -- (commandline -opc)' -s h -l help -d 'Print this help message and exit'
-complete -c forebay -n '__fish_seen_subcommand_from run; and not contains -- -- (commandline -opc)' -l case -x -a '(__fish_complete_directories)' -d 'the case\'s directory (default: .)'
+complete -c forebay -n '__fish_seen_subcommand_from run; and not contains -- -- (commandline -opc)' -l case -x -a '(__fish_complete_directories)' -d 'the case\'s directory; the program starts where you stand (default: .)'
 complete -c forebay -n '__fish_seen_subcommand_from run; and not contains -- -- (commandline -opc)' -l pool -x -a '(__fish_complete_directories)' -d 'directory of local memory to use; once per socket, {socket} is its number'
 complete -c forebay -n '__fish_seen_subcommand_from run; and not contains -- -- (commandline -opc)' -l layout -x -a 'verbatim collated' -d 'how results are arranged on the case (default: verbatim)'
 complete -c forebay -n '__fish_seen_subcommand_from run; and not contains -- -- (commandline -opc)' -l drain-when -x -a 'live end' -d 'drain while the program runs, or hold until it has ended all but the newest complete time and what a nearly full pool gives up (default: live)'

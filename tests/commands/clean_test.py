@@ -32,7 +32,8 @@ class CleanTest(commandcase.CommandCase):
         process = subprocess.Popen(
             [commandcase.FOREBAY, "run", "--case", self.case, "--pool", self.pool, "--drain-when", drain_when, "--",
              "sh", "-c", f"{writes}; : > {self.directory}/written; exec sleep 60"],
-            env=self.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            cwd=self.case, env=self.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            start_new_session=True,
         )  # fmt: skip
         self.addCleanup(process.wait)
         self.addCleanup(self.kill, process)

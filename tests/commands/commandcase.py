@@ -79,9 +79,9 @@ class CommandCase(unittest.TestCase):
         self.output = self.done.stdout + self.done.stderr
         return self.done.returncode
 
-    def here(self, *words):
+    def here(self, *words, **more):
         """A command that takes --case and --pool, with this test's."""
-        return self.call(words[0], "--case", self.case, "--pool", self.pool, *words[1:])
+        return self.call(words[0], "--case", self.case, "--pool", self.pool, *words[1:], **more)
 
     def in_pool(self, pattern):
         return sorted(glob.glob(f"{self.pool}/forebay-{os.geteuid()}/{pattern}"))

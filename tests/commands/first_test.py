@@ -17,7 +17,7 @@ BUSY, BAD_INPUT = 7, 2
 
 class FirstTest(commandcase.CommandCase):
     def run_here(self, *words, **more):
-        return self.call("run", "--case", self.case, "--pool", self.pool, "--", *words, **more)
+        return self.call("run", "--case", self.case, "--pool", self.pool, "--", *words, cwd=self.case, **more)
 
     def test_the_command_alone_says_what_to_do(self):
         self.assertEqual(self.call(), 0)

@@ -35,7 +35,7 @@ class StageTest(commandcase.CommandCase):
         with open(solver, "w") as file:
             file.write(f"#!/bin/sh\ntest -L {path} && echo a link || echo a copy\n")
         os.chmod(solver, 0o755)
-        self.assertEqual(self.here("run", "--via", "path", "--", solver), 0, self.output)
+        self.assertEqual(self.here("run", "--via", "path", "--", solver, cwd=self.case), 0, self.output)
         return self.done.stdout.strip()
 
     def test_the_next_run_finds_the_inputs_in_its_pool(self):
@@ -52,14 +52,16 @@ class StageTest(commandcase.CommandCase):
         self.assertEqual(self.here("stage"), 0, self.output)
         self.write("mesh/points", "new\n")
         os.utime(os.path.join(self.case, "mesh/points"), ns=(0, 0))
-        self.assertEqual(self.here("run", "--", "sh", "-c", "cat mesh/points > seen"), 0, self.output)
+        self.assertEqual(self.here("run", "--", "sh", "-c", "cat mesh/points > seen", cwd=self.case), 0, self.output)
         self.assertEqual(self.read("seen"), "new\n")
 
     def test_inputs_that_are_to_be_copied_anyway_come_from_the_pool_too(self):
         self.write("mesh/points", "points\n")
         self.assertEqual(self.here("stage"), 0, self.output)
         self.assertEqual(
-            self.here("run", "--copy", "mesh/*", "--", "sh", "-c", "cat mesh/points > seen"), 0, self.output
+            self.here("run", "--copy", "mesh/*", "--", "sh", "-c", "cat mesh/points > seen", cwd=self.case),
+            0,
+            self.output,
         )
         self.assertIn("in the pool already", self.output)
         self.assertEqual(self.read("seen"), "points\n")
@@ -104,7 +106,7 @@ class StageTest(commandcase.CommandCase):
                 text = file.read()
             self.assertIn(f"processor{rank}/", text)
             self.assertNotIn(f"processor{1 - rank}/", text)
-        done = self.call("run", "--case", self.case, *words, "--via", "path", "--", "sh", "-c", "test ! -L processor1/10/U", **two)  # fmt: skip
+        done = self.call("run", "--case", self.case, *words, "--via", "path", "--", "sh", "-c", "test ! -L processor1/10/U", cwd=self.case, **two)  # fmt: skip
         self.assertEqual(done, 0, self.output)
         self.assertEqual([os.listdir(f"{each}/forebay-{os.geteuid()}") for each in pools], [[], []])
 
@@ -147,7 +149,7 @@ class StageTest(commandcase.CommandCase):
             with open(local, "rb") as copy, open(os.path.join(self.case, path), "rb") as original:
                 self.assertEqual(copy.read(), original.read(), path)
         self.assertEqual(self.in_pool("stage-*"), [])
-        self.assertEqual(self.here("run", "--via", "path", "--", "sh", "-c", "test $(find . -type l | wc -l) = 0"), 0, self.output)  # fmt: skip
+        self.assertEqual(self.here("run", "--via", "path", "--", "sh", "-c", "test $(find . -type l | wc -l) = 0", cwd=self.case), 0, self.output)  # fmt: skip
         self.assertIn(f"{files + 1} inputs", self.output)
 
     def test_a_file_that_changed_after_the_kill_is_copied_anew(self):

@@ -50,7 +50,7 @@ class InstallTest(unittest.TestCase):
         case, pool = (tempfile.mkdtemp(prefix=name, dir=self.directory) for name in ("case", "pool"))
         with open(os.path.join(case, "input"), "w") as file:
             file.write("from the case")
-        script = "cat input > output && echo $LD_PRELOAD > library"
+        script = f"cd '{case}' && cat input > output && echo $LD_PRELOAD > library"
         done = self.call(forebay, "run", "--case", case, "--pool", pool, "--via", "redirect", "--", "sh", "-c", script)
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(os.path.join(case, "output")) as file:

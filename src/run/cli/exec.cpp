@@ -42,7 +42,7 @@ void add_exec(CLI::App& app, int& exit_status) {
       ->type_name("DIR");
   add_program(*command, "program", options->program, "the program and its arguments, behind `--`");
   command->footer(footer(
-      {"forebay run --case /shared/motorBike -- mylauncher -k 4 forebay exec -- simpleFoam -parallel"},
+      {"forebay run -- mylauncher -k 4 forebay exec -- simpleFoam -parallel"},
       {"The first on each node starts that node's agent and stays until the results are home; the others become the "
        "program. Needed only where `forebay run` cannot tell where the program begins: behind launchers other than "
        "mpirun, "

@@ -119,11 +119,11 @@ void add_help(CLI::App& app, int& exit_status) {
 void add_commands(CLI::App& app, int& exit_status) {
   app.set_version_flag("--version,-V", FOREBAY_VERSION, "print the version");
   app.require_subcommand(1);
-  app.footer(footer(
-      {"forebay run --case /shared/motorBike -- mpirun -n 4 simpleFoam -parallel", "forebay status", "forebay doctor"},
-      {"Runs unmodified programs on a case on a shared file system, with their files in the memory beside "
-       "each socket, and carries the results to the case in the background, whole and verified.",
-       "`forebay help COMMAND` and forebay-COMMAND(1) tell of each command."}));
+  app.footer(
+      footer({"forebay run -- mpirun -n 4 simpleFoam -parallel", "forebay status", "forebay doctor"},
+             {"Runs unmodified programs on a case on a shared file system, with their files in the memory beside "
+              "each socket, and carries the results to the case in the background, whole and verified.",
+              "`forebay help COMMAND` and forebay-COMMAND(1) tell of each command."}));
   for (const auto add : {add_run, add_doctor, add_status, add_drain, add_clean, add_predict, add_help})
     add(app, exit_status);
   for (CLI::App* command : app.get_subcommands({})) command->group("Common commands");

@@ -93,7 +93,9 @@ int run(const RunOptions& options) {
 void add_run(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "run a program on a case, its files in local memory");
-  command->add_option("--case", options->case_path, "the case's directory")->type_name("DIR")->capture_default_str();
+  command->add_option("--case", options->case_path, "the case's directory; the program starts where you stand")
+      ->type_name("DIR")
+      ->capture_default_str();
   add_list(*command, "--pool", options->pools, "DIR",
            "directory of local memory to use; once per socket, {socket} is its number");
   add_list(*command, "--copy", options->copies, "PATTERN",
@@ -126,8 +128,7 @@ void add_run(CLI::App& app, int& exit_status) {
   set_rare(*command, {"--copy", "--direct", "--checkpoint", "--via", "--verify", "--bandwidth", "--safe-interval",
                       "--patience", "--set"});
   command->footer(footer(
-      {"forebay run -- mpirun -n 4 simpleFoam -parallel",
-       "forebay run --case /shared/motorBike --layout collated -- srun simpleFoam -parallel",
+      {"forebay run -- mpirun -n 4 simpleFoam -parallel", "forebay run --layout collated -- srun simpleFoam -parallel",
        "forebay run -- decomposePar"},
       {"The program sees the case under the path that it knows. What it writes is in local memory at once, and on "
        "the case, whole and verified, when the run has ended; `forebay status` shows how far it is."}));

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -49,6 +50,16 @@ std::string into_tree(const std::string& path, const Welcome& welcome) {
   for (const std::string& prefix : {welcome.case_path, welcome.typed_path})
     if (!prefix.empty() && is_below(path, prefix)) return welcome.tree + path.substr(prefix.size());
   return path;
+}
+
+// An argument of a program that starts in `directory`. Who stands in the tree reaches it by relative paths as they are;
+// who stands elsewhere may name the case by one.
+std::string argument_into_tree(const std::string& argument, const std::string& directory, const Welcome& welcome) {
+  const bool is_relative = !argument.starts_with('/') && !is_below(directory, welcome.tree);
+  const std::string path =
+      is_relative ? std::filesystem::path(join(directory, argument)).lexically_normal().string() : argument;
+  const std::string led = into_tree(path, welcome);
+  return led == path ? argument : led;
 }
 
 // The node's first has its name a moment before the agent listens.
@@ -100,7 +111,7 @@ Error become(const Plan& plan, std::vector<std::string> program, Clock& clock) {
   }
   std::vector<char*> arguments;
   for (std::string& argument : program) {
-    if (welcome->rewrite_arguments) argument = into_tree(argument, *welcome);
+    if (welcome->rewrite_arguments) argument = argument_into_tree(argument, start, *welcome);
     arguments.push_back(argument.data());
   }
   arguments.push_back(nullptr);

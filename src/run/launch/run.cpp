@@ -87,19 +87,9 @@ class Nodes {
   std::map<std::string, Clock::time_point> changed_;
 };
 
-// The program starts in the case, unless the user is in it already or names it in the command.
-bool starts_elsewhere(const Plan& plan, const LaunchLine& line) {
-  auto here = real_path(".");
-  if (here && is_below(*here, plan.case_path)) return true;
-  std::size_t named = 0;
-  for (const std::string& word : line.words)
-    if (is_below(word, plan.case_path) || is_below(word, plan.typed_path)) ++named;
-  return named > line.programs.size();  // each inserted `forebay exec --case` names it once
-}
-
 // The launcher's wait status.
-Result<int> run_launcher(const Plan& plan, const LaunchLine& line, SignalHandler on_broken_pipe,
-                         WatchedSignals& signals, Nodes& nodes, const Watcher& watcher) {
+Result<int> run_launcher(const LaunchLine& line, SignalHandler on_broken_pipe, WatchedSignals& signals, Nodes& nodes,
+                         const Watcher& watcher) {
   std::vector<std::string> words = line.words;
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -109,8 +99,6 @@ Result<int> run_launcher(const Plan& plan, const LaunchLine& line, SignalHandler
   if (child == 0) {
     signals.restore();
     ::signal(SIGPIPE, on_broken_pipe);
-    if (!starts_elsewhere(plan, line) && ::chdir(plan.typed_path.c_str()) == 0)
-      ::setenv("PWD", plan.typed_path.c_str(), 1);
     ::execvp(arguments.front(), arguments.data());
     say(stderr, "forebay run: {}\n", errno_error("cannot run", words.front()).value().text());
     ::_exit(127);
@@ -207,7 +195,7 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
   }
   WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXFSZ}, clock);
   Nodes nodes(plan.case_path, plan.settings.drain.silence, clock);
-  auto status = run_launcher(plan, prepared.line, prepared.on_broken_pipe, signals, nodes, watcher);
+  auto status = run_launcher(prepared.line, prepared.on_broken_pipe, signals, nodes, watcher);
   if (!status) {
     (void)remove_control_directory(plan.case_path);
     return forward(status);

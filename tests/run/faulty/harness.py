@@ -152,7 +152,7 @@ class FaultyCase(unittest.TestCase):
             stderr=subprocess.STDOUT,
             text=True,
             errors="surrogateescape",
-            **{"start_new_session": True, **popen},
+            **{"start_new_session": True, "cwd": self.case, **popen},
         )
         self.started.append(process)
         return process

@@ -157,7 +157,11 @@ class TwoRuns(Neighbours):
         self.wait_for_time(1, "first")
         homes = self.homes()
         second_waits = self.wait_at(1, "second")
-        second = self.start(self.writer(20, 5, 0.02, "second"), ["--budget", "100MB", "--bandwidth", "100M"])
+        second = self.start(
+            self.writer(20, 5, 0.02, "second"),
+            ["--budget", "100MB", "--bandwidth", "100M"],
+            cwd=os.path.join(self.directory, "second"),
+        )
         self.wait_for_time(1, "second")
         [home] = set(self.homes()) - set(homes)
         return first, wait, second, second_waits, Watched(home)
@@ -221,6 +225,7 @@ class Standstill(OneProcess):
         reader, writer = pty.openpty() if terminal else os.pipe()
         process = subprocess.Popen(
             command,
+            cwd=self.case,
             env=self.environment(),
             stdout=writer,
             stderr=writer,
@@ -254,6 +259,7 @@ class Budget(OneProcess):
     def refusal(self, *options, **environment):
         done = subprocess.run(
             [FOREBAY, "run", "--case", self.case, "--pool", self.pool, *options, "--", *self.writer(1, 0)],
+            cwd=self.case,
             env={**self.environment(), **environment},
             capture_output=True,
             text=True,

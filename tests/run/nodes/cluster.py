@@ -39,10 +39,12 @@ class Lab:
     def command(self, node, *words):
         return [LAB, "in", self.state, node, "env", "WM_PROJECT_DIR=/usr/share/openfoam", *words]
 
-    def start(self, node, *words):
-        """Runs in a process group of its own, so that the end of a test can end all of it."""
+    def start(self, node, *words, directory=None):
+        """Runs in a process group of its own, so that the end of a test can end all of it. `directory`: where the user
+        stands, on the shared file system."""
+        stands = ("env", "-C", self.seen(directory)) if directory else ()
         return subprocess.Popen(
-            self.command(node, *words),
+            self.command(node, *stands, *words),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -50,8 +52,8 @@ class Lab:
             cwd="/",
         )
 
-    def run(self, node, *words, timeout=120):
-        process = self.start(node, *words)
+    def run(self, node, *words, timeout=120, directory=None):
+        process = self.start(node, *words, directory=directory)
         try:
             output, _ = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:

@@ -62,6 +62,7 @@ class FullTest(unittest.TestCase):
                 run = self.lab.start(
                     "n1", FOREBAY, "run", "--case", self.lab.seen(case), "--pool", "/mnt/pool", "--via", way,
                     "--drain-when", "end", "--json", self.lab.seen(json_file), "--", *parallel(), *SOLVER,
+                    directory=case,
                 )  # fmt: skip
                 self.addCleanup(lambda run=run: run.poll() is None and run.kill())
                 wait_for(self.has_begun, 60, "the first times")

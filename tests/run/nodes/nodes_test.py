@@ -37,7 +37,7 @@ class NodesTest(unittest.TestCase):
         self.json = os.path.join(self.lab.shared, "report.json")
         status, output = self.lab.run(
             "n1", FOREBAY, "run", "--case", self.lab.seen(case), "--json", self.lab.seen(self.json), *options, "--",
-            *(launcher or parallel()), *(program or SOLVER)
+            *(launcher or parallel()), *(program or SOLVER), directory=case,
         )  # fmt: skip
         self.assertEqual(status, expected, output[-3000:])
         return output
@@ -147,7 +147,8 @@ class NodesTest(unittest.TestCase):
         case = self.lab.make_case("long", "cavity", "--ranks", "4", "--steps", "1000000", "--purge", "1")
         self.addCleanup(shutil.rmtree, case, ignore_errors=True)
         run = self.lab.start(
-            "n1", FOREBAY, "run", "--case", self.lab.seen(case), "--safe-interval", "1s", "--", *parallel(), *SOLVER
+            "n1", FOREBAY, "run", "--case", self.lab.seen(case), "--safe-interval", "1s", "--", *parallel(), *SOLVER,
+            directory=case,
         )  # fmt: skip
         self.addCleanup(lambda: run.poll() is None and run.kill())
         seen, most = [], 0
@@ -176,10 +177,10 @@ class NodesTest(unittest.TestCase):
         case = self.lab.make_case("claimed", "cavity", "--ranks", "4", "--steps", "1000000", "--purge", "1")
         self.addCleanup(shutil.rmtree, case, ignore_errors=True)
         of_case = ["run", "--case", self.lab.seen(case), "--safe-interval", "1s", "--"]
-        first = self.lab.start("n1", FOREBAY, *of_case, *parallel(hosts="n1:4"), *SOLVER)
+        first = self.lab.start("n1", FOREBAY, *of_case, *parallel(hosts="n1:4"), *SOLVER, directory=case)
         self.addCleanup(lambda: first.poll() is None and first.kill())
         wait_for(lambda: os.path.exists(os.path.join(case, ".forebay", "plan.json")), 30, "the first run has begun")
-        status, output = self.lab.run("n2", FOREBAY, *of_case, *parallel(hosts="n2:4"), *SOLVER)
+        status, output = self.lab.run("n2", FOREBAY, *of_case, *parallel(hosts="n2:4"), *SOLVER, directory=case)
         self.assertEqual(status, BUSY, output[-3000:])
         self.assertIn("started on n1, works on this case", output)
         self.assertIsNone(first.poll(), "the first goes on")

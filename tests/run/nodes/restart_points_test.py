@@ -58,7 +58,7 @@ class RestartPoints(unittest.TestCase):
         run = self.lab.start(
             "n1", FOREBAY, "run", "--case", self.lab.seen(self.case), "--json", self.lab.seen(self.json),
             "--safe-interval", "1s", *options, "--", *parallel(), sys.executable, "/mnt/shared/solver.py",
-            repr(schedule), self.lab.seen(self.meeting),
+            repr(schedule), self.lab.seen(self.meeting), directory=self.case,
         )  # fmt: skip
         self.addCleanup(lambda: run.poll() is None and interrupt(run))
         return run

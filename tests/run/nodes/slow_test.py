@@ -43,7 +43,7 @@ class SlowTest(unittest.TestCase):
         json = os.path.join(self.lab.shared, "report.json")
         status, output = self.lab.run(
             "n1", FOREBAY, "run", "--case", self.lab.seen(case), "--json", self.lab.seen(json),
-            "--safe-interval", "2s", "--", *parallel(), "icoFoam", "-parallel",
+            "--safe-interval", "2s", "--", *parallel(), "icoFoam", "-parallel", directory=case,
         )  # fmt: skip
         self.assertEqual(status, 0, output)
         self.assertEqual(differences(case, direct), [])

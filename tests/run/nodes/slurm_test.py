@@ -50,7 +50,7 @@ class SlurmTest(unittest.TestCase):
     def by_forebay(cls, case, *options):
         return cls.lab.run(
             "n1", *ENVIRONMENT, FOREBAY, "run", "--case", cls.lab.seen(case), "--json", cls.lab.seen(cls.json), *options,
-            "--", *SRUN, "icoFoam", "-parallel",
+            "--", *SRUN, "icoFoam", "-parallel", directory=case,
         )  # fmt: skip
 
     def test_a_run_by_srun_equals_the_direct_one(self):

@@ -31,8 +31,9 @@ class SoleTest(unittest.TestCase):
 
     def forebay(self, launcher, *options):
         return self.lab.run(
-            "n1", FOREBAY, "run", "--case", self.lab.seen(self.case), *options, "--", *launcher, "sh", "-c", PARTS
-        )
+            "n1", FOREBAY, "run", "--case", self.lab.seen(self.case), *options, "--", *launcher, "sh", "-c", PARTS,
+            directory=self.case,
+        )  # fmt: skip
 
     def test_a_line_that_names_several_nodes_is_refused_before_it_starts(self):
         # "Files that ranks of several nodes write at once stay on the shared file system, or the run is refused"

@@ -51,7 +51,7 @@ class Unreadable(unittest.TestCase):
             pass
         run = self.lab.start(
             "n1", FOREBAY, "run", "--case", self.lab.seen(self.case), *options, "--", *parallel(), sys.executable,
-            "/mnt/shared/program.py", self.lab.seen(self.hold),
+            "/mnt/shared/program.py", self.lab.seen(self.hold), directory=self.case,
         )  # fmt: skip
         self.addCleanup(lambda: run.poll() is None and run.kill())
         written = [f"{self.hold}.{rank}" for rank in range(4)]

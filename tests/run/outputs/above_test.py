@@ -36,6 +36,26 @@ class Above(OutputCase):
                     self.assertEqual(sorted(os.listdir(above)), sorted(os.listdir(direct)))
                     self.assert_pool_is_empty()
 
+    def test_a_program_starts_where_the_user_stands(self):
+        """Also where the case is named by `--case`: the tool, its files and relative paths of the case are those meant."""
+        tool = "#!/bin/sh\necho ran > $2/out; cat $1 >> log; pwd > where\n"
+        cases = {"above it": ("", "case/in", "case"), "beside it": ("other", "../case/in", "./../case/.")}
+        for what, (stands, *words) in cases.items():
+            for way in ("direct", *WAYS):
+                with self.subTest(what, way=way):
+                    above = self.inputs(f"{what}, {way}")
+                    here, case = os.path.join(above, stands), os.path.join(above, "case")
+                    with open(os.path.join(here, "tool"), "w") as file:
+                        file.write(tool)
+                    os.chmod(file.name, 0o755)
+                    line = ["./tool", *words]
+                    if way != "direct":
+                        line = [*self.line(way, "", "--case", case)[:-3], *line]
+                    self.assertEqual(self.finish(self.start(line, here)), 0, self.output)
+                    self.assertEqual((self.read(case, "out"), self.read(here, "log")), ("ran\n", "7\n"))
+                    self.assertEqual(self.read(here, "where").rstrip(), here.rstrip("/"))
+                    self.assert_pool_is_empty()
+
     def test_by_path_what_takes_the_place_of_a_file_there_is_told_with_5_and_lies_beside_it(self):
         above = self.inputs("path")
         script = "echo mine > t; mv t ../table.csv"

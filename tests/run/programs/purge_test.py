@@ -82,7 +82,9 @@ class PurgeTest(unittest.TestCase):
     def run_killed(self, removal, pause, way, launcher=()):
         words = [FOREBAY, "run", "--quiet", "--case", self.case, "--pool", self.place.pool, "--via", way]
         words += ["--patience", "5s", "--", *launcher, sys.executable, "-c", PROGRAM, removal, str(pause)]
-        done = subprocess.run(words, env=casetools.environment(), capture_output=True, timeout=60, text=True)
+        done = subprocess.run(
+            words, cwd=self.case, env=casetools.environment(), capture_output=True, timeout=60, text=True
+        )
         self.assertNotEqual(done.returncode, 0)
         return done.stdout + done.stderr
 
@@ -127,6 +129,7 @@ class PurgeTest(unittest.TestCase):
         words = [FOREBAY, "run", "--quiet", "--case", self.case, "--pool", self.place.pool, "--via", "namespace", "--"]
         done = subprocess.run(
             [*words, "mpirun", "-n", "2", "sh", "-c", tell],
+            cwd=self.case,
             env=casetools.environment(),
             capture_output=True,
             timeout=60,
