@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
-#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -163,13 +162,6 @@ Status write_all_at(int fd, std::uint64_t offset, std::span<const std::byte> byt
 
 void begin_writing_back(int fd, std::uint64_t offset, std::uint64_t bytes) {
   (void)::sync_file_range(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
-}
-
-Result<bool> take_lock(int fd, const std::string& path_for_errors, bool shared) {
-  if (::flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) return true;
-  if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK) return true;  // ENOLCK: NFS whose server has no lockd
-  if (errno == EWOULDBLOCK) return false;
-  return errno_error("cannot lock", path_for_errors);
 }
 
 Status replace_file(const std::string& path, std::string_view content, mode_t mode) {

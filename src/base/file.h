@@ -96,10 +96,6 @@ Status write_all_at(int fd, std::uint64_t offset, std::span<const std::byte> byt
 // Asks the file system to begin with these bytes now, so that the sync at the end has less to wait for; 0 bytes: all
 // from `offset` on. A hint: a file system that cannot does nothing.
 void begin_writing_back(int fd, std::uint64_t offset, std::uint64_t bytes);
-// Takes the lock of a file (flock) for as long as the descriptor is open; false where another process holds it. Some
-// shared file systems are mounted without locks: nobody is kept out there.
-// `shared`: with others who take it so.
-Result<bool> take_lock(int fd, const std::string& path_for_errors, bool shared = false);
 // A reader sees the old content or the new, never a part: temporary name in the same directory, then rename. Of this
 // user alone; the results that he asked for get 0666, as far as his mask lets. Not synced: for files whose loss with
 // the node does no harm.

@@ -49,9 +49,13 @@ Status SlotDirectory::lock() {
     if (!made && made.error().errno_value != ENOENT) return made;
     auto file = open_file(lock_path(), O_RDWR | O_CREAT | O_NOFOLLOW);
     if (!file && file.error().errno_value != ENOENT) return forward(file);
-    if (file && ::flock(file->get(), LOCK_EX | LOCK_NB) == 0 && has_name(*file, lock_path())) {
-      lock_ = std::move(*file);
-      return {};
+    if (file) {
+      const auto taken = take_own_lock(file->get(), lock_path());
+      if (!taken) return forward(taken);
+      if (*taken && has_name(*file, lock_path())) {
+        lock_ = OwnFile(std::move(*file));
+        return {};
+      }
     }
     std::this_thread::sleep_for(kInstant);
   }

@@ -62,7 +62,7 @@ class SlotDirectory {
   std::string lock_path() const { return join(path_, "lock"); }
 
   std::string path_;
-  Descriptor lock_;
+  OwnFile lock_;
 };
 
 // Of this user, in these pools, each once.

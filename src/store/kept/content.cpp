@@ -349,7 +349,7 @@ Result<Content> read(const Part& part, const segment::DecodedHead& head, bool pa
     return std::move(reading).content();
   }
   if (payloads) {
-    const auto held = take_lock(files->segments.get(), part.path, true);
+    const auto held = take_own_lock(files->segments.get(), part.path, true);
     if (!held) return forward(held);
     if (!*held)
       return error(Code::busy, "the store is in use by a process:", part.path, "wait until that has closed it");

@@ -1,33 +1,12 @@
 // Which stores lie in a directory.
-#include <sys/sysmacros.h>
-
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <map>
 #include <tuple>
 
 #include "store/kept/files.h"
 
 namespace forebay::kept {
 namespace {
-
-// Who has locked which file (flock), as this node's kernel tells: asking for the lock itself would keep a program out
-// that opens the store in this moment.
-using FileKey = std::tuple<unsigned, unsigned, std::uint64_t>;
-std::map<FileKey, int> lock_holders() {
-  std::map<FileKey, int> holders;
-  const std::string text = read_file("/proc/locks").value_or("");
-  for (const std::string_view line : split(text, '\n')) {
-    int number = 0, holder = 0;
-    unsigned major = 0, minor = 0;
-    unsigned long long inode = 0;
-    const std::string one(line);
-    if (std::sscanf(one.c_str(), "%d: FLOCK %*s %*s %d %x:%x:%llu", &number, &holder, &major, &minor, &inode) == 5)
-      holders.emplace(FileKey(major, minor, inode), holder);
-  }
-  return holders;
-}
 
 // "<name>-<rank>": the rank.
 std::optional<std::int64_t> rank_in(const std::string& name) {
@@ -56,7 +35,7 @@ void read_head(const Files& files, Part& part) {
 }
 
 std::optional<Part> part_in(const std::string& pool, const std::string& name, const std::string& path,
-                            const std::map<FileKey, int>& holders) {
+                            const LockHolders& holders) {
   auto files = open_directory(pool, name);
   if (!files) {
     // Another user's, which is told where it is named as ours are.
@@ -79,8 +58,7 @@ std::optional<Part> part_in(const std::string& pool, const std::string& name, co
     part.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
     if (file != &files->segments) continue;
     holds_segments = status.st_blocks > 0;
-    const auto holder = holders.find({major(status.st_dev), minor(status.st_dev), status.st_ino});
-    if (holder != holders.end()) part.user = holder->second;
+    part.user = holders.of(status);
   }
   read_head(*files, part);
   if (part.marked || (holds_segments && rank_in(name))) return part;
@@ -94,7 +72,7 @@ Result<std::vector<Part>> find(const std::string& directory) {
   if (!real) {
     return error(Code::bad_input, "no such directory:", directory, "give the directory that a pool was given as");
   }
-  const auto holders = lock_holders();
+  const LockHolders holders;
   std::vector<Part> parts;
   if (auto part = part_in(std::string(directory_of(*real)), std::string(name_of(*real)), directory, holders)) {
     parts.push_back(std::move(*part));

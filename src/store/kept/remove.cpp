@@ -38,7 +38,7 @@ Result<Files> lock(const Part& part) {
   // Some shared file systems give a lock that keeps others out to those alone who may write.
   if (auto writable = open_file_at(files->directory.get(), "segments", O_RDWR | O_NOFOLLOW | O_NONBLOCK))
     files->segments = std::move(*writable);
-  const auto locked = take_lock(files->segments.get(), part.path);
+  const auto locked = take_own_lock(files->segments.get(), part.path);
   if (!locked) return forward(locked);
   if (*locked) return files;
   return error(Code::busy, "the store is in use by a process:", part.path, "wait until that has closed it");

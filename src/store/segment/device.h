@@ -11,7 +11,6 @@
 #include <string>
 
 #include "base/base.h"
-#include "store/segment/own_file.h"
 #include "store/segment/pmem.h"
 
 namespace forebay::segment {

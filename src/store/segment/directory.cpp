@@ -24,7 +24,7 @@ Status StoreDirectory::lock() {
   if (!again) return forward(again);
   lock_ = OwnFile(std::move(*again));
   // Where there are no locks, the first tier, a local one, guards the store.
-  const auto taken = take_lock(lock_.get(), path(), read_only_);
+  const auto taken = take_own_lock(lock_.get(), path(), read_only_);
   if (!taken) return forward(taken);
   if (*taken) return {};
   return error(Code::busy, "the store is in use by another process:", path(),

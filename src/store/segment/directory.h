@@ -9,7 +9,6 @@
 
 #include "base/base.h"
 #include "store/segment/home.h"
-#include "store/segment/own_file.h"
 
 namespace forebay::segment {
 

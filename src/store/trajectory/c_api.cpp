@@ -20,7 +20,7 @@ struct forebay_trajectory {
 namespace {
 
 bool is_foreign(const forebay_trajectory* trajectory) {
-  return trajectory->forks != forebay::segment::forks();
+  return trajectory->forks != forebay::forks();
 }
 
 // Why a trajectory cannot be used; 0 when it can.
@@ -60,7 +60,7 @@ int forebay_trajectory_open(const forebay_options* options, forebay_trajectory**
         return Trajectory::open(*wanted);
       },
       [&](auto& opened) {
-        *trajectory = new forebay_trajectory{std::move(opened), forebay::segment::forks()};
+        *trajectory = new forebay_trajectory{std::move(opened), forebay::forks()};
       });
 }
 

@@ -2,11 +2,14 @@
 // time.
 #include "arrays/slots/slots.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <memory>
 #include <thread>
 
 #include "base/tests/scratch.h"
@@ -108,6 +111,28 @@ TEST_F(Slots, OneAtATime) {
   first = SlotDirectory();
   EXPECT_FALSE(second.is_locked());
   EXPECT_TRUE(second.lock());
+}
+
+TEST_F(Slots, AChildThatLivesOnKeepsNoLock) {
+  auto first = std::make_unique<SlotDirectory>(made(0));
+  int wait[2];
+  ASSERT_EQ(::pipe(wait), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    ::close(wait[1]);
+    char end = 0;
+    const int other = ::open("/dev/null", O_RDONLY);  // has the number that the lock's file had
+    if (::read(wait[0], &end, 1) != 0) ::_exit(1);
+    first.reset();
+    ::_exit(::fcntl(other, F_GETFD) < 0 ? 2 : 0);
+  }
+  first.reset();
+  EXPECT_TRUE(SlotDirectory::of(scratch_.path(), "/case", 0).lock());
+  ::close(wait[1]);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(Slots, NoFileAndNoDirectoryStaysWhereEverythingIsCarried) {

@@ -1,10 +1,14 @@
 // What memory from begin and get is good for, and for how long; and that a trajectory is its opener's alone.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <functional>
+#include <memory>
+#include <thread>
 
 #include "api/tests/no_memory.h"
 #include "store/trajectory/tests/api.h"
@@ -181,6 +185,42 @@ TEST_F(Lifetime, ALivingChildKeepsNoLock) {
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+}
+
+// What holds a forked child up before it does anything else: the end of a pipe, or nothing.
+int hold_up = -1;
+[[maybe_unused]] const int held_up = ::pthread_atfork(nullptr, nullptr, [] {
+  char end = 0;
+  if (hold_up >= 0) (void)!::read(hold_up, &end, 1);
+});
+
+// A child that was forked has its parent's lock until it runs for the first time, which a busy machine puts off.
+TEST_F(Lifetime, AChildThatHasNotRunYetKeepsNoLock) {
+  int let_run[2], forked[2];
+  ASSERT_EQ(::pipe(let_run), 0);
+  ASSERT_EQ(::pipe(forked), 0);
+  auto with = std::move(options().keep().process_only());
+  const pid_t parent = ::fork();
+  char one = 0;
+  if (parent == 0) {
+    ::alarm(20);
+    ::close(let_run[1]);
+    hold_up = let_run[0];
+    States run(with);
+    if (run.put(0) != FOREBAY_OK) ::_exit(1);
+    if (::fork() == 0) ::_exit(0);
+    (void)!::write(forked[1], &one, 1);
+    ::pause();
+  }
+  ASSERT_EQ(::read(forked[0], &one, 1), 1);
+  ::kill(parent, SIGKILL);  // a zombie, until it is waited for
+  const std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ::close(let_run[1]);
+  });
+  States again(with);
+  EXPECT_EQ(again.count(), 1u);
+  EXPECT_EQ(::waitpid(parent, nullptr, 0), parent);
 }
 
 }  // namespace

@@ -3,23 +3,24 @@
 
 #include <utility>
 
-#include "base/base.h"
+#include "base/file.h"
 
-namespace forebay::segment {
+namespace forebay {
 
 // How many forks lie between this process and the first one that asked: another number means another process.
 // Whoever is to be told from its children asks before it forks.
 unsigned forks();
 
 // Closed in a child that is forked: it would keep the file's locks, and the room of one that has no name any more, for
-// as long as it lives. Its end gives the locks back, also where a child has the file yet.
+// as long as it lives. Its end gives the locks back, also where a child has the file yet. In a child it is nothing.
 class OwnFile {
  public:
   OwnFile() = default;
   explicit OwnFile(Descriptor file);
-  OwnFile(OwnFile&& other) noexcept : file_(std::move(other.file_)) {}
+  OwnFile(OwnFile&& other) noexcept : file_(std::move(other.file_)), forks_(other.forks_) {}
   OwnFile& operator=(OwnFile&& other) noexcept {
     std::swap(file_, other.file_);
+    std::swap(forks_, other.forks_);
     return *this;
   }
   ~OwnFile() { reset(); }
@@ -29,6 +30,7 @@ class OwnFile {
 
  private:
   Descriptor file_;
+  unsigned forks_ = 0;  // of the process whose file it is
 };
 
-}  // namespace forebay::segment
+}  // namespace forebay

@@ -1,4 +1,4 @@
-#include "store/segment/own_file.h"
+#include "base/own_file.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-namespace forebay::segment {
+namespace forebay {
 namespace {
 
 std::atomic<unsigned> fork_count = 0;
@@ -44,7 +44,7 @@ unsigned forks() {
   return fork_count.load(std::memory_order_relaxed);
 }
 
-OwnFile::OwnFile(Descriptor file) : file_(std::move(file)) {
+OwnFile::OwnFile(Descriptor file) : file_(std::move(file)), forks_(forks()) {
   if (!file_) return;
   const std::lock_guard lock(files().mutex);
   files().open.push_back(file_.get());
@@ -52,6 +52,10 @@ OwnFile::OwnFile(Descriptor file) : file_(std::move(file)) {
 
 void OwnFile::reset() {
   if (!file_) return;
+  if (forks_ != forks()) {
+    (void)file_.release();  // closed at the fork: another file may have its number now
+    return;
+  }
   struct flock all {};
   all.l_type = F_UNLCK;
   all.l_whence = SEEK_SET;
@@ -62,4 +66,4 @@ void OwnFile::reset() {
   file_.reset();
 }
 
-}  // namespace forebay::segment
+}  // namespace forebay
