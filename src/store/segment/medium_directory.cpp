@@ -45,9 +45,9 @@ class DirectoryMemory final : public Medium {
   }
 
   Result<Mapping> map(std::uint32_t slot, std::uint64_t bytes) override {
-    struct stat status {};
-    if (::fstat(directory_.segments(), &status) != 0) return errno_error("cannot examine", directory_.path());
-    if (static_cast<std::uint64_t>(status.st_size) < (slot + std::uint64_t{1}) * bytes) {
+    const auto file = examine();
+    if (!file) return forward(file);
+    if (static_cast<std::uint64_t>(file->st_size) < (slot + std::uint64_t{1}) * bytes) {
       return error(Code::lost, fmt::format("segment {} is cut off in", slot), directory_.path());
     }
     length_.store(std::max(length_.load(), (slot + std::uint64_t{1}) * bytes));
@@ -56,12 +56,12 @@ class DirectoryMemory final : public Medium {
 
   Status look_at_length() const override {
     const std::uint64_t length = length_.load();  // before the file's, which another thread may make longer now
-    struct stat status {};
-    if (::fstat(directory_.segments(), &status) != 0) return errno_error("cannot examine", directory_.path());
-    if (static_cast<std::uint64_t>(status.st_size) >= length) return {};
-    return error(Code::lost,
-                 fmt::format("the file \"segments\" was cut to {} of {} while the store was open:", status.st_size,
-                             plural(length, "byte")),
+    const auto file = examine();
+    if (!file) return forward(file);
+    const auto bytes = static_cast<std::uint64_t>(file->st_size);
+    if (bytes >= length && !cut_) return {};
+    const std::string to = cut_ ? "" : fmt::format("to {} of {} ", bytes, plural(length, "byte"));
+    return error(Code::lost, fmt::format("the file \"segments\" was cut {}while the store was open:", to),
                  directory_.path(), "close it; what is left is offered when it is opened again");
   }
 
@@ -103,7 +103,6 @@ class DirectoryMemory final : public Medium {
 
  private:
   Result<Mapping> make_at(std::uint64_t offset, std::uint64_t bytes) {
-    if (auto ok = look_at_length(); !ok) return forward(ok);
     if (auto ok = allocate(offset, bytes); !ok) return forward(ok);
     auto mapping = map_at(offset, bytes);
     if (!mapping) return mapping;
@@ -114,9 +113,9 @@ class DirectoryMemory final : public Medium {
   // What an attempt to make the last segment has taken of a medium that is too full for it.
   void give_back(std::uint64_t offset, std::uint64_t bytes) {
     const std::lock_guard lock(growing_);
-    struct stat status {};
-    const bool is_last = ::fstat(directory_.segments(), &status) == 0 && length_.load() <= offset &&
-                         static_cast<std::uint64_t>(status.st_size) == offset + bytes;
+    const auto file = examine();
+    const std::uint64_t length = file ? static_cast<std::uint64_t>(file->st_size) : 0;
+    const bool is_last = length_.load() <= offset && length >= offset && length <= offset + bytes;
     if (is_last) (void)::ftruncate(directory_.segments(), static_cast<off_t>(offset));
   }
 
@@ -134,30 +133,46 @@ class DirectoryMemory final : public Medium {
     return Mapping{owner->bytes(), owner};
   }
 
+  // On tmpfs touching allocates, in huge pages if the mount gives them; elsewhere blocks are taken now, so that no
+  // store fails later. A file that somebody cuts meanwhile must not be made whole again: it would hold zeros, and
+  // nothing told. So it gets its length last, and it is looked at just before and after.
   Status allocate(std::uint64_t offset, std::uint64_t bytes) {
-    const int file = directory_.segments();
-    // On tmpfs touching allocates, in huge pages if the mount gives them; elsewhere blocks are taken now, so that
-    // no store fails later.
+    const int fd = directory_.segments();
     const std::lock_guard lock(growing_);
-    struct stat status {};
-    if (::fstat(file, &status) != 0) return errno_error("cannot examine the segments of", directory_.path());
-    if (static_cast<std::uint64_t>(status.st_size) < offset + bytes &&
-        ::ftruncate(file, static_cast<off_t>(offset + bytes)) != 0) {
+    bool taken = beneath_ == Beneath::tmpfs;
+    if (!taken) {
+      taken = ::fallocate(fd, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0;
+      if (!taken && errno != EOPNOTSUPP) return errno_error("cannot get room for a segment in", directory_.path());
+    }
+    const auto before = examine();
+    if (!before) return forward(before);
+    if (auto ok = look_at_length(); !ok) return ok;
+    if (static_cast<std::uint64_t>(before->st_size) < offset + bytes &&
+        ::ftruncate(fd, static_cast<off_t>(offset + bytes)) != 0) {
       return errno_error("cannot grow the segments of", directory_.path());
     }
-    if (beneath_ == Beneath::tmpfs) return {};
-    const int failed = ::posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    const auto after = examine();
+    if (!after) return forward(after);
+    cut_ = cut_ || after->st_blocks < before->st_blocks;
+    if (cut_) return look_at_length();
+    const int failed = taken ? 0 : ::posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
     if (failed == 0 || failed == EOPNOTSUPP) return {};
     errno = failed;
     return errno_error("cannot get room for a segment in", directory_.path());
   }
 
+  Result<struct stat> examine() const {
+    struct stat status {};
+    if (::fstat(directory_.segments(), &status) != 0) return errno_error("cannot examine", directory_.path());
+    return status;
+  }
   StoreDirectory& directory_;
   Beneath beneath_;
   Persist persist_;
   bool durable_ = false;
   std::mutex growing_;
   std::atomic<std::uint64_t> length_ = 0;  // to where the file is mapped
+  std::atomic<bool> cut_ = false;          // and made longer again, so that its length tells nothing
 };
 
 }  // namespace

@@ -88,17 +88,18 @@ std::uint64_t page_bytes() {
 
 Status touch(std::span<std::byte> bytes, const std::string& path) {
   if (bytes.size() >= kHugePage) put_together(bytes);
+  std::size_t at = 0;
 #ifdef MADV_POPULATE_WRITE
   constexpr std::size_t kPiece = std::size_t{8} << 20;
-  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+  for (; at < bytes.size(); at += kPiece) {
     const int failed = populate(bytes.subspan(at, std::min(kPiece, bytes.size() - at)));
-    if (failed == 0) continue;
     if (failed == EINVAL) break;
+    if (failed == 0) continue;
     errno = failed == EFAULT ? ENOSPC : failed;  // what a plain store would be told by SIGBUS
     return errno_error("cannot get room for a segment in", path.empty() ? "memory" : path);
   }
 #endif
-  for (std::size_t at = 0; at < bytes.size(); at += page_bytes()) {
+  for (; at < bytes.size(); at += page_bytes()) {
     // Writes what is there: content stays, and the page is writable afterwards.
     auto* byte = reinterpret_cast<volatile char*>(bytes.data() + at);
     *byte = *byte;

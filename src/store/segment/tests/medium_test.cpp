@@ -5,10 +5,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <thread>
 #include <vector>
 
 #include "base/tests/scratch.h"
@@ -180,6 +183,29 @@ TEST(Medium, ThatIsFullSaysSoInsteadOfKillingTheProcess) {
   auto full = (*medium)->make(1, 4 << 20);
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().errno_value, ENOSPC) << full.error().text();
+}
+
+// Made longer again by a segment that is just being made, it would hold zeros where states were.
+TEST(Medium, AFileThatIsCutWhileASegmentIsMadeStaysCut) {
+  constexpr std::uint64_t kBytes = 4096;  // made so fast that a cut often comes at the worst moment
+  for (const char* place : {"/dev/shm", "/tmp"}) {
+    for (int trial = 0; trial < 60; ++trial) {
+      const Scratch scratch(place);
+      auto directory = StoreDirectory::open(scratch.path(), "x-0", StoreDirectory::How::named);
+      ASSERT_TRUE(directory);
+      auto medium = memory_of_directory(*directory);
+      ASSERT_TRUE(medium);
+      std::atomic<std::uint32_t> made = 0;
+      std::jthread maker([&] {
+        while (made < 30000 && (*medium)->make(made, kBytes)) ++made;
+      });
+      while (made < 3) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::microseconds(trial * 10));
+      ASSERT_EQ(::truncate((scratch.path() + "/x-0/segments").c_str(), 0), 0);
+      maker.join();
+      EXPECT_FALSE((*medium)->look_at_length()) << place << ", " << made << " segments made";
+    }
+  }
 }
 
 TEST(StreamFile, ReadsWhatItWroteOfASegmentThatIsInUse) {
