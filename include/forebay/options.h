@@ -37,9 +37,10 @@
  *   "encoders"       threads that encode beside the solver, where a field has an accepted error; 0: commit
  *                    encodes; not set: one a field, as far as the process has cores to spare, and one at least. In
  *                    a sweep from reverse on, one thread decodes ahead; with 0, get does.
- *   "debug"          "on": finds uses of memory that is no longer valid. What begin gives is then memory beside
- *                    the tiers, which commit copies: from then on a write is a fault of the program (SIGSEGV, at
- *                    the line that writes), and from the next begin or put on every byte of it is 0xfb.
+ *   "debug"          "on": finds uses of memory that is no longer valid. What begin and get give is then memory
+ *                    beside the tiers: a write after commit, or to a state that was got, is a fault of the program
+ *                    (SIGSEGV, at the line that writes), and what is no longer valid reads 0xfb in every byte. It
+ *                    costs copies. States with an accepted error are got as without it.
  *   "segment-bytes"  size of a segment; not set: chosen from the budgets and the size of a step
  *   and tiers, see below
  *

@@ -1,7 +1,5 @@
 #include "store/trajectory/trajectory.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,6 +9,7 @@
 namespace forebay::trajectory {
 Outcome<std::unique_ptr<Trajectory>> Trajectory::open(const Options& options) {
   std::unique_ptr<Trajectory> made(new Trajectory(options));
+  if (options.debug) made->lender_.emplace();
   auto tiers = Tiers::open(made->options_);
   if (!tiers) return pass_on(tiers);
   made->tiers_ = std::move(*tiers);
@@ -233,8 +232,8 @@ Done Trajectory::begin(std::int64_t step, double time, void** memory) {
   }
   if (auto ok = begin_step(step); !ok) return ok;
   std::byte* state = encoded_ ? staged_ : writer_.payload(payload_bytes_);
-  if (options_.debug) {
-    auto lent = lend();
+  if (lender_) {
+    auto lent = lender_->lend(step, payload_bytes_);
     if (!lent) return pass_on(lent);
     state = *lent;
   }
@@ -267,39 +266,19 @@ Done Trajectory::finish(segment::Writer::Payload how, std::uint64_t check) {
 Done Trajectory::commit() {
   if (!step_open_) return fail(FOREBAY_E_NO_OPEN_STEP, "there is no open step to commit; each is committed once");
   if (auto ok = tiers_->look_at_files(); !ok) return ok;
-  if (!options_.debug) return finish(segment::Writer::Payload::written);
+  if (!lender_) return finish(segment::Writer::Payload::written);
   std::vector<const void*> memory;
-  for (const Field& field : fields_) memory.push_back(lent_.bytes.data() + field.offset);
-  ::mprotect(lent_.bytes.data(), lent_.bytes.size(), PROT_READ);
+  for (const Field& field : fields_) memory.push_back(lender_->lent() + field.offset);
+  lender_->protect();
   auto check = store(memory.data());
   if (!check) return pass_on(check);
   return finish(segment::Writer::Payload::stored, *check);
 }
 
-Outcome<std::byte*> Trajectory::lend() {
-  call_back();
-  std::swap(lent_, lent_before_);
-  if (lent_.bytes.empty()) {
-    auto made = memory_beside_tiers(std::max<std::uint64_t>(payload_bytes_, 1));
-    if (!made) return pass_on(made);
-    lent_ = std::move(*made);
-  }
-  ::mprotect(lent_.bytes.data(), lent_.bytes.size(), PROT_READ | PROT_WRITE);
-  return lent_.bytes.data();
-}
-
-void Trajectory::call_back() {
-  if (lent_.bytes.empty()) return;
-  constexpr int kPattern = 0xfb;
-  ::mprotect(lent_.bytes.data(), lent_.bytes.size(), PROT_READ | PROT_WRITE);
-  std::memset(lent_.bytes.data(), kPattern, lent_.bytes.size());
-  ::mprotect(lent_.bytes.data(), lent_.bytes.size(), PROT_READ);
-}
-
 Done Trajectory::cancel() {
   if (!step_open_) return fail(FOREBAY_E_NO_OPEN_STEP, "there is no open step to cancel");
   step_open_ = false;
-  if (options_.debug) ::mprotect(lent_.bytes.data(), lent_.bytes.size(), PROT_READ);
+  if (lender_) lender_->protect();
   return {};
 }
 
@@ -308,7 +287,7 @@ Done Trajectory::put(std::int64_t step, double time, const void* const* memory) 
     return fail(FOREBAY_E_INVALID, "step {}: {}", step, memory == nullptr ? "no addresses" : "no time");
   }
   if (auto ok = begin_step(step); !ok) return ok;
-  call_back();
+  if (lender_) lender_->call_back();
   open_step_ = step;
   open_time_ = time;
   auto check = store(memory);
@@ -431,6 +410,12 @@ Outcome<const void*> Trajectory::get(std::int64_t step, int number) {
   if (must_verify(*entry)) {
     if (auto ok = verify(*entry, *base); !ok) return pass_on(ok);
   }
+  if (!encoded_ && lender_) {
+    auto shown = lender_->show(step, *base + segment::payload_place(entry->payload), payload_bytes_);
+    if (!shown) return pass_on(shown);
+    pin(*entry);
+    return *shown + fields_[static_cast<std::size_t>(number)].offset;
+  }
   if (!encoded_) return pin(*entry, *base, number);
   auto decoded = decode(*entry, *base, static_cast<std::size_t>(number));
   if (!decoded) return pass_on(decoded);
@@ -457,7 +442,7 @@ inline const void* Trajectory::pin(Entry& entry, const std::byte* base, int numb
 }
 
 const void* Trajectory::get_at_hand(std::int64_t step, int number) noexcept {
-  if (encoded_ || number < 0 || static_cast<std::size_t>(number) >= fields_.size()) return nullptr;
+  if (encoded_ || lender_ || number < 0 || static_cast<std::size_t>(number) >= fields_.size()) return nullptr;
   Entry* const entry = index_.find(step);
   if (entry == nullptr || must_verify(*entry)) return nullptr;
   const std::byte* const base = at_hand(entry->segment);
@@ -466,7 +451,7 @@ const void* Trajectory::get_at_hand(std::int64_t step, int number) noexcept {
 }
 
 bool Trajectory::release_at_hand(std::int64_t step) noexcept {
-  if (encoded_) return false;
+  if (encoded_ || lender_) return false;
   Entry* const entry = index_.find(step);
   if (entry == nullptr || entry->pins == 0 || at_hand(entry->segment) == nullptr) return false;
   unpin(*entry);
@@ -479,6 +464,7 @@ Done Trajectory::release(std::int64_t step) {
   if (entry->pins == 0) return fail(FOREBAY_E_NOT_PINNED, "step {} is released, but no get has pinned it", step);
   unpin(*entry);
   if (decoder_ && entry->pins == 0) decoder_->unpin(step);
+  if (lender_ && entry->pins == 0) lender_->hide(step);
   if (!held(entry->segment) && at_hand(entry->segment) == nullptr) tiers_->unhold(entry->segment);
   return {};
 }
@@ -518,6 +504,7 @@ Done Trajectory::drop(std::int64_t step) {
     return ok;
   }
   if (decoder_) decoder_->forget(step);
+  if (lender_) lender_->forget(step);
   index_.erase(entry);
   return {};
 }
@@ -543,6 +530,7 @@ Done Trajectory::move(std::int64_t step, int tier) {
   }
   leave();
   end_decoding_ahead();
+  if (lender_) lender_->forget(step);
   return tiers_->move_to(entry->segment, static_cast<std::uint32_t>(tier));
 }
 
@@ -556,6 +544,7 @@ Done Trajectory::rewind() {
   if (auto ok = tiers_->rewind(); !ok) return ok;
   if (encoder_) encoder_->clear();
   if (decoder_) decoder_->clear();
+  if (lender_) lender_->call_back();
   active_ = spare_ = {};
   index_.clear();
   return {};

@@ -22,6 +22,7 @@
 #include "store/trajectory/encoder.h"
 #include "store/trajectory/field.h"
 #include "store/trajectory/index.h"
+#include "store/trajectory/lender.h"
 #include "store/trajectory/options.h"
 #include "store/trajectory/tiers.h"
 
@@ -89,9 +90,6 @@ class Trajectory {
   // Where no tier has room: moves the states of a segment in which others were dropped to the one that begins now.
   Done clean(const Failure& no_room);
   Done refuse_to_write() const;
-  // Where set_debug asks for it: what begin returns, and what makes of the memory of the step before what it says.
-  Outcome<std::byte*> lend();
-  void call_back();
 
   // Once a segment: with the record that is now written half of it is used, and there will be another.
   void announce_next(std::uint64_t payload_bytes);
@@ -142,8 +140,7 @@ class Trajectory {
   bool step_open_ = false;
   std::int64_t open_step_ = 0;
   double open_time_ = 0;
-  segment::Mapping lent_;  // in turns, so that what is no longer valid keeps its pattern for a step
-  segment::Mapping lent_before_;
+  std::optional<Lender> lender_;  // with the option "debug"
 
   // The segment that was read last stays held, so that the next get needs no lock.
   std::uint32_t reading_ = kNone;

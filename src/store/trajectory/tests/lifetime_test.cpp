@@ -112,6 +112,42 @@ TEST_F(Lifetime, DebugMarksWhatIsNoLongerValid) {
   EXPECT_EQ(stored[0], 1);
 }
 
+// What begin gave also ends with the step itself, and what get gave with its release; neither may be written to.
+TEST_F(Lifetime, DebugMarksWhatEndsWithItsStep) {
+  const auto first_byte = [](const double* u) { return *reinterpret_cast<const unsigned char*>(u); };
+  States run(options().debug());
+  const auto committed = [&](std::int64_t step) {
+    double* const u = begin(run, step);
+    u[0] = static_cast<double>(step);
+    EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_commit(run));
+    return u;
+  };
+  const double* const dropped = committed(1);
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_drop(run, 1));
+  EXPECT_EQ(first_byte(dropped), 0xfb);
+  const double* const moved = committed(2);
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_move(run, 2, 1));
+  EXPECT_EQ(first_byte(moved), 0xfb);
+
+  const double *got = nullptr, *again = nullptr, *other = nullptr;
+  ASSERT_STATUS(FOREBAY_OK, get_values(run, 2, got));
+  ASSERT_STATUS(FOREBAY_OK, get_values(run, 2, again));
+  EXPECT_EQ(got, again) << "one state has one place";
+  EXPECT_EQ(in_child([&] { return const_cast<double*>(got)[0] = 7, 0; }), -SIGSEGV) << "a write to a stored state";
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_release(run, 2));
+  EXPECT_EQ(got[0], 2) << "it is pinned once more";
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_release(run, 2));
+  EXPECT_EQ(first_byte(got), 0xfb);
+  ASSERT_STATUS(FOREBAY_OK, get_values(run, 2, other));
+  EXPECT_NE(got, other);
+  EXPECT_EQ(other[0], 2);
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_release(run, 2));
+
+  const double* const rewound = committed(3);
+  ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_rewind(run));
+  EXPECT_EQ(first_byte(rewound), 0xfb);
+}
+
 TEST_F(Lifetime, AChildHasNoUseOfItsParentsTrajectory) {
   for (const bool keep : {false, true}) {
     auto with = options();
