@@ -31,6 +31,7 @@ module forebay_arrays
   use forebay_arrays_c
   use forebay_common
   use forebay_items
+  use forebay_text
   implicit none
   private
 

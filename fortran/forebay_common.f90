@@ -10,10 +10,12 @@
 module forebay_common
   use, intrinsic :: iso_fortran_env, only: int32, int64
   use forebay_c
+  use forebay_text
   implicit none
   private
 
   public :: forebay_options, forebay_message, forebay_library_version
+  public :: report, holds_nul  ! for the other faces
 
   type :: forebay_options
     private
@@ -30,6 +32,30 @@ module forebay_common
   end type forebay_options
 
 contains
+
+  ! What a function of the library returned. `words` are of an error that the library does not know of.
+  subroutine report(status, stat, errmsg, words)
+    integer(c_int), intent(in) :: status
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(*), intent(in), optional :: words
+    if (present(words)) then
+      call tell(status, words, stat, errmsg)
+    else
+      call tell(status, from_c(forebay_error_get_text()), stat, errmsg)
+    end if
+  end subroutine report
+
+  ! A text with a NUL, which the library would take for its end.
+  logical function holds_nul(text, stat, errmsg)
+    character(*), intent(in) :: text
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: place
+    place = index(text, c_null_char)
+    holds_nul = place > 0
+    if (holds_nul) call report(FOREBAY_E_INVALID, stat, errmsg, 'a text has a NUL behind "'//text(:place - 1)//'"')
+  end function holds_nul
 
   ! What the last failing call has to say.
   function forebay_message() result(text)
@@ -67,6 +93,8 @@ contains
     character(*), intent(in) :: key, value
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    if (holds_nul(key, stat, errmsg)) return
+    if (holds_nul(value, stat, errmsg)) return
     call report(forebay_options_set(self%made(), to_c(key), to_c(value)), stat, errmsg)
   end subroutine set_text
 
@@ -85,6 +113,7 @@ contains
     integer(int64), intent(in) :: value
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    if (holds_nul(key, stat, errmsg)) return
     call report(forebay_options_set_integer(self%made(), to_c(key), value), stat, errmsg)
   end subroutine set_int64
 
@@ -113,6 +142,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     if (is_negative(bytes, stat, errmsg)) return
+    if (holds_nul(directory, stat, errmsg)) return
     call report(forebay_options_add_pool(self%made(), to_c(directory), bytes), stat, errmsg)
   end subroutine add_pool
 
@@ -123,6 +153,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     if (is_negative(bytes, stat, errmsg)) return
+    if (holds_nul(directory, stat, errmsg)) return
     call report(forebay_options_add_shared(self%made(), to_c(directory), bytes), stat, errmsg)
   end subroutine add_shared
 

@@ -4,6 +4,7 @@
 module forebay_items
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use forebay_arrays_c
+  use forebay_text
   implicit none
   private
 
@@ -21,8 +22,26 @@ module forebay_items
     module procedure double_1, double_2, single_1, single_2, long_1, long_2, integer_1, integer_2
   end interface items
   public :: items
+  public :: head_of, agreed  ! for both parts of the module forebay_arrays
 
 contains
+
+  function head_of(step, time, program, mesh) result(head)
+    integer(c_int64_t), intent(in) :: step
+    real(c_double), intent(in) :: time
+    type(c_ptr), intent(in) :: program, mesh
+    type(forebay_head) :: head
+    head = forebay_head(c_sizeof(head), step, time, program, mesh)
+  end function head_of
+
+  ! What fits on one rank and not on another is the same error on both.
+  function agreed(team, fits, words) result(status)
+    type(c_ptr), intent(in) :: team
+    logical, intent(in) :: fits
+    character(*), intent(in) :: words
+    integer(c_int) :: status
+    status = forebay_team_agree(team, merge(FOREBAY_OK, FOREBAY_E_INVALID, fits), to_c(words))
+  end function agreed
 
   function of(type, components, count, value_bits, address) result(made)
     integer(c_int), intent(in) :: type

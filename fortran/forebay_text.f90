@@ -15,10 +15,15 @@ module forebay_text
 
 contains
 
+  ! Where a text has a NUL, which would end it in C, it gets the character SUB, which stands for one that cannot be.
   function to_c(text) result(string)
     character(*), intent(in) :: text
     character(kind=c_char, len=:), allocatable :: string
+    integer :: i
     string = trim(text)//c_null_char
+    do i = 1, len(string) - 1
+      if (string(i:i) == c_null_char) string(i:i) = achar(26)
+    end do
   end function to_c
 
   function from_c(string) result(text)

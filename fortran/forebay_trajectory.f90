@@ -31,6 +31,7 @@ module forebay_trajectory
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use forebay_c
   use forebay_common
+  use forebay_text
   use forebay_views
   implicit none
   private
@@ -156,6 +157,7 @@ contains
     integer(c_int), intent(in), optional :: codec
     integer(c_int) :: status, field
     number = 0
+    if (holds_nul(name, stat, errmsg)) return
     if (size(extent) < 1 .or. size(extent) > max_rank .or. any(extent < 0)) then
       call report(FOREBAY_E_INVALID, stat, errmsg, 'field '//trim(name)//' needs 1 to 4 extents of at least 0')
       return
@@ -212,6 +214,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status, field
     number = 0
+    if (holds_nul(name, stat, errmsg)) return
     status = forebay_trajectory_find_field(self%handle, to_c(name), field)
     if (status == FOREBAY_OK) number = field + 1
     call report(status, stat, errmsg)

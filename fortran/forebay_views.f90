@@ -4,6 +4,8 @@
 module forebay_views
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use forebay_c
+  use forebay_common, only: report
+  use forebay_text
   implicit none
   private
 

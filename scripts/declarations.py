@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what the public headers declare for other languages: python/forebay/_declarations.py.
+"""Writes what the public headers declare for other languages: python/forebay/_declarations.py, fortran/forebay_c.f90 and
+fortran/forebay_arrays_c.f90.
 
 declarations.py HEADERS DIRECTORY       HEADERS is include/forebay; the files go below DIRECTORY
 
@@ -22,6 +23,7 @@ class Variable(typing.NamedTuple):
     name: str
     type: str  # without const, spaces and the name: "int64_t", "char*", "forebay_plan**"
     const: bool  # what it points to is read only
+    array: bool  # "memory[]"
 
 
 class Function(typing.NamedTuple):
@@ -43,7 +45,7 @@ def variable(text):
     text = re.sub(r"\bconst\b", " ", text)
     name = re.search(r"(\w+)\s*(?:\[\])?\s*$", text)
     stars = "*" * (text.count("*") + text.count("[]"))
-    return Variable(name[1], re.match(r"\s*(\w+)", text)[1] + stars, const)
+    return Variable(name[1], re.match(r"\s*(\w+)", text)[1] + stars, const, "[]" in text)
 
 
 def members(body):
@@ -145,11 +147,93 @@ class Python:
         yield "}"
 
 
+class Fortran:
+    """As interfaces of iso_c_binding, which has no unsigned numbers: those of the same size stand for them."""
+
+    SCALARS = {
+        "int": "integer(c_int)",
+        "MPI_Fint": "integer(c_int)",
+        "double": "real(c_double)",
+        "char": "character(kind=c_char)",
+    }
+    SCALARS |= {"size_t": "integer(c_size_t)"}
+    SCALARS |= {f"{sign}int{bits}_t": f"integer(c_int{bits}_t)" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+    MODULES = {"libforebay": "forebay_c", "libforebay_arrays": "forebay_arrays_c"}
+    MOST = 128  # letters of a line
+
+    def __init__(self, found):
+        self.found = found
+        self.enums = {name for header in found.values() for name in header.enums}
+        self.structs = {name for header in found.values() for name in header.structs}
+
+    def scalar(self, base):
+        return "integer(c_int)" if base in self.enums else self.SCALARS.get(base, "type(c_ptr)")
+
+    def parameter(self, each, counted):
+        """`counted`: how many there are stands behind it."""
+        base, stars = each.type.rstrip("*"), each.type.count("*")
+        address = base == "void" or base not in self.structs and self.scalar(base) == "type(c_ptr)"  # or a handle
+        if stars == 0 or (address and stars == 1):
+            return f"{self.scalar(base)}, value :: {each.name}"
+        if address or stars == 2:
+            intent = "in" if each.array and each.const else "out"
+            return f"type(c_ptr), intent({intent}) :: {each.name}{'(*)' * each.array}"
+        if base in self.structs:
+            return f"type({base}), intent({'in' if each.const else 'inout'}) :: {each.name}{'(*)' * counted}"
+        many = each.const or each.array or base == "char"
+        return f"{self.scalar(base)}, intent({'in' if each.const else 'out'}) :: {each.name}{'(*)' * many}"
+
+    def member(self, each):
+        kind = "type(c_ptr)" if "*" in each.type else self.scalar(each.type)
+        return f"{kind} :: {each.name} = {'c_null_ptr' if kind == 'type(c_ptr)' else '0'}"
+
+    def function(self, each):
+        given = each.parameters
+        kind = "type(c_ptr)" if "*" in each.result.type else self.scalar(each.result.type)
+        begin = "subroutine" if each.result.type == "void" else f"{kind} function"
+        head = f"    {begin} {each.name}({', '.join(one.name for one in given)}) bind(c)"
+        while len(head) > self.MOST:
+            cut = head.rindex(", ", 0, self.MOST) + 1
+            yield head[:cut] + " &"
+            head = "       " + head[cut:]
+        yield head
+        yield "      import"
+        for one, after in zip(given, [*given[1:], None], strict=False):
+            yield "      " + self.parameter(one, one.const and after is not None and after.name == "count")
+        yield f"    end {begin.split()[-1]} {each.name}"
+
+    def text(self, library):
+        header, module = self.found[library], self.MODULES[library]
+        yield f"! What the headers of {library} declare (include/forebay/), for Fortran. Written by scripts/declarations.py. Programs"
+        yield "! use the modules forebay_trajectory and forebay_arrays, not this one."
+        yield f"module {module}"
+        yield "  use, intrinsic :: iso_c_binding" if library == "libforebay" else "  use forebay_c"
+        yield "  implicit none"
+        yield "  public"
+        for name, values in header.enums.items():
+            yield f"\n  enum, bind(c)  ! {name}"
+            yield from (f"    enumerator :: {each} = {value}" for each, value in values.items())
+            yield "  end enum"
+        for name, fields in header.structs.items():
+            yield f"\n  type, bind(c) :: {name}"
+            yield from ("    " + self.member(each) for each in fields)
+            yield f"  end type {name}"
+        yield "\n  interface"
+        for each in header.functions:
+            yield from self.function(each)
+        yield "  end interface"
+        yield f"\nend module {module}"
+
+
 def main(directory, into):
     found = headers(directory)
     package = pathlib.Path(into) / "python" / "forebay"
     package.mkdir(parents=True, exist_ok=True)
     (package / "_declarations.py").write_text("\n".join(Python(found).text()) + "\n")
+    fortran = pathlib.Path(into) / "fortran"
+    fortran.mkdir(exist_ok=True)
+    for library, module in Fortran.MODULES.items():
+        (fortran / f"{module}.f90").write_text("\n".join(Fortran(found).text(library)) + "\n")
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ int forebay_plan_move_from_block(forebay_plan* plan, const void* block, size_t i
  * each other in the order of their items, and are planned like items. number_lists turns the length of each local list
  * into the range of its values, ranges[2 * i] to ranges[2 * i + 1] - 1, counted from 0, and tells how many values there
  * are in all. Where several ranks have an item, the lengths must agree. */
-int forebay_plan_number_lists(forebay_plan* items, const uint64_t* lengths, uint64_t* ranges, uint64_t* values);
+int forebay_plan_number_lists(forebay_plan* items, const uint64_t* lengths, uint64_t ranges[], uint64_t* values);
 /* The plan of the values of this rank's lists, which lie behind each other in the order of its items. A checkpoint
  * keeps two arrays: the ranges, two FOREBAY_INT64 (which Fortran has, too) on the location of the items, and the
  * values, on a location of their own. On reading, the ranges come first, then this plan of them, then the values. */

@@ -150,6 +150,8 @@ contains
     call check(stat == FOREBAY_E_INVALID .and. index(words, 'keep') > 0, words)
     call store%read(trim(word(3)), found, mesh='sphere', stat=stat, errmsg=words)
     call check(stat == FOREBAY_E_INVALID .and. index(words, 'another mesh') > 0, words)
+    call store%read(trim(word(3)), found, mesh='cube'//achar(0)//'s', stat=stat, errmsg=words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'another mesh') > 0, 'a NUL ends no text')
     skipped = merge(1, 0, rank == ranks - 1)
     call of_cells%to_block(items(velocity(:, 1 + skipped:)), items(block), stat, words)
     call check(stat == FOREBAY_E_INVALID .and. index(words, 'do not fit') > 0, words)

@@ -2,7 +2,8 @@
 ! every rank with a part of its own in the same directory. Argument: a directory of its own.
 program trajectory_test
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_loc
-  use forebay_c, only: forebay_status_get_name, from_c
+  use forebay_c, only: forebay_status_get_name
+  use forebay_text, only: from_c
   use forebay_trajectory
   use ranks
   implicit none
@@ -61,7 +62,7 @@ contains
     complex(real64), pointer :: stored(:, :)
     real(real64) :: reals(3, 10 + rank)
     integer(int64) :: step
-    integer :: number, stat
+    integer :: number, none, stat
     character(200) :: words
     call choose(options, 'put')
     call states%open(options)
@@ -74,6 +75,12 @@ contains
     end do
     small = 0
     reals = 0
+    call states%find('u'//achar(0), none, stat, words)
+    call check(stat == FOREBAY_E_INVALID .and. index(words, 'NUL behind "u"') > 0, 'a NUL ends no name')
+    call states%declare('u'//achar(0)//'v', FOREBAY_FLOAT64, [3], none, stat)
+    call check(stat == FOREBAY_E_INVALID, 'nor that of a new field')
+    call options%set('name', 'wake'//achar(0)//'-of-another', stat)
+    call check(stat == FOREBAY_E_INVALID, 'nor the value of an option')
     call states%put(6_int64, 0.0_real64, small, stat, words)
     call check(stat == FOREBAY_E_FIELD_CHANGED .and. index(words, 'another shape') > 0, 'no array of another shape')
     call states%put(6_int64, 0.0_real64, reals, stat)
