@@ -21,15 +21,14 @@
 #define FOREBAY_TRAJECTORY_HPP
 
 #include <forebay/trajectory.h>
+#include <forebay/common.hpp>
 
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -37,19 +36,7 @@
 
 namespace forebay {
 
-class TrajectoryError : public std::runtime_error {
- public:
-  TrajectoryError(int status, const char* text)
-      : std::runtime_error(text), status_(static_cast<forebay_status>(status)) {}
-  forebay_status status() const { return status_; }
-
- private:
-  forebay_status status_;
-};
-
-inline void check(int status) {
-  if (status != FOREBAY_OK) throw TrajectoryError(status, forebay_error_get_text());
-}
+using TrajectoryError = CallError;
 
 struct TrajectoryTier {
   enum class Kind { dram, pool, shared } kind;
@@ -89,27 +76,6 @@ struct TrajectoryEncoding {
 };
 
 class Trajectory {
-  template <class Number>
-  static constexpr forebay_type type_of() {
-    constexpr int size = sizeof(Number) == 1 ? 0 : sizeof(Number) == 2 ? 1 : sizeof(Number) == 4 ? 2 : 3;
-    if constexpr (std::is_same_v<Number, double>) {
-      return FOREBAY_FLOAT64;
-    } else if constexpr (std::is_same_v<Number, float>) {
-      return FOREBAY_FLOAT32;
-    } else if constexpr (std::is_same_v<Number, std::complex<double>>) {
-      return FOREBAY_COMPLEX128;
-    } else if constexpr (std::is_same_v<Number, std::complex<float>>) {
-      return FOREBAY_COMPLEX64;
-    } else if constexpr (std::is_same_v<Number, bool>) {
-      return FOREBAY_BOOL;
-    } else if constexpr (std::is_integral_v<Number> && !std::is_same_v<Number, char>) {
-      static_assert(sizeof(Number) <= 8, "fields are of whole numbers of 64 bits at most");
-      return static_cast<forebay_type>((std::is_signed_v<Number> ? FOREBAY_INT8 : FOREBAY_UINT8) + size);
-    } else {
-      static_assert(sizeof(Number) == 1, "fields are of numbers or bytes");
-      return FOREBAY_BYTES;
-    }
-  }
   struct Close {
     void operator()(forebay_trajectory* handle) const { forebay_trajectory_close(handle); }
   };

@@ -13,8 +13,20 @@ class ArraysDocumentTest(listings.DocumentCase):
     document, libraries = "docs/arrays/arrays.md", ("forebay_arrays", "forebay")
 
     def run_on(self, ranks, name):
-        mpiexec, _ = self.tools.more
+        mpiexec, *_ = self.tools.more
         return self.run_listing(name, mpiexec, "-n", str(ranks))
+
+    def compiled(self, listing, source):
+        if listing.language != "cpp":
+            return super().compiled(listing, source)
+        *_, compiler = self.tools.more
+        program = os.path.join(self.directory, "restart-cpp")
+        found = ["-L", self.tools.libraries, f"-Wl,-rpath,{self.tools.libraries}", "-lforebay_arrays", "-lforebay"]
+        words = [compiler, "-std=c++20", "-Wall", "-Wextra", "-O1", source, "-I", self.tools.include, "-o", program]
+        done = subprocess.run([*words, *found], cwd=self.directory, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotRegex(done.stderr, "(forebay|restart)[^:]*:.* warning", "mpi.h has some of its own")
+        return [program]
 
     def test_every_listing_has_a_name_and_is_run_here(self):
         self.all_have_a_name_and_are_run_in(__file__)
@@ -25,6 +37,7 @@ class ArraysDocumentTest(listings.DocumentCase):
             ("write.c", "restart.py", 4),
             ("write.py", "restart.f90", 1),
             ("write.f90", "restart.c", 3),
+            ("write.c", "restart.cpp", 2),
         ):
             if not self.tools.fortran and ".f90" in write + restart:
                 continue
@@ -39,7 +52,7 @@ class ArraysDocumentTest(listings.DocumentCase):
         self.inspected()
 
     def inspected(self):
-        _, forebay = self.tools.more
+        _, forebay, _ = self.tools.more
         done = subprocess.run(
             [forebay, "inspect", "--json", os.path.join(self.directory, "restart.h5")], capture_output=True, text=True
         )

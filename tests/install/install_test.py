@@ -194,7 +194,7 @@ class InstallTest(unittest.TestCase):
         for name in os.listdir(sources):
             shutil.copy(os.path.join(sources, name), place)
         for name in glob.glob(glob.escape(self.directory) + "/*.*"):
-            if name.endswith((".c", ".f90")):
+            if name.endswith((".c", ".cpp", ".f90")):
                 shutil.copy(name, place)
         words = ["-B", "build", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DLANGUAGES={languages}", f"-DCOMPONENTS={components}", *more]  # fmt: skip
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("CMAKE_", "MAKE"))}
@@ -233,14 +233,14 @@ class InstallTest(unittest.TestCase):
         for text in states:
             self.assertAlmostEqual(float(text) / float(states[0]), 1, delta=1e-9)
         for text in arrays:
-            self.assertRegex(text, "step 10, time 0.50, 0 wrong|FOREBAY_OK on 2 ranks")
+            self.assertIn("step 10, time 0.50, 0 wrong", text)
 
     def test_a_cmake_project_needs_no_other_language_than_its_own(self):
         if not self.has("libforebay_arrays.so"):
             self.skipTest("built without MPI")
         self.written_listings()
         states, arrays = self.built_outside("CXX", "arrays")
-        self.assertEqual(arrays, ["FOREBAY_OK on 2 ranks\n"])
+        self.assertIn("step 10, time 0.50, 0 wrong", arrays[0])
         if self.has("libforebay_arrays_fortran.a"):
             states, arrays = self.built_outside("Fortran", "arrays;fortran")
             self.assertIn("step 10, time 0.50, 0 wrong", arrays[0])
