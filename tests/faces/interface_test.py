@@ -241,5 +241,49 @@ class Libraries(unittest.TestCase):
         self.assertEqual({name: fields[0] for name, fields in FIELDS.items()}, dict.fromkeys(FIELDS, "size"))
 
 
+class OldClient(unittest.TestCase):
+    """What was linked with a library of the series 0.1 knows it by its name and by the version of its symbols."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.library = pathlib.Path(LIBRARIES[0]).resolve()
+        cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="forebay-old-"))
+        cls.client = cls.directory / "old_client"
+        source = ROOT / "tests/faces/old_client.c"
+        words = [CC, "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o", cls.client, cls.library]
+        subprocess.run(words, check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.directory)
+
+    def started_with(self, names, content):
+        """The program, where the loader finds the library of this content under these names alone."""
+        place = pathlib.Path(tempfile.mkdtemp(dir=self.directory))
+        for name in names:
+            (place / name).write_bytes(content)
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(place)}
+        return subprocess.run([self.client], env=environment, capture_output=True, text=True, timeout=60)
+
+    def test_it_is_served_by_every_library_of_its_series(self):
+        done = self.started_with(["libforebay.so.0.1"], self.library.read_bytes())
+        self.assertEqual((done.returncode, done.stdout[:10]), (0, "served by "), done.stdout + done.stderr)
+
+    def test_the_loader_refuses_a_library_of_another_series(self):
+        """Also under the name of this one, as somebody links it who wants it to work."""
+        another = self.library.read_bytes()
+        for name in (b"libforebay.so.0.", b"FOREBAY_0."):
+            self.assertIn(name + b"1\0", another)
+            another = another.replace(name + b"1\0", name + b"2\0")
+        for name, words in (
+            ("libforebay.so.0.2", "libforebay.so.0.1: cannot open"),
+            ("libforebay.so.0.1", "FOREBAY_0.1"),
+        ):
+            done = self.started_with([name], another)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.stdout, "")
+            self.assertIn(words, done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -172,15 +172,23 @@ class InstallTest(unittest.TestCase):
         return done.stdout
 
     def compiled_by(self, listing, library):
-        """The programs of a listing in C and, where the module is installed, in Fortran."""
+        """The programs of a listing in C, C++ and, where the module is installed, in Fortran."""
         directory = os.path.join(self.prefix, "lib")
         programs = []
-        for compiler, ending, described in (("cc", "c", library), ("gfortran", "f90", library + "_fortran")):
+        languages = [
+            ("cc", "c", library),
+            ("gfortran", "f90", library + "_fortran"),
+            ("c++ -std=c++20", "cpp", library),
+        ]
+        for compiler, ending, described in languages:
             if not os.path.exists(os.path.join(directory, f"pkgconfig/{described}.pc")):
+                continue
+            if not os.path.exists(os.path.join(self.directory, f"{listing}.{ending}")):
                 continue
             flags = shlex.split(self.built("pkg-config", "--cflags", "--libs", described))
             program = f"{listing}-{ending}"
-            self.built(compiler, f"{listing}.{ending}", "-o", program, f"-Wl,-rpath,{directory}", *flags, "-lm")
+            words = [f"{listing}.{ending}", "-o", program, f"-Wl,-rpath,{directory}", *flags, "-lm"]
+            self.built(*compiler.split(), *words)
             programs.append([f"./{program}"])
         return programs
 
