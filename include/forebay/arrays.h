@@ -37,6 +37,14 @@
 #include <forebay/options.h>
 #include <forebay/status.h>
 #include <forebay/types.h>
+/* The classes that MPI gave up in 2012 are left out: they need a library of their own. Who wants them includes mpi.h
+ * first. */
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
