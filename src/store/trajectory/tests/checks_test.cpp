@@ -2,7 +2,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+
 #include <unistd.h>
+#include <array>
 
 #include <climits>
 #include <cstring>
@@ -334,6 +336,32 @@ TEST(Checks, CostNoPassOfTheirOwnWhereACopyIsMade) {
   const auto [copied, read] = cost(OptionsOf().dram(4 * kSegment).shared(disk.path(), 50 * kSegment), false);
   EXPECT_EQ(copied, 0u);
   EXPECT_LE(read, kBytes);
+}
+
+// Bytes that a get hashes: none where a tier is plain memory; of a mapped file of a disk all at every read, unless once
+// is enough.
+TEST(Checks, CostAGetOnePassOrNone) {
+  constexpr std::uint64_t kBytes = std::uint64_t{8000} * kSteps;
+  const auto cost = [](const OptionsOf& options) {
+    States run(options);
+    for (int step = 0; step < kSteps; ++step) EXPECT_STATUS(FOREBAY_OK, run.put(step));
+    std::array<std::uint64_t, 2> sweeps{};
+    for (std::uint64_t& hashed : sweeps) {
+      const auto before = segment::check_counts();
+      for (int step = kSteps - 1; step >= 0; --step) EXPECT_TRUE(run.whole(step));
+      const auto after = segment::check_counts();
+      EXPECT_EQ(after.beside_copies, before.beside_copies);
+      hashed = after.alone - before.alone;
+    }
+    return sweeps;
+  };
+  using Sweeps = std::array<std::uint64_t, 2>;
+  const Scratch disk("/tmp"), other("/tmp");
+  EXPECT_EQ(cost(OptionsOf().dram(50 * kSegment)), Sweeps({0, 0}));
+  EXPECT_EQ(cost(OptionsOf().pool(disk.path(), 50 * kSegment)), Sweeps({kBytes, kBytes})) << "at every read";
+  const Sweeps once = cost(OptionsOf().pool(other.path(), 50 * kSegment).set("compare", "first-read"));
+  EXPECT_LE(once[0], kBytes);
+  EXPECT_EQ(once[1], 0u) << "no more after the first read";
 }
 
 }  // namespace
