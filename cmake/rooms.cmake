@@ -13,6 +13,8 @@ target_compile_options(forebay_options INTERFACE -Wall -Wextra -Wpedantic -Wshad
 target_include_directories(forebay_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 # In clang -Wconversion includes -Wsign-conversion, in gcc it does so for C alone.
 target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)
+# What a mutex guards is used under it: base/mutex.h.
+target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety>)
 if(CMAKE_UNITY_BUILD)
   # Types of a source's own stand in what gcc takes for a header there.
   target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)

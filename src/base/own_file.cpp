@@ -7,8 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace forebay {
 namespace {
@@ -16,8 +17,8 @@ namespace {
 std::atomic<unsigned> fork_count = 0;
 
 struct Files {
-  std::mutex mutex;
-  std::vector<int> open;
+  Guard<std::mutex> mutex;
+  std::vector<int> open GUARDED_BY(mutex);
 };
 
 // Never destroyed: a process may fork, and files may end, after the statics have.
@@ -25,8 +26,8 @@ Files& files() {
   static Files* const all = [] {
     auto* const made = new Files;
     // Nobody changes the list while a process forks, and the child finds the mutex free.
-    ::pthread_atfork([] { files().mutex.lock(); }, [] { files().mutex.unlock(); },
-                     [] {
+    ::pthread_atfork([]() NOT_ANALYSED { files().mutex.lock(); }, []() NOT_ANALYSED { files().mutex.unlock(); },
+                     []() NOT_ANALYSED {
                        for (const int file : files().open) ::close(file);
                        files().open.clear();
                        fork_count.fetch_add(1, std::memory_order_relaxed);
@@ -46,7 +47,7 @@ unsigned forks() {
 
 OwnFile::OwnFile(Descriptor file) : file_(std::move(file)), forks_(forks()) {
   if (!file_) return;
-  const std::lock_guard lock(files().mutex);
+  const Locked lock(files().mutex);
   files().open.push_back(file_.get());
 }
 
@@ -61,7 +62,7 @@ void OwnFile::reset() {
   all.l_whence = SEEK_SET;
   (void)::flock(file_.get(), LOCK_UN);
   (void)::fcntl(file_.get(), F_OFD_SETLK, &all);
-  const std::lock_guard lock(files().mutex);
+  const Locked lock(files().mutex);
   std::erase(files().open, file_.get());
   file_.reset();
 }

@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "store/segment/copy.h"
 #include "store/segment/medium.h"
 #include "store/segment/pmem.h"
@@ -112,7 +112,7 @@ class DirectoryMemory final : public Medium {
 
   // What an attempt to make the last segment has taken of a medium that is too full for it.
   void give_back(std::uint64_t offset, std::uint64_t bytes) {
-    const std::lock_guard lock(growing_);
+    const Locked lock(growing_);
     const auto file = examine();
     const std::uint64_t length = file ? static_cast<std::uint64_t>(file->st_size) : 0;
     const bool is_last = length_.load() <= offset && length >= offset && length <= offset + bytes;
@@ -138,7 +138,7 @@ class DirectoryMemory final : public Medium {
   // nothing told. So it gets its length last, and it is looked at just before and after.
   Status allocate(std::uint64_t offset, std::uint64_t bytes) {
     const int fd = directory_.segments();
-    const std::lock_guard lock(growing_);
+    const Locked lock(growing_);
     bool taken = beneath_ == Beneath::tmpfs;
     if (!taken) {
       taken = ::fallocate(fd, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0;
@@ -170,7 +170,7 @@ class DirectoryMemory final : public Medium {
   Beneath beneath_;
   Persist persist_;
   bool durable_ = false;
-  std::mutex growing_;
+  Guard<std::mutex> growing_;              // the file
   std::atomic<std::uint64_t> length_ = 0;  // to where the file is mapped
   std::atomic<bool> cut_ = false;          // and made longer again, so that its length tells nothing
 };

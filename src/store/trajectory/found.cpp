@@ -18,6 +18,7 @@ std::uint64_t nanoseconds_since_1970() {
 Outcome<std::unique_ptr<Tiers>> Tiers::open(const Options& options) {
   std::unique_ptr<Tiers> tiers(new Tiers(options));
   if (auto ok = tiers->store_.open(); !ok) return pass_on(ok);
+  const Locked lock(tiers->mutex_);
   tiers->log_.begin(options.tiers.size());
   tiers->traffic_.resize(options.tiers.size());
   for (std::uint32_t i = 0; i < tiers->store_.tiers(); ++i) tiers->log_.tier(i).streamed = tiers->store_.streamed(i);
@@ -29,7 +30,7 @@ void Tiers::take_limits(const Sizes& sizes) {
 }
 
 Outcome<Tiers::Capacity> Tiers::capacity(std::uint64_t record_bytes) {
-  const Lock lock(mutex_);
+  const Locked lock(mutex_);
   Capacity all{segment_bytes(), 0};
   if (!started_) {
     const auto sizes = store_.sizes(record_bytes);
@@ -42,6 +43,7 @@ Outcome<Tiers::Capacity> Tiers::capacity(std::uint64_t record_bytes) {
 }
 
 Done Tiers::begin_store(const std::vector<segment::FieldEntry>& fields, std::uint64_t record_bytes) {
+  const Locked lock(mutex_);
   const auto sizes = store_.sizes(record_bytes);
   if (!sizes) return pass_on(sizes);
   take_limits(*sizes);
@@ -52,6 +54,7 @@ Done Tiers::begin_store(const std::vector<segment::FieldEntry>& fields, std::uin
 }
 
 Done Tiers::load(const Visit& visit, std::uint64_t record_bytes) {
+  const Locked lock(mutex_);
   const auto sizes = store_.sizes(record_bytes);
   if (!sizes) return pass_on(sizes);
   take_limits(*sizes);
@@ -123,6 +126,7 @@ Done Tiers::find_segments(std::uint32_t tier) {
 }
 
 Done Tiers::go_on(const std::vector<std::uint32_t>& live) {
+  const Locked lock(mutex_);
   if (!read_only()) {
     if (auto ok = store_.mend_heads(); !ok) return ok;
   }
@@ -135,15 +139,18 @@ Done Tiers::go_on(const std::vector<std::uint32_t>& live) {
   return {};
 }
 
+bool Tiers::is_making() const {
+  for (std::uint32_t i = 0; i < store_.tiers(); ++i) {
+    if (log_.tier(i).making) return true;
+  }
+  return false;
+}
+
 Done Tiers::keep(bool keep, const Lives& lives) {
-  Lock lock(mutex_);
+  const Locked lock(mutex_);
   if (keep == kept()) return {};
   // Whoever moves or makes a slot uses the store without the lock.
-  done_.wait(lock, [&] {
-    bool making = false;
-    for (std::uint32_t i = 0; i < store_.tiers(); ++i) making = making || log_.tier(i).making;
-    return !spiller_busy_ && !making && !telling_;
-  });
+  while (spiller_busy_ || telling_ || is_making()) mutex_.wait(done_);
   if (auto ok = store_.keep(keep); !ok) return ok;
   if (!keep || !started_) return {};
   writing_ = true;

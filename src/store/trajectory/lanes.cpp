@@ -14,7 +14,7 @@ Lanes::Lanes(std::size_t lanes, unsigned threads) : lanes_(lanes) {
 Lanes::~Lanes() {
   clear();
   {
-    const Lock lock(mutex_);
+    const Locked lock(mutex_);
     stop_ = true;
     work_.notify_all();
   }
@@ -23,15 +23,15 @@ Lanes::~Lanes() {
 
 void Lanes::post(std::size_t lane, Work work) {
   if (threads_.empty()) return work();
-  const Lock lock(mutex_);
+  const Locked lock(mutex_);
   lanes_[lane].waiting.push_back(std::move(work));
   work_.notify_one();
 }
 
 void Lanes::clear() {
-  Lock lock(mutex_);
+  const Locked lock(mutex_);
   for (Lane& lane : lanes_) lane.waiting.clear();
-  done_.wait(lock, [&] { return std::none_of(lanes_.begin(), lanes_.end(), [](const Lane& l) { return l.busy; }); });
+  while (std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.busy; })) mutex_.wait(done_);
 }
 
 Lanes::Lane* Lanes::next() {
@@ -41,19 +41,20 @@ Lanes::Lane* Lanes::next() {
 }
 
 void Lanes::serve() {
-  Lock lock(mutex_);
+  const Locked lock(mutex_);
   while (!stop_) {
     Lane* const lane = next();
     if (lane == nullptr) {
-      work_.wait(lock);
+      mutex_.wait(work_);
       continue;
     }
     const Work work = std::move(lane->waiting.front());
     lane->waiting.pop_front();
     lane->busy = true;
-    lock.unlock();
-    work();
-    lock.lock();
+    {
+      const GivenUp open(mutex_);
+      work();
+    }
     lane->busy = false;
     done_.notify_all();
   }

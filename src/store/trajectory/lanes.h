@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
+
 namespace forebay::trajectory {
 
 // All functions are called by one thread.
@@ -30,24 +32,23 @@ class Lanes {
   // Until `reached` says so; it is asked each time that a piece of work is done.
   template <class Condition>
   void wait_until(Condition reached) {
-    Lock lock(mutex_);
-    done_.wait(lock, reached);
+    const Locked lock(mutex_);
+    while (!reached()) mutex_.wait(done_);
   }
   std::size_t threads() const { return threads_.size(); }
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
   struct Lane {
     std::deque<Work> waiting;
     bool busy = false;
   };
   void serve();
-  Lane* next();
+  Lane* next() REQUIRES(mutex_);
 
-  std::mutex mutex_;
+  Guard<std::mutex> mutex_;
   std::condition_variable work_, done_;
-  std::vector<Lane> lanes_;
-  bool stop_ = false;
+  std::vector<Lane> lanes_ GUARDED_BY(mutex_);
+  bool stop_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

@@ -6,12 +6,12 @@
 
 namespace forebay::trajectory {
 
-void Tiers::move(Lock& lock) {
+void Tiers::move() {
   while (!stop_) {
     const std::uint64_t pokes = pokes_;  // the lock is given up on the way: what changes meanwhile counts
-    const bool moved = do_job(lock, next_job(situation()));
+    const bool moved = do_job(next_job(situation()));
     done_.notify_all();
-    if (!moved) work_.wait(lock, [&] { return pokes_ != pokes; });
+    while (!moved && pokes_ == pokes) mutex_.wait(work_);
   }
 }
 
@@ -23,22 +23,22 @@ Situation Tiers::situation() const {
   return situation_of(log_, cache_, wishes_, failing, read_only() || !writing_);
 }
 
-bool Tiers::do_job(Lock& lock, const Job& job) {
+bool Tiers::do_job(const Job& job) {
   switch (job.kind) {
     case Job::Kind::none:
       return false;
     case Job::Kind::fetch:
-      if (auto ok = fetch(lock, job.segment); !ok) wishes_.not_fetched = ok.error();
+      if (auto ok = fetch(job.segment); !ok) wishes_.not_fetched = ok.error();
       return true;
     case Job::Kind::fetch_ahead:
       // Whoever asks for it hears why it does not come; until then nothing more is fetched ahead.
-      if (!fetch(lock, job.segment)) wishes_.reversing = false;
+      if (!fetch(job.segment)) wishes_.reversing = false;
       return true;
     case Job::Kind::move_for_request:
-      wishes_.move.outcome = relocate(lock, job.segment, job.tier);
+      wishes_.move.outcome = relocate(job.segment, job.tier);
       return true;
     case Job::Kind::move:
-      (void)relocate(lock, job.segment, job.tier);
+      (void)relocate(job.segment, job.tier);
       return true;
   }
   return false;
@@ -61,8 +61,24 @@ std::uint32_t Tiers::buffer_for(std::uint64_t generation) {
   return farthest;
 }
 
+// The buffer is busy: nobody else looks at it.
+Status Tiers::read_into(std::uint32_t buffer, Place place, const segment::Extent& used) {
+  std::span<std::byte> to = cache_.bytes(buffer);
+  if (!cache_.has_memory(buffer)) {
+    auto made = [&]() REQUIRES(mutex_) {
+      const GivenUp open(mutex_);
+      return segment::memory_of_process()->make(0, segment_bytes());
+    }();
+    if (!made) return forward(made);
+    cache_.give_memory(buffer, std::move(*made));
+    to = cache_.bytes(buffer);
+  }
+  const GivenUp open(mutex_);
+  return store_.read(place, used, to);
+}
+
 // Into the cache.
-Done Tiers::fetch(Lock& lock, std::uint32_t number) {
+Done Tiers::fetch(std::uint32_t number) {
   const Place place = log_[number].place;
   const std::uint32_t buffer = buffer_for(log_[number].generation);
   if (buffer == kNone) {
@@ -74,15 +90,7 @@ Done Tiers::fetch(Lock& lock, std::uint32_t number) {
   const segment::Extent used = log_[number].extent;
   log_[number].moving = spiller_busy_ = true;
   cache_.set_busy(buffer, true);
-  lock.unlock();
-  Status read;
-  if (!cache_.has_memory(buffer)) {
-    auto made = segment::memory_of_process()->make(0, segment_bytes());
-    if (made) cache_.give_memory(buffer, std::move(*made));
-    if (!made) read = forward(made);
-  }
-  if (read) read = store_.read(place, used, cache_.bytes(buffer));
-  lock.lock();
+  const Status read = read_into(buffer, place, used);
   cache_.set_busy(buffer, false);
   log_[number].moving = spiller_busy_ = false;
   if (!read) {
@@ -98,10 +106,10 @@ Done Tiers::fetch(Lock& lock, std::uint32_t number) {
 }
 
 // To another tier. It is not held.
-Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
+Done Tiers::relocate(std::uint32_t number, std::uint32_t to_tier) {
   if (!log_.at_hand(number)) {
     const std::uint64_t generation = log_[number].generation;
-    if (auto ok = fetch(lock, number); !ok) return ok;
+    if (auto ok = fetch(number); !ok) return ok;
     if (log_[number].generation != generation) return {};
   }
   if (auto ok = store_.look_at_files(); !ok) {
@@ -109,11 +117,11 @@ Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
     return ok;
   }
   spiller_busy_ = log_[number].moving = true;
-  const auto finish = [&] {
+  const auto finish = [&]() REQUIRES(mutex_) {
     spiller_busy_ = log_[number].moving = false;
     forget_if_unused(number);
   };
-  const auto slot = take_slot(lock, to_tier);
+  const auto slot = take_slot(to_tier);
   Traffic& reached = traffic_[to_tier];
   Slots& slots = log_.tier(to_tier);
   if (!slot) {
@@ -128,9 +136,10 @@ Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
   const std::span<const std::byte> from = memory_of(number);
   const std::span<std::byte> to = slots.streamed ? std::span<std::byte>() : store_.bytes(target);
   const bool down = to_tier > before.place.tier;
-  lock.unlock();
-  const Status carried = store_.carry(before.extent, from, target, to);
-  lock.lock();
+  const Status carried = [&]() REQUIRES(mutex_) {
+    const GivenUp open(mutex_);
+    return store_.carry(before.extent, from, target, to);
+  }();
   Segment& segment = log_[number];
   // Whoever reads it where it is, or has dropped a record of it meanwhile, makes the copy worthless.
   const bool worthless = segment.live != before.live || segment.holds > 0;
@@ -158,14 +167,14 @@ Done Tiers::relocate(Lock& lock, std::uint32_t number, std::uint32_t to_tier) {
 }
 
 Done Tiers::move_to(std::uint32_t number, std::uint32_t tier) {
-  Lock lock(mutex_);
-  done_.wait(lock, [&] { return !spiller_busy_; });
+  const Locked lock(mutex_);
+  while (spiller_busy_) mutex_.wait(done_);
   if (log_[number].place.tier == tier) return {};
   if (auto ok = go_on_writing(); !ok) return ok;
   look_for_room();
   wishes_.move = {number, tier, std::nullopt};
   poke();
-  done_.wait(lock, [&] { return wishes_.move.outcome.has_value(); });
+  while (!wishes_.move.outcome) mutex_.wait(done_);
   wishes_.move.segment = kNone;
   return *std::exchange(wishes_.move.outcome, std::nullopt);
 }

@@ -5,6 +5,8 @@
 
 #include <csignal>
 
+#include "base/mutex.h"
+
 #if defined(FOREBAY_SCHEDULED)
 #include "store/trajectory/tests/schedules/scheduled.h"
 #else
@@ -16,10 +18,11 @@
 namespace forebay::trajectory {
 
 #if defined(FOREBAY_SCHEDULED)
-using scheduled::Condition, scheduled::Mutex, scheduled::Thread;
+using scheduled::Condition, scheduled::Thread;
+using Mutex = Guard<scheduled::Mutex>;
 #else
 using Condition = std::condition_variable;
-using Mutex = std::mutex;
+using Mutex = Guard<std::mutex>;
 using Thread = std::thread;
 #endif
 

@@ -23,6 +23,7 @@ tl::unexpected<Failure> medium_failed(int errno_value, const std::string& path) 
 
 Tiers::~Tiers() {
   stop_threads();
+  const Locked lock(mutex_);
   if (writing_ && kept()) store_.tell(store_.ledger(held()));
 }
 
@@ -39,14 +40,14 @@ void Tiers::start_threads() {
   const NoSignals in_threads;
   if (!read_only()) {
     preparer_ = Thread([this] {
-      Lock lock(mutex_);
-      prepare(lock);
+      const Locked lock(mutex_);
+      prepare();
     });
   }
   if (store_.tiers() > 1 || store_.streamed(0)) {
     spiller_ = Thread([this] {
-      Lock lock(mutex_);
-      move(lock);
+      const Locked lock(mutex_);
+      move();
     });
   }
   started_ = true;
@@ -54,7 +55,7 @@ void Tiers::start_threads() {
 
 void Tiers::stop_threads() {
   {
-    const Lock lock(mutex_);
+    const Locked lock(mutex_);
     stop_ = true;
     poke();
   }
@@ -67,7 +68,7 @@ void Tiers::poke() {
   work_.notify_all();
 }
 
-void Tiers::prepare(Lock& lock) {
+void Tiers::prepare() {
   const Slots& first = log_.tier(0);
   while (!stop_) {
     // The next is made while the second half of one is written, and while all of it is once the writer has waited for
@@ -75,13 +76,13 @@ void Tiers::prepare(Lock& lock) {
     // much as steps do, and ranks that fill all cores pay for it.
     const bool possible = first.free.empty() && first.made < first.most() && !first.making;
     if (must_tell_ && kept() && writing_) {
-      tell(lock);
+      tell();
       continue;
     }
     if (!possible || !(wishes_.writer.wants_next || wishes_.writer.always_wants)) {
-      work_.wait(lock);
+      mutex_.wait(work_);
     } else {
-      (void)make_slot(lock, 0, first.most());
+      (void)make_slot(0, first.most());
       done_.notify_all();
       poke();
     }
@@ -94,13 +95,14 @@ std::vector<Held> Tiers::held() const {
   return held;
 }
 
-void Tiers::tell(Lock& lock) {
+void Tiers::tell() {
   must_tell_ = false;
   telling_ = true;
   const segment::Ledger ledger = store_.ledger(held());
-  lock.unlock();
-  store_.tell(ledger);
-  lock.lock();
+  {
+    const GivenUp open(mutex_);
+    store_.tell(ledger);
+  }
   telling_ = false;
   done_.notify_all();
 }
@@ -114,14 +116,16 @@ Done Tiers::go_on_writing() {
 
 // Makes the next slot of a tier, and adds it to the free ones; false when that failed, or another thread is at it, or
 // there are `most` already.
-bool Tiers::make_slot(Lock& lock, std::uint32_t number, std::uint32_t most) {
+bool Tiers::make_slot(std::uint32_t number, std::uint32_t most) {
   Slots& slots = log_.tier(number);
   if (slots.making || slots.made >= most) return false;
   if (!slots.streamed) {
     slots.making = true;
-    lock.unlock();
-    auto made = store_.make(number, slots.made);
-    lock.lock();
+    const std::uint32_t next = slots.made;
+    auto made = [&]() REQUIRES(mutex_) {
+      const GivenUp open(mutex_);
+      return store_.make(number, next);
+    }();
     slots.making = false;
     if (!made) {
       // A medium that is full before its budget has what it has, until it has room again.
@@ -135,12 +139,12 @@ bool Tiers::make_slot(Lock& lock, std::uint32_t number, std::uint32_t most) {
   return true;
 }
 
-std::optional<std::uint32_t> Tiers::take_slot(Lock& lock, std::uint32_t number) {
+std::optional<std::uint32_t> Tiers::take_slot(std::uint32_t number) {
   Slots& slots = log_.tier(number);
   while (slots.free.empty() || slots.room() == 0) {
     if (slots.making) {
-      done_.wait(lock);
-    } else if (slots.room() == 0 || !make_slot(lock, number, slots.most())) {
+      mutex_.wait(done_);
+    } else if (slots.room() == 0 || !make_slot(number, slots.most())) {
       return std::nullopt;
     }
   }
@@ -180,7 +184,7 @@ void Tiers::look_for_room() {
 }
 
 Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
-  Lock lock(mutex_);
+  const Locked lock(mutex_);
   if (auto ok = go_on_writing(); !ok) return pass_on(ok);
   const Slots& first = log_.tier(0);
   wishes_.reversing = false;
@@ -198,34 +202,36 @@ Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
       wishes_.writer.always_wants |= wishes_.writer.took_one && first.free.empty();
       poke();
     }
-    done_.wait(lock);
+    mutex_.wait(done_);
   }
   wishes_.writer.waits = wishes_.writer.wants_next = false;
   wishes_.writer.took_one = true;
   if (start_of_wait) waited_for_room_ += seconds_since(*start_of_wait);
-  return start(lock, writer);
+  return start(writer);
 }
 
 Outcome<Tiers::Active> Tiers::next_for_cleaning(segment::Writer& writer) {
-  Lock lock(mutex_);
+  const Locked lock(mutex_);
   const Slots& first = log_.tier(0);
   // The last cleaning may have freed a slot further down: the spiller makes room here by that.
-  done_.wait(lock, [&] { return first.used() <= first.most() || (!spiller_busy_ && !can_spill(situation(), 0)); });
-  if (first.used() > first.most() || (first.free.empty() && !make_slot(lock, 0, first.most() + 1))) {
+  while (first.used() > first.most() && (spiller_busy_ || can_spill(situation(), 0))) mutex_.wait(done_);
+  if (first.used() > first.most() || (first.free.empty() && !make_slot(0, first.most() + 1))) {
     return tl::unexpected<Failure>(no_room());
   }
-  return start(lock, writer);
+  return start(writer);
 }
 
 // In a free slot of the first tier.
-Outcome<Tiers::Active> Tiers::start(Lock& lock, segment::Writer& writer) {
+Outcome<Tiers::Active> Tiers::start(segment::Writer& writer) {
   const std::uint64_t generation = next_generation_++;
   const std::uint32_t number = log_.add(generation, {0, log_.tier(0).take()});
   const std::span<std::byte> memory = memory_of(number);
   poke();
-  lock.unlock();
-  const int failed = writer.start(first_medium(), memory, {store(), store_.checks(0)}, generation, store_.epoch());
-  lock.lock();
+  int failed = 0;
+  {
+    const GivenUp open(mutex_);
+    failed = writer.start(first_medium(), memory, {store(), store_.checks(0)}, generation, store_.epoch());
+  }
   if (failed == 0) {
     log_.tier(0).set_headed(log_[number].place.slot);
     return Active{number, memory.data()};
@@ -235,20 +241,20 @@ Outcome<Tiers::Active> Tiers::start(Lock& lock, segment::Writer& writer) {
 }
 
 std::uint32_t Tiers::sparsest(std::uint32_t records) {
-  const Lock lock(mutex_);
+  const Locked lock(mutex_);
   return log_.sparsest(records);
 }
 
 void Tiers::leave(std::uint32_t number, std::uint32_t records) {
-  const Lock lock(mutex_);
+  const Locked lock(mutex_);
   log_[number].live -= records;
   forget_if_unused(number);
   poke();
 }
 
 bool Tiers::announce_next() {
-  const Lock lock(mutex_, std::try_to_lock);
-  if (!lock) return false;
+  if (!mutex_.try_lock()) return false;
+  const Locked lock(mutex_, std::adopt_lock);
   wishes_.writer.wants_next = true;
   poke();
   return true;
@@ -258,7 +264,7 @@ Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t li
   const int failed = writer.seal();
   segment::fence_stores();  // the spiller reads what this thread has streamed
   {
-    const Lock lock(mutex_);
+    const Locked lock(mutex_);
     Segment& sealed = log_[number];
     sealed.sealed = true;
     sealed.extent = writer.extent();
@@ -279,14 +285,14 @@ Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t li
 // --------------------------------------------------------------------------------------------------------
 
 Outcome<const std::byte*> Tiers::hold(std::uint32_t number) {
-  Lock lock(mutex_);
+  const Locked lock(mutex_);
   wishes_.cursor = log_[number].generation;
   if (!log_.at_hand(number)) {
     const auto start_of_wait = std::chrono::steady_clock::now();
     wishes_.not_fetched.reset();
     wishes_.segment = number;
     poke();
-    done_.wait(lock, [&] { return log_.at_hand(number) || wishes_.not_fetched; });
+    while (!log_.at_hand(number) && !wishes_.not_fetched) mutex_.wait(done_);
     wishes_.segment = kNone;
     waited_for_states_ += seconds_since(start_of_wait);
     if (!log_.at_hand(number)) return tl::unexpected<Failure>(*wishes_.not_fetched);
@@ -297,30 +303,30 @@ Outcome<const std::byte*> Tiers::hold(std::uint32_t number) {
 }
 
 const std::byte* Tiers::hold_if_at_hand(std::uint32_t number) {
-  const Lock lock(mutex_);
+  const Locked lock(mutex_);
   const std::span<const std::byte> memory = memory_of(number);
   if (!memory.empty()) ++log_[number].holds;
   return memory.data();
 }
 
 void Tiers::unhold(std::uint32_t number) {
-  const Lock lock(mutex_);
+  const Locked lock(mutex_);
   --log_[number].holds;
   forget_if_unused(number);
   poke();
 }
 
 Segment Tiers::about(std::uint32_t number) {
-  const Lock lock(mutex_);
+  const Locked lock(mutex_);
   return log_[number];
 }
 
 Done Tiers::drop(std::uint32_t number, std::uint32_t record) {
-  Lock lock(mutex_);
+  const Locked lock(mutex_);
   // A kept segment is marked where it lies.
   if (kept()) {
     if (auto ok = go_on_writing(); !ok) return ok;
-    done_.wait(lock, [&] { return !log_[number].moving; });
+    while (log_[number].moving) mutex_.wait(done_);
     if (auto ok = store_.mark_dropped(log_[number].place, record, memory_of(number)); !ok) return ok;
   }
   --log_[number].live;
@@ -330,14 +336,14 @@ Done Tiers::drop(std::uint32_t number, std::uint32_t record) {
 }
 
 void Tiers::reverse(std::uint32_t from_segment) {
-  const Lock lock(mutex_);
+  const Locked lock(mutex_);
   wishes_.reversing = true;
   wishes_.cursor = from_segment == kNone ? next_generation_ : log_[from_segment].generation;
   poke();
 }
 
 std::string Tiers::place_of(std::uint32_t number) {
-  const Lock lock(mutex_);
+  const Locked lock(mutex_);
   const Place place = log_[number].place;
   const std::string& path = store_.path(place.tier);
   return fmt::format("{}, segment {}", path.empty() ? "dram" : path, place.slot);
@@ -363,8 +369,8 @@ void Tiers::forget(std::uint32_t number) {
 }
 
 Done Tiers::rewind() {
-  Lock lock(mutex_);
-  done_.wait(lock, [&] { return !spiller_busy_ && !telling_; });
+  const Locked lock(mutex_);
+  while (spiller_busy_ || telling_) mutex_.wait(done_);
   if (!started_) return {};
   if (auto ok = go_on_writing(); !ok) return ok;
   if (auto ok = store_.rewind(); !ok) return ok;
@@ -378,7 +384,7 @@ Done Tiers::rewind() {
 }
 
 Outcome<forebay_tier_info> Tiers::info(std::size_t number) {
-  const Lock lock(mutex_);
+  const Locked lock(mutex_);
   const auto tier = static_cast<std::uint32_t>(number);
   const Slots& slots = log_.tier(tier);
   forebay_tier_info info{};

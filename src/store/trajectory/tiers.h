@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -123,41 +122,42 @@ class Tiers {
     std::uint64_t moved_in = 0;
     std::uint64_t fetched = 0;
   };
-  using Lock = std::unique_lock<Mutex>;
 
   explicit Tiers(const Options& options) : store_(options) {}
-  Done find_segments(std::uint32_t tier);
-  void take_limits(const Sizes& sizes);
+  Done find_segments(std::uint32_t tier) REQUIRES(mutex_);
+  void take_limits(const Sizes& sizes) REQUIRES(mutex_);
   void start_threads();
   void stop_threads();
 
   // Of a segment; empty where it must be fetched first. Needs the lock: another thread may be adding a mapping.
-  std::span<std::byte> memory_of(std::uint32_t segment) const;
+  std::span<std::byte> memory_of(std::uint32_t segment) const REQUIRES(mutex_);
 
   // All below are called with the lock; those that take it may give it up meanwhile.
   // Something changed that the threads may act on.
-  void poke();
-  void prepare(Lock& lock);
-  void tell(Lock& lock);
-  std::vector<Held> held() const;
+  void poke() REQUIRES(mutex_);
+  void prepare() REQUIRES(mutex_);
+  void tell() REQUIRES(mutex_);
+  std::vector<Held> held() const REQUIRES(mutex_);
+  bool is_making() const REQUIRES(mutex_);
   // Before a store that was found is changed: until then a tier that is gone may come back as if nothing had been.
-  Done go_on_writing();
-  void move(Lock& lock);
-  bool do_job(Lock& lock, const Job& job);
-  Situation situation() const;
-  bool make_slot(Lock& lock, std::uint32_t tier, std::uint32_t most);
-  std::optional<std::uint32_t> take_slot(Lock& lock, std::uint32_t tier);
-  Outcome<Active> start(Lock& lock, segment::Writer& writer);
+  Done go_on_writing() REQUIRES(mutex_);
+  void move() REQUIRES(mutex_);
+  bool do_job(const Job& job) REQUIRES(mutex_);
+  Situation situation() const REQUIRES(mutex_);
+  bool make_slot(std::uint32_t tier, std::uint32_t most) REQUIRES(mutex_);
+  std::optional<std::uint32_t> take_slot(std::uint32_t tier) REQUIRES(mutex_);
+  Outcome<Active> start(segment::Writer& writer) REQUIRES(mutex_);
   // A buffer of the cache: a free one, or the one of a segment that is needed last, counting from a generation.
-  std::uint32_t buffer_for(std::uint64_t generation);
-  Done fetch(Lock& lock, std::uint32_t segment);
-  Done relocate(Lock& lock, std::uint32_t segment, std::uint32_t to_tier);
-  void give_up_buffer(std::uint32_t segment);
-  void look_for_room();
+  std::uint32_t buffer_for(std::uint64_t generation) REQUIRES(mutex_);
+  Status read_into(std::uint32_t buffer, Place place, const segment::Extent& used) REQUIRES(mutex_);
+  Done fetch(std::uint32_t segment) REQUIRES(mutex_);
+  Done relocate(std::uint32_t segment, std::uint32_t to_tier) REQUIRES(mutex_);
+  void give_up_buffer(std::uint32_t segment) REQUIRES(mutex_);
+  void look_for_room() REQUIRES(mutex_);
   // The segment goes if nothing in it counts and nobody uses it.
-  void forget_if_unused(std::uint32_t segment);
-  void forget(std::uint32_t segment);
-  Failure no_room();
+  void forget_if_unused(std::uint32_t segment) REQUIRES(mutex_);
+  void forget(std::uint32_t segment) REQUIRES(mutex_);
+  Failure no_room() REQUIRES(mutex_);
 
   Store store_;
   double waited_for_room_ = 0;
@@ -167,17 +167,17 @@ class Tiers {
   Mutex mutex_;
   Condition work_;  // for the threads
   Condition done_;  // for the caller
-  Log log_;
-  ReadCache cache_;
-  Wishes wishes_;
-  std::vector<Traffic> traffic_;  // by tier
-  std::uint64_t next_generation_ = 1;
-  std::uint64_t pokes_ = 0;
-  bool stop_ = false;
-  bool spiller_busy_ = false;
-  bool writing_ = false;    // the store was begun here, or has been changed
-  bool must_tell_ = false;  // more is to be told to the heads than they know
-  bool telling_ = false;
+  Log log_ GUARDED_BY(mutex_);
+  ReadCache cache_ GUARDED_BY(mutex_);
+  Wishes wishes_ GUARDED_BY(mutex_);
+  std::vector<Traffic> traffic_ GUARDED_BY(mutex_);  // by tier
+  std::uint64_t next_generation_ GUARDED_BY(mutex_) = 1;
+  std::uint64_t pokes_ GUARDED_BY(mutex_) = 0;
+  bool stop_ GUARDED_BY(mutex_) = false;
+  bool spiller_busy_ GUARDED_BY(mutex_) = false;
+  bool writing_ GUARDED_BY(mutex_) = false;    // the store was begun here, or has been changed
+  bool must_tell_ GUARDED_BY(mutex_) = false;  // more is to be told to the heads than they know
+  bool telling_ GUARDED_BY(mutex_) = false;
   Thread preparer_;
   Thread spiller_;
 };
