@@ -77,7 +77,9 @@ int fill_copy(int to, int directory, const char* original, bool discard) {
     if (sys_fstat(to, &made) != 0 || made.st_uid != status.st_uid) mode &= ~mode_t{S_ISUID};
     if (made.st_gid != status.st_gid) mode &= ~mode_t{S_ISGID};
     result = static_cast<int>(system_call(SYS_fchmod, to, word(mode)));
-    const timespec times[2] = {status.st_atim, status.st_mtim};
+    // truncate() to nothing finds nothing left to cut, and so would not change the time itself.
+    const bool emptied = discard && status.st_size > 0;
+    const timespec times[2] = {status.st_atim, emptied ? timespec{0, UTIME_NOW} : status.st_mtim};
     if (result == 0) result = static_cast<int>(system_call(SYS_utimensat, to, 0, word(times), 0));
   }
   sys_close(from);

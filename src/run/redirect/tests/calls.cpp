@@ -319,7 +319,7 @@ void changes() {
   say("truncate", truncate(at(name = next_input()), 3));
   show(name);
   say("truncate to nothing", truncate(at(name = next_input()), 0));
-  show(name);
+  show(name, true);
   say("chmod", chmod(at(name = next_input()), 0751));
   show(name, true);
   say("fchmodat", fchmodat(AT_FDCWD, at(name = next_input()), 0711, 0));
