@@ -11,9 +11,10 @@
 namespace forebay::drain {
 namespace {
 
-bool is_no_file(const std::string& local) {
+bool is_nothing_to_carry(const std::string& local) {
   struct stat status {};
-  return ::lstat(local.c_str(), &status) != 0 ? errno == ENOENT || errno == ENOTDIR : S_ISDIR(status.st_mode);
+  if (::lstat(local.c_str(), &status) != 0) return errno == ENOENT || errno == ENOTDIR;
+  return !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode);
 }
 
 }  // namespace
@@ -45,8 +46,8 @@ void Work::take(const Outcome& outcome) {
       not_carried.failures.erase(job.key);
     } else if (source_unreadable(error) && end.phase != Phase::done) {
       by_ranks = unreadable.set_aside(job, error);
-    } else if (job.kind == Job::Kind::file && is_no_file(local_of(run.roots, job.key))) {
-      // The program removed it, or made a directory of it: it is nothing to carry any more.
+    } else if (job.kind == Job::Kind::file && is_nothing_to_carry(local_of(run.roots, job.key))) {
+      // The program removed it, or it is a directory, pipe, socket or device now.
       not_carried.failures.erase(job.key);
     } else if (job.kind == Job::Kind::file && end.phase == Phase::running) {
       seen.others.wait_for_quiet(job.key);  // changed while it was read

@@ -4,6 +4,7 @@ swapped between kinds: what the case has under them goes first, and nothing that
 
 import os
 import shutil
+import stat
 import time
 
 import outputcase
@@ -20,6 +21,7 @@ SCRIPTS = {
     "a link and a file are swapped": "mv l t; mv a l; mv t a",
     "an output changes twice": "echo o > o; nap; rm o; mkdir o; echo in > o/in; nap; rm -r o; ln -s a o; mv d o2; mv a d",
     "and modes": "mv a t; mv d a; mv t d; rm l; mkdir l; mv d l/d; mkdir d; mv a/e d/a; mkdir n; chmod 2750 n d/a; chmod 1711 l",
+    "a file and a directory are swapped beside a pipe": "mkfifo pipe; nap; mv a t; mv d a; nap; mv t d; mv pipe p",
     "in a new directory": "mkdir n; mv a n/a; mv d n/d; mkdir a; mv n/d a/a; mv n/a d; echo last > n/last",
 }
 # What was carried before, under a name that stands for an input, too.
@@ -36,6 +38,8 @@ def entries(root):
     for directory, directories, names in os.walk(root):
         for name in directories + names:
             path, holds = os.path.join(directory, name), ""
+            if stat.S_ISFIFO(os.lstat(path).st_mode):
+                continue  # is not carried
             if os.path.islink(path):
                 holds = os.readlink(path)
             elif os.path.isfile(path):
