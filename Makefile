@@ -6,7 +6,7 @@ BUILD_TREE ?= build
 sources = git ls-files --cached --others --exclude-standard -- 'include/*.h' 'include/*.hpp' 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'bench/*.cpp' 'bench/*.h' 'apps/*.cpp' 'apps/*.h' 'fuzz/*.cpp' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build deps demo developer manual rooms test test-builds kills drive states unit sanitized fuzz bench predicted pictures format check-format lint tidy install clean
+.PHONY: build deps demo developer manual rooms test test-builds kills drive stress states unit sanitized fuzz bench predicted pictures format check-format lint tidy install clean
 
 threaded = tree drain launch segment trajectory multiply
 space = $() $()
@@ -59,6 +59,10 @@ kills: developer ## 300 kills, each followed by a restart; half an hour on a mac
 drive: developer ## 2,000 programs made from seeds, killed and starved, judged by what they recorded; half an hour
 	scripts/install-dependencies test
 	FOREBAY=build/bin/forebay PLAYER=build/bin/player FAULT_LIBRARY=build/lib/libforebay_fault.so tests/run/drive/drive.py
+
+stress: developer ## an hour of programs made from seeds, run directly and under forebay and compared; one that differs is made small
+	scripts/install-dependencies test
+	FOREBAY=build/bin/forebay PLAYER=build/bin/player tests/run/stress/stress.py --from $(or $(FROM),101) --minutes $(or $(MINUTES),60)
 
 states: developer ## a million random operations on kept trajectories, in many processes; some minutes
 	FOREBAY_TEST_OPERATIONS=1000000 build/bin/trajectory_test --gtest_filter='Operations.*'

@@ -5,6 +5,7 @@
  *                                 all are killed; ends with the status of the first that failed
  *   player play DIRECTORY ...     does what DIRECTORY/plan.RANK says, line by line
  *   player one LINE               does one line: a child, in which nothing is preloaded
+ *   player do LINE...             does the lines and keeps no record; which of them failed, and how, it prints
  *
  * A line of a plan: KIND CHILD PATH TO SIZE VERSION, with "-" for no path; CHILD is 1 where a child of this process is
  * to do it. Paths are relative to the case.
@@ -23,14 +24,13 @@
  *
  * DIRECTORY/record.RANK gets a line "NANOSECONDS MARK NUMBER ERROR" before each line of the plan is done (b), when it is
  * done (e), or has failed (f), with its number from 0 on; "p" with the process in the beginning, "d" at the end. A failed
- * call does not end the program.
+ * call does not end the program. More kinds: verbs.c.
  */
 // clang-format on
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -44,14 +44,9 @@
 #include <unistd.h>
 
 #include "../faulty/rmDir.h"
+#include "verbs.h"
 
 enum { MOST_RANKS = 16, MOST_OPEN = 32, LINE = 3 * PATH_MAX, WAIT_SECONDS = 60 };
-
-struct operation {
-  char kind[16], path[PATH_MAX], to[PATH_MAX];
-  int child;
-  long size, version;
-};
 
 static int rank, ranks, record;
 static const char* directory;  // of plans and records
@@ -92,16 +87,6 @@ static char* content_of(const struct operation* what) {
 }
 
 // Each returns 0 or an errno.
-
-static int put(int file, const char* text, size_t size) {
-  while (size > 0) {
-    const ssize_t done = write(file, text, size);
-    if (done < 0) return errno;
-    text += done;
-    size -= (size_t)done;
-  }
-  return 0;
-}
 
 static int put_first(const struct operation* what, int file) {
   char* text = content_of(what);
@@ -231,6 +216,8 @@ static int perform(const struct operation* what) {
     begin_file(what, &file);
     kill(getpid(), SIGKILL);
   }
+  const int failed = perform_verb(what);
+  if (failed >= 0) return failed;
   fprintf(stderr, "player: unknown operation %s\n", kind);
   exit(2);
 }
@@ -284,6 +271,17 @@ static int play(void) {
   return 0;
 }
 
+static int perform_lines(int count, char** lines) {
+  for (int number = 0; number < count; ++number) {
+    const struct operation what = parsed(lines[number]);
+    fflush(stdout);
+    int failed = ENXIO;
+    if (!would_wait(&what)) failed = what.child ? perform_in_child(lines[number]) : perform(&what);
+    if (failed != 0) printf("%s: failed with %d\n", lines[number], failed);
+  }
+  return 0;
+}
+
 static int launch(int count, char** words) {
   prctl(PR_SET_NAME, "launcher");
   pid_t started[MOST_RANKS];
@@ -322,10 +320,11 @@ int main(int count, char** words) {
     directory = words[2];
     return play();
   }
+  if (count > 1 && strcmp(words[1], "do") == 0) return perform_lines(count - 2, words + 2);
   if (count > 2 && strcmp(words[1], "one") == 0) {
     const struct operation what = parsed(words[2]);
     return perform(&what);
   }
-  fprintf(stderr, "usage: player launch N WORDS... | play DIRECTORY | one LINE\n");
+  fprintf(stderr, "usage: player launch N WORDS... | play DIRECTORY | one LINE | do LINE...\n");
   return 2;
 }

@@ -148,7 +148,7 @@ PROGRAMS = {
         find . -type f -name 'n*' -exec cp -p {} {}.copy ';' && find data -type f -exec chmod g+w {} +
         find . -type f -size +500k -exec truncate -s 5000 {} ';' && find data -name '*.copy' -newer plain -delete
         find . -type f -printf '%m %s %p\\n' | sort && find . ! -type f -printf '%y %m %l %p\\n' | sort""",
-    "hard_linked_inputs": "echo more >> twins/one; ln plain again; echo new > new; ln new newer",
+    "hard_linked_inputs": "echo more >> twins/one; ln plain again; echo new > new; ln new newer; ln -P link other-link",
     "log_rotation": """
         for day in 1 2 3 4; do
           [ ! -e log.2 ] || mv log.2 log.3; [ ! -e log.1 ] || mv log.1 log.2; [ ! -e log ] || { cp -p log log.1; : > log; }

@@ -171,6 +171,14 @@ class Oracle:
             subprocess.run(["rm", "-rf", os.path.join(self.pool, name)], check=True)
         return verdict
 
+    @contextlib.contextmanager
+    def staged(self, case):
+        """For `around`: copies of the inputs are in the pool before the run."""
+        done = self.call([self.forebay, "stage", "--quiet", "--case", case, "--pool", self.pool])
+        if done.returncode != 0:
+            raise Unusable(f"forebay stage ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
+        yield
+
     def with_stand_in(self, words, result):
         at = 0
         if os.path.basename(words[0]) in LAUNCHERS:
