@@ -152,7 +152,7 @@ int resume(const DrainOptions& options) {
     }
     const drain::DrainReport& drain = report->drain;
     say(stdout, "run {}: {} in {} brought home to {}\n", run.plan.run, human_bytes(drain.shared_bytes),
-        plural(drain.shared_files, "file"), printable(run.plan.case_path));
+        plural(drain.shared_files + drain.shared_again, "file"), printable(run.plan.case_path));
     trouble = say_messages(drain, trouble);
     if (drain::needs_pool(drain.trouble)) continue;
     if (auto forgotten = forget_run(run, trouble); !forgotten)

@@ -364,6 +364,7 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.local_bytes = written.bytes;
   report.local_is_more = state.run.numbers.is_more_written() || state.run.ledger.lost_events();
   report.shared_files = state.run.numbers.shared_files;
+  report.shared_again = state.run.numbers.shared_again;
   report.shared_bytes = state.run.numbers.shared_bytes;
   report.undrained = {state.end.undrained_files, state.end.undrained_bytes};
   report.never_shared = state.run.numbers.never_shared;

@@ -94,7 +94,8 @@ struct DrainReport {
   std::vector<std::string> messages;                 // one line per trouble, with path and advice
   std::vector<std::string> notices;                  // one line each, of what asks for nothing
   std::uint64_t local_files = 0, local_bytes = 0;    // that the program wrote
-  std::uint64_t shared_files = 0, shared_bytes = 0;  // published on the case
+  // Published on the case: files, how many times more a file that had changed since, and the bytes of all these times.
+  std::uint64_t shared_files = 0, shared_again = 0, shared_bytes = 0;
   Amount undrained;
   Amount never_shared;  // deleted, or replaced by rename, before they were drained
   // What the program wrote and read later, so that nobody had to fetch it from the case: what is still there at the
@@ -108,7 +109,7 @@ struct DrainReport {
   // Only times that a run may restart from (run/core/restartable.h).
   std::optional<std::string> newest_complete, newest_safe;
   std::map<std::string, std::string> kept_beside;  // older ones that are kept too, since the newest lacks a file: why
-  double lag_seconds = 0;                          // the longest time between complete and safe
+  std::optional<double> lag_seconds;               // the longest time between complete and safe
   std::uint64_t safe_times = 0;                    // how many times have become safe
   std::vector<TimelineEntry> timeline;
   std::vector<std::pair<int, int>> groups;  // collated: contiguous groups of ranks

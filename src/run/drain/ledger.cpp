@@ -276,6 +276,11 @@ std::optional<Known> Ledger::find(std::string_view path) const {
   return unpacked(std::string(path), found->second);
 }
 
+bool Ledger::was_drained(std::string_view path) const {
+  const auto known = find(path);
+  return known && !known->deleted && (known->drained || (!known->staged && !known->link_target.empty()));
+}
+
 void Ledger::each(std::string_view path, const Visit& visit) const {
   if (!path.empty())
     if (const auto itself = find(path); itself && !visit(std::string(path), *itself)) return;

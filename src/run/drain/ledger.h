@@ -74,6 +74,8 @@ class Ledger {
   void apply(const Record& record);
 
   std::optional<Known> find(std::string_view path) const;
+  // Whether the case has this file, or link, as this run brought it there.
+  bool was_drained(std::string_view path) const;
   // Visits what is known of `path` and below it, parents before their children, until `visit` returns false. The ledger
   // must not change meanwhile. "" is the whole case.
   using Visit = std::function<bool(const std::string& path, const Known& known)>;

@@ -95,6 +95,7 @@ void Work::carried(const Job& job, const Published& published) {
   if (job.kind == Job::Kind::directory || !job.prepared->several_names.empty()) return;
   if (published.files.empty()) return;  // gone before its turn came
   for (const PublishedFile& file : published.files) {
+    run.numbers.count_shared(run.ledger.was_drained(file.path));
     const auto link = job.prepared->links.find(file.path);
     if (link != job.prepared->links.end()) {
       run.record(drained_link_record(file.path, file.identity, link->second));
@@ -118,7 +119,6 @@ void Work::carried(const Job& job, const Published& published) {
              fmt::format("{} is without its setuid or setgid bit on the case, since this user may not give it "
                          "the owner or group that the bit was set for",
                          printable(path)));
-  run.numbers.shared_files += published.files.size();
   run.numbers.shared_bytes += published.bytes;
   if (job.kind == Job::Kind::file) return;
   if (job.kind == Job::Kind::checkpoint) return checkpoints.carried(job, published);

@@ -27,7 +27,7 @@ void Timeline::safe(const std::string& time, double when) {
   TimelineEntry& entry = of(time);
   if (entry.safe < 0) ++safe_times_;
   entry.safe = when;
-  if (entry.complete >= 0) longest_lag_ = std::max(longest_lag_, when - entry.complete);
+  if (entry.complete >= 0) longest_lag_ = std::max(longest_lag_.value_or(0), when - entry.complete);
 }
 
 // A file may bring a time of its own from elsewhere (cp -p): what is older than the last time says nothing.

@@ -47,8 +47,8 @@ class Timeline {
   std::size_t steps() const { return steps_; }
   // How many are safe.
   std::size_t safe_times() const { return safe_times_; }
-  // The longest time between complete and safe.
-  double longest_lag() const { return longest_lag_; }
+  // The longest time between complete and safe; nullopt while no time was both.
+  std::optional<double> longest_lag() const { return longest_lag_; }
   // The entries told of last, at most so many, in the order of their beginnings. Costs no more than those.
   std::vector<TimelineEntry> newest(std::size_t at_most) const;
 
@@ -61,7 +61,7 @@ class Timeline {
   std::size_t steps_ = 0, safe_times_ = 0;
   std::size_t taken_ = 0;              // of the entries
   std::optional<double> taken_until_;  // when the last of these was begun
-  double longest_lag_ = 0;
+  std::optional<double> longest_lag_;
 };
 
 }  // namespace forebay::drain

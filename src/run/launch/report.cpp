@@ -20,7 +20,7 @@ namespace forebay::drain {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Amount, files, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimelineEntry, time, begun, complete, safe)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrainReport, local_files, local_bytes, local_is_more, shared_files, shared_bytes,
-                                   undrained, unseen_times, lag_seconds, timeline, groups)
+                                   undrained, unseen_times, timeline, groups)
 }  // namespace forebay::drain
 
 namespace forebay::launch {
@@ -53,6 +53,8 @@ json json_of(const drain::DrainReport& report) {
   out["uncounted_times"] = report.uncounted_times;
   out["never_shared"] = report.never_shared;
   out["read_back"] = report.read_back;
+  out["shared_again"] = report.shared_again;
+  out["lag_seconds"] = report.lag_seconds ? json(*report.lag_seconds) : json();
   out["safe_times"] = report.safe_times;
   out["newest_complete"] = report.newest_complete.value_or("");
   out["newest_safe"] = report.newest_safe.value_or("");
@@ -73,6 +75,8 @@ drain::DrainReport drain_report(const json& from) {
   report.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
   report.never_shared = from.value("never_shared", drain::Amount());
   report.read_back = from.value("read_back", drain::Amount());
+  report.shared_again = from.value("shared_again", std::uint64_t{0});
+  if (const auto lag = from.find("lag_seconds"); lag != from.end() && !lag->is_null()) report.lag_seconds = *lag;
   report.safe_times = from.value("safe_times", std::uint64_t{0});
   report.newest_complete = not_empty(from, "newest_complete");
   report.newest_safe = not_empty(from, "newest_safe");
@@ -221,8 +225,8 @@ json or_null(const std::optional<Value>& value) {
   return value ? json(*value) : json();
 }
 
-double lag(const RunReport& report) {
-  double longest = 0;
+std::optional<double> lag(const RunReport& report) {
+  std::optional<double> longest;
   for (const NodeReport& node : report.nodes) longest = std::max(longest, node.drain.lag_seconds);
   return longest;
 }
@@ -407,12 +411,13 @@ std::string to_json(const RunReport& report) {
                    {"unseen_times", sum(report, &drain::DrainReport::unseen_times)}}},
                  {"shared",
                   {{"files", sum(report, &drain::DrainReport::shared_files)},
+                   {"again", sum(report, &drain::DrainReport::shared_again)},
                    {"bytes", sum(report, &drain::DrainReport::shared_bytes)}}},
                  {"never_shared", sum(report, &drain::DrainReport::never_shared)},
                  {"never_shared_files", sum(report, &drain::DrainReport::never_shared).files},
                  {"read_back", sum(report, &drain::DrainReport::read_back)},
                  {"undrained", sum(report, &drain::DrainReport::undrained)},
-                 {"drain_lag_seconds", lag(report)},
+                 {"drain_lag_seconds", or_null(lag(report))},
                  {"io_ranks", report.io_ranks},
                  {"last_complete", or_null(report.last_complete)},
                  {"last_safe", or_null(report.last_safe)},
@@ -468,8 +473,10 @@ std::string to_text(const RunReport& report) {
            amount(sum(report, &drain::DrainReport::local_files), sum(report, &drain::DrainReport::local_bytes)) +
            (unseen == 0 ? std::string()
                         : fmt::format("; {} came and went between two looks", plural(unseen, "time directory"))));
+  const auto again = sum(report, &drain::DrainReport::shared_again);
   line("to the shared system",
-       amount(sum(report, &drain::DrainReport::shared_files), sum(report, &drain::DrainReport::shared_bytes)));
+       amount(sum(report, &drain::DrainReport::shared_files), sum(report, &drain::DrainReport::shared_bytes)) +
+           (again == 0 ? std::string() : fmt::format("; some changed and were carried again, {} in all", plural(again, "time"))));
   if (const auto never = sum(report, &drain::DrainReport::never_shared); never.files != 0)
     line("never had to go there", amount(never.files, never.bytes) + ", deleted or replaced by the program");
   if (const auto read = sum(report, &drain::DrainReport::read_back); read.files != 0)
@@ -481,7 +488,7 @@ std::string to_text(const RunReport& report) {
     line("pools in memory",
          printable(fmt::format("{}", fmt::join(in_memory, ", "))) +
              ": part of the job's memory; a restart of the node empties them, at some sites a logout");
-  line("drain lag", human_duration(std::chrono::duration<double>(lag(report))));
+  if (const auto seconds = lag(report)) line("drain lag", human_duration(std::chrono::duration<double>(*seconds)));
   if (report.last_complete || report.last_safe)
     line("last complete time",
          report.last_complete == report.last_safe

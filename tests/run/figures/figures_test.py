@@ -159,6 +159,20 @@ def fill():
         time.sleep(0.05)
 
 
+def log_and_link(pause):
+    for step in range(1, 6):
+        with open("log", "ab") as file:
+            file.write(b"z" * 10)
+        if os.path.lexists("latest"):
+            os.remove("latest")
+        os.symlink("log", "latest")
+        write("state.new", 30)
+        os.rename("state.new", "state")
+        write("monitor", 20)
+        os.chmod("monitor", 0o600 + step % 2)
+        time.sleep(pause)
+
+
 def scratch():
     for number in range(20):
         write(f"scratch/{number}", 200)
@@ -178,13 +192,15 @@ class Written(FiguresCase):
     def ways(self):
         return ["redirect", "path"] + (["namespace"] if casetools.namespaces_work() else [])
 
-    def write_files(self, way, what, options=()):
-        """What the run said, and the truth: files and bytes."""
+    def write_files(self, way, what, options=(), said=False):
+        """What the run told, and the truth: files and bytes; or what it `said`."""
         words = self.words(sys.executable, "-c", WRITER, what, options=options, way=way)
         done = subprocess.run(words, cwd=self.case, env=casetools.environment(), capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.path_of_report) as file:
             self.report = json.load(file)
+        if said:
+            return done.stdout.decode() + done.stderr.decode()
         with open(os.path.join(self.case, "truth")) as file:
             files, size = map(int, file.read().split())
             size += file.tell()
@@ -230,6 +246,30 @@ class Written(FiguresCase):
                     "cat constant/mesh > /dev/null; echo longer > system/edited", ("--copy", "constant/*"), way
                 )
                 self.assertEqual(self.report["local"], {"files": 1, "bytes": 7, "unseen_times": 0, "at_least": False})
+
+    def test_on_its_way_to_the_case_a_file_counts_once_and_how_often_it_went_again_is_told(self):
+        for way in self.ways():
+            with self.subTest(way):
+                self.fresh()
+                said = self.write_files(way, "log_and_link(0.3)", ("--set", "drain.settle=50ms"), said=True)
+                shared = self.report["shared"]
+                # log, latest, state, monitor and the truth; a link that was removed and made anew is another one.
+                self.assertIn(shared["files"], range(5, 10), shared)
+                self.assertGreaterEqual(shared["again"], 3, shared)
+                self.assertIn(f"in {shared['files']} files; some changed and were carried again, ", said)
+                self.fresh()
+                said = self.write_files(way, "log_and_link(0)", ("--drain-when", "end"), said=True)
+                self.assertEqual(self.report["shared"], {"files": 5, "again": 0, "bytes": self.report["shared"]["bytes"]})
+                self.assertNotIn("carried again", said)
+
+    def test_no_lag_is_told_where_no_time_became_safe(self):
+        said = self.write_files("path", "decompose()", said=True)
+        self.assertNotIn("drain lag", said)
+        self.assertIsNone(self.report["drain_lag_seconds"])
+        self.fresh()
+        said = self.write_files("path", "[write(f'{step}/U') for step in (1, 2, 3)]", said=True)
+        self.assertRegex(said, r"  drain lag +\d")
+        self.assertGreaterEqual(self.report["drain_lag_seconds"], 0)
 
     def test_what_was_evicted_counts(self):
         local, files, size = self.write_files("redirect", "fill()", ("--budget", "8M", "--set", "drain.settle=100ms"))

@@ -25,6 +25,7 @@ TEST(Timeline, WhatHappenedToATimeIsKeptTogether) {
   timeline.begun("1", 11);  // by another rank
   timeline.begun("2", 20);
   timeline.complete("1", 21);
+  EXPECT_EQ(timeline.longest_lag(), std::nullopt) << "none is safe";
   timeline.safe("1", 24);
   const auto entries = timeline.newest(2);
   EXPECT_EQ(entries[0].begun, 10);
@@ -32,7 +33,7 @@ TEST(Timeline, WhatHappenedToATimeIsKeptTogether) {
   EXPECT_EQ(entries[0].safe, 24);
   EXPECT_LT(entries[1].complete, 0);
   EXPECT_EQ(timeline.steps(), 2u);
-  EXPECT_EQ(timeline.longest_lag(), 3);
+  EXPECT_EQ(timeline.longest_lag(), 3.0);
   EXPECT_EQ(timeline.safe_times(), 1u);
 }
 

@@ -127,8 +127,10 @@ RunReport measured() {
   second.drain.local_bytes = 4'000'000;
   first.drain.shared_files = 3;
   first.drain.shared_bytes = 1'000'000;
+  first.drain.shared_again = 1;
   second.drain.shared_files = 5;
   second.drain.shared_bytes = 1'500'000;
+  second.drain.shared_again = 3;
   first.drain.never_shared = {7, 1'000};
   first.drain.read_back = {4, 200'000};
   first.drain.unseen_times = 3;
@@ -160,7 +162,8 @@ TEST(RunReportTest, TheSummaryTellsTimesBytesFilesAndLag) {
             "  wall time             3 s (staging 250 ms, program 2.5 s)\n"
             "  per written time      500 ms (simpleFoam)\n"
             "  written locally       at least 7.00 MB in 30 files; 3 time directories came and went between two looks\n"
-            "  to the shared system  2.50 MB in 8 files\n"
+            "  to the shared system  2.50 MB in 8 files; some changed and were carried again, 4 times in "
+            "all\n"
             "  never had to go there 3.00 kB in 22 files, deleted or replaced by the program\n"
             "  read locally again    500 kB in 9 files that the run had written\n"
             "  pools in memory       /dev/shm: part of the job's memory; a restart of the node empties them, at some "
@@ -180,7 +183,6 @@ TEST(RunReportTest, TheSummarySaysOnlyWhatThereIsToSay) {
             "  wall time             0 us (staging 0 us, program 0 us)\n"
             "  written locally       0 B in 1 file\n"
             "  to the shared system  0 B in 1 file\n"
-            "  drain lag             0 us\n"
             "  exit status           5 (the program's own: 0)\n");
 }
 
@@ -188,7 +190,7 @@ TEST(RunReportTest, TheJsonHasTheSumsOverTheNodesAndTheLongestLag) {
   const auto json = nlohmann::json::parse(to_json(measured()));
   EXPECT_EQ(json.at("local"),
             (nlohmann::json{{"files", 30}, {"bytes", 7'000'000}, {"unseen_times", 3}, {"at_least", true}}));
-  EXPECT_EQ(json.at("shared"), (nlohmann::json{{"files", 8}, {"bytes", 2'500'000}}));
+  EXPECT_EQ(json.at("shared"), (nlohmann::json{{"files", 8}, {"again", 4}, {"bytes", 2'500'000}}));
   EXPECT_EQ(json.at("undrained"), (nlohmann::json{{"files", 1}, {"bytes", 11}}));
   EXPECT_EQ(json.at("never_shared"), (nlohmann::json{{"files", 22}, {"bytes", 3000}}));
   EXPECT_EQ(json.at("never_shared_files"), 22) << "as before there were bytes";
@@ -209,6 +211,15 @@ TEST(RunReportTest, TheJsonHasTheSumsOverTheNodesAndTheLongestLag) {
   EXPECT_EQ(json.at("timeline").size(), 2u);
   EXPECT_EQ(json.at("nodes").size(), 2u);
   EXPECT_EQ(json.at("stability").size(), 0u) << "of nodes that were seen to their end";
+}
+
+TEST(RunReportTest, ALagIsToldWhereATimeBecameSafe) {
+  NodeReport node = told_by("n1", {0, 1, 2, 3});
+  EXPECT_TRUE(nlohmann::json::parse(to_json(run_of({node}))).at("drain_lag_seconds").is_null());
+  NodeReport other = told_by("n2", {4});
+  other.drain.lag_seconds = 0;
+  EXPECT_EQ(nlohmann::json::parse(to_json(run_of({node, other}))).at("drain_lag_seconds"), 0);
+  EXPECT_NE(to_text(run_of({node, other})).find("  drain lag             0 us\n"), std::string::npos);
 }
 
 TEST(RunReportTest, HowSteadyEachNodeWasIsToldOnce) {
