@@ -1,15 +1,17 @@
 """The chart of the demonstration: time per step by write interval, as a PNG."""
 
-from pathlib import Path
-
 import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
+from measure import picture
 from measure.palette import DIRECT, FAINT, FOREBAY, MUTED, TEXT
+from measure.result_file import Kind
 
 
-def draw(intervals: list[int], direct: list[float], forebay: list[float], none: float, title: str, to: Path) -> None:
+def draw(
+    intervals: list[int], direct: list[float], forebay: list[float], none: float, title: str, kind: Kind
+) -> bytes:
     """Seconds per step; one pair of bars per write interval, and a line for the run without output."""
     pyplot.rcParams.update({"font.family": "DejaVu Sans", "font.size": 11, "text.color": TEXT, "axes.labelcolor": TEXT})
     figure, axes = pyplot.subplots(figsize=(4.9, 3.9), dpi=200)  # of which a telephone shows 350 points
@@ -31,8 +33,9 @@ def draw(intervals: list[int], direct: list[float], forebay: list[float], none: 
     axes.grid(axis="y", color=FAINT, linewidth=0.6, zorder=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(length=0, colors=TEXT)
-    figure.savefig(to, bbox_inches="tight", facecolor="white")
+    drawn = picture.png(figure, kind, bbox_inches="tight")
     pyplot.close(figure)
+    return drawn
 
 
 def _every(interval: int) -> str:

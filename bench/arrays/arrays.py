@@ -38,7 +38,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--pictures", type=Path, help="where cavity.png and index.html go")
     command.add_shared(parser)
     options = parser.parse_args()
-    command.need_own(parser, options.pictures and options.pictures / "index.html", cavity.PAGE, "--pictures")
+    for name, kind in (("index.html", cavity.PAGE), ("cavity.png", cavity.PICTURE)):
+        command.need_own(parser, options.pictures and options.pictures / name, kind, "--pictures")
     command.choose_parts(parser, options, PARTS)
     command.find_forebay(parser, options)
     command.need_directories(parser, options.memory, options.disk)

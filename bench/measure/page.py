@@ -64,9 +64,9 @@ def on_both(draw: Callable[[bool], str]) -> str:
     return f'<div class="wide">{draw(False)}</div><div class="narrow">{draw(True)}</div>'
 
 
-def image(path: Path, text: str, most: int) -> str:
+def image(png: bytes, text: str, most: int) -> str:
     """`most`: pixels that it is wide at most."""
-    content = base64.b64encode(path.read_bytes()).decode()
+    content = base64.b64encode(png).decode()
     wide = f"width: min(100%, {most}px)"
     return f'<img alt="{escape(text)}" style="{wide}" src="data:image/png;base64,{content}">'
 

@@ -4,6 +4,9 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
+
+SOON = 512  # bytes
 
 
 class Refused(Exception):
@@ -12,10 +15,16 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Kind:
-    """`name`: what its files are called. `begin`: how each of them begins."""
+    """`name`: what its files are called. `begin`: how each of them begins; `told`: what it says soon after."""
 
     name: str
-    begin: str
+    begin: str | bytes
+    told: bytes = b""
+
+    def has(self, file: BinaryIO) -> bool:
+        begin = self.begin.encode() if isinstance(self.begin, str) else self.begin
+        head = file.read(len(begin) + SOON)
+        return head.startswith(begin) and self.told in head
 
 
 def check(to: Path, kind: Kind, option: str) -> None:
@@ -28,23 +37,23 @@ def check(to: Path, kind: Kind, option: str) -> None:
         raise Refused(f"{to} is a directory: name a file with {option}")
     if to.is_symlink():
         raise Refused(f"{to} is a link to a file: remove it, or give another {option}")
-    begin = kind.begin.encode()
     with to.open("rb") as file:
-        if status.st_size and file.read(len(begin)) != begin:
+        if status.st_size and not kind.has(file):
             raise Refused(f"{to} exists and is no {kind.name}: remove it, or give another {option}")
 
 
-def write(to: Path, text: str, kind: Kind, option: str) -> None:
+def write(to: Path, content: str | bytes, kind: Kind, option: str) -> None:
     """It appears only when it is whole."""
     check(to, kind, option)
+    whole = content.encode() if isinstance(content, str) else content
     status = _status(to)
     if status is not None and not stat.S_ISREG(status.st_mode):
-        to.write_text(text, encoding="utf-8")
+        to.write_bytes(whole)
         return
     part = to.with_name(f".forebay-part-{os.getpid()}")
-    with part.open("x", encoding="utf-8") as file:
+    with part.open("xb") as file:
         try:
-            file.write(text)
+            file.write(whole)
             file.close()
             part.replace(to)
         except OSError:

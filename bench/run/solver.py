@@ -14,7 +14,7 @@ from pathlib import Path
 from measure import processes
 from measure.figures import shuffled
 
-TIME_LINE = re.compile(rb"^Time = (\S+)$")
+TIME_LINE = re.compile(rb"^Time = (\S+?)s?$")  # of some versions with its unit
 # The first and the last equation of a step of simpleFoam, told by the first rank. To solve one all ranks meet: between the
 # last of a step and the first of the next lies all that any of them does to write, and a quarter of a step.
 FIRST_SOLVED_LINE = re.compile(rb"^\w+:  Solving for Ux, ")

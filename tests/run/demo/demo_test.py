@@ -16,6 +16,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 TESTS = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TESTS), str(TESTS / "run/equivalence")]
@@ -24,6 +25,60 @@ from html_page import Page  # noqa: E402
 
 DEMO = FOREBAY = ""
 VOID = {"meta", "img"}
+# As if sudo had started it.
+SUDO = {"SUDO_USER": "somebody", "SUDO_UID": str(12345 if os.geteuid() == 0 else os.getuid()), "SUDO_GID": str(os.getgid())}
+OF_EVERY_LINUX = ("awk", "basename", "bash", "cat", "chmod", "cksum", "cp", "diff", "dirname", "env", "find", "grep", "gunzip",
+                  "gzip", "mkdir", "mktemp", "mpirun", "mv", "realpath", "rm", "sed", "sh", "ssh", "tail")  # fmt: skip
+
+
+def demo_module():
+    loader = importlib.machinery.SourceFileLoader("demo_run", DEMO)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("demo_run", loader))
+    sys.modules["demo_run"] = module  # where its dataclass looks for itself
+    loader.exec_module(module)
+    return module
+
+
+class OutputTest(unittest.TestCase):
+    """Before anything is measured."""
+
+    def setUp(self):
+        self.output = Path(self.enterContext(tempfile.TemporaryDirectory()), "output")
+
+    def refused(self, why):
+        done = subprocess.run(
+            [DEMO, "--quick", "--output", self.output, "--forebay", FOREBAY], capture_output=True, text=True, timeout=60
+        )
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, f"{why}.*another --output")
+
+    def test_what_is_not_the_demonstrations_is_not_replaced(self):
+        for name, kind in (
+            ("index.html", "page of the demonstration"),
+            ("steps.png", "chart of the demonstration"),
+            ("report.html", "page of forebay report"),
+        ):
+            with self.subTest(name):
+                self.output.mkdir()
+                (self.output / name).write_bytes(b"\x89PNG\r\n\x1a\nof a thesis")
+                self.refused(f"{name} exists and is no {kind}")
+                (self.output / name).rename(self.output / "thesis")
+                (self.output / name).symlink_to("thesis")
+                self.refused(f"{name} is a link to a file")
+                self.assertEqual((self.output / "thesis").read_bytes()[8:], b"of a thesis")
+                shutil.rmtree(self.output)
+
+    def test_a_place_where_nothing_can_be_written_is_refused(self):
+        self.output.touch()
+        self.refused("is no directory")
+        self.output = self.output / "below"
+        self.refused("cannot make .*Not a directory")
+        module = demo_module()
+        parser = mock.Mock()
+        with mock.patch.object(module.os, "access", return_value=False):
+            module.make_output(parser, self.output.parent.parent)
+        parser.error.assert_called_once()
+        self.assertIn("you may not write in", parser.error.call_args.args[0])
 
 
 class WithoutOpenFoamTest(unittest.TestCase):
@@ -41,7 +96,7 @@ class WithoutOpenFoamTest(unittest.TestCase):
             shared.mkdir()
             done = subprocess.run(
                 [DEMO, "--quick", "--shared", shared, "--output", output, "--forebay", FOREBAY],
-                env=casetools.environment(PATH=str(programs), PYTHONPATH=str(hidden)),
+                env=casetools.environment(PATH=str(programs), PYTHONPATH=str(hidden), **SUDO),
                 capture_output=True,
                 text=True,
                 timeout=100,
@@ -54,8 +109,101 @@ class WithoutOpenFoamTest(unittest.TestCase):
             self.assertEqual(sorted(path.name for path in output.iterdir()), ["index.html", "report.html"])
             page = Page((output / "index.html").read_text(), VOID)
             self.assertEqual((page.open, page.all("img"), len(page.all("svg"))), ([], [], 2))
-            self.assertIn("a program that writes as OpenFOAM does", page.text)
+            for words in (
+                "say nothing of the gain: they show that a program that writes as OpenFOAM does runs here",
+                "forebay run -- demo/mpiexec -n 4 demo/writer.py",
+            ):
+                self.assertIn(words, page.text)
             self.assertEqual(list(shared.iterdir()), [], "nothing is left on the shared file system")
+            self.assertIn("sudo has a PATH of its own", done.stdout)
+            for each in (output, *output.iterdir()):
+                self.assertEqual(each.stat().st_uid, int(SUDO["SUDO_UID"]), "`make demo` can replace it")
+
+
+class ForeignOpenFoamTest(unittest.TestCase):
+    """One that is no package: a tree with an etc/bashrc, which says where its programs and tutorials lie."""
+
+    def setUp(self):
+        self.directory = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="forebay-demo-test-")))
+        self.tree = self.directory / "OpenFOAM-v0"
+        self.programs = self.tree / "platforms/x/bin"
+        self.programs.mkdir(parents=True)
+        for name in ("simpleFoam", "blockMesh", "snappyHexMesh", "surfaceFeatureExtract", "decomposePar"):
+            (self.programs / name).symlink_to(shutil.which(name))
+        shutil.copytree("/usr/share/openfoam/etc", self.tree / "etc", ignore=lambda *_: ["bashrc"])
+        examples = Path(os.environ.get("FOREBAY_OPENFOAM_EXAMPLES", "/usr/share/doc/openfoam-examples/examples"))
+        for name in ("incompressible/simpleFoam/motorBike", "resources/geometry"):
+            shutil.copytree(examples / name, self.tree / "tutorials" / name)
+        others = self.directory / "bin"
+        others.mkdir()
+        for name in OF_EVERY_LINUX:
+            (others / name).symlink_to(shutil.which(name))
+        (self.tree / "etc/bashrc").write_text(
+            f"export WM_PROJECT_DIR={self.tree} FOAM_TUTORIALS={self.tree}/tutorials PATH={self.programs}:{others}\n"
+        )
+
+    def inside(self, *words):
+        """After its etc/bashrc."""
+        env = {name: value for name, value in casetools.environment().items() if not name.startswith(("WM_", "FOAM_"))}
+        script = '. "$0"; exec "$@"'
+        return subprocess.run(["bash", "-c", script, self.tree / "etc/bashrc", *words], env=env, cwd=self.directory,
+                              capture_output=True, text=True, timeout=120)  # fmt: skip
+
+    def prepared(self):
+        """What the demonstration would run, and what it said."""
+        code = "import sys; sys.argv[1:] = []; import demo_test as t; t.DEMO = %r; m = t.demo_module()\n" % DEMO
+        code += "from pathlib import Path; p = m.prepare('coarse', Path('scratch'), [], m.launch.environment()); print('runs:', p.about)"
+        (self.directory / "scratch").mkdir(exist_ok=True)
+        done = self.inside("/usr/bin/env", f"PYTHONPATH={Path(__file__).parent}", "/usr/bin/python3", "-c", code)
+        shutil.rmtree(self.directory / "scratch")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_its_own_tutorials_are_run_by_its_own_programs(self):
+        (self.programs / "simpleFoam").unlink()
+        used = self.directory / "used"
+        (self.programs / "simpleFoam").write_text(
+            f"#!/bin/sh\necho foreign >> {used}\nexec {shutil.which('simpleFoam')} \"$@\"\n"
+        )
+        (self.programs / "simpleFoam").chmod(0o755)
+        with (self.tree / "tutorials/incompressible/simpleFoam/motorBike/system/fvSolution").open("a") as file:
+            file.write("// a tutorial of another OpenFOAM\n")
+        done = self.inside(DEMO, "--quick", "--output", "output", "--forebay", FOREBAY)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(len(re.findall("^.*case after .*: equal$", done.stdout, re.M)), 4, done.stdout)
+        page = Page((self.directory / "output/index.html").read_text(), VOID)
+        self.assertIn("OpenFOAM's motorBike, 2.3 k cells", page.text)
+        self.assertIn("forebay run -- mpirun -n 4 simpleFoam -parallel", page.text)
+        self.assertIn("foreign", used.read_text())
+        made = self.directory / "made"
+        self.assertEqual(self.inside(casetools.MAKE_CASE, "motorBike", made).returncode, 0)
+        self.assertIn("another OpenFOAM", (made / "system/fvSolution").read_text())
+
+    def test_of_one_that_cannot_be_used_it_is_said_why_and_the_writer_writes(self):
+        bashrc = self.tree / "etc/bashrc"
+        as_it_should_be = bashrc.read_text()
+
+        def of_another_mpi():
+            (self.programs / "simpleFoam").unlink()
+            (self.programs / "simpleFoam").write_text("#!/bin/sh\necho libmpi.so.12: cannot open >&2; exit 127\n")
+            (self.programs / "simpleFoam").chmod(0o755)
+
+        for what, spoil, words in (
+            ("not sourced", lambda: bashrc.write_text(f"export PATH={self.programs}:{self.directory / 'bin'} WM_PROJECT_DIR=/nowhere\n"),
+             "no /nowhere/etc/controlDict: source etc/bashrc of the OpenFOAM whose blockMesh is .*/platforms/x/bin/blockMesh"),
+            ("other tutorials", lambda: shutil.rmtree(self.tree / "tutorials/incompressible"), "no .*/tutorials/incompressible/simpleFoam/motorBike"),
+            ("another MPI", of_another_mpi, "libmpi.so.12: cannot open(.*\n)*.*simpleFoam did no step on 4 ranks; status 127"),
+        ):  # fmt: skip
+            with self.subTest(what):
+                spoil()
+                said = self.prepared()
+                self.assertRegex(said, rf"the OpenFOAM of PATH \({self.programs}/simpleFoam\) cannot be used: .*writer.py")
+                self.assertRegex(said, words)
+                self.assertIn("runs: a program that writes as OpenFOAM does", said)
+            bashrc.write_text(as_it_should_be)
+            if what == "other tutorials":
+                name = "incompressible/simpleFoam/motorBike"
+                shutil.copytree(Path("/usr/share/doc/openfoam-examples/examples", name), self.tree / "tutorials" / name)
 
 
 class DemoTest(unittest.TestCase):
@@ -132,11 +280,7 @@ class DemoTest(unittest.TestCase):
             self.assertIn(words, page.text)
 
     def test_results_that_differ_are_seen_and_not_forgotten(self):
-        loader = importlib.machinery.SourceFileLoader("demo_run", DEMO)
-        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("demo_run", loader))
-        sys.modules["demo_run"] = module  # where its dataclass looks for itself
-        loader.exec_module(module)
-        demo = module.Demo(*[None] * 6)
+        demo = demo_module().Demo(*[None] * 6)
         with tempfile.TemporaryDirectory() as directory:
             one, other = Path(directory, "one"), Path(directory, "other")
             for each, text in ((one, "same"), (other, "same")):
@@ -154,6 +298,6 @@ class DemoTest(unittest.TestCase):
 
 if __name__ == "__main__":
     DEMO, FOREBAY = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
-    if "WithoutOpenFoamTest" not in sys.argv:
+    if not {"WithoutOpenFoamTest", "OutputTest"} & set(sys.argv):
         casetools.need_openfoam()
     unittest.main(verbosity=1)
