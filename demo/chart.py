@@ -9,9 +9,7 @@ from measure.palette import DIRECT, FAINT, FOREBAY, MUTED, TEXT
 from measure.result_file import Kind
 
 
-def draw(
-    intervals: list[int], direct: list[float], forebay: list[float], none: float, title: str, kind: Kind
-) -> bytes:
+def draw(intervals: list[int], direct: list[float], forebay: list[float], none: float, title: str, kind: Kind) -> bytes:
     """Seconds per step; one pair of bars per write interval, and a line for the run without output."""
     pyplot.rcParams.update({"font.family": "DejaVu Sans", "font.size": 11, "text.color": TEXT, "axes.labelcolor": TEXT})
     figure, axes = pyplot.subplots(figsize=(4.9, 3.9), dpi=200)  # of which a telephone shows 350 points

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from measure import command, launch, report, result_file  # noqa: E402
 from measure.command import say  # noqa: E402
+from measure.figures import plural  # noqa: E402
 from measure.program import need  # noqa: E402
 
 from run.predict.units import human  # noqa: E402
@@ -102,7 +103,7 @@ def lack_of_room(place: Place, plan: Plan, nodes: int = 1) -> str:
         )
     need = 2 * nodes * grid.MOST_FILES
     if place.files_free is not None and place.files_free < need:
-        return f"{place.directory} has room for {place.files_free} more files (df -i), and needs {need}, twice what is made; name another directory"
+        return f"{place.directory} has room for {plural(place.files_free, 'more file')} (df -i), and needs {need}, twice what is made; name another directory"
     return ""
 
 
@@ -123,7 +124,7 @@ def measure_shared(options: argparse.Namespace, machine: dict, program: Path, me
     name = name_of_job()
     if name is None:
         raise Refused(
-            f"{size} processes, and no variable names their job (those of Open MPI, PMIx or a step of Slurm): start them by "
+            f"{plural(size, 'process')}, and no variable names their job (those of Open MPI, PMIx or a step of Slurm): start them by "
             "srun or Open MPI's mpirun, or one alone"
         )
     with Private(options.shared, name) if rank == 0 else nullcontext(options.shared / name) as directory:
@@ -149,8 +150,10 @@ def measure_local(place: Place, plan: Plan, program: Path, measured: list[Figure
 def warn_of_load(machine: dict) -> None:
     load, cores = os.getloadavg()[0], machine["cores"]
     if load > BUSY * cores:
-        say(f"the load is {load:.1f} on {cores} cores: others use this machine, so figures are too low and spread")
-        machine["warning"] = f"load {load:.1f} on {cores} cores while measuring"
+        say(
+            f"the load is {load:.1f} on {plural(cores, 'core')}: others use this machine, so figures are too low and spread"
+        )
+        machine["warning"] = f"load {load:.1f} on {plural(cores, 'core')} while measuring"
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ from ctypes import c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uin
 import numpy as np
 
 from ._status import Status
+from ._words import plural
 
 
 def _range(kind):
@@ -22,7 +23,7 @@ _SHOWN_BITS = 128
 
 
 def _shown(value):
-    return str(value) if value.bit_length() <= _SHOWN_BITS else f"a number of {value.bit_length()} bits"
+    return str(value) if value.bit_length() <= _SHOWN_BITS else f"a number of {plural(value.bit_length(), 'bit')}"
 
 
 def whole(what, value, error):

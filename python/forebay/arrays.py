@@ -26,6 +26,7 @@ from ._arrays_library import ArraysError, check, library
 from ._library import Options
 from ._status import Status
 from ._values import from_text
+from ._words import plural
 
 __all__ = [
     "Array",
@@ -214,7 +215,9 @@ class Plan(_Handle):
         def look():
             array = np.ascontiguousarray(values)
             if array.ndim == 0 or len(array) != count:
-                raise ValueError(f"{count} items are wanted, not an array of the shape {array.shape}")
+                raise ValueError(
+                    f"as many as {plural(count, 'item')} must be given, not an array of the shape {array.shape}"
+                )
             return array
 
         array = self.team._agreed(look)
@@ -230,7 +233,7 @@ class Plan(_Handle):
         def look():
             array = _integers("lengths", lengths, 1)
             if len(array) != self.local:
-                raise ValueError(f"{len(array)} lengths for {self.local} items")
+                raise ValueError(f"{plural(len(array), 'length')} for {plural(self.local, 'item')}")
             return array
 
         array = self.team._agreed(look)
@@ -337,7 +340,9 @@ class MeshOutput(_Handle):
             ]
             counts = [len(each) for each in of_cells]
             if counts != [cells.local, cells.local, of_cells[1].sum()]:
-                raise ValueError(f"{counts} types, lengths and vertices do not fit {cells.local} cells, or each other")
+                raise ValueError(
+                    f"types, lengths and vertices, {counts} of them, do not fit {plural(cells.local, 'cell')}, or each other"
+                )
             if ((of_cells[0] < 0) | (of_cells[0] > 255)).any():
                 raise ValueError("types of cells are numbers of VTK, 0 .. 255")
             of_cells[0] = of_cells[0].astype(np.uint8)
@@ -376,7 +381,9 @@ def _one(array, to_fill):
     if to_fill and not values.flags.writeable:
         raise TypeError(f"{array.name}: its values are read-only")
     if values.ndim == 0 or len(values) != array.plan.local:
-        raise ValueError(f"{array.name}: its plan has {array.plan.local} items, its values the shape {values.shape}")
+        raise ValueError(
+            f"{array.name}: its plan has {plural(array.plan.local, 'item')}, its values the shape {values.shape}"
+        )
     components = int(np.prod(values.shape[1:], dtype=object))
     number = _NUMBERS[values.dtype.str[1:]]
     return library.struct(

@@ -178,7 +178,7 @@ def plan(
     beside the solver and cost only what exceeds its step."""
     for budget in (bytes_per_step, dram.budget, pool.budget):
         if budget < 0:
-            raise ValueError(f"{budget} bytes make no sense")
+            raise ValueError(f"a budget of {budget} B makes no sense")
     costs = forward_seconds, adjoint_seconds, *dram, *pool
     question = library.struct(ScheduleQuestion, steps, bytes_per_step, *costs, overlapped)
     answer = library.struct(ScheduleAnswer)

@@ -14,6 +14,7 @@ from ._declarations import EncodingInfo, TierInfo
 from ._library import Options, TrajectoryError, check, library
 from ._status import Status
 from ._values import cast, from_text, integer, text, whole
+from ._words import plural
 
 # The library's types, in the order of their numbers; what is none of them is FOREBAY_OPAQUE with the size of an item.
 _TYPES = (None, "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "c8", "c16", "f2", "bfloat16", "b1")
@@ -58,7 +59,9 @@ def _type_of(dtype):
     if dtype.isnative and name in _TYPES:
         return _TYPES.index(name)
     if not 1 <= dtype.itemsize <= _MOST_OPAQUE_BYTES:
-        raise TrajectoryError(Status.INVALID, f"items of {dtype.itemsize} bytes: 1 to {_MOST_OPAQUE_BYTES} can be kept")
+        raise TrajectoryError(
+            Status.INVALID, f"an item of {plural(dtype.itemsize, 'byte')}: 1 to {_MOST_OPAQUE_BYTES} can be kept"
+        )
     return dtype.itemsize << _OPAQUE_SHIFT
 
 
@@ -403,7 +406,9 @@ class Trajectory:
                     return known
         elif 0 <= field < len(self._fields):
             return self._fields[field]
-        raise TrajectoryError(Status.NO_SUCH_FIELD, f"there is no field {field!r}; {len(self._fields)} are declared")
+        raise TrajectoryError(
+            Status.NO_SUCH_FIELD, f"there is no field {field!r} among the {plural(len(self._fields), 'field')} declared"
+        )
 
     @property
     def fields(self):

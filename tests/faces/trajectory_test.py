@@ -390,7 +390,13 @@ class EncodedTest(TrajectoryCase):
         for codec in (None, "float32", "truncation", "zfp", "difference"):
             for encoders in (None, 0):
                 states = self.open(encoders=encoders)
-                states.declare("u", (3, 1000), accepted_error=1e-4, codec=codec)
+                try:
+                    states.declare("u", (3, 1000), accepted_error=1e-4, codec=codec)
+                except forebay.TrajectoryError as failure:
+                    if codec != "zfp" or "built without zfp" not in str(failure):
+                        raise
+                    states.close()
+                    continue
                 states.declare("count", (), np.int64)
                 for step in range(60):
                     with states.begin(step, step) as state:

@@ -1,27 +1,72 @@
 """Proves: whatever a message counts, it says "1 file" and "2 files": no text in the sources puts a number before a noun in the
-plural by itself, but through plural() of base/text.h."""
+plural by itself, but through plural(): that of base/text.h, of the Python package, or of the programs that the command starts. All
+three say the same. (Benchmarks of fixed sizes are not searched.)"""
 
+import importlib.util
 import re
+import sys
 import unittest
 from pathlib import Path
 
-SOURCES = Path(__file__).resolve().parents[2] / "src"
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "src"
+PYTHON = (
+    "python/forebay",
+    "src",
+    "bench/measure",
+    "bench/run/io.py",
+    "bench/run/predict",
+    "bench/run/probe",
+    "bench/run/report",
+)
 COUNTED = (
-    "bytes|calls|cells|checkpoints|conflicts|cores|cpus|directories|elements|entries|faces|files|groups|images|inputs|levels"
+    "bits|bytes|calls|cells|checkpoints|conflicts|cores|cpus|directories|elements|entries|faces|fields|files|groups|images|inputs|items|levels"
     "|lines|links|messages|names|nodes|places|points|pools|processes|programs|ranks|runs|segments|sets|slots|sockets|states"
     "|steps|stores|threads|tiers|times|trajectories|units"
 )
-PLURAL = re.compile(rf"\{{[^{{}}]*\}} ((written|time|staged|more) )?({COUNTED})\b")
-BY_HAND = re.compile(r'== 1 \? ""|!= 1 \? "s"|> 1 \? "s"|"ies"')
+PLURAL = re.compile(rf"\{{[^{{}}]*\}} ((written|time|staged|more) )?({COUNTED})\b(?! as )")
+BY_HAND = re.compile(r"""== 1 \? ""|!= 1 \? "s"|> 1 \? "s"|"ies"|\{['"]s['"] if |if \w+ [!=]= 1 else ['"]s['"]""")
+
+
+# As src/base/tests/text_test.cpp has them.
+PLURALS = """0 files, 1 file, 2 files, 0 directories, 1 directory, 2 directories, 0 days, 1 day, 2 days, 0 processes, 1 process,
+2 processes, 0 boxes, 1 box, 2 boxes, 0 sets of files, 1 set of files, 2 sets of files, 0 batches, 1 batch, 2 batches"""
+PLURALS = PLURALS.replace("\n", " ").split(", ")
 
 
 def wrong_lines(text):
     for number, line in enumerate(text.splitlines(), 1):
-        if not line.lstrip().startswith("//") and (PLURAL.search(line) or BY_HAND.search(line)):
+        if not line.lstrip().startswith(("//", "#")) and (PLURAL.search(line) or BY_HAND.search(line)):
             yield f"{number}: {line.strip()}"
 
 
+def module(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
 class WordsTest(unittest.TestCase):
+    def test_in_pythons_messages_too(self):
+        wrong = []
+        for place in PYTHON:
+            for path in sorted((ROOT / place).rglob("*.py")) or [ROOT / place]:
+                if not {"tests", "bench"} & set(path.relative_to(ROOT / place).parts):
+                    wrong += [f"{path.relative_to(ROOT)}:{each}" for each in wrong_lines(path.read_text())]
+        self.assertEqual(wrong, [])
+
+    def test_both_of_python_say_what_the_one_of_the_command_says(self):
+        sys.path.insert(0, str(ROOT / "bench"))
+        for path in (ROOT / "python/forebay/_words.py", ROOT / "bench/measure/figures.py"):
+            plural = module(path).plural
+            said = [
+                plural(n, of_one)
+                for of_one in ("file", "directory", "day", "process", "box", "set of files", "batch")
+                for n in (0, 1, 2)
+            ]
+            self.assertEqual(said, PLURALS, path)
+
     def test_what_is_counted_has_its_number(self):
         wrong = []
         for path in sorted([*SOURCES.rglob("*.cpp"), *SOURCES.rglob("*.h")]):
@@ -30,7 +75,13 @@ class WordsTest(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_a_wrong_one_would_be_found(self):
-        for line in ('f("{} files", n)', 'f("{:g} steps", n)', 'f("{} thread{}", n, n == 1 ? "" : "s")'):
+        for line in (
+            'f"{n} items"',
+            "f\"node{'s' if n != 1 else ''}\"",
+            'f("{} files", n)',
+            'f("{:g} steps", n)',
+            'f("{} thread{}", n, n == 1 ? "" : "s")',
+        ):
             self.assertEqual(len(list(wrong_lines(line))), 1, line)
         self.assertEqual(list(wrong_lines('f("{} of {}", plural(n, "file"), all)')), [])
 

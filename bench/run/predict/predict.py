@@ -14,7 +14,7 @@ except ImportError:
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from measure import result_file  # noqa: E402
-from measure.figures import plain  # noqa: E402
+from measure.figures import plain, plural  # noqa: E402
 
 from run.predict import machine as machines  # noqa: E402
 from run.predict import model, told  # noqa: E402
@@ -83,7 +83,7 @@ def case_of(asked: dict, facts: dict, report: dict[str, float]) -> tuple[model.C
     ranks = asked.get("ranks") or facts.get("ranks") or report.get("ranks")
     if "bytes" not in facts and "cells" in facts and ranks:
         facts |= {"bytes": model.CASE_BYTES_PER_CELL * facts["cells"] / ranks, "files": model.CASE_FILES}
-        facts["sizes_of"] = f"{facts['cells']:.0f} cells, assumed {model.CASE_BYTES_PER_CELL:g} B each"
+        facts["sizes_of"] = f"{plural(round(facts['cells']), 'cell')}, assumed {model.CASE_BYTES_PER_CELL:g} B each"
     for key in ("step", "ranks", "nodes", "files", "dirs", "bytes", "every", "steps", "purge", "jobs"):
         if key in asked:
             values[key], sources[key] = asked[key], "as given"
@@ -100,7 +100,9 @@ def case_of(asked: dict, facts: dict, report: dict[str, float]) -> tuple[model.C
     values["every"] = max(1.0, round(values["every"]))
     values["steps"] = max(values["every"], round(values["steps"]))
     if values["nodes"] > values["ranks"]:
-        raise BadInput(f"{plain(values['ranks'])} ranks do not use {plain(values['nodes'])} nodes: say fewer --nodes")
+        raise BadInput(
+            f"more nodes ({plain(values['nodes'])}) than ranks ({plain(values['ranks'])}): say fewer --nodes"
+        )
     return model.Case(**values), sources
 
 

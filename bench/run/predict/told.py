@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from measure import page
-from measure.figures import plain
+from measure.figures import plain, plural
 
 from . import model, seeds
 from .machine import KEYS, Machine, load, presets
@@ -98,7 +98,7 @@ def pace(days: tuple[Outcome, ...]) -> list[str]:
         lines.append("the drain keeps up" + ("" if bad.keeps_up else ", but not on a bad day"))
     elif likely.arrives > 1:
         lines.append(
-            f"the drain does not keep up, and holds nothing: one of {plain(likely.arrives)} written steps reaches the case, "
+            f"the drain does not keep up, and holds nothing: one of {plural(likely.arrives, 'written step')} reaches the case, "
             "the others are purged before"
         )
     else:
@@ -106,7 +106,7 @@ def pace(days: tuple[Outcome, ...]) -> list[str]:
     if likely.keeps_up and likely.arrives > 1:
         lines.append(
             "times that the program purges wait for drain.safe_interval: the newest whole one then, one of "
-            f"{plain(likely.arrives)} written steps, and the last reach the case"
+            f"{plural(likely.arrives, 'written step')}, and the last reach the case"
         )
     for way, held, on_bad in (
         ("drained live", likely.held_live, bad.held_live),
@@ -152,11 +152,10 @@ def conclusion(prediction: Prediction) -> list[str]:
 
 def subject(prediction: Prediction) -> str:
     case = prediction.case
-    nodes = f"{plain(case.nodes)} node{'s' if case.nodes != 1 else ''}"
     written = "all" if case.every == 1 else f"one in {plain(case.every)}"
-    amount = f"{human(case.bytes)} in {plain(case.files)} files and {plain(case.dirs)} directories"
+    amount = f"{human(case.bytes)} in {plural(case.files, 'file')} and {plural(case.dirs, 'directory')}"
     beside = f"; {plain(case.jobs)} such runs at once" if case.jobs > 1 else ""
-    ranks = f"{plain(case.ranks)} ranks on {nodes}; {plain(case.steps)} steps, {written} written, by each rank {amount}"
+    ranks = f"{plural(case.ranks, 'rank')} on {plural(case.nodes, 'node')}; {plural(case.steps, 'step')}, {written} written, by each rank {amount}"
     return f"{ranks}; purgeWrite {plain(case.purge)}{beside}"
 
 

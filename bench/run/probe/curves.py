@@ -6,11 +6,11 @@ from html import escape
 from pathlib import Path
 
 from measure import page
-from measure.figures import plain
+from measure.figures import plain, plural
 from measure.palette import FAINT, MUTED, SERIES, TEXT
 
 from . import told
-from .grid import MARKED, binary, several
+from .grid import MARKED, binary
 from .medium import PHASES, Figures, quartiles
 
 TITLE = "forebay bench io on "
@@ -83,7 +83,7 @@ def of_medium(figures: Figures) -> str:
             name: {cell.transfer: rates for cell, rates in told.rates_of(figures, kind, writers=few).items()}
             for name, kind in told.KINDS.items()
         }
-        title = f"bytes of a transfer, {several(few, 'writer')} (dotted: 256 B)"
+        title = f"bytes of a transfer, {plural(few, 'writer')} (dotted: 256 B)"
         parts.append(draw("Bytes a second by transfer", title, by_transfer, "GB/s", MARKED))
         by_writers = {name: told.by_writers(figures, kind) for name, kind in told.KINDS.items()}
         parts.append(draw("Bytes a second by writers", f"writers, {binary(told.base_of(figures))}", by_writers, "GB/s"))

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from measure.figures import plural
+
 MIB = 1 << 20
 TRANSFERS = tuple(64 * 4**power for power in range(11))  # 64 B to 64 MiB
 MARKED = 256  # bytes that Optane memory stores at once
@@ -31,7 +33,7 @@ class Cell:
     def name(self) -> str:
         pages = f", {self.pages}" if self.op == "write" else ""
         how = f", {self.how}" if self.how else ""
-        return f"{self.op}, {self.path}{pages}, {binary(self.transfer)}, {several(self.writers * self.nodes, 'writer')}{how}{on(self.nodes)}"
+        return f"{self.op}, {self.path}{pages}, {binary(self.transfer)}, {plural(self.writers * self.nodes, 'writer')}{how}{on(self.nodes)}"
 
     def compared_with(self) -> "Cell | None":
         """The same by the plain way."""
@@ -49,7 +51,7 @@ class Files:
 
     @property
     def name(self) -> str:
-        return f"{several(self.processes * self.nodes, 'process')}{on(self.nodes)}"
+        return f"{plural(self.processes * self.nodes, 'process')}{on(self.nodes)}"
 
 
 def binary(size: int) -> str:
@@ -68,12 +70,8 @@ def size(text: str) -> int:
     return int(match[1]) << {"": 0, "k": 10, "K": 10, "M": 20, "G": 30}[match[2]]
 
 
-def several(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}{'es' if noun.endswith('s') else 's'}"
-
-
 def on(nodes: int) -> str:
-    return f", {nodes} nodes" if nodes > 1 else ""
+    return f", {plural(nodes, 'node')}" if nodes > 1 else ""
 
 
 def doubled(most: int) -> list[int]:

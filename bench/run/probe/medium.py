@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from measure.figures import shuffled
+from measure.figures import plural, shuffled
 from measure.processes import touch_memory
 from measure.program import figures_of
 
@@ -129,7 +129,7 @@ class Medium:
         self._make_kept(figures)
         cells = [each for each in self._plan.cells if self._fits(each)]
         if len(cells) < len(self._plan.cells):
-            figures.notes.append(f"{len(self._plan.cells) - len(cells)} cells left out: a transfer is larger than what a writer writes")  # fmt: skip
+            figures.notes.append(f"{plural(len(self._plan.cells) - len(cells), 'cell')} left out: a transfer is larger than what a writer writes")  # fmt: skip
         for number in range(self._plan.rounds):
             say(f"{self._place.directory}: round {number + 1} of {self._plan.rounds}")
             for each in shuffled([*cells, *self._plan.files], number):

@@ -6,6 +6,8 @@ import socket
 import time
 from pathlib import Path
 
+from measure.figures import plural
+
 PATIENCE = 60.0  # seconds to wait for others, above what they may take to measure
 RANK_NAMES = (  # srun's number of tasks is that of the step: in a batch script there is one, too, but no others
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
@@ -113,7 +115,7 @@ class Nodes:
             if time.monotonic() > ends:
                 patience, self._patience = self._patience, 0.0  # once is enough
                 raise RuntimeError(
-                    f"{len(missing)} of {len(names)} processes did not come to {self._directory} within {patience:g} s: "
+                    f"{len(missing)} of {plural(len(names), 'process')} did not come to {self._directory} within {patience:g} s: "
                     "do all nodes see this directory?"
                 )
             time.sleep(0.005)

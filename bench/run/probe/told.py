@@ -6,12 +6,12 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from measure.figures import plain
+from measure.figures import plain, plural
 from measure.report import Report
 from measure.result_file import Kind
 
 from ..predict.units import human
-from .grid import BASE, MARKED, Cell, binary, on, several
+from .grid import BASE, MARKED, Cell, binary, on
 from .medium import PHASES, Figures, quartile_factor, quartiles
 
 NEAR = 0.9  # of the best: as good
@@ -45,7 +45,7 @@ def _add(report: Report, figures: Figures, name: str, rates: list[float], unit: 
     interval = (low / UNIT[unit], high / UNIT[unit]) if len(rates) > 1 else None
     notes = ["from cache"] * (figures.from_cache and unit == "GB/s")
     if len(rates) < max(map(len, _all_rates(figures))):
-        notes.append(f"of {several(len(rates), 'round')}")
+        notes.append(f"of {plural(len(rates), 'round')}")
     report.add(
         f"{figures.place.directory}: {name}", statistics.median(rates) / UNIT[unit], unit, interval=interval,
         note=", ".join(notes), **more
@@ -60,7 +60,7 @@ def rounds_of(values: Iterable[Sequence[float]]) -> str:
     """Where the time was over in a round, some figures have one less."""
     counts = sorted({len(each) for each in values}) or [0]
     least = f"{counts[0]} to " if len(counts) > 1 else ""
-    return least + several(counts[-1], "round")
+    return least + plural(counts[-1], "round")
 
 
 def _text(rates: Sequence[float] | None, unit: str = "GB/s") -> str:
@@ -117,7 +117,7 @@ def tables(figures: Figures) -> list[Table]:
         few = min(cell.writers for cell in plain)
         marked = {MARKED: " *"}
         found.append(
-            _table(figures, f"by transfer, {several(few, 'writer')}, GB/s", [cell for cell in plain if cell.writers == few],
+            _table(figures, f"by transfer, {plural(few, 'writer')}, GB/s", [cell for cell in plain if cell.writers == few],
                    lambda cell: binary(cell.transfer) + marked.get(cell.transfer, ""))
         )  # fmt: skip
         for transfer in sorted({cell.transfer for cell in plain if cell.writers > few}):
@@ -127,7 +127,7 @@ def tables(figures: Figures) -> list[Table]:
                     figures,
                     f"by writers, {binary(transfer)}, GB/s",
                     alike,
-                    lambda cell: several(cell.writers, "writer"),
+                    lambda cell: plural(cell.writers, "writer"),
                 )
             )
     if others := sorted(figures.cells.keys() - plain, key=ordered):
@@ -166,7 +166,7 @@ def advice(figures: Figures) -> str:
     if not of_writers:
         creates = figures.creates()
         best = max(creates, key=creates.get, default=0)
-        return f"Most files with {several(best, 'process')}: {creates[best]:.0f} a second" if creates else ""
+        return f"Most files with {plural(best, 'process')}: {creates[best]:.0f} a second" if creates else ""
     rates = {many: statistics.median(each) for many, each in of_writers.items()}
     few, top, most = min(rates), max(rates, key=rates.get), max(rates)
     best = min(many for many in rates if is_as_good(of_writers[many], of_writers[top]))
@@ -175,9 +175,9 @@ def advice(figures: Figures) -> str:
         return f"{'gets' if many == 1 else 'get'} {plain(rates[many] / 1e9)}"
 
     if best == top:
-        said = f"Best with {several(best, 'writer')}: {plain(rates[best] / 1e9)} GB/s in new files"
+        said = f"Best with {plural(best, 'writer')}: {plain(rates[best] / 1e9)} GB/s in new files"
     else:
-        said = f"{several(best, 'writer')} {get(best)} GB/s in new files, and more gain no more than noise: {top} {get(top)}"
+        said = f"{plural(best, 'writer')} {get(best)} GB/s in new files, and more gain no more than noise: {top} {get(top)}"
     if most not in (best, top):
         said += f"; {most} {get(most)}"
         if rates[most] < NEAR * rates[best]:
@@ -217,7 +217,7 @@ def profile(local: Figures | None, shared: Figures | None, machine: dict) -> str
             add("quartiles", math.ceil(factor * 100) / 100, "the furthest from its median of what stands above")
 
     if shared:
-        where = f"{shared.place.directory}, {several(shared.nodes, 'node')}, median of"
+        where = f"{shared.place.directory}, {plural(shared.nodes, 'node')}, median of"
         stands: list[Sequence[float]] = []
         lines.append("[shared]")
         if shared.nodes > 1 and shared.all_counts:
@@ -231,13 +231,13 @@ def profile(local: Figures | None, shared: Figures | None, machine: dict) -> str
                 add(key, round(operations, 1), f"{phase}s of 4 KiB in {how}")
                 stands.append(of_phase[max(medians, key=medians.get)])
                 if double and phase == "create":
-                    add("clients_double", round(double, 1), f"the same, up to {several(max(medians), 'process')}")
+                    add("clients_double", round(double, 1), f"the same, up to {plural(max(medians), 'process')}")
         for key, count in (("write", shared.nodes), ("client", 1)):
             rates = [
                 each for cell, each in shared.cells.items() if (cell.nodes, cell.transfer) == (count, base_of(shared))
             ]
             if rates and not (key == "write" and count == 1):  # what one node gets is no figure of the servers
-                how = f"{binary(base_of(shared))} with fsync in {where} {rounds_of(rates)}, by {several(count, 'node')}"
+                how = f"{binary(base_of(shared))} with fsync in {where} {rounds_of(rates)}, by {plural(count, 'node')}"
                 best = max(rates, key=statistics.median)
                 add(key, round(statistics.median(best)), how)
                 stands.append(best)
@@ -271,7 +271,7 @@ def profile(local: Figures | None, shared: Figures | None, machine: dict) -> str
 
 def text(figures: Figures) -> str:
     place, rounds = figures.place, rounds_of(_all_rates(figures))
-    where = f"{place.kind}, {several(len(place.cpus), 'core')}{on(figures.nodes)}"
+    where = f"{place.kind}, {plural(len(place.cpus), 'core')}{on(figures.nodes)}"
     lines = [f"{place.directory} ({where}; {human(figures.total)} a cell; median (quartiles) of {rounds})"]
     if figures.from_cache:
         lines.append(f"from cache: the last-level caches hold {human(place.cache)}; --block makes it more")

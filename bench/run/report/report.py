@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from measure import page, result_file  # noqa: E402
+from measure.figures import plural  # noqa: E402
 
 from run.predict.units import human, span  # noqa: E402
 from run.report.course import BadInput, Run, read  # noqa: E402
@@ -69,8 +70,8 @@ def compared(runs: list[Run]) -> tuple[list[str], list[list[str]]]:
 
 
 def subject(run: Run) -> str:
-    on = f"{run.ranks} ranks" if run.ranks else "one program"
-    node = f"; shown is {run.node}, one of {run.nodes} nodes" if run.nodes > 1 else ""
+    on = plural(run.ranks, "rank") if run.ranks else "one program"
+    node = f"; shown is {run.node}, one of {plural(run.nodes, 'node')}" if run.nodes > 1 else ""
     return f"run {run.name} on {run.case}, {on}{node}"
 
 
@@ -78,7 +79,8 @@ def noticed(run: Run) -> str:
     """Whose times these are, and which of them are no more than means."""
     if not run.times:
         return "No program is known to have written two times, so there is nothing to tell of them."
-    by = f"{run.program} wrote the times{f' of {run.on_ranks} ranks' if run.on_ranks else ''}."
+    on = f" of {plural(run.on_ranks, 'rank')}" if run.on_ranks else ""
+    by = f"{run.program} wrote the times{on}."
     if not run.times_together:
         return by
     return (
@@ -141,7 +143,7 @@ def write_page(runs: list[Run], to: Path) -> None:
         if len(runs) > 1
         else f"{subject(first)}."
     )
-    page.write(to, PAGE, f"{TITLE}{f'{len(runs)} runs' if len(runs) > 1 else first.name}", lead, sections)
+    page.write(to, PAGE, f"{TITLE}{plural(len(runs), 'run') if len(runs) > 1 else first.name}", lead, sections)
 
 
 def refuse_other(to: Path, reports: list[str]) -> None:

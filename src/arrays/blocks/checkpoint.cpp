@@ -7,6 +7,7 @@
 #include "arrays/blocks/file.h"
 #include "arrays/blocks/gather.h"
 #include "arrays/blocks/striping.h"
+#include "base/text.h"
 
 namespace forebay::blocks {
 
@@ -83,7 +84,7 @@ Result<array_file::Description> Checkpoints::described(const std::string& name, 
     if (known == nullptr) {
       description.locations.push_back({field.location, items});
     } else if (known->items != items) {
-      mine = error(Code::bad_input, fmt::format("field {} has {} items where {} has {}", field.name, items,
+      mine = error(Code::bad_input, fmt::format("field {} has {} where {} has {}", field.name, plural(items, "item"),
                                                 field.location, known->items));
     }
     description.arrays.push_back({field.name, field.location, field.type, field.components, items, 0, 0});

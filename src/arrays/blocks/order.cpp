@@ -7,6 +7,8 @@
 #include <bit>
 #include <limits>
 
+#include "base/text.h"
+
 namespace forebay::blocks {
 namespace {
 
@@ -42,11 +44,12 @@ std::string as_given(std::uint64_t number) {
 
 Result<Survey> survey(std::span<const std::uint64_t> numbers, std::uint64_t items) {
   if (numbers.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-    return error(Code::bad_input, fmt::format("{} items on one rank are more than 2^31 - 1", numbers.size()), {},
-                 "use more ranks");
+    return error(Code::bad_input, fmt::format("{} on one rank are more than 2^31 - 1", plural(numbers.size(), "item")),
+                 {}, "use more ranks");
   }
   if (bits_of(items) + bits_of(numbers.size()) > 64) {
-    return error(Code::bad_input, fmt::format("{} items, {} of them on one rank, are too many", items, numbers.size()));
+    return error(Code::bad_input,
+                 fmt::format("{}, {} of them on one rank, are too many", plural(items, "item"), numbers.size()));
   }
   Survey survey;
   bool in_range = true;

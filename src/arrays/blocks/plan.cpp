@@ -8,6 +8,7 @@
 
 #include "arrays/blocks/coverage.h"
 #include "arrays/blocks/order.h"
+#include "base/text.h"
 
 namespace forebay::blocks {
 namespace {
@@ -187,18 +188,19 @@ Status check_sizes(const Team& team, std::uint64_t items, const BlockMap& map, S
   const std::uint64_t least = over_all(team.all(), items, MPI_MIN);
   const std::uint64_t most = over_all(team.all(), items, MPI_MAX);
   if (least != most) {
-    return error(Code::bad_input,
-                 fmt::format("some ranks say that there are {} items, others {}", as_given(least), as_given(most)));
+    return error(Code::bad_input, fmt::format("some ranks say that the number of items is {}, others {}",
+                                              as_given(least), as_given(most)));
   }
   if (static_cast<std::int64_t>(items) < 0)
-    return error(Code::bad_input, fmt::format("there cannot be {} items", as_given(items)));
+    return error(Code::bad_input, fmt::format("the number of items cannot be {}", as_given(items)));
   const auto asked = {map.block_items(), static_cast<std::uint64_t>(map.rank_step()),
                       static_cast<std::uint64_t>(shared)};
   if (!std::all_of(asked.begin(), asked.end(), [&](std::uint64_t each) { return same_on_all(team.all(), each); })) {
     return error(Code::bad_input, "ranks ask for different blocks, or not all of them for shared items");
   }
   if (map.block_items() > kMostCounted) {
-    return error(Code::bad_input, fmt::format("blocks of {} items are larger than 2^31 - 1", map.block_items()), {},
+    return error(Code::bad_input,
+                 fmt::format("blocks of {} are larger than 2^31 - 1", plural(map.block_items(), "item")), {},
                  "ask for more blocks, or use more ranks");
   }
   return {};

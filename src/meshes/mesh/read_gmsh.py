@@ -121,7 +121,7 @@ class Gmsh:
         if not re.fullmatch(r"2(\.[0-2]\d*)?|4(\.[01]\d*)?", self.version):
             raise Wrong(f"of MSH {self.version}; 2.2, 4.0 and 4.1 are known here")
         if binary and int(found[3]) != 8:
-            raise Wrong(f"its numbers have {int(found[3])} bytes, not 8")
+            raise Wrong(f"its numbers have a size of {int(found[3])}, not 8")
         self.order = ""
         if binary:
             one = self.content[found.end() : found.end() + 4]
@@ -222,7 +222,7 @@ class Gmsh:
         self.tags = numpy.concatenate([self.tags, *tags])
         self.points = numpy.concatenate([self.points, *points])
         if len(self.tags) != count:
-            raise Wrong(f"$Nodes announces {count} points and has {len(self.tags)}")
+            raise Wrong(f"$Nodes announces {count} and has {len(self.tags)}")
 
     def read_elements(self, begin):
         section = self.section("Elements", begin)

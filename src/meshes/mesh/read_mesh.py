@@ -247,8 +247,10 @@ class Reader:
             raise Refused("its points do not have three coordinates", VOLUME)
         self.sort_blocks()
         if not any(len(corners) for _, corners in self.blocks):
-            faces = sum(len(block.data) for block in mesh.cells if block.type in FACES)
-            raise Refused(f"it has {faces or 'no'} faces and no cells", VOLUME if faces else None)
+            faces = any(len(block.data) for block in mesh.cells if block.type in FACES)
+            if not faces:
+                raise Refused("it has neither faces nor cells", None)
+            raise Refused("it has faces and no cells", VOLUME)
         self.find_periodic()
         self.drop_unused_points()
 
@@ -262,7 +264,9 @@ class Reader:
                 order = "save it with cells of the first order" if re.search(r"\d$", block.type) else None
                 raise Refused(f"cells of type {block.type} are not known here; known: {', '.join(SHAPES)}", order)
             if corners.size and (corners.min() < 0 or corners.max() >= len(self.points)):
-                raise Refused(f"a {block.type} has a corner that is not among the {len(self.points)} points")
+                raise Refused(
+                    f"a {block.type} has a corner that is none of its points, which number {len(self.points)}"
+                )
             if block.type in FACES:
                 faces = numpy.full((len(corners), 4), NONE, dtype="<u4")
                 faces[:, : FACES[block.type]] = corners

@@ -151,8 +151,8 @@ int resume(const DrainOptions& options) {
       continue;
     }
     const drain::DrainReport& drain = report->drain;
-    say(stdout, "run {}: {} in {} brought home to {}\n", run.plan.run, human_bytes(drain.shared_bytes),
-        plural(drain.shared_files + drain.shared_again, "file"), printable(run.plan.case_path));
+    say(stdout, "run {}: {} in {} brought home to {}\n", run.plan.run, human_bytes(drain.shared.bytes),
+        plural(drain.shared.files + drain.shared.again, "file"), printable(run.plan.case_path));
     trouble = say_messages(drain, trouble);
     if (drain::needs_pool(drain.trouble)) continue;
     if (auto forgotten = forget_run(run, trouble); !forgotten)

@@ -45,8 +45,8 @@ std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
     copied += node.staged.copied_bytes;
     to_copy += node.staged.copy_bytes_in_all;
     queued += node.queued_units;
-    files += node.drain.shared_files;
-    bytes += node.drain.shared_bytes;
+    files += node.drain.shared.files;
+    bytes += node.drain.shared.bytes;
   }
   if (staging) return progress_line("staging ", copied, to_copy);
   if (draining)

@@ -102,7 +102,7 @@ std::string text_of_loss(const launch::NodeReport& report, const std::string& ca
       "run {} had data that only this node held, and its pool is gone (unless it is only not mounted): {}; safe on the "
       "case: {}, {}; when you have looked, `forebay clean --case {} --throw-away --throw-away` removes the mark",
       report.run, printable(report.home), report.drain.newest_safe ? "time " + *report.drain.newest_safe : "no time",
-      plural(report.drain.shared_files, "file"), shell_word(case_path));
+      plural(report.drain.shared.files, "file"), shell_word(case_path));
 }
 
 std::optional<std::string> home_of(const std::string& run, const FoundRuns& found) {

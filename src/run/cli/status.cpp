@@ -132,8 +132,8 @@ void print_text(const std::vector<Seen>& all) {
                drain.uncounted_times > 0
                    ? fmt::format("; {} not looked into yet", plural(drain.uncounted_times, "time directory"))
                    : "");
-    fmt::print("  {:<20}{} in {}, {} to go\n", "on the case", human_bytes(drain.shared_bytes),
-               plural(drain.shared_files, "file"), plural(seen.report.queued_units, "entry"));
+    fmt::print("  {:<20}{} in {}, {} to go\n", "on the case", human_bytes(drain.shared.bytes),
+               plural(drain.shared.files, "file"), plural(seen.report.queued_units, "entry"));
     if (seen.report.lasted.paused_milliseconds > 0)
       fmt::print("  {:<20}{}\n", "held back",
                  human_duration(std::chrono::milliseconds(seen.report.lasted.paused_milliseconds)));

@@ -265,7 +265,7 @@ std::vector<Timeline::Begun> Drain::take_begun(bool all) {
 Activity Drain::activity() const {
   const Numbers& numbers = state_->run.numbers;
   const MoverProgress at_work = progress();
-  return {state_->run.now(), std::max(numbers.local_bytes, numbers.written().bytes), numbers.shared_bytes,
+  return {state_->run.now(), std::max(numbers.local_bytes, numbers.written().bytes), numbers.shared.bytes,
           at_work.queued + at_work.active > 0};
 }
 
@@ -363,9 +363,7 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.local_files = written.files;
   report.local_bytes = written.bytes;
   report.local_is_more = state.run.numbers.is_more_written() || state.run.ledger.lost_events();
-  report.shared_files = state.run.numbers.shared_files;
-  report.shared_again = state.run.numbers.shared_again;
-  report.shared_bytes = state.run.numbers.shared_bytes;
+  report.shared = state.run.numbers.shared;
   report.undrained = {state.end.undrained_files, state.end.undrained_bytes};
   report.never_shared = state.run.numbers.never_shared;
   report.read_back = state.run.numbers.read_back;

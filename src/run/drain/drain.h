@@ -89,13 +89,23 @@ struct Amount {
   friend bool operator==(const Amount&, const Amount&) = default;
 };
 
+// Published on the case: files, how many times more a file that had changed since, and the bytes of all these times.
+struct Carried {
+  std::uint64_t files = 0, again = 0, bytes = 0;
+  Carried& operator+=(const Carried& more) {
+    files += more.files;
+    again += more.again;
+    bytes += more.bytes;
+    return *this;
+  }
+};
+
 struct DrainReport {
-  std::optional<Code> trouble;                       // the gravest of all; nullopt: none
-  std::vector<std::string> messages;                 // one line per trouble, with path and advice
-  std::vector<std::string> notices;                  // one line each, of what asks for nothing
-  std::uint64_t local_files = 0, local_bytes = 0;    // that the program wrote
-  // Published on the case: files, how many times more a file that had changed since, and the bytes of all these times.
-  std::uint64_t shared_files = 0, shared_again = 0, shared_bytes = 0;
+  std::optional<Code> trouble;                     // the gravest of all; nullopt: none
+  std::vector<std::string> messages;               // one line per trouble, with path and advice
+  std::vector<std::string> notices;                // one line each, of what asks for nothing
+  std::uint64_t local_files = 0, local_bytes = 0;  // that the program wrote
+  Carried shared;
   Amount undrained;
   Amount never_shared;  // deleted, or replaced by rename, before they were drained
   // What the program wrote and read later, so that nobody had to fetch it from the case: what is still there at the

@@ -119,7 +119,7 @@ void Work::carried(const Job& job, const Published& published) {
              fmt::format("{} is without its setuid or setgid bit on the case, since this user may not give it "
                          "the owner or group that the bit was set for",
                          printable(path)));
-  run.numbers.shared_bytes += published.bytes;
+  run.numbers.shared.bytes += published.bytes;
   if (job.kind == Job::Kind::file) return;
   if (job.kind == Job::Kind::checkpoint) return checkpoints.carried(job, published);
   if (job.kind == Job::Kind::group_time) {

@@ -28,7 +28,8 @@ using RankTimes = std::set<std::pair<int, std::string>>;
 
 // For people.
 struct Numbers {
-  std::uint64_t local_files = 0, local_bytes = 0, shared_files = 0, shared_again = 0, shared_bytes = 0;
+  std::uint64_t local_files = 0, local_bytes = 0;
+  Carried shared;
   Amount never_shared, read_back;
   // At the end: what the program wrote that the local trees hold, and where not all could be looked at.
   std::optional<Amount> there;
@@ -45,10 +46,10 @@ struct Numbers {
     ++local_files;
     local_bytes += bytes;
   }
-  void count_shared(bool again) { ++(again ? shared_again : shared_files); }
+  void count_shared(bool again) { ++(again ? shared.again : shared.files); }
   // What was written, at least. While the program works it is what was seen to be closed, and what was carried.
   Amount written() const {
-    Amount all = there.value_or(Amount{shared_files, shared_bytes});
+    Amount all = there.value_or(Amount{shared.files, shared.bytes});
     if (there) all += gone;
     if (counts_twice && there) return all;
     return {std::max(all.files, local_files), std::max(all.bytes, local_bytes)};

@@ -18,9 +18,10 @@
 // Members whose JSON is their value. The others are put in and taken out by hand.
 namespace forebay::drain {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Amount, files, bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Carried, files, again, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimelineEntry, time, begun, complete, safe)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrainReport, local_files, local_bytes, local_is_more, shared_files, shared_bytes,
-                                   undrained, unseen_times, timeline, groups)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrainReport, local_files, local_bytes, local_is_more, undrained, unseen_times,
+                                   timeline, groups)
 }  // namespace forebay::drain
 
 namespace forebay::launch {
@@ -53,7 +54,7 @@ json json_of(const drain::DrainReport& report) {
   out["uncounted_times"] = report.uncounted_times;
   out["never_shared"] = report.never_shared;
   out["read_back"] = report.read_back;
-  out["shared_again"] = report.shared_again;
+  out["shared"] = report.shared;
   out["lag_seconds"] = report.lag_seconds ? json(*report.lag_seconds) : json();
   out["safe_times"] = report.safe_times;
   out["newest_complete"] = report.newest_complete.value_or("");
@@ -75,7 +76,7 @@ drain::DrainReport drain_report(const json& from) {
   report.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
   report.never_shared = from.value("never_shared", drain::Amount());
   report.read_back = from.value("read_back", drain::Amount());
-  report.shared_again = from.value("shared_again", std::uint64_t{0});
+  report.shared = from.value("shared", drain::Carried());
   if (const auto lag = from.find("lag_seconds"); lag != from.end() && !lag->is_null()) report.lag_seconds = *lag;
   report.safe_times = from.value("safe_times", std::uint64_t{0});
   report.newest_complete = not_empty(from, "newest_complete");
@@ -409,10 +410,7 @@ std::string to_json(const RunReport& report) {
                    {"bytes", sum(report, &drain::DrainReport::local_bytes)},
                    {"at_least", is_more_local(report)},
                    {"unseen_times", sum(report, &drain::DrainReport::unseen_times)}}},
-                 {"shared",
-                  {{"files", sum(report, &drain::DrainReport::shared_files)},
-                   {"again", sum(report, &drain::DrainReport::shared_again)},
-                   {"bytes", sum(report, &drain::DrainReport::shared_bytes)}}},
+                 {"shared", sum(report, &drain::DrainReport::shared)},
                  {"never_shared", sum(report, &drain::DrainReport::never_shared)},
                  {"never_shared_files", sum(report, &drain::DrainReport::never_shared).files},
                  {"read_back", sum(report, &drain::DrainReport::read_back)},
@@ -438,7 +436,17 @@ bool has_begun(const RunReport& report) {
   if (report.nodes.empty()) return false;
   const bool told_so = report.program_status == 126 || report.program_status == 127;
   return !told_so || report.trouble || sum(report, &drain::DrainReport::local_files) != 0 ||
-         sum(report, &drain::DrainReport::shared_files) != 0;
+         sum(report, &drain::DrainReport::shared).files != 0;
+}
+
+std::string amount(std::uint64_t files, std::uint64_t bytes) {
+  return fmt::format("{} in {}", human_bytes(bytes), plural(files, "file"));
+}
+
+std::string shared_text(const drain::Carried& shared) {
+  const std::string text = amount(shared.files, shared.bytes);
+  if (shared.again == 0) return text;
+  return fmt::format("{}; some changed and were carried again, {} in all", text, plural(shared.again, "time"));
 }
 }  // namespace
 
@@ -450,9 +458,6 @@ std::string to_text(const RunReport& report) {
   }
   const auto line = [&](const std::string& name, const std::string& value) {
     text += fmt::format("  {:<22}{}\n", name, value);
-  };
-  const auto amount = [&](std::uint64_t files, std::uint64_t bytes) {
-    return fmt::format("{} in {}", human_bytes(bytes), plural(files, "file"));
   };
   text += fmt::format("forebay: run {} on {}\n", report.run, printable(report.case_path));
   line("wall time",
@@ -473,10 +478,7 @@ std::string to_text(const RunReport& report) {
            amount(sum(report, &drain::DrainReport::local_files), sum(report, &drain::DrainReport::local_bytes)) +
            (unseen == 0 ? std::string()
                         : fmt::format("; {} came and went between two looks", plural(unseen, "time directory"))));
-  const auto again = sum(report, &drain::DrainReport::shared_again);
-  line("to the shared system",
-       amount(sum(report, &drain::DrainReport::shared_files), sum(report, &drain::DrainReport::shared_bytes)) +
-           (again == 0 ? std::string() : fmt::format("; some changed and were carried again, {} in all", plural(again, "time"))));
+  line("to the shared system", shared_text(sum(report, &drain::DrainReport::shared)));
   if (const auto never = sum(report, &drain::DrainReport::never_shared); never.files != 0)
     line("never had to go there", amount(never.files, never.bytes) + ", deleted or replaced by the program");
   if (const auto read = sum(report, &drain::DrainReport::read_back); read.files != 0)

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/api.h"
+#include "base/text.h"
 #include "store/trajectory/trajectory.h"
 
 using forebay::api::fail;
@@ -36,7 +37,8 @@ int another_number(const forebay_trajectory* trajectory, int fields) {
   const std::size_t declared = trajectory->value->fields().size();
   if (fields >= 0 && static_cast<std::size_t>(fields) == declared) return FOREBAY_OK;
   return run([&]() -> forebay::api::Done {
-    return fail(FOREBAY_E_INVALID, "{} fields are declared, and the program has addresses of {}", declared, fields);
+    return fail(FOREBAY_E_INVALID, "the trajectory has {}, and the program gives addresses of {}",
+                forebay::plural(declared, "field"), fields);
   });
 }
 

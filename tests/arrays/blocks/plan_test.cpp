@@ -54,15 +54,15 @@ TEST_F(WrongNumbers, ThatAreOutOfRangeAreNamed) {
 TEST_F(WrongNumbers, ThatAreNegativeAreNamedAsTheProgramKnowsThem) {
   numbers[0] = static_cast<std::uint64_t>(-3);
   EXPECT_EQ(error_of(), "global number -3 at position 0 is not in 1 .. 1000");
-  EXPECT_EQ(error_of(static_cast<std::uint64_t>(-5)), "there cannot be -5 items");
+  EXPECT_EQ(error_of(static_cast<std::uint64_t>(-5)), "the number of items cannot be -5");
   if (team.ranks() == 1) return;
   EXPECT_EQ(error_of(static_cast<std::uint64_t>(team.rank() == 0 ? -5 : 1000)),
-            "some ranks say that there are 1000 items, others -5");
+            "some ranks say that the number of items is 1000, others -5");
 }
 
 TEST_F(WrongNumbers, AreAlsoNumbersOfItemsOnWhichRanksDisagree) {
   if (team.ranks() == 1) GTEST_SKIP() << "one rank agrees with itself";
-  EXPECT_EQ(error_of(team.rank() == 0 ? 1001 : 1000), "some ranks say that there are 1000 items, others 1001");
+  EXPECT_EQ(error_of(team.rank() == 0 ? 1001 : 1000), "some ranks say that the number of items is 1000, others 1001");
 }
 
 TEST_F(WrongNumbers, AreFoundInBlocksThatNobodyCouldHold) {

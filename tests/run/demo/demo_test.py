@@ -26,7 +26,11 @@ from html_page import Page  # noqa: E402
 DEMO = FOREBAY = ""
 VOID = {"meta", "img"}
 # As if sudo had started it.
-SUDO = {"SUDO_USER": "somebody", "SUDO_UID": str(12345 if os.geteuid() == 0 else os.getuid()), "SUDO_GID": str(os.getgid())}
+SUDO = {
+    "SUDO_USER": "somebody",
+    "SUDO_UID": str(12345 if os.geteuid() == 0 else os.getuid()),
+    "SUDO_GID": str(os.getgid()),
+}
 OF_EVERY_LINUX = ("awk", "basename", "bash", "cat", "chmod", "cksum", "cp", "diff", "dirname", "env", "find", "grep", "gunzip",
                   "gzip", "mkdir", "mktemp", "mpirun", "mv", "realpath", "rm", "sed", "sh", "ssh", "tail")  # fmt: skip
 
@@ -163,7 +167,7 @@ class ForeignOpenFoamTest(unittest.TestCase):
         (self.programs / "simpleFoam").unlink()
         used = self.directory / "used"
         (self.programs / "simpleFoam").write_text(
-            f"#!/bin/sh\necho foreign >> {used}\nexec {shutil.which('simpleFoam')} \"$@\"\n"
+            f'#!/bin/sh\necho foreign >> {used}\nexec {shutil.which("simpleFoam")} "$@"\n'
         )
         (self.programs / "simpleFoam").chmod(0o755)
         with (self.tree / "tutorials/incompressible/simpleFoam/motorBike/system/fvSolution").open("a") as file:
@@ -197,7 +201,9 @@ class ForeignOpenFoamTest(unittest.TestCase):
             with self.subTest(what):
                 spoil()
                 said = self.prepared()
-                self.assertRegex(said, rf"the OpenFOAM of PATH \({self.programs}/simpleFoam\) cannot be used: .*writer.py")
+                self.assertRegex(
+                    said, rf"the OpenFOAM of PATH \({self.programs}/simpleFoam\) cannot be used: .*writer.py"
+                )
                 self.assertRegex(said, words)
                 self.assertIn("runs: a program that writes as OpenFOAM does", said)
             bashrc.write_text(as_it_should_be)

@@ -259,7 +259,9 @@ class Written(FiguresCase):
                 self.assertIn(f"in {shared['files']} files; some changed and were carried again, ", said)
                 self.fresh()
                 said = self.write_files(way, "log_and_link(0)", ("--drain-when", "end"), said=True)
-                self.assertEqual(self.report["shared"], {"files": 5, "again": 0, "bytes": self.report["shared"]["bytes"]})
+                self.assertEqual(
+                    self.report["shared"], {"files": 5, "again": 0, "bytes": self.report["shared"]["bytes"]}
+                )
                 self.assertNotIn("carried again", said)
 
     def test_no_lag_is_told_where_no_time_became_safe(self):

@@ -176,7 +176,7 @@ class PredictTest(unittest.TestCase):
             (("--machine", "lumip", *SMALL), "did you mean lumi-p?"),
             (("--machine", "none.toml", *SMALL), "cannot read none.toml: No such file"),
             (("--machine", "nfs"), "give --ranks, --files, --bytes, --step, or --case DIR"),
-            (("--machine", "nfs", *SMALL, "--nodes", "5"), "4 ranks do not use 5 nodes"),
+            (("--machine", "nfs", *SMALL, "--nodes", "5"), "more nodes (5) than ranks (4)"),
             (("--machine", "nfs", *SMALL, "--case", "none"), "none"),
             (("--machine", "nfs", *SMALL, "--case", "."), "no system/controlDict in ."),
             (("--machine", "nfs", "--bytes", "many"), "takes a size like 7.8MB"),

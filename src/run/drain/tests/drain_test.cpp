@@ -138,7 +138,7 @@ TEST_F(DrainTest, WhatARenameReplacesIsCountedWhereItWasWrittenUnderAnotherName)
 TEST_F(DrainTest, WhatTheCaseHasAnOlderVersionOfIsNotNeverShared) {
   open();
   write(tree() + "/log", "a line");
-  ASSERT_TRUE(drive([&] { return drain_->report().shared_files == 1; }));
+  ASSERT_TRUE(drive([&] { return drain_->report().shared.files == 1; }));
   std::ofstream(tree() + "/log", std::ios::app) << "another";
   look();
   std::filesystem::remove(tree() + "/log");
@@ -189,7 +189,7 @@ TEST_F(DrainTest, ATimeThatIsCarriedFromWhatWasKeptIsNotNeverShared) {
   const DrainReport report = finish(false);
   ASSERT_EQ(times_on_case(), (std::set<std::string>{"2"}));
   EXPECT_EQ(report.never_shared.bytes % of_1, 0);
-  EXPECT_LE(report.never_shared.files + report.shared_files, report.local_files);
+  EXPECT_LE(report.never_shared.files + report.shared.files, report.local_files);
 }
 
 // tar and touch give a file a time that it was not written at, a copy in Python the times of its original.
@@ -489,7 +489,7 @@ TEST_F(DrainTest, WhatIsOnlyLocalIsNotHiddenBehindAConflict) {
 TEST_F(DrainTest, EvictingADrainedFileLeavesALinkToTheCase) {
   open();
   write(tree() + "/log", std::string(100'000, 'x'));
-  ASSERT_TRUE(drive([&] { return drain_->report().shared_files == 1; }));
+  ASSERT_TRUE(drive([&] { return drain_->report().shared.files == 1; }));
   EXPECT_TRUE(drain_->can_make_room());
   EXPECT_GE(drain_->evict(1), 100'000u);
   EXPECT_TRUE(std::filesystem::is_symlink(tree() + "/log"));
@@ -507,7 +507,7 @@ class EvictedLogTest : public DrainTest {
   void evict_found_log() {
     open();
     write(tree() + "/log", std::string(100'000, 'x'));
-    ASSERT_TRUE(drive([&] { return drain_->report().shared_files == 1; }));
+    ASSERT_TRUE(drive([&] { return drain_->report().shared.files == 1; }));
     program_.emplace(tree() + "/log");
     EXPECT_GE(drain_->evict(1), 100'000u);
   }
@@ -538,7 +538,7 @@ TEST_F(DrainTest, ManyFilesAreEvictedByAndBy) {
   constexpr int files = 300;
   open();
   for (int i = 0; i < files; ++i) write(tree() + "/log" + std::to_string(i), "x");
-  ASSERT_TRUE(drive([&] { return drain_->report().shared_files == files; }));
+  ASSERT_TRUE(drive([&] { return drain_->report().shared.files == files; }));
   const auto evicted = [&] {
     int count = 0;
     for (int i = 0; i < files; ++i) count += std::filesystem::is_symlink(tree() + "/log" + std::to_string(i)) ? 1 : 0;

@@ -125,12 +125,12 @@ RunReport measured() {
   first.drain.local_bytes = 3'000'000;
   second.drain.local_files = 20;
   second.drain.local_bytes = 4'000'000;
-  first.drain.shared_files = 3;
-  first.drain.shared_bytes = 1'000'000;
-  first.drain.shared_again = 1;
-  second.drain.shared_files = 5;
-  second.drain.shared_bytes = 1'500'000;
-  second.drain.shared_again = 3;
+  first.drain.shared.files = 3;
+  first.drain.shared.bytes = 1'000'000;
+  first.drain.shared.again = 1;
+  second.drain.shared.files = 5;
+  second.drain.shared.bytes = 1'500'000;
+  second.drain.shared.again = 3;
   first.drain.never_shared = {7, 1'000};
   first.drain.read_back = {4, 200'000};
   first.drain.unseen_times = 3;
@@ -177,7 +177,7 @@ TEST(RunReportTest, TheSummaryTellsTimesBytesFilesAndLag) {
 
 TEST(RunReportTest, TheSummarySaysOnlyWhatThereIsToSay) {
   RunReport report = run_of({told_by("n1", {0, 1, 2, 3}, Code::conflict)});
-  report.nodes.front().drain.local_files = report.nodes.front().drain.shared_files = 1;
+  report.nodes.front().drain.local_files = report.nodes.front().drain.shared.files = 1;
   EXPECT_EQ(to_text(report),
             "forebay: run 20261121-204600-3f2a on /shared/motorBike\n"
             "  wall time             0 us (staging 0 us, program 0 us)\n"

@@ -90,7 +90,7 @@ TEST_F(BadInput, AnotherNumberOfFieldsThanAreDeclared) {
   std::array<const void*, 3> from{&memory, &memory, &memory};
   for (const int fields : {-1, 0, 2, 3}) {
     EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_begin(run_, 1, 0, memory.data(), fields));
-    EXPECT_NE(std::string(forebay_error_get_text()).find("1 fields are declared"), std::string::npos);
+    EXPECT_NE(std::string(forebay_error_get_text()).find("the trajectory has 1 field, and"), std::string::npos);
     EXPECT_STATUS(FOREBAY_E_INVALID, forebay_trajectory_put(run_, 1, 0, from.data(), fields));
   }
   EXPECT_EQ(memory, (std::array<void*, 3>{})) << "nothing is written";
