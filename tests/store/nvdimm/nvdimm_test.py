@@ -38,8 +38,9 @@ SEGMENT = (
 )
 TRAJECTORY = (
     "-Damage.*:Flips.*:Operations.*:Kept.AMillion*:Kept.ANewStep*:Kept.OnADiskFileSystemWithASyncForEachCommit"
-    ":CSchedule*:Random*:Encoded.*:Ahead.*:OfStates/Capacity.*:Checks.AreOnWhereTheFirstTierIsAFile"
-    ":Checks.AreComparedAtEveryReadOfAMappedFile:Checks.ComeWithTheMediumAndNotWithTheStore"
+    ":Log.*:CapacityOf.*:KeptEncoded.*:CSchedule*:Random*:Encoded.*:Ahead.*:OfStates/Capacity.*"
+    ":Checks.AreOnWhereTheFirstTierIsAFile"
+    ":Checks.CostAGet*:Checks.AreComparedAtEveryReadOfAMappedFile:Checks.ComeWithTheMediumAndNotWithTheStore"
 )
 # What differs where the caches are spared: that stores last without a flush.
 SPARED = "Crash.*:NotKept.*:OnADevice.*:Tiers.*:Trajectory.*:Kept.*" + TRAJECTORY
