@@ -44,13 +44,15 @@ Status SlotDirectory::lock() {
                        "give a directory of the node that exists (the option pool)");
   }
   // Whoever only asks whether somebody has it holds it for an instant, and whoever ends removes it with the directory.
-  for (int tries = 20; tries > 0; --tries) {
+  constexpr int kTries = 20;
+  for (int tries = kTries; tries > 0; --tries) {
     const auto made = make_private_directory(path_);
     if (!made && made.error().errno_value != ENOENT) return made;
     auto file = open_file(lock_path(), O_RDWR | O_CREAT | O_NOFOLLOW);
     if (!file && file.error().errno_value != ENOENT) return forward(file);
     if (file) {
-      const auto taken = take_own_lock(file->get(), lock_path());
+      const auto taken =
+          tries == kTries ? take_own_lock(file->get(), lock_path()) : take_lock(file->get(), lock_path());
       if (!taken) return forward(taken);
       if (*taken && has_name(*file, lock_path())) {
         lock_ = OwnFile(std::move(*file));
