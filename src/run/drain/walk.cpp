@@ -20,6 +20,13 @@ bool other_mode(const Known& known, mode_t mode) {
   return ((mode ^ known.mode) & 01777) != 0 || ((mode & ~known.mode) & (S_ISUID | S_ISGID)) != 0;
 }
 
+// The copy of an input gave way to another file, and names of one file are among them: also one of the same content is
+// to be carried, as the hard link or the file of its own that it is.
+bool is_linked_anew(const Known& known, const struct stat& status) {
+  if (!known.copy || known.copy->inode == 0 || known.copy->inode == status.st_ino) return false;
+  return status.st_nlink > 1 || (known.on_case && known.on_case->links > 1);
+}
+
 bool is_later(const timespec& a, const timespec& b) {
   return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
 }
@@ -148,7 +155,7 @@ void OutputWalk::one_file(const std::string& local, const std::string& path, con
   const auto known = ledger_.find(path);
   // A copy has the owner of its original, too, if this user may give it.
   const bool is_copy = known && !known->drained;
-  const bool is_known = known && is_as_known(*known, mark) &&
+  const bool is_known = known && is_as_known(*known, mark) && !(is_copy && is_linked_anew(*known, status)) &&
                         (!is_copy || !given_to(mark.owner, local_group_) || known->owner == mark.owner);
   if (!(is_copy && is_known)) {
     if (!is_below(local, case_path_)) written_.add(mark.size);  // a renamed input was not

@@ -5,6 +5,7 @@ to it, as in a direct run.
 """
 
 import os
+import shutil
 import time
 
 import outputcase
@@ -30,6 +31,13 @@ WRITES = {
     "through the content, its time set back": "touch -r h1 t; echo new > h2; touch -r t h2; rm t",
     "mode": "chmod 600 h2",
     "not written": "cat h1 h2",
+}
+
+# Which names are one file changes, though the content, size and time of each name stay.
+EQUAL = {
+    "a name becomes a link of an equal file": "ln -f d/equal h1",
+    "a name becomes an equal file of its own": "cp -p h1 x; mv x h1",
+    "an equal file takes the place": "mv d/equal h2",
 }
 
 
@@ -78,6 +86,19 @@ class HardLinks(OutputCase):
                     self.assertEqual((files(case), groups(case)), (files(direct), groups(direct)))
                     self.assertEqual(os.stat(f"{case}/h1").st_mode, os.stat(f"{direct}/h1").st_mode)
                     self.assert_pool_is_empty()
+
+    def test_an_equal_file_in_the_place_of_an_input_is_no_name_of_it(self):
+        for what, script in EQUAL.items():
+            expected = None
+            for way in ("direct", *WAYS):
+                case = self.inputs(f"{what}, {way}")
+                os.mkdir(os.path.join(case, "d"))
+                shutil.copy2(os.path.join(case, "h1"), os.path.join(case, "d/equal"))
+                options = ["--copy", "*", "--drain-when", "end"] if way != "direct" else []
+                with self.subTest(what, way=way):
+                    self.assertEqual(self.run_in(case, way, script, *options), 0, self.output)
+                    expected = expected or groups(case)
+                    self.assertEqual(groups(case), expected)
 
     def run_beside(self, way, script, act):
         """`act` is done to the case when the program is at work in it."""

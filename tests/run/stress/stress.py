@@ -50,8 +50,8 @@ class Known(NamedTuple):
 
 
 KNOWN = (
-    Known("A pool in memory does not note a write through a mapping that has read the page, and fills a hole that is read so.",
-          frozenset(("mtime", "order", "holes")), frozenset(("increment", "map", "pages", "rewrite"))),
+    Known("A pool in memory keeps the time at a write through a mapping that has read the page, and has holes of its own.",
+          frozenset(("mtime", "order", "holes")), frozenset(("increment", "map", "pages", "rewrite", "allocate"))),
     Known("A directory of a time that was there already changes when a file of it arrives.", frozenset(("times",))),
 )  # fmt: skip
 
