@@ -78,7 +78,7 @@ def main(directory, method, *files):
         refused(lambda: team.plan([1, 1], 2 * RANKS), Status.INVALID, "global number")
         refused(lambda: store.read(files[0], arrays, mesh="sphere"), Status.INVALID, "another mesh")
         last = RANK == RANKS - 1
-        refused(lambda: of_cells.to_block(velocity[1 if last else 0 :]), Status.INVALID, "items are wanted")
+        refused(lambda: of_cells.to_block(velocity[1 if last else 0 :]), Status.INVALID, "items must be given")
         for numbers in ([1.5, 2.0], [2**70]):  # neither is cut to fit
             refused(lambda given=numbers: team.plan(given if last else [1], RANKS), Status.INVALID, "not integers")
         refused(
