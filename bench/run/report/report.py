@@ -78,7 +78,7 @@ def subject(run: Run) -> str:
 def noticed(run: Run) -> str:
     """Whose times these are, and which of them are no more than means."""
     if not run.times:
-        return "No program is known to have written two times, so there is nothing to tell of them."
+        return "No program is known to have written two times that the case did not have, so there is nothing to tell of them."
     on = f" of {plural(run.on_ranks, 'rank')}" if run.on_ranks else ""
     by = f"{run.program} wrote the times{on}."
     if not run.times_together:

@@ -140,7 +140,7 @@ class ReportTest(unittest.TestCase):
         told = report(times=0)
         told["stability"][0].update(program="", ranks=0, course=columns([{"end": 2.0}]))
         said = self.call(self.write("a.json", told))
-        self.assertIn("No program is known to have written two times", said)
+        self.assertIn("No program is known to have written two times that the case did not have", said)
         self.assertNotIn("per written time", said)
 
     def test_which_are_no_more_than_means_is_told(self):
