@@ -3,6 +3,7 @@
 #include <sys/file.h>
 #include <sys/xattr.h>
 
+#include "run/redirect/pages.h"
 #include "run/redirect/parent.h"
 
 namespace forebay::redirect {
@@ -29,11 +30,12 @@ int write_all(int fd, const char* bytes, size_t count) {
 }
 
 int copy_by_hand(int from, int to) {
-  char bytes[16 * 1024];
+  const Pages pages;
+  if (const int failed = pages.failed(); failed < 0) return failed;
   for (;;) {
-    const long count = system_call(SYS_read, from, word(bytes), sizeof bytes);
+    const long count = system_call(SYS_read, from, word(pages.bytes()), Pages::size);
     if (count <= 0) return static_cast<int>(count);
-    if (const int failed = write_all(to, bytes, static_cast<size_t>(count)); failed < 0) return failed;
+    if (const int failed = write_all(to, pages.bytes(), static_cast<size_t>(count)); failed < 0) return failed;
   }
 }
 
@@ -52,11 +54,16 @@ int copy_content(int from, int to) {
 
 // The attributes users set; a file system without them has none to copy.
 void copy_user_attributes(int from, int to) {
-  char names[4096], value[4096];
-  const long size = system_call(SYS_flistxattr, from, word(names), sizeof names);
+  if (system_call(SYS_flistxattr, from, 0, 0) <= 0) return;
+  const Pages pages;
+  if (pages.failed() < 0) return;
+  constexpr long half = Pages::size / 2;  // the kernel's own limit of the names, and of a value
+  char* const names = pages.bytes();
+  char* const value = names + half;
+  const long size = system_call(SYS_flistxattr, from, word(names), half);
   for (long at = 0; at < size; at += static_cast<long>(strlen(names + at)) + 1) {
     if (strncmp(names + at, "user.", 5) != 0) continue;
-    const long length = system_call(SYS_fgetxattr, from, word(names + at), word(value), sizeof value);
+    const long length = system_call(SYS_fgetxattr, from, word(names + at), word(value), half);
     if (length >= 0) system_call(SYS_fsetxattr, to, word(names + at), word(value), length, 0);
   }
 }

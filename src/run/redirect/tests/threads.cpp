@@ -194,6 +194,44 @@ void cancellation() {
   unlink(fifo.c_str());
 }
 
+// What a thread does with the smallest stack that the system gives, in a directory of its own.
+void* on_a_small_stack(void* directory) {
+  const int here = open(static_cast<const char*>(directory), O_RDONLY | O_DIRECTORY);
+  const int input = openat(here, "input", O_WRONLY | O_APPEND);
+  expect(here >= 0 && input >= 0 && write(input, "more\n", 5) == 5 && close(input) == 0, "append to an input");
+  close(openat(here, "new", O_WRONLY | O_CREAT | O_EXCL, 0644));
+  expect(renameat(here, "new", here, "renamed") == 0, "rename");
+  expect(renameat(here, "other", here, "renamed") == 0, "rename an input over an output");
+  expect(linkat(here, "third", here, "linked", 0) == 0, "link an input");
+  expect(symlinkat("../small/input", here, "way") == 0, "make a link");
+  expect(close(openat(here, "way", O_WRONLY | O_APPEND)) == 0, "open through it");
+  expect(mkdirat(here, "below", 0755) == 0, "make a directory");
+  expect(symlinkat(static_cast<const char*>(directory), here, "below/up") == 0, "make a link within the case");
+  expect(close(openat(here, "below/up/below/../fourth", O_WRONLY)) == 0, "open by way of two links");
+  expect(unlinkat(here, "linked", 0) == 0 && unlinkat(here, "below/up", 0) == 0, "remove");
+  expect(unlinkat(here, "below", AT_REMOVEDIR) == 0, "remove a directory");
+  close(here);
+  return nullptr;
+}
+
+void small_stacks() {
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  expect(pthread_attr_setstacksize(&small, static_cast<size_t>(sysconf(_SC_THREAD_STACK_MIN))) == 0, "a small stack");
+  const auto run = [](const char* name, const pthread_attr_t* attributes) {
+    std::string directory = root + "/" + name;
+    pthread_t thread;
+    expect(pthread_create(&thread, attributes, on_a_small_stack, directory.data()) == 0, "a thread");
+    pthread_join(thread, nullptr);
+  };
+  run("small", &small);
+  pthread_attr_t usual;
+  pthread_getattr_default_np(&usual);
+  pthread_setattr_default_np(&small);
+  run("small-by-default", nullptr);
+  pthread_setattr_default_np(&usual);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -229,6 +267,7 @@ int main(int, char** arguments) {
   children();
   libraries();
   cancellation();
+  small_stacks();
   say("wrong", wrong.load());
   return wrong == 0 ? 0 : 1;
 }

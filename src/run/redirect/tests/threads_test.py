@@ -1,5 +1,6 @@
 """Threads, processes, signals, children of every kind and libraries of the case."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -12,6 +13,11 @@ def build(case, shared):
         write(f"{case}/many/f{number}", "x" * 120_000)
     for number in range(50):
         write(f"{case}/signal/s{number}", "y" * 50_000)
+    for directory in ("small", "small-by-default"):
+        for name in ("input", "other", "third", "fourth"):
+            write(f"{case}/{directory}/{name}", name * 1000)
+            with contextlib.suppress(OSError):  # where the file system has none
+                os.setxattr(f"{case}/{directory}/{name}", "user.note", b"of an input")
     write(f"{case}/script.sh", '#!/bin/sh -e\necho "$0 $@"\ntest -f "$0"\n', 0o755)
     write(f"{case}/bin/tool", f"#!{case}/bin/interpreter extra\n", 0o755)
     write(f"{case}/bin/interpreter", '#!/bin/sh\necho "interpreter: $@"\n', 0o755)
