@@ -62,6 +62,24 @@ std::string argument_into_tree(const std::string& argument, const std::string& d
   return led == path ? argument : led;
 }
 
+// Without a namespace the kernel is told where a program of the case lies in the tree. A script keeps the path that it
+// is to see as its own.
+std::string program_in_tree(const std::string& program, const std::string& directory, const Welcome& welcome) {
+  std::string path = program;
+  const char* search = std::getenv("PATH");
+  if (program.find('/') == std::string::npos)
+    for (const std::string_view each : split(search == nullptr ? "" : search, ':'))
+      if (std::string found = join(each, program); ::access(found.c_str(), X_OK) == 0) {
+        path = std::move(found);
+        break;
+      }
+  const std::string local = argument_into_tree(path, directory, welcome);
+  if (local == path) return program;
+  const auto file = open_file(local, O_RDONLY);
+  char head[2] = {};
+  return file && ::read(file->get(), head, sizeof head) == 2 && std::string_view(head, 2) != "#!" ? local : program;
+}
+
 // The node's first has its name a moment before the agent listens.
 Result<Descriptor> reach_agent(const std::string& name, Clock& clock) {
   constexpr int attempts = 5000;
@@ -115,7 +133,7 @@ Error become(const Plan& plan, std::vector<std::string> program, Clock& clock) {
     arguments.push_back(argument.data());
   }
   arguments.push_back(nullptr);
-  ::execvp(arguments.front(), arguments.data());
+  ::execvp(program_in_tree(program.front(), start, *welcome).c_str(), arguments.data());
   return errno_error("cannot run", program.front(), errno == ENOENT ? "check the name and PATH" : "").value();
 }
 

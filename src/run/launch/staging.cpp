@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@
 #include "run/launch/kept_sets.h"
 #include "run/launch/several_nodes.h"
 #include "run/openfoam/openfoam.h"
+#include "run/tree/links.h"
+#include "run/tree/own_copies.h"
 
 namespace forebay::launch {
 namespace {
@@ -25,19 +28,18 @@ bool copies(const Plan& plan, const std::string& path) {
   return plan.copy_inputs || tree::matches_any(plan.settings.stage.copy, path);
 }
 
-// By its text a relative link in `directory` leads out of what that is relative to.
-bool leads_out(std::string_view directory, std::string_view target) {
-  if (target.starts_with('/')) return false;
-  const auto names = [](std::string_view path) {
-    std::vector<std::string_view> found;
-    for (const std::string_view name : split(path, '/'))
-      if (!name.empty() && name != ".") found.push_back(name);
-    return found;
-  };
-  auto depth = static_cast<std::ptrdiff_t>(names(directory).size());
-  for (const std::string_view name : names(target))
-    if ((depth += name == ".." ? -1 : 1) < 0) return true;
-  return false;
+// On a noexec mount a program can be started through a link to the case only.
+bool runs_programs(const std::string& directory) {
+  struct statvfs status {};
+  return ::statvfs(directory.c_str(), &status) == 0 && (status.f_flag & ST_NOEXEC) == 0;
+}
+
+Result<tree::Inputs> inputs_of(const tree::StageRequest& request, const std::string& pool) {
+  auto inputs = tree::list_inputs(request);
+  if (!inputs) return inputs;
+  if (runs_programs(pool)) tree::copy_programs(request, *inputs);
+  tree::copy_what_cannot_be_replaced(request, *inputs);
+  return inputs;
 }
 
 }  // namespace
@@ -82,7 +84,7 @@ Status Staging::common() {
                              left_out,
                              [&](const std::string& path) { return copies(plan_, path); },
                              plan_.settings.stage.threads};
-  auto inputs = tree::list_inputs(request);
+  auto inputs = inputs_of(request, run_.home());
   if (!inputs) return forward(inputs);
   for (const std::string& directory : warm_directories(run_))
     for (tree::WarmFile& file : tree::read_warm(directory)) warm_.push_back(std::move(file));
@@ -121,7 +123,7 @@ Status Staging::rank(int rank, const std::string& pool) {
   struct stat status {};
   if (::stat(join(plan_.case_path, name).c_str(), &status) == 0) {
     if (auto checked = check_linked(name); !checked) return checked;
-    auto inputs = tree::list_inputs(request);
+    auto inputs = inputs_of(request, pool);
     if (!inputs) return forward(inputs);
     if (auto checked = check_links(name, inputs->entries); !checked) return checked;
     if (auto staged = carry_out(request, *inputs); !staged) return staged;
@@ -151,7 +153,7 @@ Status Staging::rank(int rank, const std::string& pool) {
 // elsewhere.
 Status Staging::check_linked(const std::string& rank_directory) {
   const auto target = read_link(join(plan_.case_path, rank_directory));
-  if (plan_.way != node::Way::namespaces || !target || !leads_out("", *target)) return {};
+  if (plan_.way != node::Way::namespaces || !target || !tree::leads_out("", *target)) return {};
   return error(Code::bad_input,
                "a relative link out of the case stands for a rank's directory:", join(plan_.case_path, rank_directory),
                "make it absolute, or use --via redirect");
@@ -165,9 +167,9 @@ Status Staging::check_links(const std::string& rank_directory, const std::vector
     if (entry.kind != tree::Kind::symlink) continue;
     const std::string_view in_case = parent_of(entry.path);
     if (run_.one_mount) {
-      if (leads_out(in_case, entry.target)) drain_.ranks_need_case_path();
+      if (tree::leads_out(in_case, entry.target)) drain_.ranks_need_case_path();
     } else if (plan_.way != node::Way::redirect &&
-               leads_out(in_case.substr(std::min(in_case.size(), rank_directory.size() + 1)), entry.target)) {
+               tree::leads_out(in_case.substr(std::min(in_case.size(), rank_directory.size() + 1)), entry.target)) {
       return error(Code::bad_input,
                    fmt::format("the link {} -> {} leads out of the rank's directory, which would lie in a pool on "
                                "another mount than the rest of the case, where the program could not follow it:",

@@ -20,7 +20,8 @@ constinit thread_local char mapped[Path::capacity + 1]{};  // outlives the mappi
 extern "C" const char* forebay_library_path(const char* path) {
   if (slot.load(std::memory_order_relaxed) == nullptr)
     __atomic_store_n(&forebay_next_dlopen, next_function(slot, "dlopen"), __ATOMIC_RELAXED);
-  if (path == nullptr || strchr(path, '/') == nullptr) return path;
+  // "$ORIGIN/..." is the linker's to understand.
+  if (path == nullptr || *path == '$' || strchr(path, '/') == nullptr) return path;
   const Seen location(AT_FDCWD, path, true);
   if (location.path == path) return path;
   memcpy(mapped, location.path, strlen(location.path) + 1);
