@@ -188,7 +188,7 @@ Status make_private_directory(const std::string& path) {
   }
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return errno_error("cannot stat", path);
-  if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 0077) != 0)
+  if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 0066) != 0)
     return error(Code::bad_input, "not a private directory of this user:", path,
                  "let it be owned by you with mode 0700, or name another place");
   return {};

@@ -21,6 +21,7 @@
 #include "run/launch/agreement.h"
 #include "run/launch/logs.h"
 #include "run/launch/namespace.h"
+#include "run/launch/passage.h"
 #include "run/launch/pool_run.h"
 #include "run/launch/pressure.h"
 #include "run/launch/processes.h"
@@ -205,6 +206,7 @@ Status Agent::start() {
   } else if (::symlink(plan_.case_path.c_str(), run_.lower().c_str()) != 0) {
     return errno_error("cannot link", run_.lower());
   }
+  let_pass(run_);
   reporter_ = std::make_unique<Reporter>(node_report_path(plan_.case_path, run_.node), clock_);
   auto pressure = Pressure::make(join(run_.home(), "gate"), pools_, run_.directories, plan_.settings, clock_);
   if (!pressure) return forward(pressure);

@@ -40,7 +40,9 @@ int owned_by_name(int fd, Path& buffer) {
   to_kernel(text, buffer);
   Path link;
   if (link_at(AT_FDCWD, buffer.text, link) != Link::staged) return 1;
-  return copy_up(AT_FDCWD, buffer.text, link.text, false) < 0 ? static_cast<int>(with_errno(-EIO)) : 1;
+  const int failed = copy_up(AT_FDCWD, buffer.text, link.text, false);
+  if (failed < 0) return with_errno_int(failed == -EACCES ? -EPERM : -EIO);
+  return 1;
 }
 
 }  // namespace

@@ -150,14 +150,12 @@ int make_copy(const Location& source, const struct stat& status, const Parent& p
   return result;
 }
 
-// Emptying must not happen where the open that asks for it would be refused.
 bool may_write(const char* path) {
 #ifdef SYS_faccessat2
-  return system_call(SYS_faccessat2, AT_FDCWD, word(path), 2 /* W_OK */, AT_EACCESS) == 0;
-#else
-  (void)path;
-  return false;
+  const long answer = system_call(SYS_faccessat2, AT_FDCWD, word(path), 2 /* W_OK */, AT_EACCESS);
+  if (answer != -ENOSYS) return answer == 0;
 #endif
+  return system_call(SYS_faccessat, AT_FDCWD, word(path), 2 /* W_OK */) == 0;
 }
 
 }  // namespace
@@ -219,12 +217,15 @@ int copy_up(int directory, const char* path, const char* lower, bool discard) {
   struct stat status;
   if (const int failed = sys_fstatat(AT_FDCWD, lower, &status, AT_SYMLINK_NOFOLLOW); failed < 0) return failed;
   if (!S_ISREG(status.st_mode)) return 0;  // what is not a regular file is used where it is
+  // Of the copy this user would be the owner. And nothing must be emptied where the open that asks for it is refused.
+  const bool writable = may_write(lower);
+  if (!writable && status.st_uid != static_cast<uid_t>(system_call(SYS_geteuid))) return -EACCES;
   const SignalsBlocked blocked;
   const Parent parent(directory, path);
   if (parent.fd < 0) return parent.fd;
   struct stat before;
   const int seen = sys_fstat(parent.fd, &before);
-  const int result = copy_under_lock(parent.fd, parent.name, lower, discard && may_write(lower));
+  const int result = copy_under_lock(parent.fd, parent.name, lower, discard && writable);
   // Opening an input for writing does not change its directory.
   const timespec times[2] = {{0, UTIME_OMIT}, before.st_mtim};
   if (seen == 0) system_call(SYS_utimensat, parent.fd, word("."), word(times), 0);

@@ -61,9 +61,13 @@ COLD int open_link(Location location, int flags, mode_t mode, int errno_before) 
           errno = errno_before;
           return kernel_open({AT_FDCWD, text.text, Where::inside}, flags, mode);
         }
-        if (const int failed = copy_up(location.directory, location.path, text.text, (flags & O_TRUNC) != 0);
-            failed < 0)
-          return with_errno_int(failed);
+        const int failed = copy_up(location.directory, location.path, text.text, (flags & O_TRUNC) != 0);
+        if (failed == -EACCES &&
+            (flags & (O_ACCMODE | O_TRUNC)) == O_RDONLY) {  // made, were it not there: it may be read
+          errno = errno_before;
+          return kernel_open({AT_FDCWD, text.text, Where::inside}, flags, mode);
+        }
+        if (failed < 0) return with_errno_int(failed);
         break;
       }
       case Link::pool:

@@ -197,9 +197,12 @@ Status carry_out(const StageRequest& request, Inputs& inputs, StageProgress& pro
     const std::string path = local_path(request, *entry);
     if (entry->kind != Kind::directory) continue;
     if (!set_time(path, *entry)) return errno_error("cannot set the time of", path);
+    // What root's program becomes finds its own directories; where an owner cannot be set, they are root's.
+    const bool given = ::geteuid() == 0 && entry->owner != Owner{} &&
+                       ::lchown(path.c_str(), entry->owner.user, entry->owner.group) == 0;
     // The first may have been there: over the case's path a private directory is mounted before it is filled.
     const bool made_here = &*entry != &inputs.entries.front();
-    const bool made_so = made_here && (entry->mode & 0700) == 0700 && (entry->mode & ~mode_t{0777}) == 0;
+    const bool made_so = made_here && !given && (entry->mode & 0700) == 0700 && (entry->mode & ~mode_t{0777}) == 0;
     if (!made_so && ::chmod(path.c_str(), entry->mode) != 0) return errno_error("cannot set the mode of", path);
   }
   return {};
