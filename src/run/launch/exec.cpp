@@ -112,6 +112,11 @@ Error become(const Plan& plan, std::vector<std::string> program, Clock& clock) {
   const std::string directory = current_directory();
   if (welcome->enter_namespace)
     if (auto entered = enter(user.get(), mount.get()); !entered) return entered.error();
+  if (!welcome->enter_namespace && !name_exists(welcome->tree))
+    return {Code::failed,
+            "this process does not see the run's pool, though the agent of this node does:", welcome->tree, ENOENT,
+            "it has a file system of its own (a container, a /dev/shm of the step's own): bind the pool into that, or "
+            "name a pool with --pool that all processes of the node see"};
   // Also under the same name: in the namespace the path leads elsewhere than before.
   const std::string start = into_tree(directory, *welcome);
   if (!directory.empty() && ::chdir(start.c_str()) != 0) return errno_error("cannot start in", start).value();

@@ -3,11 +3,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
 #include <memory>
+#include <set>
 
+#include "base/shell.h"
+#include "run/contract/text.h"
 #include "run/launch/logs.h"
 #include "run/launch/pool_share.h"
 #include "run/launch/run.h"
@@ -16,6 +23,7 @@
 #include "run/node/ways.h"
 #include "run/openfoam/case_times.h"
 #include "run/openfoam/openfoam.h"
+#include "run/tree/links.h"
 
 namespace forebay::launch {
 namespace {
@@ -114,10 +122,64 @@ Status check_budget(const std::optional<std::uint64_t>& budget, int ranks) {
                            plural(least, "byte")));
 }
 
-Status choose_way(const RunRequest& request, bool links_tolerated, Prepared& prepared) {
+// A link of the case that a namespace cannot follow: one for a rank's directory that leads out of the case by a
+// relative text, or, where pools lie on several mounts, one that leads out of such a directory. Empty where there is
+// none.
+std::string link_against_namespace(const Plan& plan, const std::vector<node::Pool>& pools) {
+  if (!plan.decomposed || !plan.launched) return {};
+  struct stat first {
+  }, other{};
+  const bool one_mount = std::ranges::all_of(pools, [&](const node::Pool& pool) {
+    return ::stat(pools.front().path.c_str(), &first) == 0 && ::stat(pool.path.c_str(), &other) == 0 &&
+           first.st_dev == other.st_dev;
+  });
+  const std::function<std::string(const std::string&, const std::string&)> search =
+      [&](const std::string& top, const std::string& below) -> std::string {
+    const std::string directory = join(top, below);
+    const auto entries = list_directory(directory);
+    for (const DirectoryEntry& entry : entries ? *entries : std::vector<DirectoryEntry>()) {
+      const auto target = entry.type == DT_LNK ? read_link(join(directory, entry.name)) : Result<std::string>("/");
+      if (target && tree::leads_out(below, *target)) return join(directory, entry.name);
+      if (entry.type != DT_DIR) continue;
+      if (std::string found = search(top, join(below, entry.name)); !found.empty()) return found;
+    }
+    return {};
+  };
+  for (int rank = 0; rank < plan.ranks; ++rank) {
+    const std::string directory = join(plan.case_path, contract::name_of_rank(rank));
+    const auto target = read_link(directory);
+    if (target && tree::leads_out("", *target)) return directory;
+    if (one_mount) continue;
+    if (std::string found = search(directory, ""); !found.empty()) return found;
+  }
+  return {};
+}
+
+// What starts a program in a file system of its own. The case is bound in there, the pools hardly ever are.
+bool starts_container(const std::string& program) {
+  constexpr std::array names{"apptainer", "singularity", "podman", "docker",  "nerdctl", "ch-run",
+                             "enroot",    "shifter",     "sarus",  "udocker", "bwrap",   "systemd-nspawn"};
+  return std::ranges::find(names, forebay::name_of(program)) != names.end();
+}
+
+std::string names_of(const std::vector<node::Pool>& pools) {
+  std::set<std::string> names;
+  for (const node::Pool& pool : pools) names.insert(shell_word(pool.path));
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+Status choose_way(const RunRequest& request, bool links_tolerated, const std::vector<node::Pool>& pools,
+                  Prepared& prepared) {
   const node::WayFacts facts = node::observe_ways();
-  const auto choice = node::choose_way(facts, settings::forced_way(request.settings.run.via));
+  const auto forced = settings::forced_way(request.settings.run.via);
+  auto choice = node::choose_way(facts, forced);
   if (!choice) return forward(choice);
+  if (!forced && choice->way == node::Way::namespaces)
+    if (const std::string link = link_against_namespace(prepared.plan, pools); !link.empty()) {
+      choice->way = facts.redirect_library.empty() ? node::Way::path : node::Way::redirect;
+      prepared.notices.push_back(fmt::format("by {}: a namespace cannot follow the relative link {}",
+                                             node::name_of(choice->way), printable(link)));
+    }
   Plan& plan = prepared.plan;
   plan.way = choice->way;
   plan.library = facts.redirect_library;
@@ -126,8 +188,18 @@ Status choose_way(const RunRequest& request, bool links_tolerated, Prepared& pre
   // own reach them without walking through the shared file system. The way "path" changes the program's paths, so a
   // library that knows the case by its own path would not see them.
   plan.redirect = plan.way != node::Way::path && !plan.library.empty();
-  plan.copy_inputs = !links_tolerated && !plan.redirect;
-  if (plan.copy_inputs)
+  const bool contained = std::ranges::any_of(prepared.line.programs, starts_container);
+  if (contained && plan.way != node::Way::redirect) plan.redirect = false;
+  plan.copy_inputs = (!links_tolerated || contained) && !plan.redirect;
+  if (contained && plan.way == node::Way::namespaces)
+    prepared.notices.push_back(fmt::format(
+        "the program starts in a container: inputs are copied, so that it needs nothing but the case there{}",
+        pools.size() > 1 ? "; for directories of ranks bind the pools into it, too: " + names_of(pools) : ""));
+  else if (contained)
+    prepared.notices.push_back(
+        fmt::format("the program starts in a container: bind the case and the pool into it, or it does not see {}",
+                    names_of(pools)));
+  else if (plan.copy_inputs)
     prepared.notices.push_back("inputs are copied, not linked: this program is not known to tolerate links");
   return {};
 }
@@ -185,12 +257,12 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
   if (const int nodes = nodes_in(prepared.line.launcher).value_or(1); nodes > 1 && needs_one_node(plan))
     return too_many_nodes(plural(static_cast<std::uint64_t>(nodes), "node") + " in the launch line", plan);
   if (auto checked = check_direct_directories(plan); !checked) return forward(checked);
-  if (auto way = choose_way(request, tolerated, prepared); !way) return forward(way);
   if (auto enough = check_budget(plan.settings.pool.budget, plan.ranks); !enough) return forward(enough);
   auto machine = node::observe();
   if (!machine) return forward(machine);
   const auto pools = node::choose_pools(*machine, plan.settings.pool);
   if (!pools) return forward(pools);
+  if (auto way = choose_way(request, tolerated, *pools, prepared); !way) return forward(way);
   const auto noexec = std::ranges::find(*pools, false, &node::Pool::executable);
   if (noexec != pools->end())
     prepared.notices.push_back(

@@ -154,6 +154,15 @@ void say_other_version() {
   system_call(SYS_write, STDERR_FILENO, word(text), sizeof text - 1);
 }
 
+// In a container, say. Its opens would fail without a word of why.
+void say_unseen() {
+  Path text;
+  text.append("forebay: this program has a file system of its own, without ");
+  text.append(state.lower.text, state.lower.size);
+  text.append(", where its inputs lie: bind the pool and the case into it\n");
+  system_call(SYS_write, STDERR_FILENO, word(text.text), word(text.size));
+}
+
 void take_hold(std::atomic<uint64_t>* words, size_t size) {
   if (words == nullptr || state.rank.keep.size == 0) return;
   uint64_t rank = 0;
@@ -234,7 +243,9 @@ bool configure() {
   for (int i = 0; i < state.alias_count; ++i) note_names(state.beside.aliases[i]);
   make_marks();
   struct stat status;
-  if (sys_fstatat(AT_FDCWD, state.lower.text, &status, 0) == 0) state.lower_device = status.st_dev;
+  const int seen = sys_fstatat(AT_FDCWD, state.lower.text, &status, 0);
+  if (seen == 0) state.lower_device = status.st_dev;
+  if (seen == -ENOENT) say_unseen();
   state.pid = static_cast<pid_t>(system_call(SYS_getpid));
   return true;
 }

@@ -252,14 +252,15 @@ class OneMount(Ranks, unittest.TestCase):
         self.check("away", WAYS[:1], during=self.kill_agent, again="away")
 
     def test_outputs_go_through_the_case_s_link_to_a_rank_s_directory_and_the_link_stays(self):
-        for way in WAYS:
+        for way in [*WAYS, "auto"]:
             with self.subTest(way=way):
                 case = self.make(f"linked-{way}")
                 for rank in range(RANKS):
                     far = os.path.join(os.path.dirname(case), "elsewhere", f"p{rank}")
                     os.makedirs(os.path.dirname(far), exist_ok=True)
                     os.rename(f"{case}/processor{rank}", far)
-                    os.symlink(far, f"{case}/processor{rank}")
+                    # A relative link out of the case is not for a namespace: another way is taken by itself.
+                    os.symlink(f"../elsewhere/p{rank}" if way == "auto" else far, f"{case}/processor{rank}")
                     os.symlink("/", f"{far}/constant/out")
                 during = self.kill_agent if way == "redirect" else lambda: None
                 self.assertEqual(self.run_case(case, "write", self.forebay(way), during), 0, self.said(case))
@@ -267,6 +268,8 @@ class OneMount(Ranks, unittest.TestCase):
                     self.assertTrue(os.path.islink(f"{case}/processor{rank}"))
                     with open(os.path.join(os.path.dirname(case), "elsewhere", f"p{rank}/1/U")) as file:
                         self.assertEqual(file.read(), f"{rank}\n")
+                if way == "auto" and namespaces_work():
+                    self.assertIn("by redirect: a namespace cannot follow the relative link", self.said(case))
 
 
 class SeveralMounts(Ranks, unittest.TestCase):
@@ -281,7 +284,7 @@ class SeveralMounts(Ranks, unittest.TestCase):
         self.check("away", ["redirect"], during=self.kill_agent)
 
     def test_redirect_follows_links_out_of_a_rank_s_directory(self):
-        self.check("links", ["redirect"], links=True)
+        self.check("links", ["redirect", "auto"], links=True)
 
     @unittest.skipUnless(os.geteuid() == 0, "mounting a small pool needs root")
     def test_a_rename_into_a_pool_that_has_no_room_for_the_file_is_noted(self):
