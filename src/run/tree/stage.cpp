@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,6 +38,22 @@ Result<bool> holds(int fd, std::uint64_t offset, std::span<const std::byte> expe
     done += static_cast<std::size_t>(got);
   }
   return true;
+}
+
+// The attributes that users set, as far as both file systems have them.
+void copy_user_attributes(int from, int to) {
+  const ssize_t size = ::flistxattr(from, nullptr, 0);
+  if (size <= 0) return;
+  std::string names(static_cast<std::size_t>(size), '\0');
+  if (::flistxattr(from, names.data(), names.size()) != size) return;
+  for (const std::string_view each : split(names, '\0')) {
+    const std::string name(each);
+    const ssize_t length = name.starts_with("user.") ? ::fgetxattr(from, name.c_str(), nullptr, 0) : -1;
+    if (length < 0) continue;
+    std::string value(static_cast<std::size_t>(length), '\0');
+    if (::fgetxattr(from, name.c_str(), value.data(), value.size()) == length)
+      (void)!::fsetxattr(to, name.c_str(), value.data(), value.size(), 0);
+  }
 }
 
 // What one thread copies with.
@@ -84,6 +101,7 @@ Status copy_file(const StageRequest& request, Entry& entry, Buffers& buffers, St
   if (::lstat(from.c_str(), &now) != 0) return errno_error("cannot stat", from);
   if (bytes != entry.identity.size || !still_is(now, entry.identity))
     return error(Code::conflict, "changed while it was staged:", from, "run again when nothing writes to the case");
+  copy_user_attributes(source->get(), target->get());
   const timespec times[2] = {time_of(entry.identity.mtime_ns), time_of(entry.identity.mtime_ns)};
   if (!set_rights(target->get(), entry.owner, entry.mode) || ::futimens(target->get(), times) != 0)
     return errno_error("cannot set mode and time of", temporary);
