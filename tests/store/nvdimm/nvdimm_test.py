@@ -34,7 +34,7 @@ export FOREBAY_TEST_DEVICE=/dev/dax1.0 FOREBAY_TEST_KILLS=5 FOREBAY_TEST_ROUNDS=
 # What is about other media, or takes minutes where the processor is emulated.
 SEGMENT = (
     "-PersistentMemory.*:Medium.IsKnownByWhatLiesBeneath:Medium.PutsSegmentsOnTmpfsTogether"
-    ":WriterTest.RubbishIsWalkedWithoutHarm"
+    ":WriterTest.RubbishIsWalkedWithoutHarm:Medium.AFileThatIsCut*:DeviceTest.Flips*"
 )
 TRAJECTORY = (
     "-Damage.*:Flips.*:Operations.*:Kept.AMillion*:Kept.ANewStep*:Kept.OnADiskFileSystemWithASyncForEachCommit"
