@@ -69,9 +69,22 @@ std::string text_of(const Result<std::vector<drain::Output>>& left) {
   return fmt::format("{}, the first is {}", plural(left->size(), "entry"), printable(left->front().path));
 }
 
-Status remove_run(const launch::PoolRun& run) {
+// Who waits to resume it must hear that it is gone.
+void tell_waiting(const launch::PoolRun& run, const Descriptor& lock) {
+  launch::NodeReport outcome;
+  outcome.node = run.node;
+  outcome.run = run.plan.run;
+  outcome.phase = launch::Phase::done;
+  outcome.drain.trouble = Code::lost;
+  outcome.drain.messages.push_back(
+      fmt::format("`forebay clean --throw-away` has removed what run {} had only here", run.plan.run));
+  launch::leave_outcome(lock, outcome);
+}
+
+Status remove_run(const launch::PoolRun& run, bool is_home) {
   auto locked = launch::lock(run);
   if (!locked) return forward(locked);
+  if (!is_home) tell_waiting(run, *locked);
   if (launch::is_case_of(run, run.plan.case_path))
     if (auto removed = launch::remove_temporaries(run.plan); !removed) return removed;
   if (auto removed = launch::remove(run); !removed) return removed;
@@ -98,7 +111,7 @@ void survey_runs(const CleanOptions& options, const FoundRuns& found, Survey& su
     if (is_home || options.throw_away >= 2) {
       survey.removals.push_back({fmt::format("run {} on {}", run.plan.run, printable(run.plan.case_path)),
                                  is_home ? "all of it is home" : "only here: " + text_of(left),
-                                 [run] { return remove_run(run); }});
+                                 [run, is_home] { return remove_run(run, is_home); }});
       continue;
     }
     say(stderr, "forebay: run {} on {} has data that is only here ({}); {}. To throw it away say so twice: {}\n",

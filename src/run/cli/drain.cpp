@@ -19,6 +19,7 @@
 #include "run/launch/resume.h"
 #include "run/launch/run.h"
 #include "run/launch/signals.h"
+#include "run/launch/statuses.h"
 
 namespace forebay::cli {
 namespace {
@@ -39,10 +40,24 @@ std::vector<std::string> unfinished_nodes(const launch::Plan& plan) {
   return nodes;
 }
 
+void say_what_helps(Code trouble, const std::string& case_path) {
+  const std::string helps = launch::what_helps(trouble, case_path);
+  if (!helps.empty()) say(stderr, "  {}\n", printable(helps));
+}
+
+// An error's trouble, and what helps where it has no advice of its own.
+Code say_failed(const Error& error, const std::string& case_path) {
+  const auto code = static_cast<Code>(failed(error));
+  if (error.advice.empty() && !case_path.empty()) say_what_helps(code, case_path);
+  return code;
+}
+
 // Says what a run told of itself besides what came home; its trouble, or the one before where that is graver.
-std::optional<Code> say_messages(const drain::DrainReport& report, std::optional<Code> before) {
+std::optional<Code> say_messages(const drain::DrainReport& report, const std::string& case_path,
+                                 std::optional<Code> before) {
   for (const std::string& notice : report.notices) say(stderr, "  note: {}\n", printable(notice));
   for (const std::string& message : report.messages) say(stderr, "  ! {}\n", printable(message));
+  if (report.trouble) say_what_helps(*report.trouble, case_path);
   return drain::graver(before, report.trouble);
 }
 
@@ -59,7 +74,7 @@ Status forget_run(const launch::PoolRun& run, std::optional<Code>& trouble) {
   for (const std::string& path : launch::node_report_paths(launch::control_directory(plan->case_path)))
     if (!launch::read_node_report(path)) return {};
   for (const launch::NodeReport& each : launch::read_node_reports(plan->case_path))
-    if (each.run == plan->run && each.node != run.node) trouble = say_messages(each.drain, trouble);
+    if (each.run == plan->run && each.node != run.node) trouble = say_messages(each.drain, plan->case_path, trouble);
   return launch::remove_control_directory(plan->case_path);
 }
 
@@ -107,7 +122,7 @@ Result<std::optional<Code>> follow_mark(const FoundRuns& found, const launch::Wa
     say(stdout, "run {}: all that it left is home; its mark on the case is removed\n", plan->run);
   }
   std::optional<Code> trouble;
-  for (const launch::NodeReport& each : nodes) trouble = say_messages(each.drain, trouble);
+  for (const launch::NodeReport& each : nodes) trouble = say_messages(each.drain, plan->case_path, trouble);
   return trouble;
 }
 
@@ -147,16 +162,16 @@ int resume(const DrainOptions& options) {
     auto report = launch::bring_home(run, false, show, waits, real_clock());
     progress.clear();
     if (!report) {
-      trouble = drain::graver(trouble, static_cast<Code>(failed(report.error())));
+      trouble = drain::graver(trouble, say_failed(report.error(), run.plan.case_path));
       continue;
     }
     const drain::DrainReport& drain = report->drain;
     say(stdout, "run {}: {} in {} brought home to {}\n", run.plan.run, human_bytes(drain.shared.bytes),
         plural(drain.shared.files + drain.shared.again, "file"), printable(run.plan.case_path));
-    trouble = say_messages(drain, trouble);
+    trouble = say_messages(drain, run.plan.case_path, trouble);
     if (drain::needs_pool(drain.trouble)) continue;
     if (auto forgotten = forget_run(run, trouble); !forgotten)
-      trouble = drain::graver(trouble, static_cast<Code>(failed(forgotten.error())));
+      trouble = drain::graver(trouble, say_failed(forgotten.error(), run.plan.case_path));
   }
   if (const auto staged = staged_by_the_dead(*found); !staged.empty()) {
     ++resumed;
@@ -165,7 +180,7 @@ int resume(const DrainOptions& options) {
   }
   if (resumed == 0 && !options.case_path.empty()) {
     const auto followed = follow_mark(*found, signals, progress);
-    trouble = drain::graver(trouble, followed ? *followed : static_cast<Code>(failed(followed.error())));
+    trouble = drain::graver(trouble, followed ? *followed : say_failed(followed.error(), found->case_path));
   }
   if (resumed == 0 && !trouble) say(stdout, "nothing to resume on this node\n");
   return trouble ? static_cast<int>(*trouble) : 0;

@@ -66,6 +66,7 @@ struct DrainRequest {
   // Directories of other pools that hold files of the tree (placed.h), each in its pool's run directory.
   std::vector<std::string> placed = {};
   std::vector<LinkedDirectory> linked = {};
+  std::map<std::string, std::uint64_t> devices = {};  // of the run's directories in pools, as they were at its start
   std::uint64_t budget = UINT64_MAX;  // bytes that the run may have in the home pool, as it was asked for
   std::set<std::uint64_t> logs = {};  // inodes in the case of what the run prints to: that these change is no news
 };

@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,7 @@ struct End {
   Clock::time_point next_removal = {};  // of temporary names from the case
   std::uint64_t undrained_files = 0, undrained_bytes = 0;
   std::size_t undrained_unreadable = 0;
+  std::map<std::string, std::set<std::string>> missing = {};  // pools that are not there, with names that lay in them
 
   OutputWalk whole_walk() const;
   void submit_outputs();
@@ -43,7 +46,8 @@ struct End {
   void submit_purged(const std::string& time);
   void submit_newest_candidates();
   bool worth_waiting();
-  bool pools_intact();
+  void note_missing(const std::string& path, const std::string& content);
+  void note_missing_pools();
   bool remove_from_case(const std::string& path,
                         std::string_view reason = "the program removed a file, the case still has it");
   void remove_deleted();

@@ -19,8 +19,15 @@ namespace {
 constexpr int most_passes = 5;
 // In a pool that is full: what is home makes room for the journal of the rest.
 constexpr std::uint64_t room_for_journal = std::uint64_t{4} << 20;
+// Of many: in a message, and looked at in one go.
+constexpr std::size_t most_told = 10, found_at_once = 1000;
 // Between two attempts to remove temporary names from the case.
 constexpr std::chrono::seconds removal_interval{1};
+
+// Pipes, sockets and devices live only as long as the run.
+bool is_carried(mode_t mode) {
+  return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode);
+}
 
 }  // namespace
 
@@ -50,7 +57,6 @@ Status Drain::begin_finish(bool cleanly) {
   state.work.unreadable.messages.clear();  // perhaps it was only for a while
   state.seen.others.catch_up.reset();
   state.work.waiting_times.clear();
-  if (!state.end.pools_intact()) return {};
   state.end.submit_last_complete();
   state.end.submit_outputs();
   return {};
@@ -70,10 +76,6 @@ bool Drain::finished() {
       }
       return false;
     }
-    if (!state.end.pools_intact()) {
-      state.end.phase = Phase::done;
-      return true;
-    }
     if (!state.work.eviction.replaced.empty()) return false;  // what gets its name back is carried, too
     if (!state.end.gave_up && state.end.passes < most_passes) {
       state.end.submit_outputs();
@@ -89,6 +91,10 @@ bool Drain::finished() {
     state.seen.note_failed_writes();  // of who outlived the program
     if (!state.end.remove_stale()) return false;
     state.end.count_undrained();
+    if (const std::size_t conflicts = state.work.not_carried.given_up.size(); conflicts > NotCarried::most_named)
+      state.run.note(Code::conflict, fmt::format("{} more changed on the case during the run, like those above",
+                                                 plural(conflicts - NotCarried::most_named, "name")));
+    state.end.note_missing_pools();
     state.end.bring_beside();
     state.work.acts.note_written_inputs();
     if (state.work.checkpoints.is_unfinished)
@@ -102,7 +108,8 @@ bool Drain::finished() {
   }
   if (state.end.phase == Phase::removing) {
     // What cannot be looked at is not absent.
-    if (state.end.undrained_files + state.end.undrained_unreadable == 0 && !state.end.writers.outlasted) {
+    if (state.end.undrained_files + state.end.undrained_unreadable == 0 && !state.end.writers.outlasted &&
+        state.end.missing.empty()) {
       state.work.groups.remove_replaced();
       state.end.remove_deleted();
     }
@@ -150,6 +157,7 @@ void End::submit_more_outputs() {
     const std::vector<Output> found = walk->next(portion);
     for (const OutputWalk::Missed& missed : walk->take_missed()) {
       run.numbers.misses_some = true;
+      if (missed.with_pool) continue;  // count_undrained tells
       work.unreadable.note(missed.path, missed.reason, std::nullopt);
     }
     for (const OutputWalk::Renamed& renamed : walk->take_renamed())
@@ -260,24 +268,6 @@ void End::submit_newest_candidates() {
     if (!policy.safe_times.contains(time)) work.submit_time(time, true);
 }
 
-// A pool that was wiped looks like a program that removed everything. Its sentinel tells the two apart.
-bool End::pools_intact() {
-  bool intact = true;
-  std::vector<Root> all = run.roots;
-  for (const std::string& directory : run.request.placed)
-    all.push_back({directory, {}, std::string(parent_of(directory))});
-  for (const Root& root : all) {
-    if (name_exists(join(root.pool, sentinel_name)) && name_exists(root.local)) continue;
-    intact = false;
-    run.note(Code::lost,
-             fmt::format("the pool {} was emptied while the run used it: what was not drained before is gone; "
-                         "nothing is removed from the case; go on from the time that is safe, with a pool that "
-                         "nothing empties (--pool)",
-                         printable(root.pool)));
-  }
-  return intact;
-}
-
 // Files that the drain knows below `path`, if they still are what it knows, then the directories that are empty.
 bool End::remove_from_case(const std::string& path, std::string_view reason) {
   std::vector<std::pair<std::string, Known>> below;
@@ -326,9 +316,11 @@ void End::remove_deleted() {
            (!seen.alone() && run.ledger.complete_times().contains(time));
   };
   run.ledger.each("", [&](const std::string& path, const Known& known) {
+    const auto local = status_of(local_of(run.roots, path));
+    const bool is_replaced = local && !is_carried(local->st_mode);
     // What is absent since events were lost was removed by the program or not: it is only told of.
-    if (!(known.deleted || run.ledger.lost_events()) || goes_with_parent(path) ||
-        name_exists(local_of(run.roots, path)))
+    if (!(known.deleted || run.ledger.lost_events() || is_replaced) || goes_with_parent(path) ||
+        (local && !is_replaced))
       return true;
     // The program may have been about to replace it.
     if (!ended_cleanly && work.checkpoints.containing(path)) return true;
@@ -348,9 +340,9 @@ void End::remove_deleted() {
   if (deleted.empty()) return;
   if (run.trouble == Code::conflict || run.trouble == Code::lost || run.ledger.lost_events()) {
     run.note(Code::conflict,
-             fmt::format("{} gone locally, but kept on the case, because not all is "
-                         "known for sure (see above): remove what the program had removed; the first is {}",
-                         plural(deleted.size(), "name"), printable(*deleted.begin())));
+             fmt::format("{} gone locally, but kept on the case, because not all is known for sure (see above): remove "
+                         "what the program had removed: {}",
+                         plural(deleted.size(), "name"), listed(deleted, most_told)));
     return;
   }
   for (const std::string& path : deleted) remove_from_case(path);
@@ -389,12 +381,16 @@ bool End::remove_stale() {
 
 void End::count_undrained() {
   work.groups.note_changed();
-  constexpr std::size_t portion = 1000;
   OutputWalk all = whole_walk();
-  std::string first;
+  std::vector<std::string> first;
+  const auto name = [&](const std::string& path) {
+    if (first.size() < most_told) first.push_back(path);
+  };
   for (;;) {
-    const std::vector<Output> found = all.next(portion);
+    const std::vector<Output> found = all.next(found_at_once);
     for (const OutputWalk::Missed& missed : all.take_missed()) {
+      if (missed.with_pool) note_missing(missed.path, missed.reason.path);
+      if (missed.with_pool) continue;
       work.unreadable.note(missed.path, missed.reason, Code::undrained);
       ++undrained_unreadable;
     }
@@ -409,7 +405,7 @@ void End::count_undrained() {
         work.checkpoints.is_unfinished = !ended_cleanly;
         continue;
       }
-      if (first.empty()) first = output.path;
+      name(output.path);
       ++undrained_files;
       undrained_bytes += output.mark.size;
     }
@@ -421,24 +417,27 @@ void End::count_undrained() {
         const std::string path = join(time_directory(rank, time), file);
         const auto known = run.ledger.find(path);
         if ((known && known->on_case) || name_exists(local_of(run.roots, path))) continue;  // home, or counted above
-        if (first.empty()) first = path;
+        name(path);
         ++undrained_files;
         undrained_bytes += seen.keep.size(rank, time, file).value_or(0);
       }
   }
   for (const Checkpoint& each : work.checkpoints.all) {
     if (ended_cleanly || !each.to_carry() || work.not_carried.given_up.contains(each.path())) continue;
-    if (first.empty()) first = each.path();
+    name(each.path());
     undrained_files += each.files(*each.to_carry()).size();
   }
   if (undrained_files == 0) return;
   const std::string reason =
       work.not_carried.failures.empty() ? std::string() : "; " + work.not_carried.failures.begin()->second;
-  run.note(Code::undrained,
-           fmt::format("only local: {} ({}), the first is {}{}; run `forebay drain --resume --case {}` on this node "
-                       "when the cause is gone",
-                       plural(undrained_files, "file"), human_bytes(undrained_bytes), printable(first), reason,
-                       shell_word(run.request.case_path)));
+  const std::string more =
+      undrained_files > first.size() ? fmt::format(" and {} more", undrained_files - first.size()) : std::string();
+  run.note(
+      Code::undrained,
+      fmt::format("only local: {} ({}): {}{}{}; run `forebay drain --resume --case {}` on this node when the cause "
+                  "is gone",
+                  plural(undrained_files, "file"), human_bytes(undrained_bytes), listed(first), more, reason,
+                  shell_word(run.request.case_path)));
 }
 
 }  // namespace forebay::drain

@@ -14,6 +14,10 @@ bool is_placed(std::string_view target, const std::vector<std::string>& placed) 
   return std::ranges::find(placed, parent_of(target)) != placed.end();
 }
 
+std::string pool_of_placed(std::string_view target) {
+  return std::string(parent_of(parent_of(target)));
+}
+
 std::string content_of(const std::string& local, const std::vector<std::string>& placed) {
   if (placed.empty()) return local;
   auto target = read_link(local);

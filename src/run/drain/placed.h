@@ -12,6 +12,8 @@ namespace forebay::drain {
 
 // `placed`: the directories, DrainRequest::placed.
 bool is_placed(std::string_view target, const std::vector<std::string>& placed);
+// The run's directory in the pool that it lies in.
+std::string pool_of_placed(std::string_view target);
 // Where the content of `local` is: what it stands for, or itself.
 std::string content_of(const std::string& local, const std::vector<std::string>& placed);
 

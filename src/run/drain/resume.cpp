@@ -1,11 +1,14 @@
 // A Drain from what a dead one left: its journal, what it kept aside, and the local trees.
 
+#include <fmt/format.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <set>
 
+#include "base/shell.h"
 #include "run/drain/state.h"
 
 namespace forebay::drain {
@@ -17,6 +20,13 @@ bool is_full(const std::string& directory) {
   struct statvfs room {};
   if (::statvfs(directory.c_str(), &room) != 0) return false;
   return std::uint64_t{room.f_bavail} * room.f_frsize < little || (room.f_files > 0 && room.f_favail == 0);
+}
+
+tl::unexpected<Error> no_journal(const std::string& path, const DrainRequest& request, const std::vector<Root>& roots) {
+  return error(Code::lost, "the journal is gone, so nobody can tell what the program wrote:", path,
+               fmt::format("its files lie in {}: copy what you need, then `forebay clean --case {} --throw-away "
+                           "--throw-away`",
+                           printable(roots.front().local), shell_word(request.case_path)));
 }
 
 // Where nobody watched the end of a program without the library, only the pool tells that writes may have failed.
@@ -35,8 +45,9 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
                                              const std::vector<int>& ranks, Clock& clock) {
   auto state = std::make_unique<State>(request, clock);
   const std::string path = join(request.home, "journal");
-  if (auto replayed = Journal::replay(path, [&](const Record& entry) { state->run.ledger.apply(entry); }); !replayed)
-    return forward(replayed);
+  auto replayed = Journal::replay(path, [&](const Record& entry) { state->run.ledger.apply(entry); });
+  if (!replayed && replayed.error().errno_value == ENOENT && !roots.empty()) return no_journal(path, request, roots);
+  if (!replayed) return forward(replayed);
   // The case itself was staged first. Since then it may have been mounted anew, under another device number.
   const auto itself = state->run.ledger.find("");
   auto shared =
@@ -55,7 +66,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
     state->seen.times.add_rank(rank);
     const std::string local = local_of(roots, time_directory(rank, "x"));
     for (const Root& root : roots)
-      if (is_below(local, root.local))
+      if (is_below(local, root.local) && name_exists(join(root.pool, sentinel_name)))
         if (auto kept = state->seen.keep.add_rank(rank, root.pool); !kept) return forward(kept);
   }
   if (auto opened = state->work.checkpoints.open(); !opened) return forward(opened);

@@ -130,6 +130,8 @@ void OutputWalk::one_link(const std::string& local, const std::string& path) {
     if (const auto status = status_of(content)) one_file(content, path, *status);
     return;
   }
+  if (is_placed(*target, placed_) && !name_exists(join(pool_of_placed(*target), sentinel_name)))
+    return missed_.push_back({path, error(Code::lost, "its pool is not there:", *target).value(), true});
   if (tree::is_staged_link(*target, lower_)) {
     const std::string origin = target->substr(lower_.size() + 1);
     if (origin == path) {

@@ -44,6 +44,7 @@ class OutputWalk {
   struct Missed {
     std::string path;
     Error reason;
+    bool with_pool = false;  // its content lay in a pool that is not there
   };
   std::vector<Missed> take_missed() { return std::exchange(missed_, {}); }
   // The renamed inputs that were met since the last call, carried or not.

@@ -136,6 +136,8 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<node::Pool>& p
     const std::string directory = fmt::format("{}/{}/s{}", user, plan.run, socket);
     for (const std::string& each : {user, std::string(parent_of(directory)), directory})
       if (auto made = make_private_directory(each); !made) return forward(made);
+    if (::stat(directory.c_str(), &status) != 0) return errno_error("cannot stat", directory);
+    run.devices[directory] = status.st_dev;
     run.directories.push_back(directory);
   }
   // The caller must not take what another agent works in for what it made.
@@ -155,12 +157,14 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<node::Pool>& p
 Status save(const PoolRun& run) {
   json record = run;
   record["plan"] = json::parse(to_json(run.plan));
-  json &directories = record["directories"] = json::array(), &ranks = record["ranks"] = json::object(),
-       &placed = record["placed"] = json::array(), &linked = record["linked"] = json::array();
+  json &devices = record["devices"] = json::object(), &directories = record["directories"] = json::array(),
+       &ranks = record["ranks"] = json::object(), &placed = record["placed"] = json::array(),
+       &linked = record["linked"] = json::array();
   for (const drain::LinkedDirectory& each : run.linked)
     linked.push_back({{"name", each.name}, {"path", escape(each.path)}, {"inode", each.inode}});
   for (const std::string& directory : run.placed) placed.push_back(escape(directory));
   for (const std::string& directory : run.directories) directories.push_back(escape(directory));
+  for (const auto& [directory, device] : run.devices) devices[escape(directory)] = device;
   for (const auto& [rank, directory] : run.ranks) ranks[std::to_string(rank)] = escape(directory);
   for (const std::string& directory : run.directories)
     if (auto written = replace_file(join(directory, drain::sentinel_name), record.dump(1)); !written) return written;
@@ -189,6 +193,9 @@ Result<PoolRun> load_pool_run(const std::string& home) {
     for (const auto& [rank, directory] : record.at("ranks").items())
       run.ranks[static_cast<int>(parse_integer(rank).value_or(-1))] =
           unescape(directory.get<std::string>()).value_or(std::string());
+    const json devices = record.value("devices", json::object());
+    for (const auto& [directory, device] : devices.items())
+      run.devices[unescape(directory).value_or(std::string())] = device;
     for (const json& directory : record.value("placed", json::array()))
       run.placed.push_back(unescape(directory.get<std::string>()).value_or(std::string()));
     if (run.directories.empty() || run.home() != home) return error(Code::bad_input, "not the home of a run:", home);
@@ -344,6 +351,7 @@ drain::DrainRequest drain_request(const PoolRun& run) {
           drain_settings(run),
           run.placed,
           run.linked,
+          run.devices,
           run.plan.settings.pool.budget.value_or(UINT64_MAX),
           {run.plan.logs.begin(), run.plan.logs.end()}};
 }

@@ -25,9 +25,10 @@ struct PoolRun {
   std::map<int, std::string> ranks;      // rank -> its pool's directory; -1 for a case in one piece
   // Where files lie that ranks make in directories they share: in each run directory on another mount than the home's.
   std::vector<std::string> placed;
-  int agent_pid = 0;      // of who made them
-  bool durable = false;   // at least the home survives the node
-  std::string tree_name;  // the case's, when the run began
+  std::map<std::string, std::uint64_t> devices;  // of `directories`, each by the device that it was made on
+  int agent_pid = 0;                             // of who made them
+  bool durable = false;                          // at least the home survives the node
+  std::string tree_name;                         // the case's, when the run began
   // The case's directory as it was then: another one may have its name by now, and it may have another name.
   std::uint64_t case_device = 0, case_inode = 0;
   // All pools are one mount: ranks' directories are directories of the tree, and what is kept of them lies in the home.

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "run/launch/agreement.h"
+#include "run/launch/statuses.h"
 #include "run/layouts/layouts.h"
 
 // Members whose JSON is their value. The others are put in and taken out by hand.
@@ -500,6 +501,9 @@ std::string to_text(const RunReport& report) {
     line("collated groups", fmt::format("for -fileHandler collated: FOAM_IORANKS='{}'", report.io_ranks));
   for (const std::string& notice : report.notices) line("note", printable(notice));
   for (const std::string& message : report.messages) text += "  ! " + printable(message) + "\n";
+  if (report.trouble)
+    if (const std::string helps = what_helps(*report.trouble, report.case_path); !helps.empty())
+      line("what helps", printable(helps));
   line("exit status", report.exit_status == report.program_status
                           ? fmt::format("{}", report.exit_status)
                           : fmt::format("{} (the program's own: {})", report.exit_status, report.program_status));

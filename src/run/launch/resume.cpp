@@ -143,13 +143,14 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
     clock.sleep(poll_interval);
     return waits(whom, last.value_or(NodeReport()));
   };
+  std::optional<Descriptor> lock;  // also when its name is gone it has the outcome
   for (;;) {
     // Who works on it may be another process in each round.
-    const auto lock = open_lock(run);
-    const bool worked_on = lock && is_locked(*lock);
-    while (lock && is_locked(*lock))
+    if (auto opened = open_lock(run)) lock = std::move(*opened);
+    bool worked_on = !name_exists(run.home());
+    for (; lock && is_locked(*lock); worked_on = true)
       if (!wait("the process that works on it")) return stopped();
-    if (worked_on)
+    if (worked_on && lock)
       if (auto outcome = outcome_in(*lock)) {
         outcome->phase = Phase::done;
         return std::move(*outcome);

@@ -1,6 +1,7 @@
 """Issue, "Resume tells the truth": `forebay drain --resume` ends with 0 only when all is home, waits for whoever works on
 it, and brings nothing into another case."""
 
+import fcntl
 import glob
 import json
 import os
@@ -97,6 +98,36 @@ class Resume(FaultyCase):
         self.assertIn("its pool is gone", self.output)
         self.assertEqual(self.clean("--throw-away", "--throw-away"), 0, self.output)
         self.assertEqual(self.resume(), 0, self.output)
+
+    def test_what_is_thrown_away_while_others_wait_is_no_success(self):
+        self.kill_all(self.start_slow())
+        lock = glob.glob(os.path.join(self.pool, "*/*/s0/agent.lock"))[0]
+        waiting = []
+        with open(lock, "r+") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            waiting = [self.begin_resume() for _ in range(2)]
+            for each in waiting:
+                wait_for(lambda each=each: self.has_open(each.pid, lock), what="a resume that waits")
+                os.kill(each.pid, signal.SIGSTOP)
+        self.assertEqual(self.clean("--throw-away", "--throw-away"), 0, self.output)
+        for each in waiting:
+            os.kill(each.pid, signal.SIGCONT)
+            output, _ = each.communicate(timeout=30)
+            self.assertEqual(each.returncode, LOST, output)
+            self.assertIn("has removed what run", output)
+
+    def has_open(self, pid, path):
+        directory = f"/proc/{pid}/fd"
+        return any(os.path.realpath(os.path.join(directory, each)) == path for each in os.listdir(directory))
+
+    def test_without_its_journal_a_run_is_lost_and_it_is_told_where_its_files_are(self):
+        self.kill_all(self.start_slow())
+        os.remove(glob.glob(os.path.join(self.pool, "*/*/s0/journal"))[0])
+        for command in (self.resume, self.clean):
+            self.assertIn(command(), (LOST, UNDRAINED), self.output)
+            self.assertIn("journal", self.output)
+        self.assertEqual(self.resume(), LOST, self.output)
+        self.assertIn(os.path.dirname(self.in_tree(f"f{FILES}")[0]), self.output)
 
     def test_nothing_is_brought_into_a_case_that_took_the_name(self):
         self.kill_all(self.start_slow())

@@ -8,6 +8,7 @@ import stat
 import outputcase
 from outputcase import WAYS, OutputCase, files
 
+CONFLICT = 5
 # Like the temporary names on the case, those that staging, eviction and the library's copy-up use or used.
 NAMES = (".fb-result", ".fb-0123456789abcdef", ".fb-evict", ".fb-processor0", ".forebay-up-x",
          ".forebay-up-0123456789abcdef", ".forebay-up-0123456789abcdef-0123456789abcdef")  # fmt: skip
@@ -81,6 +82,18 @@ class Names(OutputCase):
                 self.assertEqual(self.read(case, "seen"), "1\n")
                 self.assertEqual(self.forebay("drain", "--resume", "--case", case), 0, self.output)
                 self.assertEqual(sorted(os.listdir(case)), [".forebay", ".forebay-run", "seen"])
+
+    def test_a_file_called_like_our_mark_stays_and_one_that_is_made_is_kept_beside_it(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                case = self.case(way, **{".forebay": "mine\n"})
+                self.assertEqual(self.run_in(case, way, "cat .forebay > seen; echo more >> .forebay"), 0, self.output)
+                self.assertEqual(files(case), {".forebay": "mine\nmore\n", "seen": "mine\n"})
+                case = self.case("made-" + way)
+                self.assertEqual(self.run_in(case, way, "echo made > .forebay"), CONFLICT, self.output)
+                self.assertEqual(list(files(case).values()), ["made\n"])
+                for words in ("what helps", f"find {case} -name"):
+                    self.assertIn(words, self.output)
 
     def test_inputs_with_such_names_are_neither_removed_nor_hidden(self):
         for way in WAYS:

@@ -42,6 +42,25 @@ TEST_F(ActsTest, TwoInputsThatExchangeTheirNamesKeepTheirContent) {
   EXPECT_EQ(content(case_ + "/data/b"), "content of a");
 }
 
+TEST_F(ActsTest, AnInputIsGoneWhateverHasItsNameNow) {
+  write(case_ + "/old/c", "content of c");
+  start();
+  std::filesystem::remove(tree_ + "/data/a");
+  ASSERT_EQ(::mkfifo((tree_ + "/data/a").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((tree_ + "/pipe").c_str(), 0600), 0);
+  rename("pipe", "data/b");
+  std::filesystem::remove_all(tree_ + "/old");
+  ASSERT_EQ(::mkfifo((tree_ + "/old").c_str(), 0600), 0);
+  write(tree_ + "/output", "first");
+  ASSERT_TRUE(drive([this] { return content(case_ + "/output") == "first"; }));
+  ASSERT_EQ(::mkfifo((tree_ + "/pipe").c_str(), 0600), 0);
+  rename("pipe", "output");
+  const DrainReport report = finish();
+  EXPECT_FALSE(report.trouble) << report.messages.front();
+  for (const std::string path : {"/data/a", "/data/b", "/old", "/output"})
+    EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(case_ + path))) << path;
+}
+
 TEST_F(ActsTest, ARenamedInputKeepsItsContentWhenItsOldNameIsWrittenAnew) {
   start();
   rename("data/a", "data/old");

@@ -103,6 +103,18 @@ TEST_F(PlacedTest, ALinkToAnythingElseOfAPoolIsCarriedAsALink) {
     EXPECT_EQ(std::filesystem::read_symlink(case_ + "/planted" + std::to_string(i)), targets[i]);
 }
 
+TEST_F(PlacedTest, IsNamedWhereItsPoolIsGone) {
+  place("states/u", "1", "text");
+  write(tree_ + "/log", "log");
+  std::filesystem::remove_all(pool_ + "/s1");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, Code::lost);
+  ASSERT_EQ(report.messages.size(), 1u);
+  EXPECT_NE(report.messages.front().find("states/u"), std::string::npos) << report.messages.front();
+  EXPECT_EQ(content(case_ + "/log"), "log");
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(case_ + "/states/u")));
+}
+
 TEST_F(PlacedTest, WithoutItsFileCountsAsUndrained) {
   place("states/u", "1", "text");
   std::filesystem::remove(placed_ + "/1");

@@ -43,7 +43,11 @@ class DrainTest : public DrivenTest {
     settings_.mover.idle_priority = false;
   }
 
-  DrainRequest request() const { return {case_, "run1", home_, home_ + "/lower", false, settings_}; }
+  DrainRequest request() const {
+    DrainRequest request{case_, "run1", home_, home_ + "/lower", false, settings_};
+    request.devices = devices_;
+    return request;
+  }
   std::string tree() const { return home_ + "/tree/case"; }
   std::string pool_of(int rank) const { return rank == 1 && two_pools_ ? pool_ + "/s1" : home_; }
   std::string local(int rank) const { return pool_of(rank) + "/processor" + std::to_string(rank); }
@@ -179,6 +183,7 @@ class DrainTest : public DrivenTest {
   }
 
   std::string home_;
+  std::map<std::string, std::uint64_t> devices_;
   bool two_pools_ = false;  // rank 1 has one of its own
 };
 

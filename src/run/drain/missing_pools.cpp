@@ -1,0 +1,55 @@
+// Pools that are not there at the end of a run: emptied by somebody, or not mounted.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/shell.h"
+#include "run/drain/placed.h"
+#include "run/drain/state.h"
+
+namespace forebay::drain {
+namespace {
+
+// Of the file system on which `path` is, or would be.
+dev_t device_of(std::string path) {
+  struct stat status {};
+  while (::stat(path.c_str(), &status) != 0 && path.size() > 1) path = std::string(parent_of(path));
+  return status.st_dev;
+}
+
+}  // namespace
+
+// A file of the case whose content lay in a pool that is not there.
+void End::note_missing(const std::string& path, const std::string& content) {
+  missing[pool_of_placed(content)].insert(path);
+}
+
+// A pool that was wiped looks like a program that removed everything: its sentinel tells the two apart. What lies in
+// the others is carried all the same, and nothing is removed from the case.
+void End::note_missing_pools() {
+  for (const Root& root : run.roots)
+    if (!name_exists(join(root.pool, sentinel_name)) || !name_exists(root.local))
+      missing[root.pool].insert(root.prefix.empty() ? "all that is in no other pool" : root.prefix + "/");
+  for (const std::string& directory : run.request.placed)
+    if (const std::string pool(parent_of(directory)); !name_exists(join(pool, sentinel_name))) missing[pool];
+  for (const auto& [pool, names] : missing) {
+    constexpr std::size_t most_held = 10;
+    const std::string held = names.empty() ? "what it held" : listed(names, most_held);
+    const auto device = run.request.devices.find(pool);
+    if (device != run.request.devices.end() && device_of(pool) != device->second) {
+      run.note(Code::undrained,
+               fmt::format("the pool {} is on a file system that is not mounted here now, and with it {}: what lies in "
+                           "other pools is carried, and nothing is removed from the case; mount it again, and run "
+                           "`forebay drain --resume --case {}` (what was in the memory of a node that was restarted is "
+                           "gone)",
+                           printable(pool), held, shell_word(run.request.case_path)));
+    } else {
+      run.note(Code::lost,
+               fmt::format("the pool {} was emptied while the run used it: {} was there, and what was not drained "
+                           "before is gone; what lies in other pools is carried, and nothing is removed from the case; "
+                           "go on from the time that is safe, with a pool that nothing empties (--pool)",
+                           printable(pool), held));
+    }
+  }
+}
+
+}  // namespace forebay::drain
