@@ -80,8 +80,8 @@ void Observation::handle(const Event& event) {
   if (time && serves(time->rank) && run.is_new_time(time->rank, time->time)) {
     handle_time(event, time->rank, time->time, time->rest);
   } else {
-    if (time && time->rank >= 0 && !event.gone() && run.is_new_time(time->rank, time->time))
-      note_time_of_script(event, *time);
+    // New or begun again: a script may be run once more on a case that has its times.
+    if (time && time->rank >= 0 && !event.gone() && !serves(time->rank)) note_time_of_script(event, *time);
     others.handle(event);
   }
 }

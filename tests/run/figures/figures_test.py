@@ -365,6 +365,9 @@ class Times(FiguresCase):
             with self.subTest(way):
                 self.fresh()
                 self.assert_is_the_solvers("wingFoam", self.run_script(script, way=way), 3)
+        with self.subTest("again, over its times, as decomposePar -force clears them"):
+            again = "rm -r processor*/0.0* 0.*; " + script
+            self.assert_is_the_solvers("wingFoam", self.run_script(again, way=way), 3)
 
     def test_a_serial_solver_is_told_whether_or_not_it_is_run_by_a_script_that_keeps_a_log(self):
         self.fresh()
