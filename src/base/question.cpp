@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -17,26 +18,27 @@ namespace {
 constexpr char end_of_answer = '\x04';
 
 // Whoever reads what this process prints would otherwise wait for the child, too.
-void close_all_but(int kept) {
+void close_all_but(std::initializer_list<int> kept) {
   if (const int null = ::open("/dev/null", O_RDWR); null >= 0)
     for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, standard);
   const auto entries = list_directory("/proc/self/fd");
   if (!entries) return;
   for (const DirectoryEntry& entry : *entries)
-    if (const auto number = parse_integer(entry.name); number && *number > STDERR_FILENO && *number != kept)
+    if (const auto number = parse_integer(entry.name);
+        number && *number > STDERR_FILENO && std::ranges::find(kept, *number) == kept.end())
       ::close(static_cast<int>(*number));
 }
 
 }  // namespace
 
-Result<Question> Question::ask(const std::function<std::string()>& find) {
+Result<Question> Question::ask(const std::function<std::string()>& find, int kept) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno_error("cannot make a pipe", "");
   Descriptor in(ends[0]), out(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) return errno_error("cannot start a process", "");
   if (child == 0) {
-    close_all_but(out.get());
+    close_all_but({out.get(), kept});
     (void)write_all(out.get(), find() + end_of_answer, "");
     ::_exit(0);
   }
@@ -94,8 +96,8 @@ void Question::leave() {
 }
 
 std::optional<std::string> ask(const std::function<std::string()>& find, std::chrono::milliseconds at_most,
-                               Clock& clock) {
-  auto question = Question::ask(find);
+                               Clock& clock, int kept) {
+  auto question = Question::ask(find, kept);
   if (!question) return std::nullopt;
   const auto until = clock.now() + at_most;
   while (!question->is_over()) {

@@ -17,8 +17,9 @@ namespace forebay {
 
 class Question {
  public:
-  // `find` runs in the child, which has nothing of this process open. It must not wait for another thread's locks.
-  static Result<Question> ask(const std::function<std::string()>& find);
+  // `find` runs in the child, which has nothing of this process open but what is `kept`. It must not wait for another
+  // thread's locks.
+  static Result<Question> ask(const std::function<std::string()>& find, int kept = -1);
   Question(Question&& other) noexcept;
   Question& operator=(Question&& other) noexcept;
   ~Question();
@@ -42,6 +43,6 @@ class Question {
 
 // The answer, where it comes in time.
 std::optional<std::string> ask(const std::function<std::string()>& find, std::chrono::milliseconds at_most,
-                               Clock& clock);
+                               Clock& clock, int kept = -1);
 
 }  // namespace forebay

@@ -201,8 +201,9 @@ int survey_mark(const CleanOptions& options, const FoundRuns& found, Survey& sur
     say(stderr, "forebay: {}\n", text_of_loss(*lost, found.case_path));
     return static_cast<int>(Code::lost);
   }
+  const bool never_begun = launch::was_never_begun(*plan, found.case_path);
   const bool only_mark =
-      launch::is_all_home(*plan) && plan->submit_host == launch::host_name();  // elsewhere it may live
+      never_begun || (launch::is_all_home(*plan) && plan->submit_host == launch::host_name());  // elsewhere it may live
   if (options.throw_away < 2 && !only_mark) {
     say(stderr,
         "forebay: run {} (started on {}) left its mark on this case, but this node holds nothing of it; if its nodes "
@@ -211,7 +212,10 @@ int survey_mark(const CleanOptions& options, const FoundRuns& found, Survey& sur
     return static_cast<int>(Code::undrained);
   }
   survey.removals.push_back({fmt::format("run {}: its mark on the case", plan->run),
-                             only_mark ? "all of it is home" : "nothing of it was found", [plan = *plan, &found] {
+                             never_begun ? "nothing was written"
+                             : only_mark ? "all of it is home"
+                                         : "nothing of it was found",
+                             [plan = *plan, &found] {
                                if (auto removed = launch::remove_temporaries(plan); !removed) return removed;
                                return launch::remove_control_directory(found.case_path);
                              }});

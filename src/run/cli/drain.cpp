@@ -102,6 +102,13 @@ Result<std::optional<Code>> follow_mark(const FoundRuns& found, const launch::Wa
   if (const auto home = home_elsewhere(*plan, found.case_path))
     return error(Code::undrained, "run " + plan->run + " has what it left in another pool:", *home,
                  "name that pool by --pool, or none");
+  if (launch::was_never_begun(*plan, found.case_path)) {
+    if (auto removed = launch::remove_control_directory(found.case_path); !removed) return forward(removed);
+    say(stdout,
+        "run {}: it was killed before its program began, so nothing was written; its mark on the case is removed\n",
+        plan->run);
+    return std::nullopt;
+  }
   if (!launch::is_all_home(*plan)) {
     const auto others = unfinished_nodes(*plan);
     if (others.empty() && launch::is_being_removed(found.case_path, plan->run, real_clock())) return std::nullopt;

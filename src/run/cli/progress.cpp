@@ -12,7 +12,7 @@ namespace forebay::cli {
 namespace {
 
 constexpr int bar_width = 24;
-constexpr std::chrono::seconds plain_interval(10);
+constexpr std::chrono::seconds plain_interval(10), failure_interval(1);
 
 std::string bar(double share) {
   const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * bar_width);
@@ -55,8 +55,27 @@ std::string progress_line(const std::vector<launch::NodeReport>& nodes) {
   return {};
 }
 
+// That the case takes nothing is told once, as soon as it is no matter of a moment.
+void Progress::tell_failure(const std::vector<launch::NodeReport>& nodes) {
+  const auto fails = [](const launch::NodeReport& node) {
+    return node.phase == launch::Phase::draining && !node.waits.for_case.empty();
+  };
+  const auto node = std::ranges::find_if(nodes, fails);
+  if (node == nodes.end()) {
+    fails_since_.reset();
+    return;
+  }
+  if (!fails_since_) fails_since_ = clock_.now();
+  if (told_failure_ || clock_.now() - *fails_since_ < failure_interval) return;
+  told_failure_ = true;
+  clear();
+  say(stderr, "forebay: the case takes nothing: {}; this is tried again for as long as drain.patience allows\n",
+      printable(node->waits.for_case));
+}
+
 void Progress::show(const std::vector<launch::NodeReport>& nodes) {
   if (quiet_) return;
+  tell_failure(nodes);
   if (const auto line = standing_.next(nodes, clock_.now())) {
     clear();
     say(stderr, "forebay: {}\n", *line);

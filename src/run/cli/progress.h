@@ -30,10 +30,14 @@ class Progress {
   void clear();
 
  private:
+  void tell_failure(const std::vector<launch::NodeReport>& nodes);
+
   bool quiet_, terminal_, drawn_ = false;
   Clock& clock_;
   Clock::time_point last_plain_;
   StandingLines standing_;
+  std::optional<Clock::time_point> fails_since_;  // some node cannot bring home what it has
+  bool told_failure_ = false;
 };
 
 }  // namespace forebay::cli

@@ -372,7 +372,9 @@ bool End::remove_stale() {
       run.record(temporary_record(temporary, false));
     }
   }
-  if (!left.empty() && !gave_up && worth_waiting()) return false;
+  // A link that is in the way stays there.
+  const bool may_go = std::ranges::any_of(left, [](const Error& each) { return each.errno_value != ELOOP; });
+  if (may_go && !gave_up && worth_waiting()) return false;
   for (const Error& each : left)
     run.note(Code::undrained,
              "a half-written file stays on the case until `forebay drain --resume` can remove it: " + each.text());

@@ -33,9 +33,10 @@ struct Order {
   Error last_error;
 };
 
+// A link that somebody put into the case stays there until he removes it: the error says so.
 bool may_pass(const Error& error) {
-  return error.code != Code::conflict && error.code != Code::bad_input && !source_changed(error) &&
-         !source_unreadable(error);
+  return error.errno_value != ELOOP && error.code != Code::conflict && error.code != Code::bad_input &&
+         !source_changed(error) && !source_unreadable(error);
 }
 
 std::uint64_t size_of(const layouts::Unit& unit) {

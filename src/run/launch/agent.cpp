@@ -15,6 +15,7 @@
 #include <set>
 
 #include "base/say.h"
+#include "base/shell.h"
 #include "run/contract/contract.h"
 #include "run/contract/text.h"
 #include "run/drain/drain.h"
@@ -92,6 +93,7 @@ class Agent {
   };
 
   Status start();
+  Status tell_case();
   int refuse_all(const Error& failure);
   void serve();
   Status wait_also_for(int descriptor);
@@ -116,6 +118,7 @@ class Agent {
   Clock::duration pause_after(Clock::duration work, std::size_t times_begun, bool found_one) const;
   bool ended_cleanly() const;
   void finish();
+  void tell_that_case_is_unaware();
   void tell_status(bool at_once);
   bool alone() const;
   void agree_with_others();
@@ -207,7 +210,7 @@ Status Agent::start() {
     return errno_error("cannot link", run_.lower());
   }
   let_pass(run_);
-  reporter_ = std::make_unique<Reporter>(node_report_path(plan_.case_path, run_.node), clock_);
+  if (auto told = tell_case(); !told) return told;
   auto pressure = Pressure::make(join(run_.home(), "gate"), pools_, run_.directories, plan_.settings, clock_);
   if (!pressure) return forward(pressure);
   pressure_ = std::move(*pressure);
@@ -223,12 +226,25 @@ Status Agent::start() {
   return staging_->common();
 }
 
+// Before any rank is let in: of a run of which the case was never told nothing was written.
+Status Agent::tell_case() {
+  reporter_ = std::make_unique<Reporter>(node_report_path(plan_.case_path, run_.node), clock_);
+  tell_status(true);
+  if (reporter_->flush(plan_.settings.drain.patience)) return {};
+  return error(Code::undrained, "the case cannot be told that this node takes part:", reporter_->path(),
+               "see that the case can be written from this node");
+}
+
 // Nothing can be done on this node: every rank that comes is told why.
 int Agent::refuse_all(const Error& failure) {
   log(failure.text());
   Welcome welcome;
   welcome.error = failure.text();
   welcome.error_code = static_cast<int>(failure.code);
+  if (reporter_) {
+    report_.phase = Phase::done;  // nothing was written
+    tell_status(true);
+  }
   const auto until = clock_.now() + 10s;
   while (clock_.now() < until) {
     pollfd waits[2] = {{listener_.get(), POLLIN, 0}, {program_.parent.get(), POLLIN, 0}};
@@ -654,7 +670,19 @@ void Agent::finish() {
   if (!keep && knows)
     if (auto removed = remove(run_); !removed) report_.drain.messages.push_back(removed.error().text());
   knows = knows && told(Phase::done);
-  if (!knows) log("the case cannot be told that this node is done");
+  if (!knows && name_exists(run_.home())) tell_that_case_is_unaware();
+}
+
+// Its pool stays: a node with neither pool nor report would have lost its data.
+void Agent::tell_that_case_is_unaware() {
+  report_.drain.trouble = drain::graver(report_.drain.trouble, Code::undrained);
+  report_.drain.messages.push_back(
+      fmt::format("all that this node had is home, but the case cannot be told so: {}; when it takes something again, "
+                  "run `forebay drain --resume --case {}` on this node",
+                  printable(reporter_->path()), shell_word(plan_.case_path)));
+  leave_outcome(lock_, report_);
+  report_.phase = Phase::done;
+  tell_status(true);
 }
 
 void Agent::tell_status(bool at_once) {

@@ -16,6 +16,7 @@
 #include "base/shell.h"
 #include "run/contract/text.h"
 #include "run/launch/logs.h"
+#include "run/launch/pool_run.h"
 #include "run/launch/pool_share.h"
 #include "run/launch/run.h"
 #include "run/launch/several_nodes.h"
@@ -270,6 +271,7 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
                     "cannot be used there (\"Permission denied\"); --pool names another directory",
                     printable(noexec->path)));
   plan.run = new_run_name(clock);
+  prepared.home = run_directory(pools->front().path, plan.run, 0);
   plan.meeting = new_meeting();
   plan.submit_host = host_name();
   plan.submit_pid = ::getpid();

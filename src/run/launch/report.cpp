@@ -178,6 +178,7 @@ json json_of(const NodeReport& report) {
   out["pools_in_memory"] = json_of_paths(report.pools_in_memory);
   out["writer"] = report.stability.program;
   out["waits_for"] = report.waits.for_writers;
+  if (!report.waits.for_case.empty()) out["waits_for_case"] = printable(report.waits.for_case);
   out["drain"] = json_of(report.drain);
   if (report.waits.for_room) out["standstill"] = json_of(*report.waits.for_room);
   if (!report.stability.course.empty()) out["stability"] = json_of(report.stability);
@@ -244,6 +245,7 @@ std::string phase_name(Phase phase) {
 }
 
 void take_state(NodeReport& report, const drain::Drain& drain) {
+  report.waits.for_case = drain.failure();
   report.drain = drain.report(interim_timeline);
   report.complete_times = drain.complete_times();
   report.safe_times = drain.safe_times();
@@ -297,6 +299,7 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     for (const std::string path : from.at("pools_in_memory"))
       report.pools_in_memory.insert(unescape(path).value_or(""));
     report.waits.for_writers = from.value("waits_for", std::vector<std::string>());
+    report.waits.for_case = from.value("waits_for_case", std::string());
     if (from.contains("standstill")) report.waits.for_room = standstill_from(from.at("standstill"));
     report.drain = drain_report(from.at("drain"));
     if (from.contains("stability")) report.stability = stability_from(from.at("stability"));

@@ -56,6 +56,7 @@ struct NodeReport {
   struct Waits {
     std::vector<std::string> for_writers;  // at the end: processes that still write, for people
     std::optional<Standstill> for_room;    // while programs are held back
+    std::string for_case;                  // the last attempt to bring something home failed: why
   } waits;
   drain::DrainReport drain;
   StabilityReport stability;  // told at the end only, but for the program

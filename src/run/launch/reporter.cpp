@@ -11,12 +11,23 @@ namespace {
 
 constexpr std::chrono::milliseconds retry_after{500};
 
+Result<Descriptor> open_directory_of(const std::string& path) {
+  return open_file(std::string(parent_of(path)), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+}
+
 // A reader may see a mixture of two texts; it then fails to parse, and reads again. `cut`: what lies there may be
 // longer.
-bool write_in_place(const std::string& path, const std::string& text, bool cut) {
-  auto directory = open_file(std::string(parent_of(path)), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  if (!directory) return false;
-  auto file = open_file_at(directory->get(), std::string(forebay::name_of(path)), O_WRONLY | O_CREAT | O_NOFOLLOW);
+// The directory is the one that was opened, whatever it is called by now, or else the one that has its name.
+bool write_in_place(Descriptor& directory, const std::string& path, const std::string& text, bool cut) {
+  constexpr int flags = O_WRONLY | O_CREAT | O_NOFOLLOW;
+  const std::string name(forebay::name_of(path));
+  auto file = open_file_at(directory.get(), name, flags);
+  if (!file) {
+    auto named = open_directory_of(path);
+    if (!named) return false;
+    directory = std::move(*named);
+    file = open_file_at(directory.get(), name, flags);
+  }
   if (!file) return false;
   if (!write_all(file->get(), text, path)) return false;
   return !cut || ::ftruncate(file->get(), static_cast<off_t>(text.size())) == 0;
@@ -24,8 +35,10 @@ bool write_in_place(const std::string& path, const std::string& text, bool cut) 
 
 }  // namespace
 
-Reporter::Reporter(std::string path, Clock& clock)
-    : path_(std::move(path)), clock_(clock), thread_([this] { work(); }) {}
+Reporter::Reporter(std::string path, Clock& clock) : path_(std::move(path)), clock_(clock) {
+  if (auto directory = open_directory_of(path_)) directory_ = std::move(*directory);
+  thread_ = std::jthread([this] { work(); });
+}
 
 Reporter::~Reporter() {
   const std::scoped_lock lock(mutex_);
@@ -102,7 +115,7 @@ void Reporter::work() {
       length = text.size();
       writing_ = true;
       lock.unlock();
-      const bool written = write_in_place(path_, text, cut);
+      const bool written = write_in_place(directory_, path_, text, cut);
       lock.lock();
       writing_ = false;
       cut = cut && !written;

@@ -20,6 +20,7 @@ class Reporter {
  public:
   Reporter(std::string path, Clock& clock);
   ~Reporter();
+  const std::string& path() const { return path_; }
   // Takes the newest text; older ones that were not yet written are dropped. Thread-safe.
   void post(std::string text);
   // From now on reads the others' reports at this pace: all of them, or (not `all`) once it is known only that of the
@@ -37,6 +38,7 @@ class Reporter {
   std::vector<NodeReport> read_others(bool all);
 
   const std::string path_;
+  Descriptor directory_;  // of `path_`; the thread's own, once there is one
   Clock& clock_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -52,6 +52,14 @@ Result<NodeReport> tell_and_empty(const PoolRun& run, NodeReport report) {
   return report;
 }
 
+// Killed while its pool was made: no rank is let in before the journal is there. (Without its journal a run that did
+// begin has something in its tree.)
+bool never_began(const PoolRun& run) {
+  if (name_exists(join(run.home(), "journal"))) return false;
+  const auto entries = list_directory(run.tree());
+  return entries ? entries->empty() : entries.error().errno_value == ENOENT;
+}
+
 NodeReport report_of(const std::string& node, const std::string& run, Phase phase) {
   NodeReport report;
   report.node = node;
@@ -80,6 +88,8 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
     leave_outcome(*locked, *home_already);
     return tell_and_empty(*run, std::move(*home_already));
   }
+  // Only now: one that is being emptied has neither journal nor tree either.
+  if (never_began(*run)) return tell_and_empty(*run, report_of(run->node, run->plan.run, Phase::removing));
   if (auto there = expect_case(*run); !there) return forward(there);
   ::umask(0);
   ::signal(SIGIO, SIG_IGN);

@@ -7,13 +7,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <map>
 
 #include "base/say.h"
 #include "base/shell.h"
 #include "run/launch/agreement.h"
+#include "run/launch/nodes.h"
+#include "run/launch/processes.h"
 #include "run/launch/several_nodes.h"
 #include "run/launch/signals.h"
 
@@ -22,74 +24,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between two readings of the nodes' reports: where there is something to show, while nobody has told anything yet or
-// somebody sits before a terminal, and while the program works. A reading of a report is work for the file server and
-// for this node's mount of it, a millisecond or two of a processor that the program would have. Who sits before a
-// terminal is told within 2 s that the program is held back; of many nodes later.
-constexpr std::chrono::milliseconds showing_interval = 200ms, expecting_interval = 1s, resting_interval = 10s;
-constexpr int nodes_read_at_once = 8;
-
-// Watches the reports of all nodes. A node is silent when its beat has not changed for too long: agents report at least
-// every few seconds.
-class Nodes {
- public:
-  Nodes(std::string case_path, std::chrono::milliseconds silence, Clock& clock)
-      : case_path_(std::move(case_path)), silence_(silence), clock_(clock) {}
-
-  void read() {
-    const auto now = clock_.now();
-    for (NodeReport& report : read_node_reports(case_path_)) {
-      const std::string name = report.node;
-      const auto before = reports_.find(name);
-      if (before == reports_.end() || before->second.beat != report.beat) changed_[name] = now;
-      reports_[name] = std::move(report);
-    }
-  }
-  // Until the next reading while the program works, where the last one was so long after the one before.
-  std::chrono::milliseconds next_interval(std::chrono::milliseconds last, bool at_terminal) const {
-    if (busy()) return showing_interval;
-    const auto expecting = (1 + static_cast<int>(reports_.size()) / nodes_read_at_once) * expecting_interval;
-    const bool expects = at_terminal || reports_.empty();
-    return std::min({2 * last, resting_interval, expects ? expecting : resting_interval});
-  }
-  // From now on nodes have to tell something new.
-  void expect_beats() {
-    for (auto& [name, changed] : changed_) changed = clock_.now();
-  }
-  bool done() const {
-    for (const auto& [name, report] : reports_)
-      if (report.phase != Phase::done && !is_silent(name)) return false;
-    return true;
-  }
-  bool is_silent(const std::string& name) const {
-    const auto changed = changed_.find(name);
-    return changed != changed_.end() && clock_.now() - changed->second > silence_;
-  }
-  std::vector<NodeReport> reports() const {
-    std::vector<NodeReport> all;
-    for (const auto& [name, report] : reports_) all.push_back(report);
-    return all;
-  }
-
- private:
-  // Some node stages or drains.
-  bool busy() const {
-    return std::ranges::any_of(reports_, [this](const auto& each) {
-      const auto& [name, report] = each;
-      return report.phase != Phase::running && report.phase != Phase::done && !is_silent(name);
-    });
-  }
-
-  const std::string case_path_;
-  const std::chrono::milliseconds silence_;
-  Clock& clock_;
-  std::map<std::string, NodeReport> reports_;
-  std::map<std::string, Clock::time_point> changed_;
-};
-
 // The launcher's wait status.
 Result<int> run_launcher(const LaunchLine& line, SignalHandler on_broken_pipe, WatchedSignals& signals, Nodes& nodes,
-                         const Watcher& watcher) {
+                         const Watcher& watcher, Clock& clock) {
   std::vector<std::string> words = line.words;
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -103,8 +40,10 @@ Result<int> run_launcher(const LaunchLine& line, SignalHandler on_broken_pipe, W
     say(stderr, "forebay run: {}\n", errno_error("cannot run", words.front()).value().text());
     ::_exit(127);
   }
+  // Who read the case is our child, too: its end is no reason to read again.
+  auto next = clock.now() + showing_interval;
   for (auto interval = showing_interval;;) {
-    const auto signal = signals.next(interval);
+    const auto signal = signals.next(std::max(std::chrono::ceil<std::chrono::milliseconds>(next - clock.now()), 0ms));
     int status = 0;
     const bool ended = ::waitpid(child, &status, WNOHANG) == child;
     // From the terminal the launcher gets it by itself; sent to us alone, we pass it on. Where it has ended the wait
@@ -112,13 +51,18 @@ Result<int> run_launcher(const LaunchLine& line, SignalHandler on_broken_pipe, W
     if (signal && signal->ssi_signo != SIGCHLD && signal->ssi_code <= 0)
       ::kill(ended ? ::getpid() : child, static_cast<int>(signal->ssi_signo));
     if (ended) return status;
+    if (clock.now() < next) continue;
     if (watcher.show) {
       nodes.read();
       watcher.show(nodes.reports());
     }
     interval = nodes.next_interval(interval, watcher.at_terminal);
+    next = clock.now() + interval;
   }
 }
+
+// What tells a run to end.
+constexpr std::array leaving{SIGINT, SIGTERM, SIGHUP};
 
 // Until every node is done; false when the user lost patience.
 bool wait_for_drains(WatchedSignals& signals, Nodes& nodes, const Watcher& watcher) {
@@ -128,7 +72,7 @@ bool wait_for_drains(WatchedSignals& signals, Nodes& nodes, const Watcher& watch
     if (watcher.show) watcher.show(nodes.reports());
     if (nodes.done()) return true;
     const auto signal = signals.next(interval);
-    if (signal && (signal->ssi_signo == SIGINT || signal->ssi_signo == SIGTERM)) return false;
+    if (signal && std::ranges::find(leaving, static_cast<int>(signal->ssi_signo)) != leaving.end()) return false;
   }
 }
 
@@ -159,6 +103,11 @@ bool is_all_home(const Plan& plan) {
   return !plan.launched || represents_all(nodes, plan.ranks);
 }
 
+bool was_never_begun(const Plan& plan, const std::string& case_path) {
+  return plan.submit_host == host_name() && !is_alive(plan) &&
+         node_report_paths(control_directory(case_path)).empty() && processes_of(plan.run).empty();
+}
+
 namespace {
 // `waited`: until each node had ended or was silent for too long.
 void add_unfinished_nodes(RunReport& report, const Plan& plan, bool waited) {
@@ -183,6 +132,32 @@ void add_unfinished_nodes(RunReport& report, const Plan& plan, bool waited) {
   }
 }
 
+// Without the mark no node can tell how it fared, so silence is not consent.
+void add_state_of_case(RunReport& report, const Plan& plan, const Nodes& nodes) {
+  const std::string now = nodes.case_path();
+  if (const auto mute = nodes.case_is_mute_for(); mute && *mute >= case_answers_within) {
+    add_trouble(report, Code::undrained,
+                fmt::format("the file system of the case has not answered for {}: {}; when it answers, `forebay drain "
+                            "--resume --case {}` brings home what is left",
+                            human_duration(std::chrono::ceil<std::chrono::seconds>(*mute)), printable(plan.case_path),
+                            shell_word(plan.case_path)));
+  } else if (now.empty()) {
+    add_trouble(report, Code::undrained,
+                fmt::format("the case was removed during the run: {}; `forebay clean --throw-away --throw-away` lists "
+                            "what is only local, and throws it away",
+                            printable(plan.case_path)));
+  } else if (!nodes.has_mark()) {
+    add_trouble(report, Code::undrained,
+                fmt::format("the case, or the run's mark on it, vanished during the run: {}; `forebay status` shows "
+                            "what is only local",
+                            printable(control_directory(plan.case_path))));
+  } else if (now != plan.case_path) {
+    report.notices.push_back(
+        fmt::format("the case was renamed during the run: {} is {} now", printable(plan.case_path), printable(now)));
+    report.case_path = now;
+  }
+}
+
 }  // namespace
 
 Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Clock& clock) {
@@ -194,8 +169,8 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
     return forward(made);
   }
   WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXFSZ}, clock);
-  Nodes nodes(plan.case_path, plan.settings.drain.silence, clock);
-  auto status = run_launcher(prepared.line, prepared.on_broken_pipe, signals, nodes, watcher);
+  Nodes nodes(plan, prepared.home, clock);
+  auto status = run_launcher(prepared.line, prepared.on_broken_pipe, signals, nodes, watcher, clock);
   if (!status) {
     (void)remove_control_directory(plan.case_path);
     return forward(status);
@@ -216,18 +191,10 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
                 "not all ranks are in the nodes' reports: a node could not write to the case; `forebay drain --resume "
                 "--case " +
                     shell_word(plan.case_path) + "` there brings home what it holds");
-  struct stat mark {};
-  // Without it no node can tell how it fared, so silence is not consent.
-  if (::lstat(control_directory(plan.case_path).c_str(), &mark) != 0)
-    add_trouble(report, Code::undrained,
-                errno_error("the case, or the run's mark on it, vanished during the run:",
-                            control_directory(plan.case_path), "`forebay status` shows what is only local")
-                    .value()
-                    .text());
+  add_state_of_case(report, plan, nodes);
   report.wall_seconds = std::chrono::duration<double>(clock.now() - began).count();
   if (!drain::needs_pool(report.trouble))
-    if (auto removed = remove_control_directory(plan.case_path); !removed)
-      report.messages.push_back(removed.error().text());
+    if (auto removed = nodes.remove_mark(); !removed) report.messages.push_back(removed.error().text());
   return report;
 }
 

@@ -34,6 +34,7 @@ struct Prepared {
   std::optional<double> steps_per_time;
   std::string application;
   std::vector<std::string> notices;
+  std::string home;  // where this node's part of the run will be, if it has one
   // What SIGPIPE does to the program, where this process has changed that for itself.
   SignalHandler on_broken_pipe = SIG_DFL;
 };
@@ -58,6 +59,9 @@ std::string node_report_path(const std::string& case_path, const std::string& no
 // The reports that nodes have written there so far.
 std::vector<NodeReport> read_node_reports(const std::string& case_path);
 
+// The run was killed before a node told its case that it takes part, which each does before it lets a rank in: nothing
+// was ever written. `case_path`: as this host has it. Known only where the run was started.
+bool was_never_begun(const Plan& plan, const std::string& case_path);
 // All nodes of the run have told on its case that what they had is home and their pools are empty. (The mark stays
 // where `forebay run` had not waited for that.)
 bool is_all_home(const Plan& plan);

@@ -1,0 +1,132 @@
+#include "run/launch/nodes.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "run/launch/run.h"
+
+namespace forebay::launch {
+namespace {
+
+constexpr int nodes_read_at_once = 8;
+constexpr char separator = '\0';
+
+std::string link_of(int descriptor) {
+  return fmt::format("/proc/self/fd/{}", descriptor);
+}
+
+}  // namespace
+
+Nodes::Nodes(const Plan& plan, std::string home, Clock& clock) : plan_(plan), home_(std::move(home)), clock_(clock) {
+  if (auto directory = open_file(plan.case_path, O_PATH | O_DIRECTORY)) case_ = std::move(*directory);
+}
+
+std::string Nodes::case_there() const {
+  const std::string by_identity = link_of(case_.get());
+  return case_ && has_control_directory(by_identity) ? by_identity : plan_.case_path;
+}
+
+void Nodes::take(NodeReport report) {
+  const std::string name = report.node;
+  const auto before = reports_.find(name);
+  if (before == reports_.end() || before->second.beat != report.beat) changed_[name] = clock_.now();
+  reports_[name] = std::move(report);
+}
+
+void Nodes::take_answer(const std::string& answer) {
+  const auto parts = split(answer, separator);
+  has_mark_ = parts.front() == "1";
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    if (auto report = node_report_from_json(std::string(parts[i]))) take(std::move(*report));
+}
+
+void Nodes::read() {
+  if (!question_) {
+    auto asked = Question::ask(
+        [this] {
+          const std::string there = case_there();
+          std::string answer = has_control_directory(there) ? "1" : "0";
+          for (const NodeReport& report : read_node_reports(there)) answer += separator + to_json(report);
+          return answer;
+        },
+        case_.get());
+    if (asked) question_.emplace(std::move(*asked));
+    asked_ = clock_.now();
+  }
+  while (question_ && !question_->is_over()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(asked_ + case_answers_within - clock_.now());
+    pollfd wait{question_->descriptor(), POLLIN, 0};
+    if (left.count() <= 0 || clock_.poll({&wait, 1}, left) <= 0) break;
+  }
+  if (question_ && question_->is_over()) {
+    if (const auto answer = question_->answer()) take_answer(*answer);
+    question_.reset();
+  }
+  if (home_.empty()) return;
+  auto own = read_node_report(join(home_, status_name));
+  if (own && own->run == plan_.run) take(std::move(*own));
+}
+
+std::chrono::milliseconds Nodes::next_interval(std::chrono::milliseconds last, bool at_terminal) const {
+  if (busy()) return showing_interval;
+  const auto expecting = (1 + static_cast<int>(reports_.size()) / nodes_read_at_once) * expecting_interval;
+  const bool expects = at_terminal || reports_.empty();
+  return std::min({2 * last, resting_interval, expects ? expecting : resting_interval});
+}
+
+void Nodes::expect_beats() {
+  for (auto& [name, changed] : changed_) changed = clock_.now();
+}
+
+bool Nodes::done() const {
+  for (const auto& [name, report] : reports_)
+    if (report.phase != Phase::done && !is_silent(name)) return false;
+  return true;
+}
+
+bool Nodes::is_silent(const std::string& name) const {
+  const auto changed = changed_.find(name);
+  return changed != changed_.end() && clock_.now() - changed->second > plan_.settings.drain.silence;
+}
+
+std::vector<NodeReport> Nodes::reports() const {
+  std::vector<NodeReport> all;
+  for (const auto& [name, report] : reports_) all.push_back(report);
+  return all;
+}
+
+std::string Nodes::case_path() const {
+  const auto now = case_ ? read_link(link_of(case_.get())) : Result<std::string>(plan_.case_path);
+  if (!now || !now->starts_with('/')) return plan_.case_path;
+  return now->ends_with(" (deleted)") ? std::string() : *now;
+}
+
+std::optional<std::chrono::milliseconds> Nodes::case_is_mute_for() const {
+  if (!question_) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now() - asked_);
+}
+
+Status Nodes::remove_mark() {
+  const auto trouble = ask(
+      [this] {
+        const Status removed = remove_control_directory(case_there());
+        return removed ? std::string() : removed.error().text();
+      },
+      mark_goes_within, clock_, case_.get());
+  if (!trouble)
+    return error(Code::failed, "the mark of the run cannot be removed, since this does not answer:", case_path());
+  if (!trouble->empty()) return error(Code::failed, *trouble);
+  return {};
+}
+
+bool Nodes::busy() const {
+  return std::ranges::any_of(reports_, [this](const auto& each) {
+    const auto& [name, report] = each;
+    return report.phase != Phase::running && report.phase != Phase::done && !is_silent(name);
+  });
+}
+
+}  // namespace forebay::launch

@@ -1,0 +1,71 @@
+// What the nodes of a run have told, for `forebay run`, which waits for them. The case is asked by another process, so
+// that nobody waits here for a case whose server does not answer. What this node tells lies in its pool, too, so it is
+// heard also where the case takes nothing.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/question.h"
+#include "run/launch/plan.h"
+#include "run/launch/report.h"
+
+namespace forebay::launch {
+
+// Between two readings: where there is something to show, while nobody has told anything yet or somebody sits before a
+// terminal, and while the program works. A reading of a report is work for the file server and for this node's mount of
+// it, a millisecond or two of a processor that the program would have. Who sits before a terminal is told within 2 s
+// that the program is held back; of many nodes later.
+inline constexpr std::chrono::milliseconds showing_interval{200}, expecting_interval{1'000}, resting_interval{10'000};
+// So long a reading is waited for; when it takes longer what was told before is shown.
+inline constexpr std::chrono::milliseconds case_answers_within{1'000};
+// So long it may take to remove the mark of a run that has all at home.
+inline constexpr std::chrono::milliseconds mark_goes_within{10'000};
+
+// A node is silent when its beat has not changed for drain.silence: agents report at least every few seconds.
+class Nodes {
+ public:
+  // `home`: the run's directory in this node's first pool; empty: not known.
+  Nodes(const Plan& plan, std::string home, Clock& clock);
+
+  void read();
+  // Until the next reading while the program works, where the last one was so long after the one before.
+  std::chrono::milliseconds next_interval(std::chrono::milliseconds last, bool at_terminal) const;
+  // From now on nodes have to tell something new.
+  void expect_beats();
+  bool done() const;
+  bool is_silent(const std::string& name) const;
+  std::vector<NodeReport> reports() const;
+
+  // The case by the name that it has now: it may have been renamed. Empty: it was removed.
+  std::string case_path() const;
+  // How long it has not answered; nullopt where it has.
+  std::optional<std::chrono::milliseconds> case_is_mute_for() const;
+  // Whether the run's mark was on the case when it answered last.
+  bool has_mark() const { return has_mark_; }
+  Status remove_mark();
+
+ private:
+  // Some node stages or drains.
+  bool busy() const;
+  void take(NodeReport report);
+  void take_answer(const std::string& answer);
+  // In the process that is asked: the case, by identity or else by its name.
+  std::string case_there() const;
+
+  const Plan& plan_;
+  const std::string home_;
+  Clock& clock_;
+  Descriptor case_;
+  std::optional<Question> question_;
+  Clock::time_point asked_;
+  bool has_mark_ = true;
+  std::map<std::string, NodeReport> reports_;
+  std::map<std::string, Clock::time_point> changed_;
+};
+
+}  // namespace forebay::launch
