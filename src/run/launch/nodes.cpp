@@ -20,7 +20,7 @@ std::string link_of(int descriptor) {
 
 }  // namespace
 
-Nodes::Nodes(const Plan& plan, std::string home, Clock& clock) : plan_(plan), home_(std::move(home)), clock_(clock) {
+Nodes::Nodes(const Plan& plan, std::string pool, Clock& clock) : plan_(plan), pool_(std::move(pool)), clock_(clock) {
   if (auto directory = open_file(plan.case_path, O_PATH | O_DIRECTORY)) case_ = std::move(*directory);
 }
 
@@ -29,18 +29,33 @@ std::string Nodes::case_there() const {
   return case_ && has_control_directory(by_identity) ? by_identity : plan_.case_path;
 }
 
-void Nodes::take(NodeReport report) {
+// A place may be full, or take nothing: what a node has told elsewhere since is newer than what stands there.
+void Nodes::take(NodeReport report, Place& place) {
   const std::string name = report.node;
-  const auto before = reports_.find(name);
-  if (before == reports_.end() || before->second.beat != report.beat) changed_[name] = clock_.now();
+  const auto is_of = [&](const NodeReport& other) { return other.agent_pid == report.agent_pid; };
+  const auto before = place.find(name);
+  if (before != place.end() && is_of(before->second) && before->second.beat == report.beat) return;
+  place[name] = report;
+  const auto newest = reports_.find(name);
+  if (newest != reports_.end() && is_of(newest->second) && newest->second.beat >= report.beat) return;
+  changed_[name] = clock_.now();
   reports_[name] = std::move(report);
+}
+
+// In the directory of this user that has the run.
+void Nodes::take_own() {
+  if (pool_.empty()) return;
+  for (const std::string& user : user_directories_in(pool_)) {
+    auto own = read_node_report(fmt::format("{}/{}/s0/{}", user, plan_.run, status_name));
+    if (own && own->run == plan_.run) take(std::move(*own), in_pool_);
+  }
 }
 
 void Nodes::take_answer(const std::string& answer) {
   const auto parts = split(answer, separator);
   has_mark_ = parts.front() == "1";
   for (std::size_t i = 1; i < parts.size(); ++i)
-    if (auto report = node_report_from_json(std::string(parts[i]))) take(std::move(*report));
+    if (auto report = node_report_from_json(std::string(parts[i]))) take(std::move(*report), on_case_);
 }
 
 void Nodes::read() {
@@ -65,9 +80,7 @@ void Nodes::read() {
     if (const auto answer = question_->answer()) take_answer(*answer);
     question_.reset();
   }
-  if (home_.empty()) return;
-  auto own = read_node_report(join(home_, status_name));
-  if (own && own->run == plan_.run) take(std::move(*own));
+  take_own();
 }
 
 std::chrono::milliseconds Nodes::next_interval(std::chrono::milliseconds last, bool at_terminal) const {

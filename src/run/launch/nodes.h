@@ -29,8 +29,8 @@ inline constexpr std::chrono::milliseconds mark_goes_within{10'000};
 // A node is silent when its beat has not changed for drain.silence: agents report at least every few seconds.
 class Nodes {
  public:
-  // `home`: the run's directory in this node's first pool; empty: not known.
-  Nodes(const Plan& plan, std::string home, Clock& clock);
+  // `pool`: this node's first one; empty: not known.
+  Nodes(const Plan& plan, std::string pool, Clock& clock);
 
   void read();
   // Until the next reading while the program works, where the last one was so long after the one before.
@@ -52,19 +52,22 @@ class Nodes {
  private:
   // Some node stages or drains.
   bool busy() const;
-  void take(NodeReport report);
+  // A place where nodes tell: what each told there last.
+  using Place = std::map<std::string, NodeReport>;
+  void take(NodeReport report, Place& place);
+  void take_own();
   void take_answer(const std::string& answer);
   // In the process that is asked: the case, by identity or else by its name.
   std::string case_there() const;
 
   const Plan& plan_;
-  const std::string home_;
+  const std::string pool_;
   Clock& clock_;
   Descriptor case_;
   std::optional<Question> question_;
   Clock::time_point asked_;
   bool has_mark_ = true;
-  std::map<std::string, NodeReport> reports_;
+  Place on_case_, in_pool_, reports_;
   std::map<std::string, Clock::time_point> changed_;
 };
 

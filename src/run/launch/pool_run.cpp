@@ -94,10 +94,6 @@ drain::DrainSettings drain_settings(const PoolRun& run) {
 
 }  // namespace
 
-std::string run_directory(const std::string& pool, const std::string& run, std::size_t socket) {
-  return fmt::format("{}/{}/s{}", user_directory_in(pool), run, socket);
-}
-
 std::string PoolRun::tree() const {
   return join(join(home(), "tree"), tree_name);
 }
@@ -137,7 +133,7 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<node::Pool>& p
   run.durable = pools.front().medium != node::Medium::tmpfs;
   for (std::size_t socket = 0; socket < pools.size(); ++socket) {
     const std::string user = user_directory_in(pools[socket].path);
-    const std::string directory = run_directory(pools[socket].path, plan.run, socket);
+    const std::string directory = fmt::format("{}/{}/s{}", user, plan.run, socket);
     for (const std::string& each : {user, std::string(parent_of(directory)), directory})
       if (auto made = make_private_directory(each); !made) return forward(made);
     if (::stat(directory.c_str(), &status) != 0) return errno_error("cannot stat", directory);

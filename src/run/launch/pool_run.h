@@ -18,9 +18,6 @@ namespace forebay::launch {
 // In the home: the node's report (report.h), as its agent last told it.
 inline constexpr const char* status_name = "status.json";
 
-// Where the part of a run lies that a pool has for a socket of its node.
-std::string run_directory(const std::string& pool, const std::string& run, std::size_t socket);
-
 struct PoolRun {
   Plan plan;
   std::string node;

@@ -271,7 +271,7 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
                     "cannot be used there (\"Permission denied\"); --pool names another directory",
                     printable(noexec->path)));
   plan.run = new_run_name(clock);
-  prepared.home = run_directory(pools->front().path, plan.run, 0);
+  prepared.pool = pools->front().path;
   plan.meeting = new_meeting();
   plan.submit_host = host_name();
   plan.submit_pid = ::getpid();

@@ -169,7 +169,7 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
     return forward(made);
   }
   WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXFSZ}, clock);
-  Nodes nodes(plan, prepared.home, clock);
+  Nodes nodes(plan, prepared.pool, clock);
   auto status = run_launcher(prepared.line, prepared.on_broken_pipe, signals, nodes, watcher, clock);
   if (!status) {
     (void)remove_control_directory(plan.case_path);

@@ -34,7 +34,7 @@ struct Prepared {
   std::optional<double> steps_per_time;
   std::string application;
   std::vector<std::string> notices;
-  std::string home;  // where this node's part of the run will be, if it has one
+  std::string pool;  // this node's first one
   // What SIGPIPE does to the program, where this process has changed that for itself.
   SignalHandler on_broken_pipe = SIG_DFL;
 };

@@ -77,6 +77,8 @@ class FullPool(SmallPool):
     def start_waiting(self, program, *options):
         for name in os.listdir(self.records):
             os.unlink(os.path.join(self.records, name))
+        for name in filter(str.isdigit, os.listdir(self.case)):
+            shutil.rmtree(os.path.join(self.case, name))  # its links would take the pool's few inodes
         with open(os.path.join(self.records, "wait"), "w"):
             pass
         process = self.start(program, options)

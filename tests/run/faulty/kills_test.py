@@ -482,6 +482,7 @@ class ProgramKilled(FaultyCase):
     def test_control_c_on_the_terminal_ends_the_program_and_brings_home_what_there_was(self):
         pid, terminal = pty.fork()
         if pid == 0:
+            os.chdir(self.case)
             os.execvpe(harness.FOREBAY, self.line(self.options()), self.environment())
         try:
             wait_for(lambda: any("/3/" in path for path in self.completed()), what="step 3")

@@ -16,6 +16,8 @@ PROGRAM = (
     "for fd in 0 1 2; do [ -e /proc/self/fd/$fd ] && echo $fd; done > descriptors; seq 300000 > output; true"
 )
 OUTPUTS = ("limits", "signals", "descriptors", "output")
+# Signals 32 and 33 are those of glibc's threads: a process that starts one takes them, whoever ignored them before.
+OF_LIBC = 3 << 31
 
 
 class Surroundings(FaultyCase):
@@ -42,6 +44,8 @@ class Surroundings(FaultyCase):
             if os.path.exists(path):
                 with open(path) as file:
                     outputs[name] = file.read()
+                if name == "signals":
+                    outputs[name] = [int(line.split()[1], 16) & ~OF_LIBC for line in outputs[name].splitlines()]
                 os.unlink(path)
         return done.returncode, outputs
 

@@ -302,7 +302,7 @@ TEST(Reader, RefusesWhatIsDamaged) {
   expect_refused(kGmsh.substr(0, kGmsh.find("0 1 0")), ".msh", "cannot read the mesh");
   expect_refused("", ".msh", "cannot read the mesh");
   expect_refused(with(kPeriodic, "0\n4\n2 1\n", "0\n3\n"), ".msh", "a corner without a counterpart");
-  expect_refused(with(kVtu, "0 1 2 3 4 5", "0 1 2 3 4 99"), ".vtu", "not among the 6 points");
+  expect_refused(with(kVtu, "0 1 2 3 4 5", "0 1 2 3 4 99"), ".vtu", "none of its points, which number 6");
   expect_refused(with(kVtu, "NumberOfPoints=\"6\"", "NumberOfPoints=\"60000\""), ".vtu", "cannot read the mesh");
   expect_refused(kVtu.substr(0, 400), ".vtu", "cannot read the mesh");
   const std::size_t piece = kVtu.find("<Piece"), end = kVtu.find("</UnstructuredGrid>");
@@ -337,7 +337,7 @@ TEST(Reader, SaysOfFilesThatAreNoMeshWhatTheyAreAndWhatToDo) {
   };
   const std::vector<Foreign> all = {
       {with(with(kGmsh, "2 3 1 3", "1 1 1 1"), "3 1 4 2\n2 1 2 3 4\n3 2 3 4 5\n", ""), ".msh",
-       "a Gmsh file of version 4.1: it has 1 faces and no cells", "mesh the volume"},
+       "a Gmsh file of version 4.1: it has faces and no cells", "mesh the volume"},
       {partitioned, ".msh", "a Gmsh file of version 4.1: it is partitioned", "gmsh.model.mesh.unpartition()"},
       {"$NOD\n1\n1 0 0 0\n$ENDNOD\n$ELM\n0\n$ENDELM\n", ".msh", "a Gmsh file of version 1", "save it in version 4.1"},
       {"(0 \"fluent\")\n(2 3)\n(10 (0 1 8 0 3))\n", ".msh", "a mesh of Ansys Fluent", "fluentMeshToFoam"},
@@ -345,7 +345,7 @@ TEST(Reader, SaysOfFilesThatAreNoMeshWhatTheyAreAndWhatToDo) {
       {"hello\n", ".msh", "a file that ends in .msh: it is damaged, or of another format", "write it as Gmsh"},
       {"MFEM mesh v1.0\n\ndimension\n3\n", ".mesh", "a mesh of MFEM", "PrintVTU"},
       {"    -1\n  2411\n         1         1\n    -1\n", ".unv", "a UNV file", "gmsh FILE -save"},
-      {"CEND\nBEGIN BULK\nGRID,1,,0.,0.,0.\nENDDATA\n", ".bdf", "ends in .bdf: it has no faces and no cells",
+      {"CEND\nBEGIN BULK\nGRID,1,,0.,0.,0.\nENDDATA\n", ".bdf", "ends in .bdf: it has neither faces nor cells",
        "gmsh FILE"},
       {"GRID,1,,0.,0.,0.\n", ".bdf", "\"BEGIN BULK\" statement not found", "gmsh FILE -save"},
       {"FoamFile { class faceList; }\n", ".faces", "a file of an OpenFOAM case", "foamToVTK"},
@@ -358,7 +358,7 @@ TEST(Reader, SaysOfFilesThatAreNoMeshWhatTheyAreAndWhatToDo) {
        "write it as Gmsh"},
       {"solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid "
        "s\n",
-       ".stl", "ends in .stl: it has 1 faces and no cells", "mesh the volume"},
+       ".stl", "ends in .stl: it has faces and no cells", "mesh the volume"},
       {"NDIME= 2\nNELEM= 1\n5 0 1 2 0\nNPOIN= 3\n0 0 0\n1 0 1\n0 1 2\nNMARK= 0\n", ".su2",
        "its points do not have three coordinates", "mesh the volume"},
       {with(kGmsh, "2 1 2 1\n1 1 3 2", "2 1 9 1\n1 1 3 2 4 5 6"), ".msh", "cells of type triangle6", "the first order"},

@@ -178,12 +178,15 @@ TEST(RunReportTest, TheSummaryTellsTimesBytesFilesAndLag) {
 TEST(RunReportTest, TheSummarySaysOnlyWhatThereIsToSay) {
   RunReport report = run_of({told_by("n1", {0, 1, 2, 3}, Code::conflict)});
   report.nodes.front().drain.local_files = report.nodes.front().drain.shared.files = 1;
-  EXPECT_EQ(to_text(report),
-            "forebay: run 20261121-204600-3f2a on /shared/motorBike\n"
-            "  wall time             0 us (staging 0 us, program 0 us)\n"
-            "  written locally       0 B in 1 file\n"
-            "  to the shared system  0 B in 1 file\n"
-            "  exit status           5 (the program's own: 0)\n");
+  EXPECT_EQ(
+      to_text(report),
+      "forebay: run 20261121-204600-3f2a on /shared/motorBike\n"
+      "  wall time             0 us (staging 0 us, program 0 us)\n"
+      "  written locally       0 B in 1 file\n"
+      "  to the shared system  0 B in 1 file\n"
+      "  what helps            compare the two and keep one: `find /shared/motorBike -name '*.forebay-*'` lists the "
+      "run's versions\n"
+      "  exit status           5 (the program's own: 0)\n");
 }
 
 TEST(RunReportTest, TheJsonHasTheSumsOverTheNodesAndTheLongestLag) {
