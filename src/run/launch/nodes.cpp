@@ -31,13 +31,9 @@ std::string Nodes::case_there() const {
 
 // A place may be full, or take nothing: what a node has told elsewhere since is newer than what stands there.
 void Nodes::take(NodeReport report, Place& place) {
-  const std::string name = report.node;
-  const auto is_of = [&](const NodeReport& other) { return other.agent_pid == report.agent_pid; };
-  const auto before = place.find(name);
-  if (before != place.end() && is_of(before->second) && before->second.beat == report.beat) return;
-  place[name] = report;
-  const auto newest = reports_.find(name);
-  if (newest != reports_.end() && is_of(newest->second) && newest->second.beat >= report.beat) return;
+  const std::string name = report.node, told = to_json(report);
+  if (const auto before = place.find(name); before != place.end() && before->second == told) return;
+  place[name] = told;
   changed_[name] = clock_.now();
   reports_[name] = std::move(report);
 }

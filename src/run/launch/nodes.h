@@ -53,7 +53,7 @@ class Nodes {
   // Some node stages or drains.
   bool busy() const;
   // A place where nodes tell: what each told there last.
-  using Place = std::map<std::string, NodeReport>;
+  using Place = std::map<std::string, std::string>;
   void take(NodeReport report, Place& place);
   void take_own();
   void take_answer(const std::string& answer);
@@ -67,7 +67,8 @@ class Nodes {
   std::optional<Question> question_;
   Clock::time_point asked_;
   bool has_mark_ = true;
-  Place on_case_, in_pool_, reports_;
+  Place on_case_, in_pool_;
+  std::map<std::string, NodeReport> reports_;
   std::map<std::string, Clock::time_point> changed_;
 };
 
