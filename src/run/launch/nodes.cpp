@@ -34,6 +34,9 @@ void Nodes::take(NodeReport report, Place& place) {
   const std::string name = report.node, told = to_json(report);
   if (const auto before = place.find(name); before != place.end() && before->second == told) return;
   place[name] = told;
+  const auto newest = reports_.find(name);
+  if (newest != reports_.end() && newest->second.agent_pid == report.agent_pid && newest->second.beat > report.beat)
+    return;
   changed_[name] = clock_.now();
   reports_[name] = std::move(report);
 }
@@ -54,7 +57,9 @@ void Nodes::take_answer(const std::string& answer) {
     if (auto report = node_report_from_json(std::string(parts[i]))) take(std::move(*report), on_case_);
 }
 
+// The case comes last: where both tell something new it is the case that a successor of a killed agent has told.
 void Nodes::read() {
+  take_own();
   if (!question_) {
     auto asked = Question::ask(
         [this] {
@@ -76,7 +81,6 @@ void Nodes::read() {
     if (const auto answer = question_->answer()) take_answer(*answer);
     question_.reset();
   }
-  take_own();
 }
 
 std::chrono::milliseconds Nodes::next_interval(std::chrono::milliseconds last, bool at_terminal) const {
