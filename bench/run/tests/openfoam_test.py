@@ -26,7 +26,7 @@ class Bench(unittest.TestCase):
             env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1"},  # beside other tests
             capture_output=True,
             text=True,
-            timeout=170,
+            timeout=450,
         )
         assert cls.done.returncode == 0, cls.done.stderr
         cls.told = json.loads(cls.done.stdout)
