@@ -18,9 +18,6 @@ namespace forebay::segment {
 namespace {
 
 constexpr long kTmpfs = 0x01021994;
-// What a file system frees of its own lists while it writes a file back (seen on ext4: 8), in the 512 bytes of
-// st_blocks.
-constexpr blkcnt_t most_blocks_of_extents = 128;
 constexpr long kRamfs = static_cast<long>(0x858458f6);
 
 // Maps `segments` of a store's directory. What makes stores last depends on what lies beneath: nothing on tmpfs, a
@@ -156,12 +153,22 @@ class DirectoryMemory final : public Medium {
     }
     const auto after = examine();
     if (!after) return forward(after);
-    cut_ = cut_ || after->st_blocks + most_blocks_of_extents < before->st_blocks;
+    cut_ = cut_ || (after->st_blocks < before->st_blocks && has_lost_its_end());
     if (cut_) return look_at_length();
     const int failed = taken ? 0 : ::posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
     if (failed == 0 || failed == EOPNOTSUPP) return {};
     errno = failed;
     return errno_error("cannot get room for a segment in", directory_.path());
+  }
+
+  // The last byte that is mapped lies in a hole, though touching has allocated it. Fewer blocks alone tell no cut: ext4
+  // frees one of its own, of a list of extents, while it writes the file back.
+  bool has_lost_its_end() const {
+    const std::uint64_t length = length_.load();
+    if (length == 0) return false;
+    const auto last = static_cast<off_t>(length - 1);
+    const off_t data = ::lseek(directory_.segments(), last, SEEK_DATA);
+    return data < 0 ? errno == ENXIO : data != last;
   }
 
   Result<struct stat> examine() const {
