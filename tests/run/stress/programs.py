@@ -177,9 +177,7 @@ class _Tree:
             self.put(path, "directory")
         elif kind in ("delete", "remove", "purge", "rmdir"):
             self.forget(path)
-        elif kind in ("link", "lnf", "range", "copy"):
-            self.put(to, "file")
-        elif kind == "symlink":
+        elif kind in ("link", "lnf", "range", "copy", "symlink"):
             self.put(to, "file")
         elif kind in ("rename", "noreplace", "move"):
             within = kind == "move" and self.kinds.get(to) == "directory"

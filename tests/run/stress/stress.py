@@ -6,8 +6,8 @@
 A seed (programs.py) stands for a case, for what a program does to it with some forty verbs, and for the way in, the layout,
 the drain, the user, and inputs that are links, copies or staged. ../drive/player.c does what it says, and ../parity judges: what
 the program returned, saw and left has to be the same, but for what docs/run/limits.md allows. From a seed that fails, lines are
-taken away as long as it still fails; the rest is printed as a script. What decides who is faster may fail now and then: a
-seed counts when it fails --again times more.
+taken away as long as it still fails; the rest is printed as a script. A seed whose end depends on who is faster may fail only
+now and then: a seed counts when it fails --again times more.
 
 FOREBAY and PLAYER name the command and what is built here. As an ordinary user, or where namespaces are not allowed, seeds
 that need them are run in the other way.
