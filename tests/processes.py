@@ -74,12 +74,16 @@ def kill(pid, number=signal.SIGKILL):
         return False
 
 
-def kill_mentioning(*words):
-    """Kills until none is left: a process that is being listed may be making another one."""
-    while left := [pid for each in words for pid in mentioning(each)]:
-        for pid in left:
+def kill_until_none(find):
+    """Kills what `find` lists until that is nothing: a process that is being listed may be making another one."""
+    while pids := find():
+        for pid in pids:
             kill(pid)
         time.sleep(0.005)
+
+
+def kill_mentioning(*words):
+    kill_until_none(lambda: [pid for each in words for pid in mentioning(each)])
 
 
 class Processes:
@@ -109,10 +113,7 @@ class Processes:
         }[kind]()
 
     def kill_all(self):
-        while pids := self.all():
-            for pid in pids:
-                kill(pid)
-            time.sleep(0.005)
+        kill_until_none(self.all)
 
     def names(self):
         return [f"{name_of(pid)} ({pid})" for pid in self.all()]

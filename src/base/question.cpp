@@ -81,6 +81,15 @@ bool Question::is_over() {
   return over_;
 }
 
+bool Question::is_over_by(Clock::time_point until, Clock& clock) {
+  while (!is_over()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock.now());
+    pollfd wait{answers_.get(), POLLIN, 0};
+    if (left.count() <= 0 || (clock.poll({&wait, 1}, left) == 0 && clock.now() >= until)) return false;
+  }
+  return true;
+}
+
 std::optional<std::string> Question::answer() const {
   if (!over_ || !text_.ends_with(end_of_answer)) return std::nullopt;
   return text_.substr(0, text_.size() - 1);
@@ -99,12 +108,7 @@ std::optional<std::string> ask(const std::function<std::string()>& find, std::ch
                                Clock& clock, int kept) {
   auto question = Question::ask(find, kept);
   if (!question) return std::nullopt;
-  const auto until = clock.now() + at_most;
-  while (!question->is_over()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock.now());
-    pollfd wait{question->descriptor(), POLLIN, 0};
-    if (left.count() <= 0 || (clock.poll({&wait, 1}, left) == 0 && clock.now() >= until)) return std::nullopt;
-  }
+  if (!question->is_over_by(clock.now() + at_most, clock)) return std::nullopt;
   return question->answer();
 }
 

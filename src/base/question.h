@@ -28,6 +28,8 @@ class Question {
   int descriptor() const { return answers_.get(); }
   // Takes in what is there; true once nothing more will come.
   bool is_over();
+  // The same, once that is so or this moment has come.
+  bool is_over_by(Clock::time_point until, Clock& clock);
   // The whole answer, of one that is over; nullopt where the child died before.
   std::optional<std::string> answer() const;
 

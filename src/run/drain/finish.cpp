@@ -19,8 +19,8 @@ namespace {
 constexpr int most_passes = 5;
 // In a pool that is full: what is home makes room for the journal of the rest.
 constexpr std::uint64_t room_for_journal = std::uint64_t{4} << 20;
-// Of many: in a message, and looked at in one go.
-constexpr std::size_t most_told = 10, found_at_once = 1000;
+// Outputs that are looked at in one go.
+constexpr std::size_t found_at_once = 1000;
 // Between two attempts to remove temporary names from the case.
 constexpr std::chrono::seconds removal_interval{1};
 
@@ -91,9 +91,9 @@ bool Drain::finished() {
     state.seen.note_failed_writes();  // of who outlived the program
     if (!state.end.remove_stale()) return false;
     state.end.count_undrained();
-    if (const std::size_t conflicts = state.work.not_carried.given_up.size(); conflicts > NotCarried::most_named)
+    if (const std::size_t conflicts = state.work.not_carried.given_up.size(); conflicts > names_told)
       state.run.note(Code::conflict, fmt::format("{} more changed on the case during the run, like those above",
-                                                 plural(conflicts - NotCarried::most_named, "name")));
+                                                 plural(conflicts - names_told, "name")));
     state.end.note_missing_pools();
     state.end.bring_beside();
     state.work.acts.note_written_inputs();
@@ -342,7 +342,7 @@ void End::remove_deleted() {
     run.note(Code::conflict,
              fmt::format("{} gone locally, but kept on the case, because not all is known for sure (see above): remove "
                          "what the program had removed: {}",
-                         plural(deleted.size(), "name"), listed(deleted, most_told)));
+                         plural(deleted.size(), "name"), listed(deleted, names_told)));
     return;
   }
   for (const std::string& path : deleted) remove_from_case(path);
@@ -386,7 +386,7 @@ void End::count_undrained() {
   OutputWalk all = whole_walk();
   std::vector<std::string> first;
   const auto name = [&](const std::string& path) {
-    if (first.size() < most_told) first.push_back(path);
+    if (first.size() < names_told) first.push_back(path);
   };
   for (;;) {
     const std::vector<Output> found = all.next(found_at_once);

@@ -32,8 +32,7 @@ void End::note_missing_pools() {
   for (const std::string& directory : run.request.placed)
     if (const std::string pool(parent_of(directory)); !name_exists(join(pool, sentinel_name))) missing[pool];
   for (const auto& [pool, names] : missing) {
-    constexpr std::size_t most_held = 10;
-    const std::string held = names.empty() ? "what it held" : listed(names, most_held);
+    const std::string held = names.empty() ? "what it held" : listed(names, names_told);
     const auto device = run.request.devices.find(pool);
     if (device != run.request.devices.end() && device_of(pool) != device->second) {
       run.note(Code::undrained,

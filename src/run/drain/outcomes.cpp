@@ -38,7 +38,7 @@ void Work::take(const Outcome& outcome) {
       not_carried.given_up.insert(job.key);
       not_carried.failures.erase(job.key);
       run.trouble = graver(run.trouble, Code::conflict);
-      if (not_carried.given_up.size() <= NotCarried::most_named) run.note(Code::conflict, error.text());
+      if (not_carried.given_up.size() <= names_told) run.note(Code::conflict, error.text());
     } else if (job.prepared->not_collatable && end.phase != Phase::done) {
       // The layout cannot hold this time (the error names the file): it is carried as it is.
       groups.not_collatable.insert(job.time);

@@ -61,7 +61,7 @@ struct Policy {
   core::NamesOfRanks learn_names(const std::string& time);
   core::NamesOfRanks names_here(const std::string& time) const;
   core::NamesOfRanks names_on_case(const std::string& time) const;
-  core::NamesOfRanks names_anywhere(const std::string& time) const;
+  core::NamesOfRanks learn_names_anywhere(const std::string& time);
   bool is_home(const std::string& time) const;
   void renew_names(const std::string& time);
   void note_whole(const std::string& time);

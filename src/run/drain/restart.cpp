@@ -159,8 +159,8 @@ core::NamesOfRanks Policy::names_on_case(const std::string& time) const {
   return names;
 }
 
-core::NamesOfRanks Policy::names_anywhere(const std::string& time) const {
-  core::NamesOfRanks names = names_here(time);
+core::NamesOfRanks Policy::learn_names_anywhere(const std::string& time) {
+  core::NamesOfRanks names = learn_names(time);
   for (const auto& [rank, on_case] : names_on_case(time)) names[rank].insert(on_case.begin(), on_case.end());
   return names;
 }
@@ -323,8 +323,7 @@ bool Policy::keep_restart_points() {
       return false;
     }
     core::WholeTime* const whole = core::find_time(whole_times, time);
-    (void)learn_names(time);  // of what was handed over, too
-    core::NamesOfRanks names = names_anywhere(time);
+    core::NamesOfRanks names = learn_names_anywhere(time);  // of what was handed over, too
     if (names == whole->names) continue;
     whole->names = std::move(names);
     return false;
@@ -345,8 +344,7 @@ void Policy::add_found(const std::set<std::string>& whole,
   for (const std::string& time : order) {
     if (aside.empty() && core::newest_restartable(whole_times, required())) break;
     aside.erase(time);
-    (void)learn_names(time);
-    core::WholeTime found{time, names_anywhere(time)};
+    core::WholeTime found{time, learn_names_anywhere(time)};
     if (const auto handed = handed_over.find(time); handed != handed_over.end())
       for (const auto& [rank, names] : handed->second) found.names[rank].insert(names.begin(), names.end());
     written.add(time, found.names);

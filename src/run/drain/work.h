@@ -36,10 +36,12 @@ struct Drained {
   }
 };
 
+// Of many names a message has so many, and a count of the rest.
+inline constexpr std::size_t names_told = 10;
+
 // What the case lacks so far, and why.
 struct NotCarried {
   std::map<std::string, std::string> failures = {};  // key of a job -> last error
-  static constexpr std::size_t most_named = 10;      // conflicts, each in a message of its own
   std::set<std::string> given_up = {};               // conflicts, by path or time directory
   std::set<std::string> still_open = {};             // keys of what waits for a file to be closed, at the end
 };

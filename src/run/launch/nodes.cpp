@@ -30,10 +30,9 @@ std::string Nodes::case_there() const {
 }
 
 // A place may be full, or take nothing: what a node has told elsewhere since is newer than what stands there.
-void Nodes::take(NodeReport report, Place& place) {
-  const std::string name = report.node, told = to_json(report);
-  if (const auto before = place.find(name); before != place.end() && before->second == told) return;
-  place[name] = told;
+void Nodes::take(NodeReport report, const std::string& told, Place& place) {
+  const std::string name = report.node;
+  if (std::exchange(place[name], told) == told) return;
   const auto newest = reports_.find(name);
   if (newest != reports_.end() && newest->second.agent_pid == report.agent_pid && newest->second.beat > report.beat)
     return;
@@ -45,16 +44,20 @@ void Nodes::take(NodeReport report, Place& place) {
 void Nodes::take_own() {
   if (pool_.empty()) return;
   for (const std::string& user : user_directories_in(pool_)) {
-    auto own = read_node_report(fmt::format("{}/{}/s0/{}", user, plan_.run, status_name));
-    if (own && own->run == plan_.run) take(std::move(*own), in_pool_);
+    const auto told = read_file(fmt::format("{}/{}/s0/{}", user, plan_.run, status_name));
+    if (!told) continue;
+    auto own = node_report_from_json(*told);
+    if (own && own->run == plan_.run) take(std::move(*own), *told, in_pool_);
   }
 }
 
 void Nodes::take_answer(const std::string& answer) {
   const auto parts = split(answer, separator);
   has_mark_ = parts.front() == "1";
-  for (std::size_t i = 1; i < parts.size(); ++i)
-    if (auto report = node_report_from_json(std::string(parts[i]))) take(std::move(*report), on_case_);
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::string told(parts[i]);
+    if (auto report = node_report_from_json(told)) take(std::move(*report), told, on_case_);
+  }
 }
 
 // The case comes last: where both tell something new it is the case that a successor of a killed agent has told.
@@ -72,12 +75,7 @@ void Nodes::read() {
     if (asked) question_.emplace(std::move(*asked));
     asked_ = clock_.now();
   }
-  while (question_ && !question_->is_over()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(asked_ + case_answers_within - clock_.now());
-    pollfd wait{question_->descriptor(), POLLIN, 0};
-    if (left.count() <= 0 || clock_.poll({&wait, 1}, left) <= 0) break;
-  }
-  if (question_ && question_->is_over()) {
+  if (question_ && question_->is_over_by(asked_ + case_answers_within, clock_)) {
     if (const auto answer = question_->answer()) take_answer(*answer);
     question_.reset();
   }

@@ -21,9 +21,9 @@ namespace forebay::launch {
 // it, a millisecond or two of a processor that the program would have. Who sits before a terminal is told within 2 s
 // that the program is held back; of many nodes later.
 inline constexpr std::chrono::milliseconds showing_interval{200}, expecting_interval{1'000}, resting_interval{10'000};
-// So long a reading is waited for; when it takes longer what was told before is shown.
+// A reading of the case is waited for so long; when it takes longer, what was told before is shown.
 inline constexpr std::chrono::milliseconds case_answers_within{1'000};
-// So long it may take to remove the mark of a run that has all at home.
+// The removal of the mark of a run that has all at home may take so long.
 inline constexpr std::chrono::milliseconds mark_goes_within{10'000};
 
 // A node is silent when its beat has not changed for drain.silence: agents report at least every few seconds.
@@ -52,9 +52,9 @@ class Nodes {
  private:
   // Some node stages or drains.
   bool busy() const;
-  // A place where nodes tell: what each told there last.
+  // A place where nodes tell: by node, the text that it told there last.
   using Place = std::map<std::string, std::string>;
-  void take(NodeReport report, Place& place);
+  void take(NodeReport report, const std::string& told, Place& place);
   void take_own();
   void take_answer(const std::string& answer);
   // In the process that is asked: the case, by identity or else by its name.

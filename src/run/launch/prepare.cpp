@@ -16,7 +16,6 @@
 #include "base/shell.h"
 #include "run/contract/text.h"
 #include "run/launch/logs.h"
-#include "run/launch/pool_run.h"
 #include "run/launch/pool_share.h"
 #include "run/launch/run.h"
 #include "run/launch/several_nodes.h"

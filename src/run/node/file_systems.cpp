@@ -38,9 +38,9 @@ std::optional<Spot> spot_of(const std::string& path, const std::vector<MountLine
 
 FileSystems::FileSystems() : own_(read_link("/proc/self/ns/mnt").value_or(std::string())) {}
 
-const FileSystems::Space& FileSystems::space_of(pid_t process) {
+const FileSystems::Namespace& FileSystems::namespace_of(pid_t process) {
   const std::string name = process == 0 ? own_ : read_link(in_proc(process, "ns/mnt")).value_or(own_);
-  const auto [at, is_new] = spaces_.try_emplace(name);
+  const auto [at, is_new] = namespaces_.try_emplace(name);
   if (!is_new) return at->second;
   const auto text = read_file(name == own_ ? "/proc/self/mountinfo" : in_proc(process, "mountinfo"));
   if (!text) return at->second;
@@ -51,13 +51,13 @@ const FileSystems::Space& FileSystems::space_of(pid_t process) {
 }
 
 std::optional<Spot> FileSystems::spot_of(const std::string& path) {
-  return node::spot_of(path, space_of(0).seen);
+  return node::spot_of(path, namespace_of(0).seen);
 }
 
 std::optional<Spot> FileSystems::working_directory(pid_t process) {
   const auto path = read_link(in_proc(process, "cwd"));
   if (!path) return std::nullopt;
-  return node::spot_of(*path, space_of(process).seen);
+  return node::spot_of(*path, namespace_of(process).seen);
 }
 
 std::string FileSystems::device_of_open(pid_t process, int descriptor) {
@@ -65,8 +65,8 @@ std::string FileSystems::device_of_open(pid_t process, int descriptor) {
   const auto mount = fdinfo ? mount_of_open(*fdinfo) : std::nullopt;
   if (!mount) return {};
   // It may have been opened before its process got mounts of its own.
-  for (const Space* space : {&space_of(process), &space_of(0)})
-    if (const auto found = space->device_of_mount.find(*mount); found != space->device_of_mount.end())
+  for (const Namespace* each : {&namespace_of(process), &namespace_of(0)})
+    if (const auto found = each->device_of_mount.find(*mount); found != each->device_of_mount.end())
       return found->second;
   return {};
 }

@@ -35,14 +35,14 @@ class FileSystems {
   std::string device_of_open(pid_t process, int descriptor);
 
  private:
-  struct Space {
+  struct Namespace {
     std::vector<MountLine> seen;
     std::map<int, std::string> device_of_mount;
   };
-  const Space& space_of(pid_t process);
+  const Namespace& namespace_of(pid_t process);
 
   std::string own_;  // the name of this process' mount namespace
-  std::map<std::string, Space> spaces_;
+  std::map<std::string, Namespace> namespaces_;
 };
 
 }  // namespace forebay::node
