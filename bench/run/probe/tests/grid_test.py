@@ -451,7 +451,8 @@ class Nodes(unittest.TestCase):
         with mock.patch.object(nodes, "PATIENCE", 0.0):
             node = nodes.Nodes(self.directory, 0, 1, limit=20.0)
         node._ranks = [0, 1]
-        threading.Timer(0.05, (self.directory / "2.1").write_text, ["7"]).start()
+        (self.directory / ".1").write_text("7")
+        threading.Timer(0.05, (self.directory / ".1").rename, [self.directory / "2.1"]).start()
         self.assertEqual(node.meet(3), [3, 7])
 
     def test_a_name_that_another_has_taken_is_left_alone(self):
