@@ -8,7 +8,7 @@ existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file
 
 .PHONY: build deps demo developer manual rooms test test-builds kills drive stress states unit sanitized fuzz bench predicted pictures format check-format lint tidy install clean
 
-threaded = tree drain launch segment trajectory multiply
+threaded = tree publish drain launch segment trajectory multiply
 space = $() $()
 # Ninja where it is, in a tree that is new.
 generator = $$([ -e $(1)/CMakeCache.txt ] || ! command -v ninja > /dev/null || echo -G Ninja)

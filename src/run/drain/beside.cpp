@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "run/drain/publish.h"
 #include "run/drain/state.h"
 #include "run/drain/units.h"
+#include "run/publish/publish.h"
 
 namespace forebay::drain {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "run/drain/placed.h"
-#include "run/drain/publish.h"
 #include "run/drain/state.h"
 #include "run/drain/units.h"
 #include "run/openfoam/openfoam.h"
+#include "run/publish/publish.h"
 
 namespace forebay::drain {
 namespace {

@@ -25,9 +25,9 @@
 #include <vector>
 
 #include "base/base.h"
-#include "run/drain/ledger.h"
-#include "run/drain/mover.h"
 #include "run/drain/timeline.h"
+#include "run/journal/ledger.h"
+#include "run/publish/mover.h"
 #include "run/tree/tree.h"
 #include "run/tree/warm.h"
 

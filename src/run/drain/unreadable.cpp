@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "base/shell.h"
-#include "run/drain/publish.h"
 #include "run/drain/state.h"
+#include "run/publish/publish.h"
 
 namespace forebay::drain {
 namespace {

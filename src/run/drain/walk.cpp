@@ -9,8 +9,8 @@
 
 #include "run/contract/contract.h"
 #include "run/drain/placed.h"
-#include "run/drain/publish.h"
 #include "run/openfoam/openfoam.h"
+#include "run/publish/publish.h"
 
 namespace forebay::drain {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "run/drain/drain.h"
-#include "run/drain/ledger.h"
+#include "run/journal/ledger.h"
 
 namespace forebay::drain {
 

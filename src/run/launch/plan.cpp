@@ -15,8 +15,8 @@
 #include <optional>
 #include <random>
 
-#include "run/drain/publish.h"
 #include "run/launch/report.h"
+#include "run/publish/publish.h"
 
 namespace forebay::launch {
 // Members whose JSON is their value. The others are put in and taken out by hand.

@@ -21,8 +21,8 @@ struct Claim {
 std::uint64_t limit_of(const Claim& own, std::uint64_t free_bytes, std::span<const Claim> others);
 
 // The least budget that serves so many ranks. What forebay keeps there of its own must fit below the lowest mark at
-// which programs go on (pressure.cpp), beside the journal, which reserves an eighth of the budget (drain/journal.cpp).
-// Two digits and zeros: as people read it, it can be given.
+// which programs go on (pressure.cpp), beside the journal, which reserves an eighth of the budget
+// (journal/journal.cpp). Two digits and zeros: as people read it, it can be given.
 std::uint64_t least_budget(int ranks);
 
 // What a run holds between two counts of its files. A count takes long where the files are many; to ask a mount for its

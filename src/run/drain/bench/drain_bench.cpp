@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/page_buffer.h"
-#include "run/drain/mover.h"
+#include "run/publish/mover.h"
 
 namespace forebay::drain {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "run/drain/drain.h"
-#include "run/drain/tests/case_fixture.h"
+#include "run/publish/tests/case_fixture.h"
 
 namespace forebay::drain {
 

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "base/tests/hand_clock.h"
-#include "run/drain/publish.h"
+#include "run/publish/publish.h"
 
 namespace forebay::drain {
 

@@ -1,4 +1,4 @@
-#include "run/drain/ledger.h"
+#include "run/journal/ledger.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <charconv>
 
-#include "run/drain/publish_parts.h"
+#include "run/publish/publish_parts.h"
 
 namespace forebay::drain {
 namespace {

@@ -1,4 +1,4 @@
-#include "run/drain/ledger.h"
+#include "run/journal/ledger.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "run/drain/mover.h"
+#include "run/publish/mover.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,8 +11,8 @@
 #include <mutex>
 #include <thread>
 
-#include "run/drain/tests/case_fixture.h"
-#include "run/drain/tests/faulty_files.h"
+#include "run/publish/tests/case_fixture.h"
+#include "run/publish/tests/faulty_files.h"
 
 namespace forebay::drain {
 namespace {

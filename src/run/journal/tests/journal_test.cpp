@@ -1,4 +1,4 @@
-#include "run/drain/journal.h"
+#include "run/journal/journal.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

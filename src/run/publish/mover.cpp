@@ -1,4 +1,4 @@
-#include "run/drain/mover.h"
+#include "run/publish/mover.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "run/drain/shared.h"
+#include "run/publish/shared.h"
 
 #include <linux/fs.h>
 #include <linux/openat2.h>

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "run/drain/journal.h"
+#include "run/journal/journal.h"
 #include "run/tree/tree.h"
 
 namespace forebay::drain {

@@ -1,4 +1,4 @@
-#include "run/drain/publish.h"
+#include "run/publish/publish.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "run/drain/tests/case_fixture.h"
-#include "run/drain/tests/faulty_files.h"
+#include "run/publish/tests/case_fixture.h"
+#include "run/publish/tests/faulty_files.h"
 
 namespace forebay::drain {
 namespace {

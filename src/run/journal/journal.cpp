@@ -1,4 +1,4 @@
-#include "run/drain/journal.h"
+#include "run/journal/journal.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // What the publications of a file and of a directory share. Private to publish*.cpp.
 #pragma once
 
-#include "run/drain/publish.h"
+#include "run/publish/publish.h"
 
 namespace forebay::drain::parts {
 

@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <tuple>
 
-#include "run/drain/tests/case_fixture.h"
-#include "run/drain/tests/faulty_files.h"
+#include "run/publish/tests/case_fixture.h"
+#include "run/publish/tests/faulty_files.h"
 
 namespace forebay::drain {
 namespace {

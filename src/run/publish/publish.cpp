@@ -1,11 +1,11 @@
-#include "run/drain/publish.h"
+#include "run/publish/publish.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 
-#include "run/drain/publish_parts.h"
+#include "run/publish/publish_parts.h"
 
 namespace forebay::drain {
 namespace {

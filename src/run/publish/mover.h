@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "run/drain/publish.h"
+#include "run/publish/publish.h"
 
 namespace forebay::drain {
 

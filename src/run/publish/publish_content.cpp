@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/page_buffer.h"
-#include "run/drain/publish_parts.h"
+#include "run/publish/publish_parts.h"
 
 namespace forebay::drain {
 namespace {

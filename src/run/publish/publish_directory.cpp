@@ -5,7 +5,7 @@
 #include <ranges>
 #include <set>
 
-#include "run/drain/publish_parts.h"
+#include "run/publish/publish_parts.h"
 
 namespace forebay::drain::parts {
 namespace {

@@ -1,8 +1,8 @@
-#include "run/drain/shared.h"
+#include "run/publish/shared.h"
 
 #include <gtest/gtest.h>
 
-#include "run/drain/tests/case_fixture.h"
+#include "run/publish/tests/case_fixture.h"
 
 namespace forebay::drain {
 namespace {

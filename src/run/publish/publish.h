@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "run/drain/shared.h"
 #include "run/layouts/layouts.h"
+#include "run/publish/shared.h"
 
 namespace forebay::drain {
 

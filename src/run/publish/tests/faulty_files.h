@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "run/drain/shared.h"
+#include "run/publish/shared.h"
 
 namespace forebay::drain {
 
