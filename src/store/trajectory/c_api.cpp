@@ -34,7 +34,7 @@ int unusable(const forebay_trajectory* trajectory) {
 
 // Addresses of another number of fields would be read, or written, beyond what the program has.
 int another_number(const forebay_trajectory* trajectory, int fields) {
-  const std::size_t declared = trajectory->value->fields().size();
+  const std::size_t declared = trajectory->value->fields().all().size();
   if (fields >= 0 && static_cast<std::size_t>(fields) == declared) return FOREBAY_OK;
   return run([&]() -> forebay::api::Done {
     return fail(FOREBAY_E_INVALID, "the trajectory has {}, and the program gives addresses of {}",
@@ -86,7 +86,7 @@ int forebay_trajectory_find_field(forebay_trajectory* trajectory, const char* na
   if (name == nullptr) return missing("name of the field");
   return run(
       [&]() -> Outcome<int> {
-        const auto& fields = trajectory->value->fields();
+        const auto& fields = trajectory->value->fields().all();
         const auto found =
             std::find_if(fields.begin(), fields.end(), [&](const auto& known) { return known.name == name; });
         if (found == fields.end()) {
@@ -99,14 +99,14 @@ int forebay_trajectory_find_field(forebay_trajectory* trajectory, const char* na
 
 int forebay_trajectory_count_fields(forebay_trajectory* trajectory, int* fields) {
   if (const int refused = unusable(trajectory)) return refused;
-  assign(fields, static_cast<int>(trajectory->value->fields().size()));
+  assign(fields, static_cast<int>(trajectory->value->fields().all().size()));
   return FOREBAY_OK;
 }
 
 int forebay_trajectory_get_field(forebay_trajectory* trajectory, int field, const char** name, forebay_type* type,
                                  uint64_t* count) {
   if (const int refused = unusable(trajectory)) return refused;
-  return run([&] { return trajectory->value->field(field); },
+  return run([&] { return trajectory->value->fields().find(field); },
              [&](const auto* found) {
                assign(name, found->name.c_str());
                assign(type, found->type);
@@ -117,12 +117,12 @@ int forebay_trajectory_get_field(forebay_trajectory* trajectory, int field, cons
 int forebay_trajectory_set_shape(forebay_trajectory* trajectory, int field, int dimensions, const uint64_t extents[]) {
   if (const int refused = unusable(trajectory)) return refused;
   if (dimensions < 0 || (dimensions > 0 && extents == nullptr)) return missing("extents of the field");
-  return run([&] { return trajectory->value->set_shape(field, {extents, static_cast<size_t>(dimensions)}); });
+  return run([&] { return trajectory->value->fields().set_shape(field, {extents, static_cast<size_t>(dimensions)}); });
 }
 
 int forebay_trajectory_get_shape(forebay_trajectory* trajectory, int field, int* dimensions, uint64_t extents[]) {
   if (const int refused = unusable(trajectory)) return refused;
-  return run([&] { return trajectory->value->field(field); },
+  return run([&] { return trajectory->value->fields().find(field); },
              [&](const auto* found) {
                assign(dimensions, static_cast<int>(found->shape.size()));
                if (extents != nullptr) std::copy(found->shape.begin(), found->shape.end(), extents);
@@ -131,12 +131,12 @@ int forebay_trajectory_get_shape(forebay_trajectory* trajectory, int field, int*
 
 int forebay_trajectory_set_accepted_error(forebay_trajectory* trajectory, int field, double error) {
   if (const int refused = unusable(trajectory)) return refused;
-  return run([&] { return trajectory->value->set_accepted_error(field, error); });
+  return run([&] { return trajectory->value->fields().set_accepted_error(field, error); });
 }
 
 int forebay_trajectory_set_codec(forebay_trajectory* trajectory, int field, forebay_codec codec) {
   if (const int refused = unusable(trajectory)) return refused;
-  return run([&] { return trajectory->value->set_codec(field, codec); });
+  return run([&] { return trajectory->value->fields().set_codec(field, codec); });
 }
 
 int forebay_trajectory_describe_encoding(forebay_trajectory* trajectory, int field, forebay_encoding_info* info) {
@@ -149,24 +149,24 @@ int forebay_trajectory_describe_encoding(forebay_trajectory* trajectory, int fie
 int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[], int fields) {
   if (const int refused = unusable(trajectory)) return refused;
   if (const int refused = another_number(trajectory, fields)) return refused;
-  return run([&] { return trajectory->value->begin(step, time, memory); });
+  return run([&] { return trajectory->value->writer().begin(step, time, memory); });
 }
 
 int forebay_trajectory_commit(forebay_trajectory* trajectory) {
   if (const int refused = unusable(trajectory)) return refused;
-  return run([&] { return trajectory->value->commit(); });
+  return run([&] { return trajectory->value->writer().commit(); });
 }
 
 int forebay_trajectory_cancel(forebay_trajectory* trajectory) {
   if (const int refused = unusable(trajectory)) return refused;
-  return run([&] { return trajectory->value->cancel(); });
+  return run([&] { return trajectory->value->writer().cancel(); });
 }
 
 int forebay_trajectory_put(forebay_trajectory* trajectory, int64_t step, double time, const void* const memory[],
                            int fields) {
   if (const int refused = unusable(trajectory)) return refused;
   if (const int refused = another_number(trajectory, fields)) return refused;
-  return run([&] { return trajectory->value->put(step, time, memory); });
+  return run([&] { return trajectory->value->writer().put(step, time, memory); });
 }
 
 int forebay_trajectory_get(forebay_trajectory* trajectory, int64_t step, int field, const void** memory) {
@@ -195,17 +195,17 @@ int forebay_trajectory_reverse(forebay_trajectory* trajectory, int64_t from) {
 
 int forebay_trajectory_drop(forebay_trajectory* trajectory, int64_t step) {
   if (const int refused = unusable(trajectory)) return refused;
-  return run([&] { return trajectory->value->drop(step); });
+  return run([&] { return trajectory->value->writer().drop(step); });
 }
 
 int forebay_trajectory_move(forebay_trajectory* trajectory, int64_t step, int tier) {
   if (const int refused = unusable(trajectory)) return refused;
-  return run([&] { return trajectory->value->move(step, tier); });
+  return run([&] { return trajectory->value->writer().move(step, tier); });
 }
 
 int forebay_trajectory_rewind(forebay_trajectory* trajectory) {
   if (const int refused = unusable(trajectory)) return refused;
-  return run([&] { return trajectory->value->rewind(); });
+  return run([&] { return trajectory->value->writer().rewind(); });
 }
 
 int forebay_trajectory_get_capacity(forebay_trajectory* trajectory, uint64_t* states) {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "api/api.h"
+#include "base/text.h"
 #include "store/schedule/schedule.h"
 
 using forebay::api::Done;

@@ -1,11 +1,11 @@
-// The fields of a trajectory: what is declared before the first step.
+#include "store/trajectory/fields.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 
-#include "store/trajectory/trajectory.h"
+#include "store/trajectory/encoded.h"
 
 namespace forebay::trajectory {
 namespace {
@@ -64,15 +64,20 @@ Outcome<Field> field_of(const segment::FieldEntry& entry) {
                .shape = entry.shape};
 }
 
-void Trajectory::lay_out(Field& field) {
+void Fields::add(Field field) {
   const auto info = info_of(field.type);
   field.bytes = field.count * info->bytes;
   field.real_bytes = info->real_bytes;
   field.offset = payload_bytes_;
   payload_bytes_ += segment::round_to_lines(field.bytes);
+  fields_.push_back(std::move(field));
 }
 
-Outcome<int> Trajectory::declare(const char* name, forebay_type type, std::uint64_t count) {
+void Fields::look_for_encoded() {
+  encoded_ = std::any_of(fields_.begin(), fields_.end(), [](const Field& field) { return field.encoded(); });
+}
+
+Outcome<int> Fields::declare(const char* name, forebay_type type, std::uint64_t count) {
   if (name == nullptr || *name == '\0' || std::strlen(name) > segment::kFieldName) {
     return fail(FOREBAY_E_INVALID, "a field needs a name of 1 to {}", plural(segment::kFieldName, "byte"));
   }
@@ -82,7 +87,6 @@ Outcome<int> Trajectory::declare(const char* name, forebay_type type, std::uint6
   if (count > kLargestStep / size) {
     return fail(FOREBAY_E_INVALID, "field {}: a count of {} is out of range", printable(name), count);
   }
-  if (step_open_) return fail(FOREBAY_E_STEP_OPEN, "a field cannot be declared while step {} is open", open_step_);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const Field& known = fields_[i];
     if (known.name != name) continue;
@@ -92,38 +96,42 @@ Outcome<int> Trajectory::declare(const char* name, forebay_type type, std::uint6
     }
     return static_cast<int>(i);
   }
-  if (tiers_->started()) {
+  if (origin_ != Origin::open) {
     return fail(FOREBAY_E_FIELDS_FIXED, "field {} comes too late: all fields are declared before the first step",
                 printable(name));
   }
   if (fields_.size() == segment::kFieldLimit || payload_bytes_ > kLargestStep - count * size) {
     return fail(FOREBAY_E_INVALID, "field {} is one too many", printable(name));
   }
-  fields_.push_back({.name = name, .type = type, .count = count, .shape = {count}});
-  lay_out(fields_.back());
+  add({.name = name, .type = type, .count = count, .shape = {count}});
   return static_cast<int>(fields_.size() - 1);
 }
 
-Outcome<const Field*> Trajectory::field(int number) const {
-  if (number < 0 || static_cast<std::size_t>(number) >= fields_.size()) {
+Outcome<const Field*> Fields::find(int number) const {
+  if (!has(number)) {
     return fail(FOREBAY_E_NO_SUCH_FIELD, "there is no field {}: {} are declared, counted from 0", number,
                 fields_.size());
   }
+  return &(*this)[number];
+}
+
+Outcome<Field*> Fields::changeable(int number) {
+  if (auto found = find(number); !found) return pass_on(found);
   return &fields_[static_cast<std::size_t>(number)];
 }
 
-Done Trajectory::set_shape(int number, std::span<const std::uint64_t> extents) {
-  auto found = field(number);
+Done Fields::set_shape(int number, std::span<const std::uint64_t> extents) {
+  auto found = changeable(number);
   if (!found) return pass_on(found);
-  Field& changed = fields_[static_cast<std::size_t>(number)];
+  Field& changed = **found;
   if (!make_up(changed.count, extents)) {
     return fail(FOREBAY_E_INVALID, "field {} has {} values: extents of {} do not make them up, at most {} of them",
                 changed.name, changed.count, fmt::join(extents, " x "), segment::kMostExtents);
   }
   const bool same = std::equal(extents.begin(), extents.end(), changed.shape.begin(), changed.shape.end());
-  if (!tiers_->started()) {
+  if (origin_ == Origin::open) {
     changed.shape.assign(extents.begin(), extents.end());
-  } else if (!tiers_->found_head() && !same) {
+  } else if (origin_ == Origin::begun && !same) {
     return fail(FOREBAY_E_FIELDS_FIXED, "the shape of field {} comes too late: it is set before the first step",
                 changed.name);
   } else if (!same && changed.shape.size() > 1 && extents.size() > 1) {
@@ -133,10 +141,10 @@ Done Trajectory::set_shape(int number, std::span<const std::uint64_t> extents) {
   return {};
 }
 
-Done Trajectory::set_accepted_error(int number, double error) {
-  auto found = field(number);
+Done Fields::set_accepted_error(int number, double error) {
+  auto found = changeable(number);
   if (!found) return pass_on(found);
-  Field& changed = fields_[static_cast<std::size_t>(number)];
+  Field& changed = **found;
   if (!can_be_accepted(error)) {
     return fail(FOREBAY_E_TOLERANCE, "field {}: {} cannot be accepted as a relative error: it is 0 to less than 1",
                 changed.name, error);
@@ -145,8 +153,8 @@ Done Trajectory::set_accepted_error(int number, double error) {
     return fail(FOREBAY_E_INVALID, "field {} holds {}, not real or complex numbers: they have no error", changed.name,
                 name_of_type(changed.type));
   }
-  if (tiers_->started() && error != changed.accepted) {
-    if (!tiers_->found_head()) {
+  if (origin_ != Origin::open && error != changed.accepted) {
+    if (origin_ == Origin::begun) {
       return fail(FOREBAY_E_FIELDS_FIXED,
                   "the accepted error of field {} comes too late: it is set before the first step", changed.name);
     }
@@ -154,17 +162,18 @@ Done Trajectory::set_accepted_error(int number, double error) {
                 changed.accepted, error);
   }
   changed.accepted = error;
+  look_for_encoded();
   return {};
 }
 
-Done Trajectory::set_codec(int number, forebay_codec codec) {
-  auto found = field(number);
+Done Fields::set_codec(int number, forebay_codec codec) {
+  auto found = changeable(number);
   if (!found) return pass_on(found);
-  Field& changed = fields_[static_cast<std::size_t>(number)];
+  Field& changed = **found;
   if (codec < FOREBAY_CODEC_RAW || codec > FOREBAY_CODEC_DIFFERENCE) {
     return fail(FOREBAY_E_INVALID, "field {}: {} is no codec", changed.name, static_cast<int>(codec));
   }
-  if (tiers_->started() && (encoder_ || !tiers_->found_head())) {
+  if (origin_ == Origin::begun || codecs_fixed_) {
     return fail(FOREBAY_E_FIELDS_FIXED, "the codec of field {} comes too late: it is set before the first step",
                 changed.name);
   }
@@ -176,37 +185,30 @@ Done Trajectory::set_codec(int number, forebay_codec codec) {
   return {};
 }
 
-Outcome<forebay_encoding_info> Trajectory::encoding(int number) {
-  auto found = field(number);
-  if (!found) return pass_on(found);
-  if (auto ok = place_pending(); !ok) return pass_on(ok);
-  const auto position = static_cast<std::size_t>(number);
-  forebay_encoding_info info = encoder_ ? encoder_->info(position) : nothing_stored(**found);
-  if (!encoded_) {
-    info.states = index_.size();
-    info.raw_bytes = info.stored_bytes = info.states * (*found)->bytes;
+Done Fields::take_over(const std::vector<segment::FieldEntry>& entries) {
+  for (const segment::FieldEntry& entry : entries) {
+    auto field = field_of(entry);
+    if (!field) return pass_on(field);
+    add(std::move(*field));
   }
-  if (decoder_) info.decoded_ahead = decoder_->decoded_ahead(position);
-  return info;
-}
-
-Done Trajectory::take_over(const segment::FieldEntry& entry) {
-  auto field = field_of(entry);
-  if (!field) return pass_on(field);
-  fields_.push_back(std::move(*field));
-  lay_out(fields_.back());
+  origin_ = Origin::found;
+  look_for_encoded();
   return {};
 }
 
-bool Trajectory::encoded() const {
-  return std::any_of(fields_.begin(), fields_.end(), [](const Field& field) { return field.encoded(); });
+void Fields::fix() {
+  origin_ = Origin::begun;
 }
 
-// What follows from them: they stay as they are.
-void Trajectory::fix_fields() {
-  encoded_ = encoded();
-  record_bytes_ = segment::kLine + (encoded_ ? largest_payload(fields_) : payload_bytes_);
-  if (encoded_) decoder_ = std::make_unique<Decoder>(fields_);
+std::uint64_t Fields::record_bytes() const {
+  return segment::kLine + (encoded_ ? largest_payload(fields_) : payload_bytes_);
+}
+
+std::vector<segment::FieldEntry> Fields::entries() const {
+  std::vector<segment::FieldEntry> entries;
+  for (const Field& field : fields_)
+    entries.push_back({field.name, field.type, field.count, field.accepted, field.shape});
+  return entries;
 }
 
 }  // namespace forebay::trajectory

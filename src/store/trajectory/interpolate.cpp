@@ -7,30 +7,31 @@
 namespace forebay::trajectory {
 
 Done Trajectory::interpolate(double time, int number, void* memory) {
-  auto wanted = field(number);
+  auto wanted = fields().find(number);
   if (!wanted) return pass_on(wanted);
   const Field& field = **wanted;
   if (memory == nullptr || field.real_bytes == 0) {
     return fail(FOREBAY_E_INVALID, "field {} cannot be interpolated: {}", field.name,
                 memory == nullptr ? "no memory for the result" : "it does not hold real or complex numbers");
   }
-  if (index_.size() == 0 || !(time >= index_[0].time && time <= index_[index_.size() - 1].time)) {
-    if (index_.size() == 0) return fail(FOREBAY_E_OUTSIDE, "no step is stored");
-    return fail(FOREBAY_E_OUTSIDE, "time {} lies outside of the stored times {} to {}", time, index_[0].time,
-                index_[index_.size() - 1].time);
+  Index& index = kept_.index();
+  if (index.size() == 0 || !(time >= index[0].time && time <= index[index.size() - 1].time)) {
+    if (index.size() == 0) return fail(FOREBAY_E_OUTSIDE, "no step is stored");
+    return fail(FOREBAY_E_OUTSIDE, "time {} lies outside of the stored times {} to {}", time, index[0].time,
+                index[index.size() - 1].time);
   }
   std::size_t low = 0;
-  for (std::size_t high = index_.size() - 1; low < high;) {
+  for (std::size_t high = index.size() - 1; low < high;) {
     const std::size_t middle = low + (high - low + 1) / 2;
-    if (index_[middle].time <= time) {
+    if (index[middle].time <= time) {
       low = middle;
     } else {
       high = middle - 1;
     }
   }
-  const std::size_t after = std::min(low + 1, index_.size() - 1);
-  const std::int64_t steps[2] = {index_[low].step, index_[after].step};
-  const double times[2] = {index_[low].time, index_[after].time};
+  const std::size_t after = std::min(low + 1, index.size() - 1);
+  const std::int64_t steps[2] = {index[low].step, index[after].step};
+  const double times[2] = {index[low].time, index[after].time};
   if (times[0] > time || (after != low && times[1] <= times[0])) {
     return fail(FOREBAY_E_INVALID, "times do not grow from step {} ({}) to step {} ({})", steps[0], times[0], steps[1],
                 times[1]);

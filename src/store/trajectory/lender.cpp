@@ -54,7 +54,7 @@ void Lender::forget(std::int64_t step) {
   if (step == step_) call_back();
 }
 
-Outcome<const std::byte*> Lender::show(std::int64_t step, const std::byte* state, std::uint64_t bytes) {
+Outcome<const std::byte*> Shown::show(std::int64_t step, const std::byte* state, std::uint64_t bytes) {
   if (const auto found = shown_.find(step); found != shown_.end()) return found->second.bytes.data();
   segment::Mapping memory;
   if (hidden_.size() > kHidden) {
@@ -71,7 +71,7 @@ Outcome<const std::byte*> Lender::show(std::int64_t step, const std::byte* state
   return shown_.emplace(step, std::move(memory)).first->second.bytes.data();
 }
 
-void Lender::hide(std::int64_t step) {
+void Shown::hide(std::int64_t step) {
   const auto found = shown_.find(step);
   if (found == shown_.end()) return;
   mark(found->second);

@@ -12,6 +12,7 @@
 
 namespace forebay::trajectory {
 
+// Of states that are written.
 class Lender {
  public:
   // Memory of an open step. What the step before had is no longer valid.
@@ -24,6 +25,15 @@ class Lender {
   // The same, where the last one was this.
   void forget(std::int64_t step);
 
+ private:
+  std::int64_t step_ = 0;
+  segment::Mapping lent_;  // in turns, so that what is no longer valid keeps its pattern for a step
+  segment::Mapping lent_before_;
+};
+
+// Of states that are read.
+class Shown {
+ public:
   // A copy of a stored state, the same one until it is hidden.
   Outcome<const std::byte*> show(std::int64_t step, const std::byte* state, std::uint64_t bytes);
   void hide(std::int64_t step);
@@ -31,9 +41,6 @@ class Lender {
  private:
   static constexpr std::size_t kHidden = 4;
 
-  std::int64_t step_ = 0;
-  segment::Mapping lent_;  // in turns, so that what is no longer valid keeps its pattern for a step
-  segment::Mapping lent_before_;
   std::map<std::int64_t, segment::Mapping> shown_;
   std::vector<segment::Mapping> hidden_;  // the latest last
 };

@@ -183,7 +183,7 @@ void Tiers::look_for_room() {
   }
 }
 
-Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
+Outcome<Active> Tiers::next() {
   const Locked lock(mutex_);
   if (auto ok = go_on_writing(); !ok) return pass_on(ok);
   const Slots& first = log_.tier(0);
@@ -207,10 +207,10 @@ Outcome<Tiers::Active> Tiers::next(segment::Writer& writer) {
   wishes_.writer.waits = wishes_.writer.wants_next = false;
   wishes_.writer.took_one = true;
   if (start_of_wait) waited_for_room_ += seconds_since(*start_of_wait);
-  return start(writer);
+  return start();
 }
 
-Outcome<Tiers::Active> Tiers::next_for_cleaning(segment::Writer& writer) {
+Outcome<Active> Tiers::next_for_cleaning() {
   const Locked lock(mutex_);
   const Slots& first = log_.tier(0);
   // The last cleaning may have freed a slot further down: the spiller makes room here by that.
@@ -218,23 +218,24 @@ Outcome<Tiers::Active> Tiers::next_for_cleaning(segment::Writer& writer) {
   if (first.used() > first.most() || (first.free.empty() && !make_slot(0, first.most() + 1))) {
     return tl::unexpected<Failure>(no_room());
   }
-  return start(writer);
+  return start();
 }
 
 // In a free slot of the first tier.
-Outcome<Tiers::Active> Tiers::start(segment::Writer& writer) {
+Outcome<Active> Tiers::start() {
   const std::uint64_t generation = next_generation_++;
   const std::uint32_t number = log_.add(generation, {0, log_.tier(0).take()});
   const std::span<std::byte> memory = memory_of(number);
   poke();
+  Active active{.segment = number, .base = memory.data()};
   int failed = 0;
   {
     const GivenUp open(mutex_);
-    failed = writer.start(first_medium(), memory, {store(), store_.checks(0)}, generation, store_.epoch());
+    failed = active.writer.start(first_medium(), memory, {store(), store_.checks(0)}, generation, store_.epoch());
   }
   if (failed == 0) {
     log_.tier(0).set_headed(log_[number].place.slot);
-    return Active{number, memory.data()};
+    return active;
   }
   forget(number);
   return medium_failed(failed, store_.path(0));
@@ -260,20 +261,20 @@ bool Tiers::announce_next() {
   return true;
 }
 
-Done Tiers::seal(segment::Writer& writer, std::uint32_t number, std::uint32_t live, bool held) {
-  const int failed = writer.seal();
+Done Tiers::seal(Active& full, bool held) {
+  const int failed = full.writer.seal();
   segment::fence_stores();  // the spiller reads what this thread has streamed
   {
     const Locked lock(mutex_);
-    Segment& sealed = log_[number];
+    Segment& sealed = log_[full.segment];
     sealed.sealed = true;
-    sealed.extent = writer.extent();
-    sealed.live = live;
-    sealed.highest = writer.highest();
+    sealed.extent = full.writer.extent();
+    sealed.live = full.live;
+    sealed.highest = full.writer.highest();
     sealed.holds = held ? 1 : 0;
     sealed.checked = store_.checks(0);
     sealed.arrivals = store_.checks(0) ? 1 : 0;
-    forget_if_unused(number);
+    forget_if_unused(full.segment);
     must_tell_ = true;
     poke();
   }

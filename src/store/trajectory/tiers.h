@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "store/segment/segment.h"
+#include "store/trajectory/active.h"
 #include "store/trajectory/failure.h"
 #include "store/trajectory/log.h"
 #include "store/trajectory/options.h"
@@ -66,21 +67,17 @@ class Tiers {
   bool read_only() const { return store_.read_only(); }
 
   // --- the writer: a segment to write into; waits for room ---
-  struct Active {
-    std::uint32_t segment = kNone;
-    std::byte* base = nullptr;
-  };
-  Outcome<Active> next(segment::Writer& writer);
+  Outcome<Active> next();
   // Where next() has found no room: the slot that is kept for cleaning, to which the records of another segment move.
-  Outcome<Active> next_for_cleaning(segment::Writer& writer);
+  Outcome<Active> next_for_cleaning();
   // The segment to clean, which has fewer live records than `records`; kNone.
   std::uint32_t sparsest(std::uint32_t records);
   // So many of its records count no more.
   void leave(std::uint32_t segment, std::uint32_t records);
   // The active segment is half full: the one after it will be wanted. Never waits; false where it could not be said.
   bool announce_next();
-  // The active segment is full: `live` of its records count. It is held by the caller if `held`.
-  Done seal(segment::Writer& writer, std::uint32_t segment, std::uint32_t live, bool held);
+  // No more is written into that segment. It is held by the caller if `held`.
+  Done seal(Active& full, bool held);
   segment::Medium& first_medium() { return store_.medium(0); }
   // Refuses all that would touch memory of a file that was cut meanwhile, which would end the process.
   Done look_at_files() const { return store_.look_at_files(); }
@@ -146,7 +143,7 @@ class Tiers {
   Situation situation() const REQUIRES(mutex_);
   bool make_slot(std::uint32_t tier, std::uint32_t most) REQUIRES(mutex_);
   std::optional<std::uint32_t> take_slot(std::uint32_t tier) REQUIRES(mutex_);
-  Outcome<Active> start(segment::Writer& writer) REQUIRES(mutex_);
+  Outcome<Active> start() REQUIRES(mutex_);
   // A buffer of the cache: a free one, or the one of a segment that is needed last, counting from a generation.
   std::uint32_t buffer_for(std::uint64_t generation) REQUIRES(mutex_);
   Status read_into(std::uint32_t buffer, Place place, const segment::Extent& used) REQUIRES(mutex_);

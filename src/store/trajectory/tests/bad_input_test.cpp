@@ -74,6 +74,14 @@ TEST_F(BadInput, AFieldWhoseSizeChanged) {
   EXPECT_STATUS(FOREBAY_E_FIELDS_FIXED, forebay_trajectory_declare(run_, "p", FOREBAY_FLOAT64, 1000, nullptr));
 }
 
+TEST(BadInputOfAStore, ThatCannotBeginLeavesTheFieldsAsTheyCanBeChanged) {
+  States run(OptionsOf().dram(4096));
+  EXPECT_STATUS(FOREBAY_E_INVALID, run.put(1));
+  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_set_accepted_error(run, 0, 1e-3));
+  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_set_codec(run, 0, FOREBAY_CODEC_TRUNCATION));
+  EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_declare(run, "p", FOREBAY_FLOAT64, 1, nullptr));
+}
+
 TEST_F(BadInput, ClosingWithAnOpenStep) {
   void* memory = nullptr;
   ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_begin(run_, 1, 0, &memory, 1));
