@@ -258,7 +258,7 @@ class TrajectoryTest(commandcase.CommandCase):
         for action in ("ls", "verify"):
             [lost] = self.told("trajectory", action, self.second, status=LOST)
             self.assertRegex(
-                lost["lost"][0]["what"], r"\d+ segments of \d+ of the \d+ steps that it held, up to step \d+"
+                lost["lost"][0]["what"], r"\d+ segments? of \d+ of the \d+ steps that it held, up to step \d+"
             )
         os.unlink(self.second + "/wake-0/store")
         self.assertEqual(self.call("trajectory", "verify", self.first, self.second), LOST, self.output)
