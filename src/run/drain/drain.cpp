@@ -333,6 +333,13 @@ void Drain::add_logs(const std::set<std::uint64_t>& inodes) {
   state_->run.request.logs.insert(inodes.begin(), inodes.end());
 }
 
+void Drain::carry_restartable_only() {
+  State& state = *state_;
+  if (state.end.phase != Phase::carrying || state.end.gave_up) return;
+  state.end.gave_up = true;
+  state.end.carry_restartable();
+}
+
 void Drain::abandon() {
   state_->work.mover->stop();
   state_->end.gave_up = true;

@@ -252,6 +252,8 @@ class Drain {
   std::vector<std::string> still_open() const;
   // More of DrainRequest::logs: to be told before finished().
   void add_logs(const std::set<std::uint64_t>& inodes);
+  // After begin_finish: what the run can be restarted from is carried first, and nothing else any more.
+  void carry_restartable_only();
   // Stops as soon as possible; what is not drained stays local.
   void abandon();
 

@@ -44,6 +44,7 @@ struct End {
   void submit_found(const std::vector<Output>& found);
   void submit_last_complete();
   void submit_purged(const std::string& time);
+  void carry_restartable();
   void submit_newest_candidates();
   bool worth_waiting();
   void note_missing(const std::string& path, const std::string& content);

@@ -240,6 +240,21 @@ void End::submit_last_complete() {
     if (core::find_time(policy.whole_times, time) != nullptr) submit_purged(time);
 }
 
+// What else was to be carried stays in the pool. The program's own last checkpoint is no time.
+void End::carry_restartable() {
+  const std::vector<std::string> points = policy.restart_points();
+  std::set<std::uint64_t> others;
+  for (const auto& [ticket, job] : work.jobs)
+    if (job.kind != Job::Kind::checkpoint && std::ranges::find(points, job.time) == points.end()) others.insert(ticket);
+  work.mover->drop(others);
+  work.mover->give_up();
+  for (const std::string& time : points) {
+    submit_purged(time);
+    if (!policy.safe_times.contains(time)) work.submit_time(time, false);
+  }
+  work.checkpoints.submit_last();
+}
+
 // A restart point that the program removed, or a part of it.
 void End::submit_purged(const std::string& time) {
   if (policy.safe_times.contains(time) || policy.is_home(time)) return;

@@ -245,6 +245,8 @@ int Agent::refuse_all(const Error& failure) {
     report_.phase = Phase::done;  // nothing was written
     tell_status(true);
   }
+  drain_.reset();
+  if (!run_.directories.empty()) (void)remove(run_);
   const auto until = clock_.now() + 10s;
   while (clock_.now() < until) {
     pollfd waits[2] = {{listener_.get(), POLLIN, 0}, {program_.parent.get(), POLLIN, 0}};
@@ -255,8 +257,6 @@ int Agent::refuse_all(const Error& failure) {
     }
     if (waits[1].revents != 0) break;
   }
-  drain_.reset();
-  if (!run_.directories.empty()) (void)remove(run_);
   return static_cast<int>(failure.code);
 }
 
@@ -637,6 +637,7 @@ void Agent::finish() {
   if (auto begun = drain_->begin_finish(cleanly); !begun) log(begun.error().text());
   while (!drain_->finished()) {
     note_steps(true);
+    if (name_exists(join(run_.home(), leave_name))) drain_->carry_restartable_only();
     pollfd wait{drain_->outcomes_descriptor(), POLLIN, 0};
     clock_.poll({&wait, 1}, watch.pause());
     watch.update();

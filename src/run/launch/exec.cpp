@@ -227,12 +227,12 @@ class Parent {
     (void)resume_node(plan_, cleanly, agent, clock_);
   }
 
-  // Until both have ended. Where the program failed and other ranks of the node go on, its keeper is not waited for:
-  // they may wait for the failed one for ever, and the launcher, which would end them, learns of it by our end only.
-  // Ranks that fail together end together: then we wait, since batch systems kill what outlives the processes they
-  // started.
+  // Until both have ended; without a launcher only the program, since `forebay run` itself waits for the drain. Where
+  // the program failed and other ranks of the node go on, its keeper is not waited for: they may wait for the failed
+  // one for ever, and the launcher, which would end them, learns of it by our end only. Ranks that fail together end
+  // together: then we wait, since batch systems kill what outlives the processes they started.
   Result<int> wait(const WatchedSignals& signals) {
-    while (program_ > 0 || keeper_ > 0) {
+    while (program_ > 0 || (plan_.launched && keeper_ > 0)) {
       const bool failed = program_ == 0 && program_status_ != 0;
       const auto got = signals.next(failed ? others_end_within : std::chrono::milliseconds(-1));
       if (!got) {

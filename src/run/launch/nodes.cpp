@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "run/launch/pool_run.h"
+#include "run/launch/protocol.h"
 #include "run/launch/run.h"
 
 namespace forebay::launch {
@@ -92,10 +94,21 @@ void Nodes::expect_beats() {
   for (auto& [name, changed] : changed_) changed = clock_.now();
 }
 
-bool Nodes::done() const {
+bool Nodes::done() {
   for (const auto& [name, report] : reports_)
     if (report.phase != Phase::done && !is_silent(name)) return false;
-  return true;
+  const bool silent = std::ranges::any_of(reports_, [this](const auto& each) { return is_silent(each.first); });
+  if (plan_.launched || silent) return true;
+  if (!ends_since_) ends_since_ = clock_.now();
+  const auto at_most = reports_.empty() ? plan_.settings.drain.silence : processes_end_within;
+  const auto name = take_name(meeting_of(plan_).first);
+  return !name || *name || clock_.now() - *ends_since_ > at_most;
+}
+
+bool Nodes::ask_to_leave() const {
+  const auto own = reports_.find(host_name());
+  if (own == reports_.end() || own->second.phase == Phase::done || own->second.home.empty()) return false;
+  return open_file(join(own->second.home, leave_name), O_WRONLY | O_CREAT | O_NOFOLLOW).has_value();
 }
 
 bool Nodes::is_silent(const std::string& name) const {

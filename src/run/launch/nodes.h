@@ -26,6 +26,9 @@ inline constexpr std::chrono::milliseconds case_answers_within{1'000};
 // The removal of the mark of a run that has all at home may take so long.
 inline constexpr std::chrono::milliseconds mark_goes_within{10'000};
 
+// When all has been told, the processes of a run without a launcher end within this.
+inline constexpr std::chrono::milliseconds processes_end_within{2'000};
+
 // A node is silent when its beat has not changed for drain.silence: agents report at least every few seconds.
 class Nodes {
  public:
@@ -37,7 +40,11 @@ class Nodes {
   std::chrono::milliseconds next_interval(std::chrono::milliseconds last, bool at_terminal) const;
   // From now on nodes have to tell something new.
   void expect_beats();
-  bool done() const;
+  // All have told that they are done, or were silent for too long. Without a launcher also the processes of this node
+  // have ended, as far as they do in time.
+  bool done();
+  // This node is to carry only what the run can be restarted from. False: nobody here can be told, or all is told.
+  bool ask_to_leave() const;
   bool is_silent(const std::string& name) const;
   std::vector<NodeReport> reports() const;
 
@@ -70,6 +77,7 @@ class Nodes {
   Place on_case_, in_pool_;
   std::map<std::string, NodeReport> reports_;
   std::map<std::string, Clock::time_point> changed_;
+  std::optional<Clock::time_point> ends_since_;
 };
 
 }  // namespace forebay::launch

@@ -18,6 +18,9 @@ namespace forebay::launch {
 // In the home: the node's report (report.h), as its agent last told it.
 inline constexpr const char* status_name = "status.json";
 
+// There as soon as `forebay run` was told to end while the run drains.
+inline constexpr const char* leave_name = "leave";
+
 struct PoolRun {
   Plan plan;
   std::string node;

@@ -91,6 +91,7 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   // Only now: one that is being emptied has neither journal nor tree either.
   if (never_began(*run)) return tell_and_empty(*run, report_of(run->node, run->plan.run, Phase::removing));
   if (auto there = expect_case(*run); !there) return forward(there);
+  ::unlink(join(home, leave_name).c_str());  // of who left it before
   ::umask(0);
   ::signal(SIGIO, SIG_IGN);
   auto drain = drain::Drain::resume(drain_request(*run), run->roots(), run->rank_numbers(), clock);
@@ -112,6 +113,7 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   WriterWatch watch(*run, **drain, clock);
   if (auto begun = (*drain)->begin_finish(cleanly); !begun) return forward(begun);
   while (!(*drain)->finished()) {
+    if (name_exists(join(home, leave_name))) (*drain)->carry_restartable_only();
     pollfd wait{(*drain)->outcomes_descriptor(), POLLIN, 0};
     clock.poll({&wait, 1}, watch.pause());
     watch.update();
@@ -160,7 +162,8 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
     bool worked_on = !name_exists(run.home());
     for (; lock && is_locked(*lock); worked_on = true)
       if (!wait("the process that works on it")) return stopped();
-    if (worked_on && lock)
+    const bool was_told_to_leave = name_exists(join(run.home(), leave_name));
+    if (worked_on && lock && !was_told_to_leave)
       if (auto outcome = outcome_in(*lock)) {
         outcome->phase = Phase::done;
         return std::move(*outcome);

@@ -64,15 +64,30 @@ Result<int> run_launcher(const LaunchLine& line, SignalHandler on_broken_pipe, W
 // What tells a run to end.
 constexpr std::array leaving{SIGINT, SIGTERM, SIGHUP};
 
-// Until every node is done; false when the user lost patience.
-bool wait_for_drains(WatchedSignals& signals, Nodes& nodes, const Watcher& watcher) {
+// Whether one of these comes. The end of who read the case is no reason to read again.
+bool next_leaving(const WatchedSignals& signals, std::chrono::milliseconds at_most, Clock& clock) {
+  const auto until = clock.now() + at_most;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock.now());
+    const auto signal = signals.next(std::max(left, 0ms));
+    if (signal && std::ranges::find(leaving, static_cast<int>(signal->ssi_signo)) != leaving.end()) return true;
+    if (!signal && clock.now() >= until) return false;
+  }
+}
+
+// Until every node is done; false when the user lost patience. Without a launcher the first signal has only what is
+// restartable brought home. With one, nodes that cannot be told drain on, so all do.
+bool wait_for_drains(const Plan& plan, WatchedSignals& signals, Nodes& nodes, const Watcher& watcher, Clock& clock) {
   nodes.expect_beats();
+  bool asked = plan.launched;
   for (std::chrono::milliseconds interval = 5ms;; interval = std::min(2 * interval, showing_interval)) {
     nodes.read();
     if (watcher.show) watcher.show(nodes.reports());
     if (nodes.done()) return true;
-    const auto signal = signals.next(interval);
-    if (signal && std::ranges::find(leaving, static_cast<int>(signal->ssi_signo)) != leaving.end()) return false;
+    if (!next_leaving(signals, interval, clock)) continue;
+    if (std::exchange(asked, true) || !nodes.ask_to_leave()) return false;
+    say(stderr,
+        "\nforebay: ends as soon as what the run can be restarted from is on the case; at once when told again\n");
   }
 }
 
@@ -120,9 +135,16 @@ void add_unfinished_nodes(RunReport& report, const Plan& plan, bool waited) {
                       node.node, shell_word(plan.case_path)));
       continue;
     }
+    const bool lives_here = node.node == host_name() && node.agent_pid > 0 && ::kill(node.agent_pid, 0) == 0;
     add_trouble(
         report, Code::undrained,
-        waited
+        waited && lives_here
+            ? fmt::format(
+                  "the agent of this node (process {}) has been silent for {}: where it is stopped, `kill -CONT "
+                  "{}` lets it go on; where it is gone, run `forebay drain --resume --case {}`",
+                  node.agent_pid, human_duration(plan.settings.drain.silence), node.agent_pid,
+                  shell_word(plan.case_path))
+        : waited
             ? fmt::format("node {} has been silent for {} and may be dead: the last time that is safe for all ranks is "
                           "{}; when it is back, run `forebay drain --resume --case {}` there",
                           node.node, human_duration(plan.settings.drain.silence), report.last_safe.value_or("none"),
@@ -175,7 +197,7 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
     (void)remove_control_directory(plan.case_path);
     return forward(status);
   }
-  const bool waited = wait_for_drains(signals, nodes, watcher);
+  const bool waited = wait_for_drains(plan, signals, nodes, watcher, clock);
   RunReport report;
   report.case_path = plan.case_path;
   report.run = plan.run;

@@ -26,7 +26,8 @@ constexpr std::array rows{
         "*undrained*: data is still only local (also while a node is silent, and what you may not read "
         "yourself)",
         "when the cause that is named is gone, `forebay drain --resume --case {}` on that node",
-        "Where you interrupted `forebay run` again while it drained, it drains on: `forebay status --watch` "
+        "Where you interrupted `forebay run` while it drained, the same command brings home the rest; with a "
+        "launcher, or interrupted twice, the drain goes on meanwhile: `forebay status --watch` "
         "shows it, and when all is home the same command on the host of `forebay run` removes the mark on "
         "the case. Where the message names processes that still had files open for writing, end them or let "
         "them finish first. Where a message names a pool that is not mounted, mount it first: all else is "

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -39,6 +40,10 @@ bool may_pass(const Error& error) {
          !source_changed(error) && !source_unreadable(error);
 }
 
+Error was_dropped() {
+  return {Code::undrained, "the run was told to end before this was carried", "", 0, ""};
+}
+
 std::uint64_t size_of(const layouts::Unit& unit) {
   std::uint64_t bytes = 0;
   for (const layouts::OutputFile& file : unit.files)
@@ -55,6 +60,7 @@ struct Units {
   std::vector<Order> unsynced;
   Clock::time_point oldest_unsynced;
   std::uint64_t active = 0;
+  std::set<std::uint64_t> dropped;
 };
 
 }  // namespace
@@ -81,6 +87,7 @@ struct Mover::State {
     return !units.queue.empty() || !units.ended.empty() || !units.unsynced.empty() || units.active > 0;
   }
   bool pace(std::size_t bytes);
+  bool is_dropped(std::uint64_t ticket) const;
   std::chrono::milliseconds delay_after(int attempts) const;
   void stop();
 
@@ -173,14 +180,15 @@ void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
   // What a failed attempt wrote does not count: who waits for progress would wait for ever.
   std::uint64_t written = 0;
   PublishSettings counting = publish_settings;
-  counting.pace = [this, &written](std::size_t bytes) {
-    if (!pace(bytes)) return false;
+  counting.pace = [this, &written, ticket = order.ticket](std::size_t bytes) {
+    if (is_dropped(ticket) || !pace(bytes)) return false;
     written += bytes;
     return true;
   };
   auto published = publish(shared, **unit, run, counting, order.earlier);
   if (!published) bytes_written.fetch_sub(written, std::memory_order_relaxed);
   lock.lock();
+  if (!published && units.dropped.contains(order.ticket)) return failed(std::move(order), was_dropped(), true, lock);
   if (!published) return failed(std::move(order), published.error(), !may_pass(published.error()), lock);
   files_written += published->files.size();
   order.renamed = std::move(*published);
@@ -209,7 +217,7 @@ void Mover::State::sync_names(std::unique_lock<std::mutex>& lock) {
 }
 
 void Mover::State::failed(Order order, const Error& error, bool final, std::unique_lock<std::mutex>& lock) {
-  final = final || giving_up || stopping;
+  final = final || giving_up || stopping || units.dropped.contains(order.ticket);
   report(order, tl::unexpected<Error>(error), final, lock);
   if (final) return;
   order.last_error = error;
@@ -228,6 +236,11 @@ void Mover::State::report(const Order& order, Result<Published> result, bool fin
   lock.unlock();
   order.done(Outcome{order.ticket, final, order.attempts, std::move(result)});
   lock.lock();
+}
+
+bool Mover::State::is_dropped(std::uint64_t ticket) const {
+  const std::lock_guard lock(mutex);
+  return units.dropped.contains(ticket);
 }
 
 std::chrono::milliseconds Mover::State::delay_after(int attempts) const {
@@ -307,6 +320,28 @@ void Mover::give_up() {
   state_->giving_up = true;
   for (auto& [due, order] : state_->units.retries) state_->units.ended.push_back(std::move(order));
   state_->units.retries.clear();
+  state_->work_changed.notify_all();
+}
+
+void Mover::drop(const std::set<std::uint64_t>& tickets) {
+  const std::lock_guard lock(state_->mutex);
+  Units& units = state_->units;
+  units.dropped.insert(tickets.begin(), tickets.end());
+  const auto waits =
+      std::ranges::stable_partition(units.queue, [&](const Order& order) { return !tickets.contains(order.ticket); });
+  for (Order& order : waits) {
+    if (order.attempts == 0) order.last_error = was_dropped();
+    units.ended.push_back(std::move(order));
+  }
+  units.queue.erase(waits.begin(), waits.end());
+  for (auto at = units.retries.begin(); at != units.retries.end();) {
+    if (!tickets.contains(at->second.ticket)) {
+      ++at;
+      continue;
+    }
+    units.ended.push_back(std::move(at->second));
+    at = units.retries.erase(at);
+  }
   state_->work_changed.notify_all();
 }
 

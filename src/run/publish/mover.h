@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "run/publish/publish.h"
@@ -55,6 +56,8 @@ class Mover {
   void retry_now();
   // From now on a failed attempt is final, and those waiting for a retry end with their last error.
   void give_up();
+  // These units end, the active ones at their next write, and nothing of them is tried again.
+  void drop(const std::set<std::uint64_t>& tickets);
   // Ends active units at the next write; queued ones are dropped and not reported.
   void stop();
   MoverProgress progress() const;

@@ -248,6 +248,32 @@ TEST_F(MoverTest, GivingUpEndsWhatWaitsWithItsLastError) {
   }
 }
 
+TEST_F(MoverTest, WhatIsDroppedEndsAndTheRestGoesOn) {
+  auto settings = quick(1);
+  std::atomic<bool> writing{false}, dropped{false};
+  settings.publish.pace = [&](std::size_t) {
+    writing = true;
+    writing.notify_all();
+    dropped.wait(false);
+    return true;
+  };
+  Mover mover(*files_, "run", settings, clock_);
+  const auto large = mover.submit(make(file_unit("large", std::string(24 << 20, 'x'))), outcomes_.collector());
+  const auto queued = mover.submit(make(file_unit("queued", "x")), outcomes_.collector());
+  const auto wanted = mover.submit(make(file_unit("wanted", "x")), outcomes_.collector());
+  writing.wait(false);
+  mover.drop({large, queued});
+  dropped = true;
+  dropped.notify_all();
+  carry_all(mover);
+  ASSERT_EQ(outcomes_.seen().size(), 3u);
+  for (const auto& each : outcomes_.seen()) {
+    EXPECT_TRUE(each.final);
+    EXPECT_EQ(each.good, each.ticket == wanted);
+  }
+  EXPECT_EQ(names(), std::set<std::string>{"wanted"});
+}
+
 TEST_F(MoverTest, StoppingEndsWhatIsActiveAndDropsWhatIsQueued) {
   auto settings = quick(1);
   std::atomic<bool> writing{false};
