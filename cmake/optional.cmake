@@ -17,12 +17,18 @@ function(forebay_part part option found)
 endfunction()
 
 set(forebay_lacks_pmem2 "")
-if(FOREBAY_DEVDAX)
+if(FOREBAY_PMEM)
   forebay_find(pmem2 libpmem2 libpmem2-dev TARGETS PkgConfig::PMEM2
     LANGUAGE C PROGRAM "#include <libpmem2.h>\nint main(void) {}"
     FIND "pkg_check_modules(PMEM2 QUIET IMPORTED_TARGET libpmem2)")
 endif()
-forebay_part(devdax FOREBAY_DEVDAX "libpmem2 ${PMEM2_VERSION}" "${forebay_lacks_pmem2}")
+forebay_part(pmem FOREBAY_PMEM "libpmem2 ${PMEM2_VERSION}" "${forebay_lacks_pmem2}")
+
+set(lacks_pmem "")
+if(NOT forebay_has_pmem)
+  set(lacks_pmem "needs persistent memory")
+endif()
+forebay_part(devdax FOREBAY_DEVDAX "with persistent memory" "${lacks_pmem}")
 
 set(forebay_lacks_hdf5 "")
 set(forebay_lacks_deflate "")
@@ -102,7 +108,8 @@ function(forebay_print_table)
   message(STATUS "forebay ${PROJECT_VERSION}: ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
   foreach(line
       "command, redirection, libforebay|yes"
-      "persistent memory|${forebay_about_devdax}"
+      "persistent memory|${forebay_about_pmem}"
+      "devices of persistent memory|${forebay_about_devdax}"
       "codec zfp|${forebay_about_zfp}"
       "files of arrays|${forebay_about_hdf5}"
       "forebay mesh|${forebay_about_mesh}"

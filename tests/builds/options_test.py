@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 SOURCES = CMAKE = ""
-PARTS = ("MPI", "HDF5", "MESH", "FORTRAN", "PYTHON", "DEVDAX")
+PARTS = ("MPI", "HDF5", "MESH", "FORTRAN", "PYTHON", "PMEM")
 
 
 class OptionsTest(unittest.TestCase):
@@ -35,15 +35,17 @@ class OptionsTest(unittest.TestCase):
         table, commands = self.configured("-DCMAKE_BUILD_TYPE=Release")
         self.assertEqual(table["tests"], "left out: FOREBAY_TESTS is OFF")
         self.assertEqual(table["benchmarks and n3d"], "left out: FOREBAY_BENCH is OFF")
+        self.assertEqual(table["devices of persistent memory"], "left out: FOREBAY_DEVDAX is OFF")
         for each in commands:
             self.assertNotIn("-Werror", each["command"])
             self.assertNotRegex(each["command"], r"_(test|bench)\.dir|/n3d")
             self.assertRegex(each["command"], " -O[23] ")
 
     def test_every_part_may_be_left_out(self):
-        table, commands = self.configured(*(f"-DFOREBAY_{part}=OFF" for part in PARTS))
+        table, commands = self.configured(*(f"-DFOREBAY_{part}=OFF" for part in PARTS), "-DFOREBAY_DEVDAX=ON")
         for part in PARTS:
             self.assertIn(f"left out: FOREBAY_{part} is OFF", table.values())
+        self.assertEqual(table["devices of persistent memory"], "left out: needs persistent memory")
         self.assertEqual(table["command, redirection, libforebay"], "yes")
         used = " ".join(each["command"] for each in commands)
         for word in ("openmpi", "hdf5", "f951", "pmem2"):

@@ -1,7 +1,6 @@
 #include "store/segment/device.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -81,11 +80,6 @@ class Device::TableLock {
   int file_;
   bool failed_;
 };
-
-bool is_device(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISCHR(status.st_mode);
-}
 
 Result<Device> Device::open(const std::string& path) {
   auto file = open_file(path, O_RDWR);

@@ -59,9 +59,6 @@ class Device {
   std::string path_;
 };
 
-// Whether there is a device under that name, and not a directory.
-bool is_device(const std::string& path);
-
 // Ranges begin and end at multiples of this: huge pages are not shared.
 constexpr std::uint64_t kDeviceUnit = std::uint64_t{2} << 20;
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,8 @@ class StoreHome {
     std::uint64_t allocated = 0;
   };
   virtual Result<Room> room(std::uint64_t segment_bytes) const = 0;
+  // Bytes of segments that can ever lie here.
+  virtual std::uint64_t most_bytes() const { return std::numeric_limits<std::uint64_t>::max(); }
   // Bytes that the medium could still give.
   virtual std::uint64_t available() const { return 0; }
   // What is there from byte `at` on; less than asked for where it ends.

@@ -12,9 +12,10 @@
 #include "base/base.h"
 #include "store/segment/directory.h"
 #include "store/segment/mapping.h"
-#include "store/segment/range.h"
 
 namespace forebay::segment {
+
+class StoreRange;
 
 class Medium {
  public:

@@ -4,6 +4,7 @@
 
 #include "store/segment/copy.h"
 #include "store/segment/medium.h"
+#include "store/segment/range.h"
 
 namespace forebay::segment {
 namespace {

@@ -11,6 +11,7 @@
 #include "store/segment/arrive.h"
 #include "store/segment/check.h"
 #include "store/segment/copy.h"
+#include "store/segment/device_tier.h"
 #include "store/segment/find_records.h"
 #include "store/segment/format.h"
 #include "store/segment/medium.h"

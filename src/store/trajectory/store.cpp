@@ -61,13 +61,10 @@ Done Store::open_tier(std::uint32_t number) {
   const std::string name = fmt::format("{}-{}", options_.name, options_.rank);
   if (tier.options->kind == TierKind::pool && segment::is_device(tier.options->path)) {
     if (read_only_) return fail(FOREBAY_E_INVALID, "{} is a device: it cannot be opened to be read only", tier.path());
-    auto device = segment::Device::open(tier.options->path);
-    if (!device) return pass_on(device);
-    auto opened = segment::StoreRange::open(std::move(*device), name, options_.keep, tier.options->budget);
+    auto opened = segment::open_device_tier(tier.options->path, name, options_.keep, tier.options->budget);
     if (!opened) return pass_on(opened);
-    auto range = std::make_unique<segment::StoreRange>(std::move(*opened));
-    tier.medium = segment::memory_of_range(*range);
-    tier.home = std::move(range);
+    tier.medium = std::move(opened->medium);
+    tier.home = std::move(opened->home);
     return {};
   }
   using How = segment::StoreDirectory::How;
@@ -91,11 +88,10 @@ Outcome<Sizes> Store::sizes(std::uint64_t record_bytes) const {
   auto sizes = found_head_ ? sizes_with(options_, found_head_->head.segment_bytes, record_bytes)
                            : sizes_for(options_, record_bytes);
   for (std::size_t i = 0; sizes && i < tiers_.size(); ++i) {
+    if (!tiers_[i].home) continue;
     // A range of a device is as large as it is.
-    const auto* const range = dynamic_cast<segment::StoreRange*>(tiers_[i].home.get());
-    if (range == nullptr) continue;
-    const auto most = static_cast<std::uint32_t>(range->segments().size() / sizes->segment_bytes);
-    sizes->limits[i] = std::min(sizes->limits[i], most);
+    const std::uint64_t most = tiers_[i].home->most_bytes() / sizes->segment_bytes;
+    sizes->limits[i] = static_cast<std::uint32_t>(std::min<std::uint64_t>(sizes->limits[i], most));
   }
   return sizes;
 }

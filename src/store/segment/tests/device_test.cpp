@@ -14,6 +14,7 @@
 #include "base/tests/scratch.h"
 #include "store/segment/find_records.h"
 #include "store/segment/medium.h"
+#include "store/segment/range.h"
 #include "store/segment/writer.h"
 
 namespace forebay::segment {
