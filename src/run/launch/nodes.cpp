@@ -100,7 +100,8 @@ bool Nodes::done() {
   const bool silent = std::ranges::any_of(reports_, [this](const auto& each) { return is_silent(each.first); });
   if (plan_.launched || silent) return true;
   if (!ends_since_) ends_since_ = clock_.now();
-  const auto at_most = reports_.empty() ? plan_.settings.drain.silence : processes_end_within;
+  const auto& settings = plan_.settings.drain;
+  const auto at_most = reports_.empty() ? settings.silence : settings.patience + processes_end_within;
   const auto name = take_name(meeting_of(plan_).first);
   return !name || *name || clock_.now() - *ends_since_ > at_most;
 }

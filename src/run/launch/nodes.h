@@ -26,7 +26,8 @@ inline constexpr std::chrono::milliseconds case_answers_within{1'000};
 // The removal of the mark of a run that has all at home may take so long.
 inline constexpr std::chrono::milliseconds mark_goes_within{10'000};
 
-// When all has been told, the processes of a run without a launcher end within this.
+// When all has been told, the processes of a run without a launcher end within this and drain.patience, in which the
+// case is told.
 inline constexpr std::chrono::milliseconds processes_end_within{2'000};
 
 // A node is silent when its beat has not changed for drain.silence: agents report at least every few seconds.

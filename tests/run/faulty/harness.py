@@ -198,7 +198,10 @@ class FaultyCase(unittest.TestCase):
         return json.loads(done.stdout)["runs"]
 
     def kill_tree(self, pid):
-        for each in processes.tree(pid):
+        """With the agents and their keepers: without a launcher these are nobody's children once the program has ended."""
+        agents = self.of_this_test("forebay-agent")
+        keepers = {processes.parent_of(each) for each in agents} & set(self.of_this_test("forebay"))
+        for each in [*processes.tree(pid), *keepers, *agents]:
             processes.kill(each)
 
     def of_this_test(self, name):
