@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "base/say.h"
 #include "base/shell.h"
@@ -63,10 +64,17 @@ Result<std::vector<drain::Output>> undrained(const launch::PoolRun& run) {
   return drain::outputs(run.roots(), run.placed, ledger, run.lower(), run.plan.case_path);
 }
 
-// "12 entries, the first is results": what is only in the pool.
-std::string text_of(const Result<std::vector<drain::Output>>& left) {
-  if (!left) return left.error().text();
-  return fmt::format("{}, the first is {}", plural(left->size(), "entry"), printable(left->front().path));
+// "only here: 12 entries, the first is results": what is only in the pool, or was.
+std::string text_of(const Result<std::vector<drain::Output>>& left, const std::set<std::string>& missing) {
+  if (!left) return "data that is only here: " + left.error().text();
+  std::string text;
+  if (!left->empty())
+    text = fmt::format("data that is only here: {}, the first is {}", plural(left->size(), "entry"),
+                       printable(left->front().path));
+  if (!missing.empty())
+    text += fmt::format("{}lost {} that something removed from its pool: {}", text.empty() ? "" : ", and ",
+                        plural(missing.size(), "file"), listed(missing, 10));
+  return text;
 }
 
 // Who waits to resume it must hear that it is gone.
@@ -107,22 +115,23 @@ void survey_runs(const CleanOptions& options, const FoundRuns& found, Survey& su
       continue;
     }
     const auto left = undrained(run);
-    const bool is_home = left && left->empty();
+    const auto missing = drain::missing_files(run.home(), run.roots(), run.placed);
+    const bool is_home = left && left->empty() && missing.empty();
     if (is_home || options.throw_away >= 2) {
       survey.removals.push_back({fmt::format("run {} on {}", run.plan.run, printable(run.plan.case_path)),
-                                 is_home ? "all of it is home" : "only here: " + text_of(left),
+                                 is_home ? "all of it is home" : text_of(left, missing),
                                  [run, is_home] { return remove_run(run, is_home); }});
       continue;
     }
-    say(stderr, "forebay: run {} on {} has data that is only here ({}); {}. To throw it away say so twice: {}\n",
-        run.plan.run, printable(run.plan.case_path), text_of(left),
+    say(stderr, "forebay: run {} on {} has {}; {}. To throw it away say so twice: {}\n", run.plan.run,
+        printable(run.plan.case_path), text_of(left, missing),
         ::access(run.plan.case_path.c_str(), F_OK) != 0
             ? "the case is gone: when it is back, `forebay drain --resume` brings home what it can"
         : !launch::is_case_of(run, run.plan.case_path)
             ? "another directory has that name now: `forebay drain --resume` says where the case is"
-            : "`forebay drain --resume --case " + shell_word(run.plan.case_path) + "` brings it home",
+            : "`forebay drain --resume --case " + shell_word(run.plan.case_path) + "` brings home what is there",
         throw_away_command(run.plan.case_path));
-    survey.note(static_cast<int>(Code::undrained));
+    survey.note(static_cast<int>(missing.empty() ? Code::undrained : Code::lost));
   }
 }
 

@@ -66,6 +66,10 @@ void Doubts::note_closing(const std::string& path) {
   if (concerned) closed[path] = ++closings;
 }
 
+bool Doubts::was_closed(const std::string& path) const {
+  return closed.contains(path) || closed.contains(content_of(local_of(run.roots, path), run.request.placed));
+}
+
 bool Doubts::is_in_doubt(const std::string& path, const std::string& local, const struct stat& status,
                          const Known& known) const {
   if (settled.contains(path) || is_below(local, run.request.case_path)) return false;

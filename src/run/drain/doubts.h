@@ -44,6 +44,8 @@ struct Doubts {
   std::set<std::string> settled = {};  // names that were compared, or carried, after the program's end
 
   void note_closing(const std::string& path);
+  // Since it was carried, as far as events told.
+  bool was_closed(const std::string& path) const;
   bool is_in_doubt(const std::string& path, const std::string& local, const struct stat& status,
                    const Known& known) const;
   bool is_in_doubt(const CollatedTime& group) const;

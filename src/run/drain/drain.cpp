@@ -68,6 +68,7 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request, Clock& c
   auto journal = Journal::open(path, request.durable, request.budget);
   if (!journal) return forward(journal);
   state->run.journal.emplace(std::move(*journal));
+  state->run.uncarried.open(join(request.home, uncarried_name));
   if (request.settings.handed_over) {
     auto hold = Hold::make(join(request.home, hold_name), request.settings.all_ranks);
     if (!hold) return forward(hold);
@@ -147,12 +148,14 @@ Status Drain::on_events() {
 
 void Drain::on_outcomes() {
   for (const Outcome& outcome : state_->work.outcomes.take()) state_->work.take(outcome);
+  state_->run.uncarried.flush();
   if (state_->end.phase == Phase::running) state_->work.submit_waiting();
 }
 
 void Drain::tick() {
   State& state = *state_;
   if (state.end.phase != Phase::running) return;
+  state.run.uncarried.tell_alive();
   const DrainSettings& settings = state.run.request.settings;
   const auto now = state_->run.clock.now();
   state.seen.note_failed_writes();

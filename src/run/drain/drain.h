@@ -288,6 +288,19 @@ void let_ranks_free(const std::string& home, const std::vector<int>& ranks);
 // What its programs could not write (failed_writes.h), likewise.
 inline constexpr const char* failed_writes_name = "failed-writes";
 
+// The names of files that the case does not have (uncarried.h), likewise.
+inline constexpr const char* uncarried_name = "uncarried";
+// To be called by who sees a program of the run alive while no Drain is at work: what is removed from the pool until
+// then may have been removed by that.
+void tell_alive(const std::string& home);
+// Nothing of this name is missed any more when the run is resumed; what is missing already stays so. False where the
+// run knows no file at or below it.
+bool drop_uncarried(const std::string& home, const std::vector<Root>& roots, const std::vector<std::string>& placed,
+                    const std::string& path);
+// Of a dead run: files of the program that something else than the program removed from the pools.
+std::set<std::string> missing_files(const std::string& home, const std::vector<Root>& roots,
+                                    const std::vector<std::string>& placed);
+
 // The sentinel of a run in a pool directory.
 inline constexpr const char* sentinel_name = "run.json";
 

@@ -37,6 +37,8 @@ struct End {
   std::uint64_t undrained_files = 0, undrained_bytes = 0;
   std::size_t undrained_unreadable = 0;
   std::map<std::string, std::set<std::string>> missing = {};  // pools that are not there, with names that lay in them
+  // Of a dead run: files of pools that are there, removed by something else than the program.
+  std::set<std::string> missing_files = {};
 
   OutputWalk whole_walk() const;
   void submit_outputs();
@@ -49,6 +51,7 @@ struct End {
   bool worth_waiting();
   void note_missing(const std::string& path, const std::string& content);
   void note_missing_pools();
+  void note_missing_files();
   bool remove_from_case(const std::string& path,
                         std::string_view reason = "the program removed a file, the case still has it");
   void remove_deleted();

@@ -70,6 +70,7 @@ void Observation::follow_rank_link(const std::string& name) {
 void Observation::handle(const Event& event) {
   if (event.kind == Event::Kind::moved_out && work.eviction.takes_own_move(event.path)) return;
   if (event.gone() && run.roots.size() > 1) follow_rank_link(event.path);
+  if (event.gone() && !event.path.starts_with('/')) run.uncarried.gone(event.path);
   if (event.kind == Event::Kind::overflow) return events_lost();
   if (event.kind == Event::Kind::closed) work.doubts.note_closing(event.path);
   if (event.path.starts_with('/')) return others.handle_placed(event);
@@ -168,6 +169,7 @@ void Observation::file_of_time_written(const Event& event, int rank, const std::
   const std::string local = local_of(run.roots, event.path);
   if (event.kind == Event::Kind::moved_in)
     if (const auto status = status_of(local); status && S_ISLNK(status->st_mode)) return;  // evicted by us
+  run.uncarried.written(event.path);
   const bool again = is_kept(rank, time, rest, local);
   const auto kept = keep.add(rank, time, rest, local);
   if (!kept) run.note(std::nullopt, "a time cannot be kept aside: " + kept.error().text());
@@ -246,6 +248,8 @@ void Observation::events_lost() {
         "watched: fs.inotify.max_queued_events, fs.inotify.max_user_watches): files were found again by looking, but "
         "deletions since are not carried to the case");
   }
+  run.uncarried.clear();
+  run.uncarried.open(join(run.request.home, uncarried_name));
   for (Checkpoint& each : work.checkpoints.all) each.lose_track();
   // What came after their last event may be gone again.
   for (const int rank : times.ranks())

@@ -64,6 +64,7 @@ Status Drain::begin_finish(bool cleanly) {
 
 bool Drain::finished() {
   State& state = *state_;
+  state.run.uncarried.tell_alive();
   on_outcomes();
   if (state.end.phase == Phase::carrying) {
     if (!state.run.journal->has_room()) state.work.eviction.evict_carried(room_for_journal, state.run.request.home);
@@ -95,6 +96,7 @@ bool Drain::finished() {
       state.run.note(Code::conflict, fmt::format("{} more changed on the case during the run, like those above",
                                                  plural(conflicts - names_told, "name")));
     state.end.note_missing_pools();
+    state.end.note_missing_files();
     state.end.bring_beside();
     state.work.acts.note_written_inputs();
     if (state.work.checkpoints.is_unfinished)

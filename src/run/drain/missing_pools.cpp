@@ -1,4 +1,5 @@
-// Pools that are not there at the end of a run: emptied by somebody, or not mounted.
+// Pools that are not there at the end of a run, emptied by somebody or not mounted, and files that somebody has removed
+// from a dead run's pool.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -49,6 +50,19 @@ void End::note_missing_pools() {
                            printable(pool), held));
     }
   }
+}
+
+void End::note_missing_files() {
+  if (missing_files.empty()) return;
+  const std::string name = shell_word(run.request.case_path);
+  run.note(Code::lost,
+           fmt::format("{} of the program that the case does not have {} removed from the pool after the run had died, "
+                       "by something that removes old files there or by hand: {}; all else is carried, and nothing is "
+                       "removed from the case. Put back what you have, or accept the loss with `forebay clean --case "
+                       "{} --drop {}`, then `forebay drain --resume --case {}`; for the next run take a pool that "
+                       "nothing empties (--pool)",
+                       plural(missing_files.size(), "file"), missing_files.size() == 1 ? "was" : "were",
+                       listed(missing_files, names_told), name, shell_word(*missing_files.begin()), name));
 }
 
 }  // namespace forebay::drain

@@ -36,6 +36,7 @@ Status Observation::look() {
   late.trust_like_others();
   batch.made.clear();
   for (Checkpoint& each : work.checkpoints.all) each.all_handled();
+  run.uncarried.flush();
   policy.new_complete_times();
   return {};
 }

@@ -104,12 +104,14 @@ void OtherFiles::handle_placed(const Event& event) {
   const auto known = placed_names.find(event.path);
   if (known == placed_names.end()) return;  // the event of its name is still to come
   const std::string& path = known->second;
+  run.uncarried.written(path);
   const auto time = openfoam::time_path(path);
   if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time)) return;  // carried with its time
   if (const auto target = read_link(local_of(run.roots, path)); target && *target == event.path) wait_for_quiet(path);
 }
 
 void OtherFiles::wait_for_quiet(const std::string& path, std::optional<FileId> file) {
+  run.uncarried.written(path);
   if (pending.size() >= most_pending && !pending.contains(path)) {
     overlooked = true;
   } else {

@@ -108,6 +108,7 @@ void Work::carried(const Job& job, const Published& published) {
                                 first ? first->checksum : file.checksum));
     }
     doubts.carried(file.path, job);
+    if (!doubts.was_closed(file.path)) run.uncarried.gone(file.path);
     if (!file.linked_to.empty()) links.note_second_name(file);
     acts.catch_up_removal(file.path);
     const bool purged =
@@ -125,6 +126,7 @@ void Work::carried(const Job& job, const Published& published) {
   if (job.kind == Job::Kind::checkpoint) return checkpoints.carried(job, published);
   if (job.kind == Job::Kind::group_time) {
     run.record(collated_record({job.time, std::string(parent_of(job.key)), job.rank, job.last, job.prepared->sources}));
+    note_sources_of_group(job);
     const std::pair group{job.rank, job.last};
     if (std::ranges::find(groups.made, group) == groups.made.end()) groups.made.push_back(group);
   }
@@ -137,6 +139,13 @@ void Work::carried(const Job& job, const Published& published) {
       acts.removed_by_program(time_directory(rank, job.time));
   }
   time_carried(job.time);
+}
+
+// The case has what its files held, but for those that were closed again since.
+void Work::note_sources_of_group(const Job& job) {
+  for (int rank = job.rank; rank <= job.last; ++rank) run.uncarried.gone(time_directory(rank, job.time));
+  for (const auto& [path, closings] : doubts.closed)
+    if (!path.starts_with('/')) run.uncarried.written(path);
 }
 
 void Work::time_carried(const std::string& time) {

@@ -39,6 +39,12 @@ void ask_pools(const Run& run, Observation& seen) {
   seen.pool_ran_full();
 }
 
+// Before anything changes in the trees.
+std::set<std::string> find_missing_files(Run& run) {
+  run.uncarried.open(join(run.request.home, uncarried_name));
+  return run.uncarried.find_missing(run.roots, run.request.placed);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const std::vector<Root>& roots,
@@ -59,6 +65,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   if (!journal) return forward(journal);
   state->run.journal.emplace(std::move(*journal));
   state->run.roots = roots;
+  state->end.missing_files = find_missing_files(state->run);
   state->work.doubts.nobody_watched = true;
   state->run.numbers.misses_some = true;  // what was removed before
   state->work.eviction.give_back_left();

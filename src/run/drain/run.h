@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "run/drain/drain.h"
+#include "run/drain/uncarried.h"
 #include "run/openfoam/openfoam.h"
 
 namespace forebay::drain {
@@ -69,6 +70,7 @@ struct Run {
   std::optional<Journal> journal;
   bool journal_failed = false;
   Ledger ledger;
+  Uncarried uncarried;
   std::vector<Root> roots;
   Numbers numbers;
   std::vector<std::string> messages, notices;

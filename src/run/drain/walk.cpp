@@ -219,8 +219,6 @@ Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::v
   return found;
 }
 
-namespace {
-
 const Root* root_of(const std::vector<Root>& roots, const std::string& path) {
   const Root* best = nullptr;
   for (const Root& root : roots) {
@@ -229,8 +227,6 @@ const Root* root_of(const std::vector<Root>& roots, const std::string& path) {
   }
   return best;
 }
-
-}  // namespace
 
 std::string local_of(const std::vector<Root>& roots, const std::string& path) {
   const Root* best = root_of(roots, path);

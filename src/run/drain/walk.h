@@ -97,6 +97,9 @@ Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::v
 // The group that files get in the pool by themselves, where it is another than this process's: that of the sentinel.
 std::optional<gid_t> local_group(const std::string& pool);
 
+// The root that holds a path of the case; null: none.
+const Root* root_of(const std::vector<Root>& roots, const std::string& path);
+
 // The local path of a path of the case.
 std::string local_of(const std::vector<Root>& roots, const std::string& path);
 

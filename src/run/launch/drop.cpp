@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "run/drain/walk.h"
+#include "run/drain/drain.h"
 
 namespace forebay::launch {
 namespace {
@@ -35,7 +35,9 @@ Status drop(const PoolRun& run, const std::string& path) {
     const bool covers = each.prefix.empty() || is_below(path, each.prefix);
     if (covers && (root == nullptr || each.prefix.size() > root->prefix.size())) root = &each;
   }
-  const auto none = [&](int reason) {
+  const bool was_known = drain::drop_uncarried(run.home(), roots, run.placed, path);
+  const auto none = [&](int reason) -> Status {
+    if (was_known && reason == ENOENT) return {};  // it is missing
     Error missing{Code::bad_input, "run " + run.plan.run + " has nothing of this name here:", path, reason, {}};
     if (reason == EACCES) missing.advice = "a directory on the way cannot be entered: drop that, or make it readable";
     return tl::unexpected<Error>(std::move(missing));

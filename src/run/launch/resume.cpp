@@ -169,6 +169,7 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
         return std::move(*outcome);
       }
     if (!ranks_of(run.plan.run).empty()) {
+      drain::tell_alive(run.home());
       if (!wait("its program, which still runs")) return stopped();
       continue;
     }
@@ -274,6 +275,8 @@ void release_ranks(const Plan& plan) {
 
 Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent, Clock& clock) {
   while (!ranks_of(plan.run).empty()) clock.sleep(poll_interval);
+  // Whatever is not in the pool any more, the program has removed: it has only just ended.
+  if (const auto run = find_here(plan); run && *run) drain::tell_alive((*run)->home());
   Reporter reporter(node_report_path(plan.case_path, host_name()), clock);
   auto report = resume_here(plan, cleanly, agent, reporter, clock);
   if (!report) {

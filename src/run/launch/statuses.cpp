@@ -36,8 +36,9 @@ constexpr std::array rows{
         "PATH`, and resume; all else is on the case, but nothing that the program removed is removed there "
         "before"},
     Row{4,
-        "*lost*: data that the run made is gone (a pool was emptied, a journal is damaged or gone, a staged "
-        "checkpoint has changed since it was staged, `forebay clean` was told to throw it away); what was "
+        "*lost*: data that the run made is gone (a pool was emptied, files were removed from a dead run's pool, "
+        "a journal is damaged or gone, a staged checkpoint has changed since it was staged, `forebay clean` was told "
+        "to throw it away); what was "
         "whole elsewhere came home, and nothing was removed from the case",
         "go on from the time that is safe; where the pool that is named can be brought back, `forebay drain "
         "--resume --case {}` brings home what it holds",

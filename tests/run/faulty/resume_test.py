@@ -129,6 +129,123 @@ class Resume(FaultyCase):
         self.assertEqual(self.resume(), LOST, self.output)
         self.assertIn(os.path.dirname(self.in_tree(f"f{FILES}")[0]), self.output)
 
+    # What a tmp cleaner does to a dead run.
+
+    def noted(self):
+        """What the agent has noted of the files that the case does not have."""
+        data = b""
+        for path in glob.glob(os.path.join(self.pool, "*/*/s0/uncarried")):
+            with open(path, "rb") as file:
+                data += file.read()
+        return data
+
+    def start_and_let_see(self, script, last, options=("--drain-when", "end")):
+        """Runs until the agent has seen `last`."""
+        process = self.start(["sh", "-c", script], options)
+        wait_for(lambda: b" " + last.encode() + b"\n" in self.noted(), what=f"a note of {last}")
+        return process
+
+    def pass_an_hour(self):
+        """For the run: all that it left looks so much older."""
+        before = time.time() - 3600
+        for path in glob.glob(os.path.join(self.pool, "*/*/s0/uncarried")):
+            os.utime(path, (before, before))
+        for directory, _, names in os.walk(self.pool):
+            for name in names:
+                path = os.path.join(directory, name)
+                if "/tree/" in path and not os.path.islink(path):
+                    os.utime(path, (before, before))
+
+    def test_what_a_cleaner_removed_from_a_dead_runs_pool_is_lost_by_name_and_the_loss_can_be_accepted(self):
+        script = (
+            f"{WRITES}; mkdir d 1; echo a > d/a; : > d/b; : > empty; echo p > 1/p; echo q > 1/q; : > last; sleep 60"
+        )
+        for removed, names in (
+            (["f7", "1/p"], ["1/p", "f7"]),
+            (["empty", "d"], ["d/a", "d/b", "empty"]),
+            (["1"], ["1/p", "1/q"]),
+        ):
+            with self.subTest(removed=removed):
+                process = self.start_and_let_see(script, "last")
+                self.kill_all(process)
+                self.pass_an_hour()
+                for name in removed:
+                    [path] = self.in_tree(name)
+                    shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+                for command in (self.resume, self.clean, self.resume, self.clean):
+                    self.assertEqual(command(), LOST, self.output)
+                    self.assertIn(", ".join(names), self.output)
+                self.assertEqual(self.whole_files(), FILES - removed.count("f7"))
+                for name in names:
+                    self.assertEqual(self.clean("--drop", name), 0, self.output)
+                self.assertEqual(self.resume(), 0, self.output)
+                self.assert_nothing_left()
+                shutil.rmtree(self.case)
+                self.make_case()
+
+    def test_what_a_cleaner_removed_comes_home_when_it_is_put_back(self):
+        process = self.start_and_let_see(f"{WRITES}; : > last; sleep 60", "last")
+        self.kill_all(process)
+        self.pass_an_hour()
+        [path] = self.in_tree("f7")
+        shutil.move(path, os.path.join(self.directory, "f7"))
+        self.assertEqual(self.resume(), LOST, self.output)
+        shutil.move(os.path.join(self.directory, "f7"), path)
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assertEqual(self.whole_files(), FILES)
+        self.assert_nothing_left()
+
+    def test_what_was_carried_and_changed_since_is_missed_too(self):
+        script = "echo 1 > a; echo 1 > b; while [ ! -e go ]; do sleep 0.1; done; echo 2 >> b; : > last; sleep 60"
+        process = self.start(["sh", "-c", script], ["--drain-when", "live"], fault="")
+        wait_for(lambda: "b" in self.on_case(), what="b on the case")
+        self.set_fault("rename:EIO")
+        with open(os.path.join(os.path.dirname(self.in_tree("a")[0]), "go"), "w"):
+            pass
+        wait_for(lambda: b" last\n" in self.noted(), what="a note of last")
+        self.kill_all(process)
+        self.pass_an_hour()
+        for name in ("a", "b"):
+            os.remove(self.in_tree(name)[0])
+        self.assertEqual(self.resume(), LOST, self.output)
+        self.assertIn(": b; all else", self.output)
+
+    def test_what_the_program_removed_before_it_was_killed_is_not_missed(self):
+        creates_and_removes = "i=0; while :; do i=$((i+1)); : > g$i; : > h$i; rm -f g$i h$((i-1)); done"
+        for round_ in range(5):
+            process = self.start(["sh", "-c", creates_and_removes], ["--drain-when", "end"])
+            wait_for(lambda: self.noted().count(b"\n") > 3, what="some notes")
+            time.sleep(0.05 * round_)
+            self.kill_all(process)
+            self.assertEqual(self.resume(), 0, self.output)
+        process = self.start_and_let_see(f"{WRITES}; mkdir d; : > d/a; : > last; sleep 60", "last")
+        # Many at once, and the agent has no look at it any more.
+        os.kill(self.agent(), signal.SIGSTOP)
+        for directory in self.in_tree(""):
+            for name in glob.glob(os.path.join(directory, "f*")):
+                os.remove(name)
+            shutil.rmtree(os.path.join(directory, "d"))
+        self.kill_all(process)
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assert_nothing_left()
+
+    def test_of_a_program_that_outlived_forebay_nothing_is_missed(self):
+        script = f"{WRITES}; : > last; while [ ! -e go ]; do sleep 0.1; done; rm f7; echo end > log; : > done; sleep 60"
+        process = self.start_and_let_see(script, "last")
+        [tree] = self.in_tree("")
+        mine = [pid for pid in processes.tree(process.pid) if processes.name_of(pid).startswith("forebay")]
+        for pid in mine:
+            os.kill(pid, signal.SIGKILL)
+        self.pass_an_hour()
+        with open(os.path.join(tree, "go"), "w"):
+            pass
+        wait_for(lambda: self.in_tree("done"), what="the program's last file")
+        for pid in processes.mentioning(self.directory, "sh"):
+            processes.kill(pid)
+        process.communicate()
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assertEqual(self.whole_files(), FILES - 1)
+
     def test_nothing_is_brought_into_a_case_that_took_the_name(self):
         self.kill_all(self.start_slow())
         other = self.case + "-renamed"
