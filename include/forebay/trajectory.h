@@ -165,7 +165,8 @@ int forebay_trajectory_get_step(forebay_trajectory* trajectory, uint64_t positio
 int forebay_trajectory_get_time(forebay_trajectory* trajectory, int64_t step, double* time);
 
 /* From now on as if opened with the option "keep" on (1) or off (0). Refused (FOREBAY_E_INVALID) while a tier is memory
- * of the process. With 0 its names are removed at once, and the rest vanishes with the process. */
+ * of the process. A process that dies before this has returned may have kept nothing. With 0 its names are removed at
+ * once, and the rest vanishes with the process. */
 int forebay_trajectory_keep(forebay_trajectory* trajectory, int keep);
 
 /* What open found in a kept trajectory and could not take over, one line each, "" if nothing; valid until close. What

@@ -159,9 +159,34 @@ Status StoreDirectory::keep(bool kept) {
   return {};
 }
 
+Status StoreDirectory::prepare_to_keep(const StoreHead& head) {
+  if (kept_) return {};
+  if (auto ok = remove_what_nobody_kept(); !ok) return ok;
+  struct stat status {};
+  made_ = ::lstat(path_.c_str(), &status) != 0 && errno == ENOENT;
+  if (auto ok = make_private_directory(path_); !ok) return ok;
+  // Another store that is kept there is told of by keep().
+  if (::lstat(join(path_, "segments").c_str(), &status) == 0) return {};
+  return write_head(head, 0, {});
+}
+
+// Of a process that died before its heads told an epoch.
+Status StoreDirectory::remove_what_nobody_kept() const {
+  const auto head = read_head();
+  if (!head || !*head || (*head)->epoch != 0) return {};
+  auto left = open(pool_, std::string(name_of(path_)), How::named);
+  if (!left) return left.error().code == Code::busy ? Status() : forward(left);
+  return left->keep(false);
+}
+
+Status StoreDirectory::discard() {
+  if (::ftruncate(segments_.get(), 0) != 0) return errno_error("cannot empty", path());
+  return {};
+}
+
 void StoreDirectory::take_back() {
   if (!made_) return;
-  (void)::unlink(join(path_, "segments").c_str());
+  for (const char* name : {"store", "store.new", "segments"}) (void)::unlink(join(path_, name).c_str());
   (void)::rmdir(path_.c_str());
   made_ = false;
 }

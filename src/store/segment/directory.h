@@ -34,6 +34,8 @@ class StoreDirectory final : public StoreHome {
   Status write_ledger(std::uint64_t store, const Ledger& ledger) override;
   // Gives an unnamed file its name, or removes the names again.
   Status keep(bool kept) override;
+  Status prepare_to_keep(const StoreHead& head) override;
+  Status discard() override;
   void take_back() override;
   Result<Room> room(std::uint64_t segment_bytes) const override;
   std::uint64_t available() const override;
@@ -44,6 +46,7 @@ class StoreDirectory final : public StoreHome {
   Status open_named();
   Status open_unnamed();
   Status lock();
+  Status remove_what_nobody_kept() const;
 
   std::string pool_;
   std::string path_;

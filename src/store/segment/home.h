@@ -32,7 +32,12 @@ class StoreHome {
   virtual Status write_ledger(std::uint64_t store, const Ledger& ledger) = 0;
   // From now on as if opened so; the head is written by the caller, afterwards.
   virtual Status keep(bool kept) = 0;
-  // Removes what opening it has made, where nothing was.
+  // Before that, where states lie here: a head that tells no epoch. A process that dies before one does has kept
+  // nothing.
+  virtual Status prepare_to_keep(const StoreHead&) { return {}; }
+  // What lies here was left by such a process: it counts for nothing.
+  virtual Status discard() = 0;
+  // Removes what opening it, or preparing to keep it, has made, where nothing was.
   virtual void take_back() {}
 
   // Where segments lie: how many bytes there are, and how many of them have room on the medium.

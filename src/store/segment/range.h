@@ -28,6 +28,10 @@ class StoreRange final : public StoreHome {
   Status write_epoch(std::uint64_t store, std::uint64_t epoch) override;
   Status write_ledger(std::uint64_t store, const Ledger& ledger) override;
   Status keep(bool kept) override;
+  Status discard() override {
+    range_.kept = false;
+    return {};
+  }
   Result<Room> room(std::uint64_t segment_bytes) const override;
   std::uint64_t most_bytes() const override { return segments().size(); }
   Result<std::size_t> read(std::uint64_t at, std::span<std::byte> to) const override;

@@ -64,9 +64,15 @@ Done Store::find_heads() {
     remark(failure.text);
   }
   if (begun) return {};
-  // Where no head tells of an epoch, a process died before all of them were there: nothing was stored.
-  for (Tier& tier : tiers_) tier.head.reset();
   if (damage) return tl::unexpected(*damage);
+  // Where no head tells of an epoch, a process died before all of them were there: nothing was kept.
+  for (Tier& tier : tiers_) {
+    tier.unfinished = tier.head.has_value();
+    tier.head.reset();
+    if (tier.unfinished && tier.home->has_segments()) {
+      remark(fmt::format("{}: a process ended before it had kept the states here; none of them counts", tier.path()));
+    }
+  }
   return {};
 }
 
@@ -169,7 +175,7 @@ void Store::forget_steps(segment::Ledger& ledger) {
 Done Store::look_at_the_headless() {
   for (Tier& tier : tiers_) {
     if (tier.head || tier.left_out) continue;
-    const bool segments = tier.home && tier.home->has_segments();
+    const bool segments = tier.home && !tier.unfinished && tier.home->has_segments();
     if (!found_head_ && segments) {
       return fail(
           FOREBAY_E_DAMAGED,

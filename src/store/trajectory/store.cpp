@@ -128,6 +128,10 @@ Done Store::begin(const std::vector<segment::FieldEntry>& fields, std::uint64_t 
   fields_ = fields;
   ledger_ = {.serial = 0, .epoch = epoch_, .tiers = std::vector<segment::TierEntry>(tiers_.size())};
   for (segment::TierEntry& tier : ledger_.tiers) tier.life = new_identity();
+  for (const Tier& tier : tiers_) {
+    if (!tier.unfinished) continue;
+    if (auto ok = tier.home->discard(); !ok) return pass_on(ok);
+  }
   if (kept_) {
     if (auto ok = write_heads({}); !ok) return ok;
   }
@@ -153,11 +157,24 @@ Done Store::keep(bool kept) {
     return fail(FOREBAY_E_INVALID,
                 "memory of the process cannot be kept; use a pool on tmpfs such as /dev/shm instead of dram");
   }
-  for (Tier& tier : tiers_) {
-    if (auto ok = tier.home->keep(kept); !ok) return pass_on(ok);
+  if (const Status named = name_tiers(kept); !named) {
+    for (const Tier& tier : tiers_) {
+      if (kept) tier.home->kept() ? (void)tier.home->keep(false) : tier.home->take_back();
+    }
+    return pass_on(named);
   }
   kept_ = kept;
   set_durable();
+  return {};
+}
+
+Status Store::name_tiers(bool kept) {
+  for (std::uint32_t i = 0; kept && id_ != 0 && i < tiers(); ++i) {
+    if (auto ok = tiers_[i].home->prepare_to_keep(head_for(i)); !ok) return ok;
+  }
+  for (const Tier& tier : tiers_) {
+    if (auto ok = tier.home->keep(kept); !ok) return ok;
+  }
   return {};
 }
 

@@ -107,6 +107,7 @@ class Store {
     bool every_read = false;                      // what was read once may be damaged the next time
     std::optional<segment::DecodedHead> head;     // where one was found
     bool head_damaged = false;                    // one is there, and cannot be read
+    bool unfinished = false;                      // a process died before it had kept what lies here
     bool left_out = false;                        // what lies here is not read
     bool gone = false;                            // nothing of the store is left here
     bool lost_some = false;                       // or what was here is not whole
@@ -130,6 +131,7 @@ class Store {
   // Of the tier at this position; where some are left out, it may have another number.
   segment::TierEntry& entry(std::uint32_t position);
   static std::uint64_t new_identity();
+  Status name_tiers(bool kept);
   Done check_head(const segment::StoreHead& head, const std::string& path);
   segment::StoreHead head_for(std::uint32_t tier) const;
   void set_durable();

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -6,6 +7,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "store/segment/directory.h"
 #include "store/trajectory/tests/api.h"
 
 namespace forebay::kept_test {
@@ -140,6 +142,118 @@ TEST(Kept, WithTheShapesOfItsFields) {
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_set_shape(t, 0, 3, shape));
   EXPECT_STATUS(FOREBAY_OK, forebay_trajectory_set_shape(t, 0, 1, list));
   forebay_trajectory_close(t);
+}
+
+// On two tiers, so that some lie on the second.
+OptionsOf two_tiers(const Scratch& pool, const Scratch& shared) {
+  OptionsOf options;
+  options.pool(pool.path(), 5 * kSegment).shared(shared.path(), 100 * kSegment).segments(kSegment);
+  return options;
+}
+
+void expect_a_store_as_new(const Scratch& pool, const Scratch& shared, const std::string& recovery) {
+  for (const char* mode : {"must-exist", "read-only"}) {
+    auto options = two_tiers(pool, shared);
+    options.keep().mode(mode);
+    forebay_trajectory* none = nullptr;
+    EXPECT_STATUS(FOREBAY_E_NO_SUCH_STORE, forebay_trajectory_open(options.get(), &none));
+  }
+  auto options = two_tiers(pool, shared);
+  options.keep();
+  {
+    States run(options);
+    EXPECT_EQ(run.count(), 0u);
+    EXPECT_NE(std::string(forebay_trajectory_get_recovery(run)).find(recovery), std::string::npos)
+        << forebay_trajectory_get_recovery(run);
+    for (int step = 0; step < 100; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+  }
+  States run(options);
+  EXPECT_EQ(run.count(), 100u);
+  EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
+  for (int step = 0; step < 100; ++step) ASSERT_TRUE(run.whole(step));
+}
+
+TEST(Kept, AProcessThatDiesInKeepHasKeptNothing) {
+  const Scratch pool, shared("/tmp");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // No other thread has anything to write.
+    States run(OptionsOf().pool(pool.path(), 5 * kSegment).segments(kSegment));
+    for (int step = 0; step < 3; ++step) (void)run.put(step);
+    // The first file that it writes from now on ends it.
+    const struct rlimit none {};
+    (void)::setrlimit(RLIMIT_CORE, &none);
+    (void)::setrlimit(RLIMIT_FSIZE, &none);
+    ::signal(SIGXFSZ, SIG_DFL);
+    (void)forebay_trajectory_keep(run, 1);
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ) << status;
+  expect_a_store_as_new(pool, shared, "");
+}
+
+// All names are there, and no head tells an epoch yet.
+class NearlyKept : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto options = two_tiers(pool_, shared_);
+    {
+      States run(options);
+      for (int step = 0; step < 200; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+      ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_keep(run, 1));
+    }
+    for (const Scratch* tier : {&pool_, &shared_}) {
+      auto home = segment::StoreDirectory::open(tier->path(), "trajectory-0", segment::StoreDirectory::How::named);
+      ASSERT_TRUE(home);
+      const auto head = home->read_head();
+      ASSERT_TRUE(head && *head);
+      ASSERT_TRUE(home->write_epoch((*head)->head.store, 0));
+    }
+  }
+  const Scratch pool_, shared_{"/tmp"};
+};
+
+TEST_F(NearlyKept, IsNotKeptAndTold) {
+  expect_a_store_as_new(pool_, shared_, "a process ended before it had kept the states here");
+}
+
+TEST_F(NearlyKept, StandsInNobodysWayWhoKeepsLater) {
+  auto options = two_tiers(pool_, shared_);
+  {
+    States run(options);
+    for (int step = 0; step < 50; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_keep(run, 1));
+  }
+  options.keep();
+  States run(options);
+  EXPECT_EQ(run.count(), 50u);
+  EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
+}
+
+TEST(Kept, WhatAnotherProcessHasKeptStays) {
+  const Scratch pool, shared("/tmp");
+  auto options = two_tiers(pool, shared);
+  for (const auto& [expected, steps] : {std::pair{FOREBAY_OK, 50}, std::pair{FOREBAY_E_IO, 60}}) {
+    States run(options);
+    for (int step = 0; step < steps; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+    ASSERT_STATUS(expected, forebay_trajectory_keep(run, 1));
+  }
+  options.keep();
+  States run(options);
+  EXPECT_EQ(run.count(), 50u);
+  EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
+}
+
+TEST(Kept, NowhereWhereOneTierCannotBeKept) {
+  const Scratch pool, shared("/tmp");
+  std::ofstream(shared.path() + "/trajectory-0") << "in the way";
+  States run(two_tiers(pool, shared));
+  for (int step = 0; step < 200; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
+  EXPECT_NE(forebay_trajectory_keep(run, 1), FOREBAY_OK);
+  EXPECT_TRUE(list_directory(pool.path())->empty());
+  EXPECT_TRUE(run.whole(100));
 }
 
 TEST(Kept, LaterThanOpened) {
