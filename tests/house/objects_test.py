@@ -55,6 +55,12 @@ class Objects(unittest.TestCase):
         names = ", ".join(f"m{i}_ = {i}" for i in range(members - 1))
         self.write("large.h", HEADER % f"int {names};")
 
+    def test_members_that_a_mutex_guards_are_counted_too(self):
+        guarded = "\n  ".join(f"std::vector<int> m{i}_ GUARDED_BY(mutex_);" for i in range(19))
+        self.write("large.h", HEADER % f"Mutex mutex_;\n  {guarded}")
+        self.assertIn("21  Large  ", self.look().stdout)
+        self.assertEqual(self.look("--check").returncode, 1)
+
     def test_members_are_counted_each_by_its_name(self):
         self.write_large(16)
         self.assertIn("16  Large  ", self.look().stdout)
