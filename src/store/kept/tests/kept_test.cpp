@@ -26,8 +26,8 @@ class Made {
   Made() { EXPECT_TRUE(make_private_directory(directory())); }
   std::string pool() const { return scratch_.path(); }
   std::string directory() const { return scratch_.path() + "/made-0"; }
-  void write_head(const segment::StoreHead& made) const {
-    std::ofstream(directory() + "/store", std::ios::binary) << segment::encode_head(made, 1);
+  void write_head(const segment::StoreHead& made, std::uint64_t epoch = 1) const {
+    std::ofstream(directory() + "/store", std::ios::binary) << segment::encode_head(made, epoch);
   }
   // Segments, each with a header that counts, and a file that is longer than that.
   void write_segments(const segment::StoreHead& of, segment::SegmentHeader header, int segments,
@@ -111,6 +111,18 @@ TEST(Kept, AFileThatIsCutInAHeaderIsToldAsCut) {
   ASSERT_TRUE(content) << content.error().text();
   ASSERT_EQ(content->losses.size(), 1u);
   EXPECT_NE(content->losses[0].what.find("segment 1 is cut off after 4097 bytes"), std::string::npos);
+}
+
+TEST(Kept, ASegmentsFileThatIsGoneIsLostWithItsStepsUnlessNothingWasKeptYet) {
+  for (const std::uint64_t epoch : {0, 1}) {
+    const Made made;
+    made.write_head(head(), epoch);
+    const Part part = made.found();
+    const auto content = verify(part, *part.head);
+    ASSERT_TRUE(content) << content.error().text();
+    EXPECT_EQ(content->losses.size(), epoch);
+    EXPECT_TRUE(content->steps.empty());
+  }
 }
 
 TEST(Kept, AnotherProgramsDirectoryIsNoStore) {
