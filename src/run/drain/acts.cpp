@@ -63,7 +63,11 @@ void Acts::catch_up_removal(const std::string& path) {
   if (removed_in_flight.empty()) return;
   bool removed = false;
   for (std::string at(path); !removed && !at.empty(); at = parent_of(at)) removed = removed_in_flight.contains(at);
-  if (removed && !name_exists(local_of(run.roots, path))) run.record(deleted_record(path));
+  if (!removed) return;
+  // A directory that took the place of a file while that was on its way is another thing, too.
+  const auto known = run.ledger.find(path);
+  const auto status = status_of(local_of(run.roots, path));
+  if (!status || (known && S_ISDIR(status->st_mode) != known->directory)) run.record(deleted_record(path));
 }
 
 // The program gave the input `origin` the name `path`: a link whose content is the case's own file.

@@ -11,6 +11,22 @@
 #include "run/drain/units.h"
 
 namespace forebay::drain {
+namespace {
+
+// False: a file of that name, or of one above, is in the way: it was still coming when the program put a directory
+// there.
+Result<bool> make_where_missing(SharedFiles& files, const std::string& path, mode_t mode) {
+  const auto made = files.make_directory(path, mode);
+  if (made) return true;
+  if (made.error().errno_value == ENOTDIR) return false;
+  if (made.error().errno_value != EEXIST) return forward(made);
+  const auto there = files.status(path);
+  if (!there) return forward(there);
+  return !*there || S_ISDIR((*there)->st_mode);
+}
+
+}  // namespace
+
 void Work::submit(Job job, Mover::Make make) {
   if (jobs.empty()) progress.last_made = run.clock.now();  // patience counts while there is something to wait for
   in_flight.insert(job.key);
@@ -42,6 +58,19 @@ std::optional<std::string> Work::source_of(const std::string& path) const {
   return local;
 }
 
+// Where the program exchanged it with a directory the case will have the file under its name first: nothing can be put
+// there before, and only then is it known to be in the way.
+bool Work::waits_for_file(const std::string& directory) const {
+  const auto is_coming = [&](const std::string& path) {
+    return in_flight.contains(path) && std::ranges::any_of(jobs, [&](const auto& each) {
+             return each.second.kind == Job::Kind::file && each.second.key == path;
+           });
+  };
+  for (std::string at(directory); !at.empty(); at = parent_of(at))
+    if (is_coming(at)) return true;
+  return false;
+}
+
 // Directories that the case lacks, parents first, with the mode that they have locally.
 std::vector<std::pair<std::string, mode_t>> Work::missing_parents(const std::string& path) const {
   std::vector<std::pair<std::string, mode_t>> parents;
@@ -68,6 +97,7 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
     if (end.phase == Phase::running) seen.others.wait_for_quiet(path);
     return;
   }
+  if (waits_for_file(std::string(parent_of(path)))) return;  // a later pass finds it
   const auto replaces = known && !known->directory ? known->on_case : std::nullopt;
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::file, path, 0, 0, {}, false, prepared};
@@ -101,8 +131,9 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
            if (several_names && partners->contains(file)) unit->files.front().hard_link = partners->at(file);
            mark_sources(*unit, local, {}, *prepared);
            for (const auto& [parent, mode] : parents) {
-             auto made = files->make_directory(parent, mode);
-             if (!made && made.error().errno_value != EEXIST) return forward(made);
+             const auto made = make_where_missing(*files, parent, mode);
+             if (!made) return forward(made);
+             if (!*made) return std::nullopt;  // the next pass clears the way
              prepared->directories[parent] = mode;
            }
            return std::optional(std::move(*unit));
@@ -112,6 +143,7 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
 // Made where it is missing, and given its mode where the program changed it. The mode comes in a pass of its own, since
 // it may forbid to put anything into the directory.
 void Work::submit_directory(const std::string& path) {
+  if (waits_for_file(path)) return;  // a later pass finds it
   struct stat status {};
   if (::lstat(local_of(run.roots, path).c_str(), &status) != 0) return;
   if (const std::string way = acts.in_the_way(path); !way.empty()) {
@@ -127,9 +159,14 @@ void Work::submit_directory(const std::string& path) {
   Job job{Job::Kind::directory, path, 0, 0, {}, false, prepared};
   submit(std::move(job),
          [path, there, mode, prepared, files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
-           auto made =
-               there ? files->finish_directory(path, mode, {}, prepared->owner) : files->make_directory(path, mode);
-           if (!made && (there || made.error().errno_value != EEXIST)) return forward(made);
+           if (there) {
+             if (auto finished = files->finish_directory(path, mode, {}, prepared->owner); !finished)
+               return forward(finished);
+           } else {
+             const auto made = make_where_missing(*files, path, mode);
+             if (!made) return forward(made);
+             if (!*made) return std::nullopt;  // the next pass clears the way
+           }
            prepared->directories[path] = mode;
            return std::nullopt;
          });

@@ -81,6 +81,7 @@ struct Work {
   // submit.cpp
   void submit(Job job, Mover::Make make);
   std::optional<std::string> source_of(const std::string& path) const;
+  bool waits_for_file(const std::string& directory) const;
   std::vector<std::pair<std::string, mode_t>> missing_parents(const std::string& path) const;
   void submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners = nullptr);
   void submit_directory(const std::string& path);

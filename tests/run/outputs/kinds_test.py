@@ -50,6 +50,11 @@ def entries(root):
 
 
 class Kinds(OutputCase):
+    faults = {}
+
+    def environment(self):
+        return {**super().environment(), **self.faults}
+
     def inputs(self, name):
         case = self.case(name, a="input a\n")
         os.makedirs(os.path.join(case, "d/e"))
@@ -84,6 +89,27 @@ class Kinds(OutputCase):
                         self.assertEqual(self.run_in(case, way, script.replace("nap; ", nap), *options), 0, self.output)
                         self.assertEqual(entries(case), entries(direct))
                         self.assert_pool_is_empty()
+
+    def test_a_directory_takes_the_place_of_a_file_that_is_on_its_way(self):
+        for then in ("mv o t; mv d o; mv t d", "rm o; mkdir -p o/x; mv d/e o/x; echo z > o/x/z"):
+            script = f"echo new > o; sleep 0.25; {then}"
+            direct = self.inputs("direct")
+            self.assertEqual(self.run_in(direct, "direct", script), 0)
+            for way in WAYS:
+                with self.subTest(script, way=way):
+                    case = self.inputs(way)
+                    self.faults = {
+                        "LD_PRELOAD": os.environ["FAULT_LIBRARY"],
+                        "FOREBAY_FAULT_PREFIX": case,
+                        "FOREBAY_FAULT_PROGRAM": "forebay",
+                        "FOREBAY_FAULT": "rename:delay=400",
+                    }
+                    options = ["--set", "drain.settle=20ms", "--patience", "5s"]
+                    self.assertEqual(self.run_in(case, way, script, *options), 0, self.output)
+                    self.assertEqual(entries(case), entries(direct))
+                    self.assert_pool_is_empty()
+                shutil.rmtree(case)
+            shutil.rmtree(direct)
 
     def test_what_others_put_into_a_directory_that_became_a_file_stays(self):
         for way in WAYS:
