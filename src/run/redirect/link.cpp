@@ -52,8 +52,8 @@ int copy_content(int from, int to) {
   }
 }
 
-// The attributes users set; a file system without them has none to copy.
-void copy_user_attributes(int from, int to) {
+// The attributes users set, and the access list; a file system without them has none to copy.
+void copy_attributes(int from, int to) {
   if (system_call(SYS_flistxattr, from, 0, 0) <= 0) return;
   const Pages pages;
   if (pages.failed() < 0) return;
@@ -62,7 +62,7 @@ void copy_user_attributes(int from, int to) {
   char* const value = names + half;
   const long size = system_call(SYS_flistxattr, from, word(names), half);
   for (long at = 0; at < size; at += static_cast<long>(strlen(names + at)) + 1) {
-    if (strncmp(names + at, "user.", 5) != 0) continue;
+    if (strncmp(names + at, "user.", 5) != 0 && strcmp(names + at, "system.posix_acl_access") != 0) continue;
     const long length = system_call(SYS_fgetxattr, from, word(names + at), word(value), half);
     if (length >= 0) system_call(SYS_fsetxattr, to, word(names + at), word(value), length, 0);
   }
@@ -79,7 +79,7 @@ int fill_copy(int to, int directory, const char* original, bool discard) {
   if (result == 0) {
     if (made.st_uid != status.st_uid || made.st_gid != status.st_gid)
       system_call(SYS_fchown, to, word(status.st_uid), word(status.st_gid));  // as far as this user may
-    copy_user_attributes(from, to);
+    copy_attributes(from, to);
     mode_t mode = status.st_mode & 07777;
     if (sys_fstat(to, &made) != 0 || made.st_uid != status.st_uid) mode &= ~mode_t{S_ISUID};
     if (made.st_gid != status.st_gid) mode &= ~mode_t{S_ISGID};

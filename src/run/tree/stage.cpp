@@ -40,15 +40,17 @@ Result<bool> holds(int fd, std::uint64_t offset, std::span<const std::byte> expe
   return true;
 }
 
-// The attributes that users set, as far as both file systems have them.
-void copy_user_attributes(int from, int to) {
+// The attributes that users set, and the access list, as far as both file systems have them. Before the mode, whose
+// bits of the group limit the list.
+void copy_attributes(int from, int to) {
   const ssize_t size = ::flistxattr(from, nullptr, 0);
   if (size <= 0) return;
   std::string names(static_cast<std::size_t>(size), '\0');
   if (::flistxattr(from, names.data(), names.size()) != size) return;
   for (const std::string_view each : split(names, '\0')) {
     const std::string name(each);
-    const ssize_t length = name.starts_with("user.") ? ::fgetxattr(from, name.c_str(), nullptr, 0) : -1;
+    const bool is_copied = name.starts_with("user.") || name == "system.posix_acl_access";
+    const ssize_t length = is_copied ? ::fgetxattr(from, name.c_str(), nullptr, 0) : -1;
     if (length < 0) continue;
     std::string value(static_cast<std::size_t>(length), '\0');
     if (::fgetxattr(from, name.c_str(), value.data(), value.size()) == length)
@@ -101,7 +103,7 @@ Status copy_file(const StageRequest& request, Entry& entry, Buffers& buffers, St
   if (::lstat(from.c_str(), &now) != 0) return errno_error("cannot stat", from);
   if (bytes != entry.identity.size || !still_is(now, entry.identity))
     return error(Code::conflict, "changed while it was staged:", from, "run again when nothing writes to the case");
-  copy_user_attributes(source->get(), target->get());
+  copy_attributes(source->get(), target->get());
   const timespec times[2] = {time_of(entry.identity.mtime_ns), time_of(entry.identity.mtime_ns)};
   if (!set_rights(target->get(), entry.owner, entry.mode) || ::futimens(target->get(), times) != 0)
     return errno_error("cannot set mode and time of", temporary);

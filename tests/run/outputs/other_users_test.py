@@ -4,6 +4,7 @@ and leaves what it does directly, and that nobody reads in the pool what the cas
 
 import os
 import shutil
+import struct
 import subprocess
 import time
 
@@ -34,7 +35,16 @@ ACTS = "; ".join(f"cat {path}; echo more >> {path}" for path in INPUTS) + (
 )
 
 
+# Lets everybody read but the other user.
+LIST = struct.pack("<I", 2) + b"".join(
+    struct.pack("<HHI", *each)
+    for each in ((1, 6, 0xFFFFFFFF), (2, 0, USER), (4, 4, 0xFFFFFFFF), (16, 4, 0xFFFFFFFF), (32, 4, 0xFFFFFFFF))
+)
+
+
 class OtherUsers(OutputCase):
+    listed = ()  # inputs with that access list
+
     def setUp(self):
         super().setUp()
         if os.geteuid() != 0 or not shutil.which("setpriv"):
@@ -53,6 +63,8 @@ class OtherUsers(OutputCase):
         for path, (mode, user, group) in {**INPUTS, **DIRECTORIES}.items():
             os.chown(os.path.join(case, path), user, group)
             os.chmod(os.path.join(case, path), mode)
+        for path in self.listed:
+            os.setxattr(os.path.join(case, path), "system.posix_acl_access", LIST)
         return case
 
     def compare(self, script, *options):
@@ -73,6 +85,15 @@ class OtherUsers(OutputCase):
         printed = self.compare(f"{BECOME} sh -c '{ACTS}' 2>&1; true")
         self.assertIn("theirs/root\n", printed)
         self.assertIn("closed: Permission denied", printed)
+
+    def test_an_access_list_holds_for_the_copy_of_an_input_too(self):
+        self.listed = ("read", "theirs/root")
+        script = f"echo more >> read; {BECOME} cat read theirs/root open 2>&1; true"
+        for options in ((), ("--copy", "*")):
+            printed = self.compare(script, *options)
+            self.assertEqual(printed.count("Permission denied"), 2, printed)
+            shutil.rmtree(self.directory)
+            os.mkdir(self.directory, 0o755)
 
     def test_one_that_has_the_case_for_its_root_directory(self):
         if (
