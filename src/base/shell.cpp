@@ -25,4 +25,9 @@ std::string shell_word(std::string_view bytes) {
   return "$'" + printable(inside) + "'";
 }
 
+std::string copy_by_hand(std::string_view from, std::string_view to) {
+  return "`cp -an " + shell_word(std::string(from) + "/.") + " " + shell_word(std::string(to) + "/") +
+         "` copies what is missing there and replaces nothing";
+}
+
 }  // namespace forebay

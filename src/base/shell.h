@@ -10,4 +10,7 @@ namespace forebay {
 // bash, ksh and zsh understand.
 std::string shell_word(std::string_view bytes);
 
+// "`cp -an FROM/. TO/` copies what is missing there and replaces nothing": for people who have to do it themselves.
+std::string copy_by_hand(std::string_view from, std::string_view to);
+
 }  // namespace forebay

@@ -102,7 +102,7 @@ Status remove_run(const launch::PoolRun& run, bool is_home) {
 }
 
 void survey_runs(const CleanOptions& options, const FoundRuns& found, Survey& survey) {
-  for (const auto& [home, error] : found.unreadable) {
+  for (const auto& [home, error, tree] : found.unreadable) {
     say(stderr, "forebay: {}; {}\n", error.text(),
         error.code == Code::lost ? "nobody can bring home what is there: look at it, then remove the directory"
                                  : "left alone");

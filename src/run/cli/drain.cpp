@@ -153,7 +153,12 @@ int resume(const DrainOptions& options) {
   if (!found) return failed(found.error());
   int resumed = 0;
   std::optional<Code> trouble;
-  for (const auto& each : found->unreadable) trouble = drain::graver(trouble, static_cast<Code>(failed(each.error)));
+  for (const auto& each : found->unreadable) {
+    trouble = drain::graver(trouble, static_cast<Code>(failed(each.error)));
+    if (!each.tree.empty())
+      say(stderr, "  {}, compare what both have, then `rm -r {}`\n",
+          copy_by_hand(each.tree, found->case_path.empty() ? "CASE" : found->case_path), shell_word(each.home));
+  }
   Progress progress(options.quiet, real_clock());
   for (const launch::PoolRun& run : found->runs) {
     ++resumed;

@@ -22,11 +22,16 @@ bool is_full(const std::string& directory) {
   return std::uint64_t{room.f_bavail} * room.f_frsize < little || (room.f_files > 0 && room.f_favail == 0);
 }
 
-tl::unexpected<Error> no_journal(const std::string& path, const DrainRequest& request, const std::vector<Root>& roots) {
-  return error(Code::lost, "the journal is gone, so nobody can tell what the program wrote:", path,
-               fmt::format("its files lie in {}: copy what you need, then `forebay clean --case {} --throw-away "
-                           "--throw-away`",
-                           printable(roots.front().local), shell_word(request.case_path)));
+tl::unexpected<Error> no_journal(const Error& failure, const DrainRequest& request, const std::vector<Root>& roots) {
+  if (roots.empty() || (failure.errno_value != ENOENT && failure.code != Code::lost))
+    return tl::unexpected<Error>(failure);
+  const std::string advice = fmt::format(
+      "its files lie in {0}: {1}, compare what both have, then `forebay clean --case {2} --throw-away "
+      "--throw-away`",
+      printable(roots.front().local), copy_by_hand(roots.front().local, request.case_path),
+      shell_word(request.case_path));
+  if (failure.errno_value != ENOENT) return error(Code::lost, failure.what, failure.path, advice);
+  return error(Code::lost, "the journal is gone, so nobody can tell what the program wrote:", failure.path, advice);
 }
 
 // Where nobody watched the end of a program without the library, only the pool tells that writes may have failed.
@@ -52,8 +57,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   auto state = std::make_unique<State>(request, clock);
   const std::string path = join(request.home, "journal");
   auto replayed = Journal::replay(path, [&](const Record& entry) { state->run.ledger.apply(entry); });
-  if (!replayed && replayed.error().errno_value == ENOENT && !roots.empty()) return no_journal(path, request, roots);
-  if (!replayed) return forward(replayed);
+  if (!replayed) return no_journal(replayed.error(), request, roots);
   // The case itself was staged first. Since then it may have been mounted anew, under another device number.
   const auto itself = state->run.ledger.find("");
   auto shared =

@@ -212,6 +212,18 @@ bool holds_nothing(const std::string& home) {
   if (!entries) return entries.error().errno_value == ENOENT;
   return std::ranges::all_of(*entries, [](const DirectoryEntry& entry) { return entry.name == lock_name; });
 }
+
+// What describes a run goes from its pool only after the journal and the tree.
+UnreadableRun unreadable_run(const std::string& home, Error failure) {
+  if (failure.errno_value != ENOENT || !name_exists(join(home, "journal"))) return {home, std::move(failure)};
+  std::string tree = join(home, "tree");
+  if (const auto inside = list_directory(tree); inside && inside->size() == 1) tree = join(tree, inside->front().name);
+  return {home,
+          error(Code::lost, "what describes a run was removed from its pool:", failure.path,
+                "its files lie in " + printable(tree))
+              .value(),
+          tree};
+}
 }  // namespace
 
 std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths,
@@ -230,7 +242,7 @@ std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths,
         if (auto run = load_pool_run(home)) {
           found.push_back(std::move(*run));
         } else if (!holds_nothing(home)) {
-          unreadable.push_back({home, run.error()});
+          unreadable.push_back(unreadable_run(home, run.error()));
         }
       }
     }

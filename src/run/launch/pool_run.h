@@ -59,6 +59,7 @@ Result<PoolRun> load_pool_run(const std::string& home);
 struct UnreadableRun {
   std::string home;
   Error error;
+  std::string tree = {};  // where its files lie, if only what describes it is gone
 };
 // All runs of this user that left directories in these pools.
 std::vector<PoolRun> find_pool_runs(const std::vector<std::string>& pool_paths, std::vector<UnreadableRun>& unreadable);
