@@ -198,7 +198,7 @@ class Resume(FaultyCase):
     def test_what_was_carried_and_changed_since_is_missed_too(self):
         script = "echo 1 > a; echo 1 > b; while [ ! -e go ]; do sleep 0.1; done; echo 2 >> b; : > last; sleep 60"
         process = self.start(["sh", "-c", script], ["--drain-when", "live"], fault="")
-        wait_for(lambda: "b" in self.on_case(), what="b on the case")
+        wait_for(lambda: {"a", "b"} <= set(self.on_case()), what="both on the case")
         self.set_fault("rename:EIO")
         with open(os.path.join(os.path.dirname(self.in_tree("a")[0]), "go"), "w"):
             pass
