@@ -1,6 +1,6 @@
 # bash completion for forebay, made by: forebay completion bash
 _forebay_keys() {
-  _forebay_words "pool.paths= pool.memory_share= pool.budget= pool.high_water= pool.low_water= run.via= stage.threads= stage.copy= stage.direct= drain.threads= drain.bandwidth= drain.when= drain.verify= drain.layout= drain.checkpoints= drain.safe_interval= drain.settle= drain.patience= drain.silence="
+  _forebay_words "pool.paths= pool.memory_share= pool.budget= pool.high_water= pool.low_water= run.via= stage.threads= stage.copy= stage.direct= drain.threads= drain.bandwidth= drain.when= drain.verify= drain.layout= drain.checkpoints= drain.safe_interval= drain.settle= drain.refresh= drain.patience= drain.silence="
   compopt -o nospace 2> /dev/null || :
 }
 _forebay_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }
@@ -76,6 +76,7 @@ _forebay() {
     "run drain.checkpoints") :; return ;;
     "run drain.safe_interval") :; return ;;
     "run drain.settle") :; return ;;
+    "run drain.refresh") :; return ;;
     "run drain.patience") :; return ;;
     "run drain.silence") :; return ;;
     "doctor --case") _forebay_paths -d; return ;;
@@ -121,6 +122,7 @@ _forebay() {
     "predict drain.checkpoints") :; return ;;
     "predict drain.safe_interval") :; return ;;
     "predict drain.settle") :; return ;;
+    "predict drain.refresh") :; return ;;
     "predict drain.patience") :; return ;;
     "predict drain.silence") :; return ;;
     "exec --case") _forebay_paths -d; return ;;

@@ -113,6 +113,9 @@ void print_text(const std::vector<Staged>& staged) {
   }
 }
 
+// The others are in the JSON.
+constexpr std::size_t growing_told = 10;
+
 void print_text(const std::vector<Seen>& all) {
   for (const Seen& seen : all) {
     const drain::DrainReport& drain = seen.report.drain;
@@ -134,6 +137,14 @@ void print_text(const std::vector<Seen>& all) {
                    : "");
     fmt::print("  {:<20}{} in {}, {} to go\n", "on the case", human_bytes(drain.shared.bytes),
                plural(drain.shared.files, "file"), plural(seen.report.queued_units, "entry"));
+    std::size_t told = 0;
+    for (const auto& [path, amount] : drain.growing.files) {
+      if (++told > growing_told) break;
+      fmt::print("  {:<20}{}: {} here, {} on the case\n", "grows", printable(path), human_bytes(amount.local),
+                 human_bytes(amount.on_case));
+    }
+    if (const std::uint64_t grow = drain.growing.files.size() + drain.growing.more; grow > growing_told)
+      fmt::print("  {:<20}{} more\n", "grow", plural(grow - growing_told, "file"));
     if (seen.report.lasted.paused_milliseconds > 0)
       fmt::print("  {:<20}{}\n", "held back",
                  human_duration(std::chrono::milliseconds(seen.report.lasted.paused_milliseconds)));

@@ -105,6 +105,8 @@ Status Drain::add_directory(const std::string& path, const std::vector<tree::Ent
 Status Drain::add_root(const Root& root, const std::vector<tree::Entry>& staged) {
   if (auto recorded = state_->run.record_staged(staged); !recorded) return recorded;
   state_->run.roots.push_back(root);
+  for (const tree::Entry& entry : staged)
+    if (entry.kind == tree::Kind::copy) state_->seen.others.growing.note(entry.path);
   state_->policy.note_start();
   return state_->seen.watcher->add_tree(root.local, root.prefix);
 }
@@ -165,6 +167,7 @@ void Drain::tick() {
     if (auto read = on_events(); !read) state.run.note(std::nullopt, read.error().text());
   state.work.checkpoints.advance();
   state.seen.others.find_overlooked();
+  state.seen.others.growing.refresh();
   state.work.eviction.let_go();
   if (settings.live) {
     std::vector<std::string> quiet;
@@ -379,6 +382,7 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.read_back = state.run.numbers.read_back;
   report.unseen_times = state.run.numbers.unseen_times;
   report.uncounted_times = state.seen.late.unseen.size();
+  if (state.end.phase == Phase::running) report.growing = state.seen.others.growing.told();
   report.newest_safe = state.policy.newest_safe;
   report.newest_complete = state.policy.newest_anywhere();
   report.kept_beside = state.policy.kept_beside();

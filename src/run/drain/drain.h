@@ -52,6 +52,7 @@ struct DrainSettings {
   std::vector<std::string> start_groups = {};
   std::chrono::milliseconds safe_interval = std::chrono::minutes(10);
   std::chrono::milliseconds settle = std::chrono::seconds(2);
+  std::chrono::milliseconds refresh = std::chrono::seconds(5);      // of what grows on the case
   std::chrono::milliseconds vouch_after = std::chrono::seconds(1);  // see take_doubtful_ranks
   std::chrono::milliseconds patience = std::chrono::minutes(2);  // at the end, without any progress, before giving up
   MoverSettings mover;
@@ -101,6 +102,15 @@ struct Carried {
   }
 };
 
+// A log or history that appears on the case while it grows: bytes.
+struct GrowingAmount {
+  std::uint64_t local = 0, on_case = 0;
+};
+struct Growing {
+  std::map<std::string, GrowingAmount> files;  // by path in the case; the first hundred
+  std::uint64_t more = 0;                      // files
+};
+
 struct DrainReport {
   std::optional<Code> trouble;                     // the gravest of all; nullopt: none
   std::vector<std::string> messages;               // one line per trouble, with path and advice
@@ -117,6 +127,7 @@ struct DrainReport {
   std::uint64_t unseen_times = 0;
   // Of single ranks, that are there and none of whose files was told of yet: those are counted when they are carried.
   std::uint64_t uncounted_times = 0;
+  Growing growing;
   // Only times that a run may restart from (run/core/restartable.h).
   std::optional<std::string> newest_complete, newest_safe;
   std::map<std::string, std::string> kept_beside;  // older ones that are kept too, since the newest lacks a file: why

@@ -21,6 +21,11 @@ namespace forebay::drain {
 // A local file, whatever its names.
 using FileId = std::pair<dev_t, ino_t>;
 
+// XXH3-64 of the last bytes before `until` of a file, 64 KiB at most.
+struct Tail {
+  std::uint64_t until = 0, checksum = 0;
+};
+
 // What a unit was made of, filled by a mover thread in Mover::Make and read by the agent's thread when the outcome is
 // there (the queue of outcomes orders the two).
 struct Prepared {
@@ -33,11 +38,14 @@ struct Prepared {
   Sources sources;                            // group_time
   bool not_collatable = false;                // group_time: the layout cannot hold it
   bool differs = false;                       // comparison: what lies here is not what was carried
+  std::optional<Tail> tail = {};              // of what the case has then of a growing file
+  bool continues = false;                     // the unit is appended to what the case has
+  bool no_growth = false;                     // growth: it is no text, or was written to elsewhere
   std::set<FileId> several_names;  // files with names elsewhere: whether the case has one must be known first
 };
 
 struct Job {
-  enum class Kind { file, directory, rank_time, group_time, checkpoint, removal, comparison };
+  enum class Kind { file, directory, rank_time, group_time, checkpoint, removal, comparison, growth };
   Kind kind = Kind::file;
   std::string key;         // what is in flight: a path on the case
   int rank = 0, last = 0;  // rank_time: rank; group_time: first and last

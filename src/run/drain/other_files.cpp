@@ -20,6 +20,7 @@ void OtherFiles::handle(const Event& event) {
     }
     // What is below has another name now, or none; something else may take the directory's place.
     if (event.directory) std::erase_if(pending, [&](const auto& each) { return is_below(each.first, event.path); });
+    growing.forget(event.path);
     const Amount carried = work.acts.removed_by_program(event.path);
     if (removed) run.numbers.gone += carried;
     if (removed && !event.directory && !was_known && run.numbers.gone.files == gone_before) ++run.numbers.gone_unknown;
@@ -39,6 +40,7 @@ void OtherFiles::handle(const Event& event) {
     if (target && tree::is_staged_link(*target, run.request.lower))
       work.acts.note_renamed_input(target->substr(run.request.lower.size() + 1), event.path);
   }
+  growing.note(event.path);
   const FileId file{status.st_dev, status.st_ino};
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   if (event.kind == Event::Kind::closed || (event.kind == Event::Kind::found && S_ISREG(status.st_mode)))

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "run/drain/growing.h"
 #include "run/drain/jobs.h"
 #include "run/drain/run.h"
 #include "run/drain/walk.h"
@@ -29,6 +30,8 @@ struct OtherFiles {
   bool overlooked = false;                  // more files were closed than `pending` holds: they are found by looking
   std::optional<OutputWalk> catch_up = {};  // looks for them
   std::map<std::string, std::string> placed_names = {};  // placed file -> its path in the case, as last told
+
+  GrowingFiles growing{run, seen, work};
 
   void handle(const Event& event);
   void handle_placed(const Event& event);

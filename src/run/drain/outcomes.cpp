@@ -33,7 +33,7 @@ void Work::take(const Outcome& outcome) {
     not_carried.failures[job.key] = error.text();
     if (!outcome.final) return;
     note_made_directories(job);
-    if (error.code == Code::conflict) {
+    if (error.code == Code::conflict && job.kind != Job::Kind::growth) {
       run.record(conflict_record(job.key));
       not_carried.given_up.insert(job.key);
       not_carried.failures.erase(job.key);
@@ -47,6 +47,8 @@ void Work::take(const Outcome& outcome) {
       not_carried.failures.erase(job.key);
     } else if (source_unreadable(error) && end.phase != Phase::done) {
       by_ranks = unreadable.set_aside(job, error);
+    } else if (job.kind == Job::Kind::growth) {
+      not_carried.failures.erase(job.key);  // it is looked at again
     } else if (job.kind == Job::Kind::file && is_nothing_to_carry(local_of(run.roots, job.key))) {
       // The program removed it, or it is a directory, pipe, socket or device now.
       not_carried.failures.erase(job.key);
@@ -57,6 +59,7 @@ void Work::take(const Outcome& outcome) {
   in_flight.erase(job.key);
   std::erase_if(links.carrying, [&](const auto& each) { return each.second == job.key; });
   if (in_flight.empty()) acts.removed_in_flight.clear();
+  if (job.kind == Job::Kind::growth) seen.others.growing.ended();
   if (job.from_keep) seen.keep.use(job.time, false);
   const Job done = std::move(job);
   jobs.erase(found);
@@ -80,10 +83,36 @@ void Work::note_made_directories(const Job& job) {
   }
 }
 
+void Work::file_carried(const Job& job, const PublishedFile& file) {
+  if (!job.prepared->continues) run.numbers.count_shared(run.ledger.was_drained(file.path));
+  const auto link = job.prepared->links.find(file.path);
+  if (link != job.prepared->links.end()) {
+    run.record(drained_link_record(file.path, file.identity, link->second));
+  } else {
+    const auto mark = job.prepared->marks.find(file.path);
+    const auto first = file.linked_to.empty() ? std::nullopt : run.ledger.find(file.linked_to);
+    const Record now =
+        drained_record(file.path, file.identity, mark == job.prepared->marks.end() ? LocalMark{} : mark->second,
+                       first ? first->checksum : file.checksum);
+    if (job.kind == Job::Kind::growth && job.prepared->continues)
+      seen.others.growing.record(file.path, now);
+    else
+      run.record(now);
+  }
+  // Of what was appended only the end of it was read: it is in doubt until all has ended.
+  if (!job.prepared->continues || job.at_end) doubts.carried(file.path, job);
+  if (!doubts.was_closed(file.path)) run.uncarried.gone(file.path);
+  if (!file.linked_to.empty()) links.note_second_name(file);
+  acts.catch_up_removal(file.path);
+  const bool purged = job.from_keep && job.kind == Job::Kind::rank_time && !name_exists(local_of(run.roots, file.path));
+  if (purged) acts.removed_by_program(file.path);  // before it was carried, so that no event will tell
+}
+
 void Work::carried(const Job& job, const Published& published) {
   for (const std::string& path : job.prepared->removed) run.record(removed_record(path));
   if (job.kind == Job::Kind::removal) return;
   note_made_directories(job);
+  if (job.kind == Job::Kind::growth || job.prepared->tail) seen.others.growing.found_out(job);
   if (job.prepared->postponed) {
     if (end.phase == Phase::running) {
       seen.others.wait_for_quiet(job.key);
@@ -95,26 +124,7 @@ void Work::carried(const Job& job, const Published& published) {
   if (job.kind == Job::Kind::comparison) return doubts.compared(job);
   if (job.kind == Job::Kind::directory || !job.prepared->several_names.empty()) return;
   if (published.files.empty()) return;  // gone before its turn came
-  for (const PublishedFile& file : published.files) {
-    run.numbers.count_shared(run.ledger.was_drained(file.path));
-    const auto link = job.prepared->links.find(file.path);
-    if (link != job.prepared->links.end()) {
-      run.record(drained_link_record(file.path, file.identity, link->second));
-    } else {
-      const auto mark = job.prepared->marks.find(file.path);
-      const auto first = file.linked_to.empty() ? std::nullopt : run.ledger.find(file.linked_to);
-      run.record(drained_record(file.path, file.identity,
-                                mark == job.prepared->marks.end() ? LocalMark{} : mark->second,
-                                first ? first->checksum : file.checksum));
-    }
-    doubts.carried(file.path, job);
-    if (!doubts.was_closed(file.path)) run.uncarried.gone(file.path);
-    if (!file.linked_to.empty()) links.note_second_name(file);
-    acts.catch_up_removal(file.path);
-    const bool purged =
-        job.from_keep && job.kind == Job::Kind::rank_time && !name_exists(local_of(run.roots, file.path));
-    if (purged) acts.removed_by_program(file.path);  // before it was carried, so that no event will tell
-  }
+  for (const PublishedFile& file : published.files) file_carried(job, file);
   links.separated += published.separated;
   for (const std::string& path : published.without_set_id)
     run.note(std::nullopt,
@@ -122,7 +132,7 @@ void Work::carried(const Job& job, const Published& published) {
                          "the owner or group that the bit was set for",
                          printable(path)));
   run.numbers.shared.bytes += published.bytes;
-  if (job.kind == Job::Kind::file) return;
+  if (job.kind == Job::Kind::file || job.kind == Job::Kind::growth) return;
   if (job.kind == Job::Kind::checkpoint) return checkpoints.carried(job, published);
   if (job.kind == Job::Kind::group_time) {
     run.record(collated_record({job.time, std::string(parent_of(job.key)), job.rank, job.last, job.prepared->sources}));

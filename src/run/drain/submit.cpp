@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "run/drain/growing.h"
 #include "run/drain/placed.h"
 #include "run/drain/state.h"
 #include "run/drain/units.h"
@@ -102,9 +103,10 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::file, path, 0, 0, {}, false, prepared};
   submit(std::move(job),
-         [path, local = *source, replaces, parents = missing_parents(path), must_be_sealed, prepared, partners,
-          in_pool = !is_below(*source, run.request.case_path), &at_end = end.ending,
-          files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
+         [path, local = *source, replaces, known, grew = seen.others.growing.find(path),
+          parents = missing_parents(path), must_be_sealed, prepared, partners,
+          &settings = run.request.settings.mover.publish, in_pool = !is_below(*source, run.request.case_path),
+          &at_end = end.ending, files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
            struct stat now {};
            // A link that took the place of a directory on the way: the file is gone from here, what is there is
            // another.
@@ -125,6 +127,10 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
            if (several_names && !partners) {
              prepared->several_names.insert(file);
              return std::nullopt;
+           }
+           if (known && known->grows) {
+             auto rest = rest_of(*files, path, local, grew, *known, at_end, *prepared);
+             if (!rest || *rest) return rest;
            }
            auto unit = layouts::verbatim_file(local, path, replaces);
            if (!unit) return forward(unit);

@@ -98,6 +98,7 @@ struct Work {
   // They are on the case, whatever became of what they were made for.
   void note_made_directories(const Job& job);
   void carried(const Job& job, const Published& published);
+  void file_carried(const Job& job, const PublishedFile& file);
   void note_sources_of_group(const Job& job);
   void time_carried(const std::string& time);
 };

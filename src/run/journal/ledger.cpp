@@ -109,6 +109,10 @@ Record placed_record(const std::string& path, const Identity& on_case) {
   return record;
 }
 
+Record growing_record(const std::string& path) {
+  return {"growing", {path}};
+}
+
 Record drained_link_record(const std::string& path, const Identity& on_case, const std::string& target) {
   Record record{"drained-link", {path}};
   add(record.words, on_case);
@@ -238,6 +242,8 @@ void Ledger::apply(const Record& record) {
   } else if (kind == "uncollated") {
     std::erase_if(collated_,
                   [&](const CollatedTime& each) { return each.time == path && each.group == word(record, 1); });
+  } else if (kind == "growing") {
+    growing_.insert(path);
   } else if (kind == "deleted" || kind == "evicted") {
     const bool deleted = kind == "deleted";
     if (found) {
@@ -350,6 +356,7 @@ void Ledger::store(const std::string& path, const Known& known) {
 }
 
 void Ledger::erase(std::string_view path) {
+  growing_.erase(std::string(path));
   const auto directory = directories_.find(parent_of(path));
   if (directory == directories_.end()) return;
   const auto found = directory->second.find(name_of(path));
@@ -384,6 +391,7 @@ Known Ledger::unpacked(const std::string& path, const Packed& packed) const {
   known.directory = packed.directory;
   known.deleted = packed.deleted;
   known.evicted = packed.evicted;
+  known.grows = growing_.contains(path);
   return known;
 }
 

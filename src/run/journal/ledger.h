@@ -43,6 +43,7 @@ struct Known {
   bool directory = false;
   bool deleted = false;  // removed by the program's own act
   bool evicted = false;  // replaced in the local tree by a link, to make room; the case holds it
+  bool grows = false;    // was appended to on the case, which may hold more of it than is told here
 };
 
 // What something was made of, told without keeping it: how many local files, a checksum of their names and marks, and
@@ -131,7 +132,7 @@ class Ledger {
   std::map<std::string, Identity> placing_;
   std::vector<CollatedTime> collated_;
   std::map<std::string, CheckpointVersions> checkpoints_;
-  std::set<std::string> temporaries_, complete_, deleted_unknown_, evicted_unknown_;
+  std::set<std::string> growing_, temporaries_, complete_, deleted_unknown_, evicted_unknown_;
   std::optional<std::string> newest_complete_;
   bool lost_events_ = false, pool_was_full_ = false, ended_cleanly_ = false;
 };
@@ -142,6 +143,8 @@ Record drained_record(const std::string& path, const Identity& on_case, const Lo
 // About to get its name on the case; and found under it by a resumed run: ours to replace.
 Record placing_record(const std::string& path, const Identity& before);
 Record placed_record(const std::string& path, const Identity& on_case);
+// About to be appended to on the case, again and again.
+Record growing_record(const std::string& path);
 Record drained_link_record(const std::string& path, const Identity& on_case, const std::string& target);
 Record drained_directory_record(const std::string& path, std::uint32_t mode, std::optional<Owner> owner = std::nullopt);
 Record collated_record(const CollatedTime& collated);

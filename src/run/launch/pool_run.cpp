@@ -83,6 +83,8 @@ drain::DrainSettings drain_settings(const PoolRun& run) {
   settings.checkpoints = from.checkpoints;
   settings.safe_interval = from.safe_interval;
   settings.settle = from.settle;
+  const bool waits = !settings.live && from.refresh == settings::Settings::Drain().refresh;
+  settings.refresh = waits ? from.safe_interval : from.refresh;
   settings.patience = from.patience;
   settings.mover.threads = from.threads;
   settings.mover.bytes_per_second = from.bandwidth;

@@ -53,6 +53,10 @@ json json_of(const drain::DrainReport& report) {
   out["notices"] = json::array();
   for (const std::string& notice : report.notices) out["notices"].push_back(printable(notice));
   out["uncounted_times"] = report.uncounted_times;
+  out["growing"] = json::object();
+  for (const auto& [path, amount] : report.growing.files)
+    out["growing"][escape(path)] = {{"local_bytes", amount.local}, {"case_bytes", amount.on_case}};
+  out["growing_more"] = report.growing.more;
   out["never_shared"] = report.never_shared;
   out["read_back"] = report.read_back;
   out["shared"] = report.shared;
@@ -75,6 +79,12 @@ drain::DrainReport drain_report(const json& from) {
   report.messages = from.at("messages").get<std::vector<std::string>>();
   report.notices = from.value("notices", std::vector<std::string>());
   report.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
+  const json growing = from.value("growing", json::object());
+  for (const auto& [path, amount] : growing.items())
+    if (const auto name = unescape(path))
+      report.growing.files[*name] = {amount.at("local_bytes").get<std::uint64_t>(),
+                                     amount.at("case_bytes").get<std::uint64_t>()};
+  report.growing.more = from.value("growing_more", std::uint64_t{0});
   report.never_shared = from.value("never_shared", drain::Amount());
   report.read_back = from.value("read_back", drain::Amount());
   report.shared = from.value("shared", drain::Carried());

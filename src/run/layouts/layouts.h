@@ -63,6 +63,9 @@ struct Unit {
   // The file on the case that this one may replace, as it was when it was staged or last drained; nullopt: the name
   // must be new.
   std::optional<Identity> replaces;
+  // File units: the file on the case that grows by the unit's one piece, as it was left there, which ends where the
+  // piece begins. It replaces nothing then.
+  std::optional<Identity> continues = std::nullopt;
   // The files and links of the directory on the case that this one may replace, by their paths in it, as they were when
   // they were staged or last drained: it may hold fewer, but no others. nullopt: the name must be new.
   std::optional<std::map<std::string, Identity>> replaces_directory = std::nullopt;

@@ -228,6 +228,7 @@ Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const 
   const Context context{shared, run, settings, attempts};
   if (!unit.is_directory && unit.files.size() != 1)
     return error(Code::bad_input, "a file unit needs exactly one file:", unit.target);
+  if (unit.continues) return parts::append(context, unit);
   auto published = unit.is_directory ? parts::publish_directory(context, unit) : FilePublication(context, unit).run();
   if (!published || settings.defer_directory_sync) return published;
   if (auto synced = sync_directories(shared, published->unsynced); !synced) return forward(synced);

@@ -70,6 +70,7 @@ struct Published {
 // attempts at one unit, one after the other; publish() adds to them.
 struct Attempts {
   std::vector<std::map<std::string, Identity>> placed;  // of each, by paths below the target; "" for a file unit
+  bool appended = false;                                // a part of what a growing file was to get
 };
 
 // Errors: Code::conflict when the name exists and is not what the unit may replace (then the new content is kept on the
@@ -79,6 +80,12 @@ struct Attempts {
 // Thread-safe for different targets.
 Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const std::string& run,
                           const PublishSettings& settings, Attempts& attempts);
+
+// Whether the first `size` bytes of the local file `local` are all that the case's file holds.
+Result<bool> holds_beginning(SharedFiles& shared, const std::string& path, const std::string& local,
+                             std::uint64_t size);
+// XXH3-64 of the bytes from `from` up to `until` of a local file.
+Result<std::uint64_t> checksum_of_part(const std::string& local, std::uint64_t from, std::uint64_t until);
 
 // Whether what a file is made of is the content that has `expected` as its checksum. Where that is not known (0) it is
 // compared with what the case has under `path`.

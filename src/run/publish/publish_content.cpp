@@ -207,6 +207,25 @@ Result<std::uint64_t> checksum_of(const layouts::OutputFile& file) {
   return reader.checksum();
 }
 
+namespace {
+
+layouts::OutputFile part_of(const std::string& local, std::uint64_t from, std::uint64_t until) {
+  layouts::OutputFile file;
+  file.pieces.push_back({"", local, from, until - from});
+  return file;
+}
+
+}  // namespace
+
+Result<bool> holds_beginning(SharedFiles& shared, const std::string& path, const std::string& local,
+                             std::uint64_t size) {
+  return holds_same(shared, part_of(local, 0, size), path, 0);
+}
+
+Result<std::uint64_t> checksum_of_part(const std::string& local, std::uint64_t from, std::uint64_t until) {
+  return checksum_of(part_of(local, from, until));
+}
+
 Error as_unreadable(Error error) {
   const int reason = error.errno_value;
   if (reason == EACCES || reason == EPERM || reason == ENAMETOOLONG) error.what = unreadable_text;
@@ -257,6 +276,13 @@ Result<Written> write_output(const Context& context, const layouts::OutputFile& 
   written.without_set_id = (file.mode & set_id & ~status->st_mode) != 0;
   if (auto verified = verify(context, written, path); !verified) return forward(verified);
   return written;
+}
+
+Result<std::uint64_t> write_pieces(const Context& context, const layouts::OutputFile& file, int fd,
+                                   const std::string& path) {
+  ContentWriter writer(&context, file, fd, path);
+  if (auto put = writer.all_pieces(); !put) return forward(put);
+  return writer.bytes();
 }
 
 Result<std::optional<Written>> write_hard_link(const Context& context, const std::string& existing,

@@ -55,6 +55,9 @@ struct Written {
 using Made = std::function<void(const struct stat&)>;
 Result<Written> write_output(const Context& context, const layouts::OutputFile& file, const std::string& path,
                              const Made& made, const std::optional<struct stat>& replaced = std::nullopt);
+// The pieces alone, to an open file. The bytes of them.
+Result<std::uint64_t> write_pieces(const Context& context, const layouts::OutputFile& file, int fd,
+                                   const std::string& path);
 // Makes `path` a second name of `existing`, which must still be `expected` (where given). nullopt: the file system
 // makes no hard links, or not of this one.
 Result<std::optional<Written>> write_hard_link(const Context& context, const std::string& existing,
@@ -79,6 +82,8 @@ Status remove_all(SharedFiles& shared, const std::string& path);
 Error keep_beside(const Context& context, Temporary& temporary, const std::string& target,
                   const std::function<Result<bool>(const std::string&)>& same_beside);
 
+// Of a unit that continues a file.
+Result<Published> append(const Context& context, const layouts::Unit& unit);
 Result<Published> publish_directory(const Context& context, const layouts::Unit& unit);
 
 }  // namespace forebay::drain::parts

@@ -83,6 +83,12 @@ class CaseFiles final : public SharedFiles {
     return open(path, O_WRONLY | O_CREAT | O_EXCL, mode, "cannot make");
   }
 
+  Result<Descriptor> open_to_append(const std::string& path, std::uint64_t offset) override {
+    auto file = open(path, O_WRONLY | O_NONBLOCK, 0, "cannot open");
+    if (file && ::lseek(file->get(), static_cast<off_t>(offset), SEEK_SET) < 0) return failed("cannot seek in", path);
+    return file;
+  }
+
   Result<Descriptor> open_read(const std::string& path) override {
     auto file = open(path, O_RDONLY | O_NONBLOCK, 0, "cannot open");
     if (file) (void)::posix_fadvise(file->get(), 0, 0, POSIX_FADV_DONTNEED);

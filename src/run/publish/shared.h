@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,6 +31,8 @@ class SharedFiles {
 
   // A new file (O_EXCL) for writing.
   virtual Result<Descriptor> create(const std::string& path, mode_t mode) = 0;
+  // A file that is there, for writing from the byte `offset` on.
+  virtual Result<Descriptor> open_to_append(const std::string& path, std::uint64_t offset) = 0;
   // For reading what the file system has: pages cached by this node are dropped first where the kernel allows it.
   virtual Result<Descriptor> open_read(const std::string& path) = 0;
   // One write: may be short. Returns the bytes written.

@@ -177,6 +177,10 @@ const std::vector<KeyEntry>& entries() {
        "the newest complete time reaches the case at least this often: a dead node costs at most this", 1000, kDay},
       {"drain.settle", [](Settings& s) -> Field { return &s.drain.settle; },
        "how long a file must be quiet before it is drained while the program runs", 0, kDay},
+      {"drain.refresh", [](Settings& s) -> Field { return &s.drain.refresh; },
+       "how often what a program appends to logs and histories appears on the case while it runs; with drain.when "
+       "\"end\", where this is 5s, as often as drain.safe_interval says",
+       100, kDay},
       {"drain.patience", [](Settings& s) -> Field { return &s.drain.patience; },
        "without any progress for so long, the end of a run leaves the rest local, and a program that waits for room is "
        "let go; so long the end waits for processes that still have files open for writing",

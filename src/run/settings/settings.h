@@ -53,6 +53,9 @@ struct Settings {
     std::vector<std::string> checkpoints;  // directories whose files are one state, replaced on the case together
     std::chrono::milliseconds safe_interval = std::chrono::minutes(10);  // a dead node costs at most this
     std::chrono::milliseconds settle = std::chrono::seconds(2);  // a file is quiet this long before it is drained live
+    // So often what a program appends to logs and histories appears on the case; with drain.when "end", where this is
+    // the default, as often as safe_interval says.
+    std::chrono::milliseconds refresh = std::chrono::seconds(5);
     // Without any progress for so long, the end of a run gives up and leaves the rest local, and a program that waits
     // for room in its pool is let go.
     std::chrono::milliseconds patience = std::chrono::minutes(2);

@@ -45,6 +45,9 @@ class FaultyFiles final : public SharedFiles {
   Result<Descriptor> create(const std::string& path, mode_t mode) override {
     return through("create", path, [&] { return real_.create(path, mode); });
   }
+  Result<Descriptor> open_to_append(const std::string& path, std::uint64_t offset) override {
+    return through("open_to_append", path, [&] { return real_.open_to_append(path, offset); });
+  }
   Result<Descriptor> open_read(const std::string& path) override {
     return through("open_read", path, [&] { return real_.open_read(path); });
   }

@@ -100,6 +100,7 @@ TEST_F(Files, every_key_can_be_set_by_its_environment_variable) {
   set("FOREBAY_DRAIN_LAYOUT", "collated");
   set("FOREBAY_DRAIN_SAFE_INTERVAL", "1h");
   set("FOREBAY_DRAIN_SETTLE", "0.5");
+  set("FOREBAY_DRAIN_REFRESH", "3s");
   set("FOREBAY_DRAIN_PATIENCE", "90s");
   set("FOREBAY_DRAIN_SILENCE", "30s");
   set("FOREBAY_DRAIN_CHECKPOINTS", "checkpoint");
@@ -122,6 +123,7 @@ TEST_F(Files, every_key_can_be_set_by_its_environment_variable) {
   EXPECT_EQ(loaded->drain.layout, Layout::collated);
   EXPECT_EQ(loaded->drain.safe_interval, 1h);
   EXPECT_EQ(loaded->drain.settle, 500ms);
+  EXPECT_EQ(loaded->drain.refresh, 3s);
   EXPECT_EQ(loaded->drain.patience, 90s);
   EXPECT_EQ(loaded->drain.silence, 30s);
   EXPECT_EQ(loaded->drain.checkpoints, std::vector<std::string>{"checkpoint"});

@@ -1,0 +1,275 @@
+#include "run/drain/growing.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "run/drain/state.h"
+#include "run/drain/units.h"
+#include "run/publish/publish.h"
+
+namespace forebay::drain {
+namespace {
+
+// How often the journal tells of one file that grows: a resumed run knows the rest by its content.
+constexpr std::chrono::minutes journal_interval{1};
+// Reports are written every second.
+constexpr std::size_t most_told = 100;
+
+// Up to where a local file is text: the first zero byte in [from, until), which is also where a hole begins.
+Result<std::uint64_t> end_of_text(const std::string& local, std::uint64_t from, std::uint64_t until) {
+  const auto file = open_unlinked(local, O_RDONLY | O_NONBLOCK | O_NOATIME);
+  if (!file) return forward(file);
+  std::array<char, std::size_t{64} << 10> buffer;
+  while (from < until) {
+    const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), until - from);
+    const ssize_t got = ::pread(file->get(), buffer.data(), wanted, static_cast<off_t>(from));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("cannot read", local);
+    if (got == 0) break;
+    if (const void* zero = std::memchr(buffer.data(), 0, static_cast<std::size_t>(got)))
+      return from + static_cast<std::uint64_t>(static_cast<const char*>(zero) - buffer.data());
+    from += static_cast<std::uint64_t>(got);
+  }
+  return from;
+}
+
+constexpr std::uint64_t tail_bytes = std::uint64_t{64} << 10;
+
+Result<Tail> tail_of(const std::string& local, std::uint64_t until) {
+  const auto sum = checksum_of_part(local, until - std::min(until, tail_bytes), until);
+  if (!sum) return forward(sum);
+  return Tail{until, *sum};
+}
+
+// Whether what the case has of a file is still its beginning: as cheaply as that can be known.
+Result<bool> is_as_carried(SharedFiles& shared, const std::string& path, const std::string& local,
+                           const GrowingFile& file, const Known& known) {
+  const std::uint64_t carried = known.drained->size;
+  if (!file.tail || file.tail->until != carried) return holds_beginning(shared, path, local, carried);
+  const auto tail = tail_of(local, carried);
+  if (!tail) return forward(tail);
+  return tail->checksum == file.tail->checksum;
+}
+
+// The local file as far as the case has it.
+LocalMark mark_until(const struct stat& status, std::uint64_t size) {
+  LocalMark mark = mark_of(status);
+  mark.size = size;
+  return mark;
+}
+
+Result<std::optional<layouts::Unit>> continuing(const std::string& path, const std::string& local,
+                                                const Identity& on_case, std::uint64_t until) {
+  auto unit = layouts::verbatim_file(local, path, std::nullopt);
+  if (!unit) return forward(unit);
+  unit->continues = on_case;
+  unit->files.front().pieces = {{"", local, on_case.size, until - on_case.size}};
+  return std::optional(std::move(*unit));
+}
+
+// What the case is to have of a file from now on; false where that is no more than it has.
+Result<bool> look_into(const std::string& path, const std::string& local, const GrowingFile& file, std::uint64_t from,
+                       Prepared& prepared) {
+  const auto status = status_of(local);
+  if (!status || !S_ISREG(status->st_mode) || status->st_ino != file.file.second) return false;
+  const auto until = end_of_text(local, from, static_cast<std::uint64_t>(status->st_size));
+  if (!until) return forward(until);
+  prepared.no_growth = from == 0 && *until < static_cast<std::uint64_t>(status->st_size);
+  if (prepared.no_growth) return false;
+  if (*until <= from) return false;
+  const auto tail = tail_of(local, *until);
+  if (!tail) return forward(tail);
+  prepared.tail = *tail;
+  prepared.marks[path] = mark_until(*status, *until);
+  return true;
+}
+
+// nullopt: nothing more, or it was written to elsewhere than at its end.
+Result<std::optional<layouts::Unit>> more_of(SharedFiles& shared, const std::string& path, const std::string& local,
+                                             const GrowingFile& file, const Known& known, Prepared& prepared) {
+  prepared = {};
+  const auto same = is_as_carried(shared, path, local, file, known);
+  if (!same) return forward(same);
+  prepared.no_growth = !*same;
+  if (!*same) return std::nullopt;
+  const auto more = look_into(path, local, file, known.drained->size, prepared);
+  if (!more) return forward(more);
+  if (!*more) return std::nullopt;
+  return continuing(path, local, *known.on_case, prepared.marks[path].size);
+}
+
+// nullopt: there is none, it is no text, or somebody else has put something in its place.
+Result<std::optional<layouts::Unit>> beginning_of(SharedFiles& shared, const std::string& path,
+                                                  const std::string& local, const GrowingFile& file, const Known& known,
+                                                  Prepared& prepared) {
+  prepared = {};
+  const auto more = look_into(path, local, file, 0, prepared);
+  if (!more) return forward(more);
+  if (!*more) return std::nullopt;
+  const auto replaces = known.directory ? std::nullopt : known.on_case;
+  const auto there = shared.status(path);
+  if (!there) return forward(there);
+  prepared.no_growth = there->has_value() && !(replaces && still_is(**there, *replaces));
+  if (prepared.no_growth) return std::nullopt;
+  auto unit = layouts::verbatim_file(local, path, replaces);
+  if (!unit) return forward(unit);
+  unit->files.front().pieces = {{"", local, 0, prepared.marks[path].size}};
+  return std::optional(std::move(*unit));
+}
+
+}  // namespace
+
+Growth growth_of(const GrowingFile& before, const FileId& file, std::uint64_t size,
+                 std::optional<std::uint64_t> carried) {
+  if (file != before.file) return Growth::anew;
+  if (size < before.size || (carried && size < *carried)) return Growth::cut;
+  if (before.left_alone || size == 0 || carried == size) return Growth::wait;
+  if (carried) return Growth::append;
+  return before.seen ? Growth::begin : Growth::anew;
+}
+
+void GrowingFiles::note(const std::string& path) {
+  if (files.size() >= most)
+    std::erase_if(files, [&](const auto& each) {
+      const auto known = run.ledger.find(each.first);
+      return known && (known->drained ? known->drained->size == each.second.size : known->staged.has_value());
+    });
+  if (files.size() < most) files.try_emplace(path);
+}
+
+void GrowingFiles::forget(const std::string& path) {
+  for (auto at = files.lower_bound(path); at != files.end() && at->first.starts_with(path);)
+    at = is_below(at->first, path) ? files.erase(at) : std::next(at);
+}
+
+GrowingFile GrowingFiles::find(const std::string& path) const {
+  const auto found = files.find(path);
+  return found == files.end() ? GrowingFile{} : found->second;
+}
+
+void GrowingFiles::refresh() {
+  const auto now = run.clock.now();
+  if (under_way > 0 || now < next) return;
+  began = now;
+  next = now + run.request.settings.refresh;
+  for (auto& [path, file] : files)
+    if (work.jobs.size() < Work::most_jobs) look_at(path, file);
+}
+
+void GrowingFiles::look_at(const std::string& path, GrowingFile& file) {
+  if (work.in_flight.contains(path) || work.checkpoints.containing(path) != nullptr) return;
+  const auto local = work.source_of(path);
+  const auto status = local ? status_of(*local) : std::nullopt;
+  if (!status || !S_ISREG(status->st_mode) || status->st_nlink != 1 || is_below(*local, run.request.case_path)) return;
+  const auto known = run.ledger.find(path);
+  if (known && (known->evicted || is_as_known(*known, mark_of(*status)))) return;
+  const FileId id{status->st_dev, status->st_ino};
+  const auto size = static_cast<std::uint64_t>(status->st_size);
+  const bool has_this = known && known->drained && known->drained->inode == status->st_ino && !file.was_cut;
+  const Growth growth = growth_of(file, id, size, has_this ? std::optional(known->drained->size) : std::nullopt);
+  if (growth == Growth::anew || growth == Growth::cut) {
+    file = {.file = id, .size = size, .seen = true, .was_cut = growth == Growth::cut};
+    return;
+  }
+  file.size = size;
+  if (growth != Growth::wait) submit(path, file, growth, known ? &*known : nullptr);
+}
+
+void GrowingFiles::submit(const std::string& path, const GrowingFile& file, Growth growth, const Known* known) {
+  if (!work.acts.in_the_way(path).empty()) return;
+  const bool appends = growth == Growth::append;
+  if (appends && !known->grows) run.record(growing_record(path));
+  const auto prepared = std::make_shared<Prepared>();
+  ++under_way;
+  work.submit(
+      {Job::Kind::growth, path, 0, 0, {}, false, prepared},
+      [path, file, appends, prepared, local = *work.source_of(path), known = known ? *known : Known{},
+       parents = work.missing_parents(path), files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
+        auto unit = appends ? more_of(*files, path, local, file, known, *prepared)
+                            : beginning_of(*files, path, local, file, known, *prepared);
+        if (!unit || !*unit) return unit;
+        prepared->continues = appends;
+        for (const auto& [parent, mode] : parents) {
+          auto made = files->make_directory(parent, mode);
+          if (!made && made.error().errno_value != EEXIST) return forward(made);
+          prepared->directories[parent] = mode;
+        }
+        return unit;
+      });
+}
+
+void GrowingFiles::found_out(const Job& job) {
+  const auto found = files.find(job.key);
+  if (found == files.end()) return;
+  if (job.prepared->tail) {
+    found->second.tail = job.prepared->tail;
+    found->second.was_cut = false;
+  }
+  found->second.left_alone = job.prepared->no_growth;
+}
+
+void GrowingFiles::record(const std::string& path, const Record& drained) {
+  const auto found = files.find(path);
+  const auto now = run.clock.now();
+  if (found == files.end()) return run.record(drained);
+  auto& last = found->second.journalled;
+  if (last && now - *last < journal_interval) return run.ledger.apply(drained);
+  last = now;
+  run.record(drained);
+}
+
+void GrowingFiles::ended() {
+  if (--under_way > 0) return;
+  const auto now = run.clock.now();
+  next = std::max(next, began + least_pause * (now - began));
+}
+
+Growing GrowingFiles::told() const {
+  Growing found;
+  for (const auto& [path, file] : files) {
+    const auto known = run.ledger.find(path);
+    if (file.left_alone || !known || !known->grows || !known->drained) continue;
+    if (found.files.size() < most_told)
+      found.files[path] = {file.size, known->drained->size};
+    else
+      ++found.more;
+  }
+  return found;
+}
+
+Result<std::optional<layouts::Unit>> rest_of(SharedFiles& shared, const std::string& path, const std::string& local,
+                                             const GrowingFile& file, const Known& known, bool at_end,
+                                             Prepared& prepared) {
+  const auto here = status_of(local);
+  const auto there = shared.status(path);
+  if (!there) return forward(there);
+  if (!known.grows || !known.drained || !here || here->st_nlink != 1 || !there->has_value()) return std::nullopt;
+  const struct stat& now = **there;
+  const auto size = static_cast<std::uint64_t>(here->st_size), has = static_cast<std::uint64_t>(now.st_size);
+  // How much was appended before a crash may be in no journal: the content tells that it is ours.
+  if (!S_ISREG(now.st_mode) || now.st_ino != known.on_case->inode || has < known.on_case->size || has > size ||
+      (now.st_mode & 07777) != (here->st_mode & 07777))
+    return std::nullopt;
+  const auto same = at_end || !still_is(now, *known.on_case) ? holds_beginning(shared, path, local, has)
+                                                             : is_as_carried(shared, path, local, file, known);
+  if (!same) return forward(same);
+  if (!*same) return std::nullopt;
+  const auto tail = tail_of(local, size);
+  if (!tail) return forward(tail);
+  auto unit = continuing(path, local, known_identity(now), size);
+  if (!unit) return forward(unit);
+  mark_sources(**unit, local, {}, prepared);
+  prepared.continues = true;
+  prepared.tail = *tail;
+  return unit;
+}
+
+}  // namespace forebay::drain

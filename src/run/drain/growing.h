@@ -1,0 +1,75 @@
+// Growing files: what a program holds open and appends to (logs, histories) appears on the case while it grows, as an
+// exact prefix. Only text does, since other formats come back to what they wrote. Private to the room.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "run/drain/jobs.h"
+#include "run/drain/run.h"
+
+namespace forebay::drain {
+
+// A file of the program outside times, as it was when it was looked at last.
+struct GrowingFile {
+  FileId file = {};
+  std::uint64_t size = 0;
+  bool seen = false;        // since it was made, or begun anew
+  bool was_cut = false;     // nothing of what the case has is known to be its beginning
+  bool left_alone = false;  // it is no text, or was written to elsewhere than at its end: carried when it is closed
+  std::optional<Tail> tail = {};  // of what the case has, as it was carried last
+  std::optional<Clock::time_point> journalled = {};
+};
+
+// What is to be done with such a file now, as it is found with `size` bytes in `file`. `carried`: so many of its bytes
+// the case has; nullopt: none.
+enum class Growth {
+  wait,    // nothing, until the next look
+  anew,    // it is another one: to be looked at again before it is carried
+  cut,     // likewise, since what the case has is no beginning of it any more
+  begin,   // carry what there is
+  append,  // carry what it has more
+};
+Growth growth_of(const GrowingFile& before, const FileId& file, std::uint64_t size,
+                 std::optional<std::uint64_t> carried);
+
+struct GrowingFiles {
+  Run& run;
+  Observation& seen;
+  Work& work;
+
+  static constexpr std::size_t most = 8192;
+  // The time that a refresh takes is a tenth of the time between two at most, so that it cannot hold up a file server.
+  static constexpr int least_pause = 10;
+  std::map<std::string, GrowingFile> files = {};  // by path in the case
+  std::size_t under_way = 0;
+  Clock::time_point began = run.start, next = run.start + run.request.settings.refresh;
+
+  // The program made it, or may open it: beyond `most` those go first that stand still.
+  void note(const std::string& path);
+  void forget(const std::string& path);             // and what is below it
+  GrowingFile find(const std::string& path) const;  // one that nothing is known of, where it is none
+  // To be called now and then.
+  void refresh();
+  // What a job of Job::Kind::growth found out; and it has ended, well or not.
+  void found_out(const Job& job);
+  void ended();
+  // The case has more of a file now: for the ledger, and from time to time for the journal.
+  void record(const std::string& path, const Record& drained);
+  // Those that the case has a beginning of.
+  Growing told() const;
+
+ private:
+  void look_at(const std::string& path, GrowingFile& file);
+  void submit(const std::string& path, const GrowingFile& file, Growth growth, const Known* known);
+};
+
+// The rest of a file that grew on the case and was closed now, where the case still has its beginning: `at_end` all of
+// that is compared. nullopt: the file is to be carried like any other, as a whole.
+Result<std::optional<layouts::Unit>> rest_of(SharedFiles& shared, const std::string& path, const std::string& local,
+                                             const GrowingFile& file, const Known& known, bool at_end,
+                                             Prepared& prepared);
+
+}  // namespace forebay::drain
