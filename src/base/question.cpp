@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/pulse.h"
 #include "base/text.h"
 
 namespace forebay {
@@ -38,6 +39,7 @@ Result<Question> Question::ask(const std::function<std::string()>& find, int kep
   const pid_t child = ::fork();
   if (child < 0) return errno_error("cannot start a process", "");
   if (child == 0) {
+    Pulse::tell_no_calls();
     close_all_but({out.get(), kept});
     (void)write_all(out.get(), find() + end_of_answer, "");
     ::_exit(0);

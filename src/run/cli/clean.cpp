@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "base/pulse.h"
 #include "base/say.h"
 #include "base/shell.h"
 #include "run/cli/commands.h"
@@ -22,6 +23,7 @@
 #include "run/launch/processes.h"
 #include "run/launch/resume.h"
 #include "run/launch/run.h"
+#include "run/launch/worker.h"
 
 namespace forebay::cli {
 namespace {
@@ -101,6 +103,11 @@ Status remove_run(const launch::PoolRun& run, bool is_home) {
   return launch::remove_control_directory(run.plan.case_path);
 }
 
+bool is_there(const std::string& case_path) {
+  const MayHang call(case_path);
+  return ::access(case_path.c_str(), F_OK) == 0;
+}
+
 void survey_runs(const CleanOptions& options, const FoundRuns& found, Survey& survey) {
   for (const auto& [home, error, tree] : found.unreadable) {
     say(stderr, "forebay: {}; {}\n", error.text(),
@@ -109,6 +116,7 @@ void survey_runs(const CleanOptions& options, const FoundRuns& found, Survey& su
     survey.note(static_cast<int>(error.code));
   }
   for (const launch::PoolRun& run : found.runs) {
+    Pulse::beat();
     auto locked = launch::lock(run);
     if (!locked || !launch::processes_of(run.plan.run).empty()) {
       say(stderr, "forebay: run {} is alive: kept\n", run.plan.run);
@@ -125,7 +133,7 @@ void survey_runs(const CleanOptions& options, const FoundRuns& found, Survey& su
     }
     say(stderr, "forebay: run {} on {} has {}; {}. To throw it away say so twice: {}\n", run.plan.run,
         printable(run.plan.case_path), text_of(left, missing),
-        ::access(run.plan.case_path.c_str(), F_OK) != 0
+        !is_there(run.plan.case_path)
             ? "the case is gone: when it is back, `forebay drain --resume` brings home what it can"
         : !launch::is_case_of(run, run.plan.case_path)
             ? "another directory has that name now: `forebay drain --resume` says where the case is"
@@ -276,7 +284,10 @@ bool may_remove(const CleanOptions& options, const Survey& survey) {
   }
   say(stderr, "Remove {}? [y/N] ", survey.removals.size() == 1 ? "this" : "these");
   std::string answer;
-  if (!std::getline(std::cin, answer) || (answer != "y" && answer != "yes" && answer != "Y")) {
+  Pulse::rest(true);
+  const bool answered = static_cast<bool>(std::getline(std::cin, answer));
+  Pulse::rest(false);
+  if (!answered || (answer != "y" && answer != "yes" && answer != "Y")) {
     say(stderr, "forebay: nothing was removed\n");
     return false;
   }
@@ -299,6 +310,7 @@ int clean(const CleanOptions& options) {
   if (!survey.removals.empty()) {
     if (!may_remove(options, survey)) return static_cast<int>(Code::bad_input);
     for (const Removal& each : survey.removals) {
+      Pulse::beat();
       const Status removed = each.carry_out();
       if (removed) {
         say(stdout, "{}: {}\n", each.name, drops ? "dropped" : "removed");
@@ -333,7 +345,10 @@ void add_clean(CLI::App& app, int& exit_status) {
        "--throw-away is given twice.",
        "--drop removes what cannot be carried, like a file that you may not read yourself, from an unfinished run; "
        "what the case has of this name stays there. Then `forebay drain --resume` brings home the rest."}));
-  command->callback([options, &exit_status] { exit_status = clean(*options); });
+  command->callback([options, &exit_status] {
+    exit_status = launch::do_watched([&] { return clean(*options); }, {launch::command_waits, launch::command_works},
+                                     "what is not said to be removed is as it was", real_clock());
+  });
 }
 
 }  // namespace forebay::cli

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
 
+#include "base/pulse.h"
 #include "base/say.h"
 #include "base/shell.h"
 #include "run/cli/commands.h"
@@ -20,6 +22,8 @@
 #include "run/launch/run.h"
 #include "run/launch/signals.h"
 #include "run/launch/statuses.h"
+#include "run/launch/worker.h"
+#include "run/settings/settings.h"
 
 namespace forebay::cli {
 namespace {
@@ -91,6 +95,7 @@ Result<std::optional<Code>> follow_mark(const FoundRuns& found, const launch::Wa
   if (home_of(plan->run, found)) return std::nullopt;
   plan->case_path = found.case_path;
   while (launch::is_alive(*plan)) {
+    Pulse::beat();
     progress.show(fmt::format("waits for run {} (process {}), which works on this case", plan->run, plan->submit_pid));
     if (signals.next(poll_interval))
       return error(Code::undrained, "interrupted while waiting for run " + plan->run + " on", plan->case_path);
@@ -187,8 +192,10 @@ int resume(const DrainOptions& options) {
   }
   if (const auto staged = staged_by_the_dead(*found); !staged.empty()) {
     ++resumed;
-    if (const int status = carry_elsewhere(staged); status != 0)
-      trouble = drain::graver(trouble, static_cast<Code>(status));
+    Pulse::rest(true);
+    const int status = carry_elsewhere(staged);
+    Pulse::rest(false);
+    if (status != 0) trouble = drain::graver(trouble, static_cast<Code>(status));
   }
   if (resumed == 0 && !options.case_path.empty()) {
     const auto followed = follow_mark(*found, signals, progress);
@@ -213,7 +220,15 @@ void add_drain(CLI::App& app, int& exit_status) {
        "that holds the data, as often as you like. Staged checkpoints of programs that write global arrays come home "
        "too; where such a program ran on several nodes, run it on all of them, on the one of rank 0 last, and then on "
        "the others once more."}));
-  command->callback([options, &exit_status] { exit_status = resume(*options); });
+  command->callback([options, &exit_status] {
+    const auto settings = settings::load().value_or(settings::Settings()).drain;
+    const launch::Bounds bounds{settings.patience + launch::call_grace,
+                                std::max(settings.patience, settings.silence) + launch::call_grace};
+    exit_status = launch::do_watched([&] { return resume(*options); }, bounds,
+                                     "what is only local stays in its pool, and the same command brings it home when "
+                                     "the case answers",
+                                     real_clock());
+  });
 }
 
 }  // namespace forebay::cli

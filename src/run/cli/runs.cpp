@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/pulse.h"
 #include "base/shell.h"
 #include "run/launch/resume.h"
 #include "run/launch/run.h"
@@ -52,7 +53,10 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
       if (mount.node_local && mount.writable) paths.push_back(mount.path);
   FoundRuns found;
   std::string wanted;
-  if (!case_path.empty()) wanted = as_plans_have_it(case_path);
+  if (!case_path.empty()) {
+    const MayHang call(case_path);
+    wanted = as_plans_have_it(case_path);
+  }
   for (launch::PoolRun& run : launch::find_pool_runs(paths, found.unreadable))
     if (wanted.empty() || run.plan.case_path == wanted) {
       found.runs.push_back(std::move(run));
@@ -63,6 +67,7 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
   for (slots::SlotDirectory& each : slots::find(paths))
     if (wanted.empty() || stages_for(each, wanted)) found.staged.push_back(std::move(each));
   // A case may have vanished and have left something here all the same.
+  const MayHang call(wanted);
   bool known = wanted.empty() || leads_to_directory(wanted) || !found.runs.empty() || !found.staged.empty();
   for (const std::string& pool : paths)
     for (const std::string& kept : {launch::warm_directory(pool, wanted), launch::ahead_directory(pool, wanted)})

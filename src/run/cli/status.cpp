@@ -10,14 +10,18 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/pulse.h"
+#include "base/question.h"
 #include "base/say.h"
 #include "run/cli/commands.h"
 #include "run/cli/interface.h"
 #include "run/cli/progress.h"
 #include "run/cli/runs.h"
+#include "run/launch/nodes.h"
 #include "run/launch/plan.h"
 #include "run/launch/report.h"
 #include "run/launch/run.h"
+#include "run/launch/worker.h"
 
 namespace forebay::cli {
 namespace {
@@ -61,6 +65,17 @@ void add_other_nodes(const std::string& case_path, const launch::Plan& plan, Clo
   }
 }
 
+// The pools are shown also where a case does not answer.
+std::string trouble_with_case(const launch::PoolRun& run) {
+  const auto told = ask(
+      [&] {
+        const auto there = launch::expect_case(run);
+        return there ? std::string() : there.error().text();
+      },
+      launch::case_answers_within, real_clock());
+  return told ? *told : "the file system of the case does not answer: " + printable(run.plan.case_path);
+}
+
 std::vector<Seen> runs_seen(const FoundRuns& found) {
   std::vector<Seen> all;
   for (const launch::PoolRun& run : found.runs) {
@@ -68,7 +83,8 @@ std::vector<Seen> runs_seen(const FoundRuns& found) {
     if (auto report = launch::read_node_report(join(run.home(), launch::status_name))) seen.report = std::move(*report);
     seen.report.node = run.node;
     if (!seen.alive)
-      if (auto there = launch::expect_case(run); !there) seen.report.drain.messages.push_back(there.error().text());
+      if (const std::string trouble = trouble_with_case(run); !trouble.empty())
+        seen.report.drain.messages.push_back(trouble);
     all.push_back(std::move(seen));
   }
   return all;
@@ -189,6 +205,7 @@ void print_json(const std::vector<Seen>& all, const std::vector<Staged>& staged,
 
 int status(const StatusOptions& options, Clock& clock) {
   for (;;) {
+    Pulse::beat();
     auto found = find_runs(options.case_path, options.pools);
     if (!found) return failed(found.error());
     std::vector<Seen> all = runs_seen(*found);
@@ -244,7 +261,11 @@ void add_status(CLI::App& app, int& exit_status) {
        "the case; there they have \"kept_for\".",
        "With --case also nodes are shown that have nothing in this node's pools (from a login node, all), as they last "
        "told the case; in JSON their \"alive\" is null, and \"heard_seconds_ago\" tells how long ago that was."}));
-  command->callback([options, &exit_status] { exit_status = status(*options, real_clock()); });
+  command->callback([options, &exit_status] {
+    exit_status = launch::do_watched([&] { return status(*options, real_clock()); },
+                                     {launch::command_waits, launch::command_works},
+                                     "without --case this shows what the pools of this node have", real_clock());
+  });
 }
 
 }  // namespace forebay::cli

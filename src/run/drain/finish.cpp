@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <set>
+#include <utility>
 
+#include "base/pulse.h"
 #include "base/shell.h"
 #include "run/drain/state.h"
 #include "run/drain/units.h"
@@ -71,9 +73,9 @@ bool Drain::finished() {
     state.work.eviction.let_go();
     if (!state.end.gave_up) state.end.submit_more_outputs();
     if (!state.work.jobs.empty()) {
-      if (!state.end.gave_up && !state.end.worth_waiting()) {
-        state.end.gave_up = true;
-        state.work.mover->give_up();
+      if (!state.end.worth_waiting()) {
+        if (!std::exchange(state.end.gave_up, true)) state.work.mover->give_up();
+        Pulse::give_up();
       }
       return false;
     }

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <set>
 
+#include "base/pulse.h"
 #include "base/say.h"
 #include "base/shell.h"
 #include "run/contract/contract.h"
@@ -193,6 +194,7 @@ Status Agent::start() {
   report_.node = run_.node;
   report_.run = plan_.run;
   report_.home = run_.home();
+  Pulse::set_home(run_.home());
   report_.agent_pid = report_.pool_of = run_.agent_pid;
   if (auto log = open_file(join(run_.home(), "agent.log"), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)) {
     ::dup2(log->get(), STDOUT_FILENO);
@@ -687,6 +689,7 @@ void Agent::tell_that_case_is_unaware() {
 }
 
 void Agent::tell_status(bool at_once) {
+  Pulse::beat();
   const auto now = clock_.now();
   const auto beat = alone() ? std::chrono::milliseconds(beat_interval) : pace_.listen;
   const bool same = report_.phase == Phase::running && next_.pause > status_interval && !told_.news;

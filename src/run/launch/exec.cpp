@@ -25,6 +25,7 @@
 #include "run/launch/protocol.h"
 #include "run/launch/resume.h"
 #include "run/launch/signals.h"
+#include "run/launch/worker.h"
 #include "run/node/node.h"
 
 namespace forebay::launch {
@@ -195,9 +196,11 @@ class Parent {
     (void)!::chdir("/");
     const auto null = open_file("/dev/null", O_RDWR);
     if (null) ::dup2(null->get(), STDIN_FILENO);
-    const pid_t agent = ::fork();
+    const auto pulse = Pulse::make();
+    const pid_t agent = pulse ? ::fork() : -1;
     if (agent == 0) {
       ::prctl(PR_SET_NAME, "forebay-agent");
+      pulse->tell_calls();
       std::exit(run_agent(plan_, std::move(listener), std::move(from_parent), clock_));
     }
     if (agent < 0) {
@@ -208,11 +211,34 @@ class Parent {
     // The launcher waits for the end of what it reads.
     for (const int each : {STDOUT_FILENO, STDERR_FILENO})
       if (null) ::dup2(null->get(), each);
-    int status = 0;
-    while (::waitpid(agent, &status, 0) < 0 && errno == EINTR) {
+    if (!watch(agent, *pulse, from_parent.get())) ::_exit(0);
+    const pid_t successor = ::fork();
+    if (successor == 0) {
+      resume(agent, from_parent.get());
+      ::_exit(0);
     }
-    if (WIFSIGNALED(status)) resume(agent, from_parent.get());
+    if (successor > 0) (void)watch(successor, *pulse, from_parent.get());
     ::_exit(0);
+  }
+
+  // Who waits for the case is watched once the program has ended: until then that holds up nobody else. True where it
+  // was killed by somebody else.
+  bool watch(pid_t worker, const Pulse& pulse, int from_parent) const {
+    const auto& settings = plan_.settings.drain;
+    const auto program_has_ended = [&] {
+      pollfd told{from_parent, POLLIN, 0};
+      return clock_.poll({&told, 1}, std::chrono::milliseconds(0)) > 0;
+    };
+    const WatchedSignals signals({SIGCHLD}, clock_);
+    const Watched watched = watch_worker(
+        worker, pulse, {settings.patience + call_grace, settings.silence + call_grace}, program_has_ended, signals,
+        [](const auto&) { return false; }, clock_);
+    if (watched.end == Watched::End::ended) return WIFSIGNALED(watched.status);
+    // One that is only silent may go on, and nobody waits for it.
+    if (watched.end == Watched::End::silent) return false;
+    (void)kill_worker(worker, clock_);
+    tell_that_it_hangs(plan_, pulse.home(), watched.path);
+    return false;
   }
 
   // The agent was killed. What it had not carried is carried when the program has ended: its parent tells how, or is

@@ -98,7 +98,9 @@ bool Nodes::done() {
   for (const auto& [name, report] : reports_)
     if (report.phase != Phase::done && !is_silent(name)) return false;
   const bool silent = std::ranges::any_of(reports_, [this](const auto& each) { return is_silent(each.first); });
-  if (plan_.launched || silent) return true;
+  // Who was left alone holds the name until the case answers.
+  const bool hangs = std::ranges::any_of(reports_, [](const auto& each) { return each.second.agent_pid == 0; });
+  if (plan_.launched || silent || hangs) return true;
   if (!ends_since_) ends_since_ = clock_.now();
   const auto& settings = plan_.settings.drain;
   const auto at_most = reports_.empty() ? settings.silence : settings.patience + processes_end_within;

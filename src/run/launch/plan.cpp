@@ -1,4 +1,5 @@
 #include "run/launch/plan.h"
+#include "base/pulse.h"
 #include "base/shell.h"
 
 #include <fmt/format.h>
@@ -150,6 +151,7 @@ Status make_control_directory(const Plan& plan) {
 }
 
 Result<Plan> read_plan(const std::string& case_path) {
+  const MayHang call(case_path);
   const std::string directory = control_directory(case_path);
   // Others who may write to the case must not give orders: a plan names a library to load.
   struct stat status {};
@@ -171,6 +173,7 @@ std::string case_above(const std::string& directory) {
 }
 
 Status remove_control_directory(const std::string& case_path) {
+  const MayHang call(case_path);
   const auto directory = find_control_directory(case_path);
   if (!directory) return {};
   std::vector<std::string> own = node_report_paths(*directory);

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "base/pulse.h"
 #include "base/shell.h"
 #include "run/contract/contract.h"
 #include "run/contract/text.h"
@@ -284,6 +285,7 @@ bool has_agent(const PoolRun& run) {
 }
 
 bool is_case_of(const PoolRun& run, const std::string& path) {
+  const MayHang call(path);
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
   if (run.case_inode == 0) return path == run.plan.case_path;  // not noted
@@ -295,6 +297,7 @@ bool is_case_of(const PoolRun& run, const std::string& path) {
 
 Status expect_case(const PoolRun& run) {
   const std::string& path = run.plan.case_path;
+  const MayHang call(path);
   if (is_case_of(run, path)) return {};
   struct stat status {};
   auto gone = ::stat(path.c_str(), &status) != 0

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/pulse.h"
+
 namespace forebay::launch {
 namespace {
 
@@ -19,6 +21,7 @@ Result<Descriptor> open_directory_of(const std::string& path) {
 // longer.
 // The directory is the one that was opened, whatever it is called by now, or else the one that has its name.
 bool write_in_place(Descriptor& directory, const std::string& path, const std::string& text, bool cut) {
+  const MayHang call(path);
   constexpr int flags = O_WRONLY | O_CREAT | O_NOFOLLOW;
   const std::string name(forebay::name_of(path));
   auto file = open_file_at(directory.get(), name, flags);
@@ -78,6 +81,7 @@ std::optional<std::vector<NodeReport>> Reporter::heard() {
 
 // A report that is being rewritten does not parse; it is read again the next time.
 std::vector<NodeReport> Reporter::read_others(bool all) {
+  const MayHang call(path_);
   std::vector<std::string> paths;
   if (!all && !leader_.empty()) {
     paths.push_back(leader_);

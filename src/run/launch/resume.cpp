@@ -1,6 +1,7 @@
 #include "run/launch/resume.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,8 @@
 #include <chrono>
 #include <optional>
 
+#include "base/pulse.h"
+#include "base/shell.h"
 #include "base/startup.h"
 #include "run/drain/drain.h"
 #include "run/launch/pool_run.h"
@@ -103,6 +106,7 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   report.ranks = run->rank_numbers();
   const auto began = clock.now();
   const auto update = [&] {
+    Pulse::beat();
     ++report.beat;
     take_state(report, **drain);
     report.lasted.drain_seconds = std::chrono::duration<double>(clock.now() - began).count();
@@ -149,19 +153,39 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
     return error(Code::undrained, "interrupted while waiting for run " + run.plan.run + ": what it left may be only at",
                  run.home(), "`forebay status` shows it");
   };
+  Pulse::set_home(run.home());
   std::optional<NodeReport> last;
+  std::chrono::milliseconds same{0};  // in looks, which a process that is stopped does not make
   const auto wait = [&](const std::string& whom) {
-    if (auto report = read_node_report(join(run.home(), status_name))) last = std::move(*report);
+    Pulse::beat();
+    if (auto report = read_node_report(join(run.home(), status_name))) {
+      same = last && last->beat == report->beat && last->agent_pid == report->agent_pid ? same + poll_interval
+                                                                                        : std::chrono::milliseconds(0);
+      last = std::move(*report);
+    }
     clock.sleep(poll_interval);
     return waits(whom, last.value_or(NodeReport()));
+  };
+  const auto is_silent = [&] { return same > run.plan.settings.drain.silence; };
+  const auto silent = [&] {
+    const std::string where =
+        last && !last->drain.messages.empty() ? ": " + last->drain.messages.back() : std::string();
+    return error(Code::undrained,
+                 "the process that works on run " + run.plan.run + " has been silent for " +
+                     human_duration(run.plan.settings.drain.silence) + where + "; its pool is",
+                 run.home(),
+                 "where it is stopped let it go on; where it waits for the case, it ends when that answers");
   };
   std::optional<Descriptor> lock;  // also when its name is gone it has the outcome
   for (;;) {
     // Who works on it may be another process in each round.
     if (auto opened = open_lock(run)) lock = std::move(*opened);
     bool worked_on = !name_exists(run.home());
-    for (; lock && is_locked(*lock); worked_on = true)
+    for (; lock && is_locked(*lock); worked_on = true) {
       if (!wait("the process that works on it")) return stopped();
+      if (is_silent()) return silent();
+    }
+    same = std::chrono::milliseconds(0);
     const bool was_told_to_leave = name_exists(join(run.home(), leave_name));
     if (worked_on && lock && !was_told_to_leave)
       if (auto outcome = outcome_in(*lock)) {
@@ -273,8 +297,25 @@ void release_ranks(const Plan& plan) {
   pause_processes(processes_of(plan.run), false);
 }
 
+void tell_that_it_hangs(const Plan& plan, const std::string& home, const std::string& path) {
+  if (home.empty() || !name_exists(home)) return;
+  const std::string told = join(home, status_name);
+  NodeReport report = read_node_report(told).value_or(report_of(host_name(), plan.run, Phase::draining));
+  ++report.beat;
+  report.agent_pid = 0;  // nobody works on it any more
+  if (report.phase != Phase::done) {
+    report.phase = Phase::done;
+    report.drain.trouble = drain::graver(report.drain.trouble, Code::undrained);
+    report.drain.messages.push_back(fmt::format(
+        "the file system of the case has not answered for {} (drain.patience), at {}; what is only local stays in the "
+        "pool; when it answers, run `forebay drain --resume --case {}` on this node",
+        human_duration(plan.settings.drain.patience), printable(path), shell_word(plan.case_path)));
+  }
+  (void)replace_file(told, to_json(report));
+}
+
 Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent, Clock& clock) {
-  while (!ranks_of(plan.run).empty()) clock.sleep(poll_interval);
+  for (; !ranks_of(plan.run).empty(); clock.sleep(poll_interval)) Pulse::beat();
   // Whatever is not in the pool any more, the program has removed: it has only just ended.
   if (const auto run = find_here(plan); run && *run) drain::tell_alive((*run)->home());
   Reporter reporter(node_report_path(plan.case_path, host_name()), clock);

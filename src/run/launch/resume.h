@@ -27,6 +27,8 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
 // The same for what this node holds of a run whose agent was killed, once all its processes on this node have ended.
 // `agent`: the process that it was. Reports to the control directory as an agent does, also when it fails.
 Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent, Clock& clock);
+// In the pool of a run whose agent, or who resumed it, was left alone in a call at `path`.
+void tell_that_it_hangs(const Plan& plan, const std::string& home, const std::string& path);
 // Where this run has its pools on this node, by its own settings.
 Result<std::vector<std::string>> pools_here(const Plan& plan);
 // Lets the processes of a run go on that its agent held back before it was killed.

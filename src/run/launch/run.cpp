@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/pulse.h"
 #include "base/say.h"
 #include "base/shell.h"
 #include "run/launch/agreement.h"
@@ -98,6 +99,7 @@ std::string node_report_path(const std::string& case_path, const std::string& no
 }
 
 std::vector<NodeReport> read_node_reports(const std::string& case_path) {
+  const MayHang call(case_path);
   std::vector<NodeReport> reports;
   for (const std::string& path : node_report_paths(control_directory(case_path))) {
     auto report = read_node_report(path);

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/pulse.h"
 namespace forebay::drain {
 namespace {
 
@@ -80,6 +81,7 @@ class CaseFiles final : public SharedFiles {
         linked_(std::move(linked)) {}
 
   Result<Descriptor> create(const std::string& path, mode_t mode) override {
+    const MayHang call(full(path));
     return open(path, O_WRONLY | O_CREAT | O_EXCL, mode, "cannot make");
   }
 
@@ -90,12 +92,14 @@ class CaseFiles final : public SharedFiles {
   }
 
   Result<Descriptor> open_read(const std::string& path) override {
+    const MayHang call(full(path));
     auto file = open(path, O_RDONLY | O_NONBLOCK, 0, "cannot open");
     if (file) (void)::posix_fadvise(file->get(), 0, 0, POSIX_FADV_DONTNEED);
     return file;
   }
 
   Result<std::size_t> write(int fd, std::span<const std::byte> bytes, const std::string& path) override {
+    const MayHang call(full(path));
     for (;;) {
       const ssize_t put = ::write(fd, bytes.data(), bytes.size());
       if (put >= 0) return static_cast<std::size_t>(put);
@@ -104,6 +108,7 @@ class CaseFiles final : public SharedFiles {
   }
 
   Result<std::size_t> read(int fd, std::span<std::byte> bytes, const std::string& path) override {
+    const MayHang call(full(path));
     for (;;) {
       const ssize_t got = ::read(fd, bytes.data(), bytes.size());
       if (got >= 0) return static_cast<std::size_t>(got);
@@ -112,34 +117,43 @@ class CaseFiles final : public SharedFiles {
   }
 
   Status set_owner(int fd, uid_t owner, gid_t group, const std::string& path) override {
+    const MayHang call(full(path));
     if (::fchown(fd, owner, group) == 0) return {};
     return done(::fchown(fd, static_cast<uid_t>(-1), group), "cannot set the group of", path);
   }
 
   Status set_mode(int fd, mode_t mode, const std::string& path) override {
+    const MayHang call(full(path));
     return done(::fchmod(fd, mode), "cannot set the mode of", path);
   }
 
   Status set_times(int fd, std::int64_t mtime_ns, const std::string& path) override {
+    const MayHang call(full(path));
     const Times times(mtime_ns);
     return done(::futimens(fd, times.both), "cannot set the time of", path);
   }
 
   Result<struct stat> status(int fd, const std::string& path) override {
+    const MayHang call(full(path));
     struct stat found {};
     if (::fstat(fd, &found) != 0) return failed("cannot stat", path);
     return as_noted(found);
   }
 
-  Status sync(int fd, const std::string& path) override { return done(::fsync(fd), "cannot sync", path); }
+  Status sync(int fd, const std::string& path) override {
+    const MayHang call(full(path));
+    return done(::fsync(fd), "cannot sync", path);
+  }
 
   Status sync_directory(const std::string& path) override {
+    const MayHang call(full(path));
     auto directory = open_directory(path);
     if (!directory) return forward(directory);
     return done(::fsync(directory->get()), "cannot sync directory", path);
   }
 
   Status make_directory(const std::string& path, mode_t mode) override {
+    const MayHang call(full(path));
     auto at = entry(path);
     if (!at) return forward(at);
     return done(::mkdirat(at->directory, at->name.c_str(), mode), "cannot make directory", path);
@@ -147,6 +161,7 @@ class CaseFiles final : public SharedFiles {
 
   Status finish_directory(const std::string& path, mode_t mode, std::optional<std::int64_t> mtime_ns,
                           std::optional<Owner> owner) override {
+    const MayHang call(full(path));
     auto directory = open_directory(path);
     if (!directory) return forward(directory);
     if (owner) {
@@ -162,18 +177,21 @@ class CaseFiles final : public SharedFiles {
   }
 
   Result<std::vector<DirectoryEntry>> list(const std::string& path) override {
+    const MayHang call(full(path));
     auto directory = open_directory(path);
     if (!directory) return forward(directory);
     return list_directory(directory->get(), full(path));
   }
 
   Status make_link(const std::string& target, const std::string& path) override {
+    const MayHang call(full(path));
     auto at = entry(path);
     if (!at) return forward(at);
     return done(::symlinkat(target.c_str(), at->directory, at->name.c_str()), "cannot make link", path);
   }
 
   Status make_hard_link(const std::string& from, const std::string& to) override {
+    const MayHang call(full(to));
     auto both = entries(from, to);
     if (!both) return forward(both);
     const auto& [source, target] = *both;
@@ -182,6 +200,7 @@ class CaseFiles final : public SharedFiles {
   }
 
   Status set_link_owner(const std::string& path, Owner owner) override {
+    const MayHang call(full(path));
     auto at = entry(path);
     if (!at) return forward(at);
     return done(::fchownat(at->directory, at->name.c_str(), owner.user, owner.group, AT_SYMLINK_NOFOLLOW),
@@ -189,6 +208,7 @@ class CaseFiles final : public SharedFiles {
   }
 
   Status set_link_times(const std::string& path, std::int64_t mtime_ns) override {
+    const MayHang call(full(path));
     auto at = entry(path);
     if (!at) return forward(at);
     const Times times(mtime_ns);
@@ -197,6 +217,7 @@ class CaseFiles final : public SharedFiles {
   }
 
   Result<std::optional<struct stat>> status(const std::string& path) override {
+    const MayHang call(full(path));
     if (const auto linked = linked_.find(path); linked != linked_.end()) {
       const auto found = status(linked->second->get(), path);
       if (!found) return forward(found);
@@ -212,6 +233,7 @@ class CaseFiles final : public SharedFiles {
   }
 
   Result<std::string> read_link(const std::string& path) override {
+    const MayHang call(full(path));
     auto at = entry(path);
     if (!at) return forward(at);
     char text[4097];
@@ -221,6 +243,7 @@ class CaseFiles final : public SharedFiles {
   }
 
   Status rename_new(const std::string& from, const std::string& to) override {
+    const MayHang call(full(to));
     auto both = entries(from, to);
     if (!both) return forward(both);
     const auto& [source, target] = *both;
@@ -233,24 +256,28 @@ class CaseFiles final : public SharedFiles {
   }
 
   Status exchange(const std::string& a, const std::string& b) override {
+    const MayHang call(full(b));
     auto both = entries(a, b);
     if (!both) return forward(both);
     return done(rename(both->first, both->second, RENAME_EXCHANGE), "cannot exchange with", b);
   }
 
   Status rename_over(const std::string& from, const std::string& to) override {
+    const MayHang call(full(to));
     auto both = entries(from, to);
     if (!both) return forward(both);
     return done(rename(both->first, both->second, 0), "cannot rename to", to);
   }
 
   Status remove_file(const std::string& path) override {
+    const MayHang call(full(path));
     auto at = entry(path);
     if (!at) return forward(at);
     return done(::unlinkat(at->directory, at->name.c_str(), 0), "cannot remove", path);
   }
 
   Status remove_directory(const std::string& path) override {
+    const MayHang call(full(path));
     auto at = entry(path);
     if (!at) return forward(at);
     const int flags = linked_.contains(path) ? 0 : AT_REMOVEDIR;  // of a link the link goes

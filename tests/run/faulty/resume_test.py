@@ -117,8 +117,9 @@ class Resume(FaultyCase):
             self.assertIn("has removed what run", output)
 
     def has_open(self, pid, path):
-        directory = f"/proc/{pid}/fd"
-        return any(os.path.realpath(os.path.join(directory, each)) == path for each in os.listdir(directory))
+        """It works in a process of its own."""
+        names = [f"/proc/{each}/fd/{name}" for each in processes.tree(pid) for name in os.listdir(f"/proc/{each}/fd")]
+        return any(os.path.realpath(name) == path for name in names)
 
     def test_without_its_journal_a_run_is_lost_and_it_is_told_where_its_files_are(self):
         self.kill_all(self.start_slow())

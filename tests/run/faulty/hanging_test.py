@@ -1,0 +1,159 @@
+"""A case whose own server stops to answer, so that whoever calls it can neither go on nor be killed: the run ends with 3 and
+says where it hangs, and the commands that look at the case say that it does not answer. Afterwards all comes home."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+from dead_server import DeadServer
+from harness import FOREBAY, SKIPPED, UNDRAINED, FaultyCase, wait_for
+
+WAYS = ("namespace", "redirect", "path")
+BOUNDS = {"FOREBAY_DRAIN_PATIENCE": "1s", "FOREBAY_DRAIN_SILENCE": "3s"}
+
+
+class Hanging(FaultyCase):
+    ranks = 0
+
+    def environment(self, fault=None, **more):
+        return super().environment(fault, **{**BOUNDS, **more})
+
+    def begin(self, *words):
+        process = subprocess.Popen(
+            [FOREBAY, *words], env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self.started.append(process)
+        return process
+
+    def end(self, process, seconds):
+        try:
+            self.output, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.fail("it waits for the case")
+        return process.returncode
+
+
+class Frozen(Hanging):
+    """Of a file system that is frozen every call that changes something waits in the kernel, deaf to SIGKILL."""
+
+    def make_case(self):
+        self.frozen = False
+        image, root = os.path.join(self.directory, "image"), os.path.join(self.directory, "shared")
+        with open(image, "wb") as file:
+            file.truncate(16 << 20)
+        subprocess.run(["mkfs.ext4", "-q", image], check=True)
+        os.mkdir(root)
+        subprocess.run(["mount", "-o", "loop", image, root], check=True)
+        self.mounts.append(root)
+        self.case = os.path.join(root, "case")
+        super().make_case()
+
+    def tearDown(self):
+        self.freeze(False)
+        super().tearDown()
+
+    def freeze(self, frozen):
+        if frozen != self.frozen:
+            subprocess.run(["fsfreeze", "-f" if frozen else "-u", self.mounts[0]], check=True)
+        self.frozen = frozen
+
+    def hang(self, *options):
+        process = self.start(["sh", "-c", "echo 1 > out; sleep 1; echo 2 > late"], options)
+        wait_for(lambda: self.homes() and os.path.exists(os.path.join(self.homes()[0], "tree/case/out")), what="a file")
+        self.freeze(True)
+        return process
+
+    def assert_comes_home(self):
+        self.freeze(False)
+        wait_for(lambda: not self.of_this_test("forebay-agent"), what="the end of who hung")
+        self.assertEqual(self.resume(), 0, self.output)
+        for name, text in (("out", "1\n"), ("late", "2\n")):
+            with open(os.path.join(self.case, name)) as file:
+                self.assertEqual(file.read(), text)
+            os.remove(os.path.join(self.case, name))
+        self.assert_nothing_left()
+
+    def test_a_run_ends_and_says_where_it_hangs(self):
+        for way in WAYS:
+            process = self.hang("--via", way)
+            self.assertEqual(self.end(process, 15), UNDRAINED)
+            self.assertIn("has not answered for 1 s (drain.patience), at " + self.case, self.output)
+            self.assert_comes_home()
+
+    def test_with_a_launcher_too(self):
+        process = self.start(
+            ["mpirun", "-n", "1", "--oversubscribe", "sh", "-c", "echo 1 > out; sleep 1; echo 2 > late"]
+        )
+        wait_for(lambda: self.homes() and os.path.exists(os.path.join(self.homes()[0], "tree/case/out")), what="a file")
+        self.freeze(True)
+        self.assertEqual(self.end(process, 15), UNDRAINED)
+        self.assertIn("has not answered for 1 s (drain.patience), at " + self.case, self.output)
+        self.assert_comes_home()
+
+    def test_who_resumes_beside_one_that_hangs_does_not_write_and_ends(self):
+        process = self.hang()
+        self.assertEqual(self.end(process, 15), UNDRAINED)
+        resumes = self.begin("drain", "--resume", "--quiet", "--case", self.case, "--pool", self.pool)
+        self.assertEqual(self.end(resumes, 15), UNDRAINED, self.output)
+        self.assertIn("has been silent", self.output)
+        self.assert_comes_home()
+
+    def test_two_signals_end_it_at_once(self):
+        process = self.hang("--patience", "1m")
+        wait_for(lambda: self.draining(), what="the drain")
+        for _ in range(2):
+            os.kill(process.pid, signal.SIGTERM)
+            time.sleep(0.3)
+        self.assertEqual(self.end(process, 3), UNDRAINED, self.output)
+        self.assert_comes_home()
+
+    def draining(self):
+        with open(os.path.join(self.homes()[0], "status.json")) as file:
+            return '"draining"' in file.read()
+
+
+class Mute(Hanging):
+    server = None
+
+    def tearDown(self):
+        if self.server:
+            self.server.close()
+        super().tearDown()
+
+    def test_commands_say_that_it_does_not_answer(self):
+        process = self.start(["sh", "-c", "echo 1 > out; sleep 60"], ["--drain-when", "end"])
+        wait_for(lambda: self.homes() and os.path.exists(os.path.join(self.homes()[0], "tree/case/out")), what="a file")
+        self.kill_tree(process.pid)
+        self.kill_left_overs()
+        process.wait()
+        self.server = DeadServer(self.case)  # in the case's place
+        self.server.stop()
+        of_case = ["--case", self.case, "--pool", self.pool]
+        began = {
+            "status": self.begin("status", *of_case),
+            "clean": self.begin("clean", "--yes", *of_case),
+            "drain": self.begin("drain", "--resume", *of_case),
+            "all of clean": self.begin("clean", "--yes", "--pool", self.pool),
+        }
+        shown = self.begin("status", "--pool", self.pool)
+        self.assertEqual(self.end(shown, 10), 0)
+        self.assertIn("does not answer: " + self.case, self.output)
+        for name, each in began.items():
+            with self.subTest(name):
+                self.assertEqual(self.end(each, 20), UNDRAINED, self.output)
+                self.assertIn("the file system of the case does not answer: " + self.case, self.output)
+        self.server.close()
+        self.assertEqual(self.resume(), 0, self.output)
+        self.assert_nothing_left()
+
+
+if __name__ == "__main__":
+    needed = ("mkfs.ext4", "fsfreeze", "losetup")
+    if not harness.may_mount() or not os.access("/dev/fuse", os.W_OK) or not all(map(shutil.which, needed)):
+        print("needs to mount")
+        sys.exit(SKIPPED)
+    harness.main()
