@@ -13,12 +13,12 @@ space = $() $()
 # Ninja where it is, in a tree that is new.
 generator = $$([ -e $(1)/CMakeCache.txt ] || ! command -v ninja > /dev/null || echo -G Ninja)
 # Each time: packages may have come since the last one, or it failed.
-plain = cmake -B build $(call generator,build)
+plain = scripts/owned cmake -B build $(call generator,build)
 
 build: ## build/bin/forebay and the libraries, of what is there; docs/install.md
 	@scripts/tools
 	$(plain)
-	cmake --build build -j $(JOBS)
+	scripts/owned cmake --build build -j $(JOBS)
 
 deps: ## the Debian packages for make build, with root or sudo
 	scripts/install-dependencies command parts
@@ -27,8 +27,8 @@ demo: ## OpenFOAM direct, with forebay and without output: demo-output/index.htm
 	scripts/install-dependencies command demo || echo "make demo: goes on with what is here"
 	@scripts/tools /usr/bin/python3
 	$(plain)
-	cmake --build build -j $(JOBS) --target forebay forebay_redirect
-	demo/run --output demo-output $(if $(SHARED),--shared "$(SHARED)")
+	scripts/owned cmake --build build -j $(JOBS) --target forebay forebay_redirect
+	scripts/owned demo/run --output demo-output $(if $(SHARED),--shared "$(SHARED)")
 
 developer: ## all parts with tests and benchmarks; a warning is an error
 	scripts/install-dependencies command parts developer
@@ -128,7 +128,9 @@ rooms: ## docs/rooms.svg: which room of src/ uses which, as CMake links them
 	scripts/rooms.py build/rooms.txt docs/rooms.svg
 
 install: build ## below PREFIX, or below DESTDIR for a package
-	cmake --install "$(BUILD_TREE)" --prefix "$(PREFIX)"
+	scripts/owned cmake --install "$(BUILD_TREE)" --prefix "$(PREFIX)"
+	@[ -n "$(DESTDIR)" ] || [ "$$(command -v forebay)" -ef "$(PREFIX)/bin/forebay" ] || \
+	  echo "A shell finds it after: export PATH=\"$$(realpath "$(PREFIX)")/bin:\$$PATH\""
 
 clean:
 	rm -rf build build-debug build-sanitizers build-thread-sanitizer build-fuzz demo-output .cache

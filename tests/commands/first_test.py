@@ -19,6 +19,38 @@ class FirstTest(commandcase.CommandCase):
     def run_here(self, *words, **more):
         return self.call("run", "--case", self.case, "--pool", self.pool, "--", *words, cwd=self.case, **more)
 
+    def test_the_first_run_of_the_readme_goes_as_it_is_written(self):
+        """With the tutorial that it names; of its steps only some."""
+        section = (commandcase.SOURCES / "README.md").read_text().split("## First run\n")[1].split("\n## ")[0]
+        lines = re.search(r"(?m)(^    .*\n)+", section)[0].splitlines()
+        (tutorial,) = [line.split()[2] for line in lines if line.split()[0] == "cp"]
+        if not (os.path.exists(tutorial) and shutil.which("blockMesh") and shutil.which("mpirun")):
+            self.skipTest("no OpenFOAM with tutorials: scripts/install-dependencies demo")
+        at = [line.split()[0] for line in lines].index("cd") + 1
+        lines.insert(
+            at, "sed -i 's/^endTime .*/endTime 10;/; s/^writeInterval .*/writeInterval 5;/' system/controlDict"
+        )
+        with open(os.path.join(self.directory, "script"), "w") as file:
+            file.write("set -e\n" + "\n".join(lines) + "\nls processor*/10/p\n")
+        root = {
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+        }
+        path = f"{os.path.dirname(commandcase.FOREBAY)}:{os.environ['PATH']}"
+        done = subprocess.run(
+            ["bash", "script"],
+            cwd=self.directory,
+            env=self.environment(FOREBAY_POOL_PATHS=self.pool, PATH=path, **root),
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        said = done.stdout + done.stderr
+        self.assertEqual(done.returncode, 0, said)
+        self.assertIn("processor3/10/p", done.stdout)
+        self.assertIn("OpenFOAM, simpleFoam, not decomposed yet", said)
+
     def test_the_command_alone_says_what_to_do(self):
         self.assertEqual(self.call(), 0)
         self.assertEqual(self.done.stderr, "")

@@ -38,6 +38,7 @@ class InstallTest(unittest.TestCase):
         )
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)
+        return done.stdout
 
     def call(self, forebay, *words):
         environment = {key: value for key, value in os.environ.items() if not key.startswith("FOREBAY_")}
@@ -58,6 +59,34 @@ class InstallTest(unittest.TestCase):
         with open(os.path.join(case, "library")) as file:
             library = file.read().strip()
         self.assertTrue(library.startswith(os.path.dirname(os.path.dirname(os.path.realpath(forebay)))), library)
+
+    def test_the_installation_ends_with_what_lets_a_shell_find_the_command(self):
+        said = self.install(PREFIX=self.prefix).splitlines()[-1].partition(": ")[2]
+        found = ["bash", "-c", f"{said}; type -p forebay"]
+        self.assertEqual(subprocess.check_output(found, text=True).strip(), self.forebay)
+        with mock.patch.dict(os.environ, PATH=f"{self.prefix}/bin:{os.environ['PATH']}"):
+            self.assertNotIn("export", self.install(PREFIX=self.prefix), "it is found already")
+        package = os.path.join(self.directory, "package")
+        self.assertNotIn("export", self.install(PREFIX=self.prefix, DESTDIR=package))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be the root of a sudo")
+    def test_what_sudo_leaves_in_a_tree_belongs_to_the_user_whose_tree_it_is(self):
+        place = tempfile.mkdtemp(dir=self.directory)
+        owned = [
+            os.path.join(SOURCES, "scripts/owned"),
+            "sh",
+            "-c",
+            "mkdir build; echo > build/cache; ln -s / link; exit 3",
+        ]
+        for user, left in ((0, 0), (12345, 12345)):
+            tree = os.path.join(place, str(user))
+            os.mkdir(tree)
+            os.chown(tree, user, user)
+            sudo = {**os.environ, "SUDO_UID": "12345", "SUDO_GID": "12345"}
+            self.assertEqual(subprocess.run(owned, cwd=tree, env=sudo).returncode, 3)
+            for path in ("build", "build/cache", "link"):
+                self.assertEqual(os.lstat(os.path.join(tree, path)).st_uid, left, path)
+        self.assertEqual(os.stat("/").st_uid, 0)
 
     def test_the_installed_command_finds_its_library(self):
         self.runs_by_redirect(self.forebay)
