@@ -49,6 +49,19 @@ if(NOT forebay_has_hdf5)
 endif()
 forebay_part(mesh FOREBAY_MESH "with the files of arrays" "${lacks_files}")
 
+# What the command says where it lacks them.
+if(NOT FOREBAY_HDF5)
+  set(forebay_advice_hdf5 "configure it with -DFOREBAY_HDF5=ON, and build again")
+else()
+  string(REPLACE "left out" "when it was built" forebay_advice_hdf5
+    "${forebay_about_hdf5}. Install what is missing (on Debian: make deps), and build again")
+  string(REPLACE ";" "," forebay_advice_hdf5 "${forebay_advice_hdf5}")
+endif()
+set(forebay_advice_mesh "${forebay_advice_hdf5}")
+if(NOT FOREBAY_MESH)
+  set(forebay_advice_mesh "configure it with -DFOREBAY_MESH=ON, and build again")
+endif()
+
 # n3d uses MPI, too.
 set(forebay_lacks_mpi "")
 if(FOREBAY_MPI OR FOREBAY_BENCH)

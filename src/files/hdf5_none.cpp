@@ -5,8 +5,7 @@ namespace forebay::files {
 namespace {
 
 int not_built(const std::string& what) {
-  return cli::failed({Code::bad_input, "this forebay is built without files of arrays:", what, 0,
-                      "install HDF5 and libdeflate, and build again"});
+  return cli::failed({Code::bad_input, "this forebay is built without files of arrays:", what, 0, FOREBAY_HDF5_ADVICE});
 }
 
 }  // namespace

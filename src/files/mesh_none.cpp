@@ -4,8 +4,8 @@
 namespace forebay::files {
 
 int multiply(const cli::MeshOptions&) {
-  return cli::failed({Code::bad_input, "this forebay is built without meshes:", "forebay mesh", 0,
-                      "configure it with -DFOREBAY_MESH=ON, and build again"});
+  return cli::failed(
+      {Code::bad_input, "this forebay is built without meshes:", "forebay mesh", 0, FOREBAY_MESH_ADVICE});
 }
 
 }  // namespace forebay::files

@@ -19,6 +19,12 @@ BAD_INPUT, UNDRAINED, LOST = 2, 3, 4
 
 
 class CleanTest(commandcase.CommandCase):
+    def test_where_there_is_nothing_to_remove_it_says_so(self):
+        self.assertEqual(self.here("clean"), 0, self.output)
+        self.assertEqual(self.output, f"nothing to remove of {self.case}\n")
+        self.assertEqual(self.call("clean", "--pool", self.pool), 0, self.output)
+        self.assertEqual(self.output, "nothing to remove\n")
+
     def wait_for(self, condition):
         until = time.monotonic() + 30
         while not condition():

@@ -111,6 +111,103 @@ class FirstTest(commandcase.CommandCase):
         self.assertEqual(self.run_here("sh", "-c", "echo > made; exit 127"), 127, self.output)
         self.assertIn("written locally", self.output)
 
+    def test_an_openfoam_that_is_not_set_up_is_told(self):
+        """By who fails before it has written a time, and by doctor."""
+        told = "OpenFOAM is not set up in this shell"
+        project = os.path.join(self.directory, "OpenFOAM")
+        self.write("../OpenFOAM/etc/controlDict", "")
+        fails, writes = ("sh", "-c", "exit 1"), ("sh", "-c", "mkdir 1 2; echo > 1/p; echo > 2/p; exit 1")
+        for set_to, words, expected in (
+            ("", fails, "WM_PROJECT_DIR is not set; source the etc/bashrc"),
+            (self.directory, fails, "no etc/controlDict below WM_PROJECT_DIR"),
+            (project, fails, None),
+            ("", ("true",), None),
+            ("", writes, None),
+        ):
+            with self.subTest(f"{set_to} {words}"):
+                self.run_here(*words, WM_PROJECT_DIR=set_to)
+                self.assertEqual(told in self.output, expected is not None, self.output)
+                self.assertIn(expected or "", self.output)
+        os.remove(os.path.join(self.case, "system/controlDict"))
+        self.run_here(*fails, WM_PROJECT_DIR="")
+        self.assertNotIn(told, self.output, "no case of OpenFOAM")
+        self.call("doctor", "--case", self.case, WM_PROJECT_DIR="")
+        self.assertNotIn(told, self.output)
+        self.write("system/controlDict", commandcase.CONTROL)
+        self.call("doctor", "--case", self.case, WM_PROJECT_DIR="")
+        self.assertIn(f"{told}: WM_PROJECT_DIR is not set", self.output)
+        self.call("doctor", "--case", self.case, WM_PROJECT_DIR=project)
+        self.assertNotIn(told, self.output)
+
+    def test_a_program_that_is_told_another_case_is_noticed(self):
+        other = os.path.join(self.directory, "other case")
+        os.mkdir(other)
+        os.makedirs(os.path.join(self.case, "below"))
+        os.symlink(self.case, os.path.join(self.directory, "link"))
+        for given, noticed in (
+            ("../other case", True), (other, True), (".", False), ("below", False), ("../link", False), ("none", False)
+        ):  # fmt: skip
+            with self.subTest(given):
+                self.assertEqual(self.run_here("echo", "-case", given), 0, self.output)
+                self.assertEqual("goes past forebay" in self.output, noticed, self.output)
+                if noticed:
+                    self.assertIn(f"`forebay run --case {shlex.quote(given)} -- ", self.output)
+
+    def test_ranks_that_are_not_told_to_be_parallel_are_noticed(self):
+        self.write("mpirun", '#!/bin/sh\nshift 2; exec "$@"\n')
+        self.write("simpleFoam", "#!/bin/sh\n")
+        for name in ("mpirun", "simpleFoam"):
+            os.chmod(os.path.join(self.case, name), 0o755)
+        for rank in range(2):
+            self.write(f"processor{rank}/0/p", "")
+        path = f"{self.case}:{os.environ['PATH']}"
+        for more, noticed in (((), True), (("-parallel",), False)):
+            line = ("mpirun", "-n", "2", "simpleFoam", *more)
+            self.call("run", "--dry-run", "--case", self.case, "--pool", self.pool, "--", *line, PATH=path)
+            self.assertEqual(
+                "simpleFoam is started on several ranks without -parallel" in self.output, noticed, self.output
+            )
+        for line in (("simpleFoam",), ("mpirun", "-n", "2", "printf", "x")):
+            self.call("run", "--dry-run", "--case", self.case, "--pool", self.pool, "--", *line, PATH=path)
+            self.assertNotIn("without -parallel", self.output)
+
+    def test_a_home_directory_that_is_taken_for_the_case_is_noticed(self):
+        told = "the case of this run is your home directory"
+        self.run_here("true", HOME=self.case)
+        self.assertNotIn(told, self.output, "a case of OpenFOAM, wherever it lies")
+        os.remove(os.path.join(self.case, "system/controlDict"))
+        self.run_here("true", HOME=self.case)
+        self.assertIn(told, self.output)
+        self.run_here("true", HOME=self.directory)
+        self.assertNotIn(told, self.output)
+
+    def test_status_says_why_times_that_are_written_over_are_not_told(self):
+        self.write("1/p", "of an earlier run")
+        script = f"echo new > 1/p; echo >> log; touch {self.directory}/written; read line"
+        line = [commandcase.FOREBAY, "run", "--case", self.case, "--pool", self.pool, "--", "sh", "-c", script]
+        with subprocess.Popen(
+            line, cwd=self.case, env=self.environment(), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as process:
+            until = time.monotonic() + 30
+            while self.here("status") == 0 and "not judged" not in self.output and time.monotonic() < until:
+                time.sleep(0.1)
+            process.communicate(b"\n", timeout=30)
+        self.assertRegex(self.output, "no time yet; times that were on the case before the run are not judged")
+
+    def test_without_a_machine_predict_names_the_commands_that_measure_one(self):
+        forebay = self.in_build_tree()
+        probe = os.path.join(os.path.dirname(commandcase.FOREBAY), "io_probe")
+        if os.path.exists(probe):
+            os.symlink(probe, os.path.join(os.path.dirname(forebay), "io_probe"))
+        case = ["--ranks", "4", "--files", "9", "--bytes", "1MB", "--step", "600ms"]
+        self.assertEqual(self.call("predict", *case, cwd=self.case, command=forebay), BAD_INPUT, self.output)
+        measure, again = (line.strip() for line in self.output.splitlines() if line.startswith("  forebay "))
+        self.assertTrue(set(case) <= set(again.split()), again)
+        quick = ["--quick", "--writers", "1", "--transfer", "4k", "--block", "8M"]
+        for words in ([*shlex.split(measure), *quick], shlex.split(again)):
+            self.assertEqual(self.call(*words[1:], cwd=self.case, command=forebay), 0, self.output)
+        self.assertIn("machine.toml", " ".join(os.listdir(self.case)))
+
     def test_advice_can_be_pasted_wherever_the_case_lies(self):
         old, self.case = self.case, os.path.join(self.directory, "it's a case")
         os.rename(old, self.case)
@@ -138,8 +235,10 @@ class FirstTest(commandcase.CommandCase):
         commands = [each for each in self.output.split("`")[1::2] if each.startswith("forebay ")]
         self.assertEqual([shlex.split(each)[1] for each in commands], ["status", "drain", "clean"], self.output)
         for each in commands:
-            self.assertEqual(shlex.split(each)[-2:], ["--case", self.case])
+            self.assertEqual(shlex.split(each.removesuffix(" --throw-away --throw-away"))[-2:], ["--case", self.case])
             self.assertNotIn("argument", self.output if self.call(*shlex.split(each)[1:]) else "")
+        self.assertEqual(self.call(*shlex.split(commands[-1])[1:], "--yes", "--pool", self.pool), 0, self.output)
+        self.assertFalse(os.path.exists(os.path.join(self.case, ".forebay")), "the command does what the message says")
 
     def bash_quoted(self, text):
         """As shlex writes a quote."""

@@ -40,6 +40,18 @@ class RestartableTest(commandcase.CommandCase):
             for name in names
         )
 
+    def test_a_directory_that_is_no_case_is_called_that(self):
+        """But one with times is one, without its controlDict, too."""
+        os.mkdir(os.path.join(self.directory, "empty"))
+        for words in ((), ("--json",)):
+            self.assertEqual(self.call("restartable", *words, cwd=os.path.join(self.directory, "empty")), UNUSABLE)
+            self.assertIn("no case here", self.done.stderr)
+        self.assertEqual(self.call("restartable", "--case", self.case), UNDRAINED, self.output)
+        self.make("0", "U", "p")
+        self.make("1", "U", "p")
+        os.remove(os.path.join(self.case, "system/controlDict"))
+        self.assertEqual(self.judged()["restartable"], "1")
+
     def test_times_that_hold_only_what_function_objects_write_are_passed_over(self):
         self.make("0", "U", "p", "nuTilda")
         self.make("10", "U", "p", "phi", "vorticity")

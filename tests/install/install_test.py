@@ -61,7 +61,7 @@ class InstallTest(unittest.TestCase):
         self.assertTrue(library.startswith(os.path.dirname(os.path.dirname(os.path.realpath(forebay)))), library)
 
     def test_the_installation_ends_with_what_lets_a_shell_find_the_command(self):
-        said = self.install(PREFIX=self.prefix).splitlines()[-1].partition(": ")[2]
+        (said,) = re.findall(r"export PATH=.*", self.install(PREFIX=self.prefix))
         found = ["bash", "-c", f"{said}; type -p forebay"]
         self.assertEqual(subprocess.check_output(found, text=True).strip(), self.forebay)
         with mock.patch.dict(os.environ, PATH=f"{self.prefix}/bin:{os.environ['PATH']}"):

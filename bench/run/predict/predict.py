@@ -3,6 +3,7 @@
 (src/run/cli/predict.cpp). docs/run/predict.md tells of the formulas."""
 
 import json
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -41,12 +42,19 @@ def read_reports(paths: list[str]) -> list[tuple[Run, dict]]:
     return found
 
 
+def no_machine(asked: dict) -> BadInput:
+    """With the commands that measure this one; what cannot be measured here is that of nfs."""
+    shared = shlex.quote(asked.get("facts", {}).get("case", "."))
+    return BadInput(
+        "no machine is named. Measure this one, on its shared file system, and ask again:\n"
+        f"  forebay bench io /dev/shm --shared {shared} -o machine.toml\n"
+        f"  forebay predict --machine nfs --machine machine.toml{asked['typed']}\n"
+        f"Or give --calibrate REPORT, or --machine with one that is known: {', '.join(machines.presets())}"
+    )
+
+
 def machine_of(words: list[str], runs: list[Run], settings: model.Settings) -> Machine:
     """What was named, corrected by what runs have shown."""
-    if not words and not runs:
-        raise BadInput(
-            f"no machine: --machine NAME|FILE, or --calibrate REPORT; known: {', '.join(machines.presets())}"
-        )
     machine = machines.load(words or [UNMEASURED])
     if not runs:
         return machine
@@ -109,6 +117,8 @@ def case_of(asked: dict, facts: dict, report: dict[str, float]) -> tuple[model.C
 def predict(asked: dict) -> told.Prediction:
     settings = model.Settings(**asked["settings"])
     reports = read_reports(asked["reports"])
+    if not asked["machines"] and not reports:
+        raise no_machine(asked)
     machine = machine_of(asked["machines"], [run for run, _ in reports], settings)
     report = told_by_report(*reports[-1], machine.medium()) if reports else {}
     case, given = case_of(asked, asked.get("facts", {}), report)

@@ -307,7 +307,9 @@ int clean(const CleanOptions& options) {
     survey_kept(*found, survey);
     if (!options.case_path.empty()) survey.note(survey_mark(options, *found, survey));
   }
-  if (!survey.removals.empty()) {
+  if (survey.removals.empty() && !survey.trouble) {
+    say(stdout, "nothing to remove{}\n", found->case_path.empty() ? "" : " of " + printable(found->case_path));
+  } else if (!survey.removals.empty()) {
     if (!may_remove(options, survey)) return static_cast<int>(Code::bad_input);
     for (const Removal& each : survey.removals) {
       Pulse::beat();

@@ -56,6 +56,10 @@ std::string output_of(const CaseView& view) {
                           : std::string("; keeps all times"));
 }
 
+std::string lacks_of(const CaseView& view) {
+  return view.facts.is_case ? openfoam::lacking_environment() : std::string();
+}
+
 std::string gain_of(const CaseView& view) {
   switch (view.where()) {
     case Where::memory:

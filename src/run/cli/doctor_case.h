@@ -28,6 +28,8 @@ std::string kind_of(const CaseView& view);
 std::string place_of(const CaseView& view);
 // "every 10 time steps; all times are kept"; empty where the case does not tell.
 std::string output_of(const CaseView& view);
+// What this shell lacks to start the case's programs, and what to do; empty where nothing is known to be missing.
+std::string lacks_of(const CaseView& view);
 // One sentence, and what to type to know more.
 std::string gain_of(const CaseView& view);
 

@@ -135,6 +135,7 @@ std::string case_section(const CaseView& view) {
       {"what:", kind_of(view)}, {"where:", printable(view.path)}, {"", place_of(view)}};
   if (const std::string output = output_of(view); !output.empty()) rows.push_back({"output:", output});
   rows.push_back({"to gain:", gain_of(view)});
+  if (const std::string lacks = lacks_of(view); !lacks.empty()) rows.push_back({"first:", lacks});
   return table(rows, "  ");
 }
 
@@ -147,6 +148,7 @@ nlohmann::ordered_json case_json(const CaseView& view) {
   out["shared"] = view.where() == Where::shared;
   out["output"] = output_of(view);
   out["gain"] = gain_of(view);
+  out["lacks"] = lacks_of(view);
   return out;
 }
 

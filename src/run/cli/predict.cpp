@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shell.h"
 #include "run/cli/commands.h"
 #include "run/cli/interface.h"
 #include "run/cli/python_programs.h"
@@ -142,8 +143,13 @@ Status run(const PredictOptions& options, const CLI::App& command) {
                {"settle", std::chrono::duration<double>(settings->drain.settle).count()},
                {"safe_interval", std::chrono::duration<double>(settings->drain.safe_interval).count()},
                {"collated", settings->drain.layout == settings::Layout::collated}}}};
-  for (const CLI::Option* option : command.get_options({}))
+  std::string typed;
+  for (const CLI::Option* option : command.get_options({})) {
     if (option->count() > 0) asked[option->get_lnames().front()] = value_of(*option);
+    for (const std::string& word : option->results())
+      typed += " --" + option->get_lnames().front() + (option->get_expected_max() == 0 ? "" : " " + shell_word(word));
+  }
+  asked["typed"] = typed;
   const std::string directory = options.case_path.value_or(".");
   if (options.case_path || name_exists(join(directory, "system/controlDict"))) {
     auto facts = facts_of(directory);

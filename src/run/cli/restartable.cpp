@@ -319,6 +319,9 @@ int restartable(const RestartableOptions& options) {
   }
   const auto found = openfoam::times_of_case(*case_path);
   if (!found) return failed(found.error());
+  if (found->times.empty() && !name_exists(join(*case_path, "system/controlDict")))
+    return failed({Code::bad_input, "no case here, neither system/controlDict nor a time:", *case_path, 0,
+                   "name the directory of a case with --case"});
   const auto run = launch::read_plan(*case_path);
   if (run && options.set_aside)
     return failed(error(Code::busy, "run " + run->run + " works on this case or has left its mark there:", *case_path,
@@ -357,7 +360,8 @@ void add_restartable(CLI::App& app, int& exit_status) {
              {"A time is restartable when every rank has, whole, the files that the run's start time had and "
               "that the run writes. The case may be decomposed, collated or in one piece, and need not have "
               "been run by forebay.",
-              "Exit status: 0 when there is such a time, 3 when there is none, 7 when --set-aside is asked "
+              "Exit status: 0 when there is such a time, 2 where there is no case, 3 when there is no such time, 7 "
+              "when --set-aside is asked "
               "for while a run of forebay holds the case."}));
   command->callback([options, &exit_status] { exit_status = restartable(*options); });
 }

@@ -132,6 +132,15 @@ void print_text(const std::vector<Staged>& staged) {
 // The others are in the JSON.
 constexpr std::size_t growing_told = 10;
 
+// Times are known by their directories, which a run that writes over earlier times does not make.
+std::string text_of_safe(const drain::DrainReport& drain) {
+  if (drain.newest_safe) return "time " + *drain.newest_safe;
+  const std::string none = "no time yet";
+  return drain.shared.files == 0
+             ? none
+             : none + "; times that were on the case before the run are not judged when it writes over them";
+}
+
 void print_text(const std::vector<Seen>& all) {
   for (const Seen& seen : all) {
     const drain::DrainReport& drain = seen.report.drain;
@@ -141,7 +150,7 @@ void print_text(const std::vector<Seen>& all) {
                drain.newest_complete && drain.newest_complete != drain.newest_safe
                    ? "last complete time " + *drain.newest_complete
                    : std::string("nothing that is complete"));
-    fmt::print("  {:<20}{}\n", "safe", drain.newest_safe ? "time " + *drain.newest_safe : std::string("no time yet"));
+    fmt::print("  {:<20}{}\n", "safe", text_of_safe(drain));
     for (const auto& [time, why] : drain.kept_beside) fmt::print("  {:<20}time {}: it {}\n", "kept too", time, why);
     if (!seen.report.accord.agreed.empty())
       fmt::print("  {:<20}time {}, held by every node and brought home by each\n", "all nodes",

@@ -144,7 +144,8 @@ Status make_control_directory(const Plan& plan) {
                            other->submit_host),
         plan.case_path,
         fmt::format("`forebay status --case {0}` shows {1}; where it is dead, `forebay drain --resume --case {0}` "
-                    "on its nodes brings home what it left, `forebay clean --case {0}` throws it away",
+                    "on its nodes brings home what it left, `forebay clean --case {0} --throw-away --throw-away` "
+                    "throws it away",
                     shell_word(plan.case_path), here ? "what it left" : "when its nodes told of it"));
   }
   return {};

@@ -16,6 +16,7 @@
 #include "base/shell.h"
 #include "run/contract/text.h"
 #include "run/launch/logs.h"
+#include "run/launch/notices.h"
 #include "run/launch/pool_share.h"
 #include "run/launch/run.h"
 #include "run/launch/several_nodes.h"
@@ -256,6 +257,7 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
   if (plan.openfoam) plan.start_time = openfoam::start_time(plan.case_path, plan.decomposed).value_or("");
   if (const int nodes = nodes_in(prepared.line.launcher).value_or(1); nodes > 1 && needs_one_node(plan))
     return too_many_nodes(plural(static_cast<std::uint64_t>(nodes), "node") + " in the launch line", plan);
+  prepared.notices = notices_of(prepared.line, *facts, plan, absolute("."));
   if (auto checked = check_direct_directories(plan); !checked) return forward(checked);
   if (auto enough = check_budget(plan.settings.pool.budget, plan.ranks); !enough) return forward(enough);
   auto machine = node::observe();

@@ -19,6 +19,7 @@
 #include "run/launch/processes.h"
 #include "run/launch/several_nodes.h"
 #include "run/launch/signals.h"
+#include "run/openfoam/openfoam.h"
 
 namespace forebay::launch {
 namespace {
@@ -216,6 +217,9 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
                 "--case " +
                     shell_word(plan.case_path) + "` there brings home what it holds");
   add_state_of_case(report, plan, nodes);
+  // It wrote no time: perhaps it did not even begin.
+  if (plan.openfoam && report.program_status != 0 && !report.last_complete)
+    if (std::string lacks = openfoam::lacking_environment(); !lacks.empty()) report.notices.push_back(std::move(lacks));
   report.wall_seconds = std::chrono::duration<double>(clock.now() - began).count();
   if (!drain::needs_pool(report.trouble))
     if (auto removed = nodes.remove_mark(); !removed) report.messages.push_back(removed.error().text());

@@ -62,6 +62,10 @@ struct TimePath {
 };
 std::optional<TimePath> time_path(std::string_view case_path);
 
+// For people: what this process's environment lacks that OpenFOAM's programs need, and what to do; empty where nothing
+// is known to be missing.
+std::string lacking_environment();
+
 // Programs known to treat a symbolic link to an input like the input itself (OpenFOAM's solvers and tools).
 bool tolerates_links(std::string_view program);
 

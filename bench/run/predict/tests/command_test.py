@@ -172,7 +172,7 @@ class PredictTest(unittest.TestCase):
     def test_what_is_wrong_is_named(self):
         self.write("broken.json", "{}")
         for words, said in (
-            (SMALL, "no machine: --machine NAME|FILE, or --calibrate REPORT; known: archer2-hdd"),
+            (SMALL, "--calibrate REPORT, or --machine with one that is known: archer2-hdd"),
             (("--machine", "lumip", *SMALL), "did you mean lumi-p?"),
             (("--machine", "none.toml", *SMALL), "cannot read none.toml: No such file"),
             (("--machine", "nfs"), "give --ranks, --files, --bytes, --step, or --case DIR"),
