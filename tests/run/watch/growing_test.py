@@ -164,6 +164,9 @@ class Growing(OutputCase):
         self.wait_until(lambda: self.look(case).get("log.solver", 0) >= 5, process)
         with open(os.path.join(case, "log.solver"), "w") as file:
             file.write("mine\n")
+        [log] = glob.glob(os.path.join(self.pool, "*", "*", "*", "tree", "redirect", "log.solver"))
+        size = os.path.getsize(log)
+        self.wait_until(lambda: os.path.getsize(log) > size, process)  # there is more that the case does not get
         self.stop()
         self.assertEqual(self.finish(process), outputcase.CONFLICT, self.output)
         self.assertEqual(self.read(case, "log.solver"), "mine\n")
