@@ -3,7 +3,7 @@ JOBS ?= 2
 PREFIX ?= /usr/local
 BUILD_TREE ?= build
 
-sources = git ls-files --cached --others --exclude-standard -- 'include/*.h' 'include/*.hpp' 'src/*.cpp' 'src/*.h' 'src/*.c' 'bench/*.c' 'bench/*.cpp' 'bench/*.h' 'apps/*.cpp' 'apps/*.h' 'fuzz/*.cpp' 'tests/*.cpp' 'tests/*.c' 'tests/*.h'
+sources = scripts/lint files
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
 .PHONY: build deps demo developer manual rooms test test-builds kills drive stress states unit sanitized fuzz bench predicted pictures format check-format lint tidy install clean

@@ -50,6 +50,7 @@ class OptionsTest(unittest.TestCase):
         used = " ".join(each["command"] for each in commands)
         for word in ("openmpi", "hdf5", "f951", "pmem2"):
             self.assertNotIn(word, used)
+        self.assertIn("configure it with -DFOREBAY_MESH=ON", used)
 
     def test_what_a_part_needs_and_is_missing_is_no_error(self):
         words = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("MPI", "zfp", "GTest")]
@@ -77,7 +78,9 @@ class OptionsTest(unittest.TestCase):
     def test_a_package_that_is_half_there_is_left_out_with_the_reason(self):
         directory = self.half_there("hdf5-serial.pc", "zfp-config.cmake", "GTestConfig.cmake", "f95")
         words = [f"-D{name}_DIR={directory}" for name in ("zfp", "GTest")]
-        table, _ = self.configured("-DFOREBAY_TESTS=ON", *words, FC=f"{directory}/f95", PKG_CONFIG_PATH=directory)
+        table, commands = self.configured(
+            "-DFOREBAY_TESTS=ON", *words, FC=f"{directory}/f95", PKG_CONFIG_PATH=directory
+        )
         for part, reason, package in (
             ("files of arrays", "hdf5.h: No such file or directory", "libhdf5-dev"),
             ("codec zfp", "a file of zfp is gone", "libzfp-dev"),
@@ -88,6 +91,10 @@ class OptionsTest(unittest.TestCase):
             self.assertRegex(table[part], said)
         for part in ("forebay mesh", "libforebay_arrays"):
             self.assertEqual(table[part], "left out: needs the files of arrays")
+        (advice,) = {
+            each for line in commands for each in re.findall(r"FOREBAY_MESH_ADVICE=.*?and build again", line["command"])
+        }
+        self.assertIn("Debian: libhdf5-dev", advice)
 
     def test_a_compiler_that_came_later_is_found(self):
         tree, directory = self.directory(), self.half_there("f95")
