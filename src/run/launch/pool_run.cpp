@@ -218,9 +218,11 @@ bool holds_nothing(const std::string& home) {
 
 // What describes a run goes from its pool only after the journal and the tree.
 UnreadableRun unreadable_run(const std::string& home, Error failure) {
-  if (failure.errno_value != ENOENT || !name_exists(join(home, "journal"))) return {home, std::move(failure)};
   std::string tree = join(home, "tree");
-  if (const auto inside = list_directory(tree); inside && inside->size() == 1) tree = join(tree, inside->front().name);
+  const auto inside = list_directory(tree);
+  if (failure.errno_value != ENOENT || !name_exists(join(home, "journal")) || !inside || inside->empty())
+    return {home, std::move(failure)};
+  if (inside->size() == 1) tree = join(tree, inside->front().name);
   return {home,
           error(Code::lost, "what describes a run was removed from its pool:", failure.path,
                 "its files lie in " + printable(tree))
