@@ -17,8 +17,7 @@ target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Cla
 target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety>)
 # GCC 12's own false alarms at std::string, with -O3 (as its bug 105651); builds that a warning ends have them on.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\." AND NOT FOREBAY_WERROR)
-  target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>
-    $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+  target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(CMAKE_UNITY_BUILD)
   # Types of a source's own stand in what gcc takes for a header there.
