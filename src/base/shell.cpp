@@ -26,7 +26,7 @@ std::string shell_word(std::string_view bytes) {
 }
 
 std::string copy_by_hand(std::string_view from, std::string_view to) {
-  return "`cp -an " + shell_word(std::string(from) + "/.") + " " + shell_word(std::string(to) + "/") +
+  return "`cp -anL " + shell_word(std::string(from) + "/.") + " " + shell_word(std::string(to) + "/") +
          "` copies what is missing there and replaces nothing";
 }
 

@@ -10,7 +10,8 @@ namespace forebay {
 // bash, ksh and zsh understand.
 std::string shell_word(std::string_view bytes);
 
-// "`cp -an FROM/. TO/` copies what is missing there and replaces nothing": for people who have to do it themselves.
+// "`cp -anL FROM/. TO/` copies what is missing there and replaces nothing": for people who have to do it themselves.
+// Links are followed, since files of other pools are links in the tree.
 std::string copy_by_hand(std::string_view from, std::string_view to);
 
 }  // namespace forebay

@@ -162,7 +162,8 @@ int resume(const DrainOptions& options) {
     trouble = drain::graver(trouble, static_cast<Code>(failed(each.error)));
     if (!each.tree.empty())
       say(stderr, "  {}, compare what both have, then `rm -r {}`\n",
-          copy_by_hand(each.tree, found->case_path.empty() ? "CASE" : found->case_path), shell_word(each.home));
+          copy_by_hand(each.tree, name_of(each.tree) == name_of(found->case_path) ? found->case_path : "CASE"),
+          shell_word(each.home));
   }
   Progress progress(options.quiet, real_clock());
   for (const launch::PoolRun& run : found->runs) {

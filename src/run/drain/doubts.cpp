@@ -171,7 +171,7 @@ bool Doubts::may_give_way(const CollatedTime& group) const {
 void Doubts::compared(const Job& job) {
   work.progress.last_made = run.clock.now();
   settled.insert(job.key);
-  if (!job.prepared->differs) return;
+  if (!job.prepared->differs) return run.uncarried.gone(job.key);
   if (!job.time.empty()) {
     if (const auto group = run.ledger.collated_of(job.rank, job.time)) work.groups.renew(*group);
   } else if (const auto known = run.ledger.find(job.key); known && known->on_case) {

@@ -57,6 +57,7 @@ struct End {
   void remove_deleted();
   bool remove_stale();
   void count_undrained();
+  void note_undrained(const std::vector<std::string>& first);
   void bring_beside();
 };
 

@@ -93,6 +93,7 @@ bool Drain::finished() {
     if (!state.end.gave_up && state.end.writers.leave_doubts()) return false;
     state.seen.note_failed_writes();  // of who outlived the program
     if (!state.end.remove_stale()) return false;
+    if (state.end.gave_up) state.end.writers.note_left();
     state.end.count_undrained();
     if (const std::size_t conflicts = state.work.not_carried.given_up.size(); conflicts > names_told)
       state.run.note(Code::conflict, fmt::format("{} more changed on the case during the run, like those above",
@@ -420,7 +421,8 @@ void End::count_undrained() {
       const auto time = time_of(output.path, output.kind == Output::Kind::directory);
       const bool refused =
           work.not_carried.given_up.contains(output.path) || (time && work.groups.is_given_up(time->rank, time->time));
-      if (refused || output.kind == Output::Kind::directory) continue;
+      // Without its last passes the end has not looked at all directories.
+      if (refused || (output.kind == Output::Kind::directory && !gave_up)) continue;
       if (const Checkpoint* checkpoint = work.checkpoints.containing(output.path);
           checkpoint && work.checkpoints.stays_behind(*checkpoint)) {
         work.checkpoints.is_unfinished = !ended_cleanly;
@@ -448,7 +450,10 @@ void End::count_undrained() {
     name(each.path());
     undrained_files += each.files(*each.to_carry()).size();
   }
-  if (undrained_files == 0) return;
+  if (undrained_files > 0) note_undrained(first);
+}
+
+void End::note_undrained(const std::vector<std::string>& first) {
   const std::string reason =
       work.not_carried.failures.empty() ? std::string() : "; " + work.not_carried.failures.begin()->second;
   const std::string more =

@@ -59,10 +59,12 @@ Result<bool> is_as_carried(SharedFiles& shared, const std::string& path, const s
   return tail->checksum == file.tail->checksum;
 }
 
-// The local file as far as the case has it.
+// The local file as far as the case has it. No file is as this tells: one that grew is carried once more when it is
+// closed, with its mode, its owner and all of its content compared.
 LocalMark mark_until(const struct stat& status, std::uint64_t size) {
   LocalMark mark = mark_of(status);
   mark.size = size;
+  mark.mtime_ns = 0;
   return mark;
 }
 
@@ -137,22 +139,33 @@ Growth growth_of(const GrowingFile& before, const FileId& file, std::uint64_t si
 }
 
 void GrowingFiles::note(const std::string& path) {
-  if (files.size() >= most)
+  if (files.contains(path)) return;
+  if (files.size() >= most && may_clear) {
+    may_clear = false;
     std::erase_if(files, [&](const auto& each) {
       const auto known = run.ledger.find(each.first);
       return known && (known->drained ? known->drained->size == each.second.size : known->staged.has_value());
     });
+  }
   if (files.size() < most) files.try_emplace(path);
 }
 
 void GrowingFiles::forget(const std::string& path) {
-  for (auto at = files.lower_bound(path); at != files.end() && at->first.starts_with(path);)
-    at = is_below(at->first, path) ? files.erase(at) : std::next(at);
+  for (auto at = files.lower_bound(path); at != files.end() && at->first.starts_with(path);) {
+    if (!is_below(at->first, path)) {
+      ++at;
+      continue;
+    }
+    journal(at->first, at->second);
+    at = files.erase(at);
+  }
 }
 
-GrowingFile GrowingFiles::find(const std::string& path) const {
-  const auto found = files.find(path);
-  return found == files.end() ? GrowingFile{} : found->second;
+// What was told to the ledger alone: before another record rests on it.
+void GrowingFiles::journal(const std::string& path, GrowingFile& file) {
+  if (!std::exchange(file.is_unjournalled, false)) return;
+  if (const auto known = run.ledger.find(path); known && known->on_case && known->drained)
+    run.record(drained_record(path, *known->on_case, *known->drained, known->checksum));
 }
 
 void GrowingFiles::refresh() {
@@ -160,8 +173,15 @@ void GrowingFiles::refresh() {
   if (under_way > 0 || now < next) return;
   began = now;
   next = now + run.request.settings.refresh;
-  for (auto& [path, file] : files)
-    if (work.jobs.size() < Work::most_jobs) look_at(path, file);
+  may_clear = true;
+  // Where there are too many for one refresh the next one goes on behind them.
+  auto at = files.upper_bound(last);
+  for (std::size_t looked = 0; looked < files.size() && work.jobs.size() < Work::most_jobs; ++looked) {
+    if (at == files.end()) at = files.begin();
+    last = at->first;
+    look_at(at->first, at->second);
+    ++at;
+  }
 }
 
 void GrowingFiles::look_at(const std::string& path, GrowingFile& file) {
@@ -169,13 +189,19 @@ void GrowingFiles::look_at(const std::string& path, GrowingFile& file) {
   const auto local = work.source_of(path);
   const auto status = local ? status_of(*local) : std::nullopt;
   if (!status || !S_ISREG(status->st_mode) || status->st_nlink != 1 || is_below(*local, run.request.case_path)) return;
+  // What may not be written on the case either is carried when it is closed.
+  if ((status->st_mode & S_IWUSR) == 0) return;
   const auto known = run.ledger.find(path);
-  if (known && (known->evicted || is_as_known(*known, mark_of(*status)))) return;
   const FileId id{status->st_dev, status->st_ino};
   const auto size = static_cast<std::uint64_t>(status->st_size);
+  if (known && (known->evicted || is_as_known(*known, mark_of(*status)))) {
+    file.size = size;
+    return;
+  }
   const bool has_this = known && known->drained && known->drained->inode == status->st_ino && !file.was_cut;
   const Growth growth = growth_of(file, id, size, has_this ? std::optional(known->drained->size) : std::nullopt);
   if (growth == Growth::anew || growth == Growth::cut) {
+    journal(path, file);
     file = {.file = id, .size = size, .seen = true, .was_cut = growth == Growth::cut};
     return;
   }
@@ -189,8 +215,10 @@ void GrowingFiles::submit(const std::string& path, const GrowingFile& file, Grow
   if (appends && !known->grows) run.record(growing_record(path));
   const auto prepared = std::make_shared<Prepared>();
   ++under_way;
+  Job job{Job::Kind::growth, path, 0, 0, {}, false, prepared};
+  job.holds_refresh = true;
   work.submit(
-      {Job::Kind::growth, path, 0, 0, {}, false, prepared},
+      std::move(job),
       [path, file, appends, prepared, local = *work.source_of(path), known = known ? *known : Known{},
        parents = work.missing_parents(path), files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
         auto unit = appends ? more_of(*files, path, local, file, known, *prepared)
@@ -198,8 +226,9 @@ void GrowingFiles::submit(const std::string& path, const GrowingFile& file, Grow
         if (!unit || !*unit) return unit;
         prepared->continues = appends;
         for (const auto& [parent, mode] : parents) {
-          auto made = files->make_directory(parent, mode);
-          if (!made && made.error().errno_value != EEXIST) return forward(made);
+          const auto made = make_where_missing(*files, parent, mode);
+          if (!made) return forward(made);
+          if (!*made) return std::nullopt;
           prepared->directories[parent] = mode;
         }
         return unit;
@@ -220,16 +249,18 @@ void GrowingFiles::record(const std::string& path, const Record& drained) {
   const auto found = files.find(path);
   const auto now = run.clock.now();
   if (found == files.end()) return run.record(drained);
-  auto& last = found->second.journalled;
-  if (last && now - *last < journal_interval) return run.ledger.apply(drained);
-  last = now;
+  auto& journalled = found->second.journalled;
+  found->second.is_unjournalled = journalled && now - *journalled < journal_interval;
+  if (found->second.is_unjournalled) return run.ledger.apply(drained);
+  journalled = now;
   run.record(drained);
 }
 
-void GrowingFiles::ended() {
+void GrowingFiles::tried() {
   if (--under_way > 0) return;
   const auto now = run.clock.now();
-  next = std::max(next, began + least_pause * (now - began));
+  const auto pause = std::min<Clock::duration>(least_pause * (now - began), most_pauses * run.request.settings.refresh);
+  next = std::max(next, began + pause);
 }
 
 Growing GrowingFiles::told() const {
@@ -246,27 +277,32 @@ Growing GrowingFiles::told() const {
 }
 
 Result<std::optional<layouts::Unit>> rest_of(SharedFiles& shared, const std::string& path, const std::string& local,
-                                             const GrowingFile& file, const Known& known, bool at_end,
-                                             Prepared& prepared) {
+                                             const Known& known, std::optional<gid_t> group, Prepared& prepared) {
   const auto here = status_of(local);
   const auto there = shared.status(path);
   if (!there) return forward(there);
-  if (!known.grows || !known.drained || !here || here->st_nlink != 1 || !there->has_value()) return std::nullopt;
+  if (!known.grows || !known.drained || !here || here->st_nlink != 1 || here->st_ino != known.drained->inode ||
+      !there->has_value())
+    return std::nullopt;
   const struct stat& now = **there;
   const auto size = static_cast<std::uint64_t>(here->st_size), has = static_cast<std::uint64_t>(now.st_size);
   // How much was appended before a crash may be in no journal: the content tells that it is ours.
-  if (!S_ISREG(now.st_mode) || now.st_ino != known.on_case->inode || has < known.on_case->size || has > size ||
-      (now.st_mode & 07777) != (here->st_mode & 07777))
+  if (!S_ISREG(now.st_mode) || now.st_nlink != 1 || now.st_ino != known.on_case->inode || has < known.on_case->size ||
+      has > size)
     return std::nullopt;
-  const auto same = at_end || !still_is(now, *known.on_case) ? holds_beginning(shared, path, local, has)
-                                                             : is_as_carried(shared, path, local, file, known);
+  const auto owner = given_to(owner_of(*here), group);
+  if ((now.st_mode & 07777) != (here->st_mode & 07777) || (now.st_mode & S_IWUSR) == 0 ||
+      (owner && *owner != owner_of(now)))
+    return std::nullopt;
+  const auto same = holds_beginning(shared, path, local, has);
   if (!same) return forward(same);
   if (!*same) return std::nullopt;
   const auto tail = tail_of(local, size);
   if (!tail) return forward(tail);
   auto unit = continuing(path, local, known_identity(now), size);
   if (!unit) return forward(unit);
-  mark_sources(**unit, local, {}, prepared);
+  prepared = {};
+  prepared.marks[path] = mark_of(*here);
   prepared.continues = true;
   prepared.tail = *tail;
   return unit;

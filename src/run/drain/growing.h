@@ -21,6 +21,7 @@ struct GrowingFile {
   bool left_alone = false;  // it is no text, or was written to elsewhere than at its end: carried when it is closed
   std::optional<Tail> tail = {};  // of what the case has, as it was carried last
   std::optional<Clock::time_point> journalled = {};
+  bool is_unjournalled = false;  // the ledger knows more than the journal
 };
 
 // What is to be done with such a file now, as it is found with `size` bytes in `file`. `carried`: so many of its bytes
@@ -43,19 +44,21 @@ struct GrowingFiles {
   static constexpr std::size_t most = 8192;
   // The time that a refresh takes is a tenth of the time between two at most, so that it cannot hold up a file server.
   static constexpr int least_pause = 10;
+  static constexpr int most_pauses = 12;          // refreshes, whatever a job had to wait for
   std::map<std::string, GrowingFile> files = {};  // by path in the case
-  std::size_t under_way = 0;
+  std::size_t under_way = 0;                      // jobs that were not tried yet: the next refresh waits for these
+  std::string last = {};                          // that was looked at
+  bool may_clear = true;                          // those that stand still may go; not again before the next refresh
   Clock::time_point began = run.start, next = run.start + run.request.settings.refresh;
 
   // The program made it, or may open it: beyond `most` those go first that stand still.
   void note(const std::string& path);
-  void forget(const std::string& path);             // and what is below it
-  GrowingFile find(const std::string& path) const;  // one that nothing is known of, where it is none
+  void forget(const std::string& path);  // and what is below it
   // To be called now and then.
   void refresh();
-  // What a job of Job::Kind::growth found out; and it has ended, well or not.
+  // What a job found out; and that it was tried once, with success or without.
   void found_out(const Job& job);
-  void ended();
+  void tried();
   // The case has more of a file now: for the ledger, and from time to time for the journal.
   void record(const std::string& path, const Record& drained);
   // Those that the case has a beginning of.
@@ -64,12 +67,13 @@ struct GrowingFiles {
  private:
   void look_at(const std::string& path, GrowingFile& file);
   void submit(const std::string& path, const GrowingFile& file, Growth growth, const Known* known);
+  void journal(const std::string& path, GrowingFile& file);
 };
 
-// The rest of a file that grew on the case and was closed now, where the case still has its beginning: `at_end` all of
-// that is compared. nullopt: the file is to be carried like any other, as a whole.
+// The rest of a file that grew on the case and is closed now, where the case still has its beginning, its mode and its
+// owner: all of it is compared. `group`: as local_group(). nullopt: the file is to be carried like any other, as a
+// whole.
 Result<std::optional<layouts::Unit>> rest_of(SharedFiles& shared, const std::string& path, const std::string& local,
-                                             const GrowingFile& file, const Known& known, bool at_end,
-                                             Prepared& prepared);
+                                             const Known& known, std::optional<gid_t> group, Prepared& prepared);
 
 }  // namespace forebay::drain

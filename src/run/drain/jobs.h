@@ -54,6 +54,7 @@ struct Job {
   std::shared_ptr<Prepared> prepared;
   std::uint64_t closings = 0;  // Doubts::closings when it was submitted
   bool at_end = false;         // then the program had ended
+  bool holds_refresh = false;  // growth: the next refresh waits until it was tried
 };
 
 // Outcomes cross from the mover's threads to the agent's thread here.

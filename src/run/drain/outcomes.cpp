@@ -24,6 +24,7 @@ void Work::take(const Outcome& outcome) {
   if (found == jobs.end()) return;
   eviction.nothing_to_evict.clear();
   Job& job = found->second;
+  if (std::exchange(job.holds_refresh, false)) seen.others.growing.tried();
   bool by_ranks = false;
   if (outcome.result) {
     not_carried.failures.erase(job.key);
@@ -59,7 +60,6 @@ void Work::take(const Outcome& outcome) {
   in_flight.erase(job.key);
   std::erase_if(links.carrying, [&](const auto& each) { return each.second == job.key; });
   if (in_flight.empty()) acts.removed_in_flight.clear();
-  if (job.kind == Job::Kind::growth) seen.others.growing.ended();
   if (job.from_keep) seen.keep.use(job.time, false);
   const Job done = std::move(job);
   jobs.erase(found);
@@ -99,8 +99,8 @@ void Work::file_carried(const Job& job, const PublishedFile& file) {
     else
       run.record(now);
   }
-  // Of what was appended only the end of it was read: it is in doubt until all has ended.
-  if (!job.prepared->continues || job.at_end) doubts.carried(file.path, job);
+  // What grows is carried once more when it is closed.
+  if (job.kind != Job::Kind::growth) doubts.carried(file.path, job);
   if (!doubts.was_closed(file.path)) run.uncarried.gone(file.path);
   if (!file.linked_to.empty()) links.note_second_name(file);
   acts.catch_up_removal(file.path);

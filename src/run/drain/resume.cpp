@@ -70,6 +70,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   state->run.journal.emplace(std::move(*journal));
   state->run.roots = roots;
   state->end.missing_files = find_missing_files(state->run);
+  tell_alive(request.home);  // what changes from here on is this process's doing
   state->work.doubts.nobody_watched = true;
   state->run.numbers.misses_some = true;  // what was removed before
   state->work.eviction.give_back_left();

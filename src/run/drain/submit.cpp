@@ -12,23 +12,6 @@
 #include "run/drain/units.h"
 
 namespace forebay::drain {
-namespace {
-
-// False: a file of that name, or of one above, is in the way: it was still coming when the program put a directory
-// there.
-Result<bool> make_where_missing(SharedFiles& files, const std::string& path, mode_t mode) {
-  const auto made = files.make_directory(path, mode);
-  if (made) return true;
-  if (made.error().errno_value == ENOTDIR) return false;
-  if (made.error().errno_value != EEXIST) return forward(made);
-  const auto there = files.status(path);
-  if (!there) return forward(there);
-  // What is put below a link of somebody else is refused, at once and with that reason.
-  return !*there || S_ISDIR((*there)->st_mode) || S_ISLNK((*there)->st_mode);
-}
-
-}  // namespace
-
 void Work::submit(Job job, Mover::Make make) {
   if (jobs.empty()) progress.last_made = run.clock.now();  // patience counts while there is something to wait for
   in_flight.insert(job.key);
@@ -103,48 +86,48 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
   const auto replaces = known && !known->directory ? known->on_case : std::nullopt;
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::file, path, 0, 0, {}, false, prepared};
-  submit(std::move(job),
-         [path, local = *source, replaces, known, grew = seen.others.growing.find(path),
-          parents = missing_parents(path), must_be_sealed, prepared, partners,
-          &settings = run.request.settings.mover.publish, in_pool = !is_below(*source, run.request.case_path),
-          &at_end = end.ending, files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
-           struct stat now {};
-           // A link that took the place of a directory on the way: the file is gone from here, what is there is
-           // another.
-           const auto there = open_unlinked(local, O_PATH);
-           if (!there) {
-             const int reason = there.error().errno_value;
-             if (reason == ENOENT || reason == ELOOP || reason == ENOTDIR) return std::nullopt;
-             return tl::unexpected<Error>(as_unreadable(there.error()));
-           }
-           if (::fstat(there->get(), &now) != 0) return errno_error("cannot stat", local);
-           if (S_ISREG(now.st_mode) &&
-               ((must_be_sealed && !is_sealed(local)) || (at_end && in_pool && is_open_for_writing(local)))) {
-             prepared->postponed = true;
-             return std::nullopt;
-           }
-           const bool several_names = S_ISREG(now.st_mode) && now.st_nlink > 1;
-           const FileId file{now.st_dev, now.st_ino};
-           if (several_names && !partners) {
-             prepared->several_names.insert(file);
-             return std::nullopt;
-           }
-           if (known && known->grows) {
-             auto rest = rest_of(*files, path, local, grew, *known, at_end, *prepared);
-             if (!rest || *rest) return rest;
-           }
-           auto unit = layouts::verbatim_file(local, path, replaces);
-           if (!unit) return forward(unit);
-           if (several_names && partners->contains(file)) unit->files.front().hard_link = partners->at(file);
-           mark_sources(*unit, local, {}, *prepared);
-           for (const auto& [parent, mode] : parents) {
-             const auto made = make_where_missing(*files, parent, mode);
-             if (!made) return forward(made);
-             if (!*made) return std::nullopt;  // the next pass clears the way
-             prepared->directories[parent] = mode;
-           }
-           return std::optional(std::move(*unit));
-         });
+  submit(
+      std::move(job),
+      [path, local = *source, replaces, known, group = local_group(run.request.home), parents = missing_parents(path),
+       must_be_sealed, prepared, partners, in_pool = !is_below(*source, run.request.case_path), &at_end = end.ending,
+       files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
+        struct stat now {};
+        // A link that took the place of a directory on the way: the file is gone from here, what is there is
+        // another.
+        const auto there = open_unlinked(local, O_PATH);
+        if (!there) {
+          const int reason = there.error().errno_value;
+          if (reason == ENOENT || reason == ELOOP || reason == ENOTDIR) return std::nullopt;
+          return tl::unexpected<Error>(as_unreadable(there.error()));
+        }
+        if (::fstat(there->get(), &now) != 0) return errno_error("cannot stat", local);
+        if (S_ISREG(now.st_mode) &&
+            ((must_be_sealed && !is_sealed(local)) || (at_end && in_pool && is_open_for_writing(local)))) {
+          prepared->postponed = true;
+          return std::nullopt;
+        }
+        const bool several_names = S_ISREG(now.st_mode) && now.st_nlink > 1;
+        const FileId file{now.st_dev, now.st_ino};
+        if (several_names && !partners) {
+          prepared->several_names.insert(file);
+          return std::nullopt;
+        }
+        if (known && known->grows) {
+          auto rest = rest_of(*files, path, local, *known, group, *prepared);
+          if (!rest || *rest) return rest;
+        }
+        auto unit = layouts::verbatim_file(local, path, replaces);
+        if (!unit) return forward(unit);
+        if (several_names && partners->contains(file)) unit->files.front().hard_link = partners->at(file);
+        mark_sources(*unit, local, {}, *prepared);
+        for (const auto& [parent, mode] : parents) {
+          const auto made = make_where_missing(*files, parent, mode);
+          if (!made) return forward(made);
+          if (!*made) return std::nullopt;  // the next pass clears the way
+          prepared->directories[parent] = mode;
+        }
+        return std::optional(std::move(*unit));
+      });
 }
 
 // Made where it is missing, and given its mode where the program changed it. The mode comes in a pass of its own, since

@@ -16,8 +16,11 @@
 namespace forebay::drain {
 namespace {
 
-// Smaller than this the file is never written anew. So much of the pool it may reserve, eight times over (Journal).
+// Smaller than this the file is never written anew.
 constexpr std::uint64_t small = std::uint64_t{1} << 20;
+// It reserves an eighth of this at a time (Journal), which the least budget of a run has room for
+// (launch/pool_share.cpp).
+constexpr std::uint64_t budget = std::uint64_t{128} << 10;
 // A name of a record costs its bytes, and a word's or line's share of blanks and checksum, about.
 constexpr std::uint64_t per_name = 8;
 
@@ -82,7 +85,7 @@ bool is_written_after(const std::string& directory, std::int64_t when) {
 
 void Uncarried::open(const std::string& path) {
   path_ = path;
-  auto opened = Journal::open(path, false, small);
+  auto opened = Journal::open(path, false, budget);
   if (!opened) return clear();
   file_.emplace(std::move(*opened));
   const auto status = status_of(path);

@@ -56,6 +56,17 @@ bool is_still_open(const Result<std::optional<layouts::RankTime>>& read) {
   return !read && read.error().errno_value == EBUSY;
 }
 
+Result<bool> make_where_missing(SharedFiles& files, const std::string& path, mode_t mode) {
+  const auto made = files.make_directory(path, mode);
+  if (made) return true;
+  if (made.error().errno_value == ENOTDIR) return false;
+  if (made.error().errno_value != EEXIST) return forward(made);
+  const auto there = files.status(path);
+  if (!there) return forward(there);
+  // What is put below a link of somebody else is refused, at once and with that reason.
+  return !*there || S_ISDIR((*there)->st_mode) || S_ISLNK((*there)->st_mode);
+}
+
 Sources sources_of(const std::vector<layouts::RankTime>& ranks) {
   Sources sources;
   std::string marks;

@@ -19,6 +19,9 @@ bool is_still_open(const Result<std::optional<layouts::RankTime>>& read);
 Sources sources_of(const std::vector<layouts::RankTime>& ranks);
 // Files that a renamed directory brought into a time.
 Status use_placed(layouts::Unit& unit, const std::string& directory, const std::vector<std::string>& placed);
+// A directory of the case. False: a file of that name, or of one above, is in the way: it was still coming when the
+// program put a directory there.
+Result<bool> make_where_missing(SharedFiles& files, const std::string& path, mode_t mode);
 // Fills `prepared`. Marks are taken before the content is read: a write in between makes them differ, and the file is
 // carried again.
 void mark_sources(const layouts::Unit& unit, const std::string& directory, const std::vector<std::string>& placed,

@@ -42,6 +42,16 @@ void LateWriters::walk_again() {
   end.passes = 0;
 }
 
+void LateWriters::note_left() {
+  std::vector<std::string> left = processes.writing;
+  left.insert(left.end(), processes.lingering.begin(), processes.lingering.end());
+  if (left.empty()) return;
+  run.note(Code::undrained,
+           fmt::format("still running when the drain ended: {}; what it writes is only local: run `forebay drain "
+                       "--resume --case {}` on this node when it has ended",
+                       listed(left), shell_word(run.request.case_path)));
+}
+
 // When nothing else is left to carry. Whoever has a file open for writing is waited for as long as patience allows.
 // Other processes of the run may open one again (a loop of `echo >> file`): they are waited for while they do so.
 bool LateWriters::wait() {

@@ -21,6 +21,7 @@ struct LateWriters {
   void walk_again();
   bool wait();
   bool leave_doubts();
+  void note_left();  // when they are not waited for
 };
 
 }  // namespace forebay::drain

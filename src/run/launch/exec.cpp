@@ -212,12 +212,14 @@ class Parent {
     for (const int each : {STDOUT_FILENO, STDERR_FILENO})
       if (null) ::dup2(null->get(), each);
     if (!watch(agent, *pulse, from_parent.get())) ::_exit(0);
-    const pid_t successor = ::fork();
+    const auto anew = Pulse::make();  // the old one tells of calls that the agent was killed in
+    const pid_t successor = anew ? ::fork() : -1;
     if (successor == 0) {
+      anew->tell_calls();
       resume(agent, from_parent.get());
       ::_exit(0);
     }
-    if (successor > 0) (void)watch(successor, *pulse, from_parent.get());
+    if (successor > 0) (void)watch(successor, *anew, from_parent.get());
     ::_exit(0);
   }
 
@@ -231,8 +233,8 @@ class Parent {
     };
     const WatchedSignals signals({SIGCHLD}, clock_);
     const Watched watched = watch_worker(
-        worker, pulse, {settings.patience + call_grace, settings.silence + call_grace}, program_has_ended, signals,
-        [](const auto&) { return false; }, clock_);
+        worker, pulse, {settings.patience + call_grace, std::max(settings.patience, settings.silence) + 2 * call_grace},
+        program_has_ended, signals, [](const auto&) { return false; }, clock_);
     if (watched.end == Watched::End::ended) return WIFSIGNALED(watched.status);
     // One that is only silent may go on, and nobody waits for it.
     if (watched.end == Watched::End::silent) return false;

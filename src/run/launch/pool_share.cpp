@@ -6,7 +6,7 @@ namespace forebay::launch {
 namespace {
 
 // What forebay keeps in a pool beside files of the program: pages, texts, directories.
-constexpr std::uint64_t own_bytes = std::uint64_t{64} << 10, own_bytes_of_rank = std::uint64_t{1} << 10;
+constexpr std::uint64_t own_bytes = std::uint64_t{96} << 10, own_bytes_of_rank = std::uint64_t{1} << 10;
 // Of the budget they get what the journal leaves of the lowest mark: 0.24 of it less 0.125.
 constexpr std::uint64_t budget_of_own = 9;
 

@@ -162,6 +162,8 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
       same = last && last->beat == report->beat && last->agent_pid == report->agent_pid ? same + poll_interval
                                                                                         : std::chrono::milliseconds(0);
       last = std::move(*report);
+    } else {
+      same += poll_interval;
     }
     clock.sleep(poll_interval);
     return waits(whom, last.value_or(NodeReport()));

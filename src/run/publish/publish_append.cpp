@@ -34,7 +34,8 @@ Result<Published> append(const Context& context, const layouts::Unit& unit) {
   const std::uint64_t until = piece.offset + piece.length;
   const auto before = shared.status(path);
   if (!before) return forward(before);
-  if (!*before) return changed_by_others(path);
+  // Another name of it may be somebody's snapshot.
+  if (!*before || (*before)->st_nlink != 1) return changed_by_others(path);
   if (!still_is(**before, *unit.continues)) {
     const auto ours = is_from_before(context, unit, **before);
     if (!ours) return forward(ours);
@@ -49,16 +50,18 @@ Result<Published> append(const Context& context, const layouts::Unit& unit) {
   if (opened->st_ino != (*before)->st_ino || opened->st_size != (*before)->st_size) return changed_by_others(path);
   context.attempts.appended = true;
   const auto bytes = write_pieces(context, rest, file->get(), path);
-  if (!bytes) return forward(bytes);
+  // One that was cut while it was read has what there was of it.
+  if (!bytes && !source_changed(bytes.error())) return forward(bytes);
   if (auto timed = shared.set_times(file->get(), rest.mtime_ns, path); !timed) return forward(timed);
   if (auto synced = shared.sync(file->get(), path); !synced) return forward(synced);
   const auto after = shared.status(file->get(), path);
   if (!after) return forward(after);
-  if (static_cast<std::uint64_t>(after->st_size) != until)
-    return error(Code::failed, fmt::format("appended up to byte {}, but {} found in", until, after->st_size), path);
+  const auto size = static_cast<std::uint64_t>(after->st_size);
+  if (bytes && size != until)
+    return error(Code::failed, fmt::format("appended up to byte {}, but {} found in", until, size), path);
   Published published;
-  published.files.push_back({path, known_identity(*after), *bytes, 0, {}});
-  published.bytes = *bytes;
+  published.files.push_back({path, known_identity(*after), size - piece.offset, 0, {}});
+  published.bytes = size - piece.offset;
   return published;
 }
 

@@ -15,6 +15,8 @@ namespace {
 
 // Fits in a core's second-level cache, so that hashing and writing find what reading brought.
 constexpr std::size_t chunk = std::size_t{256} << 10;
+// One sync of all of a large file could take longer than anybody waits for a single call.
+constexpr std::uint64_t sync_interval = std::uint64_t{1} << 30;
 constexpr mode_t set_id = S_ISUID | S_ISGID;
 constexpr std::string_view changed_text = "changed while it was drained:";
 constexpr std::string_view unreadable_text = "cannot be read in the local tree:";
@@ -92,6 +94,10 @@ class ContentWriter {
       rest = rest.subspan(*put);
     }
     filled_ = 0;
+    if (context_ != nullptr && bytes_ - synced_ >= sync_interval) {
+      synced_ = bytes_;
+      return context_->shared.sync(fd_, path_);
+    }
     return {};
   }
 
@@ -125,7 +131,7 @@ class ContentWriter {
   std::span<std::byte> buffer_;
   std::size_t filled_ = 0;
   Checksum checksum_;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_ = 0, synced_ = 0;
   Descriptor source_;
   std::string source_path_;
 };

@@ -180,7 +180,8 @@ class TwoRuns(Neighbours):
 
     def test_a_dead_run_claims_nothing_but_what_it_has(self):
         first, _, second, second_waits, watched = self.start_both()
-        self.kill_tree(first.pid)
+        for each in harness.processes.tree(first.pid):
+            harness.processes.kill(each)
         wait_for(lambda: len(self.of_this_test("forebay-agent")) == 1, what="the end of the first agent")
         os.unlink(second_waits)
         self.assertEqual(self.finish(second), 0, self.output)

@@ -36,8 +36,8 @@ SEGMENT = (
     "-PersistentMemory.*:Medium.IsKnownByWhatLiesBeneath:Medium.PutsSegmentsOnTmpfsTogether"
     ":WriterTest.RubbishIsWalkedWithoutHarm:Medium.AFileThatIsCut*:DeviceTest.Flips*"
 )
-TRAJECTORY = (
-    "-Damage.*:Flips.*:Operations.*:Kept.AMillion*:Kept.ANewStep*:Kept.OnADiskFileSystemWithASyncForEachCommit"
+TRAJECTORY = (  # a file that is cut under an open store lies on other media there, and the emulated processor is too slow for it
+    "-Lost.TheEndOfAFileUnderAnOpenStore:Damage.*:Flips.*:Operations.*:Kept.AMillion*:Kept.ANewStep*:Kept.OnADiskFileSystemWithASyncForEachCommit"
     ":Log.*:CapacityOf.*:KeptEncoded.*:CSchedule*:Random*:Encoded.*:Ahead.*:OfStates/Capacity.*"
     ":Checks.AreOnWhereTheFirstTierIsAFile"
     ":Checks.CostAGet*:Checks.AreComparedAtEveryReadOfAMappedFile:Checks.ComeWithTheMediumAndNotWithTheStore"

@@ -194,5 +194,73 @@ TEST_F(GrowingTest, WhatTheProgramRemovesWhileItGrowsGoes) {
   EXPECT_EQ(on_case(), "<none>");
 }
 
+TEST_F(GrowingTest, AModeThatIsChangedWhileItGrowsArrives) {
+  append("one\n");
+  refresh();
+  refresh();
+  ASSERT_EQ(chmod((tree() + "/log.solver").c_str(), 0600), 0);
+  append("two\n");
+  refresh();
+  log_.close();
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_EQ(on_case(), "one\ntwo\n");
+  struct stat status {};
+  ASSERT_EQ(stat((case_ + "/log.solver").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600U);
+}
+
+TEST_F(GrowingTest, WhoStillHasItOpenAtTheEndIsWaitedFor) {
+  append("one\n");
+  refresh();
+  refresh();
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, Code::undrained);
+  EXPECT_EQ(report.undrained.files, 1U);
+  EXPECT_EQ(on_case(), "one\n");
+}
+
+TEST_F(GrowingTest, WhatWasClosedMakesRoomLikeAnyOther) {
+  append("one\n");
+  refresh();
+  refresh();
+  append("two\n");
+  refresh();
+  EXPECT_EQ(drain_->evict(1), 0U);
+  log_.close();
+  look();
+  clock_.move(std::chrono::seconds(60));
+  EXPECT_TRUE(drive([&] {
+    (void)drain_->evict(1);
+    return std::filesystem::is_symlink(tree() + "/log.solver");
+  }));
+  EXPECT_EQ(on_case(), "one\ntwo\n");
+  EXPECT_EQ(finish().trouble, std::nullopt);
+}
+
+TEST_F(GrowingTest, AKillAfterItsRemovalOrItsCutLeavesNoConflict) {
+  for (const bool removed : {true, false}) {
+    append("one\n");
+    refresh();
+    refresh();
+    for (int i = 0; i < 3; ++i) {
+      append("more\n");
+      refresh();
+    }
+    log_.close();
+    if (removed)
+      std::filesystem::remove(tree() + "/log.solver");
+    else
+      log_.open(tree() + "/log.solver", std::ios::trunc);
+    refresh();
+    log_.close();
+    drain_.reset();
+    resume();
+    EXPECT_EQ(finish(false).trouble, std::nullopt) << removed;
+    if (!removed) break;
+    SetUp();
+  }
+  EXPECT_EQ(on_case(), "");
+}
+
 }  // namespace
 }  // namespace forebay::drain

@@ -113,6 +113,7 @@ TEST_F(AppendTest, WhatSomebodyElseDidToItIsLeftAsItIs) {
     write(log_ + ".new", first_part);
     std::filesystem::rename(log_ + ".new", log_);
   });
+  user("given another name", first_part, [&] { std::filesystem::create_hard_link(log_, log_ + ".snapshot"); });
   user("removed", "<none>", [&] { std::filesystem::remove(log_); });
   write(case_ + "/elsewhere", first_part);
   user("led elsewhere", first_part, [&] {
