@@ -133,15 +133,16 @@ class Mute(Hanging):
         self.server = DeadServer(self.case)  # in the case's place
         self.server.stop()
         of_case = ["--case", self.case, "--pool", self.pool]
+        # Before others lock the run: of one that is worked on it shows what the pool tells.
+        shown = self.begin("status", "--pool", self.pool)
+        self.assertEqual(self.end(shown, 10), 0)
+        self.assertIn("does not answer: " + self.case, self.output)
         began = {
             "status": self.begin("status", *of_case),
             "clean": self.begin("clean", "--yes", *of_case),
             "drain": self.begin("drain", "--resume", *of_case),
             "all of clean": self.begin("clean", "--yes", "--pool", self.pool),
         }
-        shown = self.begin("status", "--pool", self.pool)
-        self.assertEqual(self.end(shown, 10), 0)
-        self.assertIn("does not answer: " + self.case, self.output)
         for name, each in began.items():
             with self.subTest(name):
                 self.assertEqual(self.end(each, 20), UNDRAINED, self.output)

@@ -201,17 +201,30 @@ class FaultyCase(unittest.TestCase):
         """With the agents and their keepers: without a launcher these are nobody's children once the program has ended."""
         agents = self.of_this_test("forebay-agent")
         keepers = {processes.parent_of(each) for each in agents} & set(self.of_this_test("forebay"))
-        for each in [*processes.tree(pid), *keepers, *agents]:
+        killed = [*processes.tree(pid), *keepers, *agents]
+        for each in killed:
             processes.kill(each)
+        self.wait_for_ends(killed)
 
     def of_this_test(self, name):
         """Processes called `name` whose arguments or environment tell that they belong to this test."""
         return processes.mentioning(self.directory, name)
 
     def kill_left_overs(self):
-        for name in ("forebay-agent", "stepFoam", "forebay"):
-            for pid in self.of_this_test(name):
+        for _ in range(50):  # who keeps an agent may begin another one meanwhile
+            left = [pid for name in ("forebay", "forebay-agent", "stepFoam") for pid in self.of_this_test(name)]
+            if not left:
+                return
+            for pid in left:
                 processes.kill(pid)
+            self.wait_for_ends(left)
+
+    @staticmethod
+    def wait_for_ends(pids):
+        """Until then they hold their locks; one that its server holds is not waited for."""
+        ends = time.monotonic() + 2
+        while any(map(processes.is_alive, pids)) and time.monotonic() < ends:
+            time.sleep(0.005)
 
     def agent(self):
         """The agent's process, as soon as there is one."""
