@@ -74,7 +74,10 @@ class FullTest(unittest.TestCase):
                 if report["last_complete"]:
                     self.assert_whole(case, report["last_complete"], output)
                 words = f"{FOREBAY} restartable --set-aside --json --case {self.lab.seen(case)}"
-                self.assert_whole(case, json.loads(self.on("n1", words))["restartable"], output)
+                # OpenFOAM starts without the last file of a time, which nobody may have had room for; what it makes of
+                # such a start is compared below.
+                time = json.loads(self.on("n1", words))["restartable"]
+                self.assert_whole(case, time, output, ignore=["functionObjectProperties"])
                 casetools.set_control(case, "startFrom", "latestTime")
                 self.solve(case)
                 self.assert_whole(case, "0.25", ignore=["time"])  # its sum is rounded otherwise
