@@ -223,9 +223,7 @@ void add_drain(CLI::App& app, int& exit_status) {
        "the others once more."}));
   command->callback([options, &exit_status] {
     const auto settings = settings::load().value_or(settings::Settings()).drain;
-    const launch::Bounds bounds{settings.patience + launch::call_grace,
-                                std::max(settings.patience, settings.silence) + launch::call_grace};
-    exit_status = launch::do_watched([&] { return resume(*options); }, bounds,
+    exit_status = launch::do_watched([&] { return resume(*options); }, launch::bounds_of(settings),
                                      "what is only local stays in its pool, and the same command brings it home when "
                                      "the case answers",
                                      real_clock());

@@ -382,7 +382,7 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.read_back = state.run.numbers.read_back;
   report.unseen_times = state.run.numbers.unseen_times;
   report.uncounted_times = state.seen.late.unseen.size();
-  if (state.end.phase == Phase::running) report.growing = state.seen.others.growing.told();
+  if (state.end.phase == Phase::running) report.growing = state.seen.others.growing.report();
   report.newest_safe = state.policy.newest_safe;
   report.newest_complete = state.policy.newest_anywhere();
   report.kept_beside = state.policy.kept_beside();

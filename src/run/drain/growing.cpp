@@ -85,8 +85,7 @@ Result<bool> look_into(const std::string& path, const std::string& local, const 
   const auto until = end_of_text(local, from, static_cast<std::uint64_t>(status->st_size));
   if (!until) return forward(until);
   prepared.no_growth = from == 0 && *until < static_cast<std::uint64_t>(status->st_size);
-  if (prepared.no_growth) return false;
-  if (*until <= from) return false;
+  if (prepared.no_growth || *until <= from) return false;
   const auto tail = tail_of(local, *until);
   if (!tail) return forward(tail);
   prepared.tail = *tail;
@@ -225,17 +224,13 @@ void GrowingFiles::submit(const std::string& path, const GrowingFile& file, Grow
                             : beginning_of(*files, path, local, file, known, *prepared);
         if (!unit || !*unit) return unit;
         prepared->continues = appends;
-        for (const auto& [parent, mode] : parents) {
-          const auto made = make_where_missing(*files, parent, mode);
-          if (!made) return forward(made);
-          if (!*made) return std::nullopt;
-          prepared->directories[parent] = mode;
-        }
-        return unit;
+        const auto made = make_parents(*files, parents, *prepared);
+        if (!made) return forward(made);
+        return *made ? std::move(unit) : std::nullopt;
       });
 }
 
-void GrowingFiles::found_out(const Job& job) {
+void GrowingFiles::note_outcome(const Job& job) {
   const auto found = files.find(job.key);
   if (found == files.end()) return;
   if (job.prepared->tail) {
@@ -256,14 +251,14 @@ void GrowingFiles::record(const std::string& path, const Record& drained) {
   run.record(drained);
 }
 
-void GrowingFiles::tried() {
+void GrowingFiles::job_was_tried() {
   if (--under_way > 0) return;
   const auto now = run.clock.now();
   const auto pause = std::min<Clock::duration>(least_pause * (now - began), most_pauses * run.request.settings.refresh);
   next = std::max(next, began + pause);
 }
 
-Growing GrowingFiles::told() const {
+Growing GrowingFiles::report() const {
   Growing found;
   for (const auto& [path, file] : files) {
     const auto known = run.ledger.find(path);
@@ -276,8 +271,9 @@ Growing GrowingFiles::told() const {
   return found;
 }
 
-Result<std::optional<layouts::Unit>> rest_of(SharedFiles& shared, const std::string& path, const std::string& local,
-                                             const Known& known, std::optional<gid_t> group, Prepared& prepared) {
+Result<std::optional<layouts::Unit>> remaining_part(SharedFiles& shared, const std::string& path,
+                                                    const std::string& local, const Known& known,
+                                                    std::optional<gid_t> group, Prepared& prepared) {
   const auto here = status_of(local);
   const auto there = shared.status(path);
   if (!there) return forward(there);

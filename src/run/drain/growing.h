@@ -57,12 +57,12 @@ struct GrowingFiles {
   // To be called now and then.
   void refresh();
   // What a job found out; and that it was tried once, with success or without.
-  void found_out(const Job& job);
-  void tried();
+  void note_outcome(const Job& job);
+  void job_was_tried();
   // The case has more of a file now: for the ledger, and from time to time for the journal.
   void record(const std::string& path, const Record& drained);
   // Those that the case has a beginning of.
-  Growing told() const;
+  Growing report() const;
 
  private:
   void look_at(const std::string& path, GrowingFile& file);
@@ -73,7 +73,8 @@ struct GrowingFiles {
 // The rest of a file that grew on the case and is closed now, where the case still has its beginning, its mode and its
 // owner: all of it is compared. `group`: as local_group(). nullopt: the file is to be carried like any other, as a
 // whole.
-Result<std::optional<layouts::Unit>> rest_of(SharedFiles& shared, const std::string& path, const std::string& local,
-                                             const Known& known, std::optional<gid_t> group, Prepared& prepared);
+Result<std::optional<layouts::Unit>> remaining_part(SharedFiles& shared, const std::string& path,
+                                                    const std::string& local, const Known& known,
+                                                    std::optional<gid_t> group, Prepared& prepared);
 
 }  // namespace forebay::drain

@@ -24,7 +24,7 @@ void Work::take(const Outcome& outcome) {
   if (found == jobs.end()) return;
   eviction.nothing_to_evict.clear();
   Job& job = found->second;
-  if (std::exchange(job.holds_refresh, false)) seen.others.growing.tried();
+  if (std::exchange(job.holds_refresh, false)) seen.others.growing.job_was_tried();
   bool by_ranks = false;
   if (outcome.result) {
     not_carried.failures.erase(job.key);
@@ -112,7 +112,7 @@ void Work::carried(const Job& job, const Published& published) {
   for (const std::string& path : job.prepared->removed) run.record(removed_record(path));
   if (job.kind == Job::Kind::removal) return;
   note_made_directories(job);
-  if (job.kind == Job::Kind::growth || job.prepared->tail) seen.others.growing.found_out(job);
+  if (job.kind == Job::Kind::growth || job.prepared->tail) seen.others.growing.note_outcome(job);
   if (job.prepared->postponed) {
     if (end.phase == Phase::running) {
       seen.others.wait_for_quiet(job.key);

@@ -113,19 +113,16 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
           return std::nullopt;
         }
         if (known && known->grows) {
-          auto rest = rest_of(*files, path, local, *known, group, *prepared);
+          auto rest = remaining_part(*files, path, local, *known, group, *prepared);
           if (!rest || *rest) return rest;
         }
         auto unit = layouts::verbatim_file(local, path, replaces);
         if (!unit) return forward(unit);
         if (several_names && partners->contains(file)) unit->files.front().hard_link = partners->at(file);
         mark_sources(*unit, local, {}, *prepared);
-        for (const auto& [parent, mode] : parents) {
-          const auto made = make_where_missing(*files, parent, mode);
-          if (!made) return forward(made);
-          if (!*made) return std::nullopt;  // the next pass clears the way
-          prepared->directories[parent] = mode;
-        }
+        const auto made = make_parents(*files, parents, *prepared);
+        if (!made) return forward(made);
+        if (!*made) return std::nullopt;  // the next pass clears the way
         return std::optional(std::move(*unit));
       });
 }

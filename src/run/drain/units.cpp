@@ -67,6 +67,16 @@ Result<bool> make_where_missing(SharedFiles& files, const std::string& path, mod
   return !*there || S_ISDIR((*there)->st_mode) || S_ISLNK((*there)->st_mode);
 }
 
+Result<bool> make_parents(SharedFiles& files, const std::vector<std::pair<std::string, mode_t>>& parents,
+                          Prepared& prepared) {
+  for (const auto& [parent, mode] : parents) {
+    const auto made = make_where_missing(files, parent, mode);
+    if (!made || !*made) return made;
+    prepared.directories[parent] = mode;
+  }
+  return true;
+}
+
 Sources sources_of(const std::vector<layouts::RankTime>& ranks) {
   Sources sources;
   std::string marks;

@@ -22,6 +22,9 @@ Status use_placed(layouts::Unit& unit, const std::string& directory, const std::
 // A directory of the case. False: a file of that name, or of one above, is in the way: it was still coming when the
 // program put a directory there.
 Result<bool> make_where_missing(SharedFiles& files, const std::string& path, mode_t mode);
+// The directories of the case that a file needs, parents first; they are noted in `prepared`. False as above.
+Result<bool> make_parents(SharedFiles& files, const std::vector<std::pair<std::string, mode_t>>& parents,
+                          Prepared& prepared);
 // Fills `prepared`. Marks are taken before the content is read: a write in between makes them differ, and the file is
 // carried again.
 void mark_sources(const layouts::Unit& unit, const std::string& directory, const std::vector<std::string>& placed,

@@ -226,15 +226,14 @@ class Parent {
   // Who waits for the case is watched once the program has ended: until then that holds up nobody else. True where it
   // was killed by somebody else.
   bool watch(pid_t worker, const Pulse& pulse, int from_parent) const {
-    const auto& settings = plan_.settings.drain;
     const auto program_has_ended = [&] {
       pollfd told{from_parent, POLLIN, 0};
       return clock_.poll({&told, 1}, std::chrono::milliseconds(0)) > 0;
     };
     const WatchedSignals signals({SIGCHLD}, clock_);
     const Watched watched = watch_worker(
-        worker, pulse, {settings.patience + call_grace, std::max(settings.patience, settings.silence) + 2 * call_grace},
-        program_has_ended, signals, [](const auto&) { return false; }, clock_);
+        worker, pulse, bounds_of(plan_.settings.drain), program_has_ended, signals, [](const auto&) { return false; },
+        clock_);
     if (watched.end == Watched::End::ended) return WIFSIGNALED(watched.status);
     // One that is only silent may go on, and nobody waits for it.
     if (watched.end == Watched::End::silent) return false;

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/pulse.h"
 #include "run/launch/signals.h"
+#include "run/settings/settings.h"
 
 namespace forebay::launch {
 
@@ -27,6 +29,11 @@ struct Bounds {
   std::chrono::milliseconds call;  // a call to the case, while nothing else is told
   std::chrono::milliseconds beat;  // nothing at all is told
 };
+
+// Of who carries data to the case: a call that is known to hang is told before the silence that comes of it.
+inline Bounds bounds_of(const settings::Settings::Drain& drain) {
+  return {drain.patience + call_grace, std::max(drain.patience, drain.silence) + call_grace};
+}
 
 struct Watched {
   enum class End { ended, hangs, silent, left };

@@ -57,6 +57,12 @@ class GrowingTest : public DrainTest {
     drive([&] { return drain_->progress().queued + drain_->progress().active == 0; });
     look();
   }
+  // At the second look.
+  void appear(const std::string& text) {
+    append(text);
+    refresh();
+    refresh();
+  }
   std::string on_case() const { return content(case_ + "/log.solver"); }
 
   std::ofstream log_;
@@ -135,9 +141,7 @@ TEST_F(GrowingTest, OnlyTextGrowsAndOnlyUpToAHole) {
 }
 
 TEST_F(GrowingTest, ACopyThatSomebodyEditedIsLeftAloneAndBothAreKept) {
-  append("one\n");
-  refresh();
-  refresh();
+  appear("one\n");
   write(case_ + "/log.solver", "mine\n");
   append("two\n");
   refresh();
@@ -150,9 +154,7 @@ TEST_F(GrowingTest, ACopyThatSomebodyEditedIsLeftAloneAndBothAreKept) {
 }
 
 TEST_F(GrowingTest, AResumedRunKnowsItsOwnBeginning) {
-  append("one\n");
-  refresh();
-  refresh();
+  appear("one\n");
   for (int i = 0; i < 5; ++i) {  // of these the journal tells the first alone
     append("more\n");
     refresh();
@@ -168,9 +170,7 @@ TEST_F(GrowingTest, AResumedRunKnowsItsOwnBeginning) {
 }
 
 TEST_F(GrowingTest, AResumedRunDoesNotTakeWhatSomebodyEditedForItsOwn) {
-  append("one\n");
-  refresh();
-  refresh();
+  appear("one\n");
   append("two\n");
   refresh();
   std::ofstream(case_ + "/log.solver", std::ios::app) << "mine\n";
@@ -183,9 +183,7 @@ TEST_F(GrowingTest, AResumedRunDoesNotTakeWhatSomebodyEditedForItsOwn) {
 }
 
 TEST_F(GrowingTest, WhatTheProgramRemovesWhileItGrowsGoes) {
-  append("one\n");
-  refresh();
-  refresh();
+  appear("one\n");
   append("two\n");
   refresh();
   std::filesystem::remove(tree() + "/log.solver");
@@ -195,9 +193,7 @@ TEST_F(GrowingTest, WhatTheProgramRemovesWhileItGrowsGoes) {
 }
 
 TEST_F(GrowingTest, AModeThatIsChangedWhileItGrowsArrives) {
-  append("one\n");
-  refresh();
-  refresh();
+  appear("one\n");
   ASSERT_EQ(chmod((tree() + "/log.solver").c_str(), 0600), 0);
   append("two\n");
   refresh();
@@ -210,9 +206,7 @@ TEST_F(GrowingTest, AModeThatIsChangedWhileItGrowsArrives) {
 }
 
 TEST_F(GrowingTest, WhoStillHasItOpenAtTheEndIsWaitedFor) {
-  append("one\n");
-  refresh();
-  refresh();
+  appear("one\n");
   const DrainReport report = finish();
   EXPECT_EQ(report.trouble, Code::undrained);
   EXPECT_EQ(report.undrained.files, 1U);
@@ -220,9 +214,7 @@ TEST_F(GrowingTest, WhoStillHasItOpenAtTheEndIsWaitedFor) {
 }
 
 TEST_F(GrowingTest, WhatWasClosedMakesRoomLikeAnyOther) {
-  append("one\n");
-  refresh();
-  refresh();
+  appear("one\n");
   append("two\n");
   refresh();
   EXPECT_EQ(drain_->evict(1), 0U);
@@ -239,9 +231,7 @@ TEST_F(GrowingTest, WhatWasClosedMakesRoomLikeAnyOther) {
 
 TEST_F(GrowingTest, AKillAfterItsRemovalOrItsCutLeavesNoConflict) {
   for (const bool removed : {true, false}) {
-    append("one\n");
-    refresh();
-    refresh();
+    appear("one\n");
     for (int i = 0; i < 3; ++i) {
       append("more\n");
       refresh();

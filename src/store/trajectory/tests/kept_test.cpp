@@ -219,6 +219,13 @@ TEST_F(NearlyKept, IsNotKeptAndTold) {
   expect_a_store_as_new(pool_, shared_, "a process ended before it had kept the states here");
 }
 
+void expect_fifty_states(OptionsOf& options) {
+  options.keep();
+  States run(options);
+  EXPECT_EQ(run.count(), 50u);
+  EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
+}
+
 TEST_F(NearlyKept, StandsInNobodysWayWhoKeepsLater) {
   auto options = two_tiers(pool_, shared_);
   {
@@ -226,10 +233,7 @@ TEST_F(NearlyKept, StandsInNobodysWayWhoKeepsLater) {
     for (int step = 0; step < 50; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
     ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_keep(run, 1));
   }
-  options.keep();
-  States run(options);
-  EXPECT_EQ(run.count(), 50u);
-  EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
+  expect_fifty_states(options);
 }
 
 TEST(Kept, WhatAnotherProcessHasKeptStays) {
@@ -240,10 +244,7 @@ TEST(Kept, WhatAnotherProcessHasKeptStays) {
     for (int step = 0; step < steps; ++step) ASSERT_STATUS(FOREBAY_OK, run.put(step));
     ASSERT_STATUS(expected, forebay_trajectory_keep(run, 1));
   }
-  options.keep();
-  States run(options);
-  EXPECT_EQ(run.count(), 50u);
-  EXPECT_STREQ(forebay_trajectory_get_recovery(run), "");
+  expect_fifty_states(options);
 }
 
 TEST(Kept, NowhereWhereOneTierCannotBeKept) {
