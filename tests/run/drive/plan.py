@@ -166,7 +166,7 @@ def plan_of(seed):
     else:
         size = 20000
         # Less than this is refused as a budget.
-        pool_bytes = round(size * 4 * ranks * chance.uniform(1, 4)) + ((620 if pool == "budget" else 300) << 10)
+        pool_bytes = round(size * 4 * ranks * chance.uniform(1, 4)) + ((930 if pool == "budget" else 300) << 10)
     deaths = UNLAUNCHED_DEATHS if ranks == 1 else DEATHS
     death = chance.choices(deaths, [3 if each in ("none", "cut", "all") else 2 for each in deaths])[0]
     moment = "end" if death in AFTER_THE_PROGRAM and often(0.3) else "operation"
