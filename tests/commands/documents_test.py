@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import commandcase
+import pages
 
 SOURCES = commandcase.SOURCES
 RANKS = 4
@@ -20,6 +21,7 @@ PLACEHOLDERS = {
     r"/shared/motorBike": "{case}",
     r"--host n1:48,n2:48": "--host n1:2,n2:2",
     r"--shared /shared(?!\S)": "--shared {case}/disk",
+    r"run --pool /scratch(?!\S)": "run --pool {beside}",
     r"/mnt/pmem\w*": "{case}/disk",
     r"(--disk|--memory|--pool) /(scratch|mnt/\w+)(?!\S)": r"\1 {case}/disk",
     r"--points 32 --steps 200": "--points 8 --steps 4",
@@ -54,6 +56,12 @@ done
 for each in "${{all[@]}}"; do wait "$each" || failed=1; done
 exit ${{failed:-0}}
 """
+# Instead of a container: apptainer exec --bind DIR IMAGE PROGRAM...
+CONTAINER = """#!/usr/bin/env bash
+[[ $1 == exec && $2 == --bind && -d $3 && $4 == *.sif ]] || exit 96
+shift 4
+exec "$@"
+"""
 # Ranks begin together, as those of an MPI program do.
 SOLVER = f"""#!/bin/bash
 if [[ -n $MEETING ]]; then
@@ -72,14 +80,16 @@ SHOWN = r"(forebay|mkdir(?= \w+(\s|$))|bench/measure/slow-shared)"
 
 
 def blocks_of(text):
-    """(line number, line) of code blocks, whether fenced or indented."""
-    fenced = before_blank = False
+    """(line number, line) of code blocks, whether fenced or indented; but for scripts, which are run as a whole."""
+    fenced = before_blank = script = False
     indented = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
             fenced = not fenced
+            script = fenced and line.endswith("```sh")
         elif fenced:
-            yield number, line.strip()
+            if not script:
+                yield number, line.strip()
         elif line.startswith("    ") and (before_blank or indented):
             indented = True
             yield number, line.strip()
@@ -116,6 +126,7 @@ class DocumentsTest(commandcase.CommandCase):
         os.symlink(shutil.which("bash"), os.path.join(self.few_programs, "bash"))
         for name in ("mpirun", "srun", "mylauncher"):
             self.program(os.path.join(self.programs, name), LAUNCHER)
+        self.program(os.path.join(self.programs, "apptainer"), CONTAINER)
         for path in (
             *(os.path.join(self.programs, name) for name in ("simpleFoam", "decomposePar")),
             "Allrun",
@@ -132,6 +143,10 @@ class DocumentsTest(commandcase.CommandCase):
             self.program(os.path.join(self.programs, "n3d"), SOLVER)
         for name in ("results", "checkpoints", "disk"):
             os.mkdir(os.path.join(self.case, name))
+        for number in (1, 2, 3):  # cases beside one another
+            shutil.copytree(os.path.join(self.case, "system"), os.path.join(self.case, f"motorBike-{number}/system"))
+            for rank in range(RANKS):
+                self.write(f"motorBike-{number}/processor{rank}/0/U", f"U of {rank}\n")
         for name in ("checkpoint.h5", "restart/checkpoint.h5"):
             self.checkpoint(name)
         self.keep_trajectory("kept", "wake")
@@ -160,7 +175,7 @@ class DocumentsTest(commandcase.CommandCase):
         """Runs it as it is shown; what is wrong, or nothing."""
         slow = os.path.join(self.directory, "slow")
         for shown, stands_for in PLACEHOLDERS.items():
-            command = re.sub(shown, stands_for.format(case=self.case, slow=slow), command)
+            command = re.sub(shown, stands_for.format(case=self.case, slow=slow, beside=self.directory), command)
         words = shlex.split(command)
         if words[0] != "forebay":
             return self.trouble_with_other(command, slow)
@@ -177,6 +192,15 @@ class DocumentsTest(commandcase.CommandCase):
         if status == expected and message in output:
             return None
         return f"`{command}` ended with status {status}, not {expected}: {output}"
+
+    def trouble_with_script(self, script):
+        """A block of a page, as it stands, but for what stands for the reader's own."""
+        for shown, stands_for in PLACEHOLDERS.items():
+            script = re.sub(shown, stands_for.format(case=self.case, slow="", beside=self.directory), script)
+        script = re.sub(rf"(?m)^forebay ({'|'.join(OF_ALL_CASES)})\b(?!.*--case)", rf"\g<0> --case {self.case}", script)
+        script = re.sub(r"(?m)^forebay clean\b", "forebay clean --yes", script)
+        status, output = self.bash(f"set -e\n{script}")
+        return None if status == 0 else f"the script ended with status {status}: {output}\n{script}"
 
     def trouble_with_other(self, command, slow):
         """A directory is made; the slow directory, too, where this user may."""
@@ -210,6 +234,10 @@ class DocumentsTest(commandcase.CommandCase):
         found = []
         for check, commands in ((self.trouble_with, shown_commands(text, SHOWN)), (self.trouble_with_mention, mentioned_commands(text))):  # fmt: skip
             found += [f"{name}:{number}: {trouble}" for number, command in commands if (trouble := check(command))]
+        scripts = [(number, script) for number, listed, script in pages.blocks_of(text) if listed is None]
+        found += [
+            f"{name}:{number}: {trouble}" for number, script in scripts if (trouble := self.trouble_with_script(script))
+        ]
         targets = re.findall(r"^([a-z-]+):", (SOURCES / "Makefile").read_text(), re.MULTILINE)
         for number, command in (*shown_commands(text, "make"), *mentioned_commands(text, "make")):
             for word in command.split()[1:]:
@@ -231,9 +259,22 @@ class DocumentsTest(commandcase.CommandCase):
                 self.assertEqual(self.troubles_in(text, document.name), [])
         self.assertGreater(commands, 8, "the documents show commands, but none was found")
         # The stand-ins really ran, under forebay, and their output came home.
-        for log in ("log.simpleFoam.3", "log.decomposePar.0", "log.solver.3"):
+        for log in ("log.simpleFoam.3", "motorBike-2/log.simpleFoam", "log.solver.3"):
             self.assertTrue(os.path.exists(os.path.join(self.case, log)), log)
         self.assertEqual(os.listdir(f"{self.pool}/forebay-{os.geteuid()}"), [])
+
+    def test_pages_by_task_show_no_command_that_is_not_run(self):
+        for page in pages.BY_TASK:
+            text = pages.BLOCK.sub("", (pages.DOCS / f"{page}.md").read_text())
+            others = [line for _, line in blocks_of(text) if not re.match(f"{SHOWN} ", line)]
+            self.assertEqual(others, [], f"{page}.md: make it a script (```sh), or say ```text")
+
+    def test_the_site_file_of_the_page_for_administrators_is_understood(self):
+        site = pages.listing("site", "administrators.md", "toml")
+        self.write("site.toml", site.replace("/mnt/pmem{socket}", self.pool))
+        status, output = self.bash("FOREBAY_POOL_PATHS= FOREBAY_CONFIG=site.toml forebay doctor --all")
+        self.assertEqual(status, 0, output)
+        self.assertRegex(output, r"drain\.bandwidth +2 ?GB|drain\.bandwidth +\"?2")
 
     def test_every_experiment_of_the_seeds_has_a_command_or_says_why_not(self):
         text = (SOURCES / "docs" / "seeds.md").read_text()
@@ -304,6 +345,8 @@ class DocumentsTest(commandcase.CommandCase):
             "    forebay bench openfaom\n": "openfaom",
             "So `forebay drain --resum` helps.\n": "--resum is not known",
             "So `forebay darin --resume` helps.\n": "no such command",
+            "```sh\nfalse\nforebay doctor\n```\n": "ended with status 1",
+            "```sh\ncd /shared/motorBik\nforebay doctor\n```\n": "No such file",
             "So `forebay plan --ranks 5 --nodes n1:2,n2:2` helps.\n": "do not fit",
             "    make domo\n": "no target domo",
             **self.wrong_words_for_n3d(),

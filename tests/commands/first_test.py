@@ -11,6 +11,7 @@ import subprocess
 import time
 
 import commandcase
+import pages
 
 BUSY, BAD_INPUT = 7, 2
 
@@ -19,19 +20,15 @@ class FirstTest(commandcase.CommandCase):
     def run_here(self, *words, **more):
         return self.call("run", "--case", self.case, "--pool", self.pool, "--", *words, cwd=self.case, **more)
 
-    def test_the_first_run_of_the_readme_goes_as_it_is_written(self):
+    def test_the_quick_start_on_a_laptop_goes_as_it_is_written(self):
         """With the tutorial that it names; of its steps only some."""
-        section = (commandcase.SOURCES / "README.md").read_text().split("## First run\n")[1].split("\n## ")[0]
-        lines = re.search(r"(?m)(^    .*\n)+", section)[0].splitlines()
-        (tutorial,) = [line.split()[2] for line in lines if line.split()[0] == "cp"]
+        script = pages.listing("laptop", "quickstart.md")
+        (tutorial,) = re.findall(r"(?m)^cp -r (\S+) pitzDaily$", script)
         if not (os.path.exists(tutorial) and shutil.which("blockMesh") and shutil.which("mpirun")):
             self.skipTest("no OpenFOAM with tutorials: scripts/install-dependencies demo")
-        at = [line.split()[0] for line in lines].index("cd") + 1
-        lines.insert(
-            at, "sed -i 's/^endTime .*/endTime 10;/; s/^writeInterval .*/writeInterval 5;/' system/controlDict"
-        )
-        with open(os.path.join(self.directory, "script"), "w") as file:
-            file.write("set -e\n" + "\n".join(lines) + "\nls processor*/10/p\n")
+        fewer = "sed -i 's/^endTime .*/endTime 10;/; s/^writeInterval .*/writeInterval 5;/' system/controlDict"
+        script = script.replace("cd pitzDaily\n", f"cd pitzDaily\n{fewer}\n")
+        script = re.sub("(?m)^forebay clean", "forebay clean --yes --case .", script)
         root = {
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -39,17 +36,20 @@ class FirstTest(commandcase.CommandCase):
         }
         path = f"{os.path.dirname(commandcase.FOREBAY)}:{os.environ['PATH']}"
         done = subprocess.run(
-            ["bash", "script"],
+            ["bash", "-e", "-c", script],
             cwd=self.directory,
-            env=self.environment(FOREBAY_POOL_PATHS=self.pool, PATH=path, **root),
+            env=self.environment(FOREBAY_POOL_PATHS=self.pool, PATH=path, HOME=self.directory, **root),
             capture_output=True,
             text=True,
             timeout=120,
         )
         said = done.stdout + done.stderr
         self.assertEqual(done.returncode, 0, said)
-        self.assertIn("processor3/10/p", done.stdout)
         self.assertIn("OpenFOAM, simpleFoam, not decomposed yet", said)
+        self.assertIn("last complete time    10", said)
+        for name in ("processor3/10/p", "10/p", "log.blockMesh", "log.simpleFoam", "log.reconstructPar"):
+            self.assertTrue(os.path.exists(os.path.join(self.directory, "pitzDaily", name)), name)
+        self.assertEqual(self.in_pool("*"), [], "clean has removed what was kept")
 
     def test_the_command_alone_says_what_to_do(self):
         self.assertEqual(self.call(), 0)

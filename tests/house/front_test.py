@@ -17,6 +17,12 @@ def figure():
     return module
 
 
+def anchors_of(page):
+    """As GitHub makes them of headings."""
+    for heading in re.findall(r"(?m)^#+ (.*)$", page):
+        yield re.sub(r"[^\w -]", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()).replace(" ", "-")
+
+
 class FrontTest(unittest.TestCase):
     def test_the_chart_is_what_its_script_draws(self):
         drawn = (SOURCES / "docs/first_figure.svg").read_text()
@@ -41,8 +47,11 @@ class FrontTest(unittest.TestCase):
 
     def test_links_lead_somewhere(self):
         for page in (SOURCES / "README.md", *SOURCES.glob("docs/**/*.md")):
-            for link in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text()):
-                self.assertTrue((page.parent / link).exists(), f"{page}: {link}")
+            for link, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)", page.read_text()):
+                target = page.parent / link if link else page
+                self.assertTrue(target.exists(), f"{page}: {link}")
+                if anchor:
+                    self.assertIn(anchor, anchors_of(target.read_text()), f"{page}: {link}")
 
 
 if __name__ == "__main__":

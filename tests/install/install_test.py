@@ -1,5 +1,6 @@
 """Proves: what `make install PREFIX=DIR [DESTDIR=DIR]` puts there works from there, without the source tree."""
 
+import fnmatch
 import glob
 import os
 import re
@@ -9,7 +10,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 from unittest import mock
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from pages import listing  # noqa: E402
 
 SOURCES = BUILD_TREE = ""
 
@@ -132,6 +137,30 @@ class InstallTest(unittest.TestCase):
         for name in ("LICENSE", "README.md", "docs/install.md", "docs/exit-codes.md"):
             self.assertTrue(os.path.exists(os.path.join(documents, name)), name)
         self.assertEqual(os.listdir(os.path.join(self.prefix, "bin")), ["forebay"])
+
+    def test_the_page_tells_where_all_is_and_how_it_is_removed(self):
+        prefix = os.path.join(self.directory, "to be removed")
+        self.install(PREFIX=prefix)
+        with open(os.path.join(SOURCES, "docs/upgrade.md")) as file:
+            page = file.read()
+        table = page.split("| installed | where |\n")[1].split("\n\n")[0]
+        places = [each + "*" * each.endswith("/") for line in table.splitlines()[1:] for each in re.findall("`([^`]+)`", line)]
+        installed = self.files_below(prefix)
+        self.assertGreater(len(installed), 50)
+        for name in installed:
+            self.assertTrue(any(fnmatch.fnmatch(name, place) for place in places), f"docs/upgrade.md does not tell of {name}")
+        for place in places:
+            self.assertTrue(fnmatch.filter(installed, place), f"nothing is installed at {place}")
+        os.symlink(BUILD_TREE, os.path.join(self.directory, "build"))
+        subprocess.run(["sh", "-ec", listing("uninstall", "upgrade.md")], cwd=self.directory, check=True)
+        self.assertEqual(self.files_below(prefix), [])
+
+    def files_below(self, directory):
+        return [
+            os.path.relpath(os.path.join(above, name), directory)
+            for above, _, names in os.walk(directory)
+            for name in names
+        ]
 
     def test_the_python_package_goes_where_its_python_looks_or_where_it_is_told(self):
         """Below a virtual environment of the Python that the configuration found, without any PYTHONPATH."""

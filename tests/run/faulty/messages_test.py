@@ -1,5 +1,5 @@
 """Whenever forebay ends with 3, 4, 5 or 6 its words name the cause, the paths (ten of many, and how many more) and a command
-that can be pasted: in every situation here, on a case whose name needs quotes."""
+that can be pasted: in every situation here, on a case whose name needs quotes. docs/troubleshooting.md has a row for each."""
 
 import glob
 import os
@@ -10,6 +10,7 @@ import subprocess
 
 import harness
 from harness import CONFLICT, FOREBAY, LOST, POOL_FULL, UNDRAINED, FaultyCase, may_mount, wait_for
+from pages import DOCS, messages_of, says
 
 MANY = "for i in $(seq 11 22); do echo x > f$i; done"
 TEN = ", ".join(f"f{i}" for i in range(11, 21)) + " and "
@@ -155,6 +156,8 @@ class Messages(FaultyCase):
         self.assertNotIn(done.returncode, (2, 126, 127), f"{command}: {done.stdout}")
 
     def test_cause_paths_and_a_command_that_can_be_pasted(self):
+        page = (DOCS / "troubleshooting.md").read_text()
+        explained = [(status, each) for status, messages in messages_of(page) for each in messages]
         for expected, situation in list(self.situations()):
             with self.subTest(situation.__name__):
                 status, cause, paths = situation()
@@ -162,6 +165,7 @@ class Messages(FaultyCase):
                 self.assertEqual(status, expected, said)
                 self.assertIn(cause, said)
                 self.assertIn(paths, said)
+                self.assertTrue(any(status == of and says(each, said) for of, each in explained), f"no row: {said}")
                 commands = re.findall("`((?:forebay|find|cp|rm) [^`]+)`", said)
                 helpful = [each for each in commands if "--throw-away" not in each and not each.startswith("rm ")]
                 self.assertTrue(helpful, f"no command: {said}")

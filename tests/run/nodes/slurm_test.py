@@ -1,14 +1,19 @@
-"""forebay run beneath Slurm, over two nodes: `forebay run -- srun -n 4 -N 2 --mpi=pmix SOLVER -parallel`.
+"""forebay run beneath Slurm, over two nodes: `forebay run -- srun -n 4 -N 2 --mpi=pmix SOLVER -parallel`; and the scripts
+of the pages for users: a job, its submission, a requeue, an epilog, a resume on a node of somebody's choice.
 
 slurm_test.py FOREBAY [unittest arguments]
 """
 
+import json
 import os
+import re
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
-from cluster import HERE, SKIP, Lab, differences, report_of
+from cluster import HERE, SKIP, Lab, common_times, differences, report_of, wait_for
+from pages import listing
 
 FOREBAY = ""
 ENVIRONMENT = ["env", "SLURM_CONF=/mnt/lab/slurm.conf"]
@@ -20,7 +25,11 @@ class SlurmTest(unittest.TestCase):
     def setUpClass(cls):
         cls.lab = Lab(2)
         cls.addClassCleanup(cls.lab.close)
-        up = subprocess.run([os.path.join(HERE, "slurm"), "up", cls.lab.state, "2"], capture_output=True, text=True)
+        epilog = os.path.join(cls.lab.state, "epilog")
+        with open(epilog, "w") as file:
+            file.write(listing("epilog", "administrators.md").replace(" forebay ", f" {FOREBAY} "))
+        words = [os.path.join(HERE, "slurm"), "up", cls.lab.state, "2", epilog]
+        up = subprocess.run(words, capture_output=True, text=True)
         if up.returncode != 0:
             cls.lab.close()
             print(up.stderr.strip())
@@ -72,6 +81,107 @@ class SlurmTest(unittest.TestCase):
         status, output = self.by_forebay(case)
         self.assertEqual(status, 2, output)
         self.assertEqual(os.listdir(case), [])
+
+    # What a user does who reads the pages.
+
+    def as_user(self, script, case, **stands_for):
+        """Of n1, with forebay installed in the home directory. What stands for the reader's own is replaced."""
+        for shown, own in {"/shared/motorBike": self.lab.seen(case), **stands_for}.items():
+            script = script.replace(shown, own)
+        home = os.path.join(self.lab.shared, "home")
+        os.makedirs(os.path.join(home, ".local/bin"), exist_ok=True)
+        if not os.path.lexists(f"{home}/.local/bin/forebay"):
+            os.symlink(FOREBAY, f"{home}/.local/bin/forebay")
+        path = f"{self.lab.seen(home)}/.local/bin:{os.environ['PATH']}"
+        user = ["env", f"HOME={self.lab.seen(home)}", f"PATH={path}", "USER=root"]
+        status, output = self.lab.run("n1", *ENVIRONMENT, *user, "bash", "-ec", script, directory=case)
+        self.assertEqual(status, 0, output)
+        return output
+
+    def submit(self, case):
+        """The job of the page, for two nodes of two cores."""
+        job = listing("job", "cluster-quickstart.md").replace("=48", "=2").replace("=180G", "=1G")
+        with open(os.path.join(case, "job.sh"), "w") as file:
+            file.write(job.replace("simpleFoam", "icoFoam"))
+        said = self.as_user(listing("submit", "cluster-quickstart.md"), case)
+        return re.search(r"Submitted batch job (\d+)", said)[1]
+
+    def read(self, case, name):
+        try:
+            with open(os.path.join(case, name)) as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    def slurm(self, *words):
+        return self.lab.run("n1", *ENVIRONMENT, *words)[1].strip()
+
+    def state_of(self, job):
+        return self.slurm("squeue", "-h", "-j", job, "-o", "%T")
+
+    def end_of(self, job, case):
+        """Also of the epilogs."""
+        wait_for(lambda: self.state_of(job) in ("", "COMPLETED", "FAILED", "CANCELLED"), 60, f"the end of job {job}")
+        wait_for(lambda: self.slurm("sinfo", "-h", "-t", "idle", "-o", "%D") == "2", 30, "idle nodes")
+        return self.read(case, "log.job")
+
+    def endless_case(self, name, *options):
+        case = self.lab.make_case(name, "cavity", "--ranks", "4", "--steps", "1000000", *options)
+        control = os.path.join(case, "system/controlDict")
+        with open(control) as file:
+            text = re.sub(r"startFrom\s.*;", "startFrom latestTime;", file.read())
+        with open(control, "w") as file:
+            file.write(text)
+        return case
+
+    def newest(self, case):
+        return max(map(float, common_times(case, 4)), default=0)
+
+    def check_whole(self, case, log):
+        """Nothing is left of the run, and all that its newest complete time has is on the case."""
+        self.assertFalse(os.path.exists(os.path.join(case, ".forebay")), log)
+        status, output = self.lab.run("n1", FOREBAY, "restartable", "--json", directory=case)
+        self.assertEqual(status, 0, output)
+        newest = json.loads(output)["restartable"]
+        self.assertIn(newest, common_times(case, 4), log)
+
+    def test_the_job_of_the_quick_start(self):
+        case = self.lab.copy_case(self.original, "job")
+        self.assertIn("to gain:", self.as_user(listing("look", "cluster-quickstart.md"), case))
+        log = self.end_of(self.submit(case), case)
+        self.assertIn("forebay run ended with 0\n", log)
+        self.assertIn("exit status           0", log)
+        self.assertIn("Time = ", self.read(case, "log.icoFoam"))
+        ours = ("log", "log.job", "log.icoFoam", "job.sh", "report.json")
+        self.assertEqual(differences(case, self.direct, ours), [])
+
+    def test_a_requeue_goes_on_and_a_signal_before_the_limit_leaves_a_whole_case(self):
+        case = self.endless_case("requeued", "--interval", "5")
+        job = self.submit(case)
+        first = wait_for(lambda: self.newest(case), 60, "a time on the case")
+        self.slurm("scontrol", "requeue", job)
+        wait_for(lambda: self.newest(case) > first + 0.1, 90, "progress of the job that was requeued")
+        self.assertIn("Restarts=1", self.slurm("scontrol", "show", "job", job))
+        self.assertIn("newest restartable time", self.read(case, "log.job"))
+        # What --signal=TERM@600 does ten minutes before the limit.
+        self.slurm("scancel", "--signal=TERM", job)
+        log = self.end_of(job, case)
+        self.assertIn("forebay run ended with 143\n", log)
+        self.check_whole(case, log)
+
+    def test_what_a_killed_job_left_is_brought_home_by_the_epilog(self):
+        """The shared file system takes so little that the drain lasts longer than Slurm waits for it."""
+        case = self.endless_case("killed")
+        with mock.patch.dict(os.environ, FOREBAY_DRAIN_WHEN="end", FOREBAY_DRAIN_BANDWIDTH="20k"):
+            job = self.submit(case)
+        wait_for(lambda: "\nTime = 0.06\n" in self.read(case, "log.icoFoam"), 60, "12 times in the pools")
+        self.assertEqual(common_times(case, 4), set())
+        self.slurm("scancel", job)
+        log = self.end_of(job, case)
+        self.assertNotIn("exit status", log, "it was killed while it drained")
+        self.as_user(listing("resume-job", "after-a-crash.md"), case)  # on the node that has the mark to remove
+        self.check_whole(case, log)
+        self.assertGreaterEqual(self.newest(case), 0.055)
 
 
 if __name__ == "__main__":
