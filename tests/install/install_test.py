@@ -144,11 +144,15 @@ class InstallTest(unittest.TestCase):
         with open(os.path.join(SOURCES, "docs/upgrade.md")) as file:
             page = file.read()
         table = page.split("| installed | where |\n")[1].split("\n\n")[0]
-        places = [each + "*" * each.endswith("/") for line in table.splitlines()[1:] for each in re.findall("`([^`]+)`", line)]
+        places = [
+            each + "*" * each.endswith("/") for line in table.splitlines()[1:] for each in re.findall("`([^`]+)`", line)
+        ]
         installed = self.files_below(prefix)
         self.assertGreater(len(installed), 50)
         for name in installed:
-            self.assertTrue(any(fnmatch.fnmatch(name, place) for place in places), f"docs/upgrade.md does not tell of {name}")
+            self.assertTrue(
+                any(fnmatch.fnmatch(name, place) for place in places), f"docs/upgrade.md does not tell of {name}"
+            )
         for place in places:
             self.assertTrue(fnmatch.filter(installed, place), f"nothing is installed at {place}")
         os.symlink(BUILD_TREE, os.path.join(self.directory, "build"))
