@@ -24,8 +24,13 @@ bool is_closed(const FileFacts& file) {
   return !file.open && !file.torn;
 }
 
+// A state that had `uniform/time` and has it no more is being removed, by a process that nobody asked to tell of it.
+bool is_being_removed(const RankLook::OfLine& of) {
+  return of.after.state != 0 && !of.files.contains("uniform/time");
+}
+
 bool is_sound(const Page& page, const RankLook::OfLine& of) {
-  return can_be_judged(page, of) &&
+  return can_be_judged(page, of) && !is_being_removed(of) &&
          std::ranges::all_of(of.files, [](const auto& each) { return is_closed(each.second); });
 }
 

@@ -22,6 +22,7 @@ OF_THE_RULES = {
     "threads_ignored": ("  if (page.place != 0) return page.place > sequence;\n", ""),
     "hidden_thread_ignored": ("return page.begun - sequence >= 2 || !page.collated;", "return true;"),
     "cut_ignored": ("if (is_changed(of) || of.after.cut) return false;", "if (is_changed(of)) return false;"),
+    "removal_unseen": ("can_be_judged(page, of) && !is_being_removed(of) &&", "can_be_judged(page, of) &&"),
     "late_files_forgotten": ("  if (page.place != 0 && of.after.begun_before) return false;\n", ""),
     "no_lease": ("return !file.open && !file.torn;", "return !file.torn;"),
     "torn_ignored": ("return !file.open && !file.torn;", "return !file.open;"),

@@ -47,6 +47,11 @@ def can_be_judged(page, of):
     return not (of["changed"] or of["line"]["cut"] or (page["place"] and of["line"]["begun_before"]))
 
 
+def is_being_removed(of):
+    """S4: a state that had `uniform/time` and has it no more."""
+    return of["line"]["state"] and "uniform/time" not in of["files"]
+
+
 def are_closed(of, which=lambda name: True):
     return not any((is_open or torn) and which(name) for name, (is_open, torn, _) in of["files"].items())
 
@@ -65,7 +70,7 @@ def times_of(look):
         state = (1, words["state"], line[0]) if words["state"] else None if page["states"] else (0, line[1], line[0])
         left = is_left(look["before"], line[1])
         there = mesh is None or has_whole_mesh(page, lines.get(mesh))
-        whole = left and can_be_judged(page, of) and are_closed(of)
+        whole = left and can_be_judged(page, of) and not is_being_removed(of) and are_closed(of)
         own = frozenset(name for name, (_, _, modified) in of["files"].items() if modified >= words["begun_at"])
         times.append(Time(line, state, left, whole, frozenset(of["files"]), own, mesh, there, of["kept"]))
     return times
