@@ -148,9 +148,10 @@ class PagesTest(unittest.TestCase):
                 asked = name is None or re.search(rf'listing[ (]"?{name}\b', tests)
                 self.assertTrue(asked, f"{page.name}:{number}: nobody runs the listing {name}")
 
-    def test_sentences_and_cells_are_short(self):
+    def test_sentences_lines_and_cells_are_short(self):
         for page in BY_TASK:
             text = (DOCS / f"{page}.md").read_text()
+            self.assertEqual([line for line in text.splitlines() if len(line) > 120 and line[0] != "|"], [], page)
             lengths = [words_of(each) for each in sentences_of(text)]
             self.assertLess(sum(lengths) / len(lengths), 25, page)
             long = [each for each in sentences_of(text) if words_of(each) > 35]
