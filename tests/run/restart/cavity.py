@@ -7,7 +7,7 @@ import os
 import re
 
 import casetools
-from plans import OBJECTS_EVERY, STATE_EVERY, STEPS
+from plans import FOREIGN, OBJECTS_EVERY, STATE_EVERY, STEPS
 
 DELTA = 5e-6
 SOLUTION = ("U", "p")  # icoFoam starts with these
@@ -35,11 +35,28 @@ def is_time(name):
     return re.fullmatch(r"\d+(\.\d+)?(e-?\d+)?", name) is not None
 
 
-def solver(ranks):
+def solver(ranks, program="icoFoam"):
     if ranks == 1:
-        return ["icoFoam"]
+        return [program]
     # Ranks that spin while they wait are in each other's way on fewer processors.
-    return ["mpirun", "--mca", "mpi_yield_when_idle", "1", "-n", str(ranks), "icoFoam", "-parallel"]
+    return ["mpirun", "--mca", "mpi_yield_when_idle", "1", "-n", str(ranks), program, "-parallel"]
+
+
+def with_foreign_writer(directory):
+    """Makes a program there that is icoFoam, with a writer beside it (foreign.c)."""
+    library, program = os.path.join(directory, "foreign.so"), os.path.join(directory, "foreignFoam")
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign.c")
+    casetools.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], directory)
+    with open(program, "w") as file:
+        file.write(f'#!/bin/sh\nLD_PRELOAD="{library}${{LD_PRELOAD:+:$LD_PRELOAD}}" exec icoFoam "$@"\n')
+    os.chmod(program, 0o755)
+    return program
+
+
+def foreign_text(time):
+    """What foreign.c writes."""
+    header = "version     2.0;\n    format      ascii;\n    class       dictionary;\n    object      foreign;"
+    return f"FoamFile\n{{\n    {header}\n}}\n// * * * * * * * * //\n\ntime {time};\n".encode()
 
 
 def make_case(directory, ranks):
@@ -68,7 +85,7 @@ def make_case(directory, ranks):
 def with_objects(case, purge, objects):
     casetools.set_control(case, "purgeWrite", purge)
     with open(os.path.join(case, "system/controlDict"), "a") as file:
-        file.write("functions\n{\n" + "".join(f"    {OBJECTS[each]}\n" for each in objects) + "}\n")
+        file.write("functions\n{\n" + "".join(f"    {OBJECTS[each]}\n" for each in objects if each != FOREIGN) + "}\n")
 
 
 def content(path):
@@ -80,7 +97,7 @@ def payload(data):
     """What a block of a collated file keeps of a rank's file: what is between the header and the closing line."""
     start = re.search(rb"// (\* )+\* //\n\n", data)
     closing = CLOSING.search(data)
-    return data[start.end() : closing.start()].strip(b"\n") if start and closing else None
+    return data[start.end() : closing.start() if closing else None].strip(b"\n") if start else None
 
 
 class Reference:
@@ -94,6 +111,7 @@ class Reference:
         casetools.copy_case(self.start, self.ended)
         with_objects(self.ended, 0, OBJECTS)
         casetools.run(solver(ranks), self.ended, timeout=600)
+        self.with_foreign_writer = with_foreign_writer(directory)
         self.cache = {}
 
     def new_case(self, directory, plan):
@@ -104,6 +122,8 @@ class Reference:
         return [""] if self.ranks == 1 else [f"processor{rank}" for rank in range(self.ranks)]
 
     def expected(self, rank, time, name):
+        if name == FOREIGN:
+            return foreign_text(time)
         key = (rank, time, name)
         if key not in self.cache:
             self.cache[key] = content(os.path.join(self.ended, self.directories()[rank], time, name))
@@ -119,7 +139,7 @@ class Reference:
             found |= {"U", "p", "uniform/time"} if "writeObjects" in objects else set()
         if step % STATE_EVERY == 0:
             found |= {"U", "p", "phi", "uniform/time"}
-        return found
+        return found | {FOREIGN} if found and FOREIGN in objects else found
 
     def kept(self, step, last, plan):
         """Whether a run that got to `last` has not purged the time of this step."""
@@ -178,9 +198,9 @@ class Case:
         if name == "uniform/time":  # holds the time of a clock: whole where it has its closing line
             return WHOLE if CLOSING.search(data) else CUT
         expected = self.reference.expected(rank, time, name)
+        if data == expected and (block is None or name == FOREIGN):  # a dictionary that all ranks write alike is one
+            return WHOLE
         if block is None:
-            if data == expected:
-                return WHOLE
             return CUT if expected.startswith(data) else OTHER
         # A group: its block must hold this rank's field, and it must end as the writer of collated files ends it.
         if not data.endswith(b")"):

@@ -10,7 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../equivalence"), os.path.join(HERE, "../..")]
 
 from cavity import ABSENT, CUT, OTHER, STATE, Case, Reference, name_of, payload  # noqa: E402
-from plans import KINDS, SEEDS, STATE_EVERY, TEN, plan_of  # noqa: E402
+from plans import FOREIGN, KINDS, OBJECTS_EVERY, SEEDS, STATE_EVERY, TEN, plan_of  # noqa: E402
 
 TIME = name_of(STATE_EVERY)
 LINE = f"// {'* ' * 37}//\n\n"
@@ -103,6 +103,13 @@ class PlansTest(unittest.TestCase):
             self.assertGreaterEqual(kinds.count(kind), len(SEEDS) // len(KINDS))
         self.assertEqual({plan_of(seed).kind for seed in TEN}, set(KINDS))
         self.assertEqual({plan_of(seed).way for seed in TEN}, {"namespace", "redirect", "path"})
+
+    def test_some_have_a_writer_beside_openfoams_and_some_end_before_the_first_state_with_u_and_p_written(self):
+        for seeds, least in ((SEEDS, 20), (TEN, 1)):
+            plans = [plan_of(seed) for seed in seeds]
+            self.assertGreaterEqual(sum(FOREIGN in plan.objects for plan in plans), least)
+            before = [plan for plan in plans if plan.moment == "step" and OBJECTS_EVERY <= plan.step < STATE_EVERY]
+            self.assertGreaterEqual(sum("writeObjects" in plan.objects for plan in before), least)
 
 
 if __name__ == "__main__":

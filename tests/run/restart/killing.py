@@ -13,6 +13,7 @@ import time
 
 import casetools
 from cavity import SOLUTION, STATE, solver, step_of
+from plans import FOREIGN
 from processes import MARK, Processes, kill, name_of
 
 FOREBAY = os.path.abspath(os.environ["FOREBAY"])
@@ -55,7 +56,8 @@ class Run:
         options = ["--case", self.case.directory, "--pool", self.pool, "--json", self.report, "--via", plan.way]
         options += ["--layout", plan.layout, "--drain-when", plan.drain_when]
         options += ["--safe-interval", f"{plan.safe_interval}s", "--set", "drain.silence=5s"]
-        return [FOREBAY, "run", *options, "--", *solver(plan.ranks)]
+        program = self.case.reference.with_foreign_writer if FOREIGN in plan.objects else "icoFoam"
+        return [FOREBAY, "run", *options, "--", *solver(plan.ranks, program)]
 
     def forebay(self, *words):
         done = subprocess.run(

@@ -5,8 +5,10 @@ import random
 
 SEEDS = range(1, 301)
 # Ten for `make test`: one of each kind at least, and the ways in, layouts and numbers of ranks between them.
-TEN = (2, 10, 12, 16, 22, 31, 51, 53, 55, 57)
+TEN = (2, 10, 12, 16, 31, 51, 53, 55, 57, 134)
 
+FOREIGN = "foreign"  # another writer: a file in each time that has no closing line (foreign.c)
+PART_FOREIGN, PART_EARLY = 0.2, 0.1  # of the seeds
 STEPS = 800
 STATE_EVERY = 50
 OBJECTS_EVERY = 10
@@ -23,7 +25,7 @@ class Plan:
     kind: str
     ranks: int  # 1: undecomposed, without mpirun
     purge: int
-    objects: tuple  # function objects that write every OBJECTS_EVERY steps, the solver every STATE_EVERY
+    objects: tuple  # function objects that write every OBJECTS_EVERY steps, the solver every STATE_EVERY; and FOREIGN
     way: str
     layout: str
     drain_when: str
@@ -52,14 +54,22 @@ def plan_of(seed):
         moment = "step"
     step = chance.randrange(1, STEPS)
     delay = {"start": 0.3, "step": 0.015, "write": 0.008, "end": 0.3}[moment] * chance.random()
+    # Of their own: what a seed is in all else stays.
+    variants = random.Random(f"variants of {seed}")
+    foreign, early = variants.random() < PART_FOREIGN, variants.random() < PART_EARLY
     if moment == "write":  # a kill soon after a step has begun that writes a state may cut a file
         moment, step = "step", max(1, round(step / STATE_EVERY)) * STATE_EVERY
+    purge = chance.choice((0, 1, 1, 2))
+    objects = chance.choice((("vorticity",), ("writeObjects",), ("vorticity", "writeObjects")))
+    if early:  # U and p of some times are there, and no state
+        moment, step, delay = "step", variants.randrange(OBJECTS_EVERY, STATE_EVERY), 0.015 * variants.random()
+        objects = ("writeObjects",)
     return Plan(
         seed=seed,
         kind=kind,
         ranks=ranks,
-        purge=chance.choice((0, 1, 1, 2)),
-        objects=chance.choice((("vorticity",), ("writeObjects",), ("vorticity", "writeObjects"))),
+        purge=purge,
+        objects=objects + ((FOREIGN,) if foreign else ()),
         way=chance.choice(("namespace", "redirect", "path")),
         layout="collated" if ranks > 1 and chance.random() < 0.2 else "verbatim",
         drain_when=chance.choice(("live", "end")),
