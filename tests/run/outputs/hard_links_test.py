@@ -100,6 +100,38 @@ class HardLinks(OutputCase):
                     expected = expected or groups(case)
                     self.assertEqual(groups(case), expected)
 
+    def test_names_of_one_input_in_several_ranks_directories_are_files_of_their_own_once_one_is_written(self):
+        """As docs/run/limits.md says: directly, what rank 0 writes rank 1 reads, too."""
+        script = (
+            "if [ $OMPI_COMM_WORLD_RANK = 0 ]; then echo more >> processor0/shared; fi; cat processor1/constant/own"
+        )
+        for way in WAYS:
+            with self.subTest(way=way):
+                case = self.case(f"ranks, {way}")
+                for rank in (0, 1):
+                    os.makedirs(os.path.join(case, f"processor{rank}/constant/polyMesh"))
+                os.mkdir(os.path.join(case, "system"))
+                for name, text in (
+                    ("system/controlDict", "application sh;\n"),
+                    ("processor0/shared", "old\n"),
+                    ("processor0/constant/own", "own\n"),
+                ):
+                    with open(os.path.join(case, name), "w") as file:
+                        file.write(text)
+                    if name.startswith("processor0"):
+                        os.link(file.name, file.name.replace("/processor0/", "/processor1/"))
+                line = self.line(way, script)
+                at = line.index("--") + 1
+                line[at:at] = ["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none"]
+                os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+                self.assertEqual(self.finish(self.start(line, case)), 0, self.output)
+                found = files(case)
+                self.assertEqual((found["processor0/shared"], found["processor1/shared"]), ("old\nmore\n", "old\n"))
+                # What nobody wrote stays one file with two names.
+                one, two = (os.stat(os.path.join(case, f"processor{rank}/constant/own")) for rank in (0, 1))
+                self.assertEqual(one.st_ino, two.st_ino)
+                self.assert_pool_is_empty()
+
     def run_beside(self, way, script, act):
         """`act` is done to the case when the program is at work in it."""
         case, twin = self.inputs(way), os.path.join(self.directory, "twin " + way)
